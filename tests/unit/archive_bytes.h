@@ -68,7 +68,7 @@ struct zip_member {
     struct str text;
     bool deflated, encrypted;
     uint32_t size_off,
-        crc_off; // what is added to the size and checksum written, to make them wrong
+        crc_off; // added to the written size and checksum to make them wrong
 };
 
 static inline void put_le(struct buf *out, uint64_t value, size_t bytes)
@@ -93,7 +93,7 @@ static inline void put_deflated(struct buf *out, struct str text)
     deflateEnd(&z);
 }
 
-// The fields that both headers of a member share, from the flags to the length of its name.
+// The fields common to both headers of a member, from the flags to the length of its name.
 static inline void put_zip_facts(struct buf *out, const struct zip_member *member, size_t packed)
 {
     uLong crc = crc32(0, (const unsigned char *)member->text.at, (uInt)member->text.len);

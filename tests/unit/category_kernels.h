@@ -5,7 +5,7 @@
 
 #include "tests/unit/category_sample.h"
 
-// One for each row of the rules, in their order.
+// One for each row of the rules, in the same order.
 static const struct category_sample kernel_rows[] = {
     {"triton_tem_fused_flex_attention_0", CATEGORY_ATTENTION},
     {"triton_tem_fused_convolution_3", CATEGORY_CONVOLUTION},

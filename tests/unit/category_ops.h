@@ -5,7 +5,7 @@
 
 #include "tests/unit/category_sample.h"
 
-// One for each row of the rules, in their order.
+// One for each row of the rules, in the same order.
 static const struct category_sample op_rows[] = {
     {"## Call CompiledFxGraph fqo4sxi ##", CATEGORY_NONE},
     {"c10d::_allgather_base_", CATEGORY_NONE},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of many ranks that is worked through call by call, with the truth beside what each rank
-// records: clocks, waits, who was late. For tests and measurements of runs.
+// A simulated job of many ranks, call by call, with the truth next to what each rank records:
+// clocks, waits, who was late. For tests and benchmarks of runs.
 #ifndef TESTS_UNIT_COMM_JOB_H
 #define TESTS_UNIT_COMM_JOB_H
 
@@ -20,17 +20,17 @@ enum job_straggler { JOB_NONE, JOB_SLOWER, JOB_MORE_WORK, JOB_DATA, JOB_HOST, JO
 struct job_shape {
     int tensor, data, pipeline;
     int steps, layers; // a layer is compute and an all_reduce over the tensor group
-    int buckets;       // all_reduces over the data group at the step's end
-    int64_t skew_ns;   // clocks are off by up to that
+    int buckets;       // all_reduces over the data group at the end of a step
+    int64_t skew_ns;   // clocks are off by up to this
     int64_t jitter_ns; // of recorded ends
     enum job_straggler cause;
     int straggler; // rank
     bool numbered; // calls have sequence numbers
     bool listed;   // groups have lists of ranks
-    bool told;     // by Comms Ids alone: groups have one name and no lists
+    bool told;     // identified by Comms Ids only: groups have one name and no lists
     bool world;    // one more all_reduce over all ranks per step
-    bool beside;   // the straggler's tensor calls begin behind some of the compute that follows
-    int marked;    // rank whose steps have other marks and count from one less; 0: none
+    bool beside;   // the straggler's tensor calls start after some of the following compute
+    int marked;    // rank whose steps have other marks and count from one lower; 0: none
 };
 
 struct job_call {
@@ -57,7 +57,7 @@ struct job {
     struct job_rank *ranks;
     int count;
     uint64_t random;
-    int64_t total_wait_ns, total_transfer_ns; // of calls that are not dropped
+    int64_t total_wait_ns, total_transfer_ns; // of calls that were not dropped
 };
 
 // Operations of a rank: all_reduce over the tensor, data and world group, send forward, recv.
@@ -82,7 +82,7 @@ static inline void job_spend(struct job_rank *rank, enum comm_before what, int64
     rank->now_ns += ns;
 }
 
-// Which of the groups of its operation a rank is in.
+// Which group of its operation a rank is in.
 static inline int job_group(const struct job_shape *shape, int r, enum job_op op)
 {
     int width = shape->tensor * shape->data, stage = r / width;
@@ -115,7 +115,7 @@ static inline struct job_call *job_call(struct job *job, int r, enum job_op op, 
     return call;
 }
 
-// The ranks first, first + stride, ... leave together, so long after the last has come.
+// The ranks first, first + stride, ... leave together, a given time after the last has arrived.
 static inline void job_collective(struct job *job, int first, int stride, int count, enum job_op op,
                                   int step, int64_t transfer_ns)
 {
@@ -145,7 +145,7 @@ static inline void job_send(struct job *job, int from, int to, int step, int64_t
     job_spend(receiver, BEFORE_COMM, latest_ns + transfer_ns - receiver->now_ns);
 }
 
-// One layer's work; the straggler does more of what makes it late.
+// One layer's work; the straggler does more of whatever makes it late.
 static inline void job_layer(struct job *job, int r)
 {
     struct job_rank *rank = &job->ranks[r];
@@ -214,8 +214,9 @@ static inline void job_end(struct job *job)
     free(job->ranks);
 }
 
-// Sums of the true waits and transfers over the steps but the first, which is not steady. A call
-// that nobody shares after drops counts for nothing, so callers drop none they sum.
+// Sums of the true waits and transfers over all steps but the first, which is not steady. A call
+// with a single rank left after drops counts for nothing, so callers must not drop calls that they
+// sum.
 static inline void job_sum(struct job *job)
 {
     job->total_wait_ns = job->total_transfer_ns = 0;
@@ -311,7 +312,7 @@ static inline bool job_add_call(const struct job *job, const struct job_call *ca
     return row_end(&row, desc, report, err);
 }
 
-// A step ends where the first call of the next one begins; the last one with its last call.
+// A step ends where the first call of the next one starts; the last one with its last call.
 static inline int64_t job_step_end(const struct job *job, int r, int step)
 {
     int64_t end_ns = 0;
@@ -324,7 +325,7 @@ static inline int64_t job_step_end(const struct job *job, int r, int step)
     return end_ns;
 }
 
-// The tables of one rank that run_comm_add reads; texts live in the report's arena.
+// The tables of one rank that run_comm_add reads; texts are in the report's arena.
 static inline bool job_report(const struct job *job, int r, struct report *report, struct err *err)
 {
     struct row row;
@@ -354,7 +355,7 @@ static inline bool job_report(const struct job *job, int r, struct report *repor
     return ok;
 }
 
-// Loads all ranks, one report after the other, and solves.
+// Loads all ranks, one report after another, and solves.
 static inline bool job_solve(const struct job *job, struct run_comm *comm, struct budget *budget,
                              struct err *err)
 {

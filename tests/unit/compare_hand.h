@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs made by hand, table by table, for tests of comparisons.
+// Handmade runs, table by table, for tests of comparisons.
 #ifndef TESTS_UNIT_COMPARE_HAND_H
 #define TESTS_UNIT_COMPARE_HAND_H
 
@@ -14,7 +14,7 @@
 
 #define HAND_RUNS 16
 
-// A cell of a row; text wins over f, f over i.
+// A cell of a row; text takes precedence over f, f over i.
 struct field {
     const char *name;
     int64_t i;
@@ -22,7 +22,7 @@ struct field {
     const char *text;
 };
 
-// All runs of one test, its sides and what was made of them.
+// All runs of one test, its sides and the results.
 struct bench {
     struct arena arena;
     struct report runs[HAND_RUNS], ranks[HAND_RUNS];
@@ -47,7 +47,7 @@ static inline void bench_end(struct bench *bench)
     arena_free(&bench->arena);
 }
 
-// Adds a row; what is left out is null. fields end with a name of NULL.
+// Adds a row; cells not given are null. fields end with a name of NULL.
 static inline void bench_row(struct report *report, const struct table_desc *desc,
                              const struct field *fields)
 {
@@ -68,7 +68,7 @@ static inline void bench_row(struct report *report, const struct table_desc *des
 #define ROW(report, desc, ...) \
     bench_row(report, desc, (const struct field[]){__VA_ARGS__, {.name = NULL}})
 
-// A part of a run, its time over all steady steps.
+// A part of a run and its time over all steady steps.
 struct hand_part {
     const char *bar, *category, *op, *dims, *module, *kernel;
     int64_t calls, ns;
@@ -115,7 +115,7 @@ static inline int64_t bench_sum(const struct report *rank, const char *bar)
     return sum;
 }
 
-// Ends a run: its steps, the breakdown that its parts sum to, its median step.
+// Completes a run: its steps, the breakdown its parts sum to, its median step.
 static inline void bench_steps(struct bench *bench, int64_t steps, int64_t median_ns)
 {
     struct report *rank = bench_rank(bench);
@@ -133,7 +133,7 @@ static inline void bench_steps(struct bench *bench, int64_t steps, int64_t media
         {"steady_steps", .i = steps});
 }
 
-// Begins a run without tables.
+// Starts a run without tables.
 static inline void bench_add(struct bench *bench)
 {
     static const char *const names[HAND_RUNS] = {"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7",
@@ -167,7 +167,7 @@ static inline const struct table *bench_table(const struct bench *bench, const c
     return table;
 }
 
-// Every level sums to the means, and what lies below each row sums to it.
+// Every level sums to the means, and the rows below each row sum to it.
 static inline void bench_check_sums(const struct bench *bench)
 {
     static const char *const levels[] = {"bar", "category", "op", "shape", "kernel"};
@@ -208,7 +208,7 @@ static inline void bench_compare(struct bench *bench)
     bench_check_sums(bench);
 }
 
-// The first row of a level whose column has that text (NULL: is null).
+// The first row of a level with that text in the column (NULL: null).
 static inline size_t bench_find(const struct bench *bench, const char *level, const char *column,
                                 const char *text)
 {

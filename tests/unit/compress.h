@@ -10,7 +10,7 @@
 #include "ingest/base/buf.h"
 #include "ingest/format.h"
 
-// A gzip member of text, at a level of zlib.
+// A gzip member with text, at a zlib level.
 static inline void add_gzip(struct buf *out, struct str text, int level)
 {
     z_stream z = {0};
@@ -28,7 +28,7 @@ static inline void add_gzip(struct buf *out, struct str text, int level)
     deflateEnd(&z);
 }
 
-// A zstd frame of text with its checksum.
+// A zstd frame with text and its checksum.
 static inline void add_zstd(struct buf *out, struct str text)
 {
     size_t cap = ZSTD_compressBound(text.len);
@@ -62,7 +62,7 @@ static inline enum err_code compress_drain(struct source *source, size_t cap, st
     return err.code;
 }
 
-// The same for bytes in memory of any compression, of which `step` come at once.
+// Same for bytes in memory with any compression, delivered `step` at a time.
 static inline enum err_code compress_read(struct str bytes, size_t step, struct buf *out)
 {
     struct err err = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements on the database of a test, past the store. For tests that look behind it or damage
+// Statements on a test's database, bypassing the store. For tests that look behind it or damage
 // what it wrote.
 #ifndef TESTS_DB_RAW_H
 #define TESTS_DB_RAW_H
@@ -20,7 +20,7 @@ static inline struct db *db_raw_open(const char *place)
     return db;
 }
 
-// Runs all statements of a text.
+// Runs all statements in a text.
 static inline void db_raw_run(const char *place, const char *sql)
 {
     struct err err = {.pos = ERR_NO_POS};
@@ -30,7 +30,7 @@ static inline void db_raw_run(const char *place, const char *sql)
     db_close(db, true);
 }
 
-// The number that a statement yields; 0 without rows.
+// The number a statement returns; 0 without rows.
 static inline int64_t db_raw_number(const char *place, const char *sql)
 {
     struct err err = {.pos = ERR_NO_POS};

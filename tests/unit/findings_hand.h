@@ -10,11 +10,11 @@
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
 
-// A trace whose device events follow each other, launched long before they begin.
+// A trace of back-to-back device events, launched long before they start.
 struct busy {
     struct hand hand;
-    int64_t now_ns;  // end of what the device does so far
-    int64_t host_ns; // end of what the host does so far
+    int64_t now_ns;  // end of the device's work so far
+    int64_t host_ns; // end of the host's work so far
 };
 
 // What an operator launches.
@@ -22,7 +22,7 @@ struct busy_work {
     const char *op, *kernel;
     const char *dims, *types;
     int64_t dur_ns;
-    int64_t wait_ns; // the device waits for this launch before
+    int64_t wait_ns; // the device waits this long before the launch
     int32_t grid;
     const char *concrete;
 };
@@ -46,13 +46,13 @@ static inline void busy_host(struct busy *busy, enum event_kind kind, const char
                                               .row = 1});
 }
 
-// An operator of 3 us, with a sequence number but for 0, that launches one kernel; the next thing
+// An operator of 3 us, with a sequence number unless 0, that launches one kernel, the next thing
 // the device does.
 static inline void busy_run_numbered(struct busy *busy, struct busy_work work, int64_t sequence)
 {
     int64_t begin_ns = busy->now_ns + work.wait_ns;
     if (work.wait_ns)
-        busy->host_ns = begin_ns - 2 * US; // the launch returns when the kernel begins
+        busy->host_ns = begin_ns - 2 * US; // the launch returns when the kernel starts
     int64_t correlation = 1 + begin_ns;
     hand_add(&busy->hand, (struct hand_event){.kind = EVENT_CPU_OP,
                                               .name = work.op,
@@ -87,7 +87,7 @@ static inline void busy_run(struct busy *busy, struct busy_work work)
     busy_run_numbered(busy, work, 0);
 }
 
-// The same a number of times.
+// Same, several times.
 static inline void busy_repeat(struct busy *busy, int times, struct busy_work work)
 {
     for (int i = 0; i < times; i++)
@@ -134,7 +134,7 @@ static inline const char *finding_word(const struct hand *hand, const char *rule
     return hand_word(hand, "findings", finding_row(hand, rule), column);
 }
 
-// But for rounding down, device event by device event.
+// Equal up to rounding down for each device event.
 static inline void assert_about(int64_t found, double expected)
 {
     double off = (double)found - expected;

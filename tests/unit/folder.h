@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary folders of tests: writing into them, counting what is there, removing them.
+// Temporary folders for tests: writing files, counting entries, removing.
 #ifndef TESTS_UNIT_FOLDER_H
 #define TESTS_UNIT_FOLDER_H
 
@@ -52,7 +52,7 @@ static inline int folder_count_all(const char *folder, const char *name)
     return count;
 }
 
-// Writes a file; an empty folder means that name is a whole path.
+// Writes a file; if folder is empty, name is a whole path.
 static inline void folder_write(const char *folder, const char *name, const char *content)
 {
     char path[4200];

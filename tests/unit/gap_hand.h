@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Idle gaps made by hand, in microseconds.
+// Handmade idle gaps, in microseconds.
 #ifndef TESTS_UNIT_GAP_HAND_H
 #define TESTS_UNIT_GAP_HAND_H
 
@@ -71,7 +71,7 @@ static inline void add_work(struct hand *hand, struct place place, struct stretc
                                        .correlation = correlation});
 }
 
-// The device is busy in [0, 1000), its next kernel begins at 1300 and was launched at launch_us.
+// The device is busy in [0, 1000); its next kernel starts at 1300 and was launched at launch_us.
 static inline void begin_with_gap(struct hand *hand, int64_t launch_us)
 {
     hand_begin(hand);
@@ -79,7 +79,7 @@ static inline void begin_with_gap(struct hand *hand, int64_t launch_us)
     add_work(hand, on(0, COMPUTE), span(1300, 1400), by(MAIN, launch_us));
 }
 
-// Its next kernel begins at 1020.
+// Its next kernel starts at 1020.
 static inline void begin_with_short_gap(struct hand *hand, int64_t launch_us)
 {
     hand_begin(hand);
@@ -109,7 +109,7 @@ static inline void assert_gap(const struct hand *hand, int64_t begin_us, const c
     assert_string_equal(trace_text(hand->trace, hand->trace->name[gap->host_event]).at, host_event);
 }
 
-// Seals, looks at the gap [1000, 1300) and frees.
+// Seals, checks the gap [1000, 1300) and frees.
 static inline void end_with_gap(struct hand *hand, const char *cause, const char *host_event)
 {
     hand_facts(hand);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces made by hand, event by event, for tests of the analyses.
+// Handmade traces, event by event, for tests of the analyses.
 #ifndef TESTS_UNIT_HAND_TRACE_H
 #define TESTS_UNIT_HAND_TRACE_H
 
@@ -23,7 +23,7 @@ struct hand {
     struct err err;
 };
 
-// One event; what is left out is absent.
+// One event; fields not given are absent.
 struct hand_event {
     enum event_kind kind;
     const char *name;
@@ -34,7 +34,7 @@ struct hand_event {
     const char *dtype, *group;
     const char *ranks, *description; // of the group
     int64_t in_elems, out_elems, group_size;
-    int64_t rank_start, rank_stride; // given when the stride is not 0
+    int64_t rank_start, rank_stride; // valid if the stride is not 0
     int64_t peer, peer_in_group;     // of a send or recv, plus 1; 0: none
     int32_t grid;
     int64_t bytes;
@@ -133,7 +133,7 @@ static inline void hand_seal(struct hand *hand)
     hand->report.arena = &hand->arena;
 }
 
-// Seals and works out the facts.
+// Seals and computes the facts.
 static inline void hand_facts(struct hand *hand)
 {
     hand_seal(hand);
@@ -147,7 +147,7 @@ static inline void hand_analyse(struct hand *hand)
     assert_true(analyse_trace(hand->trace, &hand->options, &hand->report, &hand->err));
 }
 
-// Frees everything and checks that the budget is back where it was.
+// Frees everything and checks that the budget is back to its start.
 static inline void hand_end(struct hand *hand)
 {
     arena_free(&hand->arena);
@@ -156,7 +156,7 @@ static inline void hand_end(struct hand *hand)
     assert_int_equal(hand->budget.used, 0);
 }
 
-// Cells of a table of the report.
+// Cells of a report table.
 static inline const struct cell *hand_cell(const struct hand *hand, const char *table, size_t row,
                                            const char *column)
 {
@@ -187,7 +187,7 @@ static inline size_t hand_rows(const struct hand *hand, const char *table)
     return found ? found->row_count : 0;
 }
 
-// The first row whose text column has that value; fails the test when there is none.
+// The first row with that value in a text column; fails the test if there is none.
 static inline size_t hand_find(const struct hand *hand, const char *table, const char *column,
                                const char *value)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts a head where it lies, as the HTTP library does.
+// Cuts a head in place, as the HTTP library does.
 #ifndef TESTS_UNIT_HTTP_HEAD_CUT_H
 #define TESTS_UNIT_HTTP_HEAD_CUT_H
 
@@ -14,7 +14,7 @@ struct cut {
     struct mg_request_info info;
 };
 
-// As skip_to_end_of_word_and_terminate does: what follows a word is gone. NULL: no word follows.
+// Like skip_to_end_of_word_and_terminate: what follows a word is lost. NULL: no word follows.
 static inline char *cut_word(char *at, const char *ends)
 {
     size_t len = strcspn(at, " \r\n");
@@ -26,8 +26,8 @@ static inline char *cut_word(char *at, const char *ends)
     return at;
 }
 
-// As parse_http_headers does: spaces before a colon are dropped, LF alone ends a line, and a line
-// without a name ends them all. False for what it refuses by itself.
+// Like parse_http_headers: spaces before a colon are dropped, LF alone ends a line, and a line
+// without a name ends the headers. False for what the library itself refuses.
 static inline bool cut_headers(struct mg_request_info *info, char *at)
 {
     while (info->num_headers < MG_MAX_HEADERS) {
@@ -59,8 +59,8 @@ static inline bool cut_headers(struct mg_request_info *info, char *at)
     return true;
 }
 
-// The end of a head in text: behind CR LF CR LF or LF LF; 0 when there is none, or a control
-// before.
+// The end of a head in text: after CR LF CR LF or LF LF; 0 if there is none, or a control character
+// first.
 static inline size_t head_size(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -76,7 +76,7 @@ static inline size_t head_size(struct str text)
     return 0;
 }
 
-// False when the library would refuse the head by itself.
+// False if the library itself would refuse the head.
 static inline bool cut_head(struct cut *cut, struct str text)
 {
     struct mg_request_info *info = &cut->info;
@@ -85,7 +85,7 @@ static inline bool cut_head(struct cut *cut, struct str text)
     if (size == 0 || size > MAX_HEAD)
         return false;
     memcpy(cut->text, text.at, size);
-    cut->text[size] = '\r'; // what lies behind may be anything
+    cut->text[size] = '\r'; // anything may follow
     cut->text[size - 1] = '\0';
     char *uri = cut_word(cut->text, " ");
     char *version = uri ? cut_word(uri, " ") : NULL;

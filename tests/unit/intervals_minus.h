@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The difference of spans: parts of a breakdown are checked against it.
+// The difference of spans: breakdown parts are checked against it.
 #ifndef TESTS_UNIT_INTERVALS_MINUS_H
 #define TESTS_UNIT_INTERVALS_MINUS_H
 
 #include "analysis/stats/intervals.h"
 
-// What of a is not in b, both disjoint and ascending. out holds up to a_count + b_count spans;
+// The parts of a not in b, both disjoint and ascending. out has room for a_count + b_count spans;
 // returns how many there are.
 static inline size_t intervals_minus(const struct span *a, size_t a_count, const struct span *b,
                                      size_t b_count, struct span *out)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs in a temporary folder with a loop of their own, and short ways to give them files.
+// Jobs in a temporary folder with their own loop, and helpers to give them files.
 #ifndef TESTS_UNIT_JOBS_FIXTURE_H
 #define TESTS_UNIT_JOBS_FIXTURE_H
 
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-enum { WAIT_MS = 60000 }; // a bound for broken builds; a good one never waits that long
+enum { WAIT_MS = 60000 }; // for broken builds only; a good one never waits that long
 
 static const char good_trace[] =
     "{\"traceEvents\":["
@@ -26,7 +26,7 @@ static const char good_trace[] =
 struct service {
     char folder[64];
     struct intake intake;
-    struct jobs_config config; // what start_jobs goes by, beside the store
+    struct jobs_config config; // used by start_jobs, besides the store
     uv_loop_t loop;
     uv_async_t stop;
     pthread_t thread;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random numbers of a fixed seed, for tests that hold statistics against what they promise.
+// Seeded random numbers, for tests that check statistics against their promises.
 #ifndef TESTS_UNIT_NOISE_H
 #define TESTS_UNIT_NOISE_H
 
@@ -20,7 +20,7 @@ static inline uint64_t noise_bits(struct noise *noise)
     return z ^ z >> 31;
 }
 
-// Between 0 and 1, never either.
+// Strictly between 0 and 1.
 static inline double noise_uniform(struct noise *noise)
 {
     return ((double)(noise_bits(noise) >> 11) + 0.5) * 0x1p-53;
@@ -39,7 +39,7 @@ static inline double noise_heavy(struct noise *noise)
     return noise_normal(noise) / sqrt((x * x + y * y + z * z) / 3);
 }
 
-// Mean 0, deviation 1, a long tail of slow ones.
+// Mean 0, deviation 1, with a long tail of slow ones.
 static inline double noise_skewed(struct noise *noise)
 {
     return -log(noise_uniform(noise)) - 1;
@@ -54,7 +54,7 @@ static inline double noise_outliers(struct noise *noise)
 
 enum noise_kind { NOISE_NORMAL, NOISE_HEAVY, NOISE_SKEWED, NOISE_OUTLIERS, NOISE_KINDS };
 
-// One deviate of a kind.
+// A deviate of the given kind.
 static inline double noise_of_kind(struct noise *noise, enum noise_kind kind)
 {
     switch (kind) {

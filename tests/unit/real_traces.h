@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every real trace beside the source tree through a check of its report.
+// Runs a check on the report of every real trace next to the source tree.
 #ifndef TESTS_UNIT_REAL_TRACES_H
 #define TESTS_UNIT_REAL_TRACES_H
 
@@ -15,7 +15,8 @@ static inline int real_traces_is_one(const struct dirent *entry)
     return strstr(entry->d_name, ".json.gz") != NULL;
 }
 
-// check looks at hand->trace and hand->report of each trace. Skips the test, loudly, without any.
+// check looks at hand->trace and hand->report of each trace. Skips the test, loudly, if there are
+// none.
 static inline void real_traces_each(void (*check)(const struct hand *hand))
 {
     static const char folder[] = "../shared/traces";

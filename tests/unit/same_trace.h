@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether two sealed traces are the same in every column, table, text, index and count.
+// Whether two sealed traces are equal in every column, table, text, index and count.
 #ifndef TESTS_UNIT_SAME_TRACE_H
 #define TESTS_UNIT_SAME_TRACE_H
 
@@ -31,7 +31,7 @@ static inline bool same_texts(const struct strtab *a, const struct strtab *b)
            same_bytes(a->span, a->count, b->span, b->count, sizeof *a->span);
 }
 
-// NULL when they are, else what differs.
+// NULL if they are, else what differs.
 static inline const char *trace_difference(const struct trace *a, const struct trace *b)
 {
 #define DIFFERS(column, count) \

@@ -6,7 +6,7 @@
 #include "server/store/store_tracking.h"
 #include "tests/unit/store_fixture.h"
 
-// A run name@number that comes and is analysed: one trace whose median step is step_ns.
+// A run name@number that arrives and is analysed: one trace whose median step is step_ns.
 static inline void add_run(struct fixture *f, const char *series, int number, int64_t step_ns)
 {
     char name[64];
@@ -29,7 +29,7 @@ static inline void add_run(struct fixture *f, const char *series, int number, in
     assert_ok(f, end_run(f, &job, &report));
 }
 
-// Runs from number on, with noise of about one percent around 100 ms times share.
+// Runs from number on, with about one percent of noise around 100 ms times share.
 static inline void add_runs(struct fixture *f, const char *series, int number, int count,
                             double share)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job of many ranks, solved, with the tables of its run; and what its truth says of them.
+// A job of many ranks, solved, with the tables of its run and the truth about them.
 #ifndef TESTS_UNIT_SOLVED_JOB_H
 #define TESTS_UNIT_SOLVED_JOB_H
 
@@ -12,10 +12,10 @@
 
 #include "tests/unit/comm_job.h"
 
-#define OFFSET_NS 20000 // clocks are found within this
+#define OFFSET_NS 20000 // accuracy of the clocks found
 #define MS        1000000
 
-// A job and what was made of it.
+// A job and its results.
 struct solved {
     struct job job;
     struct budget budget;

@@ -81,7 +81,7 @@ static inline struct trace_part part_of(char sha256[STORE_SHA256_SIZE], char con
         .sha256 = sha256, .bytes = 100, .filename = str_of(filename), .rank = rank};
 }
 
-// Adds an upload of one file whose content is named by a letter.
+// Adds an upload of one file whose content is identified by a letter.
 static inline struct upload add(struct fixture *f, const char *run, char content, int64_t rank,
                                 const char *filename)
 {
@@ -95,7 +95,7 @@ static inline struct upload add(struct fixture *f, const char *run, char content
     return upload;
 }
 
-// The same by somebody who sent all its 100 bytes, for rank 0.
+// Same, by someone who sent all its 100 bytes, for rank 0.
 static inline struct upload add_by(struct fixture *f, const char *who, const char *run,
                                    char content)
 {
@@ -167,7 +167,7 @@ static inline int parts_of(struct fixture *f, const struct report *report,
     return fd;
 }
 
-// Ends a job as one that found these tables.
+// Ends a job as if it had found these tables.
 static inline bool end_trace(struct fixture *f, const struct job *job, const struct report *report,
                              struct trace_result result)
 {
@@ -185,7 +185,7 @@ static inline bool end_run(struct fixture *f, const struct job *job, const struc
     return ok;
 }
 
-// Ends the oldest job, which must be a trace's, as read from a file that says it is of this rank.
+// Ends the oldest job, which must be a trace's, as read from a file that names this rank.
 static inline void finish_next(struct fixture *f, int64_t metadata_rank)
 {
     struct job job = claim(f);
@@ -196,7 +196,7 @@ static inline void finish_next(struct fixture *f, int64_t metadata_rank)
     assert_ok(f, end_trace(f, &job, &report, result));
 }
 
-// The same with so many kernels, "k0" to the last.
+// Same with some number of kernels, "k0" to the last.
 static inline void finish_next_wide(struct fixture *f, size_t kernels)
 {
     struct job job = claim(f);
@@ -259,7 +259,7 @@ static inline void set_version(struct fixture *f, int version)
     sqlite3_close(db);
 }
 
-// One line per table: "run_x run_id TEXT,row INTEGER,a INTEGER,...", as descriptors ask for it.
+// One line per table: "run_x run_id TEXT,row INTEGER,a INTEGER,...", as the descriptors require.
 static inline void expect_table(const struct table_desc *desc, char *out, size_t size)
 {
     static const char *const types[] = {[COLUMN_I64] = "INTEGER",
@@ -272,7 +272,7 @@ static inline void expect_table(const struct table_desc *desc, char *out, size_t
                                 types[desc->columns[i].type]);
 }
 
-// Both directions: every described table stands in the schema with exactly its columns, and every
+// In both directions: every described table is in the schema with exactly its columns, and every
 // table that looks like a run's is described.
 static inline void check_schema(struct fixture *f)
 {

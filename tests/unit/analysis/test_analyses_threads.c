@@ -81,7 +81,7 @@ static void reports_of_real_traces_do_not_depend_on_threads(void **state)
     real_traces_each(compare_threads);
 }
 
-// Tight limits strike at other places each time; the memory must come back wherever that is.
+// Tight limits hit at a different place each time; the memory must be freed wherever that is.
 static void what_fails_on_one_thread_leaves_no_memory_behind(void **state)
 {
     (void)state;

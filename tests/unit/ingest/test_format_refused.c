@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that holds no event is refused with what it is instead.
+// A file without events is refused with what it is instead.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -123,7 +123,7 @@ static void what_people_read_lists_what_is_read(void **state)
     }
 }
 
-// The client looks for them in a folder.
+// The client searches folders for them.
 static void the_client_knows_the_same_endings(void **state)
 {
     (void)state;

@@ -78,7 +78,7 @@ static void a_cut_compressed_trace_keeps_what_came_before(void **state)
         err = (struct err){0};
         struct trace *trace = ingest((struct str){gzip.at, cut}, &budget, NULL, &err);
         if (trace) {
-            // A cut in the trailer of gzip leaves the text whole.
+            // A cut in the gzip trailer leaves the text whole.
             assert_int_equal(trace->repairs[REPAIR_TRUNCATED].count, trace->event_count < 5000);
             assert_int_equal(trace->repairs[REPAIR_COMPRESSION].count, 1);
             trace_free(trace);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotes and brackets: every variant agrees with the scalar one and with a slow reading.
+// Quotes and brackets: every variant agrees with the scalar one and with a slow reference.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define MAX_TEXT 700
 
-// The definition, one byte at a time, kept apart from the code under test.
+// The definition, one byte at a time, independent of the code under test.
 static size_t index_slowly(const char *text, size_t len, uint32_t *out)
 {
     size_t count = 0;
@@ -34,7 +34,7 @@ static size_t index_slowly(const char *text, size_t len, uint32_t *out)
 static void check_split(json_index_fn *index, const char *text, size_t len, size_t split)
 {
     uint32_t expected[MAX_TEXT], *found = malloc((len + 64) * sizeof *found);
-    char *exact = malloc(len ? len : 1); // so that a read past the end is seen
+    char *exact = malloc(len ? len : 1); // so that reads past the end are detected
     memcpy(exact, text, len);
     struct json_index_state carry = {0};
     size_t wanted = index_slowly(text, len, expected);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and texts as traces write them.
+// Numbers and texts as they occur in traces.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -101,7 +101,7 @@ static void text_behind_the_end_is_not_consumed(void **state)
     struct document d;
     struct json_value value;
     open_document(&d, "[12345]");
-    d.walk.end = d.walk.text + 3; // what is indexed
+    d.walk.end = d.walk.text + 3; // end of the indexed text
     d.walk.token_end = d.tokens + 1;
     assert_int_equal(json_walk_value(&d.walk, &value), WALK_OK);
     assert_int_equal(json_walk_item(&d.walk, &value), WALK_MORE);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces that are too large or too many to be written by hand.
+// Traces that are too large or too many to write by hand.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -39,7 +39,7 @@ static void swap(int *a, int *b)
     *b = kept;
 }
 
-// Brings the keys into their next order; false after the last.
+// Moves the keys into their next order; false after the last.
 static bool next_order(int order[8])
 {
     int i = 6, j = 7;
@@ -190,7 +190,7 @@ static void names_of_any_length_are_kept_or_cut_at_64_kib(void **state)
     }
 }
 
-// Each that cannot be read is one row of the trust report; null and quoted numbers are none.
+// Each invalid one is one row of the trust report; null and quoted numbers are valid.
 static void numbers_among_the_args_that_are_none_are_counted(void **state)
 {
     (void)state;
@@ -259,7 +259,7 @@ static void a_list_within_a_member_that_is_whole_is_the_members_own(void **state
     buf_free(&text);
 }
 
-// A member that lacks a bracket, with a list of events behind `len` bytes.
+// A member that lacks a bracket, followed by an event list after `len` bytes.
 static void add_swallowed(struct buf *text, size_t len)
 {
     buf_puts(text, "{\"user\":{\"a\":{\"b\":1},\"pad\":\"");

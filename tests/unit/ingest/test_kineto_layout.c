@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading events by their layout gives what reading them member by member gives, whatever single
+// Reading events by their layout gives the same as reading them member by member, whatever single
 // bytes are changed.
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,8 +11,8 @@
 #include "ingest/kineto_layout.h"
 #include "tests/golden/trace_dump.h"
 
-// One event a line, as the profilers of several versions print them; # is the number of the
-// repetition.
+// One event per line, as printed by the profilers of several versions; # is the repetition's
+// number.
 static const char *const events[] = {
     "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"pid\": 542, \"tid\": 639,\n"
     "\"ts\": 374341124910#.025, \"dur\": 0.720, \"args\": {\"External id\": 4#, \"Sequence "
@@ -58,7 +58,7 @@ static void add_event(struct buf *out, const char *event, int number)
             buf_putc(out, *event);
 }
 
-// Repeats the events so that the later ones are known.
+// Repeats the events so that the layouts of later ones are known.
 static void make_document(struct buf *out, int repeats)
 {
     buf_puts(out, "{\"traceEvents\": [\n");
@@ -120,7 +120,7 @@ static uint32_t next_random(uint32_t *seed)
     return *seed >> 8;
 }
 
-// Replaces, removes or inserts one byte, mostly one that means something.
+// Replaces, removes or inserts one byte, mostly a significant one.
 static void change_byte(struct buf *text, uint32_t *seed)
 {
     static const char bytes[] = "\"\\{}[],:.-+eE0123456789 \n\t\x01\x80tfnNaX";
@@ -156,7 +156,7 @@ static void changed_bytes_mean_the_same_to_both(void **state)
     buf_free(&original);
 }
 
-// Events are as many as there are layouts to hold, and more.
+// More different events than there is room for layouts.
 static void layouts_without_end_are_survived(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void layouts_without_end_are_survived(void **state)
     buf_free(&text);
 }
 
-// What is too large to keep is so, however much of it is in memory when its layout is known.
+// An event too large to keep stays so, however much of it is in memory when its layout is known.
 static void known_layouts_do_not_make_events_larger(void **state)
 {
     (void)state;

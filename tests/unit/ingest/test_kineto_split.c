@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace read in pieces on several cores is the trace read in one go, whatever it holds.
+// A trace read in pieces on several cores equals the trace read in one go, whatever it contains.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -138,7 +138,7 @@ static void put_item(struct buf *text, const char *comma, const char *item, size
         buf_printf(text, "%zu%s", i, number + 1);
 }
 
-// Texts that look like events, lists in arguments, pairs, rubbish and commas that are missing.
+// Texts that look like events, lists in arguments, pairs, garbage and missing commas.
 static void what_a_piece_cannot_know_is_left_to_the_reader(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces with secrets everywhere: no text that is kept has one, and all are counted.
+// Traces with secrets everywhere: no kept text has one, and all are counted.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "ingest/ingest.h"
 #include "ingest/trace/trace.h"
 
-// Made up, and put together here so that no file holds them.
+// Made up, and assembled here so that no file contains them.
 #define BODY "Zq7Wm3Kx9Rt5Bn1Vc8Ly4Hd6Jf2Gs0PaQeTuOi"
 #define HF \
     "hf"   \
@@ -56,7 +56,7 @@ static struct trace *read_trace(const struct buf *document, size_t step, struct 
     return trace;
 }
 
-// Events are repeated, so that the short way reads them, too.
+// Events are repeated, so that the fast path reads them, too.
 static void make_document(struct buf *document)
 {
     buf_puts(document, "{\"schemaVersion\":1,");
@@ -94,7 +94,7 @@ static void no_text_that_is_kept_has_a_secret(void **state)
     buf_free(&document);
 }
 
-// Whoever may have the file decodes it as easily as we do.
+// Anyone who gets the file can decode it as easily as we can.
 static void a_secret_behind_escapes_is_counted(void **state)
 {
     (void)state;
@@ -109,7 +109,7 @@ static void a_secret_behind_escapes_is_counted(void **state)
     buf_free(&document);
 }
 
-// Cut within a secret, the rest of it would look like any word.
+// If it were cut inside a secret, the rest would look like any word.
 static void a_long_name_is_not_cut_within_a_secret(void **state)
 {
     (void)state;

@@ -323,7 +323,7 @@ static void assert_at(struct source *source, uint64_t offset, const char *expect
                  block);
 }
 
-// Reads here and there, and in between on from the first byte.
+// Reads here and there, and in between continues from the first byte.
 static void assert_seeks(struct source *source, const char *text)
 {
     struct str head;
@@ -355,7 +355,7 @@ static void files_and_memory_are_read_anywhere(void **state)
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     assert_int_equal(write(fd, "ab0123456789", 12), 12);
-    assert_int_equal(lseek(fd, 2, SEEK_SET), 2); // a source begins where its descriptor stands
+    assert_int_equal(lseek(fd, 2, SEEK_SET), 2); // a source starts at its descriptor's position
     assert_seeks(source_fd_open(fd, &err), "0123456789");
     assert_seeks(source_mem_open("0123456789", 10, 2, &err), "0123456789");
     close(fd);

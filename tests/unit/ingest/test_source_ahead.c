@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading ahead on a thread of its own.
+// Reading ahead on a separate thread.
 // labels: threads
 #include <setjmp.h>
 #include <stdarg.h>
@@ -62,7 +62,7 @@ static struct source *open_ahead(uint64_t end, enum err_code failure, unsigned *
     return source;
 }
 
-// Reads all; every byte must be the expected one.
+// Reads everything; every byte must be the expected one.
 static enum err_code drain(struct source *source, size_t cap, uint64_t *total)
 {
     struct err err = {0};

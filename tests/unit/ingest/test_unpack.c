@@ -358,7 +358,7 @@ static void members_without_end_are_stopped(void **state)
     buf_free(&header);
 }
 
-// Many gigabytes out of 1 MiB, as its source says.
+// Many gigabytes out of 1 MiB, according to its source.
 static void a_member_that_grows_beyond_reason_is_stopped(void **state)
 {
     (void)state;

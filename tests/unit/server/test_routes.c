@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses find their handlers, and everything else a clear answer.
+// Addresses find their handlers, and everything else gets a clear answer.
 #include "server/routes.h"
 
 #include <setjmp.h>

@@ -333,8 +333,8 @@ static void settings_that_differ_come_first_and_people_win(void **state)
     bench_end(&bench);
 }
 
-// Where a run was recorded is no setting of it: shown, but never among the differences. What people
-// give under such a name is one.
+// Where a run was recorded is not a setting: it is shown, but never among the differences. What
+// people enter under such a name is one.
 static void names_of_hosts_are_no_settings(void **state)
 {
     (void)state;
@@ -359,7 +359,7 @@ static void names_of_hosts_are_no_settings(void **state)
     bench_end(&bench);
 }
 
-// What people say of some repeats and the traces of others is one value where it is the same.
+// A value that people gave for some repeats and traces for others is one value if it is the same.
 static void a_value_given_for_some_repeats_is_told_once(void **state)
 {
     (void)state;
@@ -529,7 +529,7 @@ static void add_memory(struct bench *bench, const char *device, int64_t bytes)
         {"peak_allocated_bytes", .i = bytes}, {"peak_reserved_bytes", .i = bytes});
 }
 
-// Ranks that stand for their runs need not sit on the same device of their hosts.
+// Ranks that represent their runs need not be on the same device of their hosts.
 static void memory_of_runs_with_one_device_compares_wherever_it_is(void **state)
 {
     (void)state;
@@ -640,7 +640,7 @@ static void findings_come_go_change_or_stay(void **state)
         if (r > 0)
             add_finding(&bench, "goes", 700000);
         if (r == 0)
-            add_finding(&bench, "seldom", 700000); // one run of three
+            add_finding(&bench, "seldom", 700000); // in one run of three
     }
     bench_side(&bench, 3);
     add_run(&bench, 100000000);

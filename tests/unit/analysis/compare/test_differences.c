@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small cases in which other trace tools are known to give another figure, worked by hand. Those of
-// one analysis alone stand in its own test.
+// Small cases in which other trace tools are known to give another figure, worked out by hand.
+// Cases of a single analysis are in its own test.
 #include "tests/unit/hand_trace.h"
 
 static void a_kernels_mean_is_that_of_its_calls(void **state)
@@ -19,7 +19,7 @@ static void a_kernels_mean_is_that_of_its_calls(void **state)
     hand_end(&hand);
 }
 
-// Rounded to whole microseconds both kernels would vanish.
+// Rounded to whole microseconds, both kernels would vanish.
 static void kernels_under_a_microsecond_keep_every_nanosecond(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void names_decide_the_class_by_what_the_kernel_does(void **state)
     assert_int_equal(event_device_class(EVENT_MEMSET, STR("Memset (Device)"), false), CLASS_MEMORY);
 }
 
-// Operators of a compiler run on the host, whatever stream their arguments name.
+// Compiler operators run on the host, whatever stream their arguments name.
 static void operators_of_triton_are_no_kernels(void **state)
 {
     (void)state;

@@ -398,7 +398,7 @@ static void every_candidate_has_rows_of_its_own(void **state)
 
 // --- noise --------------------------------------------------------------------------------------
 
-// Adds a side of runs whose operators take these times, each with its own small noise.
+// Adds a side of runs whose operators take these times, each with small independent noise.
 static void add_repeats(struct bench *bench, int runs, int64_t mm_ns, int64_t add_ns,
                         int64_t new_ns)
 {
@@ -495,7 +495,7 @@ static void repeats_pool_to_sums(void **state)
 
 // --- size ---------------------------------------------------------------------------------------
 
-// `count` parts: as many kernels, a tenth as many operators, of which each third run lacks some.
+// `count` parts: as many kernels and a tenth as many operators, some of which each third run lacks.
 static void add_many(struct bench *bench, int count, int seed)
 {
     bench_add(bench);

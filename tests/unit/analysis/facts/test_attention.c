@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention put together from products and a softmax: what belongs to it, and what does not.
+// Attention composed of products and a softmax: what belongs to it, and what does not.
 #include "tests/unit/findings_hand.h"
 
 #include "ingest/ingest.h"
@@ -37,7 +37,7 @@ static int64_t category_ns(const struct hand *hand, const char *category)
     return 0;
 }
 
-// Attention's time, after all compute has been found in its category again.
+// Attention's time, after checking that all compute is in its category.
 static int64_t attention_ns(struct busy *busy)
 {
     hand_analyse(&busy->hand);
@@ -70,7 +70,7 @@ static void products_and_what_is_between_them_are_attention(void **state)
     size_t row = hand_find(&busy.hand, "work", "dims", PV);
     assert_string_equal(hand_word(&busy.hand, "work", row, "kind"), "gemm");
     assert_int_equal(hand_i64(&busy.hand, "work", row, "flops"), INT64_C(2) * 8 * 1024 * 1024 * 64);
-    // Their operations are known, and nothing else has any.
+    // Their operations are known, and those of nothing else.
     row = hand_find(&busy.hand, "metrics", "metric", "flops_time_share");
     assert_true(hand_cell(&busy.hand, "metrics", row, "value")->f == 1);
     hand_end(&busy.hand);
@@ -99,7 +99,7 @@ static void extra_scores_between_belong_to_it(void **state)
     busy_begin(&busy);
     run(&busy, "aten::bmm", QK, 30 * US);
     run(&busy, "aten::bmm", "[[8,1024,64],[8,64,32]]", 5 * US); // relative positions
-    run(&busy, "aten::mm", "[[32,512],[512,512]]", 7 * US);     // their own projection is none
+    run(&busy, "aten::mm", "[[32,512],[512,512]]", 7 * US);     // their own projection is not one
     run(&busy, "aten::gather", SCORES, 6 * US);
     run(&busy, "aten::cat", NULL, 4 * US);
     run(&busy, "aten::_softmax", "[[8,1024,1025]]", 20 * US); // with a column of sinks
@@ -111,7 +111,7 @@ static void a_softmax_on_something_else_makes_no_attention(void **state)
 {
     (void)state;
     static const char *const others[][4] = {
-        // a router: softmax after a linear, experts behind
+        // a router: softmax after a linear, then experts
         {"aten::bmm", "[[8,256,512],[8,512,256]]", "[[2048,8]]", "[[8,256,256],[8,256,512]]"},
         // masks by queries, classes by softmax, and the product of both
         {"aten::bmm", "[[2,100,256],[2,256,4096]]", "[[2,100,81]]", "[[2,80,100],[2,100,4096]]"},
@@ -179,7 +179,7 @@ static void all_of_the_fallback_is_attention(void **state)
     assert_int_equal(attention_ns(&busy), 89 * US);
 }
 
-// A mask's gradient lies outside of the four products, but its forward was part of an attention.
+// A mask's gradient is outside the four products, but its forward was part of an attention.
 static void the_backward_of_a_part_is_a_part(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where launches stand: modules, backward, repeated forwards; on traces made by hand.
+// The context of launches: modules, backward, repeated forwards; on handmade traces.
 #include "analysis/facts/context.h"
 #include "analysis/facts/module_tree.h"
 
@@ -20,7 +20,7 @@ static void add_frame(struct hand *hand, const char *name, int64_t thread, int64
                                        .dur_ns = dur_ns});
 }
 
-// A stretch of a thread.
+// A time span on a thread.
 struct at {
     int64_t thread, begin_ns, dur_ns;
 };
@@ -35,7 +35,7 @@ static void add_op(struct hand *hand, const char *name, struct at at, int64_t se
                                        .sequence = sequence});
 }
 
-// A launch of 1 ns and its kernel of 10 ns; the kernel's number is its place in time.
+// A launch of 1 ns and its kernel of 10 ns; the kernel's number gives its place in time.
 static void add_launch(struct hand *hand, int64_t thread, int64_t begin_ns, int64_t correlation)
 {
     hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
@@ -122,8 +122,8 @@ static void one_instance_below_two_parents_is_two_modules_and_each_counts_its_ca
     hand_end(&hand);
 }
 
-// As PyTorch numbers: the operator outside that records nothing, and the wrappers, carry the number
-// that the innermost one gives its node.
+// As in PyTorch: an outer operator that records nothing, and the wrappers, have the number that the
+// innermost one gives its node.
 static void
 a_backward_launch_works_for_the_module_of_the_latest_operator_of_its_number(void **state)
 {
@@ -158,7 +158,7 @@ a_backward_launch_works_for_the_module_of_the_latest_operator_of_its_number(void
     hand_end(&hand);
 }
 
-// The same number comes once per thread: the engine's own thread has used it too, later.
+// The same number occurs once per thread: the engine's own thread used it later, too.
 static void a_forward_on_another_thread_comes_before_one_of_the_engine(void **state)
 {
     (void)state;
@@ -204,8 +204,8 @@ static void an_old_backward_without_the_engine_around_it_is_backward(void **stat
     hand_end(&hand);
 }
 
-// torch.utils.checkpoint, use_reentrant=False: the hook of the first node repeats the forward. The
-// stack of the engine's thread does not have the modules around the checkpoint.
+// torch.utils.checkpoint, use_reentrant=False: the first node's hook repeats the forward. The stack
+// of the engine's thread does not have the modules around the checkpoint.
 static void a_forward_repeated_by_a_hook_is_told_from_the_backward_around_it(void **state)
 {
     (void)state;
@@ -244,8 +244,8 @@ static void a_forward_repeated_by_a_hook_is_told_from_the_backward_around_it(voi
     hand_end(&hand);
 }
 
-// use_reentrant=True: a function of its own repeats the forward and runs the engine once more,
-// within itself; its nodes have the numbers of the engine's thread. No Python frames needed.
+// use_reentrant=True: a function of its own repeats the forward and runs the engine again inside
+// itself; its nodes have the numbers of the engine's thread. No Python frames needed.
 static void a_checkpointed_function_repeats_a_forward_and_runs_its_backward(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static void a_checkpointed_function_repeats_a_forward_and_runs_its_backward(void
     hand_end(&hand);
 }
 
-// The recording began after the forward: what the hook repeats has the node's number by chance.
+// The recording started after the forward: what the hook repeats has the node's number by chance.
 static void a_repeated_operator_is_not_taken_for_a_forward_that_was_not_recorded(void **state)
 {
     (void)state;
@@ -291,8 +291,8 @@ static void a_repeated_operator_is_not_taken_for_a_forward_that_was_not_recorded
     hand_end(&hand);
 }
 
-// With Python frames the same function shows twice: as an operator and as a frame, within which the
-// frame of the engine begins the backward. Its sums of gradients lie outside of its nodes.
+// With Python frames the same function shows up twice: as an operator and as a frame, inside which
+// the engine's frame starts the backward. Its gradient sums are outside its nodes.
 static void the_engine_within_a_checkpointed_function_is_backward(void **state)
 {
     (void)state;
@@ -323,7 +323,7 @@ static void the_engine_within_a_checkpointed_function_is_backward(void **state)
     hand_end(&hand);
 }
 
-// The engine's operator may lack its number while the node within has one.
+// The engine's operator may lack its number while the node inside it has one.
 static void a_checkpointed_function_is_known_by_the_operator_around_its_node(void **state)
 {
     (void)state;
@@ -414,7 +414,7 @@ static void modules_deeper_than_the_limit_count_as_the_last_one_and_paths_stay_s
     hand_end(&hand);
 }
 
-// Device events of earlier launches and one whose launch was lost; a graph launch owns two.
+// Device events of earlier launches, and one whose launch was lost; a graph launch has two.
 static void events_launched_before_the_recording_are_told_from_lost_launches(void **state)
 {
     (void)state;

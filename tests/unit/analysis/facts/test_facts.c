@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device events count, who launched them, and whose time it is: small cases worked by hand.
+// Which device events count, who launched them, and whose time it is: small cases worked out by
+// hand.
 #include "tests/unit/hand_trace.h"
 
 #include "tests/unit/intervals_minus.h"
@@ -20,7 +21,7 @@ static void events_with_impossible_times_are_quarantined(void **state)
         hand_kernel(&hand, "good", 7, 10 * HOUR + i * 100, 10);
     hand_kernel(&hand, "negative", 7, 10 * HOUR + 400, -1);
     hand_kernel(&hand, "endless", 7, 10 * HOUR + 500, HOUR + 1);
-    hand_kernel(&hand, "latest", 7, 11 * HOUR + 400, 10); // the median begin is 10 h + 400
+    hand_kernel(&hand, "latest", 7, 11 * HOUR + 400, 10); // the median start is 10 h + 400
     hand_kernel(&hand, "too late", 7, 11 * HOUR + 401, 10);
     hand_facts(&hand);
     assert_int_equal(hand.facts.device_count, 4);
@@ -63,7 +64,7 @@ static void only_overruns_of_more_than_100_us_are_clipped(void **state)
     hand_end(&hand);
 }
 
-// The rows of a stream go by (begin, end), not by the order of the file.
+// The rows of a stream are sorted by (begin, end), not in file order.
 static void clipping_looks_at_the_next_event_by_begin_and_end(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void a_launch_belongs_to_the_innermost_operator_around_it(void **state)
     hand_begin(&hand);
     add_op(&hand, "outer", 0, 1000);
     add_op(&hand, "inner", 100, 100);
-    add_op(&hand, "same begin", 300, 50); // begins with the launch, listed behind it
+    add_op(&hand, "same begin", 300, 50); // starts with the launch, listed after it
     add_launch(&hand, "l", 110, 20, 1);
     add_launch(&hand, "l", 190, 20, 2); // sticks out of inner
     add_launch(&hand, "l", 300, 20, 3);
@@ -163,7 +164,7 @@ static void a_launch_belongs_to_the_innermost_operator_around_it(void **state)
     hand_end(&hand);
 }
 
-// The plain search of the definition: the operator pushed last that still encloses the launch.
+// A simple search by the definition: the last operator pushed that still encloses the launch.
 static str_id slow_op(const struct trace *trace, uint32_t launch)
 {
     uint32_t stack[512], depth = 0;

@@ -14,8 +14,8 @@ static void a_sync_that_lasts_into_the_gap_is_its_cause(void **state)
     end_with_gap(&hand, "sync", "cudaStreamSynchronize");
 }
 
-// The call returns 10 us into the gap; operators take 280 us more, launching the last 10. What it
-// waited before the gap it takes from the operators: with 135 us they are left as much.
+// The call returns 10 us into the gap; operators take 280 us more, launching the last 10. The time
+// it waited before the gap is taken from the operators: with 135 us they have as much left.
 static void what_the_host_could_have_done_during_a_sync_counts_as_its_time(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static void loading_data_is_told_by_annotation_operator_or_frame(void **state)
         {EVENT_CPU_OP, "aten::_pin_memory", true},
         {EVENT_PYTHON, "torch/utils/data/dataloader.py(631): __next__", true},
         {EVENT_PYTHON, "nvidia/dali/plugin/base_iterator.py(80): __next__", true},
-        {EVENT_PYTHON, "dataloader_study/train.py(12): main", false}, // a folder says nothing
+        {EVENT_PYTHON, "dataloader_study/train.py(12): main", false}, // a folder proves nothing
         {EVENT_ANNOTATION, "forward", false},
         {EVENT_RUNTIME, "cudaDataLoader", false}, // no operator, annotation or frame
     };
@@ -83,7 +83,7 @@ static void the_outermost_loader_counts_until_it_ends(void **state)
     add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(1): __next__", span(1010, 1280));
     add_host(&hand, EVENT_PYTHON, MAIN, "dataloader.py(9): _next_data", span(1020, 1040));
     end_with_gap(&hand, "data_loading", "dataloader.py(1): __next__");
-    begin_with_gap(&hand, 1290); // rows of a damaged file cross
+    begin_with_gap(&hand, 1290); // rows of a damaged file overlap
     add_host(&hand, EVENT_ANNOTATION, MAIN, "dataloader", span(1000, 1100));
     add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(1090, 1290));
     end_with_gap(&hand, "host_compute", "aten::mm");
@@ -147,7 +147,7 @@ static void the_host_event_is_the_innermost_with_most_time(void **state)
         add_host(&hand, EVENT_CPU_OP, MAIN, "op", span(1000, 1290));
         add_host(&hand, EVENT_CPU_OP, MAIN, "sub", span(1060, 1130));
         add_host(&hand, EVENT_CPU_OP, MAIN, "sub", span(1190, 1230));
-        if (other) // a frame within takes 120 us of it away, and 30 us of the first sub
+        if (other) // a frame inside takes 120 us of it, and 30 us of the first sub
             add_host(&hand, EVENT_PYTHON, MAIN, "loss.py(3): log", span(1100, 1290));
         end_with_gap(&hand, "host_compute", other ? "loss.py(3): log" : "op");
     }
@@ -161,8 +161,8 @@ static void a_thread_of_which_nothing_is_recorded_computed(void **state)
     end_with_gap(&hand, "host_compute", NULL);
 }
 
-// The backward's first launch comes from a thread that has nothing to do before; what the thread of
-// the last launch did explains the gap. Annotations alone do not speak against that.
+// The backward's first launch comes from a thread that had nothing to do before; what the previous
+// launching thread did explains the gap. Annotations alone do not contradict that.
 static void where_the_launching_thread_is_silent_the_one_before_speaks(void **state)
 {
     (void)state;
@@ -184,7 +184,7 @@ static void a_launch_that_spans_the_gap_or_is_followed_by_a_delay_is_overhead(vo
     (void)state;
     struct hand hand;
     static const struct {
-        int64_t begin_us, end_us; // of the launch; the kernel begins at 1030
+        int64_t begin_us, end_us; // of the launch; the kernel starts at 1030
         const char *cause;
     } cases[] = {
         {1002, 1004, "launch_overhead"},
@@ -223,14 +223,14 @@ static void a_gap_after_a_queued_launch_is_of_the_device(void **state)
         const char *cause, *host_event;
     } cases[] = {
         {900, 1029, "dispatch", NULL},                      // under 30 us
-        {900, 1030, "unknown", NULL},                       // 30 us: neither starting nor more
+        {900, 1030, "unknown", NULL},                       // 30 us: neither startup nor more
         {900, 1031, "unrecorded", NULL},                    // over 30 us
         {993, 1006, "launch_overhead", "cudaLaunchKernel"}, // returned 5 us before the gap of 6
         {993, 1005, "dispatch", NULL},                      // 5 and 5
         {997, 1028, "launch_overhead", "cudaLaunchKernel"}, // 29 us after the launch
         {997, 1029, "dispatch", NULL},                      // 30 us after it
-        {998, 1029, "launch_overhead", "cudaLaunchKernel"}, // returned as the gap began
-        {999, 1031, "launch_overhead", "cudaLaunchKernel"}, // still ran when it began
+        {998, 1029, "launch_overhead", "cudaLaunchKernel"}, // returned as the gap started
+        {999, 1031, "launch_overhead", "cudaLaunchKernel"}, // still ran when it started
         {998, 1300, "unrecorded", NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -251,7 +251,7 @@ static void an_event_queued_behind_a_wait_waits_for_an_event(void **state)
     for (int behind = 0; behind < 3; behind++) {
         struct hand hand;
         begin_with_short_gap(&hand, 900);
-        if (behind == 2) // another launch of the thread took the wait
+        if (behind == 2) // another launch on the thread took the wait
             add_work(&hand, on(0, COMM), span(100, 950), by(MAIN, 850));
         add_host(&hand, EVENT_RUNTIME, MAIN, behind ? "cudaStreamWaitEvent" : "cudaEventRecord",
                  span(800, 810));
@@ -289,7 +289,7 @@ static void a_recorded_wait_counts_for_its_own_stream(void **state)
     } cases[] = {
         {COMPUTE, 801, true},
         {COMPUTE + 1, 801, false},
-        {COMPUTE, -501, false}, // it served the kernel before, launched at -500
+        {COMPUTE, -501, false}, // it was for the kernel before, launched at -500
         {COMPUTE, 901, false},  // it came after the launch
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -308,8 +308,8 @@ static void a_recorded_wait_counts_for_its_own_stream(void **state)
     }
 }
 
-// The communication's stream is free and its kernel launched at 500; the compute stream runs until
-// 1000, the kernel begins at 1020.
+// The communication stream is free and its kernel launched at 500; the compute stream runs until
+// 1000, the kernel starts at 1020.
 static void what_stood_first_until_another_stream_ended_waited_for_it(void **state)
 {
     (void)state;
@@ -341,7 +341,7 @@ static void an_event_behind_another_of_its_stream_did_not_stand_first(void **sta
     }
 }
 
-// Events of one stream may overlap a little; the stream itself was busy.
+// Events on one stream may overlap a little; the stream itself was busy.
 static void an_event_behind_one_that_overlaps_did_not_wait_for_another_stream(void **state)
 {
     (void)state;
@@ -387,7 +387,7 @@ static void overhead_of_the_profiler_counts_before_what_the_host_did(void **stat
 {
     (void)state;
     static const char *const events[] = {"aten::mm", "cudaMalloc"};
-    for (int i = 0; i < 2; i++) { // a call that allocates says more
+    for (int i = 0; i < 2; i++) { // a call that allocates is more specific
         struct hand hand;
         begin_with_gap(&hand, 1290);
         add_host(&hand, i ? EVENT_RUNTIME : EVENT_CPU_OP, MAIN, events[i], span(990, 1290));
@@ -426,7 +426,7 @@ static void an_event_of_no_length_parts_a_gap(void **state)
     hand_end(&hand);
 }
 
-// Device 0: [0,100) and [400,500); device 1: [50,200). All of device 1's end is its last gap.
+// Device 0: [0,100) and [400,500); device 1: [50,200). The end of device 1 is one last gap.
 static void each_device_has_gaps_of_its_own(void **state)
 {
     (void)state;
@@ -524,7 +524,7 @@ static void a_gap_tells_what_surrounds_it(void **state)
     hand_end(&hand);
 }
 
-// Three steps of 1 ms with gaps of 300, 200 and 100 us by different causes.
+// Three steps of 1 ms with gaps of 300, 200 and 100 us with different causes.
 static void steps_have_their_idle_time_by_cause(void **state)
 {
     (void)state;
@@ -585,7 +585,7 @@ static void assert_sums(const struct hand *hand)
         bool steady = strcmp(hand_word(hand, "breakdown", i, "scope"), "steady") == 0;
         devices += device != NULL;
         if (device && hand_i64(hand, "summary", 0, "devices") == 1)
-            device = NULL; // a lone device has no rows beside those of all
+            device = NULL; // a single device has no rows besides those of all
         struct idle idle = sum_causes(hand, device, steady ? "steady_ns" : "total_ns");
         assert_int_equal(idle.host_ns, hand_i64(hand, "breakdown", i, "idle_host_wait_ns"));
         assert_int_equal(idle.other_ns, hand_i64(hand, "breakdown", i, "idle_other_ns") +
@@ -625,7 +625,7 @@ static uint64_t draw(uint64_t *random, uint64_t limit)
     return (*random >> 33) % limit;
 }
 
-// Rows of all kinds that cross each other, several threads and devices, graphs, zero lengths.
+// Overlapping rows of all kinds, several threads and devices, graphs, zero lengths.
 static void add_chaos(struct hand *hand, uint64_t *random)
 {
     static const char *const names[] = {"cudaMalloc",
@@ -651,7 +651,7 @@ static void add_chaos(struct hand *hand, uint64_t *random)
                                            .correlation = (int64_t)draw(random, 40)});
 }
 
-// Bits of the causes that the report knows.
+// One bit per cause in the report.
 static unsigned causes_seen(const struct hand *hand)
 {
     unsigned seen = 0;

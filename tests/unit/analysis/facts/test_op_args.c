@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of operators as texts: what is read, what is refused, and that nothing is evaluated.
+// Operator inputs as text: what is read, what is refused, and that nothing is evaluated.
 #include "analysis/facts/op_args.h"
 
 #include <setjmp.h>
@@ -155,10 +155,10 @@ static void concrete_inputs_that_are_cut_count_as_far_as_they_go(void **state)
     assert_true(op_args_int(&args, 1, &number));
     assert_int_equal(number, 7);
     assert_false(op_args_int(&args, 2, &number));
-    assert_false(op_args_is_none(&args, 2)); // not recorded is not none
+    assert_false(op_args_is_none(&args, 2)); // not recorded is not the same as none
 }
 
-// The text "False" is false, and a text that is no flag is not known.
+// The text "False" is false, and a text that is not a flag is unknown.
 static void flags_are_told_by_their_text(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void zero_is_told_in_all_its_forms(void **state)
         assert_int_equal(op_args_is_zero(&args, i), i < 3);
 }
 
-// A text that a Python reader would run is only a text here.
+// A text that a Python reader would execute is just text here.
 static void code_among_the_inputs_is_never_run(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// Writes '+' for each steady step and '-' for each other one.
+// Writes '+' for each steady step and '-' for every other one.
 static void choose(const int64_t *durations, uint32_t count, int warmup, char *signs)
 {
     struct step steps[16] = {{0}};
@@ -39,7 +39,7 @@ static void of_two_steps_the_first_is_warm_up(void **state)
 static void the_first_step_and_leading_outliers_are_warm_up(void **state)
 {
     (void)state;
-    // Median of the others is 1000; they deviate by nothing, so that 3 % is the reach.
+    // The median of the others is 1000; they do not deviate, so the reach is 3 %.
     const int64_t durations[] = {1000, 1031, 1030, 2000, 1000, 1000, 1000, 1000};
     char signs[17];
     choose(durations, 8, -1, signs);
@@ -123,7 +123,7 @@ static void a_step_runs_from_the_end_of_the_one_before_to_its_last_compute(void 
     add_mark(&hand, "ProfilerStep#9", 200, 100);
     add_mark(&hand, "ProfilerStep#10", 300, 100); // launches nothing
     ADD(&hand, EVENT_KERNEL, 7, 10, 50, 60);
-    ADD(&hand, EVENT_KERNEL, 7, 99, 110, 160);  // runs on after mark 8 started
+    ADD(&hand, EVENT_KERNEL, 7, 99, 110, 160);  // still running after mark 8 started
     ADD(&hand, EVENT_MEMCPY, 8, 105, 120, 130); // step 8's data, ahead on another stream
     ADD(&hand, EVENT_KERNEL, 7, 190, 240, 280); // step 8 had to wait for 80
     ADD(&hand, EVENT_MEMCPY, 7, 195, 280, 290); // a copy ends no step
@@ -139,7 +139,7 @@ static void a_step_runs_from_the_end_of_the_one_before_to_its_last_compute(void 
     expect_step(facts, 2, 280, 360);
     assert_string_equal(facts->steps[0].reason, "warm-up: the first step");
     assert_string_equal(facts->steps[3].reason, "it launched no compute on the main stream");
-    const uint32_t expected[] = {0, 0, 1, 1, 1, 2, 2}; // by begin
+    const uint32_t expected[] = {0, 0, 1, 1, 1, 2, 2}; // by start
     for (uint32_t i = 0; i < 7; i++)
         assert_int_equal(facts->devices[i].step, expected[i]);
     assert_int_equal(parts_idle_ns(&facts->step_parts[1]), 80);
@@ -154,7 +154,7 @@ static void the_main_stream_has_most_compute_launched_inside_marks(void **state)
     hand_kernel(&hand, "unlaunched", 9, 0, 900);
     add_mark(&hand, "ProfilerStep#1", 0, 100);
     add_mark(&hand, "ProfilerStep#2", 100, 100);
-    ADD(&hand, EVENT_KERNEL, 8, 10, 20, 60); // 80 in all
+    ADD(&hand, EVENT_KERNEL, 8, 10, 20, 60); // 80 in total
     ADD(&hand, EVENT_KERNEL, 7, 20, 30, 35);
     ADD(&hand, EVENT_MEMCPY, 7, 30, 40, 190); // long, but no compute
     ADD(&hand, EVENT_KERNEL, 8, 110, 120, 160);
@@ -165,7 +165,7 @@ static void the_main_stream_has_most_compute_launched_inside_marks(void **state)
     hand_end(&hand);
 }
 
-// A mark without length within another one is no step, and leaves those after it in order.
+// An empty mark inside another one is not a step, and leaves those after it in order.
 static void an_empty_mark_within_another_joins_it(void **state)
 {
     (void)state;
@@ -202,7 +202,7 @@ static void marks_that_overlap_a_little_are_both_kept(void **state)
     assert_int_equal(hand.facts.step_count, 3);
     assert_int_equal(hand.facts.joined_marks, 1);
     expect_step(&hand.facts, 0, 102, 112);
-    expect_step(&hand.facts, 1, 112, 220); // with what only the second thread's mark has
+    expect_step(&hand.facts, 1, 112, 220); // with what is only in the second thread's mark
     expect_step(&hand.facts, 2, 220, 270);
     hand_end(&hand);
 }
@@ -326,7 +326,7 @@ static void add_call(struct hand *hand, int64_t launch_ns, int64_t dur_ns, int32
 }
 
 // Calls of 1,000 blocks in four steps: 100; 100; 100 and 100; 150. The last three are steady, their
-// four calls 112.5 on average. More calls are no slower; a grid of 100 blocks tells nothing.
+// four calls 112.5 on average. More calls are not slower; a grid of 100 blocks shows nothing.
 static void the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls(void **state)
 {
     (void)state;

@@ -74,7 +74,7 @@ static void a_device_that_waits_for_launches_is_launch_bound(void **state)
     hand_end(&hand);
 }
 
-// Something on the host from 5 ms to 8 ms; the device waits for it from 6 ms to 9 ms.
+// The host does something from 5 ms to 8 ms; the device waits for it from 6 ms to 9 ms.
 static void starve(struct hand *hand, enum event_kind kind, const char *name)
 {
     hand_begin(hand);
@@ -170,7 +170,7 @@ static void many_kernels_under_ten_microseconds_are_found(void **state)
     hand_end(&hand);
 }
 
-// Short kernels of 5 us, one behind the other, after 1 ms of work.
+// Short kernels of 5 us, one after another, after 1 ms of work.
 static void add_short_kernels(struct hand *hand, int count)
 {
     add_gemm(hand, 0, MS, -MS);
@@ -202,7 +202,7 @@ static void a_long_wait_before_a_short_kernel_is_not_its_fault(void **state)
     size_t tiny = hand_find(&hand, "findings", "rule", "tiny_kernels");
     assert_int_equal(cost_of(&hand, "tiny_kernels"), 31 * 5 * US + 100 * US);
     assert_int_equal(cost_of(&hand, "launch_bound"), 850 * US);
-    // The wait belongs to the costlier finding alone.
+    // The wait belongs to the costlier finding only.
     assert_string_equal(hand_word(&hand, "findings", tiny, "overlaps"), "launch_bound");
     assert_int_equal(hand_i64(&hand, "findings", tiny, "own_cost_ns"), 31 * 5 * US);
     hand_end(&hand);
@@ -280,7 +280,7 @@ static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
         hand_begin(&hand);
         add_gemm(&hand, 0, 10 * MS, -MS);
         add_copy(&hand, cases[i].copy, cases[i].call, cases[i].call_ns);
-        add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms behind the copy
+        add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms after the copy
         hand_analyse(&hand);
         assert_int_equal(cost_of(&hand, "blocking_copies"), MS + cases[i].wait_ns);
         hand_end(&hand);
@@ -309,7 +309,7 @@ static void what_the_host_does_before_a_copy_is_not_the_copys(void **state)
         add_gemm(&hand, 11 * MS + 60 * US, 30 * MS, 11 * MS + 50 * US);
         hand_analyse(&hand);
         assert_int_equal(cost_of(&hand, "blocking_copies"), MS + 60 * US);
-        // From 2 ms to 10 ms, of which the call that copies takes the last one.
+        // From 2 ms to 10 ms, the last of which is the call that copies.
         size_t row = hand_find(&hand, "findings", "rule", cases[i].rule);
         assert_int_equal(hand_i64(&hand, "findings", row, "cost_ns"), 8 * MS + (i ? 0 : 60 * US));
         assert_int_equal(hand_i64(&hand, "findings", row, "own_cost_ns"),
@@ -357,7 +357,7 @@ static void add_memory(struct hand *hand, int64_t time_ns, int64_t bytes, int64_
                                        .device_type = 1});
 }
 
-// A device of 80 GB at whose peak so much is allocated and reserved; the rules that fire.
+// A device of 80 GB with this much allocated and reserved at its peak; the rules that fire.
 static void use_memory(struct hand *hand, int64_t allocated, int64_t reserved)
 {
     hand_begin(hand);
@@ -377,7 +377,7 @@ static void memory_that_runs_short_lies_free_or_is_fragmented_is_found(void **st
     (void)state;
     static const struct {
         int64_t allocated, reserved;
-        const char *full, *headroom, *fragmentation; // severities, NULL when silent
+        const char *full, *headroom, *fragmentation; // severities, NULL if silent
     } cases[] = {
         {72 * GB, 73 * GB, NULL, NULL, NULL},         {73 * GB, 74 * GB, "medium", NULL, NULL},
         {40 * GB, 41 * GB, NULL, NULL, NULL},         {38 * GB, 40 * GB, NULL, "info", NULL},
@@ -413,7 +413,7 @@ static void a_device_of_unknown_size_is_neither_full_nor_free(void **state)
     hand_end(&hand);
 }
 
-// Ten steps that each keep so many bytes.
+// Ten steps that each keep some bytes.
 static void grow_memory(struct hand *hand, int64_t bytes)
 {
     hand_begin(hand);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings do not fall silent by accident: idle time that no cause explains, recordings without a
-// device, many small collectives in one trace, products that are slower than another one's.
+// Findings do not fall silent by accident: unexplained idle time, recordings without a device, many
+// small collectives in one trace, products that are slower than others.
 #include "tests/unit/findings_hand.h"
 
-// The device is idle for so many us of 10 ms, before a kernel whose launch was not recorded.
+// The device is idle for idle_us of 10 ms, before a kernel whose launch was not recorded.
 static void idle_unexplained(struct busy *busy, int64_t idle_us)
 {
     busy_begin(busy);
@@ -90,7 +90,7 @@ static void reduce(struct busy *busy, int64_t elements, int64_t dur_ns, int64_t 
     busy->host_ns += 3 * US;
 }
 
-// 10 ms of compute beside an all_reduce of 100 MB at 100 GB/s, then so many of 32,768 bytes.
+// 10 ms of compute alongside an all_reduce of 100 MB at 100 GB/s, then `count` of 32,768 bytes.
 static void reduce_parameters(struct busy *busy, int count)
 {
     busy_begin(busy);
@@ -110,7 +110,8 @@ static void many_small_collectives_of_one_trace_are_reported(void **state)
     assert_int_equal(cost_of(&busy.hand, "small_messages"), 40 * 19672);
     assert_true(str_starts_with(str_of(finding_word(&busy.hand, "small_messages", "title")),
                                 STR("40 collectives of less than 1 MB in the whole window")));
-    size_t row = finding_row(&busy.hand, "small_messages"); // exposed in full, as another one says
+    size_t row = finding_row(&busy.hand, "small_messages"); // fully exposed, as another finding
+                                                            // says
     assert_string_equal(hand_word(&busy.hand, "findings", row, "overlaps"),
                         "exposed_communication");
     hand_end(&busy.hand);

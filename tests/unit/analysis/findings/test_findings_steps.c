@@ -17,8 +17,8 @@ static struct busy_work product(int64_t dur_ns)
 
 // --- slow steps ----------------------------------------------------------------------------------
 
-// Steps of one kernel each, which lasts so many tenths of a ms; 0 ends the list. The first step is
-// left out as warm-up.
+// Steps of one kernel each, in tenths of a ms; 0 ends the list. The first step is left out as
+// warm-up.
 static void run_steps(struct busy *busy, const int *tenths)
 {
     busy_begin(busy);
@@ -84,7 +84,7 @@ static void steps_that_jitter_are_not_slow(void **state)
     (void)state;
     static const int cases[][12] = {
         {100, 100, 103, 101, 107, 99, 100, 102, 100, 107, 0}, // under 8 %
-        {100, 90, 110, 92, 108, 94, 106, 96, 104, 111, 0},    // as much as they spread
+        {100, 90, 110, 92, 108, 94, 106, 96, 104, 111, 0},    // no more than their spread
         {100, 100, 100, 100, 140, 0},                         // too few to tell
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -126,7 +126,7 @@ static void what_slows_steps_down_is_counted_once(void **state)
 
 // --- odd steps -----------------------------------------------------------------------------------
 
-// Steps of so many tenths of a ms of communication, then 40 ms of compute. The first is left out as
+// Steps with some tenths of a ms of communication, then 40 ms of compute. The first is left out as
 // warm-up; a negative number ends the list.
 static void run_communicating_steps(struct busy *busy, const int *tenths)
 {
@@ -180,7 +180,7 @@ static void calls_slower_than_others_of_their_shape_are_found(void **state)
     busy_repeat(&busy, 10, product(200 * US));
     hand_kernel(&busy.hand, "ncclDevKernel_AllReduce_Sum", 20, busy.now_ns + 10 * US, 100 * US);
     busy_repeat(&busy, 2, product(300 * US));
-    busy_run(&busy, product(250 * US)); // 1.25 times: within what is usual
+    busy_run(&busy, product(250 * US)); // 1.25 times: within the usual range
     hand_analyse(&busy.hand);
     assert_int_equal(cost_of(&busy.hand, "slow_calls"), 2 * 100 * US);
     assert_non_null(strstr(finding_word(&busy.hand, "slow_calls", "evidence"),
@@ -191,8 +191,7 @@ static void calls_slower_than_others_of_their_shape_are_found(void **state)
     hand_end(&busy.hand);
 }
 
-// Steps of twelve layers whose products take so many us; with `odd` one more takes 300 us in
-// step 4.
+// Steps of twelve layers whose products take `us` each; with `odd` one more takes 300 us in step 4.
 static void run_layers(struct busy *busy, const int *us, bool odd)
 {
     busy_begin(busy);
@@ -230,7 +229,7 @@ static void a_call_slower_than_its_place_is_slow(void **state)
     busy_begin(&busy);
     for (int step = 0; step < 6; step++) {
         int64_t mark_ns = busy_step_begin(&busy);
-        for (int layer = 0; layer < 4; layer++) { // in steps 1 to 4 another layer each
+        for (int layer = 0; layer < 4; layer++) { // in steps 1 to 4 a different layer each
             int usual = layer % 2 ? 300 : 200;
             busy_run(&busy, product((step == layer + 1 ? 500 : usual) * US));
         }
@@ -257,7 +256,7 @@ static void layers_that_alternate_in_one_forward_have_no_slow_calls(void **state
 }
 
 // Of 24 layers the ninth and the seventeenth are slow, eight apart, but the first is not: two calls
-// always have some distance, and it takes more of them to make a period.
+// are always some distance apart, and it takes more of them to make a period.
 static void two_slow_calls_are_no_period(void **state)
 {
     (void)state;
@@ -270,7 +269,7 @@ static void two_slow_calls_are_no_period(void **state)
     hand_end(&busy.hand);
 }
 
-// Four launches of a graph, each with twelve kernels of which the third takes twice as long.
+// Four launches of a graph with twelve kernels, the third of which takes twice as long.
 static void places_of_a_replay_are_compared_with_themselves(void **state)
 {
     (void)state;
@@ -292,7 +291,7 @@ static void places_of_a_replay_are_compared_with_themselves(void **state)
         }
     }
     hand_analyse(&busy.hand);
-    assert_int_equal(cost_of(&busy.hand, "slow_calls"), 200 * US); // of the last replay alone
+    assert_int_equal(cost_of(&busy.hand, "slow_calls"), 200 * US); // of the last replay only
     hand_end(&busy.hand);
 }
 
@@ -331,8 +330,8 @@ static void calls_without_recorded_shapes_are_not_compared(void **state)
 
 // --- graphs --------------------------------------------------------------------------------------
 
-// Six steps of so many kernels of 30 us, before each of which the device waits; more: kernels that
-// each step has more than the one before.
+// Six steps of `kernels` kernels of 30 us, before each of which the device waits; more: how many
+// kernels each step has more than the one before.
 static void run_launches(struct busy *busy, int kernels, int more, int64_t wait_ns)
 {
     busy_begin(busy);
@@ -356,7 +355,7 @@ static void steps_that_launch_the_same_again_could_be_graphs(void **state)
     } cases[] = {
         {60, 0, 20 * US, true},
         {49, 0, 20 * US, false}, // few
-        {60, 0, 3 * US, false},  // hardly a wait
+        {60, 0, 3 * US, false},  // hardly any wait
         {60, 1, 20 * US, false}, // never the same
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -364,7 +363,7 @@ static void steps_that_launch_the_same_again_could_be_graphs(void **state)
         run_launches(&busy, cases[i].kernels, cases[i].more, cases[i].wait_ns);
         if (has_finding(&busy.hand, "no_cuda_graphs") != cases[i].fires)
             fail_msg("case %zu", i);
-        if (cases[i].fires) // the first of the last step's waits lies in the step before
+        if (cases[i].fires) // the first of the last step's waits is in the step before
             assert_in_range(cost_of(&busy.hand, "no_cuda_graphs"), 59 * 20 * US, 60 * 20 * US);
         hand_end(&busy.hand);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about how well products and attention are done: each with the right cost, silent otherwise.
+// Rules about the efficiency of products and attention: each with the right cost, silent otherwise.
 #include "tests/unit/findings_hand.h"
 
 #define MM(m, k, n) "[[" #m "," #k "],[" #k "," #n "]]"
@@ -108,7 +108,7 @@ static void products_that_all_do_what_is_common_are_not_found(void **state)
     hand_end(&busy.hand);
 }
 
-// 136 MB that memory moves in 41 us at best.
+// 136 MB, which memory moves in 41 us at best.
 static void products_bound_by_memory_are_no_example_for_others(void **state)
 {
     (void)state;

@@ -37,7 +37,7 @@ static void add_call(struct hand *hand, const char *name, int64_t begin_ns, int6
                                        .correlation = correlation});
 }
 
-// A copy of 10 us at begin_ns whose call began 5 us earlier and lasts call_ns.
+// A copy of 10 us at begin_ns whose call started 5 us earlier and lasts call_ns.
 static void add_pair(struct hand *hand, const char *name, const char *call, int64_t begin_ns,
                      int64_t call_ns)
 {
@@ -46,7 +46,7 @@ static void add_pair(struct hand *hand, const char *name, const char *call, int6
     add_call(hand, call, begin_ns - 5 * US, call_ns, next_correlation);
 }
 
-// The row of a kind; -1 when there is none. wait: 1, 0, or -1 for not known.
+// The row of a kind; -1 if there is none. wait: 1, 0, or -1 for unknown.
 static int find_row(const struct hand *hand, const char *direction, const char *memory, int wait)
 {
     for (size_t i = 0; i < hand_rows(hand, "copies"); i++) {
@@ -85,8 +85,8 @@ static void bandwidth_is_bytes_divided_by_the_time_they_took(void **state)
     struct hand hand;
     hand_begin(&hand);
     // 1,000 bytes in 1 us and 9,000 in 3 us: 10,000 bytes in 4 us are 2.5 GB/s. The mean of the
-    // copies' own bandwidths would be 2, and a difference of float microseconds at this time of
-    // day is off by a quarter.
+    // copies' own bandwidths would be 2, and a difference of float microseconds at this time of day
+    // is off by a quarter.
     int64_t day_ns = INT64_C(1700000000000000000);
     add_copy(&hand, (struct copy){"Memcpy HtoD (Pinned -> Device)", day_ns, 1 * US, 1000, 0});
     add_copy(&hand,
@@ -168,12 +168,12 @@ static void a_call_waits_when_it_ends_behind_the_copy(void **state)
         {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync", 15 * US, "HtoD", "pageable", 1},
         {"Memcpy HtoD (Pageable -> Device)", "cudaMemcpyAsync", 14 * US, "HtoD", "pageable", 0},
         {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 16 * US, "HtoD", "pinned", 1},
-        // Asynchronous by contract; that the call is slow does not mean that it waits.
+        // Asynchronous by contract; a slow call does not mean that it waits.
         {"Memcpy HtoD (Pinned -> Device)", "cudaMemcpyAsync", 90 * US, "HtoD", "pinned", 0},
         {"Memcpy DtoD (Device -> Device)", "cudaMemcpyAsync", 90 * US, "DtoD", NULL, 0},
         {"Memset (Device)", "cudaMemsetAsync", 90 * US, "memset", NULL, 0},
         {"Memcpy DtoD (Device -> Device)", "hipMemcpyWithStream", 90 * US, "DtoD", NULL, 1},
-        // What was copied to the host is there, even if clocks differ by a microsecond.
+        // What was copied to the host has arrived, even if clocks differ by a microsecond.
         {"Memcpy DtoH (Device -> Pageable)", "cudaMemcpy", 14 * US, "DtoH", "pageable", 1},
         {"Memcpy DtoH (Device -> Pinned)", "cudaGraphLaunch", 90 * US, "DtoH", "pinned", 0},
     };
@@ -215,7 +215,7 @@ static void what_a_hip_call_asked_for_counts_before_the_name(void **state)
     add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 10 * US, 2 * US, 0, 1});
     add_hip(&hand, COPY_DTOH, 6000, 20 * US, 2);
     add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 30 * US, 2 * US, 7000, 2});
-    // What two copies of one call moved is not known of either.
+    // If one call made two copies, the size of neither is known.
     add_hip(&hand, COPY_DTOD, 9000, 40 * US, 3);
     add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 50 * US, 2 * US, 0, 3});
     add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 60 * US, 4 * US, 0, 3});

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory by device: curve, peak, what was alive then, leak; by hand, at random and on real traces.
+// Memory by device: curve, peak, what was live at the peak, leak; by hand, at random and on real
+// traces.
 #include "analysis/memory/memory_curve.h"
 #include "tests/unit/real_traces.h"
 
@@ -138,7 +139,7 @@ static void the_module_of_the_peak_is_named(void **state)
     add_host(&hand, EVENT_CPU_OP, "aten::mm", 100 * US, 100 * US);
     allocate(&hand, (struct change){120 * US, 1, 400, 400, 1000});
     add_host(&hand, EVENT_CPU_OP, "aten::mm", 300 * US, 10 * US);
-    allocate(&hand, (struct change){305 * US, 2, 10, 410, 1000}); // behind the inner module
+    allocate(&hand, (struct change){305 * US, 2, 10, 410, 1000}); // after the inner module
     hand_analyse(&hand);
     assert_string_equal(hand_word(&hand, "memory", 0, "peak_op"), "aten::mm");
     assert_string_equal(hand_word(&hand, "memory", 0, "peak_module"), "Net_0");
@@ -205,7 +206,7 @@ static void devices_are_told_apart_and_the_host_comes_last(void **state)
     assert_true(is_null(&hand, "memory", 2, "capacity_bytes"));
     assert_true(is_null(&hand, "memory", 2, "peak_reserved_bytes"));
     assert_true(is_null(&hand, "memory", 2, "fragmentation_bytes"));
-    // Without device work times count from the first allocation.
+    // Without device work, time counts from the first allocation.
     assert_int_equal(hand_i64(&hand, "memory", 1, "peak_ns"), 0);
     assert_int_equal(hand_i64(&hand, "memory", 2, "peak_ns"), 7 - 4);
     hand_end(&hand);
@@ -318,7 +319,7 @@ static void without_any_total_the_least_possible_level_is_taken(void **state)
     hand_begin(&hand);
     allocate(&hand, (struct change){1, 1, 30, VALUE_ABSENT, VALUE_ABSENT});
     allocate(&hand,
-             (struct change){2, 9, -70, VALUE_ABSENT, VALUE_ABSENT}); // so 40 at least were there
+             (struct change){2, 9, -70, VALUE_ABSENT, VALUE_ABSENT}); // so at least 40 were there
     allocate(&hand, (struct change){3, 2, 10, VALUE_ABSENT, VALUE_ABSENT});
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 40);
@@ -383,7 +384,7 @@ static void bytes_that_add_up_to_more_than_fits_give_no_figures(void **state)
     size_t row = hand_find(&hand, "quality", "item", "allocations");
     assert_int_equal(hand_i64(&hand, "quality", row, "count"), 6);
     hand_end(&hand);
-    hand_begin(&hand); // the totals are small, but what is alive does not add up
+    hand_begin(&hand); // the totals are small, but live memory does not add up
     for (int i = 0; i < 3; i++)
         allocate(&hand, (struct change){i, i, INT64_MAX / 2, 100, 100});
     hand_analyse(&hand);
@@ -438,7 +439,7 @@ static void thinning_out_keeps_every_extreme(void **state)
     size_t count = hand_rows(&hand, "memory_timeline");
     assert_in_range(count, 1500, 2000);
     assert_int_equal(hand_i64(&hand, "memory_timeline", 0, "allocated_bytes"), 5);
-    // Each row is an event, in order, and in each of 333 pieces no level goes beyond those kept.
+    // Each row is an event, in order, and in each of 333 pieces no level exceeds those kept.
     size_t row = 1;
     for (int p = 0; p < 333; p++) {
         int first = MANY * p / 333, end = MANY * (p + 1) / 333;
@@ -486,7 +487,7 @@ static void every_event_is_kept_up_to_1999(void **state)
 
 // --- leak ----------------------------------------------------------------------------------------
 
-// Steps that each allocate and release, and keep `kept[i]` bytes; between comes what is not kept.
+// Steps that each allocate and release, and keep `kept[i]` bytes; temporary memory in between.
 static void add_steps(struct hand *hand, const int64_t *kept, int count)
 {
     int64_t level = 0;
@@ -495,7 +496,7 @@ static void add_steps(struct hand *hand, const int64_t *kept, int count)
         allocate(hand,
                  (struct change){i * MS + 100 * US, 1000 + i, 50 * MB, level + 50 * MB, 900 * MB});
         allocate(hand, (struct change){i * MS + 200 * US, 1000 + i, -50 * MB, level, 900 * MB});
-        // The new level comes at the end, so it is the least of the next step.
+        // The new level comes at the end, so it is the minimum of the next step.
         level += kept[i];
         allocate(hand, (struct change){(i + 1) * MS, i, kept[i], level, 900 * MB});
     }
@@ -508,11 +509,11 @@ static void memory_that_grows_each_step_is_a_leak(void **state)
     struct hand hand;
     for (int i = 0; i < 12; i++)
         kept[i] = 2 * MB;
-    kept[6] = 20 * MB; // an outlier moves the slope little
+    kept[6] = 20 * MB; // an outlier hardly moves the slope
     hand_begin(&hand);
     add_steps(&hand, kept, 12);
     hand_analyse(&hand);
-    // Least of step k: 2k, and 18 more from step 7 on. The first step is warm-up.
+    // Minimum of step k: 2k, and 18 more from step 7 on. The first step is warm-up.
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_steps"), 11);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 2 * 10 * MB + 18 * MB);
     double slope = hand_cell(&hand, "memory", 0, "leak_bytes_per_step")->f;
@@ -569,7 +570,7 @@ static void a_step_without_allocations_stays_at_its_level(void **state)
         add_step(&hand, i);
     allocate(&hand, (struct change){MS + US, 1, 30, 130, 200}); // step 0 has none before it
     allocate(&hand, (struct change){MS + 2 * US, 2, 7, 137,
-                                    200}); // step 1: from 100 up, so its least is 100
+                                    200}); // step 1: from 100 up, so its minimum is 100
     allocate(&hand, (struct change){2 * MS - US, 3, 63, 200, 200}); // step 2 and 3 hold this
     hand_analyse(&hand);
     // 100 100 200 200: slopes 0 0 50 100/3 50 100.
@@ -626,10 +627,10 @@ static void the_least_of_a_step_is_taken_over_the_time_of_its_mark(void **state)
     allocate(&hand, (struct change){0, 1, 70, 70, 100});
     allocate(&hand, (struct change){100 * US, 1, -60, 10, 100});
     allocate(&hand, (struct change){200 * US, 2, 80, 90, 100});
-    // Step 1 begins at 90; on the device it would begin only behind this release.
+    // Step 1 starts at 90; on the device it would start only after this release.
     allocate(&hand, (struct change){MS, 3, 5, 95, 100});
     allocate(&hand, (struct change){MS + 400 * US, 2, -80, 15, 100});
-    allocate(&hand, (struct change){2 * MS, 3, -5, 10, 100}); // behind it
+    allocate(&hand, (struct change){2 * MS, 3, -5, 10, 100}); // after it
     hand_analyse(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_steps"), 2);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 15 - 10);

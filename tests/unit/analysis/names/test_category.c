@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work is named the same on both vendors.
+// Work gets the same names on both vendors.
 #include "analysis/names/category_rules.h"
 #include "tests/unit/category_kernels.h"
 #include "tests/unit/category_ops.h"
@@ -35,7 +35,7 @@ static void check_samples(decide *rule_of, const struct category_sample *samples
     assert_int_equal(wrong, 0);
 }
 
-// Row i of the rules must decide sample i: a row without one, or shadowed by a row before, fails.
+// Row i of the rules must decide sample i: a row without one, or shadowed by an earlier row, fails.
 static void check_rows(decide *rule_of, const struct category_rules *rules,
                        const struct category_sample *samples, size_t count)
 {
@@ -78,7 +78,7 @@ static void kernels_of_both_vendors_have_the_category_of_what_they_do(void **sta
     check_samples(category_rule_of_kernel, kernel_others, COUNT(kernel_others));
 }
 
-// Names are in lower case when they are compared, those of operators without underscores.
+// Names are compared in lower case, those of operators without underscores.
 static void check_texts(const struct category_rules *rules, const char *never)
 {
     for (size_t i = 0; i < rules->count; i++) {

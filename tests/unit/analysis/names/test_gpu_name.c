@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices without a name of their own are told by compute units and memory.
+// Devices without a name are identified by compute units and memory.
 #include "analysis/names/gpu_name.h"
 
 #include <stdarg.h>

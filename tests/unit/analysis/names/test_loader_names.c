@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose names are loaders', and what the model does inside of one.
+// Which names are those of data loaders, and what the model does inside one.
 #include "analysis/facts/gaps.h"
 #include "analysis/names/loader_names.h"
 #include "tests/unit/hand_trace.h"
@@ -45,7 +45,7 @@ static void iterators_and_namesakes_are_no_loaders(void **state)
     static const char *const others[] = {
         "transformers/pipelines/pt_utils.py(124): __next__", // a generator around the forward
         "<built-in function next>",
-        "dataloader_study/train.py(12): main",  // a folder says nothing
+        "dataloader_study/train.py(12): main",  // a folder proves nothing
         "dataloader.py(12): <module>",          // nor does a script
         "datasets/arrow_dataset.py(3100): map", // runs what it is given
         "sglang/scheduler.py(9): get_next_batch_to_run",
@@ -92,7 +92,7 @@ static void add_device(struct hand *hand, enum event_kind kind, int64_t begin_us
 }
 
 // The device is idle from 1000 to 1300 us, while the host is in a loader's frame from 1010 to 1280
-// around an operator, which stands in a frame and launches a copy or a kernel.
+// around an operator, which is in another frame and launches a copy or a kernel.
 static const char *cause_of(const char *frame, enum event_kind launched)
 {
     struct hand hand;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of peaks: what is built in, how devices are found, what is refused in a user's file.
+// The table of peaks: built-in values, how devices are found, what is refused in a user's file.
 #include "analysis/names/peaks.h"
 
 #include <setjmp.h>

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <stdio.h>
 
-// What one GPU would need; fails the test when the numbers do not go together.
+// What one GPU would need; fails the test if the numbers do not add up.
 static struct memory_plan plan_of(struct plan_model model, struct plan_job job)
 {
     struct arena arena;
@@ -81,7 +81,7 @@ static void products_in_eight_bits_keep_the_inputs_of_linear_layers_in_eight(voi
     struct plan_job job = {.precision = PLAN_MIXED_BF16, .flash_attention = true};
     const int64_t sbh = (int64_t)4096 * 4096;
     assert_int_equal(part_bytes(model, job, PLAN_ACTIVATIONS), 32 * sbh * 34);
-    // Of the 34 bytes 14 are inputs of the four linear layers: 2, 2, 2 and 8.
+    // 14 of the 34 bytes are inputs of the four linear layers: 2, 2, 2 and 8.
     job.precision = PLAN_FP8;
     assert_int_equal(part_bytes(model, job, PLAN_ACTIVATIONS), 32 * sbh * (34 - 14 / 2));
     job.optimizer = PLAN_NO_OPTIMIZER;
@@ -91,7 +91,7 @@ static void products_in_eight_bits_keep_the_inputs_of_linear_layers_in_eight(voi
 // Table 1 of the ZeRO paper: GB per GPU by degree of data parallelism, as printed there.
 struct zero_row {
     int64_t dp;
-    double gb[3]; // optimizer; and gradients; and parameters shared out
+    double gb[3]; // sharding the optimizer; also gradients; also parameters
 };
 
 static void assert_zero_table(double parameters, const struct zero_row *rows, size_t count)
@@ -104,7 +104,7 @@ static void assert_zero_table(double parameters, const struct zero_row *rows, si
             double gb =
                 (double)plan_of((struct plan_model){.parameters = parameters}, job).static_bytes /
                 1e9;
-            // Printed to three digits or so, some of them cut rather than rounded.
+            // Printed to about three digits, some of them truncated rather than rounded.
             double unit = rows[i].gb[stage] < 1 ? 0.01 : rows[i].gb[stage] < 100 ? 0.1 : 1;
             if (fabs(gb - rows[i].gb[stage]) > unit)
                 fail_msg("%g parameters, zero%d on %lld: found %g GB, expected %g", parameters,
@@ -151,8 +151,8 @@ static void bytes_per_parameter_follow_precision_and_optimizer(void **state)
             rows[i].bytes);
 }
 
-// Megatron Core's table: 6 + 12 / d bytes with 16-bit weights and 32-bit gradients, 8 + 8 / d
-// with all in 32 bits.
+// Megatron Core's table: 6 + 12 / d bytes with 16-bit weights and 32-bit gradients, 8 + 8 / d with
+// everything in 32 bits.
 static void megatrons_distributed_optimizer_comes_out(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void activations_follow_each_row_of_the_papers_table(void **state)
     assert_int_equal(kept(job), rounded(all * 2));
 }
 
-// Section 5: recomputing the attention alone saves 70 % of GPT-3's activations and 65 % of those of
+// Section 5: recomputing only the attention saves 70 % of GPT-3's activations and 65 % of those of
 // MT-NLG with 530 billion parameters; 5 a s / h is 80 and 64.
 static void the_papers_savings_of_selective_recomputation_come_out(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traces and calls crafted so that a careless loop takes time that grows with the square of their
-// size: each takes well under a second here, and minutes where it does.
+// Traces and calls crafted so that a careless loop takes quadratic time: each takes well under a
+// second here, and minutes with such a loop.
 #include "analysis/ranks/pipeline_stages.h"
 #include "analysis/ranks/run_clock_stages.h"
 #include "tests/unit/gap_hand.h"
@@ -42,7 +42,7 @@ static void add_launch(struct hand *hand, const char *name, struct stretch when,
                                        .correlation = correlation});
 }
 
-// One operator of a loader launches copies alone, and waits for the host before each.
+// One loader operator only launches copies, and waits for the host before each.
 static void a_loader_with_many_copies(void **state)
 {
     (void)state;
@@ -63,7 +63,7 @@ static void a_loader_with_many_copies(void **state)
     assert_fast(since);
 }
 
-// One call with many copies, a gap behind each, and many events before the next call.
+// One call with many copies, a gap after each, and many events before the next call.
 static void a_call_with_many_copies(void **state)
 {
     (void)state;
@@ -80,7 +80,7 @@ static void a_call_with_many_copies(void **state)
     assert_fast(since);
 }
 
-// Attention after attention, all of them within operators nested thousands deep.
+// Attention after attention, all inside operators nested thousands deep.
 static void attention_deep_within_operators(void **state)
 {
     (void)state;
@@ -108,7 +108,7 @@ static void attention_deep_within_operators(void **state)
     assert_fast(since);
 }
 
-// The first crossing events are shared out to the nanosecond, and no crowd of them takes long.
+// The first overlapping events are split to the nanosecond, and no crowd of them takes long.
 static void events_that_cross_many_steps(void **state)
 {
     (void)state;
@@ -132,7 +132,7 @@ static void events_that_cross_many_steps(void **state)
 
 // --- sends of a run -----------------------------------------------------------------------------
 
-// Rank 0 sends to rank 1 what one operation each says.
+// Rank 0 sends to rank 1 in one operation per sender.
 struct senders {
     struct budget budget;
     struct arena arena;
@@ -186,12 +186,12 @@ static void sends_of_many_sizes(void **state)
     senders_begin(&all, MANY);
     assert_true(pipeline_stages_find(&all.comm, &use, &all.arena, &stages, &all.err));
     assert_int_equal(stages.stage_count, 2);
-    assert_int_equal(stages.micro_batches, 1); // of each size one comes
+    assert_int_equal(stages.micro_batches, 1); // one of each size
     senders_end(&all);
     assert_fast(since);
 }
 
-// One kernel of many sends, each of them a match that could join two clocks.
+// One kernel of many sends, each of them a match that could link two clocks.
 static void a_kernel_of_many_sends(void **state)
 {
     (void)state;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks that sends join, or nothing does, that drift or were set; and exposed time by where it
-// lies.
+// Clocks linked by sends, or not at all, that drift or were set; and exposed time by its place.
 #include "tests/unit/solved_job.h"
 
 #include <math.h>
 
-// Two stages that only sends join, in one direction.
+// Two stages linked only by sends, in one direction.
 static const struct job_shape stages = {.tensor = 2,
                                         .data = 1,
                                         .pipeline = 2,
@@ -26,7 +25,7 @@ static void sends_join_clocks_that_no_collective_does(void **state)
     end(&solved);
 }
 
-// Receives end up to 6 ms after their sends, so these tell nothing: no waits, not even of 0.
+// Receives end up to 6 ms after their sends, so they prove nothing: no waits, not even of 0.
 static void ranks_that_nothing_joins_are_not_compared(void **state)
 {
     (void)state;
@@ -121,8 +120,9 @@ static void drifts_and_jumps_are_taken_out(void **state)
     end(&solved);
 }
 
-// The others' rates against the lowest rank's, -24.5, -38.9 and 48.4 ppm, where no most agree; and
-// 30 ppm of the lowest rank against the three that do; also by the twelve calls of six long steps.
+// The others' rates relative to the lowest rank's, -24.5, -38.9 and 48.4 ppm, with no majority; and
+// 30 ppm of the lowest rank relative to the three that agree; also from the twelve calls of six
+// long steps.
 static void drifts_of_all_ranks_are_taken_out(void **state)
 {
     (void)state;
@@ -152,7 +152,7 @@ static void drifts_of_all_ranks_are_taken_out(void **state)
         }
 }
 
-// One call of a rank: where it begins and ends, what compute left exposed, which part of a kernel.
+// One call of a rank: its start and end, the time left exposed by compute, its part of a kernel.
 struct hand_call {
     int64_t op, begin_ns, end_ns, exposed_ns, part;
     const char *exposed_at;
@@ -200,7 +200,7 @@ static void add_hand_calls(struct report *report, const struct hand_call *calls,
     }
 }
 
-// Two ranks in one all_reduce, in us: rank 0 from 0 to 100 with compute over 10 to 70, rank 1 from
+// Two ranks in one all_reduce, in us: rank 0 from 0 to 100 with compute from 10 to 70, rank 1 from
 // 60 to 100. Rank 0 waits 60, of which 10 are exposed; min(exposed, wait) would be 40.
 static void exposed_time_is_wait_up_to_the_latest_start(void **state)
 {
@@ -230,9 +230,8 @@ static void exposed_time_is_wait_up_to_the_latest_start(void **state)
 }
 
 // Both ranks send eleven times; the clock of rank 1 is 1 ms ahead. Buffered sends end at once, and
-// their receives 30, 70, ... 430 us later (of rank 1: 50, 90, ... 450). The second least of each
-// direction are the bounds, -1,070 and -910 us, and half way between is what is to be added: -990
-// us.
+// their receives 30, 70, ... 430 us later (on rank 1: 50, 90, ... 450). The second smallest of each
+// direction are the bounds, -1,070 and -910 us, and the correction is halfway between: -990 us.
 static void buffered_sends_bound_clocks_from_both_sides(void **state)
 {
     (void)state;

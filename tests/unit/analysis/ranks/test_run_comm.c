@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives of jobs whose truth is known: matches, clocks, waits, and who kept the others
-// waiting.
+// Collectives of jobs whose truth is known: matches, clocks, waits, and who made the others wait.
 #include "tests/unit/solved_job.h"
 
 static void clocks_and_waits_are_those_of_the_job(void **state)
@@ -79,7 +78,7 @@ static void ends_that_jitter_and_a_rank_that_ends_late_do_no_harm(void **state)
     end(&solved);
 }
 
-// Drops calls of one operation of a rank: those whose count is one of the numbers.
+// Drops calls of one operation of a rank: those with one of the given counts.
 static void drop(struct solved *solved, int rank, enum job_op op, const int *numbers, size_t count)
 {
     struct job_rank *of = &solved->job.ranks[rank];
@@ -93,7 +92,7 @@ static void drop(struct solved *solved, int rank, enum job_op op, const int *num
     }
 }
 
-// The true call behind an event: ranks record all but those that are dropped.
+// The true call of an event: ranks record all except the dropped ones.
 static const struct job_call *call_of(const struct job_rank *rank, uint32_t event)
 {
     const struct job_call *call = rank->calls;
@@ -105,7 +104,7 @@ static const struct job_call *call_of(const struct job_rank *rank, uint32_t even
     }
 }
 
-// Every match's members are of one true collective: they ended at the same true time.
+// The members of every match belong to one true collective: they ended at the same true time.
 static void check_members(const struct solved *solved)
 {
     for (uint32_t m = 0; m < solved->comm.match_count; m++) {
@@ -153,7 +152,7 @@ static void calls_that_ranks_miss_leave_the_others_matched(void **state)
     }
 }
 
-// A group that is made anew counts from the begin again.
+// A group that is created again restarts its numbering.
 static void numbers_that_begin_anew_do_not_mislead(void **state)
 {
     (void)state;
@@ -293,8 +292,9 @@ static void slow_compute_beside_communication_is_not_more_work(void **state)
     }
 }
 
-// Rank 3 takes a third longer. By 1.1 over all steps a tenth of that is slower and the rest more
-// work; when its kernels tell that it takes 4 / 3.3 of that in these steps, all is slower.
+// Rank 3 takes a third longer. Judged by 1.1 over all steps, a tenth of that is slowness and the
+// rest more work; once its kernels show that it takes 4 / 3.3 of that in these steps, all of it is
+// slowness.
 static void a_rank_slow_in_some_steps_does_no_more_work(void **state)
 {
     (void)state;

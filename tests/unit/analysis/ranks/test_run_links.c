@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What slow groups cost, on calls made by hand.
+// What slow groups cost, on handmade calls.
 #include "analysis/ranks/run_links.h"
 
 #include <setjmp.h>
@@ -13,8 +13,8 @@
 #define CALLS   2 // of a group per step
 #define MATCHES (GROUPS * STEPS * CALLS)
 
-// Four groups of two ranks, which all reduce twice a step: the ranks of group g are g and g + 4.
-// The first rank of a group comes 5 us before the second.
+// Four groups of two ranks, all of which reduce twice a step: group g has ranks g and g + 4. The
+// first rank of a group arrives 5 us before the second.
 struct hand {
     struct budget budget;
     struct run_comm comm;
@@ -88,8 +88,8 @@ static struct run_links find(struct hand *hand, struct arena *arena)
     return links;
 }
 
-// Transfers take 7 us, those of group 3 17.5. Its first call of a step is hidden, of its second
-// 10.6 are exposed: with a usual transfer 0.1 would be left of them, so 10.5 are to gain, and not
+// Transfers take 7 us, those of group 3 17.5. Its first call in a step is hidden, its second
+// exposed for 10.6: with a usual transfer 0.1 of that would remain, so the gain is 10.5, and not
 // 10.6 x (1 - 7 / 17.5) = 6.36.
 static void a_transfer_costs_what_ends_late_and_is_exposed(void **state)
 {
@@ -115,7 +115,7 @@ static void a_transfer_costs_what_ends_late_and_is_exposed(void **state)
     arena_free(&arena);
 }
 
-// Little of it exposed: no more than that is to gain.
+// Little of it is exposed: no more than that can be gained.
 static void a_transfer_that_is_hidden_costs_little(void **state)
 {
     (void)state;
@@ -139,10 +139,10 @@ static void groups_that_are_not_alike_are_not_compared(void **state)
         const char *span;
         uint32_t slow;
     } cases[] = {
-        {-1, 17500, KIND_ALL_TO_ALL, NULL, 0},           // who knows how many tokens
-        {-1, 17500, KIND_ALL_GATHER, NULL, 1},           // those move alike
+        {-1, 17500, KIND_ALL_TO_ALL, NULL, 0},           // the number of tokens is not known
+        {-1, 17500, KIND_ALL_GATHER, NULL, 1},           // those transfer equal amounts
         {1000, 10000, KIND_ALL_REDUCE, NULL, 0},         // 1.43 times is not slow yet
-        {1000, 17500, KIND_ALL_REDUCE, "inter-node", 0}, // alone between nodes
+        {1000, 17500, KIND_ALL_REDUCE, "inter-node", 0}, // the only one between nodes
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
@@ -158,8 +158,8 @@ static void groups_that_are_not_alike_are_not_compared(void **state)
     }
 }
 
-// One of two groups, or two of four: who knows which of them are as they should be; but when hosts
-// tell that they span nodes alike.
+// One of two groups, or two of four: nothing shows which of them are normal, unless the host names
+// show that they span nodes in the same way.
 static void half_of_the_groups_are_not_slow(void **state)
 {
     (void)state;
@@ -185,8 +185,8 @@ static void half_of_the_groups_are_not_slow(void **state)
     }
 }
 
-// The second call of each step begins within the first, of which 15 are exposed. It is slow itself;
-// the 7 that it would usually take are its own, so 8 of the first one's 10.5 are to gain.
+// The second call of each step starts during the first, which is exposed for 15. It is itself slow;
+// the 7 it would usually take are its own, so the gain is 8 of the first one's 10.5.
 static void what_is_exposed_beside_other_transfers_stays(void **state)
 {
     (void)state;

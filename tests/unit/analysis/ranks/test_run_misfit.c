@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of ranks that have recorded different ones: whatever they are, each gets one slot, and the
-// true partners share it.
+// Calls of ranks with different recordings: in every case each call gets one slot, and true
+// partners share it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@ static void match(struct crowd *crowd)
     assert_int_equal(budget.used, 0);
 }
 
-// Every call has a slot, no two of a lane the same, and each slot is somebody's.
+// Every call has a slot, no two of a lane the same, and no slot is empty.
 static void check_slots(const struct crowd *crowd)
 {
     static bool seen[LANES * CALLS], any[LANES * CALLS];
@@ -84,7 +84,7 @@ static void any_calls_at_all_get_slots_of_their_own(void **state)
     }
 }
 
-// A lane that has lost one call in forty of a common history, on a clock of its own.
+// A lane that lost one call in forty of a common history, with its own clock.
 static void record_most(struct crowd *crowd, uint32_t l, const int64_t ends_ns[CALLS])
 {
     struct misfit_lane *lane = &crowd->lanes[l];
@@ -111,7 +111,7 @@ static void check_partners(const struct crowd *crowd)
         }
 }
 
-// All calls are alike, so that only their ends tell which are missing.
+// All calls are alike, so that only their ends show which are missing.
 static void ends_tell_which_of_equal_calls_are_missing(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks compared at equal work: slow devices are told from more work, and one slow rank from many.
+// Ranks compared at equal work: distinguishes slow devices from more work, and one slow rank from
+// many.
 #include "analysis/ranks/run_rates.h"
 
 #include "analysis/report/row.h"
@@ -19,7 +20,7 @@ struct kind {
     int64_t work, calls, call_ns;
 };
 
-// The kernels of a rank that does what all do. A step has 100 + 60 + 20 + 20 us.
+// The kernels of a rank that does the same as all. A step has 100 + 60 + 20 + 20 us.
 static const struct kind usual[] = {
     {"gemm_a", "shapes", 1, STEPS, 100000},
     {"gemm_b", "shapes", 2, 2 * STEPS, 30000},
@@ -85,7 +86,7 @@ static void add_rank(struct hand *hand, const struct kind *kinds, size_t count)
     add_job_rank(hand, kinds, count, 0);
 }
 
-// The usual work in so many percent of the usual time.
+// The usual work in `percent` of the usual time.
 static void add_slow(struct hand *hand, int64_t percent)
 {
     struct kind kinds[KINDS];
@@ -122,7 +123,7 @@ static void one_slow_rank_is_told_with_what_it_takes_longer(void **state)
     assert_true(rank->slow && rank->sure);
     assert_int_equal(rank->kernels, 3);
     assert_float_equal(rank->ratio, 1.2, 1e-9);
-    // A fifth of 180 us, and of the lookup's 24 us the sixth that it has beyond the usual speed.
+    // A fifth of 180 us, and a sixth of the lookup's 24 us, by which it exceeds the usual time.
     assert_in_range(rank->slow_ns, 39999, 40000);
     assert_string_equal(rank->kernel.at, "gemm_a");
     assert_int_equal(rank->call_ns, 120000);
@@ -164,7 +165,8 @@ static void ranks_that_differ_by_degrees_and_a_single_fast_one_accuse_nobody(voi
     end(&hand);
 }
 
-// Rank 1 has longer sequences, more layers, or experts that got more: nothing at equal work.
+// Rank 1 has longer sequences, more layers, or experts with more tokens: no difference at equal
+// work.
 static void more_work_is_no_slow_device(void **state)
 {
     (void)state;
@@ -189,7 +191,7 @@ static void more_work_is_no_slow_device(void **state)
             add_rank(&hand, r == 1 ? cases[i] : usual, KINDS);
         const struct rank_rate *rank = &judge(&hand)[1];
         assert_int_equal(slow_ranks(&hand), 0);
-        assert_float_equal(rank->ratio, 1, 1e-9); // also of what is in common with nobody
+        assert_float_equal(rank->ratio, 1, 1e-9); // also of what no other rank has
         end(&hand);
     }
 }
@@ -209,8 +211,8 @@ static void one_kernel_alone_is_no_slow_device(void **state)
     end(&hand);
 }
 
-// Kernels whose grid only fills the device decide nothing while others tell the work; where nothing
-// else is recorded than names, equal numbers of calls are taken for equal work, and it is said.
+// Kernels whose grid only fills the device do not count while others show the work; if only names
+// are recorded, equal numbers of calls are taken for equal work, and the result says so.
 static void what_is_recorded_decides_how_sure_it_is(void **state)
 {
     (void)state;
@@ -270,7 +272,7 @@ static void clusters_on_a_line_are_parted_at_the_widest_gap(void **state)
         {{1, 1.12}, 2, 1},
         {{0.9, 1, 1, 1}, 4, 4},             // a single fast one
         {{1, 1, 1, 1.12, 1.12, 1.5}, 6, 3}, // two levels of slow ones
-        {{1, 1.02, 1.05, 1.09}, 4, 4},      // by degrees: the gap is no wider than the rest
+        {{1, 1.02, 1.05, 1.09}, 4, 4},      // gradual: the gap is no wider than the rest
         {{1}, 1, 1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays with a network that needs no time, on calls made by hand.
+// Replays with an instantaneous network, on handmade calls.
 #include "analysis/ranks/run_replay.h"
 
 #include <setjmp.h>
@@ -20,8 +20,7 @@ struct hand {
     int64_t ideal_ns[RANKS];   // steady steps
 };
 
-// Steps of `step_ns`, of which one counts; the clock of each rank is behind by 1,000 times its
-// number.
+// Steps of `step_ns`, one of which counts; each rank's clock is behind by 1,000 times its number.
 static void begin(struct hand *hand, int64_t step_ns, uint32_t matches)
 {
     *hand = (struct hand){.comm = {.ranks = hand->ranks,
@@ -42,10 +41,10 @@ static void begin(struct hand *hand, int64_t step_ns, uint32_t matches)
 }
 
 struct times {
-    int64_t begin_ns, end_ns, exposed_ns; // all or some of it is exposed
+    int64_t begin_ns, end_ns, exposed_ns; // all or part of it is exposed
 };
 
-// A call; `match` RUN_NONE: no other rank's belongs to it.
+// A call; `match` RUN_NONE: no other rank's call belongs to it.
 static void add(struct hand *hand, uint32_t r, uint32_t match, struct times times)
 {
     struct comm_event *event = &hand->events[r][hand->ranks[r].count++];
@@ -72,8 +71,8 @@ static void replay(struct hand *hand)
 }
 
 // Ranks 0 and 1 reduce for 30, then 1 and 2, for which rank 2 has waited 30; all compute 10 before
-// and 50 behind. Rank 2 has exposed transfers of 2 only, but its wait was for the transfer of the
-// others: without that it takes 60 and not 90.
+// and 50 after. Rank 2's exposed transfers are only 2, but its wait was for the others' transfer:
+// without that it takes 60 and not 90.
 static void a_wait_for_others_transfers_goes_with_them(void **state)
 {
     (void)state;
@@ -89,8 +88,8 @@ static void a_wait_for_others_transfers_goes_with_them(void **state)
         assert_int_equal(hand.ideal_ns[r], 60);
 }
 
-// Rank 1 computes 50 and 10, rank 0 10 and 50: it waits 40 for rank 1, which no network spares it.
-// A collective that compute hides holds nobody up, and comes no earlier than its last rank.
+// Rank 1 computes 50 and 10, rank 0 10 and 50: it waits 40 for rank 1, which no network can avoid.
+// A collective hidden by compute delays nobody, and starts no earlier than its last rank.
 static void waits_for_compute_stay(void **state)
 {
     (void)state;
@@ -98,7 +97,7 @@ static void waits_for_compute_stay(void **state)
     begin(&hand, 110, 2);
     add(&hand, 0, 0, (struct times){10, 60, 50}); // 40 of wait, 10 of transfer
     add(&hand, 1, 0, (struct times){50, 60, 10});
-    add(&hand, 0, 1, (struct times){70, 100, 0}); // beside compute of 60 to 110
+    add(&hand, 0, 1, (struct times){70, 100, 0}); // alongside compute from 60 to 110
     add(&hand, 1, 1, (struct times){70, 110, 40});
     hand.ranks[2].step_count = 0;
     replay(&hand);
@@ -108,13 +107,13 @@ static void waits_for_compute_stay(void **state)
     assert_int_equal(hand.ideal_ns[2], 0); // without steps
 }
 
-// Calls that overlap each other, and one that nothing matches: of that nobody is known to wait.
+// Calls that overlap each other, and one that nothing matches: nobody is known to wait for that.
 static void calls_may_overlap_and_stand_alone(void **state)
 {
     (void)state;
     struct hand hand;
     begin(&hand, 60, 2);
-    add(&hand, 0, 0, (struct times){10, 40, 30}); // then compute of 40 to 60
+    add(&hand, 0, 0, (struct times){10, 40, 30}); // then compute from 40 to 60
     add(&hand, 0, 1, (struct times){20, 30, 0});
     hand.events[0][1].before_ns[BEFORE_COMM] = 10; // of the first, so far
     add(&hand, 1, 0, (struct times){20, 40, 20});
@@ -127,10 +126,10 @@ static void calls_may_overlap_and_stand_alone(void **state)
     assert_int_equal(hand.ideal_ns[2], 40);
 }
 
-// Steps of 100, of which the first one warms up. The host of rank 0 launches at 60 of each; 10 of
+// Steps of 100, the first of which is warm-up. The host of rank 0 launches at 60 in each; 10 of
 // compute, 20 of transfer, 10 of compute. Rank 1 computes 20 and waits. Without the transfers rank
-// 0 is through 20 earlier, but its host launches when it did. A host that stood waiting for its
-// device until 90 of the step before launches 20 earlier, too.
+// 0 finishes 20 earlier, but its host launches when it did. A host that was waiting for its device
+// until 90 of the step before launches 20 earlier, too.
 static void devices_wait_for_hosts_as_they_did(void **state)
 {
     (void)state;
@@ -155,8 +154,8 @@ static void devices_wait_for_hosts_as_they_did(void **state)
     }
 }
 
-// Transfers of 20, 50 and 20; the second step is not steady. Rank 1 was set by 1 ms in the third
-// one's compute, rank 2 has neither calls nor steps.
+// Transfers of 20, 50 and 20; the second step is not steady. Rank 1's clock was set by 1 ms during
+// the third one's compute; rank 2 has neither calls nor steps.
 static void other_steps_and_jumps_of_clocks_do_not_count(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strategies told from calls that are put together by hand, and bubbles worked out by hand.
+// Strategies recognized from handmade calls, and bubbles worked out by hand.
 #include "analysis/ranks/strategy.h"
 #include "analysis/report/tables.h"
 
@@ -110,7 +110,7 @@ static uint32_t op_of(struct job *job, struct comm_op op)
     return job->comm.op_count++;
 }
 
-// A call of one rank in each step.
+// A call by one rank in each step.
 static void add_call(struct job *job, uint32_t rank, struct comm_op op)
 {
     uint32_t index = op_of(job, op);
@@ -142,7 +142,7 @@ static void add_all(struct job *job, struct members members, struct what what)
             add_call(job, members.first + i * members.stride, op);
 }
 
-// One micro-batch's tensor from a rank to another, all sends launched by the main thread.
+// One micro-batch's tensor from one rank to another, all sends launched by the main thread.
 static void add_transfer(struct job *job, uint32_t from, uint32_t to, uint32_t world,
                          const char *phase)
 {
@@ -382,8 +382,8 @@ static void reductions_of_a_job_that_does_not_train_are_tensor_parallel(void **s
     job_end(&job);
 }
 
-// Behind a graph's launch neither phases nor turns are known. One reduction per step is of no
-// layer's activations; with kernels of an optimizer all are of gradients.
+// Behind a graph's launch neither phases nor turns are known. One reduction per step cannot be of a
+// layer's activations; with optimizer kernels all are of gradients.
 static void reductions_within_a_graph_are_not_tensor_parallel(void **state)
 {
     (void)state;
@@ -405,7 +405,7 @@ static void reductions_within_a_graph_are_not_tensor_parallel(void **state)
     }
 }
 
-// An optimizer that a compiler has made has a name that says nothing, but a backward has not.
+// A compiler-generated optimizer has a meaningless name, but a backward does not.
 static void kernels_of_a_backward_show_that_a_job_trains(void **state)
 {
     (void)state;
@@ -607,7 +607,7 @@ static void chunks_that_pass_the_stages_again_are_no_more_micro_batches(void **s
     }
 }
 
-// Where the engine sends gradients back, a pipeline's ranks send in both passes, as a ring's do.
+// If the engine sends gradients back, a pipeline's ranks send in both passes, like those of a ring.
 static void many_chunks_are_no_ring(void **state)
 {
     (void)state;
@@ -628,7 +628,7 @@ static void ranks_that_are_missing_still_make_a_pipeline(void **state)
     (void)state;
     struct job job;
     job_begin(&job, 2);
-    job.comm.ranks[1].rank = 3; // of four, 1 and 2 are not there
+    job.comm.ranks[1].rank = 3; // ranks 1 and 2 of four are missing
     struct comm_op op = {.group = group_of(&job, (struct members){0, 1, 2}),
                          .bytes = MIB,
                          .dtype = STR("Float"),
@@ -647,7 +647,7 @@ static void ranks_that_are_missing_still_make_a_pipeline(void **state)
     op.peer = 2;
     add_call(&job, 1, op);
     tell(&job);
-    // 0 and 1 send to each other, 2 and 3 do: nothing says that 1 and 2 do.
+    // 0 and 1 send to each other, and so do 2 and 3: nothing shows that 1 and 2 do.
     assert_int_equal(cell_of(&job, "strategy", row_of(&job, "pipeline"), "degree")->i, 2);
     assert_int_equal(cell_of(&job, "strategy", row_of(&job, "micro_batches"), "degree")->i, 6);
     job_end(&job);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace whose JSON found no memory is not taken for one without that JSON.
+// If its JSON ran out of memory, a trace is not taken for one without that JSON.
 #include "analysis/report/json_memory.h"
 #include "tests/unit/hand_trace.h"
 
 #include <jansson.h>
 
-// A test that runs out of memory on purpose must not be stopped for it.
+// AddressSanitizer must not abort a test that runs out of memory on purpose.
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "allocator_may_return_null=1";
 }
 
-// More than any machine has, asked for as the library does it.
+// More than any machine has, requested the way the library does.
 static void ask_in_vain(void)
 {
     json_malloc_t allocate;

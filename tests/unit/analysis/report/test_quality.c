@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trust report: each line's count, time and severity on traces worked by hand.
+// The trust report: each line's count, time and severity on traces worked out by hand.
 #include "tests/unit/hand_trace.h"
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
@@ -58,7 +58,7 @@ static void what_was_launched_before_the_recording_is_told_from_what_lost_its_la
     add_launch(&hand, 10, 2);
     add_kernel(&hand, 7, 100, 30, 0); // before stream 7's first linked one
     add_kernel(&hand, 7, 200, 20, 1);
-    add_kernel(&hand, 7, 300, 7, 0); // behind it
+    add_kernel(&hand, 7, 300, 7, 0); // after it
     add_kernel(&hand, 7, 400, 10, 2);
     add_kernel(&hand, 8, 500, 3, 0); // stream 8 has no linked one
     hand_analyse(&hand);
@@ -103,7 +103,7 @@ static void overhead_counts_once_and_only_within_the_window(void **state)
     hand_begin(&hand);
     add_kernel(&hand, 7, 1000, 1000, 0); // the window: [1000, 2000)
     add_overhead(&hand, 0, 500);         // before it
-    add_overhead(&hand, 990, 20);        // 10 of it within
+    add_overhead(&hand, 990, 20);        // 10 of it inside
     add_overhead(&hand, 1100, 20);
     add_overhead(&hand, 1110, 20);  // 10 more than the one before
     add_overhead(&hand, 1995, 900); // 5

@@ -71,7 +71,7 @@ static void joined_reports_read_as_if_written_one_after_the_other(void **state)
         reports[i].arena = &arenas[i];
         add_fruit(&reports[i]);
     }
-    add_fruit(&reports[2]); // what the first two are to become
+    add_fruit(&reports[2]); // what the first two should become
     assert_true(report_join(&reports[0], &reports[1], &err));
     assert_int_equal(reports[1].table_count, 0);
     arena_free(&arenas[1]);
@@ -260,7 +260,7 @@ static void a_report_cut_at_any_byte_is_refused(void **state)
     for (size_t len = 0; len < saved.len; len++) {
         struct report loaded = {.arena = &arena};
         struct err err;
-        char *cut = malloc(len ? len : 1); // so that a read behind the cut is seen
+        char *cut = malloc(len ? len : 1); // so that reads past the cut are detected
         memcpy(cut, saved.at, len);
         assert_false(report_load(&loaded, (struct str){cut, len}, known, &err));
         assert_int_equal(err.code, ERR_FORMAT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables go through a file a part at a time, and nothing that is cut, damaged or out of order does.
+// Tables pass through a file one part at a time; anything cut, damaged or out of order is refused.
 #include "analysis/analysis.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/tables.h"
@@ -62,7 +62,7 @@ static int send_all(struct way *w)
     return fd;
 }
 
-// Joins what a file holds; no more than `most` rows and `most_bytes` come at a time.
+// Joins what a file contains, at most `most` rows and `most_bytes` at a time.
 static bool receive(struct way *w, int fd, struct report *all, size_t most_bytes)
 {
     struct report_parts parts;
@@ -206,7 +206,7 @@ static void a_part_hides_no_other_table(void **state)
     assert_false(loads(w, &table_classes));
 }
 
-// Rows of nothing take no bytes in the file, and memory when they are read.
+// Rows of nothing take no bytes in the file, but memory when they are read.
 static void a_part_with_more_rows_than_it_may_have_is_refused_by_its_head(void **state)
 {
     struct way *w = *state;
@@ -233,7 +233,7 @@ static void a_table_comes_once_and_in_order(void **state)
     int fd = send_all(w), again = send_all(w);
     append(fd, again);
     refuse(w, fd);
-    uint64_t one = 1; // the number of the second part, in the place of the first one's
+    uint64_t one = 1; // the number of the second part where the first one's belongs
     assert_int_equal(pwrite(again, &one, sizeof one, 16), sizeof one);
     refuse(w, again);
     close(fd);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line's object has its fixed keys, with and without device events.
+// The command line's JSON object has its fixed keys, with and without device events.
 #include "tests/unit/hand_trace.h"
 
 #include "analysis/run/analysis_json.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules of a run: each finds its case in tables filled by hand, with the right cost, and is silent
+// Rules of a run: each finds its case in handmade tables, with the right cost, and is silent
 // otherwise; no part of the step is explained twice.
 #include "analysis/run/findings_run.h"
 #include "analysis/ranks/run_links.h"
@@ -26,7 +26,7 @@ struct hand_run {
     struct err err;
 };
 
-// One named cell of a row; the rest are null.
+// A named cell of a row; the rest are null.
 struct named {
     const char *column;
     struct cell cell;
@@ -170,7 +170,7 @@ static void a_straggler_is_named_with_its_reason(void **state)
     assert_non_null(
         strstr(word_of(&run, "straggler", "title"), "its kernels take longer for the same work"));
     assert_true(cell_of(&run, "straggler", "rank")->null);
-    // What is left of the waits is too little to tell, and one rank alone is no imbalance.
+    // What remains of the waits is too little to report, and a single rank is no imbalance.
     assert_int_equal(count(&run), 1);
     end(&run);
 }
@@ -225,7 +225,7 @@ static void each_reason_has_its_advice(void **state)
     }
 }
 
-// The late rank's own table of gaps, as a source of ranks gives it.
+// The late rank's own table of gaps, as supplied by a source of ranks.
 static bool load_gaps(void *context, size_t index, const struct table_desc *const *known,
                       struct report *report, struct err *err)
 {
@@ -234,8 +234,8 @@ static bool load_gaps(void *context, size_t index, const struct table_desc *cons
     return report_borrow(report, gaps, err);
 }
 
-// Rank 2 is late by 20 ms in each of 12 steps, 240 ms; of the gaps before its kernels 200 ms lie in
-// save_checkpoint and 30 outside of any range, or the other way round.
+// Rank 2 is late by 20 ms in each of 12 steps, 240 ms; of the gaps before its kernels 200 ms are in
+// save_checkpoint and 30 outside any range, or the other way round.
 static void the_range_in_which_a_host_is_late_is_named(void **state)
 {
     (void)state;
@@ -393,8 +393,8 @@ static void one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells(void *
     end(&run);
 }
 
-// Of rank 1, which stands for the run, all compute beyond the mean is gained; beside it stand waits
-// that balance would not spare it, of which none is taken.
+// For rank 1, which represents the run, all compute beyond the mean is gained; next to it are waits
+// that balance would not remove, none of which are counted.
 static void a_rank_with_less_compute_lets_the_others_gain_compute(void **state)
 {
     (void)state;
@@ -411,7 +411,7 @@ static void a_rank_with_less_compute_lets_the_others_gain_compute(void **state)
     end(&run);
 }
 
-// Against a mean of 60 ms per step and 72 ms at most; the headline rank waits 8 ms.
+// With a mean of 60 ms per step and a maximum of 72 ms; the headline rank waits 8 ms.
 static void an_imbalance_costs_waits_and_compute_as_the_headline_rank_has_them(void **state)
 {
     (void)state;
@@ -420,7 +420,7 @@ static void an_imbalance_costs_waits_and_compute_as_the_headline_rank_has_them(v
     } cases[] = {
         {{72, 70, 50, 48}, 12}, // it gains 10 ms of compute, 2 of waits
         {{72, 62, 58, 48}, 12}, // 2 and 10
-        {{72, 58, 62, 48}, 8},  // none, and all that it waits
+        {{72, 58, 62, 48}, 8},  // none, and all of its waits
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand_run run;
@@ -457,7 +457,7 @@ static void a_bubble_beyond_the_ideal_costs_the_difference(void **state)
         {0.11, 0.10, 0, NULL},
         {0.36, 0.35, 32400000, "info"}, // few micro-batches
         {0.28, 0.27, 0, NULL},
-        {0.40, -1, 0, NULL}, // how many micro-batches there are is not known
+        {0.40, -1, 0, NULL}, // the number of micro-batches is not known
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand_run run;
@@ -476,7 +476,7 @@ static void a_bubble_beyond_the_ideal_costs_the_difference(void **state)
     }
 }
 
-// Rates of the ranks of a run: those from `first` on need 1.2 times the time, 8 ms more per step.
+// Rates of a run's ranks: from `first` on they need 1.2 times the time, 8 ms more per step.
 static void add_rates(struct hand_run *run, struct rank_rate rates[8], size_t first)
 {
     for (size_t i = 0; i < run->ranks; i++)
@@ -503,7 +503,7 @@ static void a_rank_that_is_slow_at_the_same_work_is_named(void **state)
         add_rank(&run, r == 3 ? 68 : 60, 0, 0);
     add_rates(&run, rates, 3);
     analyse(&run);
-    // Its compute of 68 ms is work of 60, as on the others: no imbalance.
+    // Its compute of 68 ms is the work of 60, as on the others: no imbalance.
     assert_int_equal(count(&run), 1);
     assert_int_equal(cost_of(&run, "slow_rank_kernels"), 8 * MS);
     assert_string_equal(word_of(&run, "slow_rank_kernels", "id"), "slow_rank_kernels:3");
@@ -540,7 +540,7 @@ static void ranks_that_are_slow_together_are_one_cause(void **state)
     assert_non_null(strstr(word_of(&run, "straggler", "title"), "ranks 4-7 (node b)"));
     assert_string_equal(word_of(&run, "slow_rank_kernels", "ranks"), "4-7");
     assert_int_equal(cost_of(&run, "slow_rank_kernels"), 9 * MS); // of 8, 9, 10, 11
-    // Why they are late is no time of its own.
+    // The reason they are late has no time of its own.
     assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 12 * MS);
     assert_int_equal(cell_of(&run, "slow_rank_kernels", "own_cost_ns")->i, 0);
     assert_string_equal(word_of(&run, "slow_rank_kernels", "overlaps"), "straggler");
@@ -604,7 +604,7 @@ static void what_the_run_tells_better_is_left_out_and_nothing_counts_twice(void 
     add_own(&run, "low_overlap", 25, 0);
     add_own(&run, "launch_bound", 10, 10);
     analyse(&run);
-    assert_int_equal(count(&run), 2); // 3 ms of transfer are too few to tell of overlap
+    assert_int_equal(count(&run), 2); // 3 ms of transfers are too few to judge overlap
     assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 20 * MS);
     assert_int_equal(cell_of(&run, "launch_bound", "own_cost_ns")->i, 10 * MS);
     end(&run);
@@ -674,7 +674,7 @@ static void what_needs_its_result_at_once_has_no_low_overlap(void **state)
             {"exposed_transfer_ns", cell_i64(4 * STEPS * 7 * MS)});
         add_own(&run, "low_overlap", 7, 7);
         analyse(&run);
-        assert_int_equal(count(&run), d == 2 ? 2 : 1); // beside exposed_transfer
+        assert_int_equal(count(&run), d == 2 ? 2 : 1); // besides exposed_transfer
         const char *evidence = word_of(&run, "exposed_transfer", "evidence");
         assert_non_null(
             strstr(evidence, "most in all_reduce, whose size is not recorded: 7.00 ms"));
@@ -714,7 +714,7 @@ static void a_lone_rank_keeps_its_findings(void **state)
     end(&run);
 }
 
-// CASES.md, "One trace, one cost": the two of them see 50 ms of compute and idle time together, the
+// CASES.md, "One trace, one cost": two of them see 50 ms of compute and idle time together, the
 // third all of the compute, and no rule of a run explains any of it.
 static void findings_of_a_trace_keep_their_own_costs(void **state)
 {

@@ -59,7 +59,7 @@ static void add_step(struct hand *hand, int step, int64_t begin_ns, const struct
     }
 }
 
-// A trace of `steps` steps of that work; the last event ends the last step.
+// A trace with `steps` steps of that work; the last event ends the last step.
 static void add_rank(struct crew *crew, int64_t rank, int steps, const struct work *work)
 {
     struct hand *hand = &crew->hands[crew->count];
@@ -164,7 +164,7 @@ static void settings_and_missing_ranks_are_those_of_the_run(void **state)
         add_rank(&crew, r, 1, (const struct work[]){{"aten::mm", "sgemm", 100}, {0}});
     join_crew(&crew);
     const struct table *settings = report_find(&crew.report, "environment");
-    assert_int_equal(settings->row_count, 4); // what the file says and what follows, each once
+    assert_int_equal(settings->row_count, 4); // from the file and derived, each once
     assert_int_equal(table_cell(settings, 0, "ranks")->i, 3);
     const struct table *quality = report_find(&crew.report, "quality");
     assert_true(str_equal(table_cell(quality, 0, "item")->s, STR("missing_ranks")));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks by hand: what a run says of each, of their steps, of those that are missing or do not fit,
-// and how well the devices are used.
+// Handmade ranks: what a run reports about each, about their steps, about missing or inconsistent
+// ones, and how well the devices are used.
 // labels: threads
 #include "analysis/analysis.h"
 #include "analysis/report/tables.h"
@@ -14,7 +14,7 @@
 
 enum { MAX_RANKS = 48 };
 
-// Tables of some ranks, as a source of them.
+// Tables of some ranks, as a source of ranks.
 struct ranks {
     int64_t numbers[MAX_RANKS];
     struct report reports[MAX_RANKS];
@@ -70,7 +70,7 @@ struct set {
     struct cell cell;
 };
 
-// A row of zeros and nulls but for what is set.
+// A row of zeros and nulls except what is set.
 static void add(struct ranks *ranks, const struct table_desc *desc, const struct set *sets)
 {
     struct cell row[TABLE_MAX_COLUMNS];
@@ -83,11 +83,11 @@ static void add(struct ranks *ranks, const struct table_desc *desc, const struct
 
 #define ADD(ranks, desc, ...) add(ranks, desc, (const struct set[]){__VA_ARGS__, {0}})
 
-// What a rank of one steady step of 100 us did in it, on a clock that is ahead.
+// What a rank did in its one steady step of 100 us, on a clock that is ahead.
 struct rank_like {
     int64_t number, compute_ns, ahead_ns, world;
-    int64_t step;    // its number in its mark; 0: 7, without a mark
-    int64_t says_it; // the rank that its trace says it is, plus 1; 0: none
+    int64_t step;    // the number in its mark; 0: 7, without a mark
+    int64_t says_it; // the rank given in its trace, plus 1; 0: none
     const char *gpu, *device, *host, *version;
 };
 
@@ -129,7 +129,7 @@ static void add_rank(struct ranks *ranks, const struct rank_like *like)
     if (like->device)
         ADD(ranks, &table_breakdown, {"scope", cell_text(STR("device"))},
             {"device", cell_text(str_of(like->device))});
-    // host_name is Kineto's word for it.
+    // host_name is Kineto's name for it.
     struct str key = like->number % 2 ? STR("host_name") : STR("hostname");
     if (like->host)
         ADD(ranks, &table_environment, {"key", cell_text(key)},
@@ -252,8 +252,8 @@ static void exposed_communication_parts_into_wait_and_transfer(void **state)
 }
 
 // Steps end at 100 and 200 us. An all_reduce launched in the second starts at 90 us on rank 0 and
-// at 70 us on rank 1, where 70 to 80 and 95 to 120 are exposed. Both end at 120, so rank 1 waits to
-// 90: 10 us of that are exposed; of its transfer 5 us lie in the first step and 20 us in the
+// at 70 us on rank 1, where 70 to 80 and 95 to 120 are exposed. Both end at 120, so rank 1 waits
+// until 90: 10 us of that are exposed; of its transfer 5 us are in the first step and 20 us in the
 // second.
 static void parts_lie_in_the_steps_in_which_they_run(void **state)
 {
@@ -357,7 +357,7 @@ static void waits_that_nobody_can_know_are_left_empty(void **state)
     begin(&ranks);
     static const struct rank_like likes[] = {{.number = 0, .compute_ns = 80000},
                                              {.number = 1, .compute_ns = 40000}};
-    add_rank(&ranks, &likes[0]); // communication ran, but no call of it is told
+    add_rank(&ranks, &likes[0]); // communication ran, but no call of it is known
     add_rank(&ranks, &likes[1]);
     join(&ranks);
     for (size_t row = 0; row < 2; row++) {
@@ -373,7 +373,7 @@ static void waits_that_nobody_can_know_are_left_empty(void **state)
 // --- several jobs -------------------------------------------------------------------------------
 
 // Ranks 0 to 3 of one job, 4 to 6 of another: on other devices, of another size, two hours later.
-// Within each job rank 0, or 4, is waited for.
+// Within each job the others wait for rank 0, or 4.
 static void across_jobs_nothing_is_judged_and_it_is_said_first(void **state)
 {
     (void)state;
@@ -409,17 +409,17 @@ static void across_jobs_nothing_is_judged_and_it_is_said_first(void **state)
         assert_null(report_find(&ranks.run, "efficiency"));
         expect_i64(&ranks, "clocks", 3, "component", 0);
         expect_i64(&ranks, "clocks", 4, "component", 1);
-        for (size_t r = 0; r < 7; r++) // each waits for the late one of its own job
+        for (size_t r = 0; r < 7; r++) // each waits for the late rank of its own job
             expect_i64(&ranks, "ranks", r, "exposed_wait_ns", r % 4 == 0 ? 0 : 40000);
         assert_true(cell_of(&ranks, "summary", 0, "headline_rank")->i < 4);
         end(&ranks);
     }
 }
 
-// Four ranks, of which the last two are recorded later, at other steps, or say something else.
+// Four ranks, the last two of which are recorded later, at other steps, or claim something else.
 struct apart {
     int64_t later_ns, step[2], says_it[2][2];
-    const char *job, *recording; // who is of another job, who was recorded apart
+    const char *job, *recording; // ranks of another job, ranks recorded apart
 };
 
 static void check_apart(const struct apart *its)
@@ -452,9 +452,10 @@ static void check_apart(const struct apart *its)
     end(&ranks);
 }
 
-// In turn: all say rank 0; the profiler of each counts steps of its own; steps 1,000 to 10 in the
-// same minute; 7,200 s after step 10 of 100 us comes step 72,000,010, or step 1,000; all say rank
-// 0, once and ten seconds later; two of each rank at a time; both ranks again, ten seconds later.
+// In turn: all claim to be rank 0; each profiler counts its own steps; steps 1,000 to 10 in the
+// same minute; 7,200 s after step 10 of 100 us comes step 72,000,010, or step 1,000; all claim to
+// be rank 0, at once and ten seconds later; two of each rank at a time; both ranks again, ten
+// seconds later.
 static void ranks_recorded_apart_are_no_other_job(void **state)
 {
     (void)state;

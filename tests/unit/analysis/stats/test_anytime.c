@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sequential test by hand, its forecast, and how often it ever errs when read after each run.
+// The sequential test by hand, its forecast, and how often it is ever wrong when read after each
+// run.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +49,7 @@ static void sides_apart_decide(void **state)
     assert_true(equal.result == ANYTIME_BELOW && isfinite(equal.above_evidence));
 }
 
-// What is forecast happens when the runs so far come again.
+// The forecast comes true if the runs so far are repeated.
 static void the_forecast_is_that_of_runs_like_these(void **state)
 {
     (void)state;
@@ -82,7 +83,7 @@ static void too_few_runs_say_nothing(void **state)
 
 #define ROUNDS 400
 
-// The answer of 20 pairs that come one by one, the shift at the limit.
+// The answer for 20 pairs that arrive one by one, with the shift at the limit.
 static enum anytime_result read_pairs(struct noise *noise, enum noise_kind kind)
 {
     double a[20], b[20];
@@ -96,7 +97,7 @@ static enum anytime_result read_pairs(struct noise *noise, enum noise_kind kind)
     return result;
 }
 
-// Each wrong answer ever in 5 %.
+// Each wrong answer occurs in at most 5 %.
 static void readings_after_each_pair_rarely_err(void **state)
 {
     (void)state;

@@ -51,7 +51,7 @@ static void a_step_is_found_where_it_is(void **state)
     assert_int_equal(found.points[0].at, 7);
     assert_near(found.points[0].before_ns, 100e6, 1);
     assert_near(found.points[0].after_ns, 110e6, 1);
-    assert_near(found.points[0].p_value, 2.0 / 1716, 1e-12); // 2 / (13 choose 6), wholly apart
+    assert_near(found.points[0].p_value, 2.0 / 1716, 1e-12); // 2 / (13 choose 6), fully separated
 }
 
 static void both_directions_and_several_levels_are_found(void **state)
@@ -146,7 +146,7 @@ static void of_long_series_the_newest_runs_count(void **state)
     assert_int_equal(found.points[0].at, count - 10);
 }
 
-// Judged after each run, as a service does it, and once at the end.
+// Judged after each run, as by a service, and once at the end.
 static void quiet_series_rarely_tell_a_change(void **state)
 {
     (void)state;

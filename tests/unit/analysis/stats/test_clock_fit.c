@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drifts and jumps of a clock among noise: found when they are there, and not when they are not.
+// Drifts and jumps of a clock in noise: found if present, and not found otherwise.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define S 1e9
 
-// Evenly spread numbers from -1 to 1 that look like chance.
+// Evenly distributed pseudo-random numbers from -1 to 1.
 static double chance(uint64_t *state)
 {
     uint64_t z = *state += 0x9E3779B97F4A7C15u;
@@ -34,7 +34,7 @@ static void assert_near(double found, double expected, double apart)
         fail_msg("found %g, expected %g within %g", found, expected, apart);
 }
 
-// Of 6,000 series of up to 20 us one in a thousand at most.
+// At most one in a thousand of 6,000 series of up to 20 us.
 static void noise_is_neither_drift_nor_jump(void **state)
 {
     (void)state;
@@ -65,7 +65,7 @@ static void a_drift_is_found_among_noise(void **state)
     }
 }
 
-// 8 ms from the twelfth point on, which lies half way itself; with and without a drift of 20 ppm.
+// 8 ms from the twelfth point on, which is itself halfway; with and without a drift of 20 ppm.
 static void a_jump_is_found_beside_a_drift(void **state)
 {
     (void)state;

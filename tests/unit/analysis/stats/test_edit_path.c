@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Longest common subsequences against the table of all lengths.
+// Longest common subsequences against the full table of lengths.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bound of a shift by hand, against full enumeration of the deals, and how often it errs.
+// The bound on a shift by hand, against full enumeration of the deals, and how often it is wrong.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void bounds_of_two_runs_a_side_are_those_by_hand(void **state)
     assert_true(isinf(bound_of(SIDE(a), SIDE(b), 0.16)));
 }
 
-// CASES.md: 70 deals, of which 5 % are the third largest difference.
+// CASES.md: 70 deals, 5 % of which are the third largest difference.
 static void four_runs_a_side_are_bounded_by_the_third_largest_difference(void **state)
 {
     (void)state;
@@ -61,7 +61,7 @@ static size_t ones_in(unsigned bits)
     return ones;
 }
 
-// Deals whose difference of means is as small as the one seen or smaller.
+// Deals whose difference of means is at most the observed one.
 static size_t deals_below(const double *values, size_t a_count, size_t count)
 {
     size_t below = 0;

@@ -38,13 +38,13 @@ static struct shift shift_of(struct samples a, struct samples b, double alpha)
     return shift;
 }
 
-// Two samples of m and n values without ties whose U is as given: b's least value passes u of a's.
+// Two samples of m and n values without ties with the given U: b's smallest value exceeds u of a's.
 static double p_of_u(size_t m, size_t n, size_t u)
 {
     double a[10], b[10];
     for (size_t i = 0; i < m; i++)
         a[i] = (double)i;
-    size_t whole = u / m, rest = u % m; // so many of b are above all of a, and one above some
+    size_t whole = u / m, rest = u % m; // this many of b are above all of a, and one above some
     for (size_t i = 0; i < n; i++)
         b[i] = i < whole ? 100 + (double)i : -100 - (double)i;
     if (rest)
@@ -185,7 +185,7 @@ static void exact_and_normal_meet_where_one_takes_over(void **state)
         a[i] = noise_normal(&noise);
         b[i] = noise_normal(&noise) + 0.5;
     }
-    for (size_t n = 33; n <= 36; n++) { // exact up to 35 of each
+    for (size_t n = 33; n <= 36; n++) { // exact up to 35 on each side
         struct samples x = {a, n}, y = {b, n};
         double u = 0;
         for (size_t i = 0; i < n * n; i++)
@@ -203,7 +203,7 @@ static void intervals_need_enough_values(void **state)
     struct shift shift = shift_of(SIDE(a), SIDE(b), 0.05);
     assert_true(shift.has_interval);
     assert_near(shift.median, 4, 0);
-    assert_near(shift.low, 1, 0); // 16 differences, from the least to the largest
+    assert_near(shift.low, 1, 0); // 16 differences, from the smallest to the largest
     assert_near(shift.high, 7.5, 0);
     shift = shift_of((struct samples){a, 3}, (struct samples){b, 3}, 0.05);
     assert_true(!shift.has_interval && isnan(shift.low) && shift.median == 4);

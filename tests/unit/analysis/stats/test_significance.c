@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tests of rows: worked examples of Benjamini and Hochberg and of moderated t, and rates of error.
+// Tests of rows: worked examples of Benjamini and Hochberg and of moderated t, and error rates.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ static void assert_near(double found, double expected, double apart)
 // Benjamini and Hochberg 1995, section 4: thrombolysis, 15 p-values, of which 4 are rejected at 5
 // %.
 // The p-values of Benjamini and Hochberg's example. The tenth of their q-values is 0.486: below it
-// Holm's factors 15, 14, 13, ... hold, from it on theirs.
+// Holm's factors 15, 14, 13, ... apply, from it on theirs.
 static void few_rows_are_adjusted_by_holm_and_many_by_benjamini_and_hochberg(void **state)
 {
     (void)state;
@@ -52,16 +52,15 @@ static void few_rows_are_adjusted_by_holm_and_many_by_benjamini_and_hochberg(voi
         else
             assert_near(p[i], q[i], 1e-14);
     assert_true(significance_adjust(p, 0, &err));
-    double few[] = {0.01, 0.04, 0.02}; // 3 x 0.01, 2 x 0.02, then no less than before
+    double few[] = {0.01, 0.04, 0.02}; // 3 x 0.01, 2 x 0.02, then no less than the one before
     assert_true(significance_adjust(few, 3, &err));
     assert_near(few[0], 0.03, 1e-14);
     assert_near(few[1], 0.04, 1e-14);
     assert_near(few[2], 0.04, 1e-14);
 }
 
-// The formulas of limma (fitFDist, squeezeVar, eBayes) for these whole times, where the variance of
-// the six log variances is larger by its error, sqrt(2 / 5): the prior has 1.168 degrees,
-// not 1.677.
+// limma's formulas (fitFDist, squeezeVar, eBayes) for these round times, where the variance of the
+// six log variances is larger by its error, sqrt(2 / 5): the prior has 1.168 degrees, not 1.677.
 static void moderated_t_is_that_of_limma_with_a_safer_prior(void **state)
 {
     (void)state;
@@ -101,7 +100,7 @@ static void moderated_t_is_that_of_limma_with_a_safer_prior(void **state)
     }
 }
 
-// One row has nobody to learn from: the t-test of Student on logs. 10 and 20 % apart by hand.
+// A single row cannot borrow from others: Student's t-test on logs. 10 and 20 % apart by hand.
 static void a_lone_row_is_tested_by_plain_t(void **state)
 {
     (void)state;
@@ -229,8 +228,8 @@ static void slower_rows_are_found_and_few_others(void **state)
     assert_near((double)covered / (rounds * ROWS), 0.95, 0.006);
 }
 
-// 40 rows of 3 against 3 runs, exact but for what runs share: runs +0.5, -0.5, 0 and 1, -1, 0 %.
-// Row 0 is 4 % slower by itself. CASES.md has it.
+// 40 rows of 3 against 3 runs, exact except for noise shared by a run's rows: +0.5, -0.5, 0 and 1,
+// -1, 0 %. Row 0 itself is 4 % slower. See CASES.md.
 static void what_runs_share_is_no_change_of_rows(void **state)
 {
     (void)state;
@@ -256,7 +255,7 @@ static void what_runs_share_is_no_change_of_rows(void **state)
         assert_true(tests[row].q_value <= 0.05);
 }
 
-// 1 % that a run's rows share, none of them slower: 10.6 % had a false row before.
+// 1 % noise shared by a run's rows, none of them slower: 10.6 % had a false row before.
 static void rows_that_share_noise_are_rarely_reported(void **state)
 {
     (void)state;

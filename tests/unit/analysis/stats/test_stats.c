@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order statistics are samples that occurred, and intervals are the same on every run.
+// Order statistics are values from the sample, and intervals are the same on every run.
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
@@ -82,7 +82,7 @@ static void the_bootstrap_agrees_with_the_binomial_interval(void **state)
     struct interval interval;
     struct err err;
     assert_true(stats_interval(400, &budget, &interval, &err));
-    // The rank of the median deviates by sqrt(400) / 2 = 10; 1.96 times that is 19.6.
+    // The rank of the median has deviation sqrt(400) / 2 = 10; 1.96 times that is 19.6.
     assert_in_range(interval.low, 199 - 23, 199 - 16);
     assert_in_range(interval.high, 199 + 16, 199 + 23);
 }

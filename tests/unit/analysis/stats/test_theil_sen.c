@@ -55,7 +55,7 @@ static void equal_values_narrow_the_interval(void **state)
     const int64_t flat[] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 5};
     struct theil_sen line = fit(x, flat, 10);
     assert_true(line.interval && line.slope == 0 && line.low == 0 && line.high == 0);
-    // Nine of one level: V = (2250 - 9*8*23) / 18 = 33, C = 11.26: rank 16 of 45, behind 9 below 0.
+    // Nine at one level: V = (2250 - 9*8*23) / 18 = 33, C = 11.26: rank 16 of 45, after 9 below 0.
     const int64_t spike[] = {9, 5, 5, 5, 5, 5, 5, 5, 5, 5};
     line = fit(x, spike, 10);
     assert_true(line.slope == 0 && line.low == 0 && line.high == 0);
@@ -79,12 +79,12 @@ static void few_points_have_no_interval_and_one_no_slope(void **state)
     assert_near(fit(x, y, 4).slope, (0.25 + 2.0 / 3) / 2, 1e-12); // of six, the middle two
     assert_false(fit(x, y, 4).interval);
     struct theil_sen line = fit(x, y, 5);
-    assert_true(line.interval); // five points: from the least to the largest slope
+    assert_true(line.interval); // five points: from the smallest to the largest slope
     assert_near(line.low, 0, 1e-12);
     assert_near(line.high, 5, 1e-12);
 }
 
-// Of random walks without a trend one in twenty at most should have an interval off 0.
+// At most one in twenty random walks without a trend should have an interval that excludes 0.
 static void the_interval_covers_what_it_promises(void **state)
 {
     (void)state;
@@ -100,7 +100,7 @@ static void the_interval_covers_what_it_promises(void **state)
             struct theil_sen line = fit(x, y, count);
             missed += line.low > 7 || line.high < 7;
         }
-        assert_in_range(missed, 5, 110); // 2,000 * 5 % and a little luck
+        assert_in_range(missed, 5, 110); // 2,000 * 5 % plus some luck
     }
 }
 

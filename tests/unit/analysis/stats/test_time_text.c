@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times read well from nanoseconds to minutes, without exponents.
+// Times are readable from nanoseconds to minutes, without exponents.
 #include "analysis/stats/time_text.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts and gates: each rule by hand, and how often they err under 1 % noise.
+// Verdicts and gates: each rule by hand, and their error rates under 1 % noise.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -100,7 +100,7 @@ static void significant_changes_below_the_limits_are_not_relevant(void **state)
     judgement = judge(SIDE(other), SIDE(more), none);
     assert_true(judgement.verdict == VERDICT_SIGNIFICANT && !judgement.relevant);
     assert_near(judgement.relevant_from_ns, 1e5, 0);
-    assert_int_equal(verdict_gate(&judgement, 0.003), GATE_FAIL); // who asks for 0.3 % gets it
+    assert_int_equal(verdict_gate(&judgement, 0.003), GATE_FAIL); // a gate of 0.3 % was requested
 }
 
 static void short_steps_have_small_changes(void **state)
@@ -157,7 +157,7 @@ static void history_judges_single_runs(void **state)
     assert_verdict(&judgement, "none", "noise unknown");
 }
 
-// The series knows better than two runs do: an alert and the comparison that it links to agree.
+// The series is better evidence than two runs: an alert and the comparison it links to agree.
 static void single_runs_of_a_series_are_judged_as_its_alerts(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void single_runs_of_a_series_are_judged_as_its_alerts(void **state)
     history.series.fence_share = 0.05;
     assert_true(verdict_judge(SIDE(base), SIDE(slower), &history, &limits, &judgement, &err));
     assert_near(judgement.low_share, 1.04 / 1.05 - 1, 1e-12);
-    history.series.changed = false; // within what its runs differ by
+    history.series.changed = false; // within the spread of its runs
     assert_true(verdict_judge(SIDE(base), SIDE(slower), &history, &limits, &judgement, &err));
     assert_verdict(&judgement, "history", "within noise");
 }
@@ -250,7 +250,7 @@ static void gate_weighs_bound_and_interval_against_the_limit(void **state)
         enum gate gate;
     } rows[] = {
         {-0.01, 0.00, 0.01, 0.01, 0.03, VERDICT_NOISE, GATE_PASS},
-        {-0.02, 0.00, 0.04, 0.03, 0.03, VERDICT_NOISE, GATE_PASS}, // the bound alone is within
+        {-0.02, 0.00, 0.04, 0.03, 0.03, VERDICT_NOISE, GATE_PASS}, // only the bound is within
         {-0.01, 0.02, 0.05, 0.04, 0.03, VERDICT_NOISE, GATE_UNDECIDED},
         {-0.01, 0.04, 0.05, 0.02, 0.03, VERDICT_NOISE, GATE_UNDECIDED}, // but not the estimate
         {0.01, 0.02, 0.03, 0.03, 0.03, VERDICT_SIGNIFICANT, GATE_PASS},
@@ -273,7 +273,7 @@ static void gate_weighs_bound_and_interval_against_the_limit(void **state)
     }
 }
 
-// CASES.md: the largest of 16 ratios is 1.035, so the interval reaches beyond 3 %; the third
+// CASES.md: the largest of 16 ratios is 1.035, so the interval extends beyond 3 %; the third
 // largest difference of means of the 69 does not.
 static void four_runs_a_side_pass_by_their_bound(void **state)
 {
@@ -292,7 +292,7 @@ static void four_runs_a_side_pass_by_their_bound(void **state)
 
 #define ROUNDS 500
 
-// Five percent, and three deviations of what is counted in that many rounds.
+// Five percent plus three deviations of a count over that many rounds.
 #define FIVE_PERCENT (0.05 + 3 * sqrt(0.05 * 0.95 / ROUNDS))
 
 struct rates {

@@ -266,7 +266,7 @@ static void settings_have_one_name_for_all_vendors(void **state)
     hand_begin(&hand);
     hand_member(&hand, "hip_runtime_version", "60443483");
     hand_member(&hand, "hip_driver_version", "\"70253211\"");
-    hand_kernel(&hand, "Cijk_Ailk_Bljk_BBS_BH_MT64x64x64", 7, 0, 10); // bf16 by its name
+    hand_kernel(&hand, "Cijk_Ailk_Bljk_BBS_BH_MT64x64x64", 7, 0, 10); // bf16 by name
     hand_analyse(&hand);
     assert_setting(&hand, "flavour", "rocm");
     assert_setting(&hand, "runtime", "HIP 6.4.43483");

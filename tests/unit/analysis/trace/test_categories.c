@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device time by category sums to the bars exactly, and what no rule knows is named.
+// Device time by category sums to the bars exactly, and unmatched work is named.
 #include "analysis/names/category.h"
 #include "tests/unit/real_traces.h"
 

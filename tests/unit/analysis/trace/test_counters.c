@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters over the steps, on the cases of CASES.md.
+// Counters over the steps, on the cases in CASES.md.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ struct counted_trace {
     struct trace *trace;
 };
 
-// A kernel from 100 us up to the end, which is the one step; counters are added behind it.
+// A kernel from 100 us up to the end, which is the only step; counters are added after it.
 static void begin(struct counted_trace *t, int end_us)
 {
     *t = (struct counted_trace){.text = {0}};

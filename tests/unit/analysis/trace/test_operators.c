@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators, their shapes and their tree, and modules: cases worked by hand, sums that must be
+// Operators, their shapes and their tree, and modules: cases worked out by hand, sums that must be
 // exact on generated and real traces, and an independent count.
 #include "analysis/trace/analyses.h"
 
@@ -51,7 +51,7 @@ static int64_t busy_of(const struct hand *hand)
     return hand_i64(hand, "breakdown", 0, "busy_ns");
 }
 
-// Sums of a node's children; self is what the node has beside them.
+// Sums of a node's children; self is what the node has besides them.
 struct node_sum {
     int64_t children, total_ns, ops_ns;
 };
@@ -73,7 +73,7 @@ static void assert_node(const struct hand *hand, const char *table, size_t row,
                          total_ns);
 }
 
-// Parts of every node sum to it, and the root is the busy time.
+// The parts of every node sum to it, and the root is the busy time.
 static void assert_tree(const struct hand *hand, const char *table)
 {
     size_t rows = hand_rows(hand, table);
@@ -217,14 +217,14 @@ static void the_tree_has_kernels_as_leaves_below_their_operator(void **state)
         *(nested ? &below : &top) += hand_i64(&hand, "op_tree", row, "total_owned_ns");
     }
     assert_int_equal(top, 7);
-    assert_int_equal(below, 30); // the fill began first, and owns the time that they share
+    assert_int_equal(below, 30); // the fill started first, and owns the shared time
     assert_int_equal(hand_i64(&hand, "op_tree", linear, "total_owned_ns"), 40);
     assert_int_equal(hand_i64(&hand, "op_tree", linear, "self_owned_ns"), 10);
     assert_true(hand_cell(&hand, "op_tree", linear, "parent_share")->f == 40.0 / 51);
     hand_end(&hand);
 }
 
-// Reference tools count a norm within a norm twice.
+// Reference tools count a norm inside a norm twice.
 static void a_call_within_one_of_its_own_name_is_counted_once(void **state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void operators_deeper_than_the_tree_count_as_the_last_one_in_it(void **st
     assert_int_equal(hand_rows(&hand, "op_tree"), 1 + 64 + 2);
     size_t inner = hand_find(&hand, "operators", "name", "op67");
     assert_int_equal(hand_i64(&hand, "operators", inner, "self_ns"), 5);
-    assert_int_equal(hand_i64(&hand, "operators", inner, "total_ns"), 5); // of itself only
+    assert_int_equal(hand_i64(&hand, "operators", inner, "total_ns"), 5); // only its own
     size_t outer = hand_find(&hand, "operators", "name", "op64");
     assert_int_equal(hand_i64(&hand, "operators", outer, "total_ns"), 15);
     assert_sums(&hand);
@@ -439,7 +439,7 @@ static void modules_are_a_tree_of_forward_and_backward_time(void **state)
     hand_end(&hand);
 }
 
-// A generated trace with its own plain records.
+// A generated trace with its own simple records.
 #define PLAIN_MAX 400
 
 struct plain {
@@ -564,7 +564,7 @@ static void generated_traces_agree_with_a_count_by_the_nanosecond(void **state)
     }
 }
 
-// Operators that cross each other, as only a damaged file has them: sums stay exact.
+// Overlapping operators, as only a damaged file has them: sums stay exact.
 static void crossing_operators_keep_the_sums_exact(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bars consist of: which rows are told apart, that they sum to the bars to the nanosecond,
-// and what is joined where there are too many.
+// What the bars consist of: which rows are kept apart, that they sum to the bars to the nanosecond,
+// and what is merged if there are too many.
 #include "tests/unit/hand_trace.h"
 
 #include <stdio.h>
 
 enum { MAX_ROWS = 20000 };
 
-// One launch with its kernel of dur_ns, by an operator in a module; NULL for none.
+// One launch and its kernel of dur_ns, by an operator in a module; NULL for none.
 struct call {
     const char *module, *op, *dims, *kernel;
     int64_t dur_ns;
@@ -59,7 +59,7 @@ static void assert_sums(const struct hand *hand)
     }
 }
 
-// How many rows have that text in the column; NULL for those with none.
+// How many rows have that text in the column; NULL: how many have none.
 static size_t count_rows(const struct hand *hand, const char *column, const char *value)
 {
     size_t count = 0;
@@ -170,7 +170,7 @@ static void too_many_kernels_are_summed_by_category(void **state)
                   count_rows(&hand, "bar", "idle_other") + count_rows(&hand, "bar", "unrecorded");
     assert_true(hand_rows(&hand, "parts") <= MAX_ROWS + idle);
     assert_int_equal(count_rows(&hand, "kernel", "(other kernels)"), 2);
-    assert_int_equal(count_rows(&hand, "kernel", "sgemm_1"), 0); // the least are joined
+    assert_int_equal(count_rows(&hand, "kernel", "sgemm_1"), 0); // the smallest are merged
     assert_int_equal(calls_of_all(&hand), MAX_ROWS + 10);
     assert_sums(&hand);
     hand_end(&hand);

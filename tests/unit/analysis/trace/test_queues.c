@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues weighted by time, idle time of streams in three categories, delays of launches: by hand.
+// Queues weighted by time, idle time of streams in three categories, launch delays: by hand.
 #include "tests/unit/real_traces.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static bool is_close(double found, double expected)
     return fabs(found - expected) < 1e-9;
 }
 
-// The window is [0,100). On stream 7 launches at -10, 20, 30 and 70 of kernels that begin at 0, 40,
+// The window is [0,100). On stream 7 kernels are launched at -10, 20, 30 and 70 and start at 0, 40,
 // 50 and 90: one waits in [20,30), two in [30,40), one in [40,50) and [70,90).
 static void a_queue_is_weighted_by_time(void **state)
 {
@@ -59,7 +59,7 @@ static void a_queue_is_weighted_by_time(void **state)
     }
     add_kernel(&hand, 8, 10, 20, 0); // without a launch there is no queue
     add_call(&hand, "cudaLaunchKernel", 40, 45, 9);
-    add_kernel(&hand, 9, 30, 35, 9); // a clock fault: launched after it began
+    add_kernel(&hand, 9, 30, 35, 9); // a clock fault: launched after it started
     hand_analyse(&hand);
     assert_int_equal(hand_rows(&hand, "queues"), 1);
     assert_string_equal(hand_word(&hand, "queues", 0, "device"), "0");
@@ -74,8 +74,8 @@ static void a_queue_is_weighted_by_time(void **state)
     hand_end(&hand);
 }
 
-// All are launched at 0 and begin from 100 on, one each 10 ns: with n of them, the queue holds
-// 1,000 or more from 0 until the (n - 999)th begins.
+// All are launched at 0 and start from 100 on, one every 10 ns: with n of them, the queue holds
+// 1,000 or more from 0 until the (n - 999)th starts.
 static void a_queue_of_a_thousand_is_full(void **state)
 {
     (void)state;
@@ -154,7 +154,7 @@ static void launches_are_measured_by_call(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    // Duration of the call, from its end to the kernel's begin, duration of the kernel.
+    // Duration of the call, time from its end to the kernel's start, duration of the kernel.
     static const int64_t times[][3] = {{10, 5, 20}, {50, 100, 50}, {51, 101, 50}};
     for (int i = 0; i < 3; i++) {
         int64_t at = 1000 * i * US;
@@ -163,7 +163,7 @@ static void launches_are_measured_by_call(void **state)
         add_kernel(&hand, 7, at + begin_us * US, at + (begin_us + times[i][2]) * US, i + 1);
     }
     add_call(&hand, "hipGraphLaunch", 5000 * US, 5030 * US, 9);
-    for (int i = 0; i < 3; i++) // the first one began before the call returned
+    for (int i = 0; i < 3; i++) // the first one started before the call returned
         add_kernel(&hand, 7, (5020 + 50 * i) * US, (5040 + 50 * i) * US, 9);
     add_call(&hand, "cudaMalloc", 0, 5, 77); // launches nothing
     hand_analyse(&hand);
@@ -193,7 +193,7 @@ static void launches_are_measured_by_call(void **state)
     hand_end(&hand);
 }
 
-// Every launch of every trace has one row's share; queues and shares keep their bounds.
+// Every launch of every trace is counted in one row; queues and shares keep their bounds.
 static void assert_bounds(const struct hand *hand)
 {
     int64_t launches = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording holds and lacks, told from small traces worked by hand.
+// What a recording has and lacks, on small traces worked out by hand.
 #include "tests/unit/hand_trace.h"
 
 static void add_launch(struct hand *hand, int64_t begin_ns, int64_t correlation)
@@ -99,7 +99,7 @@ static void coverage_is_the_share_of_the_events_concerned(void **state)
     add_op(&hand, 100, NULL);
     add_launch(&hand, 10, 1);
     add_launch(&hand, 110, 2);
-    add_launch(&hand, 200, 3); // outside of operators
+    add_launch(&hand, 200, 3); // outside operators
     for (int i = 0; i < 4; i++)
         add_kernel(&hand, 1000 + 100 * i, i); // the first without a launch
     hand_analyse(&hand);
@@ -128,7 +128,7 @@ static void what_nearly_all_have_is_present(void **state)
     hand_end(&hand);
 }
 
-// The backward launches from a thread without frames, and steps leave out what lies between them.
+// The backward launches from a thread without frames, and steps leave out what is between them.
 static void one_stack_one_module_and_one_step_are_enough(void **state)
 {
     (void)state;

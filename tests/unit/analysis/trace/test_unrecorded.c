@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gaps in which the device had work that the recording lacks, what only looks like it, and cold
-// starts.
+// Gaps in which the device had work missing from the recording, what merely looks like that, and
+// cold starts.
 #include "analysis/report/quality.h"
 #include "tests/unit/gap_hand.h"
 
@@ -11,7 +11,7 @@ static void call(struct hand *hand, const char *name, struct stretch when)
     add_host(hand, EVENT_RUNTIME, MAIN, name, when);
 }
 
-// A kernel of 100 us with the call that launched it.
+// A kernel of 100 us and the call that launched it.
 static void add_launched(struct hand *hand, const char *kernel, int64_t begin_us,
                          struct stretch launch)
 {
@@ -31,8 +31,8 @@ static void add_launched(struct hand *hand, const char *kernel, int64_t begin_us
                                        .correlation = correlation});
 }
 
-// The stream's next kernel was launched at 900 and begins at 1300. What it was queued after had
-// ended at 1000, and so a wait for another stream explains nothing.
+// The stream's next kernel was launched at 900 and starts at 1300. The work it was queued after had
+// ended at 1000, so a wait for another stream explains nothing.
 static void a_wait_for_work_that_has_ended_holds_nothing(void **state)
 {
     (void)state;
@@ -45,8 +45,8 @@ static void a_wait_for_work_that_has_ended_holds_nothing(void **state)
     }
 }
 
-// The next kernel was launched late, but one of another stream had stood launched since 702 and
-// nothing launched before it was left.
+// The next kernel was launched late, but one on another stream had been launched at 702 and nothing
+// launched before it was left.
 static void what_another_stream_has_pending_tells_it_too(void **state)
 {
     (void)state;
@@ -59,7 +59,7 @@ static void what_another_stream_has_pending_tells_it_too(void **state)
     }
 }
 
-// Up to 149 us until the launch returns, then 149 and more in which it stands launched.
+// Up to 149 us until the launch returns, then 149 and more in which it is pending.
 static void the_longer_part_of_a_gap_decides(void **state)
 {
     (void)state;
@@ -70,8 +70,8 @@ static void the_longer_part_of_a_gap_decides(void **state)
     }
 }
 
-// A kernel without launch whose correlation is lower than that of every call was launched before
-// the recording, whose first launch began at -500; with a higher one nothing is known.
+// A kernel without a launch and with a correlation below that of every call was launched before the
+// recording, whose first launch started at -500; with a higher one nothing is known.
 static void what_was_launched_before_the_recording_is_pending(void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void what_was_launched_before_the_recording_is_pending(void **state)
     }
 }
 
-// The callback of a host function, or a value that another process writes, may hold it as long.
+// The callback of a host function, or a value written by another process, may hold it up as long.
 static void a_wait_for_the_host_or_another_process_holds(void **state)
 {
     (void)state;
@@ -105,13 +105,13 @@ static void a_wait_for_the_host_or_another_process_holds(void **state)
         call(&hand, calls[i], span(800, 810));
         end_with_gap(&hand, "event_wait", calls[i]);
         begin_with_gap(&hand, 900);
-        call(&hand, calls[i], span(-600, -590)); // the kernel before has waited for that
+        call(&hand, calls[i], span(-600, -590)); // the previous kernel waited for that
         end_with_gap(&hand, "unrecorded", NULL);
     }
 }
 
-// A stream runs in the order of launches. Where that of 500 begins after one of 1285, one of both
-// links is false.
+// A stream runs in launch order. If the kernel launched at 500 starts after one launched at 1285,
+// one of the two links is wrong.
 static void a_launch_out_of_order_proves_nothing(void **state)
 {
     (void)state;
@@ -145,8 +145,8 @@ static void one_device_may_wait_for_another(void **state)
     }
 }
 
-// Every kernel begins 5 ms after its launch and is followed by 100 us without one: the device's
-// clock is late. With launches that ran ahead by ever more it is not.
+// Every kernel starts 5 ms after its launch and is followed by a gap of 100 us: the device's clock
+// is late. It is not if launches run ahead by ever more.
 static void clocks_that_disagree_leave_nothing_pending(void **state)
 {
     (void)state;
@@ -164,7 +164,8 @@ static void clocks_that_disagree_leave_nothing_pending(void **state)
     }
 }
 
-// Kernels in [0, 1000) and [1300, 1400), 300 between them unrecorded: busy 1100 of 1100 recorded.
+// Kernels in [0, 1000) and [1300, 1400), with 300 between them unrecorded: busy 1100 of 1100
+// recorded.
 static void unrecorded_time_is_neither_idle_nor_busy(void **state)
 {
     (void)state;
@@ -183,9 +184,9 @@ static void unrecorded_time_is_neither_idle_nor_busy(void **state)
     hand_end(&hand);
 }
 
-// A graph of 1,001 nodes was launched at 990, its call returned at 992; its first kernel begins at
-// 1100, 108 us later. It may take 30 us and 0.1 us per further node to start: 130 us. With 601
-// nodes 90 us, but it stands launched from 1052 on, with 501 from 1042 on: the longer part decides.
+// A graph of 1,001 nodes was launched at 990, its call returned at 992; its first kernel starts at
+// 1100, 108 us later. It may take 30 us plus 0.1 us per further node to start: 130 us. With 601
+// nodes 90 us, so it is pending from 1052 on, with 501 from 1042 on: the longer part decides.
 static void a_large_graph_takes_longer_to_start(void **state)
 {
     (void)state;
@@ -223,7 +224,7 @@ static void a_large_graph_takes_longer_to_start(void **state)
 
 // --- cold starts --------------------------------------------------------------------------------
 
-// Launches of 5 us, 1 ms apart, but for the first of kernel "k", which takes 332 ms.
+// Launches of 5 us, 1 ms apart, except the first one of kernel "k", which takes 332 ms.
 static void the_first_launch_of_a_kernel_is_a_cold_start(void **state)
 {
     (void)state;
@@ -243,7 +244,7 @@ static void the_first_launch_of_a_kernel_is_a_cold_start(void **state)
     }
 }
 
-// Launches a graph of "k" and "l", which begin when the call returns.
+// Launches a graph of "k" and "l", which start when the call returns.
 static void add_replay(struct hand *hand, struct stretch launch)
 {
     for (int i = 0; i < 2; i++)
@@ -263,7 +264,7 @@ static void add_replay(struct hand *hand, struct stretch launch)
 }
 
 // A graph takes 1.2 ms to launch in each of three replays; its first kernel, launched alone five
-// times, 5 us. With a first replay of 15 ms that one is cold.
+// times, 5 us. If the first replay takes 15 ms, that one is cold.
 static void a_graph_is_no_first_launch_of_its_first_kernel(void **state)
 {
     (void)state;
@@ -286,7 +287,7 @@ static void a_graph_is_no_first_launch_of_its_first_kernel(void **state)
     }
 }
 
-// Eleven kernels that come once: one launch takes 1.5 ms. Of the 39 later launches of a twelfth
+// Eleven kernels that occur once: one launch takes 1.5 ms. Of the 39 later launches of a twelfth
 // none, 1 or 4 take 1.5 ms as well. 1 of 12 is more than twice 1 of 39, but not twice 4 of 39.
 static void a_lone_launch_is_held_against_launches_that_come_again(void **state)
 {
@@ -316,8 +317,8 @@ static void a_lone_launch_is_held_against_launches_that_come_again(void **state)
     }
 }
 
-// CUDA_LAUNCH_BLOCKING=1: every call returns when its kernel has ended. One of 3 ms that comes once
-// is no cold start.
+// CUDA_LAUNCH_BLOCKING=1: every call returns when its kernel has ended. One of 3 ms that occurs
+// once is not a cold start.
 static void a_launch_that_waits_for_its_kernel_is_no_cold_start(void **state)
 {
     (void)state;
@@ -342,7 +343,7 @@ static void a_launch_that_waits_for_its_kernel_is_no_cold_start(void **state)
     hand_end(&hand);
 }
 
-// A cudaFree of 10 s that comes once, and one that comes again and takes a twentieth and a half.
+// A cudaFree of 10 s that occurs once, and one that recurs and takes a twentieth and a half.
 static void a_first_call_that_takes_ten_times_the_later_ones_is_a_cold_start(void **state)
 {
     (void)state;
@@ -372,7 +373,7 @@ static void a_first_call_that_takes_ten_times_the_later_ones_is_a_cold_start(voi
     }
 }
 
-// Of two steps of which each has a cold start the first is warm-up: the trust report counts one.
+// If both of two steps have a cold start, the first is warm-up: the trust report counts one.
 static void cold_starts_of_the_warm_up_are_not_counted(void **state)
 {
     (void)state;
@@ -409,7 +410,7 @@ static void calls_that_load_code_or_create_are_cold_starts(void **state)
     }
 }
 
-// The profiler records the loading of code as overhead, but it happens without it too.
+// The profiler records code loading as overhead, but it happens without the profiler, too.
 static void loading_code_is_no_overhead_of_the_profiler(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefill and decode of inference engines: what annotations say, and where the time of each goes.
+// Prefill and decode of inference engines: what annotations say, and how time is split between
+// them.
 #include "tests/unit/findings_hand.h"
 
 #include "analysis/work/serving.h"
@@ -67,7 +68,7 @@ static void names_of_engines_are_read(void **state)
         assert_int_equal(read_name(others[i]).phase, SERVING_NONE);
 }
 
-// A pass whose kernels of `dur_ns` each follow each other.
+// A pass of back-to-back kernels of `dur_ns` each.
 static void run_pass(struct busy *busy, const char *name, int kernels, int64_t dur_ns)
 {
     int64_t begin_ns = busy->host_ns;
@@ -134,7 +135,7 @@ static void lengths_of_an_annotation_give_attention_its_work(void **state)
     work_paged(op, &args, &pass, &work);
     assert_int_equal(work.flops, 2 * (120 - 40) * 4 * (16 + 16));
     assert_int_equal(work.bytes, 12 * 4 * 32 * 2 + 20 * 2 * 32 * 2);
-    // A call for other tokens than the pass has is left alone.
+    // A call with a different number of tokens than the pass is left alone.
     pass.context.tokens = 13;
     work_model(op, &args, &work);
     work_paged(op, &args, &pass, &work);

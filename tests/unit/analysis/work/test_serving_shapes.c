@@ -15,7 +15,7 @@ struct model {
     const char *op;
     int layers;
     int64_t heads;
-    bool silent_lookup; // it looks nothing up in a table
+    bool silent_lookup; // it has no table lookups
 };
 
 static const struct model llama = {"aten::_flash_attention_forward", LAYERS, 4, false};
@@ -52,7 +52,7 @@ static void attend(struct busy *busy, const struct model *model, int64_t sequenc
                                 .dur_ns = 20 * US});
 }
 
-// One forward: a lookup of 10, in each layer a call of 20, and a product of 30 behind them.
+// One forward: a lookup of 10, in each layer a call of 20, and a product of 30 after them.
 static void forward(struct busy *busy, const struct model *model, int64_t sequences,
                     int64_t queries, int64_t keys)
 {
@@ -63,7 +63,7 @@ static void forward(struct busy *busy, const struct model *model, int64_t sequen
     busy_run(busy, (struct busy_work){.op = "aten::mm", .kernel = "nvjet", .dur_ns = 30 * US});
 }
 
-// A prompt, and `count` tokens more by a cache that grows.
+// A prompt, and `count` more tokens with a growing cache.
 static void generate(struct busy *busy, const struct model *model, int64_t sequences,
                      int64_t prompt, int count)
 {
@@ -131,7 +131,7 @@ static void operators_in_operators_are_one_call(void **state)
     static const struct model backends[] = {
         {"aten::_scaled_dot_product_efficient_attention", LAYERS, 4, false},
         {"flash_attn::_flash_attn_forward", LAYERS, 4, false},
-        {"flash_attn::_flash_attn_forward", LAYERS, 4, true}, // what was compiled has no lookup
+        {"flash_attn::_flash_attn_forward", LAYERS, 4, true}, // compiled code has no lookup
     };
     for (size_t i = 0; i < sizeof backends / sizeof *backends; i++) {
         struct busy busy;
@@ -144,7 +144,7 @@ static void operators_in_operators_are_one_call(void **state)
     }
 }
 
-// A cache for 1,024 positions that is handed over whole, as torch.compile likes it.
+// A cache for 1,024 positions that is passed whole, as torch.compile prefers.
 static void a_static_cache_needs_the_lookups(void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void a_static_cache_needs_the_lookups(void **state)
         struct busy busy;
         busy_begin(&busy);
         model.silent_lookup = silent;
-        forward(&busy, &model, 2, 65, 1024); // of 64 it might be a draft
+        forward(&busy, &model, 2, 65, 1024); // with 64 it might be a draft
         for (int i = 0; i < 3; i++)
             forward(&busy, &model, 2, 1, 1024);
         if (silent) {
@@ -188,7 +188,7 @@ static void chunks_of_a_prompt_are_prefill(void **state)
     hand_end(&busy.hand);
 }
 
-// Four tokens of a draft, verified at once; the small model that made them is no decode.
+// Four draft tokens verified at once; the small model that made them is not decode.
 static void drafts_are_neither(void **state)
 {
     (void)state;
@@ -205,7 +205,7 @@ static void drafts_are_neither(void **state)
     }
     expect_nothing(&busy);
 
-    // The same without a model of its own: n-grams of the prompt, single tokens where none fits.
+    // Same without a draft model: n-grams of the prompt, single tokens if none fits.
     busy_begin(&busy);
     generate(&busy, &llama, 1, 50, 3);
     forward(&busy, &llama, 1, 5, 58);
@@ -255,7 +255,7 @@ static void an_encoder_beside_a_model_is_no_prefill(void **state)
     hand_end(&busy.hand);
 }
 
-// A decoder that looks at an encoder's 1,500 positions in every layer, after two of its own.
+// A decoder that attends to an encoder's 1,500 positions in every layer, after two of its own.
 static void attend_decoder(struct busy *busy, int64_t queries, int64_t keys)
 {
     look_up(busy, 1, queries);
@@ -268,7 +268,7 @@ static void attend_decoder(struct busy *busy, int64_t queries, int64_t keys)
 static void cross_attention_does_not_disturb(void **state)
 {
     (void)state;
-    struct model encoder = {llama.op, 4, 4, true}; // as many calls as the decoder makes
+    struct model encoder = {llama.op, 4, 4, true}; // as many calls as in the decoder
     struct busy busy;
     busy_begin(&busy);
     for (int i = 0; i < 2; i++) {
@@ -282,7 +282,7 @@ static void cross_attention_does_not_disturb(void **state)
     expect(&busy, 1, "decode", 8, 8);
     hand_end(&busy.hand);
 
-    // Without a prompt the decoder begins with one token.
+    // Without a prompt the decoder starts with one token.
     busy_begin(&busy);
     forward(&busy, &encoder, 1, 1500, 1500);
     for (int64_t keys = 1; keys < 5; keys++)
@@ -292,7 +292,7 @@ static void cross_attention_does_not_disturb(void **state)
     hand_end(&busy.hand);
 }
 
-// Every second layer sees the last 64 positions only.
+// Every second layer sees only the last 64 positions.
 static void a_window_does_not_disturb(void **state)
 {
     (void)state;
@@ -325,8 +325,8 @@ static void a_recording_that_cuts_a_pass_does_not_count_it(void **state)
     hand_end(&busy.hand);
 }
 
-// Compiled with a cache that is handed over whole: nothing but marks parts the passes, and marks
-// alone do not prove what they are.
+// Compiled with a cache that is passed whole: only marks separate the passes, and marks alone do
+// not prove what they are.
 static void marks_part_passes(void **state)
 {
     (void)state;
@@ -335,7 +335,7 @@ static void marks_part_passes(void **state)
     busy_begin(&busy);
     for (int pass = 0; pass < 5; pass++) {
         int64_t begin_ns = busy_step_begin(&busy);
-        // Layers that see an encoder's output first would look like one long run without marks.
+        // Without marks, layers that see an encoder's output first would look like one long run.
         attend(&busy, &compiled, 2, 1, 77);
         forward(&busy, &compiled, 2, 1, 50 + pass);
         busy_step_end(&busy, begin_ns, pass);
@@ -345,8 +345,8 @@ static void marks_part_passes(void **state)
     hand_end(&busy.hand);
 }
 
-// Each request by itself, as engines without kernels of their own do: lookups tell the pass, calls
-// do not.
+// Each request on its own, as in engines without their own kernels: lookups show the pass, calls do
+// not.
 static void a_call_for_each_request_tells_no_tokens(void **state)
 {
     (void)state;
@@ -362,7 +362,7 @@ static void a_call_for_each_request_tells_no_tokens(void **state)
     expect_nothing(&busy);
 }
 
-// A stage of a pipeline has no lookups, and two micro-batches of one length look like more layers.
+// A pipeline stage has no lookups, and two micro-batches of one length look like more layers.
 static void a_stage_without_lookups_tells_nothing(void **state)
 {
     (void)state;
@@ -426,7 +426,7 @@ static void a_training_has_no_phases(void **state)
     (void)state;
     struct busy busy;
     busy_begin(&busy);
-    generate(&busy, &llama, 8, 50, 3); // samples of a run that is trained on them
+    generate(&busy, &llama, 8, 50, 3); // samples of a run that trains on them
     busy_host(&busy, EVENT_CPU_OP, "autograd::engine::evaluate_function: MmBackward0", busy.host_ns,
               5 * US);
     busy.host_ns += US;

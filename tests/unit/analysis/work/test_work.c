@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations, bytes and the roofline on cases worked by hand.
+// Operations, bytes and the roofline on cases worked out by hand.
 #include "tests/unit/real_traces.h"
 
 #include "analysis/names/peaks.h"
@@ -59,7 +59,7 @@ static void a_product_multiplies_and_adds_for_each_output(void **state)
         PRECISION_INT8);
 }
 
-// The bias is a tensor of its own type and size: a row, a full matrix, or nothing when beta is 0.
+// The bias is a tensor with its own type and size: a row, a full matrix, or nothing if beta is 0.
 static void a_bias_counts_what_it_is(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void scaled_products_move_narrow_inputs_and_their_own_output(void **state
     assert_int_equal(work.bytes, 128 + 512 + 256 * 2);
     assert_int_equal(work.precision, PRECISION_FP8);
     assert_non_null(work.note); // says what was assumed
-    // Two 4-bit values lie in a byte: K is 32.
+    // Two 4-bit values per byte: K is 32.
     check("aiter::gemm_a4w4",
           (struct inputs){"[[8,16],[32,16]]",
                           "[\"c10::Float4_e2m1fn_x2\",\"c10::Float4_e2m1fn_x2\"]", "", ""},
@@ -103,7 +103,7 @@ static void grouped_products_go_by_the_rows_they_share_out(void **state)
     // 8 rows over 2 experts of [16,32]
     check("aten::_grouped_mm", (struct inputs){"[[8,16],[2,16,32],[2],[],[]]", types, "", ""}, 8192,
           (128 + 1024 + 256) * 2);
-    // K shared out: each group has an output
+    // K is split: each group has an output
     check("aten::_grouped_mm", (struct inputs){"[[8,16],[16,32],[2],[],[]]", types, "", ""}, 8192,
           (128 + 512 + 2 * 256) * 2);
 }
@@ -137,10 +137,10 @@ static void attention_counts_both_products(void **state)
           4 * 1024 * 2);
     check(op, (struct inputs){QKV("2,4,8,16", "2,4,8,16"), SDPA_TYPES, "", CAUSAL}, 16384,
           4 * 1024 * 2);
-    // Grouped heads: all 4 compute, the 2 of keys and values move.
+    // Grouped heads: all 4 compute; only the 2 of keys and values are read.
     check(op, (struct inputs){QKV("2,4,8,16", "2,2,8,16"), SDPA_TYPES, "", NOT_CAUSAL}, 32768,
           (1024 + 512 + 512 + 1024) * 2);
-    // Causal, but queries and keys differ in number: not halved.
+    // Causal, but with different numbers of queries and keys: not halved.
     struct work work =
         model(op, (struct inputs){QKV("2,4,8,16", "2,4,6,16"), SDPA_TYPES, "", CAUSAL});
     assert_int_equal(work.flops, 24576);
@@ -204,7 +204,8 @@ static void packed_attention_is_known_when_all_sequences_are_equal(void **state)
     "[" BF16 "," BF16 "," FP32 ",\"ScalarList\",\"ScalarList\",\"ScalarList\",\"Scalar\"," \
     "\"ScalarList\",\"Scalar\"]"
 
-// Output of a 3x3 filter over 8x8 with stride 2 and padding 1: 4x4. The bias moves its own bytes.
+// The output of a 3x3 filter over 8x8 with stride 2 and padding 1: 4x4. The bias moves its own
+// bytes.
 static void a_convolution_multiplies_each_output_with_its_weights(void **state)
 {
     (void)state;
@@ -221,7 +222,7 @@ static void a_convolution_multiplies_each_output_with_its_weights(void **state)
           2 * (2 * 5 * 4 * 4) * (3 * 3 * 3), (384 + 135 + 160) * 2);
 }
 
-// The text "False" means false: taken as true the convolution would count its inputs.
+// The text "False" means false: taken as true, the convolution would count its inputs.
 static void transposed_convolutions_are_told_by_the_text_of_the_flag(void **state)
 {
     (void)state;
@@ -289,7 +290,7 @@ static void elementwise_operators_move_what_they_read_and_write(void **state)
           32 * 2 + 32 * 4);
 }
 
-// The output has the size that is left over, not 1.
+// The output has the remaining size, not 1.
 static void reductions_write_what_is_left(void **state)
 {
     (void)state;
@@ -349,13 +350,13 @@ static void engines_operators_move_what_their_schemas_say(void **state)
           (2 * 48 + 2 * 48 + 8) * 2);
     check("flashinfer::silu_and_mul",
           (struct inputs){"[[6,8],[6,16]]", "[" BF16 "," BF16 "]", "", ""}, -1, (48 + 96) * 2);
-    // 6 positions, 4 heads of 8 and 2 of them, tables of 4: half of each head turns
+    // 6 positions, 4 heads of 8 and 2 of them, tables of 4: half of each head is rotated
     check("_C::rotary_embedding",
           (struct inputs){"[[6],[6,32],[6,16],[],[100,4],[]]",
                           "[\"long int\"," BF16 "," BF16 ",\"Scalar\"," BF16 ",\"Scalar\"]", "",
                           "[\"\",\"\",\"\",\"8\",\"\",\"True\"]"},
           -1, 6 * 8 + 2 * (192 + 96) * 2 / 2 + 6 * 4 * 2);
-    // 5 of 6 rows have a slot; the cache has a byte for each element
+    // 5 of 6 rows have a slot; the cache has one byte per element
     check("_C_cache_ops::reshape_and_cache_flash",
           (struct inputs){"[[6,2,8],[6,2,8],[9,16,2,8],[9,16,2,8],[5]]",
                           "[" BF16 "," BF16 ",\"unsigned char\",\"unsigned char\",\"long int\"]",
@@ -398,7 +399,7 @@ static void precision_of_fp32_products_is_told_by_the_kernel(void **state)
 
 #define H100 "[{\"name\":\"NVIDIA H100 80GB HBM3\",\"numSms\":132,\"totalGlobalMem\":85018279936}]"
 
-// An operator of 20 us that launches one kernel, which runs while it lasts.
+// An operator of 20 us that launches one kernel, which runs during it.
 static void launch(struct hand *hand, struct hand_event op, const char *kernel, int64_t dur_ns)
 {
     op.kind = EVENT_CPU_OP;
@@ -532,7 +533,7 @@ static void nested_operators_count_once_where_they_launch(void **state)
 }
 
 // Two products of different precision in a step of 100 us: their times at the peak, 2.171 us in
-// bf16 and 4.338 us in tf32, by the step's time.
+// bf16 and 4.338 us in tf32, divided by the step's time.
 static void utilization_sums_the_time_at_each_precisions_peak(void **state)
 {
     (void)state;
@@ -561,8 +562,8 @@ static void utilization_sums_the_time_at_each_precisions_peak(void **state)
     hand_end(&hand);
 }
 
-// The second product stands in a forward that checkpointing repeats: the hardware does two, the
-// model one.
+// The second product is in a forward repeated by checkpointing: the hardware does two, the model
+// one.
 static void recomputed_products_are_no_part_of_the_model(void **state)
 {
     (void)state;
@@ -690,7 +691,7 @@ static void check_problem(const struct hand *hand, const struct problem *want)
     assert_int_equal(found_ns, want->busy_ns);
 }
 
-// Worked out from the raw JSON by a program of its own, which shares nothing with this one.
+// Computed from the raw JSON by a separate program that shares no code with this one.
 static const struct problem h100[] = {
     {"aten::bmm", "M=32 N=559 K=1", 1, 3520, 35776, 73916},
     {"aten::addmm", "M=8944 N=1024 K=1024", 72, 2329075, 18766086144, 38733824},
@@ -718,7 +719,7 @@ static void check_known(const struct hand *hand)
         struct str text = trace_text(hand->trace, members[m].text);
         if (!str_equal(key, STR("deviceProperties")) || hand->trace->input_events < 18000 ||
             hand->trace->input_events > 18300)
-            continue; // the two recordings of the same program have that many
+            continue; // the two recordings of the same program have this many
         bool nvidia = str_contains_nocase(text, STR("h100"));
         problems = nvidia ? h100 : mi300x;
         count = nvidia ? sizeof h100 / sizeof *h100 : sizeof mi300x / sizeof *mi300x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allocations that die together.
+// Allocations that are freed together.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -83,7 +83,7 @@ static void what_an_arena_takes_over_lives_on_in_it(void **state)
     (void)state;
     struct budget budget = {0};
     struct err err;
-    for (int kept = 0; kept < 2; kept++) { // into an empty arena, and behind what is there
+    for (int kept = 0; kept < 2; kept++) { // into an empty arena, and after existing contents
         struct arena arena, other;
         arena_init(&arena, &budget);
         arena_init(&other, &budget);

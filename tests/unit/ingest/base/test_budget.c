@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counted memory, by one thread and by many.
+// Counted memory, on one thread and on many.
 #include <setjmp.h>
 #include <pthread.h>
 #include <stdarg.h>

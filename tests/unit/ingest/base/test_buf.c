@@ -86,7 +86,7 @@ static void a_failed_buffer_stays_failed_until_it_is_cleared(void **state)
     struct buf buf = {0};
     struct err err;
     buf_puts(&buf, "x");
-    buf.failed = true; // as after an allocation that failed
+    buf.failed = true; // as after a failed allocation
     buf_puts(&buf, "y");
     assert_int_equal(buf.len, 1);
     assert_false(buf_ok(&buf, &err));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: threads
-// Tasks shared with the cores that nobody uses.
+// Tasks shared with idle cores.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 enum { TASKS = 40 };
 
-// Waits until `meet` tasks stand in it: they can only leave when that many threads work.
+// Waits until `meet` tasks are in it: they can leave only once that many threads are at work.
 struct meeting {
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -28,7 +28,7 @@ struct job {
     pthread_t thread;
     int runs;
     bool fails;
-    unsigned *order; // counts the tasks that ran, of one thread only; NULL: none
+    unsigned *order; // counts the tasks run so far, single-threaded only; NULL: none
     unsigned place;
 };
 
@@ -72,7 +72,7 @@ static void cores_are_taken_as_far_as_they_are_free(void **state)
     assert_int_equal(cores_take(&cores, 5), 1);
     assert_int_equal(cores_take(&cores, 5), 0);
     assert_false(cores_short(&cores));
-    cores_hold(&cores); // a job starts although helpers use all the others
+    cores_hold(&cores); // a job starts although helpers use all other cores
     assert_true(cores_short(&cores));
     assert_int_equal(cores_take(&cores, 1), 0);
     cores_give(&cores, 2);

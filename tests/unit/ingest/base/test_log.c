@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A line of the log is one line, whatever stands in it, and machines can read it in both forms.
+// A line of the log is one line, whatever it contains, and machines can read it in both formats.
 #include "ingest/base/log.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 #define MAX_LINE 8192
 
-// What was written to standard error since begin_log.
+// Everything written to standard error since begin_log.
 static FILE *begin_log(const char *format, int *saved)
 {
     FILE *file = tmpfile();
@@ -43,7 +43,7 @@ static void log_one(const char *format, const char *message, struct log_field fi
     end_log(file, saved, line);
 }
 
-// Behind the time, which is of now.
+// After the timestamp, which is the current time.
 static const char *behind_time(const char *line, const char *open)
 {
     assert_memory_equal(line, open, strlen(open));
@@ -130,7 +130,7 @@ static void a_long_message_is_cut(void **state)
     assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
 }
 
-// Nobody reads the pipe until it is full and then some: no line waits, and none is cut.
+// Nobody reads the pipe until it is more than full: no line blocks, and none is cut.
 static void a_log_that_nobody_reads_loses_lines_and_stops_nobody(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void a_log_that_nobody_reads_loses_lines_and_stops_nobody(void **state)
     static char text[1 << 20];
     size_t got = (size_t)read(ends[0], text, sizeof text / 2);
     log_info("again");
-    dup2(saved, STDERR_FILENO); // the last that could write
+    dup2(saved, STDERR_FILENO); // the last one that could write
     close(saved);
     assert_true(text[got - 1] == '\n');
     int kept = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking texts up in an indexed name finds what a plain search finds.
+// Looking up texts in an indexed name finds the same as a simple search.
 #include "ingest/base/name_index.h"
 
 #include <stdarg.h>

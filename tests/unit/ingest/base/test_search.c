@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary search counts what a plain walk counts, in columns and in members of structs.
+// Binary search counts the same as a simple loop, in columns and in members of structs.
 #include "ingest/base/search.h"
 
 #include <stdarg.h>

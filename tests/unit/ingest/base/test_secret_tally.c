@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counting secrets of a stream: the same however it is cut.
+// Counting the secrets of a stream: the same however it is cut.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 #define SIZE ((size_t)20000)
 
-// A stream of dots with secrets at some places, close together and far apart.
+// A stream of dots with secrets in some places, close together and far apart.
 static void make_stream(char *stream, size_t shift)
 {
     static const struct {
@@ -72,7 +72,7 @@ static void a_secret_at_the_very_end_counts(void **state)
     assert_int_equal(none.pos, 0);
 }
 
-// The part behind the first pieces of a long one must not count as another.
+// The part after the first pieces of a long one must not count as another.
 static void a_secret_longer_than_many_pieces_counts_once(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets: what is found, what is left alone, and that all sieves agree. All of them are made up
-// here, so that none stands in a file.
+// Secrets: what is found, what is left alone, and that all sieves agree. All of them are generated
+// here, so that no file contains one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
 
 #define ALNUM "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-// Takes the place of %s: so many characters of a set.
+// Replaces %s: some characters from a set.
 struct sample {
     const char *format;
     const char *set;
@@ -105,7 +105,7 @@ static const struct sample samples[] = {
 
 #define SAMPLES (sizeof samples / sizeof *samples)
 
-// Begins with a letter of each class that the set has, so that the value has no plain look.
+// Starts with a character of each class in the set, so that the value cannot look plain.
 static void invent(const struct sample *sample, unsigned seed, char *body)
 {
     size_t count = strlen(sample->set);
@@ -155,7 +155,7 @@ static void secrets_of_every_kind_are_found_and_go(void **state)
 // --- the table of SECURITY.md --------------------------------------------------------------------
 
 struct table_form {
-    struct buf text, body; // the form filled in, and its longest part that is secret
+    struct buf text, body; // the form filled in, and its longest secret part
 };
 
 static const char *set_of(struct str word)
@@ -165,7 +165,7 @@ static const char *set_of(struct str word)
                                           : ALNUM;
 }
 
-// <34>, <hex 32>: adds so many characters and returns what follows.
+// <34>, <hex 32>: adds that many characters and returns what follows.
 static const char *fill_hole(const char *at, unsigned seed, struct table_form *form)
 {
     const char *close = strchr(at, '>');
@@ -226,7 +226,7 @@ static enum secret_kind kind_of_row(struct str word)
     return SECRET_KINDS;
 }
 
-// What stands between the next two backticks of a line; false when there is none.
+// The text between the next two backticks of a line; false if there is none.
 static bool next_code(const char **at, struct str *code)
 {
     const char *begin = strchr(*at, '`');
@@ -337,11 +337,11 @@ static void what_is_no_secret_stays_as_it_is(void **state)
     buf_free(&clean);
 }
 
-// Each name has the rest of the text as its value, which is none.
+// Each name has the rest of the text as its value, which is not a secret.
 static void a_text_of_names_takes_no_longer_than_others(void **state)
 {
     (void)state;
-    enum { BYTES = 1 << 17, MOST_S = 60 }; // of CPU, with sanitizers; it takes 1 without
+    enum { BYTES = 1 << 17, MOST_S = 60 }; // CPU seconds with sanitizers; it takes 1 without
     static const char *const names[] = {
         "auth=", "tokens=", "Cookie:", "pwd=/", "PASSWORD=$(A\\", "{\"api_tokens\":\"x"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -435,7 +435,7 @@ static size_t next_avx2(struct str text, size_t from)
     return secret_anchor_wide_avx2(text, &from) ? from : secret_anchor_next_scalar(text, from);
 }
 
-// An anchor at one place of a text whose end is the end of what may be read, capitals now and then.
+// An anchor at one place in a text that ends at the end of readable memory, sometimes in capitals.
 static void check_anchor(const char *anchor, bool any, size_t at, size_t len)
 {
     char *text = malloc(len);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Steps of bytes agree with their scalar twins on every byte at every place.
+// Vector steps agree with their scalar twins on every byte at every place.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device events are compute, communication or memory, as the reference has it and a little beyond.
+// Device events are compute, communication or memory, as in the reference and a little beyond.
 #include "ingest/trace/event_kind.h"
 
 #include "ingest/base/name_index.h"
@@ -121,7 +121,7 @@ static bool plain_contains(struct str name, const char *text)
     return str_contains_nocase(name, str_of(text));
 }
 
-// The patterns of the reference, looked for in the plainest way.
+// The reference's patterns, matched in the simplest way.
 static bool reference_says_communication(struct str name)
 {
     static const char *const parts[] = {
@@ -155,14 +155,14 @@ static bool reference_says_communication(struct str name)
     return false;
 }
 
-// Of every piece that means something and of padding, so that texts lie across the bounds of what
-// is looked at once.
+// Assembled from significant pieces and padding, so that texts straddle the windows that are
+// searched.
 static size_t random_name(char *name, size_t size)
 {
     static const char *const pieces[] = {
         "multimem_", "MultiMem_", "reduce", "Gather", "quick",  "_reduce",  "deep", "_ep",  "nc",
         "cl",        "allreduce", "_kern",  "el",     "_fused", "one_shot", "_all", "msccl"};
-    static const char fused[] = "triton_"; // for which we go by the reference alone
+    static const char fused[] = "triton_"; // for which only the reference counts
     size_t len = sizeof fused - 1, target = len + (size_t)rand() % (size - len);
     memcpy(name, fused, len);
     while (len < target) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device event is the first that can be believed.
+// Which device event is the first credible one.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -57,7 +57,7 @@ static void events_that_cannot_be_are_passed_over(void **state)
     assert_int_equal(FIRST_OF({7, -TRACE_MAX_NS, 5}, {7, 50, 5}, {9, TRACE_MAX_NS, 5}), 50);
 }
 
-// Of two the later is the median, as where events are sorted and the one in the middle is taken.
+// Of two, the later is the median, as when the events are sorted and the middle one is taken.
 static void the_median_is_the_later_of_the_two_in_the_middle(void **state)
 {
     (void)state;

@@ -22,7 +22,7 @@ static int by_key_then_event(const void *left, const void *right)
     return (a->event > b->event) - (a->event < b->event);
 }
 
-// Sorting stably is the same as sorting by place, too.
+// Stable sorting equals sorting by place as well.
 static void check(struct row_key *keys, size_t count)
 {
     struct row_key *expected = malloc((count + 1) * sizeof *keys);

@@ -47,7 +47,7 @@ static void add_event(struct trace_builder *builder, enum event_kind kind, int64
     assert_true(trace_builder_add(builder, &event, &err));
 }
 
-// Operators within operators, in bursts, and kernels of all sizes that now and then overlap.
+// Operators within operators, in bursts, and kernels of all sizes that sometimes overlap.
 static struct trace *make_trace(struct budget *budget)
 {
     struct err err;
@@ -75,7 +75,7 @@ static struct trace *make_trace(struct budget *budget)
     return trace;
 }
 
-// Rows as the format defines them: below all that run, on a stream in the first that is free.
+// Rows as the format defines them: below all that are running, on a stream in the first free one.
 static uint8_t *find_rows(const struct trace *trace)
 {
     uint8_t *rows = malloc(trace->event_count);
@@ -126,9 +126,9 @@ static int close_place(void **state)
     return 0;
 }
 
-// --- what holds of every window -----------------------------------------------------------------
+// --- properties of every window -----------------------------------------------------------------
 
-// Events of a lane that touch the window.
+// Events of a lane that overlap the window.
 struct sums {
     uint64_t count;
     int64_t busy_ns;
@@ -148,7 +148,7 @@ static struct sums touching(const struct trace *trace, const struct track *track
     return sums;
 }
 
-// Whether the trace has that very event on the track.
+// Whether the trace has exactly that event on the track.
 static bool has_event(const struct trace *trace, const struct track *track,
                       const struct slice *slice, struct str name)
 {
@@ -162,7 +162,7 @@ static bool has_event(const struct trace *trace, const struct track *track,
     return false;
 }
 
-// Rows hold at most px slices, in order and apart, of which any two neighbours are visible.
+// Rows have at most px slices, in order and disjoint, and any two neighbours are visible.
 static void check_rows(const struct timeline *t, const struct timeline_lane *lane, uint32_t px)
 {
     uint32_t in_row = 0;
@@ -181,7 +181,7 @@ static void check_rows(const struct timeline *t, const struct timeline_lane *lan
     }
 }
 
-// The next event of a row from a place on; the end of the track when there is none.
+// The next event of a row from a place on; the end of the track if there is none.
 static uint32_t next_on(const struct place *place, const struct track *track, uint32_t row,
                         uint32_t event)
 {
@@ -190,8 +190,8 @@ static uint32_t next_on(const struct place *place, const struct track *track, ui
     return event;
 }
 
-// Whether a slice stands for the events of its row from a place on, to the nanosecond; *event is
-// then behind them.
+// Whether a slice represents the events of its row from a place on, to the nanosecond; *event then
+// moves past them.
 static bool stands_for(const struct place *place, const struct timeline_lane *lane,
                        const struct slice *slice, struct str name, uint32_t *event)
 {
@@ -215,7 +215,7 @@ static bool stands_for(const struct place *place, const struct timeline_lane *la
            sum.longest_ns == slice->longest_ns && str_equal(trace_text(trace, sum.name), name);
 }
 
-// Where the events of a lane's first slice begin.
+// Where the events of a lane's first slice start.
 static uint32_t first_event(const struct place *place, const struct timeline *t,
                             const struct timeline_lane *lane, const struct slice *slice)
 {
@@ -237,7 +237,7 @@ static bool touches(const struct trace *trace, uint32_t event, const struct time
     return begin_ns < query->to_ns && (end_ns > query->from_ns || begin_ns >= query->from_ns);
 }
 
-// Slices divide the events of each row that touch the window, one behind the other without a gap.
+// Slices partition the events of each row that overlap the window, without a gap.
 static void check_events(const struct place *place, const struct timeline *t,
                          const struct timeline_lane *lane, const struct timeline_query *query)
 {
@@ -271,7 +271,7 @@ static void check_lane(const struct place *place, const struct timeline *t,
     }
     check_rows(t, lane, query->px);
     check_events(place, t, lane, query);
-    // A merged slice at an end of the window may take in neighbours that lie outside of it.
+    // A merged slice at an end of the window may include neighbours outside it.
     struct sums least = touching(place->trace, &lane->track, query->from_ns, query->to_ns);
     struct sums most = touching(place->trace, &lane->track, query->from_ns - t->resolution_ns,
                                 query->to_ns + t->resolution_ns);
@@ -348,7 +348,7 @@ static void a_narrow_window_shows_single_events_on_their_rows(void **state)
     arena_free(&place->arena);
 }
 
-// A row of 10,000 operators of 100 ns, and one that a wrong clock puts years away.
+// A row of 10,000 operators of 100 ns, and one that a wrong clock moved by years.
 static struct trace *make_far_trace(struct budget *budget)
 {
     struct err err;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A trace collected in parts is the trace collected in one go.
+// A trace collected in parts equals the trace collected in one go.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -89,7 +89,7 @@ static struct trace *collect_whole(struct budget *budget, uint64_t seed, uint64_
     return trace_builder_seal(builder, &err);
 }
 
-// The same, in runs of random length that go into the whole itself or into one of three parts.
+// Same, in runs of random length that go into the whole itself or into one of three parts.
 static struct trace *collect_in_parts(struct budget *budget, uint64_t seed, uint64_t count,
                                       uint64_t longest)
 {

@@ -136,8 +136,8 @@ static void members_are_replaced_and_the_first_name_of_a_thread_counts(void **st
     assert_int_equal(budget.used, 0);
 }
 
-// A training step's mix: launches, kernels, operators with and without arguments, allocations,
-// Python frames; argument tuples repeat as the layers of a model do.
+// The mix in a training step: launches, kernels, operators with and without arguments, allocations,
+// Python frames; argument tuples repeat like the layers of a model.
 static struct event_record mixed(uint32_t i)
 {
     static const enum event_kind kinds[8] = {EVENT_RUNTIME, EVENT_KERNEL,    EVENT_CPU_OP,

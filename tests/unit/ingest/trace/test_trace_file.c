@@ -184,7 +184,7 @@ static void a_file_that_is_cut_while_it_is_open_is_an_error(void **state)
     arena_free(&arena);
 }
 
-// Every index that a trace keeps, of its first record of each kind; NULL behind the last.
+// Every index a trace has, in its first record of each kind; NULL after the last.
 static const uint32_t *index_of(const struct trace *trace, size_t number)
 {
     const struct collective *c = &trace->collectives[0];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who gets in: by which setting, token, session or proxy; and who does not.
+// Who is let in, by which setting, token, session or proxy; and who is not.
 #include "server/access/access.h"
 #include "server/base/services.h"
 #include "server/base/token.h"
@@ -123,7 +123,7 @@ static struct request_header header(const char *name, const char *value)
     return (struct request_header){str_of(name), str_of(value)};
 }
 
-// A request that nothing was added to yet.
+// A request with nothing added yet.
 static struct asked *begin(struct access *access, const char *method, const char *path)
 {
     struct asked *asked = calloc(1, sizeof(*asked));
@@ -306,7 +306,7 @@ static void a_token_in_the_address_is_refused_and_not_repeated(void **state)
 
 // --- sessions -----------------------------------------------------------------------------------
 
-// "name=value" of the cookie that signing in gives.
+// The cookie's "name=value" from signing in.
 static void sign_in(struct access *access, const char *token, char cookie[128])
 {
     struct asked *asked = begin(access, "POST", "/api/v1/session");
@@ -473,7 +473,7 @@ static void nobody_else_names_users(void **state)
     assert_true(str_equal(asked->request.peer, STR("127.0.0.2")));
     end(asked);
     access_close(access);
-    access = open_required(f, NULL); // the header means nothing where no proxy is trusted
+    access = open_required(f, NULL); // without a trusted proxy the header means nothing
     asked = from(access, "127.0.0.1", "alice");
     assert_int_equal(admit(asked), 401);
     end(asked);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log under a flood: refused requests are counted and take no room, and its file is put
-// aside at its size.
+// The audit log under a flood: refused requests are counted and take no room, and its file is
+// rotated at its size limit.
 #include "server/access/audit.h"
 #include "server/access/refusals.h"
 #include "server/store/store_access.h"
@@ -43,7 +43,7 @@ static const struct cell *cell_of(const struct table *table, size_t row, const c
     return NULL;
 }
 
-// Requests that the rows stand for; an hour may end in between.
+// Requests that the rows represent; the hour may change in between.
 static int64_t counted(const struct table *table)
 {
     int64_t sum = 0;
@@ -71,7 +71,7 @@ static void a_flood_of_refused_requests_is_a_number(void **state)
     assert_true(cell_of(&table, 0, "last_at")->s.len > 0);
 }
 
-// Whether the database takes entries.
+// Whether the database accepts entries.
 static void set_full(struct fixture *f, bool full)
 {
     sqlite3 *db;
@@ -163,7 +163,7 @@ static void the_file_is_put_aside_at_its_size(void **state)
     for (int i = 0; i < 100; i++)
         send(audit, "token k_1 (writer)", "10.0.0.1", 204);
     assert_in_range(bytes_of(f, "audit.log.1"), 1, SIZE);
-    assert_int_equal(bytes_of(f, "audit.log.2"), -1); // fewer shall stay now
+    assert_int_equal(bytes_of(f, "audit.log.2"), -1); // fewer are to be kept now
     assert_int_equal(bytes_of(f, "audit.log.3"), -1);
     struct table table = list(f);
     assert_int_equal(table.row_count, 300); // the database has them all

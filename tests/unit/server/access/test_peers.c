@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of addresses hold what they say and nothing else.
+// Address lists match what they list and nothing else.
 #include "server/access/peers.h"
 
 #include <setjmp.h>

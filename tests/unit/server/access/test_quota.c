@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads over a quota are refused before their body, also when several come at once.
+// Uploads over a quota are refused before their body, even if several come at once.
 #include "server/access/quota.h"
 #include "server/base/services.h"
 #include "server/store/store_access.h"
@@ -7,7 +7,7 @@
 
 #include "tests/unit/store_fixture.h"
 
-// One upload of somebody.
+// One upload by someone.
 struct sent {
     struct services services;
     struct arena arena;
@@ -51,7 +51,7 @@ static void end(struct sent *sent)
     arena_free(&sent->arena);
 }
 
-// Whether an upload of that length would be let in; it leaves again, with nothing sent.
+// Whether an upload of that length would be accepted; it leaves again, with nothing sent.
 static int try_length(struct quota *quota, const char *who, uint64_t length)
 {
     struct sent sent;
@@ -110,10 +110,10 @@ static void what_was_sent_counts_and_not_what_was_announced(void **state)
     struct sent sent;
     begin(&sent, quota, "k_1", 90);
     assert_int_equal(admit(&sent), 200);
-    assert_int_equal(try_length(quota, "k_1", 100), 200); // nothing came yet
+    assert_int_equal(try_length(quota, "k_1", 100), 200); // nothing has arrived yet
     sent.body.received = 10;
     assert_true(quota_grow(&sent.request, &sent.response, &sent.err));
-    assert_int_equal(try_length(quota, "k_1", 90), 200); // while it is under way
+    assert_int_equal(try_length(quota, "k_1", 90), 200); // while it is in progress
     assert_int_equal(try_length(quota, "k_1", 91), 429);
     leave(&sent, 10); // the connection broke
     end(&sent);
@@ -171,7 +171,7 @@ static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *er
     return true;
 }
 
-// Reads so many bytes of the body; the answer's status.
+// Reads some bytes of the body; returns the answer's status.
 static int receive(struct sent *sent, size_t count)
 {
     char bytes[100];
@@ -197,7 +197,7 @@ static void bodies_of_unknown_length_share_what_is_left_and_no_more(void **state
     assert_int_equal(receive(&second, 1), 429);
     assert_string_equal(second.response.word, "quota-day");
     leave(&second, second.body.received);
-    assert_int_equal(receive(&first, 1), 429); // what was sent in vain counts, too
+    assert_int_equal(receive(&first, 1), 429); // bytes sent in vain count, too
     leave(&first, first.body.received);
     end(&first);
     end(&second);
@@ -234,7 +234,7 @@ static void uploads_in_pieces_count_as_stored_as_far_as_they_came(void **state)
     struct fixture *f = *state;
     struct quota *quota = open_quota(f, 0, 100, 0);
     struct resumable resumable = begin_in_pieces(f, "k_1", 80);
-    assert_int_equal(try_length(quota, "k_1", 100), 200); // announced is not stored
+    assert_int_equal(try_length(quota, "k_1", 100), 200); // announced does not mean stored
     assert_ok(f, store_extend_resumable(f->store, resumable.id, 30, INT64_MAX, &f->err));
     assert_int_equal(try_length(quota, "k_1", 70), 200);
     assert_int_equal(try_length(quota, "k_1", 71), 507);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API's description names every route and no other, its scopes, what it may be refused with,
-// and the columns of every table. Run it with --update after a route or a column changed: it
-// rewrites row schemas, x-scopes and the refusals that many operations share in
-// schema/openapi.json.
+// The API's description lists every route and no other, its scopes, the errors it may return, and
+// the columns of every table. After a route or a column has changed, run it with --update: it
+// rewrites row schemas, x-scopes and the errors shared by many operations in schema/openapi.json.
 #include "analysis/analysis.h"
 #include "analysis/compare/compare.h"
 #include "server/base/token.h"
@@ -182,8 +181,8 @@ static bool writes(json_t *operation, const struct route *route)
     return operation && strcmp(route->method, "GET") != 0 && strcmp(route->method, "OPTIONS") != 0;
 }
 
-// What an operation may be refused with for reasons that are not its own; those are written by
-// hand.
+// Errors an operation may return for reasons that are not specific to it; specific ones are written
+// by hand.
 static const struct {
     int status;
     bool (*applies)(json_t *operation, const struct route *route);
@@ -343,7 +342,7 @@ static json_t *row_schema(const struct table_desc *desc)
                      "properties", properties, "required", required);
 }
 
-// Whether a $ref leads to the schema.
+// Whether any $ref refers to the schema.
 static bool is_referred_to(json_t *node, const char *schema)
 {
     const char *name = NULL;
@@ -372,8 +371,8 @@ static bool has_name(const struct table_desc *const *tables, const char *name)
 }
 
 // Calls visit with the name and schema of every table that an answer refers to: those of runs,
-// comparisons and tracking, and the details of a trace. Where a run has a table of that name, too,
-// the trace's rows are rank_row_NAME.
+// comparisons and tracking, and the details of a trace. If a run has a table of that name, too, the
+// trace's rows are rank_row_NAME.
 static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *root)
 {
     const struct table_desc *const *const lists[] = {run_tables, compare_tables, tracking_tables,
@@ -392,7 +391,7 @@ static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), jso
         }
 }
 
-// The examples are written by hand; the tests in tests/e2e hold their values against the schema.
+// The examples are written by hand; the tests in tests/e2e check their values against the schema.
 static void check_example(const char *name, json_t *schema, json_t *examples)
 {
     json_t *example = json_array_get(examples, 0);
@@ -451,7 +450,7 @@ static json_t *format_words(void)
     return words;
 }
 
-// What an operation answers with, if that is a table; else NULL.
+// The content of an operation's answer if that is a table; else NULL.
 static json_t *table_content(json_t *operation)
 {
     size_t i;

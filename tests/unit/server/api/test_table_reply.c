@@ -191,7 +191,7 @@ static void what_a_table_does_not_know_is_refused(void **state)
     assert_refused("limit=ten", "found limit=ten");
     assert_refused("cursor=c1-0000000000000001", "cursor that does not belong");
     assert_refused("cursor=x", "cursor that does not belong");
-    for (int i = 0; i < 4; i++) { // the sum of no order is zero, so that only their form is wrong
+    for (int i = 0; i < 4; i++) { // no order sums to zero, so only their form is wrong
         static const char *const forms[] = {"cursor=c-5-0000000000000000", "cursor=c%201-0",
                                             "cursor=c0x1-0", "cursor=c01-0000000000000000"};
         assert_refused(forms[i], "cursor that does not belong");

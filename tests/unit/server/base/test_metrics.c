@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is counted comes out as Prometheus text, from many threads at once.
+// Counters come out as Prometheus text, from many threads at once.
 #include "server/base/metrics.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Secrets are random, known by their form, and kept as hashes; scopes are words.
+// Secrets are random, recognizable by their form, and kept as hashes; scopes are words.
 #include "server/base/token.h"
 
 #include "server/access/access.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backups of a data folder: what they hold, when they refuse, what damage they tell; the looks at
+// Backups of a data folder: their contents, when they refuse, what damage they report; checks of
 // single files, and the ballast.
 #include "server/care/backup.h"
 #include "server/care/ballast.h"
@@ -259,7 +259,7 @@ static void all_files_of_the_audit_log_are_saved(void **state)
         assert_line(s->back, names[i]);
 }
 
-// SQLite would play the log into the database that was restored.
+// SQLite would replay the log into the restored database.
 static void nothing_is_restored_beside_the_log_of_another_database(void **state)
 {
     struct service *s = *state;
@@ -428,7 +428,7 @@ static void the_ballast_is_dropped_once_and_made_again_when_there_is_room(void *
     assert_false(next.is_there);
     assert_int_not_equal(stat(next.path, &info), 0);
     check(s, ballast_make(&next, 100 * size, &s->err));
-    ballast_init(&ballast, s->folder, 0); // nobody wants one any more
+    ballast_init(&ballast, s->folder, 0); // no longer wanted
     assert_int_not_equal(stat(next.path, &info), 0);
 }
 

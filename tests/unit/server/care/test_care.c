@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that looks after what is stored: what it does, and how often.
+// The thread that looks after stored data: what it does, and how often.
 #include "server/base/metrics.h"
 #include "server/care/care.h"
 #include "tests/unit/folder.h"
@@ -23,7 +23,7 @@ struct fixture {
     struct err err;
 };
 
-// The number that a statement yields, 0 without rows.
+// The number a statement returns, 0 without rows.
 static int64_t ask(const struct fixture *f, const char *sql)
 {
     sqlite3 *db;
@@ -61,7 +61,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-// Until a round of all duties is over: the file that the row names is looked at in it.
+// Waits until a round of all duties is over, in which the row's file is checked.
 static void wait_for_round(const struct fixture *f, struct care *care)
 {
     ask(f, "INSERT OR REPLACE INTO blob (sha256, bytes, created_ns, checked_ns) "
@@ -71,14 +71,15 @@ static void wait_for_round(const struct fixture *f, struct care *care)
         poll(NULL, 0, 2);
 }
 
-// The first round, which removes what an earlier process left, and nothing wakes it for another.
+// The first round, which removes what an earlier process left; nothing wakes the thread for
+// another.
 static struct care *open_and_wait(const struct fixture *f, struct err *err)
 {
     ask(f, "INSERT INTO blob (sha256, bytes, created_ns, checked_ns) "
            "VALUES (replace(hex(zeroblob(32)), '00', 'ab'), 1, 1, 0)");
     struct care *care = care_open(&f->config, err);
     while (care && metrics_get(f->config.metrics, METRIC_SCRUB_BLOBS) == 0)
-        poll(NULL, 0, 2); // without a look into the database, which would keep its log from going
+        poll(NULL, 0, 2); // without querying the database, which would keep its log alive
     return care;
 }
 
@@ -105,8 +106,8 @@ static void what_a_job_replaced_goes_without_anybody_telling(void **state)
     care_close(care);
 }
 
-// One old run, an upload in pieces that has expired, and a database that believed the clock so
-// long ago.
+// An old run, an expired upload in pieces, and a database that last trusted the clock that long
+// ago.
 static void add_what_is_old(const struct fixture *f, const char *believed_ns)
 {
     char sql[160];
@@ -165,7 +166,7 @@ static void old_entries_of_the_audit_log_go(void **state)
     assert_int_equal(ask(f, "SELECT id FROM audit"), 1);
 }
 
-// The database counts whole seconds and refuses a whole deletion for one entry that is too young.
+// The database counts whole seconds and refuses an entire deletion for one entry that is too young.
 static void entries_go_in_the_second_in_which_they_become_old_enough(void **state)
 {
     struct fixture *f = *state;
@@ -192,7 +193,7 @@ static void the_worst_that_is_known_of_the_storage_has_a_word(void **state)
     struct care *care = care_open(&f->config, &f->err);
     assert_non_null(care);
     assert_string_equal(care_storage_word(care), "sound");
-    wait_for_round(f, care); // finds that the file it brings is missing
+    wait_for_round(f, care);                              // finds that its file is missing
     while (strcmp(care_storage_word(care), "files") != 0) // which is counted a moment later
         poll(NULL, 0, 2);
     care_close(care);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A clock that leaps deletes nothing at once.
+// After a clock jump nothing is deleted at once.
 #include "server/care/retention.h"
 
 #include <setjmp.h>
@@ -14,7 +14,7 @@
 #define YEAR (365 * DAY)
 #define NOW  (50 * YEAR)
 
-// The steady clock has an origin of its own.
+// The monotonic clock has its own origin.
 #define BOOT (3 * DAY)
 
 static void a_clock_that_goes_as_time_does_is_believed_for_years(void **state)
@@ -35,11 +35,11 @@ static void a_leap_of_a_year_deletes_nothing_until_the_clock_is_set_right(void *
     for (int64_t passed = 2 * HOUR; passed < 20 * HOUR; passed += HOUR)
         assert_false(retention_may_delete(&r, NOW + YEAR + passed, BOOT + passed));
     assert_true(retention_may_delete(&r, NOW + 20 * HOUR, BOOT + 20 * HOUR));
-    assert_false(retention_may_delete(&r, NOW + 3 * YEAR, BOOT + 30 * HOUR)); // a new leap
+    assert_false(retention_may_delete(&r, NOW + 3 * YEAR, BOOT + 30 * HOUR)); // a new jump
     assert_false(retention_may_delete(&r, NOW + 3 * YEAR, BOOT + 53 * HOUR));
 }
 
-// Asks every minute for some hours; gives after how many hours the clock is believed, -1 never.
+// Asks every minute for some hours; returns after how many hours the clock is trusted, -1: never.
 static int hours_of_doubt(struct retention *r, int64_t wall_ns, int64_t steady_ns, int hours)
 {
     for (int64_t passed = 0; passed < hours * HOUR; passed += HOUR / 60)
@@ -61,7 +61,7 @@ static void the_longer_the_leap_the_longer_the_doubt(void **state)
     }
 }
 
-// What was believed is all that a process leaves to the next one.
+// The trusted time is all that a process leaves to the next one.
 static void a_machine_that_runs_by_day_believes_the_clock_again_after_a_holiday(void **state)
 {
     (void)state;
@@ -76,7 +76,7 @@ static void a_machine_that_runs_by_day_believes_the_clock_again_after_a_holiday(
     assert_int_equal(days, 18);
 }
 
-// A process may be asked for the first time long after it began.
+// A process may first be asked long after it started.
 static void a_long_time_between_two_questions_is_no_leap_and_overflows_nothing(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs the rules of retention take.
+// Which runs the retention rules select.
 #include "server/care/retention_plan.h"
 
 #include <setjmp.h>
@@ -38,7 +38,7 @@ static int tear_down(void **state)
     return 0;
 }
 
-// Of 100 bytes; the oldest come first.
+// Of 100 bytes; the oldest are added first.
 static struct stored_run *add(struct store_of_runs *s, const char *series, int64_t age_days)
 {
     struct stored_run *run = &s->runs[s->list.count++];
@@ -127,14 +127,14 @@ static void series_of_other_projects_are_others(void **state)
 static void one_run_of_each_span_stays(void **state)
 {
     struct store_of_runs *s = *state;
-    for (int age = 13; age >= 0; age--) // a span of seven days begins a day before the last run
+    for (int age = 13; age >= 0; age--) // a span of seven days starts a day before the last run
         add(s, "a", age);
     plan(s, (struct retention_rules){.days = 5, .every_days = 7});
     assert_fates(s, "eAAAAeAA....e.");
 }
 
-// What is left after a plan is left by the same rules again, on any later day, too: nightly runs
-// end up a week apart, not ever thinner.
+// What a plan leaves, the same rules leave again on any later day: nightly runs end up a week
+// apart, not ever sparser.
 static void what_stays_does_not_depend_on_what_went(void **state)
 {
     struct store_of_runs *s = *state;
@@ -202,7 +202,7 @@ static void the_bin_has_a_time_of_its_own(void **state)
     add(s, "a", 2);
     add(s, "a", 1);
     plan(s, (struct retention_rules){.days = 90, .size_bytes = 100, .newest = 1, .bin_days = 30});
-    assert_fates(s, "GtSn"); // what is in the bin is none of the newest, and not of the size
+    assert_fates(s, "GtSn"); // runs in the bin count neither as newest nor towards the size
     assert_int_equal(s->plan.free_bytes, 100);
     assert_int_equal(s->plan.over_bytes, 0);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files and members of archives are named by what they are, each with its own figures or reason.
+// Files and archive members are named by what they are, each with its own figures or reason.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@
     "{\"distributedInfo\": {\"rank\": 3, \"world_size\": 8}, \"traceEvents\": [{\"ph\": " \
     "\"X\", \"name\": \"a\", \"ts\": 1, \"dur\": 1}]}"
 
-// A file of these bytes, looked at.
+// A file with these bytes, inspected.
 static struct inspected look(const struct buf *bytes, struct arena *arena)
 {
     struct inspected seen;
@@ -101,7 +101,7 @@ static void a_damaged_member_is_a_failure_of_its_archive(void **state)
         struct str bytes;
         enum err_code code;
     } members[] = {{STR(TRACE), ERR_NONE},
-                   {STR("[]"), ERR_NONE}, // JSON of something else
+                   {STR("[]"), ERR_NONE}, // unrelated JSON
                    {{gzip.at, gzip.len / 2}, ERR_FORMAT},
                    {STR("{\"traceEvents\": [{\"ph\""), ERR_FORMAT}};
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: defaults, environment, command line, and what is said when they are wrong.
+// Options: defaults, environment, command line, and messages for wrong ones.
 #include "server/cli/options.h"
 
 #include <setjmp.h>
@@ -40,7 +40,7 @@ static bool parse(const char *const *words, struct values *values, struct option
     return options_parse(&set, argc, argv, values, args, err);
 }
 
-// Frees the words, in whatever order they are now.
+// Frees the words, whatever their order now.
 static void release(char *argv[9], const char *const *words)
 {
     (void)words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The traces in an archive are ranks of a run as files by themselves are.
+// The traces in an archive are ranks of a run, just like separate files.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -87,7 +87,7 @@ static void an_archive_is_as_good_as_its_files(void **state)
     buf_free(&together);
 }
 
-// What one archive of these bytes gives: ranks that were read, and the code of what was not.
+// What one archive with these bytes gives: the ranks read, and the error code of what was not.
 static void assert_archive(const struct buf *tar, size_t ranks, enum err_code unread)
 {
     struct rank_files files;
@@ -112,7 +112,7 @@ static void a_trace_that_is_missing_from_an_archive_is_said(void **state)
     put_tar_file(&tar, "metrics.json", "[{\"step\": 1}]");
     assert_archive(&tar, 1, ERR_NONE);
     put_tar_file(&tar, "rank1.json", CUT);
-    assert_archive(&tar, 1, ERR_FORMAT); // it was to be a trace
+    assert_archive(&tar, 1, ERR_FORMAT); // it was meant to be a trace
     tar.len -= 2 * TAR_BLOCK;
     put_tar(&tar, "rank1.json", '2', STR(""));
     assert_archive(&tar, 1, ERR_UNSUPPORTED);

@@ -17,7 +17,7 @@ enum { MS = 1000000 };
 
 struct fixture {
     struct arena arena;
-    struct report report, ranks[2]; // the comparison's, and of the base's and candidate's rank
+    struct report report, ranks[2]; // of the comparison, and of the base's and candidate's rank
     struct compare_run runs[2][4];
     struct compare_side sides[2];
     struct gate_question question;
@@ -51,7 +51,7 @@ static void tear_down(struct fixture *f)
 
 // --- rows ---------------------------------------------------------------------------------------
 
-// A cell by the name of its column.
+// A cell by its column's name.
 struct given {
     const char *column;
     struct cell cell;
@@ -261,7 +261,7 @@ static void one_run_per_side_is_undecided_and_says_what_to_upload(void **state)
                         "noise unknown: 1 run per side; give 3 more repeats of the base and 3 of "
                         "the candidate, as A,B,...");
     f.question.of_files = false;
-    f.runs[1][0].name = STR("main@2"); // of one series, of which only the candidate lacks repeats
+    f.runs[1][0].name = STR("main@2"); // a single series, of which only the candidate lacks repeats
     for (int i = 0; i < 4; i++)
         add_run(&f, 0, (int64_t)(500 + i) * MS);
     assert_true(gate_answer(&f.question, &f.arena, &f.answer, &f.err));
@@ -323,7 +323,7 @@ static void the_same_run_on_both_sides_passes(void **state)
     tear_down(&f);
 }
 
-// Two pairs of runs: the rank test needs four of each, the sequential test says how many it
+// Two pairs of runs: the rank test needs four of each; the sequential test says how many it
 // expects.
 static void the_sequential_test_says_what_it_still_needs(void **state)
 {
@@ -357,7 +357,7 @@ static void the_sequential_test_says_what_it_still_needs(void **state)
     tear_down(&f);
 }
 
-// A kernel of another name takes over: 10 ms gone, 10.4 ms new, of which 0.4 ms are the difference.
+// A kernel with another name takes over: 10 ms gone, 10.4 ms new, so the difference is 0.4 ms.
 static void what_only_changed_its_name_is_one_part(void **state)
 {
     (void)state;

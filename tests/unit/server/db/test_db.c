@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every kind of database does, shown on each.
+// What every kind of database does, tested on each.
 #include "tests/unit/db_raw.h"
 
 #include "ingest/base/clock.h"
@@ -120,7 +120,7 @@ static void the_first_failure_stays(void **state)
     stmt = sql_begin(f->db, "SELECT nothing FROM nowhere", &f->err);
     assert_true(stmt.failed);
     assert_false(sql_end(&stmt));
-    assert_int_equal(f->troubles, 0); // none of it is the disk's
+    assert_int_equal(f->troubles, 0); // none of it is a disk problem
 }
 
 static void changes_are_counted(void **state)
@@ -194,7 +194,7 @@ static void a_missing_database_is_not_made_by_reading(void **state)
     assert_int_equal(f->err.code, ERR_USAGE);
 }
 
-// Each test on a kind.
+// Each test for a kind.
 #define ON(kind, test) cmocka_unit_test_setup_teardown(test, set_up_##kind, tear_down)
 #define ALL(kind)                                                                   \
     ON(kind, values_come_back_as_they_went), ON(kind, the_first_failure_stays),     \

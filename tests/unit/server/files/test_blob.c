@@ -17,7 +17,7 @@
 static const char abc_sha256[] =
     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"; // of "abc", FIPS 180
 
-// Takes the place of the C library's: the disk fails to flush a folder once.
+// Overrides the C library's function: the disk fails to flush a folder once.
 static ino_t failing;
 int fsync(int fd)
 {
@@ -124,7 +124,7 @@ static void a_kept_file_has_the_name_of_its_content(void **state)
     check(s, blob_open_read(s->intake.blobs, abc_sha256, &fd, &size, &s->err));
     struct stat info;
     assert_int_equal(fstat(fd, &info), 0);
-    assert_int_equal(info.st_size, 3); // what was reserved and not used is given back
+    assert_int_equal(info.st_size, 3); // reserved but unused space is given back
     assert_int_equal(info.st_mode & 0777, 0600);
     assert_int_equal(size, 3);
     close(fd);
@@ -178,7 +178,7 @@ static void a_refused_upload_leaves_no_file(void **state)
     assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
 }
 
-// One thread's uploads for a rank that is taken, each of other bytes.
+// One thread's uploads to a rank that is taken, each with different bytes.
 static void *send_wrong_bytes(void *context)
 {
     struct service own = {.intake = *(const struct intake *)context};
@@ -223,7 +223,7 @@ static void a_deleted_run_takes_its_files_unless_another_needs_them(void **state
     assert_int_equal(folder_count_all(s->folder, "blobs"), 0);
 }
 
-// The next flush would say that all is well, though the folder's new name may be lost.
+// The next flush would succeed, though the folder's new name may be lost.
 static void after_a_flush_of_any_folder_failed_nothing_is_taken_in(void **state)
 {
     struct service *s = *state;

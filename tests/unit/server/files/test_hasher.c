@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hash is that of all bytes, however they are handed over.
+// The hash covers all bytes, however they are passed.
 #include "server/files/hasher.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of an upload in pieces counts after crashes and power cuts: what was flushed, and behind it
-// what is there as it was sent.
+// What counts of an upload in pieces after crashes and power cuts: what was flushed, and whatever
+// follows it exactly as sent.
 #include "ingest/base/buf.h"
 #include "server/files/pieces.h"
 #include "tests/unit/folder.h"
@@ -89,7 +89,7 @@ static void blocks_that_nobody_flushed_count_after_a_crash(void **state)
     write_blocks(f, pieces, 3);
     pieces_close(pieces);
     assert_offset(f, 0, 3 * BLOCK);
-    assert_offset(f, 0, 3 * BLOCK); // also when nobody wrote down that they do
+    assert_offset(f, 0, 3 * BLOCK); // even if nobody recorded that
     pieces = open_at(f, 3 * BLOCK);
     write_blocks(f, pieces, 2);
     pieces_close(pieces);
@@ -180,7 +180,7 @@ static void more_than_was_announced_is_refused(void **state)
     pieces_close(pieces);
 }
 
-// Of the disk, in bytes.
+// Disk usage in bytes.
 static int64_t held_bytes(struct fixture *f)
 {
     struct stat info;
@@ -199,7 +199,7 @@ static void disk_is_held_for_bytes_that_come_and_no_longer(void **state)
     int64_t held = held_bytes(f);
     if (held < 2 * BLOCK)
         print_message("NOTE: this filesystem reserves nothing\n");
-    assert_true(held < TOTAL); // though so much was announced
+    assert_true(held < TOTAL); // though that much was announced
     pieces_close(pieces);
     assert_true(held_bytes(f) < 2 * BLOCK);
     assert_offset(f, 0, BLOCK);
@@ -229,7 +229,7 @@ static void a_complete_file_gets_a_second_name_and_keeps_the_first(void **state)
     pieces_close(pieces);
     assert_offset(f, TOTAL, TOTAL);
     check(f, pieces_remove(f->blobs, "p_1", &f->err));
-    check(f, pieces_remove(f->blobs, "p_1", &f->err)); // what is gone is gone
+    check(f, pieces_remove(f->blobs, "p_1", &f->err)); // removing again is fine
     assert_null(pieces_open(f->blobs, "p_1", TOTAL, &f->err));
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
 }

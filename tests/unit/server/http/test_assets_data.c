@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the build embeds of the dashboard: complete, sorted, and the same bytes plain and
+// The dashboard files embedded by the build: complete, sorted, and the same bytes plain and
 // compressed.
 #include <setjmp.h>
 #include <stdarg.h>

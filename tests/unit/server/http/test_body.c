@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A body ends only when every announced byte came, and never grows past its limit.
+// A body ends only when every announced byte has arrived, and never exceeds its limit.
 #include "server/http/body.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Silent connections go first, those of the address that has most of them; no address and no token
-// has more requests under way than it may.
+// Silent connections are closed first, from the address with the most of them; no address and no
+// token has more requests in progress than allowed.
 #include "server/http/connections.h"
 
 #include <arpa/inet.h>
@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-enum { MOST = 16, ROOM = 14 }; // of 16 threads one and a sixteenth of them are kept free
+enum { MOST = 16, ROOM = 14 }; // of 16 threads, one and a sixteenth of them are kept free
 
-// Connections over loopback, in the order in which they came.
+// Connections over loopback, in order of arrival.
 struct crowd {
     struct connections *connections;
     int listener, count;
@@ -43,7 +43,7 @@ static struct sockaddr_in at(const char *address, unsigned port)
 static int set_up(void **state)
 {
     struct crowd *crowd = calloc(1, sizeof *crowd);
-    // With this key no two addresses of the tests count together.
+    // With this key no two addresses in the tests collide.
     struct connections_config config = {.threads = MOST, .per_client = 4, .key = HASH_KEY_FIXED};
     struct sockaddr_in own = at("127.0.0.1", 0);
     struct err err;
@@ -76,7 +76,7 @@ static struct connection *find(struct crowd *crowd, int i)
     return connections_find(crowd->connections, crowd->address[i], crowd->client_port[i]);
 }
 
-// One more connection, of which a thread gets word.
+// Opens one more connection and reports it, as a thread would.
 static int come(struct crowd *crowd, const char *address)
 {
     int i = crowd->count++;
@@ -149,7 +149,7 @@ static void who_speaks_or_is_served_stays(void **state)
     assert_true(is_open(crowd, 0));
     assert_true(is_open(crowd, 1));
     assert_true(is_closed(crowd, 2));
-    connections_end(crowd->connections, find(crowd, 0)); // now the youngest of those that wait
+    connections_end(crowd->connections, find(crowd, 0)); // now the youngest of those waiting
     come(crowd, "127.0.2.2");
     assert_true(is_open(crowd, 0));
     assert_true(is_closed(crowd, 3));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which bytes of a file of ten each request gets.
+// Which bytes of a ten-byte file each request gets.
 #include "server/http/file_range.h"
 
 #include <setjmp.h>

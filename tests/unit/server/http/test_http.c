@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The running server against raw bytes: what is hostile is answered at once and clearly, what is
-// good is stored, and every answer carries the same protection.
+// The running server against raw bytes: hostile requests are answered at once and clearly, good
+// ones are stored, and every answer has the same protective headers.
 // labels: threads
 #include "server/http/http.h"
 
@@ -99,12 +99,12 @@ static void send_bytes(int fd, struct str bytes)
     while (bytes.len) {
         ssize_t sent = send(fd, bytes.at, bytes.len, MSG_NOSIGNAL);
         if (sent <= 0)
-            return; // the server has answered and closed already
+            return; // the server has already answered and closed
         bytes = (struct str){bytes.at + sent, bytes.len - (size_t)sent};
     }
 }
 
-// All that comes until the server closes.
+// Everything received until the server closes.
 static void receive_all(int fd, struct buf *out)
 {
     char block[4096];
@@ -114,7 +114,7 @@ static void receive_all(int fd, struct buf *out)
     buf_putc(out, '\0');
 }
 
-// Sends bytes, says that no more come, and takes the answer.
+// Sends bytes, shuts down its side, and reads the answer.
 static void exchange(const struct server *server, struct str bytes, struct buf *answer)
 {
     int fd = connect_to(server);
@@ -179,7 +179,7 @@ static void hostile_requests_are_answered_and_refused(void **state)
         {STR("GET / HTTP/1.1\r\n" HOST " folded\r\nContent-Length: 5\r\n\r\n"), 400},
         {STR("GET / HTTP/1.1\r\n" HOST "A : b\r\n\r\n"), 400},
         {STR("GET / HTTP/1.1\n" HOST "\r\n"), 400},
-        // Bodies that stop the library's own form reader for ever.
+        // Bodies that hang the library's own form reader forever.
         {STR("POST /upload HTTP/1.1\r\n" HOST CLOSE "Content-Length: 10\r\nContent-Type: "
              "application/x-www-form-urlencoded\r\n\r\na=b\0c&d=e\0"),
          415},
@@ -216,7 +216,7 @@ static void hostile_requests_are_answered_and_refused(void **state)
         assert_status(*state, samples[i].bytes, samples[i].status);
 }
 
-// Threads of connections have 100 KB of stack: a parser that calls itself must not get this.
+// Connection threads have 100 KB of stack: a recursive parser must not get this.
 static void a_body_of_deep_json_is_refused(void **state)
 {
     enum { DEPTH = 100000 };
@@ -231,7 +231,7 @@ static void a_body_of_deep_json_is_refused(void **state)
     buf_free(&bytes);
 }
 
-// A client that is told that the connection stays open sends its next request there.
+// A client that is told that the connection stays open sends its next request on it.
 static void a_connection_that_ends_is_said_to_end(void **state)
 {
     const struct str samples[] = {
@@ -324,7 +324,7 @@ static void a_bad_run_name_is_refused_before_the_file_is_read(void **state)
     buf_free(&answer);
 }
 
-// Even one that replaces: the first file would be lost without a word.
+// Even with replace: the first file would be silently lost.
 static void two_files_for_one_rank_are_refused(void **state)
 {
     static const char form[] =
@@ -348,16 +348,16 @@ static void an_upload_that_is_not_whole_is_not_stored(void **state)
     struct server *server = *state;
     struct buf answer = {0};
     size_t whole = sizeof(GOOD_FORM) - 1;
-    post_form(server, STR(GOOD_FORM), whole + 10, &answer); // announced more than came
+    post_form(server, STR(GOOD_FORM), whole + 10, &answer); // announced more than sent
     assert_int_equal(status_of(&answer), 408);
     buf_free(&answer);
-    post_form(server, (struct str){GOOD_FORM, whole - 1}, whole - 1, &answer); // no last delimiter
+    post_form(server, (struct str){GOOD_FORM, whole - 1}, whole - 1, &answer); // no final delimiter
     assert_int_equal(status_of(&answer), 422);
     buf_free(&answer);
-    post_form(server, STR(GOOD_FORM), whole - 4, &answer); // announced fewer than came
+    post_form(server, STR(GOOD_FORM), whole - 4, &answer); // announced fewer than sent
     assert_int_equal(status_of(&answer), 422);
     buf_free(&answer);
-    assert_int_equal(run_count(server), 1); // of the test before
+    assert_int_equal(run_count(server), 1); // from the test before
 }
 
 static void files_that_cannot_be_traces_are_refused_by_name(void **state)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stood between the pieces that the library makes of a head: cut here as it cuts them.
+// The bytes between the pieces that the library makes of a head, which is cut here the way it does.
 #include "tests/unit/http_head_cut.h"
 
 #include <setjmp.h>

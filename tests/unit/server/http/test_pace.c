@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client that trickles, or does not take its answer, is cut; one that sends or waits for us is
-// not.
+// A client that trickles, or does not take its answer, is cut off; one that sends or waits for us
+// is not.
 #include "server/http/pace.h"
 
 #include <setjmp.h>
@@ -24,13 +24,13 @@ struct pair {
 
 static int port_of(int fd)
 {
-    struct sockaddr_in6 address = {0}; // the port is at the same place in both families
+    struct sockaddr_in6 address = {0}; // the port is in the same place in both families
     socklen_t size = sizeof(address);
     assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
     return ntohs(address.sin6_port);
 }
 
-// False when the loopback address of that family cannot be bound here.
+// False if the loopback address of that family cannot be bound here.
 static bool open_pair_of(struct pair *pair, const struct sockaddr *loopback, socklen_t size)
 {
     struct sockaddr_storage address = {0};
@@ -82,7 +82,7 @@ static void a_silent_client_is_cut_and_can_still_be_answered(void **state)
     assert_non_null(pace);
     int slot = pace_enter(pace, pair.server, PACE_BODY);
     assert_true(slot >= 0);
-    assert_int_equal(recv(pair.server, &byte, 1, 0), 0); // returns when it was cut
+    assert_int_equal(recv(pair.server, &byte, 1, 0), 0); // returns when it is cut off
     assert_true(pace_was_cut(pace, slot));
     assert_int_equal(send(pair.server, "408", 3, 0), 3);
     pace_leave(pace, slot);
@@ -90,7 +90,7 @@ static void a_silent_client_is_cut_and_can_still_be_answered(void **state)
     close_pair(&pair);
 }
 
-// Watches a connection for at least a whole window: until a silent one beside it is cut.
+// Watches a connection for at least a whole window: until a silent one next to it is cut off.
 static void watch_for_a_window(const struct pair *pair, enum pace_way way)
 {
     struct pair silent;
@@ -100,7 +100,7 @@ static void watch_for_a_window(const struct pair *pair, enum pace_way way)
     struct pace *pace = pace_start(&quick, &err);
     int slot = pace_enter(pace, pair->server, way);
     int other = pace_enter(pace, silent.server, PACE_BODY);
-    assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // returns when it was cut
+    assert_int_equal(recv(silent.server, &byte, 1, 0), 0); // returns when it is cut off
     assert_true(pace_was_cut(pace, other));
     assert_false(pace_was_cut(pace, slot));
     pace_leave(pace, slot);
@@ -116,12 +116,12 @@ static void bytes_that_wait_for_us_are_not_held_against_a_client(void **state)
     char byte;
     open_pair(&pair);
     assert_int_equal(send(pair.client, "x", 1, 0), 1);
-    assert_int_equal(recv(pair.server, &byte, 1, MSG_PEEK), 1); // it has come
+    assert_int_equal(recv(pair.server, &byte, 1, MSG_PEEK), 1); // it has arrived
     watch_for_a_window(&pair, PACE_BODY);
     close_pair(&pair);
 }
 
-// Fills the way to the client until nothing more goes in. Returns the bytes that went.
+// Fills the socket to the client until nothing more fits. Returns the bytes written.
 static size_t fill(int fd)
 {
     char block[4096] = {0};
@@ -131,8 +131,8 @@ static size_t fill(int fd)
     return sum;
 }
 
-// Sends to a client that reads nothing until the watch cuts it. What was under way between the
-// two ends when the way seemed full makes room once more, so a few sends may still go in.
+// Sends to a client that reads nothing until the watch cuts it off. Bytes in flight when the socket
+// seemed full make room once more, so a few sends may still succeed.
 static void send_until_cut(int fd)
 {
     char block[4096] = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that the library would let through are refused before a handler sees them.
+// Requests that the library would accept are refused before a handler sees them.
 #include "server/http/precheck.h"
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #define MAX_HEADERS 70
 
-// Headers as "Name: value" lines; the answer's status, 0 when the request passes.
+// Headers as "Name: value" lines; the answer's status, 0 if the request passes.
 struct sent {
     const char *method, *path;
     const char *lines[8];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Large answers share a room; small ones and one alone always have it.
+// Large answers share a budget; small ones, and a single large one, always fit.
 #include "server/http/reply_room.h"
 #include "server/api/api.h"
 #include "server/http/problem.h"
@@ -68,7 +68,7 @@ static void no_large_answer_is_made_while_there_is_hardly_room(void **state)
     reply_room_destroy(&room);
 }
 
-// Counters and clients tell refusals by it, whether the answer was made before or not.
+// Counters and clients recognize refusals by it, whether the answer existed before or not.
 static void a_turn_that_is_refused_has_the_word_of_an_answer_without_room(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers are compared as HTTP says, and every error has its status.
+// Headers are compared according to HTTP, and every error has its status.
 #include "server/http/problem.h"
 
 #include <setjmp.h>

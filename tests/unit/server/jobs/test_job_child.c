@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process that reads a hostile file may do, and that the service and its other jobs go on.
-// The service starts this very program for it: files that begin with a word below make it
-// misbehave. labels: threads
+// What a process that reads a hostile file may do, and that the service and its other jobs carry
+// on. The service starts this same program for it: files that start with one of the words below
+// make it misbehave. labels: threads
 #include "tests/unit/jobs_fixture.h"
 
 #include "server/cli/cmd.h"
@@ -26,7 +26,7 @@
 
 // --- the process that reads files ---------------------------------------------------------------
 
-// By the signal itself: a sanitizer would make another one of it.
+// By the signal itself: a sanitizer would turn it into something else.
 static void crash(void)
 {
     signal(SIGSEGV, SIG_DFL);
@@ -60,7 +60,7 @@ static void lie(void)
     _exit(0);
 }
 
-// Asks to be called again, for ever.
+// Asks to be called again, forever.
 static void put_off(void)
 {
     struct job_reply reply = {.err = {.code = ERR_BUSY, .pos = ERR_NO_POS, .msg = "later"}};
@@ -70,7 +70,7 @@ static void put_off(void)
     _exit(ok ? 0 : 4);
 }
 
-// Says that all is well, beside tables that are none.
+// Reports success along with invalid tables.
 static void spoil(void)
 {
     struct job_reply reply = {.ok = true};
@@ -83,7 +83,7 @@ static void spoil(void)
     _exit(ok ? 0 : 4);
 }
 
-// Says nothing on the descriptor that the service waits on, and stays.
+// Closes the descriptor that the service waits on, and stays.
 static void close_reply(void)
 {
     close(JOB_FD_REPLY);
@@ -100,7 +100,7 @@ static void make_socket(void)
         _exit(5);
     if (walls & SANDBOX_SECCOMP)
         _exit(socket(AF_INET, SOCK_STREAM, 0) < 0);
-    raise(SIGSYS); // where there are no walls, as if there were
+    raise(SIGSYS); // without a sandbox, acts as if there were one
 }
 
 static void chatter(void)
@@ -141,7 +141,7 @@ static const struct misdeed misdeeds[] = {
     {"!hoard", hoard}, {"!later", put_off},    {"!flood", flood},        {"!spoil", spoil},
 };
 
-// From where the file is read, to its end.
+// Reads the file from its current position to the end.
 static bool read_something(void)
 {
     char bytes[4096];
@@ -164,7 +164,7 @@ static int be_child(void)
 
 // --- the database itself ------------------------------------------------------------------------
 
-// The number that a statement yields; 0 without rows.
+// The number a statement returns; 0 without rows.
 static int64_t ask(struct service *s, const char *sql)
 {
     char path[96];
@@ -190,7 +190,7 @@ static bool has_lease(struct service *s)
     return ask(s, "SELECT lease_until_ns > 1 FROM job WHERE state = 'running'");
 }
 
-// Between two looks at something that another thread or process does.
+// Between two checks for something another thread or process does.
 static void wait_a_little(void)
 {
     poll(NULL, 0, 2);
@@ -300,7 +300,7 @@ static void other_jobs_go_on_beside_a_poisonous_one(void **state)
     end_jobs(s);
 }
 
-// Descriptors of this process, with the one that looks.
+// Descriptors of this process, including the one used to look.
 static size_t count_fds(void)
 {
     DIR *dir = opendir("/proc/self/fd");
@@ -333,7 +333,7 @@ static void a_cancelled_job_leaves_no_process_and_no_descriptor(void **state)
     assert_true(count_fds() < before);
 }
 
-// Without taking its end from the service.
+// Leaves the child for the service to reap.
 static bool has_child(void)
 {
     siginfo_t info;
@@ -424,7 +424,7 @@ static void a_job_that_nobody_works_on_is_taken_back(void **state)
     while (trace_of(s, &upload).state == TRACE_RUNNING)
         wait_a_little();
     assert_int_equal(trace_of(s, &upload).state, TRACE_QUEUED);
-    assert_false(store_fail_job(s->intake.store, &job, "late", &s->err)); // it is his no more
+    assert_false(store_fail_job(s->intake.store, &job, "late", &s->err)); // it is no longer his
     assert_int_equal(s->err.code, ERR_NOT_FOUND);
     end_jobs(s);
 }
@@ -450,7 +450,7 @@ static void a_machine_that_stops_the_process_is_told_before_any_job(void **state
     const struct jobs_config config = {.memory_bytes = (uint64_t)1 << 30, .cores = 1};
     struct err err = {0};
     assert_true(job_check_run(&config, &err));
-    setenv("MALLOC_TEST_CRASH", "1", 1); // what the allocator is told, the process is told too
+    setenv("MALLOC_TEST_CRASH", "1", 1); // the process gets the same allocator settings
     assert_false(job_check_run(&config, &err));
     unsetenv("MALLOC_TEST_CRASH");
     assert_int_equal(err.code, ERR_INTERNAL);

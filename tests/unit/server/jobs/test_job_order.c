@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which waiting files are taken: small ones soon, runs in turns, none never.
+// The order in which waiting files are taken: small ones soon, runs in turn, none starves.
 #include "tests/unit/store_fixture.h"
 
 #define MB INT64_C(1000000)
 
-// Adds a file of this size to a run; its content is named by its letter.
+// Adds a file of this size to a run; its content is identified by a letter.
 static struct str add_sized(struct fixture *f, const char *run, char content, int64_t bytes)
 {
     char sha256[STORE_SHA256_SIZE];

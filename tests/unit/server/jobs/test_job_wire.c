@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service and the process of a job tell each other arrives as it was, or not at all.
+// Messages between the service and a job's process arrive unchanged, or not at all.
 #include "server/jobs/job_wire.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs from end to end: an accepted file becomes a report, also across restarts.
+// Jobs from end to end: an accepted file becomes a report, even across restarts.
 // labels: threads
 #include "server/cli/cmd.h"
 #include "ingest/base/clock.h"
@@ -72,7 +72,7 @@ static void reanalysis_needs_the_kept_trace_only(void **state)
     start_jobs(s, 2);
     struct upload upload = take(s, good_trace, "x.json");
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
-    end_jobs(s); // or a worker takes it before it is seen to be queued
+    end_jobs(s); // or a worker takes it before it is seen in the queue
     check(s, blob_remove(s->intake.blobs, upload.traces[0].sha256.at, &s->err));
     check(s, store_reanalyse_run(s->intake.store, upload.run_id, &s->err));
     assert_int_equal(trace_of(s, &upload).state, TRACE_QUEUED);
@@ -82,7 +82,7 @@ static void reanalysis_needs_the_kept_trace_only(void **state)
     end_jobs(s);
 }
 
-// Threads that wait for one upload, and say when they have waited enough.
+// Threads that wait for one upload and report when they are done.
 struct waiters {
     struct service *service;
     struct str upload_id;
@@ -110,7 +110,7 @@ static void only_so_many_wait_for_uploads(void **state)
         assert_int_equal(pthread_create(&threads[i], NULL, wait_and_say, &waiters), 0);
     sem_wait(&waiters.ended);
     assert_true(clock_mono_ns() - begin_ns < (int64_t)WAIT_MS * 1000000 / 2);
-    assert_int_equal(sem_trywait(&waiters.ended), -1); // the others wait on
+    assert_int_equal(sem_trywait(&waiters.ended), -1); // the others keep waiting
     stop_loop(s);
     for (size_t i = 0; i < JOBS_MAX_WAITING + 1; i++)
         pthread_join(threads[i], NULL);
@@ -118,7 +118,7 @@ static void only_so_many_wait_for_uploads(void **state)
     close_jobs(s);
 }
 
-// As if the file had so many bytes.
+// Pretends that the file has this size.
 static void say_bytes(struct service *s, struct str trace_id, int64_t bytes)
 {
     char path[96];
@@ -135,7 +135,7 @@ static void say_bytes(struct service *s, struct str trace_id, int64_t bytes)
     sqlite3_close(db);
 }
 
-// Takes a huge file whose reader waits until write_pipe.
+// Accepts a huge file whose reader blocks until write_pipe.
 static struct upload take_pipe(struct service *s, const char *content, const char *filename)
 {
     char path[BLOB_PATH_SIZE];
@@ -199,19 +199,19 @@ static void a_stopped_service_lets_go_of_those_who_wait(void **state)
 {
     struct service *s = *state;
     pthread_t thread;
-    start_jobs(s, 0); // nobody works
+    start_jobs(s, 0); // no workers
     struct waiter waiter = {s, take(s, good_trace, "x.json"), true};
     assert_int_equal(pthread_create(&thread, NULL, wait_for_upload, &waiter), 0);
     stop_loop(s);
     pthread_join(thread, NULL);
     assert_false(waiter.done);
     close_jobs(s);
-    start_jobs(s, 1); // what was accepted is done by the next one
+    start_jobs(s, 1); // what was accepted is done by the next process
     assert_true(jobs_wait_upload(s->intake.jobs, waiter.upload.id, WAIT_MS));
     end_jobs(s);
 }
 
-// One thread that waits, and the other that sees it do so.
+// One thread that waits, and another that sees it wait.
 struct watched {
     struct service *service;
     struct str upload_id;
@@ -290,13 +290,13 @@ static void a_refused_upload_leaves_no_file(void **state)
     assert_false(try_take(s, "r", "[2]", part, &upload));
     assert_int_equal(s->err.code, ERR_CONFLICT);
     assert_int_equal(folder_count_all(s->folder, "blobs"), 1);
-    check(s, try_take(s, "r", "[1]", part, &upload)); // the file of the first is still there
+    check(s, try_take(s, "r", "[1]", part, &upload)); // the first one's file is still there
     assert_true(upload.all_existing);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
-// The jobs start this very program for the process that reads a file.
+// Jobs start this same program for the process that reads a file.
 int main(int argc, char **argv)
 {
     struct err err = {0};

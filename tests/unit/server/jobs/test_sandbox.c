@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that is shut in can compute and write what it has open. What reaches out ends it.
+// A sandboxed process can compute and write to what it has open. Reaching out kills it.
 #include "server/jobs/sandbox.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@
 static const struct sandbox_limits limits = {
     .address_bytes = 600 * MIB, .cpu_seconds = 20, .file_bytes = 1 * MIB, .descriptors = 64};
 
-// How a process ends that is shut in and then does this; the act's result is its exit code.
+// How a process ends that enters the sandbox and then does this; the act's result is its exit code.
 static int status_after(int (*act)(void))
 {
     int status;
@@ -52,7 +52,7 @@ static void expect_exit(int (*act)(void), int code)
     assert_int_equal(WEXITSTATUS(status), code);
 }
 
-// Builds with sanitizers do without the walls that these tests are about.
+// Builds with sanitizers lack the restrictions these tests are about.
 static void skip_without_walls(void)
 {
 #ifdef STEPSCOPE_SANITIZE
@@ -143,7 +143,7 @@ static void no_file_is_opened(void **state)
     expect_exit(make_file, 7);
 }
 
-// A newer C library names its memory, and asks what no kernel knows today.
+// A newer C library names its memory, and makes calls that no kernel knows today.
 static int try_what_is_new(void)
 {
     enum { NOT_YET_A_CALL = 999 };
@@ -206,7 +206,7 @@ static void memory_ends_at_its_limit(void **state)
     expect_exit(take_memory, 7);
 }
 
-// Of a file that was open before: past the limit writing fails, and nobody dies of it.
+// To a file opened before: past the limit writes fail, but do not kill the process.
 static int write_too_much(int fd)
 {
     unsigned walls;
@@ -274,7 +274,7 @@ static void it_says_which_walls_stand(void **state)
     assert_true(WEXITSTATUS(status) & SANDBOX_SECCOMP);
 }
 
-// Reads all members of an archive; whether the last one has these bytes.
+// Reads all members of an archive; returns whether the last one has these bytes.
 static bool unpacks(const struct buf *archive, const char *expected)
 {
     struct err err;
@@ -296,7 +296,7 @@ static bool unpacks(const struct buf *archive, const char *expected)
     return ok;
 }
 
-// With a name that the library converts, and a time of which it asks for the zone.
+// With a name that the library converts, and a time for which it looks up the time zone.
 static int unpack_archives(void)
 {
     static const char name[] = "19 path=r\xC3\xA4ng.json\n";

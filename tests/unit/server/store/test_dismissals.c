@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people say of a run: which findings are no concern, and that no more ranks will come.
+// What people say about a run: which findings are dismissed, and that no more ranks will come.
 #include "tests/unit/store_fixture.h"
 
 // A run with one trace whose one finding is "slow_link:3".

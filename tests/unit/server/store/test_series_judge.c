@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands out in a series: planted outliers and changes are told once, noise is not, and alerts
-// that are stored already are met again.
+// What stands out in a series: planted outliers and changes are reported once, noise is not, and
+// alerts already stored are recognized.
 #include "server/store/series_judge.h"
 
 #include <setjmp.h>
@@ -41,7 +41,7 @@ static int tear_down(void **state)
 
 static const double base_ns = 100e6;
 
-// Noise of one percent, always the same.
+// One percent of noise, always the same.
 static double noise(size_t i)
 {
     static const double shares[] = {0.000, 0.006,  -0.004, 0.009,  -0.007, 0.003, -0.009,
@@ -242,7 +242,7 @@ static void a_new_level_begins_with_what_was_expected(void **state)
     judge_and_store(h);
     assert_int_equal(h->state.alert_count, 1);
     assert_false(h->points[13].outlier);
-    run(h, 1, 1); // off the new level
+    run(h, 1, 1); // away from the new level
     judge_and_store(h);
     assert_int_equal(h->state.alert_count, 2);
     check_alert(h, 1, 14, ALERT_OUTLIER, ALERT_NEW);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The store: runs, uploads, the queue, ranks, results; each test on a database of its own.
+// The store: runs, uploads, the queue, ranks, results; each test on a new database.
 // labels: threads
 #include "tests/unit/store_fixture.h"
 
@@ -397,7 +397,7 @@ static void a_run_is_joined_before_other_files_are_read(void **state)
     assert_text(job.run_id, upload.run_id.at);
 }
 
-// The job of a trace that is gone must not be mistaken for one that came after it.
+// The job of a deleted trace must not be mistaken for one that came after it.
 static void the_job_of_a_replaced_trace_ends_no_other(void **state)
 {
     struct fixture *f = *state;
@@ -450,7 +450,7 @@ static void a_failed_trace_gives_up_its_rank_to_other_bytes(void **state)
     assert_int_equal(run.failed, 0);
 }
 
-// As after the process went, by itself or not.
+// As after the process ended, cleanly or not.
 static void restart(struct fixture *f, bool crashed)
 {
     reopen(f);
@@ -674,7 +674,7 @@ static void deleting_a_run_leaves_only_garbage(void **state)
     assert_false(named);
     assert_int_equal(garbage_count(f), 3); // one blob, two trace files
     assert_int_equal(open_jobs(f), 1);
-    add(f, "kept", 'b', 1, "y.json"); // the blob is wanted again
+    add(f, "kept", 'b', 1, "y.json"); // the blob is needed again
     assert_int_equal(garbage_count(f), 2);
     assert_int_equal(status_of(f, kept.run_id), RUN_PENDING);
 }

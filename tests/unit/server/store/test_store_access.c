@@ -10,7 +10,7 @@
 
 static const struct quota_limits as_service = {-1, -1, -1};
 
-// A token of that name, kept; gives its hash.
+// Creates and stores a token; sets its hash.
 static struct str keep(struct fixture *f, const char *name, int64_t expires_ns,
                        char hash[TOKEN_HASH_SIZE])
 {
@@ -57,7 +57,7 @@ static void a_token_is_found_by_its_hash_alone(void **state)
     assert_text(token.name, "ci");
     assert_int_equal(token.scopes, SCOPE_READ | SCOPE_UPLOAD);
     assert_int_equal(token.limits.in_flight, -1);
-    hash[63] = hash[63] == '0' ? '1' : '0'; // the same digits by which rows are found
+    hash[63] = hash[63] == '0' ? '1' : '0'; // same prefix, by which rows are found
     assert_false(is_found(f, hash, &token));
 }
 
@@ -120,7 +120,7 @@ static void a_name_means_the_good_token_and_an_id_only_that_token(void **state)
     keep(f, "ci", clock_wall_ns() - 1, hash);
     struct str good = keep(f, "ci", 0, hash);
     snprintf(name, sizeof(name), "%.*s", (int)good.len, good.at);
-    struct str same = keep(f, name, 0, hash); // called as the other's id is
+    struct str same = keep(f, name, 0, hash); // named like the other's id
     assert_ok(f, store_revoke_token(f->store, good, &f->arena, &ended, &f->err));
     assert_true(str_equal(ended, good));
     good = keep(f, "ci", 0, hash);
@@ -262,7 +262,7 @@ static void what_analyses_make_of_uploads_counts_as_stored(void **state)
     assert_int_equal(use.stored_bytes, 0);
 }
 
-// A crash right after an upload must not give its bytes back.
+// A crash right after an upload must not refund its bytes.
 static void an_upload_counts_in_the_moment_in_which_it_is_there(void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleted runs: out of everything but the bin, back as they were, and what their files take.
+// Deleted runs: gone from everything but the bin, restored as they were, and the space their files
+// take.
 #include "server/store/store_access.h"
 #include "server/store/store_bin.h"
 #include "tests/unit/series_fixture.h"
@@ -93,7 +94,7 @@ static void a_restored_run_is_as_it_was(void **state)
     assert_int_equal(after.created_ns, before.created_ns);
     assert_int_equal(after.status, RUN_DONE);
     assert_int_equal(after.step_median_ns.i, before.step_median_ns.i);
-    assert_true(after.revision > before.revision); // pages ask again
+    assert_true(after.revision > before.revision); // pages fetch again
     judge_all(f);
     struct table table = series(f);
     assert_int_equal(table_cell(&table, 0, "points")->i, 3);

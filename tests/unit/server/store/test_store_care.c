@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking after the database: checks, copies, damaged files, what is old, and its settings.
+// Looking after the database: checks, copies, damaged files, old data, and its settings.
 #include "ingest/base/clock.h"
 #include "server/store/store_bin.h"
 #include "server/store/store_care.h"
@@ -52,7 +52,7 @@ static void a_reference_into_nothing_is_damage_that_a_full_check_names(void **st
     assert_string_equal(found.damage, "references missing rows: run_tag");
 }
 
-// Zeroes the page of a table in the file; its header and all else stay.
+// Zeroes a table's page in the file; its header and everything else remain.
 static void damage_page_of(struct fixture *f, const char *table)
 {
     sqlite3 *db;
@@ -85,7 +85,7 @@ static void a_page_that_the_disk_lost_is_found(void **state)
     assert_string_not_equal(found.damage, "");
 }
 
-// Leaves the process so many descriptors to open files with; returns the limit before.
+// Leaves the process only this many free descriptors; returns the previous limit.
 static struct rlimit leave_descriptors(rlim_t spare)
 {
     struct rlimit before, few;
@@ -203,7 +203,7 @@ static void the_newest_two_copies_from_before_a_schema_stay(void **state)
                      "ALTER TABLE blob DROP COLUMN damage; ALTER TABLE blob DROP COLUMN checked_ns;"
                      "PRAGMA user_version = 10");
     f->store = store_open(f->path, &f->err);
-    if (!f->store) // other things of that migration stand already; the copy was made before
+    if (!f->store) // other parts of that migration exist already; the copy was made before
         assert_non_null(strstr(f->err.msg, "0011"));
     char first[112], last[112];
     struct store_check found;

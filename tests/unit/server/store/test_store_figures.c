@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures that triggers keep in the row of a run are those that counting gives, whatever happens.
+// The figures that triggers keep in a run's row equal those from counting, whatever happens.
 #include "tests/unit/store_fixture.h"
 
 enum { ROUNDS = 1500 };
 
-// Runs whose kept figures differ from what traces, jobs and results say.
+// Runs whose stored figures differ from what traces, jobs and results give.
 static const char *const wrong_runs =
     "SELECT count(*) FROM run WHERE "
     "received <> (SELECT count(*) FROM trace WHERE run_id = run.id) OR "
@@ -20,9 +20,9 @@ static const char *const wrong_runs =
 
 struct life {
     struct fixture *f;
-    sqlite3 *db; // of the test, beside the store's
+    sqlite3 *db; // the test's, separate from the store's
     uint64_t random;
-    struct job job; // the last one that was claimed; it may be gone
+    struct job job; // the last one claimed; it may be gone
     size_t finished, joined;
 };
 
@@ -38,7 +38,7 @@ static const char *any_run(struct life *life)
     return names[below(life, 3)];
 }
 
-// Of few contents and ranks, so that they meet; a conflict is refused as a whole.
+// Few contents and ranks, so that they collide; a conflict is refused as a whole.
 static void upload(struct life *life)
 {
     char sha256[STORE_SHA256_SIZE];
@@ -66,7 +66,7 @@ static void add_summary(struct life *life, struct report *report)
     assert_ok(life->f, report_add(report, desc, row, &life->f->err));
 }
 
-// A job that went with its trace or run is refused as gone.
+// A job whose trace or run was deleted is refused as gone.
 static void finish(struct life *life)
 {
     struct fixture *f = life->f;
@@ -105,7 +105,7 @@ static void begin_job(struct life *life)
               store_claim_job(life->f->store, &life->f->arena, &life->job, &found, &life->f->err));
 }
 
-// The service ends and begins anew.
+// The service stops and starts again.
 static void restart(struct life *life)
 {
     assert_ok(life->f, store_recover_jobs(life->f->store, below(life, 2), &life->f->err));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How SQLite answers what the store asks: no statement scans a table that grows with the runs, but
-// for those listed here with their reason, and no statement of the store escapes this test.
+// How SQLite answers the store's queries: no statement scans a table that grows with the runs,
+// except those listed here with a reason, and no statement of the store escapes this test.
 #include "server/store/store_access.h"
 #include "server/store/store_bin.h"
 #include "server/store/store_care.h"
@@ -18,7 +18,7 @@ struct seen {
     char *texts[MAX_STATEMENTS];
     size_t count;
 };
-static struct seen seen; // an extension of SQLite knows no context
+static struct seen seen; // SQLite's extension hook has no context argument
 
 static int note(unsigned kind, void *context, void *stmt, void *text)
 {
@@ -53,7 +53,7 @@ static int end(void **state)
     return tear_down(state);
 }
 
-// --- asking for everything ----------------------------------------------------------------------
+// --- querying everything -------------------------------------------------------------------------
 
 static void list(struct fixture *f, struct run_query query)
 {
@@ -102,7 +102,7 @@ static void read_table(struct fixture *f, struct run_table from, struct table_qu
     assert_ok(f, store_read_table(f->store, from, &query, &f->arena, &page, &f->err));
 }
 
-// Each column as a filter, as one that is empty, and as order.
+// Each column as a filter, as an empty filter, and as sort order.
 static void read_tables_in_every_way(struct fixture *f, struct str run_id)
 {
     for (const struct table_desc *const *desc = run_tables; *desc; desc++) {
@@ -141,7 +141,7 @@ static void find_runs_in_every_way(struct fixture *f, struct upload *upload)
     assert_ok(f, store_names_trace(f->store, row.id.at, &open, &f->err));
 }
 
-// Each table of the run, and one of a trace, from its first part on.
+// Each table of the run, and one of a trace, starting at its first part.
 static void read_parts(struct fixture *f, struct upload *upload)
 {
     struct run run;
@@ -256,7 +256,7 @@ static void list_alerts_in_every_way(struct fixture *f)
         assert_ok(f, store_list_alerts(f->store, &queries[i], &f->arena, &table, &f->err));
 }
 
-// An outlier that goes with what made it so, one that becomes a change, and a change that passes.
+// An outlier that goes away with its cause, one that becomes a change, and a change that passes.
 static void track_a_series(struct fixture *f)
 {
     struct run run;
@@ -450,7 +450,7 @@ static void send_in_pieces(struct fixture *f)
     assert_ok(f, store_delete_run(store, upload.run_id, STORE_ANY, &f->err));
 }
 
-// Jobs that do not end, in every way.
+// Jobs that do not succeed, in every way.
 static void work_in_vain(struct fixture *f, struct str run_id)
 {
     const struct job_strike why = {"crashed", "SIGSEGV"};
@@ -477,7 +477,7 @@ static void throw_away_and_restore(struct fixture *f, struct str run_id)
     assert_ok(f, store_bin_run(f->store, run_id, STORE_ANY, STR(""), &f->err));
 }
 
-// From a first upload to the deletion of its run, with all that may happen in between.
+// From a first upload to the deletion of its run, with everything that may happen in between.
 static void live_a_life(struct fixture *f)
 {
     track_a_series(f);
@@ -540,7 +540,7 @@ static void live_a_life(struct fixture *f)
 
 // --- judging ------------------------------------------------------------------------------------
 
-// Scans that are meant, by a piece of the statement.
+// Intentional scans, by part of the statement.
 static const struct {
     const char *sql, *plan, *why;
 } allowed[] = {
@@ -591,7 +591,7 @@ static bool is_indexed_list(const char *sql)
            strstr(sql, "FROM run WHERE ?1 IS NOT NULL AND created_ns >= ?");
 }
 
-// Sorting what belongs to one run is fine; sorting runs is only for orders that have no index.
+// Sorting within one run is fine; sorting runs is only for orders without an index.
 static bool is_fine(const char *sql, const char *step)
 {
     if (strncmp(step, "SCAN CONSTANT", 13) == 0)
@@ -652,7 +652,7 @@ static bool was_seen(const char *piece)
     return false;
 }
 
-// Looks for each literal of a line of source that names a table: up to a format, it must have been
+// Looks for each literal in a line of source that names a table: up to a format, it must have been
 // part of a statement.
 static int check_line(const char *path, const char *line)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who may add to which run, how many empty ones there may be, and what a run may be called.
+// Who may add to which run, how many empty runs there may be, and what a run may be called.
 #include "server/store/store_bin.h"
 #include "tests/unit/store_fixture.h"
 
@@ -8,7 +8,7 @@ static struct run_request named(const char *name)
     return (struct run_request){.name = str_of(name), .world_size = STORE_ANY};
 }
 
-// Whether somebody who may only add to runs may send that.
+// Whether someone who may only add to runs may upload that.
 static bool may_add(struct fixture *f, const char *who, struct run_request run, char content,
                     int64_t rank)
 {
@@ -31,7 +31,7 @@ static void without_the_right_to_change_runs_one_adds_to_ones_own_alone(void **s
     noted.note = STR("a note");
     assert_true(may_add(f, "a", named("r"), 'a', 0));
     assert_true(may_add(f, "a", noted, 'b', 1));
-    assert_true(may_add(f, "b", named("r"), 'b', 1)); // what is there already
+    assert_true(may_add(f, "b", named("r"), 'b', 1)); // already there
     assert_true(may_add(f, "b", noted, 'a', 0));
     assert_false(may_add(f, "b", named("r"), 'c', 2));
     assert_false(may_add(f, "", named("r"), 'c', 2));

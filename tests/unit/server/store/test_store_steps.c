@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How steps are found is a choice of the run: kept, handed to its jobs, and changed by reading
-// its traces anew.
+// How steps are found is a setting of the run: kept, passed to its jobs, and changed by reading its
+// traces again.
 #include "tests/unit/store_fixture.h"
 
 static struct run run_of(struct fixture *f, const char *name)
@@ -66,7 +66,7 @@ static void what_an_upload_chooses_goes_to_its_job(void **state)
     struct job job = claim(f);
     assert_text(job.step_pattern, "train*");
     assert_int_equal(job.warmup_steps, 2);
-    add(f, "r", 'b', 1, "y"); // says nothing of steps: the choice stays
+    add(f, "r", 'b', 1, "y"); // does not mention steps: the setting stays
     reopen(f);
     assert_text(run_of(f, "r").step_pattern, "train*");
     assert_int_equal(run_of(f, "r").warmup_steps, 2);
@@ -131,7 +131,7 @@ static void other_changes_leave_the_choice_and_the_traces_alone(void **state)
     assert_int_equal(run_of(f, "r").warmup_steps, 1);
 }
 
-// The job that is at work began with the old choice: its trace is done only after another one.
+// The running job started with the old setting: its trace is done only after another one.
 static void a_change_while_a_trace_is_read_reads_it_once_more(void **state)
 {
     struct fixture *f = *state;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an older program stored is there after an upgrade, and is analysed again.
+// What an older version stored is there after an upgrade, and is analysed again.
 #include "server/store/schema_data.h"
 #include "server/store/store_tracking.h"
 #include "server/store/store_care.h"
 #include "tests/unit/store_fixture.h"
 
-// What the first schema's program left: a run with a rank that was read, one that failed and a tag.
+// What the first schema's version left: a run with a rank that was read, one that failed and a tag.
 static const char *const first_content =
     "INSERT INTO run (id, project, name, series, note, created_ns, world_size, analysis_version) "
     "VALUES ('r_old', 'p', 'old@1', 'old', 'a note', 5, 8, 1);"
@@ -31,7 +31,7 @@ static void execute(struct fixture *f, const char *sql)
     sqlite3_close(db);
 }
 
-// In place of the empty store, one as the first schema's program left it.
+// Replaces the empty store by one as the first schema's version left it.
 static void fill_first(struct fixture *f)
 {
     store_close(f->store);
@@ -63,7 +63,7 @@ static void runs_of_the_first_schema_keep_all_that_was_known(void **state)
     assert_int_equal(run.warmup_steps, -1);
     int64_t believed_ns;
     assert_ok(f, store_believed_clock(f->store, &believed_ns, &f->err));
-    assert_int_equal(believed_ns, 5); // when what is newest came
+    assert_int_equal(believed_ns, 5); // when the newest data arrived
 }
 
 static void runs_of_the_first_schema_are_points_of_their_series(void **state)
@@ -98,7 +98,7 @@ static void traces_of_an_older_analysis_are_read_again(void **state)
     struct trace_result result = {.rank = -1, .world_size = -1};
     assert_ok(f, end_trace(f, &job, &report, result));
     job = claim(f);
-    assert_int_equal(job.kind, JOB_RUN); // what failed once is not tried again
+    assert_int_equal(job.kind, JOB_RUN); // what failed once is not retried
     assert_ok(f, end_run(f, &job, &report));
     assert_ok(f, store_recover_jobs(f->store, false, &f->err));
     uint64_t open;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metadata, baselines, series and alerts in the store: what is kept, what goes, and that judging
-// may be cut off, repeated and come in any order.
+// may be interrupted, repeated and happen in any order.
 #include "tests/unit/series_fixture.h"
 
 static struct run find(struct fixture *f, const char *key)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The multipart reader gives the same parts however the body is split, and refuses what is not one.
+// The multipart reader returns the same parts however the body is split, and refuses anything else.
 #include "server/uploads/multipart.h"
 
 #include "ingest/base/buf.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that cannot be traces are told at once, and names are made fit to show.
+// Files that cannot be traces are recognized at once, and names are made fit to show.
 #include "server/uploads/sniff.h"
 #include "server/uploads/upload_form.h"
 

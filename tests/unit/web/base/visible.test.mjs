@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of strangers hide nothing.
+// Names from outside cannot hide anything.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { reorders, visible } from "../../../../web/base/visible.mjs";

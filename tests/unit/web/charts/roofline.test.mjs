@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The roofline: which rows are points, where roofs bend, what the axes enclose.
+// The roofline: which rows are points, where roofs bend, what range the axes cover.
 import assert from "node:assert/strict";
 import test from "node:test";
 import * as model from "../../../../web/charts/roofline_model.mjs";

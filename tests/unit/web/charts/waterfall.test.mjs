@@ -16,7 +16,7 @@ function random_of(seed) {
   return () => (state = (state * 48271) % 2147483647);
 }
 
-/** A row below its parent, with the texts that its level adds. */
+/** A row below its parent, with the texts its level adds. */
 function row_below(parent, level, i, id) {
   const own = {
     bar: () => ({ bar: BARS[i], category: null, op: null, dims: null, base_kernel: null,

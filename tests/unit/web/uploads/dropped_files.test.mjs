@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people drop: which files are meant, and how the run is called.
+// What people drop: which files are meant, and the run's name.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { files_of_input, guess_run_name } from "../../../../web/uploads/dropped_files.mjs";

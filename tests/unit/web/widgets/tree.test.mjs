@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trees of which only opened parts are known: rows in sight and what the keys do.
+// Trees of which only opened parts are known: visible rows and what the keys do.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { ids_of, key_effect, SHOWN_AT_ONCE, text_of_ids, visible_rows }

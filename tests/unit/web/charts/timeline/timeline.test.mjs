@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline's arithmetic: zoom and pan, ticks, windows, rows and lanes, what is under a point,
-// what a span comes to.
+// what a span sums to.
 import assert from "node:assert/strict";
 import test from "node:test";
 import * as model from "../../../../../web/charts/timeline/timeline_model.mjs";
@@ -93,7 +93,7 @@ test("a window that was asked for is enough, also after small moves", () => {
   for (const width of [120, 700, 1400, 2560, 3840]) {
     for (const view of [span(4e8, 4.3e8), span(5e8, 5e8 + 12_345), span(0, 1e6)]) {
       const { from, to, px } = views.window_for(view, width, bounds);
-      // As the server works it out.
+      // As computed by the server.
       const resolution_ns = Math.ceil((to - from) / Math.floor((px - 4) / 2));
       const window = { from, to, resolution_ns, has_merged: true };
       const moved = views.pan_view(view, 0.4 * views.span_of(view), bounds);
@@ -228,7 +228,7 @@ test("the longest slices are those told apart, longest first, no more than asked
 });
 
 test("a movement is one entry of the history, told when it pauses and when it ends", (t) => {
-  t.mock.timers.enable(); // no list: what it looks like differs between versions of Node
+  t.mock.timers.enable(); // not a list: how it prints differs between versions of Node
   const told = [];
   const motion = create_motion({ view: span(0, 1000), redraw: () => {},
     onview: (view, replace) => told.push([view, replace]) });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words of the pages of tokens and of the audit log.
+// Texts of the pages for tokens and the audit log.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { is_token_name, outcome_of, state_tone, token_request }

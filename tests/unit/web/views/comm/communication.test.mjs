@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communication page's words: the sum that must add up, who is to be named, what is not known.
+// Texts of the communication page: the sum that must add up, who gets named, what is not known.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { frame_of } from "../../../../../web/base/frame.mjs";

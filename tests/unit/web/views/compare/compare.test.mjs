@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pure half of the compare page: sides in the address, words of the verdict, what is hidden.
+// The pure half of the compare page: sides in the address, texts of the verdict, what is hidden.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { grouped, next_place } from "../../../../../web/widgets/combobox.mjs";

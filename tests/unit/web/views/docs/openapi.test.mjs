@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the API describes of itself.
+// How the API's description is shown.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { answers_of, operations_of, properties_of, refusals_of, resolve, type_text }

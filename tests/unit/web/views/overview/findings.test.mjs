@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings: their order, the sum that counts no time twice, what is said of overlaps, dismissals.
+// Findings: their order, the sum that counts no time twice, the text on overlaps, dismissals.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { affected_text, cost_text, facts_of, overlap_text, own_share, part_findings, saving_of,
@@ -77,7 +77,7 @@ test("what others explain too is named", () => {
   assert.equal(overlap_text({ ...waiting, own_cost_ns: 0 }, all),
     "all of it overlaps with “about straggler”");
   assert.equal(overlap_text(waiting, []), "7.00 ms of it overlaps with costlier findings");
-  // The headline rank has less of that time than the ranks in the middle; nobody else explains it.
+  // The headline rank has less of that time than the middle ranks; nothing else explains it.
   assert.equal(overlap_text({ ...waiting, overlaps: null }, []), "");
   assert.match(overlap_text(waiting, [{ ...straggler, dismissal: {} }]), /, which is dismissed$/);
   assert.equal(overlap_text(straggler, all), "");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner's address, its setups in words, and what its rows hold.
+// The memory planner's address, its setups in words, and the contents of its rows.
 import assert from "node:assert/strict";
 import test from "node:test";
 import {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording holds and lacks.
+// What a recording has and lacks.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { by_state, gaps_among, recording_sentence }

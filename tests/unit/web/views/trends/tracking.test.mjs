@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over time: extents and levels of a trend, words for changes, the order of alerts, baselines
-// that fit, edits of metadata.
+// Runs over time: extents and levels of a trend, texts for changes, the order of alerts, baselines
+// that fit, metadata edits.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { band_path, change_indices, index_at, label_every, label_lanes, levels_of, line_path,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where device time goes: passes of a module, kernels of no category, utilization.
+// Where device time goes: passes of a module, kernels without a category, utilization.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { other_share } from "../../../../../web/views/work/category_model.mjs";
