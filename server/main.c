@@ -26,7 +26,7 @@ static const struct command commands[] = {
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
-// The one place where errors become exit codes; README.md of this folder lists them.
+// The only place where errors become exit codes; README.md of this folder lists them.
 static int exit_code(enum err_code code)
 {
     switch (code) {
@@ -48,9 +48,9 @@ static int exit_code(enum err_code code)
     return 1;
 }
 
-enum { EXIT_USAGE_OF_JUDGE = 64, EXIT_FAULT_OF_JUDGE = 70 }; // as sysexits.h has them
+enum { EXIT_USAGE_OF_JUDGE = 64, EXIT_FAULT_OF_JUDGE = 70 }; // from sysexits.h
 
-// A command that judges says 1 and 2 itself.
+// A command that judges returns 1 and 2 itself.
 static int judge_exit_code(enum err_code code)
 {
     switch (code) {
@@ -92,15 +92,15 @@ static int run(const struct command *command, int argc, char **argv)
     if (command->judge ? command->judge(argc, argv, &verdict, &err)
                        : command->run(argc, argv, &err))
         return verdict;
-    if (err.msg[0] && log_is_json()) // one plain line would break what reads the others
+    if (err.msg[0] && log_is_json()) // one plain line would break readers of the others
         log_error("stepscope %s: %s", command->name, err.msg);
     else if (err.msg[0])
         fprintf(stderr, "stepscope %s: %s\n", command->name, err.msg);
     return command->judge ? judge_exit_code(err.code) : exit_code(err.code);
 }
 
-// A file of ours must not come to stand where texts are read or written. The process of a job gets
-// exactly the descriptors that it shall have.
+// A file of ours must not end up as standard input, output or error. The process of a job gets
+// exactly the descriptors meant for it.
 static void fill_standard_files(void)
 {
     int fd;
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
     if (strcmp(word, "_job") != 0)
         fill_standard_files();
     json_memory_watch();
-    setlocale(LC_CTYPE, "C.UTF-8"); // names in archives are converted to the locale's letters
+    setlocale(LC_CTYPE, "C.UTF-8"); // archive member names are converted to the locale's encoding
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0) {
         show_help(stdout);
         return 0;

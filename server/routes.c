@@ -160,7 +160,7 @@ const size_t routes_count = sizeof(routes) / sizeof(*routes);
 
 // --- matching -----------------------------------------------------------------------------------
 
-// The segments of a path, one after the other.
+// The segments of a path, one after another.
 struct walk {
     struct str rest;
     bool ended; // no '/' came before rest
@@ -178,7 +178,7 @@ static bool next_segment(struct walk *walk, struct str *segment)
     return true;
 }
 
-// Matches the still encoded path, so that an encoded '/' stays part of a name.
+// Matches the path still encoded, so that an encoded '/' stays part of a name.
 static bool matches(const char *pattern, struct str path, struct str *captures)
 {
     struct walk want = {str_of(pattern), false}, have = {path, false};
@@ -214,7 +214,7 @@ static bool decode_captures(struct request *request, struct err *err)
     return true;
 }
 
-// 405, telling the methods of all rows that match; OPTIONS is answered the same way, with 204.
+// 405, listing the methods of all rows that match; OPTIONS gets the same with 204.
 static bool refuse_method(struct request *request, struct response *response, struct err *err)
 {
     char allow[64] = "OPTIONS";
@@ -259,7 +259,7 @@ bool routes_find(struct request *request, struct response *response, struct err 
 
 // --- answering ----------------------------------------------------------------------------------
 
-// So that one address, or one token, cannot have all threads.
+// So that no address and no token can take all threads.
 static bool refuse_crowd(struct request *request, struct response *response, const char *whose,
                          struct err *err)
 {
@@ -305,7 +305,7 @@ static bool show_missing_page(struct request *request, struct response *response
     return true;
 }
 
-// What may succeed later without the client doing anything about it.
+// Errors that may go away without the client changing anything.
 static bool will_pass(const struct response *response, enum err_code code)
 {
     return code == ERR_BUSY || response->status == 429 || response->status == 503 ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Admits requests: by a token, by a browser's session, or by whom a trusted proxy names.
+// Admits requests: by a token, a browser's session, or a user named by a trusted proxy.
 #include "server/access/access_parts.h"
 #include "server/access/audit.h"
 #include "server/access/credentials.h"
@@ -42,7 +42,7 @@ static bool has_text(const char *text)
     return text && *text;
 }
 
-// Somebody who is no process of this machine may come.
+// Others than processes of this machine can connect.
 static bool is_reached_from_elsewhere(const struct access_config *config)
 {
     return !is_loopback(config->listen) || has_text(config->trusted_proxies) ||
@@ -126,7 +126,8 @@ static bool refuse_guesses(struct request *request, struct response *response, u
                            LOGIN_GUARD_FAILURES, wait_s);
 }
 
-// Wrong credentials alone wait: a good token of the same address, as behind one router, never does.
+// Only wrong credentials have to wait: a good token from the same address, e.g. behind one router,
+// never does.
 bool access_count_failure(struct request *request, struct response *response, const char *why,
                           struct err *err)
 {
@@ -259,7 +260,7 @@ bool access_admit(struct request *request, struct response *response, struct err
 {
     if (!check_address(request, response, err))
         return false;
-    // What is open to everybody is so with wrong credentials, too; such as the page to sign in.
+    // Open routes, such as the sign-in page, also serve requests with wrong credentials.
     bool open = request->route->scopes == SCOPE_OPEN;
     if (open && !is_page(request)) {
         request->who = (struct principal){.kind = WHO_NOBODY, .name = STR("nobody")};
@@ -269,7 +270,7 @@ bool access_admit(struct request *request, struct response *response, struct err
            (open || check_scopes(request, response, err));
 }
 
-// The page that was asked for, as a value in an address.
+// The requested page, as a value in an address.
 static bool write_escaped(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {

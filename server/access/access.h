@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who sends a request, and whether that may do what the request asks for.
+// Who sends a request, and whether they may do what it asks for.
 #ifndef SERVER_ACCESS_H
 #define SERVER_ACCESS_H
 
@@ -14,45 +14,45 @@ struct store;
 
 struct access_config {
     struct store *store;
-    const char *data_dir;          // for what to do when nobody could get in
+    const char *data_dir;          // for advice if nobody could get in
     const char *auth;              // "auto", "required" or "off"
     const char *listen;            // "127.0.0.1:8080"
     const char *public_url;        // NULL: none
     const char *trusted_proxies;   // "127.0.0.1,10.0.0.0/8"; NULL: none
-    const char *proxy_user_header; // in which they name the user
+    const char *proxy_user_header; // header in which they name the user
     const char *proxy_admins;      // "alice,bob"; NULL: none
 };
 
-// Decides once how requests are admitted. ERR_USAGE when that would let in whoever reaches the
+// Decides once how requests are admitted. ERR_USAGE if that would let in anyone who reaches the
 // port from elsewhere, or nobody. Texts of the config outlive it. Pair with access_close.
 MUST_CHECK struct access *access_open(const struct access_config *config, struct err *err);
 void access_close(struct access *access); // NULL is allowed
 
-// Whether requests must say who sends them. NULL: no.
+// Whether requests must authenticate. NULL: no.
 bool access_is_required(const struct access *access);
 
-// Puts the client's address in request->peer where a trusted proxy passes the request on. Before
-// anything that logs or counts by it.
+// Sets request->peer to the client's address if a trusted proxy forwards the request. Must run
+// before anything that logs or counts by it.
 void access_find_peer(struct request *request);
 
-// Sets request->who, also WHO_NOBODY, whatever the route. Fails with 400, 401, 403 or 429 for
-// credentials that are wrong.
+// Sets request->who, possibly to WHO_NOBODY, whatever the route. Fails with 400, 401, 403 or 429 if
+// the credentials are wrong.
 MUST_CHECK bool access_identify(struct request *request, struct response *response,
                                 struct err *err);
 
-// Sets request->who. Fails with 401 when nobody known sends it and the route is not open, with 403
-// when their scopes do not do.
+// Sets request->who. Fails with 401 if the sender is unknown and the route is not open, with 403 if
+// their scopes are not enough.
 MUST_CHECK bool access_admit(struct request *request, struct response *response, struct err *err);
 
-// True when the response sends a browser that nobody knows from a page to the one to sign in.
+// True if the response redirects an unknown browser to the sign-in page.
 bool access_sends_to_login(struct request *request, struct response *response);
 
 // --- sessions of browsers (access_session.c) ----------------------------------------------------
 
-// Begins a session with a token and sets its cookie. Fails as access_identify does.
+// Starts a session with a token and sets its cookie. Fails as access_identify does.
 MUST_CHECK bool access_begin_session(struct request *request, struct response *response,
                                      struct str token, struct err *err);
-// Ends the request's session, if any, and takes the cookie away.
+// Ends the request's session, if any, and removes the cookie.
 MUST_CHECK bool access_end_session(struct request *request, struct response *response,
                                    struct err *err);
 

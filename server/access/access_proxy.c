@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trusted proxy says of a request: whose it is, and where it came from.
+// What a trusted proxy says about a request: whose it is, and where it came from.
 #include "server/access/access_parts.h"
 
 #include "ingest/base/log.h"
@@ -15,7 +15,7 @@ static struct str trim(struct str text)
     return text;
 }
 
-// What the proxy itself has seen stands last; all before it is hearsay.
+// The last entry is what the proxy itself has seen; everything before it is hearsay.
 static struct str last_hop(const struct request *request)
 {
     struct str hops = {NULL, 0};
@@ -37,7 +37,7 @@ static bool is_passed_on(const struct request *request)
     return false;
 }
 
-// Behind a proxy on this machine the whole network looks like somebody who sits here.
+// With a proxy on this machine, the whole network looks like a local user.
 static void warn_of_proxy(struct access *access, const struct request *request)
 {
     if (access->required || access->proxies.count || !is_passed_on(request) ||
@@ -61,7 +61,7 @@ void access_find_peer(struct request *request)
         request->peer = hop;
 }
 
-// No space, comma or quote, which would be several names, or a header that was put together.
+// No space, comma or quote: those would mean several names, or an injected header.
 static bool is_user(struct str name)
 {
     for (size_t i = 0; i < name.len; i++)

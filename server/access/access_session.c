@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sessions of browsers: a cookie stands for the token that began it.
+// Browser sessions: a cookie represents the token that started it.
 #include "server/access/access_parts.h"
 #include "server/access/credentials.h"
 #include "server/base/token.h"
 
 #include "ingest/base/clock.h"
 
-// The name with __Host- makes browsers keep it for https, this host and every path alone.
+// The prefix __Host- makes browsers restrict it to https, this host and all paths.
 static const char *cookie_name(const struct access *access)
 {
     return access->secure ? "__Host-stepscope" : "stepscope";
@@ -17,8 +17,8 @@ static struct str find_cookie(const struct request *request)
     return credentials_session(request, cookie_name(request->services->access));
 }
 
-// Browsers send cookies with whatever a page makes them send, so a change must say that it is a
-// page of ours; that what it says is true was checked before.
+// Browsers attach cookies to whatever a page makes them send, so a change must come from a page of
+// ours; its Origin was already checked.
 static bool check_sender(const struct request *request, struct response *response, struct err *err)
 {
     struct str site = request_header(request, "Sec-Fetch-Site");
@@ -39,7 +39,7 @@ static void set_cookie(struct request *request, struct response *response, const
                     access->secure ? "; Secure" : "", more);
 }
 
-// Guessed, or ended: the browser shall forget it, so that it comes no second time.
+// Guessed, or ended: the browser should forget it, so that it does not come again.
 static bool refuse_session(struct request *request, struct response *response, struct err *err)
 {
     set_cookie(request, response, "", "; Max-Age=0");

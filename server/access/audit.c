@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The audit log: a row that triggers protect, and a line of a file that can be shipped elsewhere.
+// The audit log: a row protected by triggers, and a line in a file that can be shipped elsewhere.
 #include "server/access/audit.h"
 
 #include "server/access/refusals.h"
@@ -21,13 +21,13 @@
 #include <unistd.h>
 
 #define OBJECT_MAX_BYTES 300
-#define OBJECT_ROOM      1024 // for the address and what it named
+#define OBJECT_ROOM      1024 // for the address and what it refers to
 
 struct audit {
     struct store *store;
-    uint64_t file_bytes; // 0: it is never put aside
+    uint64_t file_bytes; // 0: never rotated
     int64_t files;
-    pthread_mutex_t lock; // of the refusals
+    pthread_mutex_t lock; // for the refusals
     struct refusals *refusals;
     char path[4096];
 };
@@ -91,8 +91,7 @@ uint64_t audit_file_bytes(const struct audit *audit)
     return bytes;
 }
 
-// Nobody else appends to it or puts it aside before it is closed. The command line writes to it,
-// too.
+// Nobody else appends to it or rotates it before it is closed. The command line writes to it, too.
 static int open_locked(const struct audit *audit)
 {
     enum { TRIES = 16 };
@@ -104,7 +103,7 @@ static int open_locked(const struct audit *audit)
         if (flock(fd, LOCK_EX) == 0 && fstat(fd, &opened) == 0 && stat(audit->path, &named) == 0 &&
             opened.st_ino == named.st_ino && opened.st_dev == named.st_dev)
             return fd;
-        close(fd); // it was put aside meanwhile
+        close(fd); // it was rotated meanwhile
     }
     errno = EBUSY;
     return -1;
@@ -117,7 +116,7 @@ static bool is_full(const struct audit *audit, int fd, size_t more)
            (uint64_t)info.st_size + more > audit->file_bytes;
 }
 
-// Those that an earlier process put aside, when more were to stay.
+// Rotated files left by an earlier process that kept more.
 static void remove_beyond(const struct audit *audit)
 {
     bool found = true;
@@ -128,7 +127,7 @@ static void remove_beyond(const struct audit *audit)
     }
 }
 
-// The oldest goes. Under the lock of the file.
+// Drops the oldest. Called with the file locked.
 static void put_aside(const struct audit *audit)
 {
     char from[sizeof(audit->path) + 24], to[sizeof(audit->path) + 24];
@@ -151,7 +150,8 @@ static void append(const struct audit *audit, const struct buf *line)
         close(fd);
         fd = open_locked(audit);
     }
-    if (fd < 0 || write(fd, line->at, line->len) != (ssize_t)line->len) // at once: no mix of two
+    if (fd < 0 || write(fd, line->at, line->len) != (ssize_t)line->len) // in one write: lines never
+                                                                        // mix
         log_error("%s cannot be written", audit->path);
     if (fd >= 0)
         close(fd);
@@ -163,7 +163,7 @@ static void add_member(struct buf *line, const char *name, struct str value)
     buf_json(line, value);
 }
 
-// sum: what the line counts, NULL for one entry alone.
+// sum: what the line counts, NULL for a single entry.
 static void write_line(const struct audit *audit, const struct audit_row *row,
                        const struct refused *sum)
 {
@@ -210,7 +210,7 @@ static struct audit_row row_of(const struct refused *refusal)
                               .status = refusal->status};
 }
 
-// Its entry, if that could not be written when the first one came, and the count.
+// Writes the entry, if that failed when the first one came, and the count.
 static bool write_sum(const struct audit *audit, struct refused *refusal, struct err *err)
 {
     struct audit_row row = row_of(refusal);
@@ -228,7 +228,7 @@ static void sum_up(void *context, struct refused *refusal)
         log_warn("counting refused requests: %s", err.msg);
 }
 
-// Under the lock.
+// Called with the lock.
 static void end_hours(struct audit *audit, bool all)
 {
     struct refused ended;
@@ -241,7 +241,7 @@ static void end_hours(struct audit *audit, bool all)
     }
 }
 
-// The first of its kind stands in the log at once, and holds the count of the others.
+// The first of its kind is logged at once, and holds the count of the others.
 static void count_refusal(struct audit *audit, const struct audit_row *row)
 {
     bool is_new;
@@ -279,7 +279,7 @@ void audit_close(struct audit *audit)
 
 void audit_write(struct audit *audit, const struct audit_entry *entry)
 {
-    char object[OBJECT_ROOM]; // a token may stand in an address where its name was meant
+    char object[OBJECT_ROOM]; // someone may have put a token into the address by mistake
     if (!audit)
         return;
     size_t len = secrets_redact_into(entry->object, object, sizeof(object));
@@ -317,26 +317,26 @@ static bool names_upload(const struct request *request)
     return str_starts_with(request->object, STR("upload "));
 }
 
-// A piece of an upload says nothing until the last one made it an upload.
+// A piece of an upload is not logged until the last one completes it.
 static bool is_piece(const struct request *request, const struct response *response)
 {
     return request->is_piece && response->status == 204 && !names_upload(request);
 }
 
-// Wrong credentials have an entry of their own; without any nothing was done, and whoever can
-// reach the port could fill the disk.
+// Wrong credentials have their own entry; without any nothing was done, and anyone who can reach
+// the port could fill the disk.
 static bool counts(const struct request *request, const struct response *response)
 {
     if (!request->route || request->who.kind == WHO_NOBODY)
         return false;
     if (request->is_download)
         return response->status == 0 || response->status < 300;
-    if (request_is_safe(request)) // asking how far it came may bring an upload to its end
+    if (request_is_safe(request)) // a progress query may complete an upload
         return names_upload(request);
     return !is_piece(request, response);
 }
 
-// The address as it was sent, and what it named: "/api/v1/runs/exp42 (run r_7q2k9d0x)".
+// The address as sent, and what it refers to: "/api/v1/runs/exp42 (run r_7q2k9d0x)".
 static struct str object_of(const struct request *request)
 {
     struct str path = request->path, named = request->object;

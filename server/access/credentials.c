@@ -27,7 +27,7 @@ static struct str next_pair(struct str *rest)
     return pair;
 }
 
-// Whether that pair is the cookie; then its value.
+// Whether that pair is the cookie; if so, its value.
 static bool is_cookie(struct str pair, struct str name, struct str *value)
 {
     if (!str_starts_with(pair, name) || pair.len <= name.len || pair.at[name.len] != '=')

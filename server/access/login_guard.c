@@ -14,7 +14,7 @@ enum { SETS = 256, WAYS = 8 };
 struct failures {
     uint64_t address; // its hash; 0 free
     int64_t at_ns[LOGIN_GUARD_FAILURES];
-    unsigned next; // in at_ns: the oldest of them
+    unsigned next; // in at_ns: the oldest
 };
 
 struct login_guard {
@@ -39,7 +39,7 @@ void login_guard_free(struct login_guard *guard)
     free(guard);
 }
 
-// Of IPv6 addresses whoever has one has the 2^64 beside it, too.
+// Whoever has an IPv6 address also has the 2^64 around it.
 static uint64_t key_of(struct str address)
 {
     char text[INET6_ADDRSTRLEN] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Slows down who guesses tokens: after ten failures within a minute those of an address wait.
+// Slows down token guessing: after ten failures within a minute an address has to wait.
 #ifndef SERVER_LOGIN_GUARD_H
 #define SERVER_LOGIN_GUARD_H
 
@@ -14,11 +14,11 @@ struct login_guard;
 MUST_CHECK struct login_guard *login_guard_new(struct err *err);
 void login_guard_free(struct login_guard *guard); // NULL is allowed
 
-// Seconds that the address has to wait at the time mono_ns, 0: none.
+// Seconds the address has to wait at time mono_ns, 0: none.
 unsigned login_guard_wait_s(struct login_guard *guard, struct str address, int64_t mono_ns);
 
-// Notes a failure. The table holds a few thousand addresses; others push out those that failed
-// longest ago.
+// Records a failure. The table has room for a few thousand addresses; new ones replace those whose
+// last failure is oldest.
 void login_guard_fail(struct login_guard *guard, struct str address, int64_t mono_ns);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotas: what the store counted, and what uploads under way will add to it.
+// Quotas: what the store has counted, plus what uploads in progress will add.
 #include "server/access/quota.h"
 
 #include "server/base/services.h"
@@ -13,13 +13,13 @@
 
 #define DAY_S ((int64_t)86400)
 
-// Uploads that somebody has under way.
+// Someone's uploads in progress.
 struct holder {
     char key[80];
     int64_t uploads;
-    uint64_t bytes;       // that came so far and are not in the store yet
-    uint64_t new_bytes;   // of these, those that are to be stored
-    struct quota_use use; // as the store said last
+    uint64_t bytes;       // received so far and not in the store yet
+    uint64_t new_bytes;   // of these, those to be stored
+    struct quota_use use; // last answer of the store
     bool knows_use;       // nothing of this holder's was counted since
     struct holder *next;
 };
@@ -56,7 +56,7 @@ void quota_free(struct quota *quota)
     free(quota);
 }
 
-// --- who has uploads under way ------------------------------------------------------------------
+// --- uploads in progress ------------------------------------------------------------------------
 
 static struct holder **find_holder(struct quota *quota, struct str key)
 {
@@ -102,7 +102,7 @@ static struct quota_limits limits_of(const struct quota *quota, const struct pri
                                  own_or(who->limits.in_flight, quota->defaults.in_flight)};
 }
 
-// What is left of a limit; INT64_MAX without one.
+// What remains of a limit; INT64_MAX without one.
 static int64_t left_of(int64_t limit, int64_t used, uint64_t reserved)
 {
     if (limit == 0)
@@ -140,7 +140,7 @@ static bool refuse_in_flight(struct request *request, struct response *response,
                            (int)request->who.name.len, request->who.name.at, (long long)most);
 }
 
-// What is left of both limits beside what is under way.
+// What remains of both limits after uploads in progress.
 struct room {
     int64_t day, stored;
 };
@@ -161,8 +161,8 @@ static bool fits(int64_t left, uint64_t bytes)
     return left > 0 && bytes <= (uint64_t)left;
 }
 
-// Whether so many bytes more may come, under the lock. The store is asked before anything is
-// refused, and else only when something of this holder's was counted.
+// Whether this many more bytes may come; called with the lock. The store is asked before anything
+// is refused, and otherwise only if something of this holder's was counted.
 static bool check_room(struct quota *quota, struct holder *holder, struct request *request,
                        struct response *response, uint64_t bytes, struct err *err)
 {
@@ -178,7 +178,7 @@ static bool check_room(struct quota *quota, struct holder *holder, struct reques
     return fits(room.stored, bytes) || refuse_stored(request, response, room.stored, err);
 }
 
-// Counts bytes that came, under the lock: what leaves these counts is in the store then.
+// Counts received bytes; called with the lock. What leaves these counts is in the store by then.
 static bool reserve(struct quota *quota, struct holder *holder, struct request *request,
                     struct response *response, uint64_t bytes, struct err *err)
 {
@@ -190,7 +190,7 @@ static bool reserve(struct quota *quota, struct holder *holder, struct request *
     return true;
 }
 
-// Gives back bytes that were kept free, under the lock.
+// Gives back reserved bytes; called with the lock.
 static void give_back(struct holder *holder, struct request *request, uint64_t bytes)
 {
     bytes = bytes < request->quota_bytes ? bytes : request->quota_bytes;
@@ -270,7 +270,7 @@ void quota_settle(struct request *request, uint64_t counted_bytes)
     pthread_mutex_unlock(&quota->lock);
 }
 
-// What came and became nothing: it is counted before the reservation goes, so that nothing slips in
+// Bytes that came to nothing are counted before the reservation goes, so that nothing slips in
 // between.
 static void charge_rest(const struct quota *quota, const struct request *request)
 {

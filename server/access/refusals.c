@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of fixed size; what finds no room in it is counted in its last place.
+// A table of fixed size; overflow is counted in its last place.
 #include "server/access/refusals.h"
 
 #include <stdio.h>
@@ -50,7 +50,7 @@ static void name_others(struct refused *kind)
     kind->object[0] = '\0';
 }
 
-// Those of earlier hours must have been taken.
+// Those of earlier hours must have been taken already.
 static struct refused *place_of(struct refusals *refusals, const struct refused *one)
 {
     struct refused *room = NULL, *others = &refusals->kinds[REFUSALS_KINDS];

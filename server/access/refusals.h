@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests that were refused, counted by who sent them, from where, what was asked and the answer,
-// an hour at a time: whoever sends them without end makes a number grow, and no log. Not for
-// several threads at a time.
+// Refused requests, counted per hour by sender, address, request and answer: endless refusals
+// increase a number, not a log. Not thread-safe.
 #ifndef SERVER_REFUSALS_H
 #define SERVER_REFUSALS_H
 
 #include "server/store/store_access.h"
 
-#define REFUSALS_KINDS 256 // counted apart in an hour; all others together
+#define REFUSALS_KINDS 256 // counted separately per hour; all others together
 
 struct refusals;
 
 struct refused {
-    int64_t row_id; // of the entry in the database; 0 there is none
+    int64_t row_id; // of the entry in the database; 0: none
     int64_t hour, first_ns, last_ns;
     uint64_t count;
-    uint64_t summed; // of these so many stand in the database
+    uint64_t summed; // how many of these are in the database
     int status;
     char who[160], peer[64], action[160], object[320], request_id[48];
 };
@@ -24,15 +23,14 @@ struct refused {
 MUST_CHECK struct refusals *refusals_new(struct err *err);
 void refusals_free(struct refusals *refusals); // NULL is allowed
 
-// Counts one. *is_new: it is the first of its kind in this hour, and row_id is for the caller to
-// set.
+// Counts one. *is_new: it is the first of its kind in this hour, and the caller has to set row_id.
 struct refused *refusals_count(struct refusals *refusals, const struct audit_row *row,
                                bool *is_new);
 
-// Moves out one whose hour ended, or any when all shall go; false when there is none.
+// Takes out one whose hour has ended, or any if all should go; false if there is none.
 bool refusals_take(struct refusals *refusals, int64_t now_ns, bool all, struct refused *taken);
 
-// Calls visit for all that grew since it was last called.
+// Calls visit for all that have grown since the last call.
 void refusals_each_grown(struct refusals *refusals,
                          void (*visit)(void *context, struct refused *refusal), void *context);
 

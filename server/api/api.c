@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several handlers need: finding runs and ending answers.
+// Shared by several handlers: finding runs and finishing answers.
 #include "server/api/api.h"
 
 #include "ingest/base/hash.h"

@@ -32,12 +32,12 @@ bool api_purge_run(struct request *request, struct response *response, struct er
 bool api_empty_bin(struct request *request, struct response *response, struct err *err);
 bool api_get_retention(struct request *request, struct response *response, struct err *err);
 
-// Findings that were put aside (api_dismissals.c).
+// Dismissed findings (api_dismissals.c).
 bool api_list_dismissals(struct request *request, struct response *response, struct err *err);
 bool api_put_dismissal(struct request *request, struct response *response, struct err *err);
 bool api_delete_dismissal(struct request *request, struct response *response, struct err *err);
 
-// Runs that others are held against (api_baselines.c).
+// Baselines (api_baselines.c).
 bool api_list_baselines(struct request *request, struct response *response, struct err *err);
 bool api_get_baseline(struct request *request, struct response *response, struct err *err);
 bool api_put_baseline(struct request *request, struct response *response, struct err *err);
@@ -50,7 +50,7 @@ bool api_get_level_changes(struct request *request, struct response *response, s
 bool api_list_alerts(struct request *request, struct response *response, struct err *err);
 bool api_patch_alert(struct request *request, struct response *response, struct err *err);
 
-// The row's table (api_tables.c).
+// The table in the route's row (api_tables.c).
 bool api_get_table(struct request *request, struct response *response, struct err *err);
 
 // A window of a rank's trace (api_timeline.c).
@@ -59,7 +59,7 @@ bool api_get_timeline(struct request *request, struct response *response, struct
 // Plans of memory (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
 
-// Who one is, tokens, and the audit log (api_session.c, api_tokens.c, api_audit.c).
+// The caller's identity, tokens, and the audit log (api_session.c, api_tokens.c, api_audit.c).
 bool api_get_session(struct request *request, struct response *response, struct err *err);
 bool api_post_session(struct request *request, struct response *response, struct err *err);
 bool api_delete_session(struct request *request, struct response *response, struct err *err);
@@ -68,7 +68,7 @@ bool api_create_token(struct request *request, struct response *response, struct
 bool api_revoke_token(struct request *request, struct response *response, struct err *err);
 bool api_list_audit(struct request *request, struct response *response, struct err *err);
 
-// Uploads and traces as they came (api_uploads.c).
+// Uploads, and traces as uploaded (api_uploads.c).
 bool api_get_upload(struct request *request, struct response *response, struct err *err);
 bool api_get_trace(struct request *request, struct response *response, struct err *err);
 

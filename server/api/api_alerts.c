@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inbox of alerts, and what people decide of them.
+// The inbox of alerts, and people's decisions on them.
 #include "server/api/api.h"
 #include "server/api/table_reply.h"
 #include "server/http/json_body.h"

@@ -6,7 +6,7 @@
 #include "server/store/access_tables.h"
 #include "server/store/store_access.h"
 
-#define NEWEST 5000 // entries that filters and pages look at
+#define NEWEST 5000 // entries available to filters and pages
 
 bool api_list_audit(struct request *request, struct response *response, struct err *err)
 {

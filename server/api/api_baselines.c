@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that others are held against, each under a name.
+// Named runs that others are compared with.
 #include "server/api/api.h"
 #include "server/api/table_reply.h"
 #include "server/http/json_body.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bin of deleted runs, and which runs retention takes.
+// The bin of deleted runs, and which runs retention deletes.
 #include "server/api/api.h"
 
 #include "ingest/base/clock.h"
@@ -143,7 +143,7 @@ static void note_purge(const struct request *request, const struct stored_run *r
     audit_write(request->services->audit, &entry);
 }
 
-// What is restored meanwhile stays.
+// Runs restored meanwhile stay.
 bool api_empty_bin(struct request *request, struct response *response, struct err *err)
 {
     struct stored_list list;
@@ -169,7 +169,7 @@ bool api_empty_bin(struct request *request, struct response *response, struct er
 
 // --- retention ----------------------------------------------------------------------------------
 
-// The service's rules, but for those that the request gives.
+// The service's rules, overridden by those in the request.
 static bool read_rules(const struct request *request, struct retention_rules *rules,
                        struct err *err)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Making, changing and deleting runs.
+// Creating, changing and deleting runs.
 #include "server/api/api.h"
 #include "server/care/retention_plan.h"
 #include "server/http/json_body.h"
 
 static const char *const no_parameters[] = {NULL};
 
-// --- what was sent ------------------------------------------------------------------------------
+// --- the body ------------------------------------------------------------------------------------
 
 static const char *const known_members[] = {"name", "project", "note", "tags", "world_size",
                                             "step", "warmup",  "meta", NULL};
@@ -22,7 +22,7 @@ static bool read_world_size(json_t *object, int64_t *world_size, struct err *err
            err_set(err, ERR_USAGE, "found a world_size that is neither a number of ranks nor null");
 }
 
-// -1 for null, and when it is not there.
+// -1 for null or if missing.
 static bool read_warmup(json_t *object, int64_t *steps, struct err *err)
 {
     json_t *value = json_object_get(object, "warmup");
@@ -34,7 +34,7 @@ static bool read_warmup(json_t *object, int64_t *steps, struct err *err)
            err_set(err, ERR_USAGE, "found a warmup that is neither a number of steps nor null");
 }
 
-// Tags or settings: {"key": "value", "gone": null} (RFC 7396). The object has to live on.
+// Tags or settings: {"key": "value", "gone": null} (RFC 7396). Borrows from the object.
 struct pairs {
     struct run_tag *at;
     size_t count;
@@ -74,7 +74,7 @@ static bool refuse_changed(struct response *response, struct err *err)
                            "the run no longer matches If-Match");
 }
 
-// Whether a change failed because another came first, after the revision was looked at.
+// Whether a change failed because another one came first, after the revision was checked.
 static bool came_second(const struct request *request, const struct run *seen, int64_t expected,
                         const struct err *why)
 {
@@ -86,22 +86,22 @@ static bool came_second(const struct request *request, const struct run *seen, i
            now.revision != expected;
 }
 
-// Whether a list of tags has one that begins so. A weak one (W/"...") is none that a change may
-// rest on (RFC 9110, 13.1.1).
+// Whether a list of tags has one that starts with this. A weak tag (W/"...") must not be used for
+// changes (RFC 9110, 13.1.1).
 static bool lists_tag(struct str list, struct str begin)
 {
     while (list.len) {
         if (str_starts_with(list, begin))
             return true;
         bool is_blank = *list.at == ' ' || *list.at == '\t' || *list.at == ',';
-        size_t comma = str_find(list, STR(",")); // tags hold none
+        size_t comma = str_find(list, STR(",")); // tags contain none
         size_t used = is_blank ? 1 : comma == SIZE_MAX ? list.len : comma;
         list = (struct str){list.at + used, list.len - used};
     }
     return false;
 }
 
-// The revision in If-Match: the tag that GET /runs/{run} gave is "id.revision.hash".
+// The revision in If-Match: the tag from GET /runs/{run} is "id.revision.hash".
 static bool expected_revision(struct request *request, struct response *response,
                               const struct run *run, int64_t *revision, struct err *err)
 {
@@ -225,12 +225,13 @@ bool api_patch_run(struct request *request, struct response *response, struct er
     if (!ok && came_second(request, &run, expected, err))
         return refuse_changed(response, err);
     if (ok && request->services->intake->jobs)
-        jobs_wake(request->services->intake->jobs); // new choices of steps queue its traces
+        jobs_wake(request->services->intake->jobs); // its traces are queued if the choice of steps
+                                                    // changed
     return ok && api_reply_run(request, response, run.id, err);
 }
 
-// Where there is no bin. It went through it all the same, which refuses baselines; the service may
-// have emptied that already.
+// Without a bin. The run still passed through it, which refuses baselines; the service may have
+// emptied the bin already.
 static bool delete_for_good(struct request *request, struct response *response,
                             const struct run *run, struct err *err)
 {
@@ -257,7 +258,7 @@ bool api_delete_run(struct request *request, struct response *response, struct e
                : delete_for_good(request, response, &run, err);
 }
 
-// Whoever may only upload ends runs of their own. One that is complete already stays as it is.
+// With upload scope one may only finalize one's own runs. A complete run stays as it is.
 static bool check_own(const struct request *request, struct response *response,
                       const struct run *run, struct err *err)
 {
@@ -269,7 +270,7 @@ static bool check_own(const struct request *request, struct response *response,
         "this run was created by someone else or is a baseline: changing it needs the scope write");
 }
 
-// Does something to the run that makes work, and tells those who do it.
+// Changes the run in a way that creates jobs, and wakes the workers.
 static bool make_work(struct request *request, struct response *response,
                       bool (*change)(struct store *, struct str, struct err *), struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings of a run that someone put aside, each with a reason. The table of findings stays as the
+// Findings of a run that someone dismissed, each with a reason. The table of findings stays as the
 // analysis wrote it; pages join the two by the finding's id.
 #include "ingest/base/clock.h"
 #include "server/api/api.h"

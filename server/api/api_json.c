@@ -60,7 +60,7 @@ double api_trace_progress(const struct request *request, const struct trace_row 
     return 0;
 }
 
-// null when nothing is under way.
+// null if nothing is in progress.
 static bool progress_json(const struct request *request, const struct run *run, struct buf *out,
                           struct err *err)
 {
@@ -119,7 +119,7 @@ static void parts_json(const struct run *run, struct buf *out)
     buf_putc(out, '}');
 }
 
-// Whether all ranks that will come are there.
+// Whether all ranks that will come have arrived.
 static bool is_complete(const struct run *run)
 {
     bool expected = run->world_size > 0 && run->received >= run->world_size;
@@ -246,7 +246,7 @@ static bool any_is_done(const struct upload *upload)
     return false;
 }
 
-// What the trust report of the run doubts about its ranks, by rank.
+// Doubts in the run's trust report about its ranks, by rank.
 static bool read_doubts(const struct request *request, const struct run *run,
                         struct table_page *page, struct err *err)
 {
@@ -261,7 +261,7 @@ static bool read_doubts(const struct request *request, const struct run *run,
                             page, err);
 }
 
-// Where the rows of a rank begin; those of the run as a whole come last.
+// Where the rows of a rank start; those of the whole run come last.
 static size_t first_of_rank(const struct table *doubts, int64_t rank)
 {
     size_t low = 0, high = doubts->row_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service counts, and how full and how busy it is, for Prometheus.
+// The service's counters, and how full and busy it is, for Prometheus.
 #include "server/api/api.h"
 
 #include "server/access/audit.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#define WALK_EVERY_NS ((int64_t)300 * 1000000000) // sizes of all files: a walk through folders
+#define WALK_EVERY_NS ((int64_t)300 * 1000000000) // sizes of all files: walks through the folders
 
 static const char *const no_parameters[] = {NULL};
 
@@ -30,7 +30,7 @@ struct walk {
     uint64_t blob_bytes, blob_files, trace_bytes, trace_files;
 };
 
-// A file that went meanwhile counts as empty.
+// A file that has vanished counts as empty.
 static uint64_t file_bytes(const char *path)
 {
     struct stat info;
@@ -59,7 +59,7 @@ static bool add_trace(void *ctx, const char *trace_id, struct err *err)
     return true;
 }
 
-// When it fails the old sizes stand.
+// If it fails, the old sizes stay.
 static void measure_files(const struct services *services)
 {
     struct walk walk = {.blobs = services->intake->blobs};
@@ -86,7 +86,7 @@ static void write_database(const struct services *services, struct buf *out)
     }
 }
 
-// --- what is now --------------------------------------------------------------------------------
+// --- current values -----------------------------------------------------------------------------
 
 static void write_queue(const struct queue_state *queue, struct buf *out)
 {
@@ -113,7 +113,7 @@ static void write_process(struct buf *out)
     buf_putc(out, '\n');
 }
 
-// A name in quotes, as the text format has it.
+// A name in quotes, as in the text format.
 static void write_label(struct buf *out, const char *text)
 {
     for (; *text; text++) {
@@ -123,7 +123,7 @@ static void write_label(struct buf *out, const char *text)
     }
 }
 
-// Few of many: each owner is a series of its own for whoever keeps these figures.
+// Only a few: each owner becomes a separate series in the monitoring system.
 static void write_owners(const struct store_room *room, struct buf *out)
 {
     buf_puts(

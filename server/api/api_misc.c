@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the service lives and can work, what it is, and its own description.
+// Whether the service is alive and able to work, its version, and its own description.
 #include "server/api/api.h"
 
 #include "server/api/openapi_data.h"

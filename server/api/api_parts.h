@@ -28,8 +28,8 @@ void api_tell_storage(struct request *request, struct response *response);
 MUST_CHECK bool api_take_turn(const struct request *request, struct response *response,
                               struct err *err);
 
-// Ends a JSON answer: line end, type, and an ETag of prefix and content (prefix NULL: no ETag).
-// When the client has that already the answer is 304.
+// Ends a JSON answer: line end, type, and an ETag of prefix and content (prefix NULL: no ETag). If
+// the client already has that, the answer is 304.
 MUST_CHECK bool api_finish_json(struct request *request, struct response *response,
                                 const char *prefix, struct err *err);
 
@@ -37,26 +37,26 @@ MUST_CHECK bool api_finish_json(struct request *request, struct response *respon
 MUST_CHECK bool api_run_json(const struct request *request, const struct run *run, struct buf *out,
                              struct err *err);
 
-// Answers with a run as it is now (api_changes.c), and with one that is in the bin (api_bin.c).
+// Answers with a run's current state (api_changes.c), or with one in the bin (api_bin.c).
 MUST_CHECK bool api_reply_run(struct request *request, struct response *response, struct str id,
                               struct err *err);
 MUST_CHECK bool api_reply_deleted(struct request *request, struct response *response, struct str id,
                                   struct err *err);
 
-// Rows of a table, or none for NULL, as a JSON array.
+// A table's rows, or none for NULL, as a JSON array.
 void api_rows_json(const struct table *table, struct buf *out);
 
-// A text, null when it is empty; a count, null when it is negative.
+// A text, null if empty; a count, null if negative.
 void api_text_json(struct str text, struct buf *out);
 void api_count_json(int64_t count, struct buf *out);
 
-// How far a trace is, 0..1.
+// A trace's progress, 0..1.
 double api_trace_progress(const struct request *request, const struct trace_row *trace);
 
 // One trace as runs and uploads show it.
 void api_trace_json(const struct request *request, const struct trace_row *trace, struct buf *out);
 
-// An upload, with what became of its traces. Parts that were refused follow the others.
+// An upload, with the state of its traces. Refused parts follow the others.
 struct api_refused_part {
     struct str filename;
     char reason[240];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner: what training would take of each GPU, from counts in the address alone.
+// The memory planner: what training would take on each GPU, from counts in the address alone.
 #include "server/api/api.h"
 
 #include "analysis/names/gpu_memory.h"
@@ -36,7 +36,7 @@ static const char *const known_parameters[] = {"parameters",
 struct plan_request {
     struct plan_model model;
     struct plan_job job;
-    double memory_bytes; // of a GPU that is not listed; 0: none given
+    double memory_bytes; // of a GPU that is not listed; 0: not given
 };
 
 // --- reading ------------------------------------------------------------------------------------
@@ -72,7 +72,7 @@ static bool read_amount(struct str text, bool letters, double *value)
     char *end = copy;
     if (copy[0] == '\0' || strspn(copy, "0123456789.eE+ ") != strlen(copy))
         return false;
-    for (char *at = copy; *at; at++) // a '+' that was not written as %2B
+    for (char *at = copy; *at; at++) // a '+' not written as %2B
         *at = *at == ' ' ? '+' : *at;
     *value = strtod(copy, &end) * (scale > 0 ? scale : 1);
     return *end == '\0' && isfinite(*value);
@@ -105,7 +105,7 @@ static bool read_gigabytes(const struct query *query, const char *name, double f
     return true;
 }
 
-// The place of a parameter's word in a NULL-terminated list, 0 when it is not given.
+// The position of a parameter's word in a NULL-terminated list, 0 if it is not given.
 static bool read_word(const struct query *query, const char *name, const char *const *words,
                       unsigned *place, struct err *err)
 {
@@ -205,7 +205,7 @@ static void count_member(const char *name, int64_t count, struct buf *out)
     api_count_json(count, out);
 }
 
-// A count of the model that was not told is null.
+// A count of the model that was not given is null.
 static void told_member(const char *name, int64_t count, struct buf *out)
 {
     count_member(name, count ? count : COUNT_UNKNOWN, out);
@@ -256,7 +256,7 @@ static void parts_json(const struct memory_plan *plan, struct buf *out)
     buf_putc(out, ']');
 }
 
-// It does not fit where what is known is too much already; it fits only where all is known.
+// It does not fit if the known parts are already too much; it fits only if all parts are known.
 static void device_json(const struct memory_plan *plan, const struct gpu_memory *gpu,
                         struct buf *out)
 {
@@ -288,7 +288,7 @@ static bool refuse_gpu(struct request *request, struct response *response, struc
                    (int)(name.len < 40 ? name.len : 40), name.at);
 }
 
-// The GPUs asked for, or all.
+// The requested GPUs, or all.
 static bool devices_json(struct request *request, struct response *response,
                          const struct plan_request *asked, const struct memory_plan *plan,
                          struct err *err)

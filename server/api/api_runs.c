@@ -209,7 +209,7 @@ bool api_list_runs(struct request *request, struct response *response, struct er
     struct table_request table;
     struct run_query query;
     struct run_list list;
-    // All of them are known here, so that none is taken for a filter of the table.
+    // All of them are handled here, so that none is taken for a filter on the table.
     if (!query_allow(&request->query, known, err) ||
         !table_request_parse(request, &runs_table, known, &table, err))
         return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who one is, and sessions of browsers.
+// The caller's identity, and browser sessions.
 #include "server/access/access.h"
 #include "server/api/api.h"
 #include "server/base/token.h"
@@ -47,7 +47,7 @@ static bool reply_who(struct request *request, struct response *response, struct
     return api_finish_json(request, response, NULL, err);
 }
 
-// Asked by pages before they know whether anybody is signed in: that nobody is, is an answer.
+// Pages ask before they know whether anyone is signed in: that nobody is, is a valid answer.
 bool api_get_session(struct request *request, struct response *response, struct err *err)
 {
     return query_allow(&request->query, no_parameters, err) &&

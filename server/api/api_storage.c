@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether what is stored is sound: the database as it was checked last, and files that are damaged.
+// Whether stored data is intact: the result of the last database check, and damaged files.
 #include "server/api/api.h"
 #include "server/care/care.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything that the first look at a run needs, in one answer.
+// Everything needed for the first look at a run, in one answer.
 #include "server/api/api.h"
 
 #include "analysis/report/tables.h"
@@ -49,7 +49,7 @@ static void figures_json(const struct table_page *page, struct buf *out)
         buf_puts(out, "null");
 }
 
-// Says that more ranks are to come.
+// Notes that more ranks are expected.
 static void partial_json(const struct run *run, struct buf *out)
 {
     buf_puts(out, ",\"partial\":");
@@ -60,7 +60,7 @@ static void partial_json(const struct run *run, struct buf *out)
         buf_puts(out, "null");
 }
 
-// A rate by the headline step, null where it cannot be known.
+// A rate per headline step, null if unknown.
 static void rate_json(const char *name, const struct run *run, int64_t tokens, int64_t devices,
                       struct buf *out)
 {
@@ -81,8 +81,8 @@ static const struct run_tag *find_pair(const struct run_tag *pairs, size_t count
     return NULL;
 }
 
-// What tokens_per_step makes of the headline step: of the metadata, else the tag, as comparisons
-// take it. Worked out on reading, so that it may come or change at any time.
+// Throughput from tokens_per_step and the headline step: from the metadata, else the tag, as in
+// comparisons. Computed on reading, so that it may be added or changed at any time.
 static void throughput_json(const struct run *run, struct buf *out)
 {
     int64_t tokens = 0, devices = run->world_size > 0 ? run->world_size : run->received;

@@ -8,8 +8,8 @@
 #include "server/http/reply_room.h"
 #include "server/http/route.h"
 
-#define LARGE_ROWS   1000                  // pages of more are made in turns
-#define SORTED_BYTES ((uint64_t)512 << 20) // what a whole table may take while it is sorted
+#define LARGE_ROWS   1000                  // larger pages take turns
+#define SORTED_BYTES ((uint64_t)512 << 20) // most memory for sorting a whole table
 
 static const struct table_desc *trace_table(const char *name)
 {
@@ -19,8 +19,8 @@ static const struct table_desc *trace_table(const char *name)
     return NULL;
 }
 
-// Run tables with rows of every rank: there rank=N is a filter. Elsewhere it asks for the table of
-// that rank's own trace, where a trace has one of that name.
+// Run tables with rows of every rank, where rank=N is a filter. Elsewhere it selects the table of
+// that rank's own trace, if traces have one of that name.
 static bool holds_ranks(const struct table_desc *desc)
 {
     return desc == &table_run_steps || desc == &table_run_breakdown ||
@@ -48,14 +48,14 @@ bool api_headline_rank(const struct request *request, const struct run *run, int
     return true;
 }
 
-// Which table is asked for: one of the run, or as one rank's trace has it.
+// The requested table: of the run, or of one rank's trace.
 struct asked {
     const struct table_desc *desc;
     bool of_rank;
     int64_t rank; // -1 while no trace of the run is done
 };
 
-// What is asked for, and how.
+// What is requested, and how.
 struct table_question {
     struct asked asked;
     const struct table_request *table;
@@ -94,7 +94,7 @@ static bool read_page(const struct request *request, const struct table_place *p
            err_wrap(err, "rank %lld", (long long)asked->rank);
 }
 
-// Details are kept of each trace only; without a rank those of the headline rank are meant.
+// Details exist per trace only; without a rank those of the headline rank are returned.
 static bool settle(const struct request *request, const struct run *run, struct asked *asked,
                    struct err *err)
 {
@@ -110,7 +110,7 @@ static bool settle(const struct request *request, const struct run *run, struct 
     return given || !detail || api_headline_rank(request, run, &asked->rank, err);
 }
 
-// A page, or a whole table in an order of its own, which must be held for that.
+// A page, or a whole sorted table, which must be held in memory for that.
 static bool answer_page(struct request *request, struct response *response,
                         const struct table_place *place, const struct table_question *question,
                         struct err *err)

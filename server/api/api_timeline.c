@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window of one rank's trace, as the timeline shows it.
+// A window of one rank's trace for the timeline.
 #include "server/api/api.h"
 
 #include "analysis/names/category.h"
@@ -14,13 +14,13 @@
 // Classes of slices: the categories of device events, then the kinds of all others.
 enum { FIRST_KIND = (int)CATEGORY_COUNT, CLASS_COUNT = FIRST_KIND + (int)EVENT_KIND_COUNT };
 
-// What was asked for; times are since the trace's first event.
+// The request; times are relative to the trace's first event.
 struct asked {
     int64_t rank, from_ns, to_ns, px, rows; // to_ns -1: to the end
     bool device_only;
 };
 
-// An answer in the making.
+// An answer being built.
 struct drawing {
     struct request *request;
     struct response *response;
@@ -66,7 +66,7 @@ static uint8_t class_of(const struct slice *slice, struct str name)
     return (uint8_t)(category == CATEGORY_NONE ? CATEGORY_OTHER : category);
 }
 
-// Looks each name up once for each kind that it goes with.
+// Looks up each name once for each kind it occurs with.
 static bool classify(struct drawing *drawing, struct err *err)
 {
     const struct timeline *t = &drawing->timeline;
@@ -109,7 +109,7 @@ static void open_list(struct buf *out, const char *name)
     buf_printf(out, "\"%s\":[", name);
 }
 
-// Ends a list whose items each have a comma behind them, and goes on.
+// Ends a list whose items are each followed by a comma, and continues.
 static void close_list(struct buf *out, const char *next)
 {
     if (out->len && out->at[out->len - 1] == ',')
@@ -254,7 +254,7 @@ static void put_slices(const struct drawing *drawing, struct buf *out)
     put_classes(drawing, out);
 }
 
-// Steps as the report has them, moved from the begin of the device's work to that of the trace.
+// The report's steps, shifted from the start of device work to the start of the trace.
 static void put_steps(const struct drawing *drawing, struct buf *out)
 {
     const struct trace_file_header *header = trace_file_header(drawing->file);
@@ -354,7 +354,7 @@ static bool read_window(struct drawing *drawing, struct err *err)
     if (asked->from_ns >= asked->to_ns)
         return err_set(err, ERR_USAGE, "found from_ns=%lld, expected less than to_ns=%lld",
                        (long long)asked->from_ns, (long long)asked->to_ns);
-    // What begins in the very last instant and lasts no time belongs to the whole trace, too.
+    // Zero-length events at the very last instant belong to the whole trace, too.
     struct timeline_query query = {.from_ns = header->begin_ns + asked->from_ns,
                                    .to_ns =
                                        header->begin_ns + asked->to_ns + (asked->to_ns == whole_ns),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens over HTTP: made, listed, revoked.
+// Tokens over HTTP: create, list, revoke.
 #include "server/api/api.h"
 #include "server/api/table_reply.h"
 #include "server/base/token.h"
@@ -21,7 +21,7 @@ bool api_list_tokens(struct request *request, struct response *response, struct 
            table_reply_rows(request, response, &asked, &table, err);
 }
 
-// --- making one ---------------------------------------------------------------------------------
+// --- creating one -------------------------------------------------------------------------------
 
 static const char *const known_members[] = {"name",         "scopes",    "expires_in", "day_bytes",
                                             "stored_bytes", "in_flight", NULL};
@@ -58,7 +58,7 @@ static bool read_limit(json_t *object, const char *name, int64_t *limit, struct 
            err_set(err, ERR_USAGE, "found %s that is neither an integer nor null", name);
 }
 
-// "90d" from now on.
+// "90d" from now.
 static bool read_expiry(json_t *object, struct arena *arena, int64_t *expires_ns, struct err *err)
 {
     struct str text;
@@ -96,7 +96,7 @@ static bool name_object(struct request *request, struct str id, struct err *err)
     return text != NULL;
 }
 
-// The row, and with it the secret, which is never shown again.
+// The row together with the secret, which is never shown again.
 static bool reply_new(struct request *request, struct response *response, struct str id,
                       const char *secret, struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What became of an upload, and the bytes as they came.
+// The state of an upload, and the bytes as uploaded.
 #include "server/api/api.h"
 
 #include "analysis/report/table_columns.h"
@@ -8,7 +8,7 @@
 
 static const char *const no_parameters[] = {NULL};
 
-// --- what became of an upload -------------------------------------------------------------------
+// --- the state of an upload ---------------------------------------------------------------------
 
 static const struct column columns_upload[] = {
     TEXT("trace", "Identifier of the trace."),
@@ -82,9 +82,9 @@ bool api_get_upload(struct request *request, struct response *response, struct e
            api_finish_json(request, response, "upload", err);
 }
 
-// --- the bytes as they came ---------------------------------------------------------------------
+// --- the bytes as uploaded ----------------------------------------------------------------------
 
-// RFC 6266: a plain form that every client takes, and the true name in UTF-8.
+// RFC 6266: a plain form that every client understands, and the true name in UTF-8.
 static void name_file(struct request *request, struct response *response, struct str name)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -108,7 +108,8 @@ static void name_file(struct request *request, struct response *response, struct
     buf_free(&encoded);
 }
 
-// What a file holds that looks like a secret is shown nowhere else; until it was read nobody knows.
+// What looks like a secret in a file is shown nowhere else; until the file was read this is not
+// known.
 static bool may_have(struct request *request, struct response *response,
                      const struct trace_row *trace, struct err *err)
 {

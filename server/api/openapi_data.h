@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The API's description as the build embeds it from schema/openapi.json; see schema/openapi.cmake.
+// The API's description as embedded by the build from schema/openapi.json; see
+// schema/openapi.cmake.
 #ifndef SERVER_OPENAPI_DATA_H
 #define SERVER_OPENAPI_DATA_H
 

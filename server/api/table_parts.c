@@ -5,12 +5,14 @@
 #include "server/base/services.h"
 #include "server/care/intake.h"
 
-#define STREAM_HELD_BYTES ((uint64_t)4 << 20) // a part as cells and as text, and what packs it
-#define KEEP_ROWS         ((uint64_t)4096)    // beyond a page, before what is not on it goes
+#define STREAM_HELD_BYTES ((uint64_t)4 << 20) // a part as cells and as text, and its compressor
+#define KEEP_ROWS \
+    ((uint64_t)4096) // beyond a page, before rows that are not on it are
+                     // dropped
 
 // --- one part -----------------------------------------------------------------------------------
 
-// A table on its way, part after part.
+// A table being read part by part.
 struct reading {
     struct store *store;
     const struct table_place *place;
@@ -38,12 +40,12 @@ static bool read_matches(struct reading *reading, struct arena *arena, struct ta
 
 // --- pages --------------------------------------------------------------------------------------
 
-// What a page may consist of, as far as is known.
+// Candidates for a page so far.
 struct keeping {
     const struct table_query *query;
-    struct arena arena; // of report, in the budget of the page's
+    struct arena arena; // of report, within the page's budget
     struct report report;
-    uint64_t total, end; // rows that match; the first that is on no page
+    uint64_t total, end; // matching rows; the first that is on no page
 };
 
 static bool keep_rows(struct report *to, const struct table *rows, size_t first, size_t count,
@@ -55,7 +57,7 @@ static bool keep_rows(struct report *to, const struct table *rows, size_t first,
     return true;
 }
 
-// Forgets what is not among the first rows.
+// Drops all but the first rows.
 static bool thin_out(struct keeping *keeping, struct err *err)
 {
     struct report fewer = {.arena = &(struct arena){0}};
@@ -85,7 +87,7 @@ static bool keep_matches(struct keeping *keeping, const struct table *matches, s
     const struct table_query *query = keeping->query;
     uint64_t before = keeping->total, count = matches->row_count, first = 0;
     keeping->total += count;
-    if (query->sort_count == 0) { // those between the page's ends
+    if (query->sort_count == 0) { // those within the page
         first = query->offset > before ? query->offset - before : 0;
         uint64_t end = keeping->end > before ? keeping->end - before : 0;
         end = end < count ? end : count;
@@ -129,7 +131,8 @@ bool table_parts_page(struct store *store, const struct table_place *place,
         return false;
     last.filter_count = 0;
     last.search = STR("");
-    last.offset = query->sort_count ? query->offset : 0; // else what is before was left out
+    last.offset = query->sort_count ? query->offset : 0; // otherwise earlier rows were already left
+                                                         // out
     bool ok = keep_all(&keeping, store, place, err) &&
               table_select(kept_rows(&keeping) ? &keeping.report.tables[0] : &none, &last, arena,
                            page, err);
@@ -146,9 +149,9 @@ struct table_stream {
     struct table_place place;
     struct table_request table;
     uint64_t at;            // of the next part
-    uint64_t total, rows;   // that matched, and that were written
-    unsigned column;        // which is written, where columns follow one another
-    struct table_desc lone; // of only this column, if no other is filtered
+    uint64_t total, rows;   // matched, and written
+    unsigned column;        // being written, if columns follow one another
+    struct table_desc lone; // with only this column, if no other is filtered
 };
 
 // Rows of the next part from the offset on.
@@ -193,7 +196,7 @@ static bool put_next_rows(void *context, struct buf *out, bool *more, struct err
     return ok;
 }
 
-// Whether a column says by itself which of its rows are wanted.
+// Whether a column alone decides which of its rows are wanted.
 static bool is_lone(const struct table_stream *stream)
 {
     return stream->table.query.filter_count == 0 && stream->table.query.search.len == 0;
@@ -251,7 +254,7 @@ bool table_parts_stream(struct request *request, struct response *response,
                                  .held_bytes = STREAM_HELD_BYTES};
     table_reply_head(request, response, table, name);
     table_put_head(table, &response->body);
-    // What cannot be read at all is refused, not cut off; what is short has a length.
+    // What cannot be read at all is refused, not truncated; short answers have a length.
     bool ok = response->stream.next(stream, &response->body, &more, err);
     if (!more || !ok)
         response->stream = (struct response_stream){0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows and columns a client asks for.
+// Which rows and columns a client requests.
 #include "server/api/table_reply.h"
 
 #include "ingest/base/hash.h"
@@ -29,7 +29,7 @@ static int column_of(const struct table_desc *desc, struct str name)
     return -1;
 }
 
-// As many column names as an error message holds.
+// As many column names as fit an error message.
 static bool refuse_column(const struct table_desc *desc, const char *what, struct str name,
                           struct err *err)
 {
@@ -92,14 +92,14 @@ static bool parse_fields(struct str text, struct table_request *table, struct er
         int column = column_of(table->desc, name);
         if (column < 0)
             return refuse_column(table->desc, "field", name, err);
-        if (has_column(table, (unsigned)column)) // JSON knows each name of an object once
+        if (has_column(table, (unsigned)column)) // names must be unique in a JSON object
             return err_set(err, ERR_USAGE, "found field '%.*s' twice", (int)name.len, name.at);
         table->columns[table->column_count++] = (unsigned)column;
     }
     return table->column_count > 0 || err_set(err, ERR_USAGE, "found an empty list of fields");
 }
 
-// The parameter wins: browsers and pandas cannot easily set a header.
+// The parameter takes precedence: browsers and pandas cannot easily set a header.
 static bool parse_format(const struct request *request, struct table_request *table,
                          struct err *err)
 {
@@ -162,7 +162,7 @@ bool table_cursor_read(struct table_query *query, struct str text, struct err *e
     if (text.len < sizeof(copy))
         memcpy(copy, text.at, text.len);
     bool is_read = sscanf(copy, "c%14llx-", &offset) == 1;
-    table_cursor_write(query, offset, again); // signs and blanks are none of ours
+    table_cursor_write(query, offset, again); // we write no signs or blanks
     if (!is_read || !str_equal(text, str_of(again)))
         return err_set(err, ERR_USAGE,
                        "found a cursor that does not belong to this sort order and "

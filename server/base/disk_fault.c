@@ -33,7 +33,7 @@ static bool flush(struct disk_fault *fault, int fd, int (*sync)(int fd), const c
     int rc;
     do
         rc = sync(fd);
-    while (rc != 0 && errno == EINTR); // nothing was said of the bytes
+    while (rc != 0 && errno == EINTR); // says nothing about the bytes
     if (rc == 0)
         return true;
     err_set_errno(err, "flushing %s", what);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters and histograms of atomics, and their text.
+// Atomic counters and histograms, and their text.
 #include "server/base/metrics.h"
 
 #include "ingest/base/clock.h"
@@ -10,12 +10,12 @@
 
 #define MAX_WORDS  96 // kinds of problems; the code has fewer
 #define STATUS_TOP 6  // classes 1xx to 5xx at their own index
-#define BUCKETS    13 // with the last, which is endless
+#define BUCKETS    13 // including the last, unbounded one
 #define NS_PER_S   1e9
 
 static const struct {
     const char *name, *help;
-    double unit; // what a count is divided by
+    double unit; // counts are divided by this
 } rows[METRIC_COUNT] = {
     [METRIC_UPLOADS] = {"uploads_total", "Uploads acknowledged.", 1},
     [METRIC_UPLOADS_RESUMED] = {"uploads_resumed_total",
@@ -62,7 +62,7 @@ static const double bounds_s[BUCKETS - 1] = {0.001, 0.005, 0.01, 0.025, 0.1, 0.2
                                              1,     2.5,   10,   30,    120, 600};
 
 struct histogram {
-    atomic_uint_fast64_t buckets[BUCKETS]; // not summed up
+    atomic_uint_fast64_t buckets[BUCKETS]; // not cumulative
     atomic_uint_fast64_t sum_ns;
 };
 
@@ -82,7 +82,7 @@ struct metrics {
     struct gauge gauges[METRIC_GAUGE_COUNT];
     struct histogram histograms[METRIC_TIME_COUNT];
     atomic_uint_fast64_t statuses[STATUS_TOP];
-    struct word words[MAX_WORDS + 1]; // the last: all that found no place
+    struct word words[MAX_WORDS + 1]; // the last: all that did not fit
 };
 
 struct metrics *metrics_new(struct err *err)
@@ -152,7 +152,7 @@ void metrics_time(struct metrics *metrics, enum metric_time time, int64_t ns)
     add(&histogram->sum_ns, (uint64_t)ns);
 }
 
-// Where a word is counted: the first place that has it, or that it can take.
+// Where a word is counted: the first place that has it or is free.
 static struct word *word_place(struct metrics *metrics, const char *text)
 {
     for (size_t i = 0; i < MAX_WORDS; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the service counts while it works, for /metrics. Any function from any thread, without
-// locks; NULL metrics count nothing.
+// What the service counts while it works, for /metrics. Thread-safe, without locks; NULL metrics
+// count nothing.
 #ifndef SERVER_METRICS_H
 #define SERVER_METRICS_H
 
@@ -8,45 +8,45 @@
 
 struct metrics;
 
-// Adding one: a name here, a row in metrics.c.
+// To add one: a name here, a row in metrics.c.
 enum metric {
-    // Counted where an upload is acknowledged, and as its bytes come.
+    // Counted when an upload is acknowledged, and as its bytes arrive.
     METRIC_UPLOADS,
-    METRIC_UPLOADS_RESUMED, // that came in several pieces
+    METRIC_UPLOADS_RESUMED, // received in several pieces
     METRIC_UPLOAD_BYTES,
-    METRIC_UPLOAD_FAILURES, // of the disk, or cut off before the end
+    METRIC_UPLOAD_FAILURES, // disk failures, or cut off before the end
 
     METRIC_JOBS_DONE,
     METRIC_JOBS_FAILED,
-    METRIC_JOBS_CRASHED, // died of a signal, or over memory or time; each attempt
+    METRIC_JOBS_CRASHED, // killed by a signal, or over memory or time; each attempt
     METRIC_JOBS_CANCELLED,
-    METRIC_PARSE_BYTES, // of JSON text, with the time in the next
+    METRIC_PARSE_BYTES, // of JSON text; the time is in the next
     METRIC_PARSE_NS,
 
     METRIC_AUTH_FAILURES,
-    METRIC_SCRUB_BLOBS,   // looked at again
-    METRIC_SCRUB_DAMAGED, // found to be damaged
+    METRIC_SCRUB_BLOBS,   // read again
+    METRIC_SCRUB_DAMAGED, // found damaged
     METRIC_INTEGRITY_FAILURES,
 
     METRIC_ERRORS, // answers that are our own fault (500)
     METRIC_COUNT
 };
 
-// What is one way or another now, not counted. One that was never set is not written.
+// Current values, not counters. One that was never set is not written.
 enum metric_gauge {
-    METRIC_BLOB_BYTES, // these four of the data folder
+    METRIC_BLOB_BYTES, // these four: of the data folder
     METRIC_BLOB_FILES,
     METRIC_TRACE_BYTES,
     METRIC_TRACE_FILES,
     METRIC_DAMAGED_BLOBS, // that the scrub knows of
-    METRIC_DATABASE_OK,   // 1 or 0, as the last check of the database said
-    METRIC_WRITES_OK,     // 0: a flush failed, nothing is taken in until a restart
+    METRIC_DATABASE_OK,   // 1 or 0, from the last check of the database
+    METRIC_WRITES_OK,     // 0: a flush failed, nothing is accepted until a restart
     METRIC_GAUGE_COUNT
 };
 
 // What is timed.
 enum metric_time {
-    METRIC_TIME_REQUEST, // from its head read to its answer sent; health, readiness, uploads too
+    METRIC_TIME_REQUEST, // from head received to answer sent; includes health, readiness, uploads
     METRIC_TIME_TRACE_JOB,
     METRIC_TIME_RUN_JOB,
     METRIC_TIME_COUNT
@@ -61,7 +61,7 @@ void metrics_time(struct metrics *metrics, enum metric_time time, int64_t ns);
 
 void metrics_set(struct metrics *metrics, enum metric_gauge gauge, uint64_t value);
 
-// True for one caller in every_ns, who then finds out the gauge's value and sets it.
+// True for one caller per every_ns, who then determines and sets the gauge's value.
 bool metrics_claim(struct metrics *metrics, enum metric_gauge gauge, int64_t every_ns);
 
 // An answer: counted by class of its status, and from 400 on by the word of its problem. The word

@@ -23,7 +23,7 @@
 
 #include <unistd.h>
 
-// The trace as an earlier job kept it. NULL when there is none, or none that this build reads.
+// The trace kept by an earlier job. NULL if there is none, or none that this build reads.
 static struct trace *load_kept(int fd, struct budget *budget)
 {
     struct err err;
@@ -60,7 +60,7 @@ static bool keep_task(void *context, struct err *err)
     return true;
 }
 
-// From the trace to its report, and to what identifies it.
+// From the trace to its report and its identity.
 static bool analyse_task(void *context, struct err *err)
 {
     const struct use *use = context;
@@ -73,7 +73,7 @@ static bool analyse_task(void *context, struct err *err)
            analyse_trace(trace, &use->job->options, use->report, err);
 }
 
-// Keeps a trace that was just read, beside its analysis where a core is free.
+// Keeps a trace just read, alongside its analysis if a core is free.
 static bool use_trace(struct use *use, struct err *err)
 {
     struct crew_task tasks[] = {{.run = keep_task, .context = use},
@@ -82,7 +82,7 @@ static bool use_trace(struct use *use, struct err *err)
     return crew_run(use->job->options.cores, tasks + !keeps, keeps ? 2 : 1, err);
 }
 
-// Analyses a trace that has just been read, and frees it.
+// Analyses a trace just read, and frees it.
 static bool use_up(struct use *use, struct trace *trace, int64_t begin_ns, struct err *err)
 {
     int64_t parsed_ns = clock_mono_ns();

@@ -7,11 +7,10 @@
 #include "analysis/analysis.h"
 #include "ingest/ingest.h"
 
-// Descriptors of a job; -1 where there is none. The input stays the caller's, the others are
-// closed.
+// Descriptors of a job; -1 if there is none. The input remains the caller's, the others are closed.
 struct pipeline_files {
     int input; // what was uploaded, in any known format and compression
-    int kept;  // the sealed trace as an earlier job kept it
+    int kept;  // the sealed trace kept by an earlier job
     int keep;  // an empty file in which to keep the sealed trace
 };
 
@@ -20,7 +19,7 @@ struct pipeline_job {
     struct progress *progress; // NULL is allowed
 };
 
-// What the job is known by afterwards, beside the report.
+// What identifies the job's result, besides the report.
 struct pipeline_result {
     struct identity identity; // texts in the report's arena
     int64_t events, text_bytes;
@@ -29,19 +28,18 @@ struct pipeline_result {
     bool kept;                    // the trace is in files->keep, flushed to disk
 };
 
-// Makes the report of one trace: reads files->kept when it is a good one, else reads files->input
-// and keeps the trace. report->arena is set by the caller, with the budget in which trace and
-// report are counted.
+// Makes the report of one trace: reads files->kept if it is good, otherwise reads files->input and
+// keeps the trace. report->arena is set by the caller, with the budget for trace and report.
 MUST_CHECK bool pipeline_trace(const struct pipeline_files *files, const struct pipeline_job *job,
                                struct report *report, struct pipeline_result *result,
                                struct err *err);
 
-// The same of a file by its name, keeping nothing.
+// Same for a named file, keeping nothing.
 MUST_CHECK bool pipeline_file(const char *path, const struct pipeline_job *job,
                               struct report *report, struct pipeline_result *result,
                               struct err *err);
 
-// The same for a source opened by format_open, which is closed.
+// Same for a source opened by format_open, which is closed.
 MUST_CHECK bool pipeline_opened(struct source *source, const struct format_found *found,
                                 const struct pipeline_job *job, struct report *report,
                                 struct pipeline_result *result, struct err *err);

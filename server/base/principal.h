@@ -22,19 +22,19 @@ enum principal_kind {
     WHO_USER,   // named by a proxy that is trusted
 };
 
-// How much somebody may upload. 0: no limit; of a token's own, -1: as the service says.
+// How much someone may upload. 0: no limit; in a token's own limits, -1: the service's default.
 struct quota_limits {
-    int64_t day_bytes;    // between two midnights, UTC
-    int64_t stored_bytes; // of traces that are still there
+    int64_t day_bytes;    // per calendar day, UTC
+    int64_t stored_bytes; // of traces that still exist
     int64_t in_flight;    // uploads at a time
 };
 
 struct principal {
     enum principal_kind kind;
-    bool by_session;  // a browser's cookie says so
+    bool by_session;  // identified by a browser's cookie
     struct str name;  // "local", "token k_7q2k9d0x (ci)", "user alice"; for the audit log
     struct str key;   // what quotas are counted by: "k_7q2k9d0x", "user alice"; "" none
-    unsigned scopes;  // with those that they include
+    unsigned scopes;  // including implied ones
     int64_t until_ns; // when the token expires, 0: never
     struct quota_limits limits;
 };

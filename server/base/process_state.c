@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading /proc/self.
+// Reads /proc/self.
 #include "server/base/process_state.h"
 
 #include <dirent.h>
@@ -43,7 +43,7 @@ static double boot_time_s(void)
     return (double)(wall.tv_sec - up.tv_sec) + (double)(wall.tv_nsec - up.tv_nsec) / 1e9;
 }
 
-// Fields 14, 15, 20, 22 and 24 of proc(5)'s stat; the name before them may hold anything.
+// Fields 14, 15, 20, 22 and 24 of proc(5)'s stat; the name before them may contain anything.
 static void read_stat(struct process_state *state)
 {
     char text[FILE_BYTES];

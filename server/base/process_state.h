@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the system says of this process.
+// What the system reports about this process.
 #ifndef SERVER_PROCESS_STATE_H
 #define SERVER_PROCESS_STATE_H
 
@@ -13,7 +13,7 @@ struct process_state {
     double start_s; // since 1970
 };
 
-// What cannot be found out stays 0.
+// What cannot be determined stays 0.
 void process_state_read(struct process_state *state);
 
 #endif

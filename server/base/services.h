@@ -22,22 +22,23 @@ struct services {
     struct metrics *metrics; // NULL: nothing is counted
     struct access *access;   // NULL: nobody is asked who they are
     struct quota *quota;     // NULL: no limits
-    struct audit *audit;     // NULL: nothing is noted
-    const char *public_url;  // NULL: links begin with the request's Host
+    struct audit *audit;     // NULL: nothing is logged
+    const char *public_url;  // NULL: links use the request's Host
     const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;
     uint64_t min_free_bytes; // with less disk space, uploads are refused and /readyz fails
     const struct retention_rules *retention;
     unsigned uploads_in_flight; // at most
-    uint64_t queue_limit;       // most jobs queued or running before uploads are refused; 0: any
+    uint64_t queue_limit;       // most jobs queued or running before uploads are refused; 0: no
+                                // limit
     int64_t resume_ns;          // how long an upload in pieces waits for its next byte
 
-    // The HTTP server's own:
-    atomic_uint *uploads;    // in flight now
+    // Set by the HTTP server:
+    atomic_uint *uploads;    // now in progress
     atomic_bool *draining;   // the service is about to stop
     struct reply_room *room; // of large answers
     struct connections *connections;
-    sem_t *comparing; // turns to compare runs, which takes memory for all their tables
+    sem_t *comparing; // turns for comparing runs, which takes memory for all their tables
 };
 
 #endif

@@ -14,7 +14,7 @@ static const char alphabet[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijkl
 
 bool token_make(const char *prefix, char token[TOKEN_SIZE], struct err *err)
 {
-    // Bytes above the last multiple of 62 would make some letters likelier than others.
+    // Bytes above the last multiple of 62 would make some characters likelier than others.
     const unsigned char fair = 256 / ALPHABET_CHARS * ALPHABET_CHARS;
     size_t len = (size_t)snprintf(token, TOKEN_SIZE, "%s", prefix), end = len + TOKEN_CHARS;
     while (len < end) {

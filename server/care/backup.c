@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies what a database names from one folder to another and reads it there again.
+// Copies what a database refers to from one folder to another and verifies it there.
 #include "server/care/backup.h"
 
 #include "server/access/audit.h"
@@ -21,15 +21,15 @@
 #include <unistd.h>
 
 #define DATABASE "stepscope.db"
-#define MARK     "stepscope-backup" // tells a backup from other folders; locked while written to
-#define LAST     "backup.last"      // its time is what counts
+#define MARK     "stepscope-backup" // marks a folder as a backup; locked while written to
+#define LAST     "backup.last"      // only its time counts
 enum { SHA256_LEN = BLOB_SHA256_SIZE - 1 };
 
-// Two folders that look alike.
+// Two folders with the same layout.
 struct copying {
     const char *from, *to;
     struct backup_report *report;
-    char (*names)[BLOB_SHA256_SIZE]; // of the files that are named, ascending
+    char (*names)[BLOB_SHA256_SIZE]; // of the referenced files, ascending
     size_t count, room;
 };
 
@@ -40,7 +40,7 @@ static bool join(char path[BLOB_PATH_SIZE], const char *folder, const char *name
            err_set(err, ERR_USAGE, "the path %.100s... is too long", folder);
 }
 
-// Puts "FOLDER/blobs/ab/NAME" together; suffix is of traces.
+// Builds "FOLDER/blobs/ab/NAME"; suffix is for traces.
 static bool place(char path[BLOB_PATH_SIZE], const char *folder, const char *kind,
                   const char *shard, const char *name, struct err *err)
 {
@@ -73,7 +73,7 @@ static bool is_sound(const char *path, const struct store_blob *blob,
     return ok;
 }
 
-// A damaged file of the source leaves none at the target; the rest is worth having all the same.
+// A damaged source file leaves none at the target; the rest is still worth having.
 static bool copy_and_read(struct copying *copying, const struct store_blob *blob, const char *to,
                           struct err *err)
 {
@@ -131,7 +131,7 @@ static bool copy_blob(void *context, const struct store_blob *blob, struct err *
     return sound || copy_and_read(copying, blob, to, err);
 }
 
-// Traces are made again from the blobs where they are missing, so that none is missed.
+// Missing traces are rebuilt from the blobs, so a missing one is no problem.
 static bool copy_trace(void *context, const char *trace_id, struct err *err)
 {
     const struct copying *copying = context;
@@ -152,7 +152,7 @@ static bool copy_if_there(const struct copying *copying, const char *name, struc
            (file_copy_bytes(from, to, err) || err->code == ERR_NOT_FOUND);
 }
 
-// The newest first: what is put aside meanwhile is then copied twice, and not missed.
+// Newest first: a file rotated meanwhile is then copied twice instead of missed.
 static bool copy_audit(const struct copying *copying, struct err *err)
 {
     char name[sizeof AUDIT_FILE + 16];
@@ -164,8 +164,8 @@ static bool copy_audit(const struct copying *copying, struct err *err)
     return ok;
 }
 
-// A database that was lost and made anew names no file. What an older backup holds is then all that
-// there is.
+// A database that was lost and recreated refers to no files. An older backup is then all that is
+// left.
 static bool check_not_emptied(const struct copying *copying, struct err *err)
 {
     return copying->count > 0 || !data_folder_has_uploads(copying->to) ||
@@ -175,7 +175,7 @@ static bool check_not_emptied(const struct copying *copying, struct err *err)
                    copying->to);
 }
 
-// All files that a copy of the database, which has no name yet, stands for; then its name.
+// All files that a copy of the database, still unnamed, refers to; then its name.
 static bool copy_files(struct copying *copying, const char *db_part, struct err *err)
 {
     char db[BLOB_PATH_SIZE];
@@ -194,7 +194,7 @@ static bool check_copy(const char *db_part, struct err *err)
             err_set(err, ERR_IO, "the database is damaged: %.150s", found.damage));
 }
 
-// --- what a backup holds no more ----------------------------------------------------------------
+// --- files no longer in the backup --------------------------------------------------------------
 
 static int compare_names(const void *a, const void *b)
 {
@@ -261,7 +261,8 @@ static int lock_file(const char *path, int how, struct err *err)
     return -1;
 }
 
-// Only a folder that is empty or a backup may be written to, and tidied up. Gives its lock, or -1.
+// Only a folder that is empty or a backup may be written to and cleaned up. Returns its lock, or
+// -1.
 static int open_target(const char *to, struct err *err)
 {
     char mark[BLOB_PATH_SIZE];
@@ -291,7 +292,7 @@ static bool copy_all(struct copying *copying, struct err *err)
     if (!join(db, copying->from, DATABASE, err) ||
         !join(db_part, copying->to, DATABASE ".part", err))
         return false;
-    unlink(db_part); // of a backup that was cut short
+    unlink(db_part); // from an interrupted backup
     bool ok = store_copy_file(db, db_part, err) && check_copy(db_part, err) &&
               copy_files(copying, db_part, err);
     if (!ok)
@@ -306,8 +307,8 @@ static bool check_source(const char *data, struct err *err)
            (access(db, F_OK) == 0 || err_set(err, ERR_NOT_FOUND, "found no database %s", db));
 }
 
-// In the folder that was saved, so that its service can tell how old the backup is. Without it the
-// backup is as good.
+// In the folder that was backed up, so that its service can report the backup's age. The backup is
+// good without it.
 static void note_done(const char *data)
 {
     char path[BLOB_PATH_SIZE];
@@ -362,7 +363,8 @@ static bool check_backup(const char *from, struct err *err)
            check_source(from, err);
 }
 
-// A log that another database left is as bad as that one itself: SQLite would play it into ours.
+// A log left by another database is as bad as that database itself: SQLite would replay it into
+// ours.
 static bool check_target(const char *data, struct err *err)
 {
     static const char *const names[] = {DATABASE, DATABASE "-wal", DATABASE "-journal"};

@@ -16,7 +16,7 @@ void ballast_init(struct ballast *ballast, const char *folder, uint64_t bytes)
     snprintf(ballast->path, sizeof ballast->path, "%s/ballast", folder);
     ballast->bytes = bytes;
     bool is_whole = lstat(ballast->path, &info) == 0 && (uint64_t)info.st_size == bytes && bytes;
-    if (!is_whole) // another size was asked for, or none
+    if (!is_whole) // another size was requested, or none
         unlink(ballast->path);
     atomic_init(&ballast->is_there, is_whole);
 }
@@ -33,7 +33,7 @@ void ballast_drop(void *context)
         log_error("removing %s: errno %d", ballast->path, errno);
 }
 
-// A filesystem that cannot reserve goes without; said once, as the ballast then counts as made.
+// On a filesystem that cannot reserve there is no ballast; logged once, as it then counts as made.
 static bool reserve(int fd, uint64_t bytes, struct err *err)
 {
     if (fallocate(fd, 0, 0, (off_t)bytes) == 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The thread that looks after what is stored: every few seconds it does what is due.
+// The thread that looks after stored data: every few seconds it does what is due.
 #include "server/care/care.h"
 
 #include "server/access/audit.h"
@@ -26,13 +26,13 @@
 
 #define TICK_NS        (2 * SECOND_NS)
 #define FULL_CHECK_NS  (7 * DAY_NS)
-#define CHECK_AGAIN_NS (HOUR_NS / 6) // at the earliest: a check reads the whole database
-#define SCRUB_NS       (6 * DAY_NS)  // so that all are looked at within seven days
+#define CHECK_AGAIN_NS (HOUR_NS / 6) // a check reads the whole database
+#define SCRUB_NS       (6 * DAY_NS)  // so that every file is read within seven days
 #define SCRUB_BYTES_PS ((uint64_t)32 << 20)
-#define HISTORY_NS     (90 * DAY_NS) // jobs that ended and uploads that came are remembered
+#define HISTORY_NS     (90 * DAY_NS) // ended jobs and received uploads are remembered
 #define TRIM_NS        (60 * SECOND_NS)
 #define SETTLE_NS      (30 * SECOND_NS) // each count that grew is a transaction
-#define SWEEP_NS       (HOUR_NS / 6)    // files that no row names
+#define SWEEP_NS       (HOUR_NS / 6)    // files that no row refers to
 enum { RUNS_AT_ONCE = 20, MAX_DAYS = 36500 };
 
 struct care {
@@ -47,14 +47,14 @@ struct care {
     pthread_cond_t changed;
     bool woken;
     struct care_status status;
-    struct retention retention; // the thread alone changes it
+    struct retention retention; // only the thread changes it
 
-    // Of the thread alone.
-    bool must_purge; // something was deleted whose bytes may stand in the log of writes
+    // Used by the thread only.
+    bool must_purge; // deleted bytes may still be in the write-ahead log
     uint64_t seen_writes;
-    // Monotonic: when that was done last.
+    // Monotonic: when each was last done.
     int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns, swept_ns, expired_ns;
-    int64_t noted_clock_ns; // time of day that was noted last as believed, 0 none
+    int64_t noted_clock_ns; // trusted time of day last stored, 0 none
 };
 
 // --- waiting ------------------------------------------------------------------------------------
@@ -64,7 +64,7 @@ static bool is_woken(const struct care *care)
     return care->woken || atomic_load(&care->stop);
 }
 
-// Waits so long, or, when that matters, until somebody wakes the thread. False when it must end.
+// Waits this long, or, if interruptible, until someone wakes the thread. False if it must end.
 static bool wait_for(struct care *care, int64_t ns, bool until_woken)
 {
     int64_t end_ns = clock_mono_ns() + ns;
@@ -135,14 +135,15 @@ static bool is_full_check_due(struct care *care)
     return last.damage[0] || age_ns > FULL_CHECK_NS || age_ns < -DAY_NS; // the clock was set back
 }
 
-// After a process that was killed all of it, else quickly; a new database counts as checked.
+// A full check after a process that was killed, otherwise a quick one; a new database counts as
+// checked.
 static void check_at_start(struct care *care)
 {
     struct store *store = care->config.intake.store;
     check_database(care, store_was_unclean(store) || is_full_check_due(care));
 }
 
-// What a job replaced is gone from the rows alone.
+// Files replaced by a job are only gone from the rows.
 static bool has_garbage(const struct care *care)
 {
     struct arena arena;
@@ -151,13 +152,13 @@ static bool has_garbage(const struct care *care)
     size_t count = 0;
     arena_init(&arena, NULL);
     if (!store_list_garbage(care->config.intake.store, &arena, &items, &count, &err))
-        count = 0; // the next look will tell
+        count = 0; // the next look will show
     arena_free(&arena);
     return count > 0;
 }
 
-// What was deleted goes from files, copies and the log; when nothing is written for a while the log
-// goes, too.
+// Removes deleted data from files, copies and the log; after a while without writes the log goes,
+// too.
 static void tidy_up(struct care *care)
 {
     const struct intake *intake = &care->config.intake;
@@ -180,7 +181,7 @@ static void tidy_up(struct care *care)
 
 // --- what is old --------------------------------------------------------------------------------
 
-// What was believed before this process; nothing is too old for a new database.
+// The time trusted by earlier processes; nothing is too old for a new database.
 static void recall_clock(struct care *care)
 {
     struct err err;
@@ -199,7 +200,7 @@ static void note_clock(struct care *care)
     int64_t since_ns = believed_ns - care->noted_clock_ns;
     if (since_ns >= 0 && since_ns < HOUR_NS)
         return;
-    care->noted_clock_ns = believed_ns; // also where the disk is full: once an hour is often enough
+    care->noted_clock_ns = believed_ns; // even if the disk is full: once an hour is often enough
     if (!store_believe_clock(care->config.intake.store, believed_ns, &err))
         log_warn("noting which time is believed: %s", err.msg);
 }
@@ -232,7 +233,7 @@ static const char *why_to_bin(enum retention_fate fate)
                                 : "the stored runs exceed --retain-size";
 }
 
-// A run that changed meanwhile is looked at again next time.
+// A run that has changed meanwhile is looked at again next time.
 static bool move_to_bin(struct care *care, const struct stored_list *list,
                         const struct retention_plan *plan, struct err *err)
 {
@@ -269,7 +270,7 @@ static bool apply_rules(struct care *care, struct arena *arena, struct err *err)
     return move_to_bin(care, &list, &plan, err);
 }
 
-// A look at all that is stored takes a while, and days do not pass in minutes.
+// Listing everything stored takes a while, and days do not pass in minutes.
 static void expire_runs(struct care *care)
 {
     const struct retention_rules *rules = &care->config.retention;
@@ -285,7 +286,7 @@ static void expire_runs(struct care *care)
     care->expired_ns = clock_mono_ns();
 }
 
-// Deletes the run that was in the bin longest for good, if it came there before a time.
+// Deletes for good the run that was in the bin longest, if it came there before a given time.
 static bool purge_one(struct care *care, int64_t before_ns, const char *why, bool *more,
                       struct err *err)
 {
@@ -323,12 +324,12 @@ static bool is_disk_short(const struct care *care)
            free_bytes < least_bytes + least_bytes / 4;
 }
 
-// What can be restored gives way before uploads are refused.
+// Restorable runs give way before uploads are refused.
 static void purge_for_room(struct care *care)
 {
     struct err err;
     bool more = true;
-    // While a backup keeps removed files, deleting more frees nothing.
+    // While a backup holds removed files, deleting more frees nothing.
     while (more && !has_garbage(care) && is_disk_short(care) && !atomic_load(&care->stop)) {
         if (!purge_one(care, INT64_MAX, "the disk is running low", &more, &err)) {
             log_warn("emptying the bin: %s", err.msg);
@@ -352,7 +353,7 @@ static bool prune_audit(struct care *care, uint64_t *pruned, struct err *err)
     if (days <= 0 || days >= MAX_DAYS)
         return true;
     days = days > STORE_AUDIT_LEAST_DAYS ? days : STORE_AUDIT_LEAST_DAYS;
-    int64_t now_s = clock_wall_ns() / SECOND_NS; // the database, too, looks at whole seconds
+    int64_t now_s = clock_wall_ns() / SECOND_NS; // the database also compares whole seconds
     return store_prune_audit(care->config.intake.store, now_s * SECOND_NS - days * DAY_NS, pruned,
                              err);
 }
@@ -368,7 +369,7 @@ static void forget_history(struct care *care)
               prune_audit(care, &entries, &err);
     if (!ok)
         log_warn("deleting old jobs and audit log entries: %s", err.msg);
-    // Goes on at once while there is more, but not against a disk that is full.
+    // Continues at once while there is more, unless the disk is full.
     care->pruned_ns = ok && (pruned || entries) ? 0 : now_ns;
 }
 
@@ -415,7 +416,7 @@ static void count_damaged(struct care *care)
     arena_free(&arena);
 }
 
-// As long as one is due, but the other duties come in between.
+// While one is due, but with other duties in between.
 static void scrub(struct care *care)
 {
     int64_t end_ns = clock_mono_ns() + TICK_NS;
@@ -431,7 +432,7 @@ static void scrub(struct care *care)
     count_damaged(care);
 }
 
-// There should be none; what a failed removal left behind must not wait for a restart.
+// There should be none; what a failed removal left must not wait for a restart.
 static void sweep_files(struct care *care)
 {
     struct err err;
@@ -454,7 +455,7 @@ static void keep_ballast(struct care *care)
     pthread_mutex_unlock(&care->lock);
 }
 
-// Large comparisons leave freed memory behind in the allocator's arenas.
+// Large comparisons leave freed memory in the allocator's arenas.
 static void give_memory_back(struct care *care)
 {
     int64_t now_ns = clock_mono_ns();
@@ -464,7 +465,7 @@ static void give_memory_back(struct care *care)
     care->trimmed_ns = now_ns;
 }
 
-// Who asks for the log has the counts brought in at once.
+// A reader of the log gets counts that are up to date.
 static void settle_audit(struct care *care)
 {
     int64_t now_ns = clock_mono_ns();
@@ -529,16 +530,16 @@ struct care *care_open(const struct care_config *config, struct err *err)
         return NULL;
     }
     care->config = *config;
-    care->trimmed_ns = care->swept_ns = clock_mono_ns(); // the start has swept
-    care->must_purge = true;                             // what the process before this one deleted
+    care->trimmed_ns = care->swept_ns = clock_mono_ns(); // startup has swept
+    care->must_purge = true;                             // deletions by the previous process
     ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
     store_on_full(config->intake.store, ballast_drop, &care->ballast);
     init_waiting(care);
     write_probe_init(&care->probe);
-    recall_clock(care);  // before a request asks by it what has expired
-    count_damaged(care); // what was found before this process is known from the first request on
+    recall_clock(care);  // before a request needs it to decide what has expired
+    count_damaged(care); // damage found earlier is known from the first request on
     if (config->retention.bin_days == 0)
-        purge_old(care); // what was being deleted when the last process died
+        purge_old(care); // deletions interrupted when the last process died
     if (pthread_create(&care->thread, NULL, run, care) == 0)
         return care;
     err_set(err, ERR_LIMIT, "cannot start the thread that looks after the data");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks after what is stored, on a thread of its own beside the service: checks the database and
-// the files, deletes what is old, keeps the ballast, gives memory and disk space back.
+// Looks after stored data on a separate thread: checks the database and the files, deletes what is
+// old, maintains the ballast, gives back memory and disk space.
 #ifndef SERVER_CARE_H
 #define SERVER_CARE_H
 
@@ -15,40 +15,41 @@ struct metrics;
 struct care_config {
     struct intake intake;    // its jobs may be NULL
     struct metrics *metrics; // NULL: nothing is counted
-    struct audit *audit;     // NULL: deletions are not noted
-    uint64_t ballast_bytes;  // given back when the database cannot write; 0 none
-    uint64_t min_free_bytes; // the ballast leaves it free, and the bin a quarter more
+    struct audit *audit;     // NULL: deletions are not logged
+    uint64_t ballast_bytes;  // released when the database cannot write; 0 none
+    uint64_t min_free_bytes; // kept free by the ballast; the bin keeps a quarter more
     struct retention_rules retention;
-    int64_t audit_days; // entries of the audit log that are older go, at least 30; 0 never
+    int64_t audit_days; // older audit entries are deleted, at least 30; 0 never
 };
 
-// Starts the thread. Everything in the config outlives it.
+// Starts the thread. Everything in the config must outlive it.
 MUST_CHECK struct care *care_open(const struct care_config *config, struct err *err);
 void care_close(struct care *care); // waits for it; NULL is allowed
 
-// Something was deleted: its bytes go soon. NULL is allowed.
+// Something was deleted: its bytes will go soon. NULL is allowed.
 void care_wake(struct care *care);
 
 struct care_status {
-    struct store_check check; // the last one of the database
+    struct store_check check; // last check of the database
     bool is_checking;
     bool has_ballast;
 };
 void care_status(struct care *care, struct care_status *status);
 
-// The time by which something has expired. A clock that leapt ends nothing before it is believed.
+// The time used to decide what has expired. A clock that jumped expires nothing before it is
+// trusted.
 int64_t care_clock_ns(struct care *care); // NULL: the time of day
 
-// The worst that is known of what is stored: "disk" (a flush failed), "database", "files", or
-// "sound". NULL is allowed: nobody looks.
+// The worst known state of stored data: "disk" (a flush failed), "database", "files", or "sound".
+// NULL is allowed: nothing is checked.
 const char *care_storage_word(struct care *care);
 
-// Whether anything can be stored now, tried by writing at most once a second (see write_probe.h).
-// NULL is allowed: nobody looks.
+// Whether anything can be stored now, tested by writing at most once a second (see write_probe.h).
+// NULL is allowed: nothing is checked.
 MUST_CHECK bool care_probe(struct care *care, struct err *err);
 
-// ERR_BUSY with the reason when a restart, or a person, is needed: the disk failed, or the database
-// is damaged. NULL is allowed: nobody looks.
+// ERR_BUSY with the reason if a restart, or a person, is needed: the disk failed, or the database
+// is damaged. NULL is allowed: nothing is checked.
 MUST_CHECK bool care_check(struct care *care, struct err *err);
 
 #endif

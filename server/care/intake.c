@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders what happens to files and rows so that a crash at any point loses nothing acknowledged.
+// Orders changes to files and rows so that a crash at any point loses nothing acknowledged.
 #include "server/care/care.h"
 
 #include "ingest/base/log.h"
@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BLOB_PREFIX = 2, TRACE_PREFIX = 4 }; // "ab" and "t_ab" choose the folder
+enum { BLOB_PREFIX = 2, TRACE_PREFIX = 4 }; // "ab" and "t_ab" select the folder
 #include "server/base/disk_fault.h"
 #include "server/care/resumable_sweep.h"
 
-// --- removing files that no row names -----------------------------------------------------------
+// --- removing files that no row refers to --------------------------------------------------------
 
-// Looks once more, alone: an upload may just have brought the same bytes.
+// Checks once more, exclusively: an upload may just have brought the same bytes.
 static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
     bool named;
@@ -25,8 +25,8 @@ static bool remove_unnamed(const struct intake *intake, const char *sha256, stru
     return ok;
 }
 
-// *done false: a backup is being made; try again later. Or a flush failed: then rows that were
-// refused may be there at the next start, so their files stay until it has looked.
+// *done false: a backup is being made; try again later. Or a flush failed: then refused rows may be
+// there at the next start, so their files stay until it has checked.
 static bool remove_blob(const struct intake *intake, const char *sha256, bool *done,
                         struct err *err)
 {
@@ -81,10 +81,10 @@ bool intake_collect(const struct intake *intake, struct err *err)
     return ok;
 }
 
-// --- taking in ----------------------------------------------------------------------------------
+// --- accepting ----------------------------------------------------------------------------------
 
-// Files first, then the rows that name them: a crash in between leaves a file that the next start
-// sweeps, never a row without its file.
+// Files first, then the rows that refer to them: a crash in between leaves a file for the next
+// start to sweep, never a row without its file.
 static bool keep_and_record(const struct intake *intake, const struct intake_request *request,
                             struct trace_part *parts, struct arena *arena, struct upload *upload,
                             struct err *err)
@@ -111,7 +111,7 @@ static bool keep_and_record(const struct intake *intake, const struct intake_req
     return store_add_upload(intake->store, &rows, arena, upload, err);
 }
 
-// What a backup keeps is noted, to go when that has ended.
+// What a backup holds is noted, to be removed when it ends.
 static bool drop_file(const struct intake *intake, const char *sha256, struct err *err)
 {
     struct garbage item = {GARBAGE_BLOB, str_of(sha256)};
@@ -121,7 +121,7 @@ static bool drop_file(const struct intake *intake, const char *sha256, struct er
             store_note_garbage(intake->store, &item, err));
 }
 
-// A refused upload leaves nothing: its files are named already, but perhaps by no row.
+// A refused upload leaves nothing: its files already have names, but perhaps no row.
 static void drop_files(const struct intake *intake, const struct intake_request *request)
 {
     struct err err;
@@ -143,7 +143,7 @@ bool intake_accept(const struct intake *intake, const struct intake_request *req
         drop_files(intake, request);
     else if (intake->jobs)
         jobs_wake(intake->jobs);
-    struct err ignored; // also for what a job replaced since the last time
+    struct err ignored; // includes files replaced by jobs since the last time
     if (!intake_collect(intake, &ignored))
         log_warn("files of replaced traces remain: %s", ignored.msg);
     return ok;
@@ -157,7 +157,7 @@ bool intake_bin_run(const struct intake *intake, struct str run_id, int64_t expe
     bool ok = store_bin_run(intake->store, run_id, expected, who, err) ||
               (err->code == ERR_SPACE && // the ballast just made room
                store_bin_run(intake->store, run_id, expected, who, err));
-    if (ok && intake->jobs) // a restored run is read anew: no two may read it at a time
+    if (ok && intake->jobs) // a restored run is read again: no two jobs may read it at once
         jobs_stop_run(intake->jobs, run_id);
     return ok;
 }
@@ -166,26 +166,26 @@ bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t e
                        struct err *err)
 {
     bool ok = store_delete_run(intake->store, run_id, expected, err);
-    if (!ok && err->code == ERR_SPACE) // deleting makes room, and the ballast just did
+    if (!ok && err->code == ERR_SPACE) // deleting frees space, and the ballast just did
         ok = store_delete_run(intake->store, run_id, expected, err);
     if (!ok)
         return false;
-    struct err ignored; // the run is gone; files that resist are tried again at the next start
+    struct err ignored; // the run is gone; stubborn files are retried at the next start
     if (!intake_collect(intake, &ignored))
         log_warn("files of a deleted run remain: %s", ignored.msg);
     care_wake(intake->care);
     return true;
 }
 
-// --- what nothing names -------------------------------------------------------------------------
+// --- unreferenced files -------------------------------------------------------------------------
 
-// Names of one folder "ab" at a time, as the files come in that order: far quicker than to ask for
-// each.
+// Names of one folder "ab" at a time, as files are listed in that order: much faster than a query
+// per file.
 struct sweep {
     const struct intake *intake;
     struct arena arena; // of the names
     struct store_names names;
-    char prefix[8]; // with which they begin; "" before the first
+    char prefix[8]; // their common prefix; "" before the first
     unsigned removed;
 };
 

@@ -13,15 +13,15 @@ struct care;
 struct intake {
     struct store *store;
     struct blobs *blobs;
-    struct jobs *jobs; // NULL: nobody is told of new jobs
-    struct care *care; // NULL: nobody is told that there is something to tidy up
+    struct jobs *jobs; // NULL: no workers are woken
+    struct care *care; // NULL: cleanup is not triggered
 };
 
-// One received file: its sealed spool and what the client said of it.
+// One received file: its sealed spool and what the client said about it.
 struct intake_part {
     struct spool *spool;
     struct str filename; // display only, valid UTF-8
-    int64_t rank;        // as a field said, or STORE_NO_RANK
+    int64_t rank;        // from a field, or STORE_NO_RANK
 };
 
 struct intake_request {
@@ -34,16 +34,16 @@ struct intake_request {
     uint64_t sent_bytes;            // this, too
 };
 
-// Names the blobs, adds all rows in one transaction and wakes the jobs. After true, answer 202 (200
-// when upload->all_existing). The spools stay the caller's to close. Failures as store_add_upload.
+// Names the blobs, adds all rows in one transaction and wakes the workers. After true, answer 202
+// (200 if upload->all_existing). The caller still closes the spools. Fails like store_add_upload.
 MUST_CHECK bool intake_accept(const struct intake *intake, const struct intake_request *request,
                               struct arena *arena, struct upload *upload, struct err *err);
 
-// Moves a run to the bin, as store_bin_run, on a full disk too.
+// Moves a run to the bin, like store_bin_run, even on a full disk.
 MUST_CHECK bool intake_bin_run(const struct intake *intake, struct str run_id, int64_t expected,
                                struct str who, struct err *err);
 
-// Deletes a run, in the bin or not, for good: rows, then files. expected: its revision or
+// Deletes a run for good, whether in the bin or not: rows, then files. expected: its revision or
 // STORE_ANY.
 MUST_CHECK bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t expected,
                                   struct err *err);
@@ -51,10 +51,10 @@ MUST_CHECK bool intake_delete_run(const struct intake *intake, struct str run_id
 // Removes the files of deleted rows.
 MUST_CHECK bool intake_collect(const struct intake *intake, struct err *err);
 
-// Removes files that no row names, also while uploads come and jobs work.
+// Removes files that no row refers to, even while uploads and jobs are running.
 MUST_CHECK bool intake_sweep_unnamed(const struct intake *intake, struct err *err);
 
-// At start, before jobs and handlers: also removes spool files.
+// At startup, before jobs and handlers: also removes spool files.
 MUST_CHECK bool intake_sweep(const struct intake *intake, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows go first: a file without a row is found again, a row without its file would be a promise
-// that nobody keeps.
+// Rows go first: a file without a row is found again, a row without its file would be an empty
+// promise.
 #include "server/care/resumable_sweep.h"
 
 #include "ingest/base/clock.h"

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives up uploads in pieces that nobody went on with.
+// Drops uploads in pieces that were abandoned.
 #ifndef SERVER_RESUMABLE_SWEEP_H
 #define SERVER_RESUMABLE_SWEEP_H
 
 #include "server/care/intake.h"
 
-// Drops what has expired, and its files. Cheap when there is nothing.
+// Drops expired ones and their files. Cheap if there are none.
 MUST_CHECK bool resumable_sweep(const struct intake *intake, struct err *err);
 
-// Removes files that belong to no upload: at start, before anything else has them.
+// Removes files that belong to no upload: at startup, before anything else uses them.
 MUST_CHECK bool resumable_sweep_files(const struct intake *intake, struct err *err);
 
 #endif

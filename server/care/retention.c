@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the clock that people and servers set with the one that nobody does.
+// Compares the settable clock with the monotonic one.
 #include "server/care/retention.h"
 
 #include "ingest/base/log.h"
@@ -7,8 +7,8 @@
 #define HOUR_NS ((int64_t)3600 * 1000000000)
 #define DAY_NS  (24 * HOUR_NS)
 
-#define CATCH_UP 12           // times as fast as time passes, at least
-#define PACE_NS  (2 * DAY_NS) // in which all would be believed at the pace of the moment
+#define CATCH_UP 12           // times the speed of real time, at least
+#define PACE_NS  (2 * DAY_NS) // time in which all of it would be trusted at the current pace
 
 void retention_init(struct retention *retention, int64_t believed_ns, int64_t steady_ns)
 {
@@ -24,7 +24,7 @@ static void hold(struct retention *retention, int64_t leap_ns)
     retention->is_held = true;
 }
 
-// How much more is believed after so long: the longer the leap the more.
+// How much more is trusted after this long: the longer the jump, the more.
 static int64_t catch_up(int64_t leap_ns, int64_t passed_ns)
 {
     double share = (double)passed_ns / (double)PACE_NS;

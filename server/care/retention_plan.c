@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs go for their age or size. A run that stays for its series stays by the calendar, not
-// by counting: every tenth of what is left would be others after each deletion.
+// Which runs go because of age or size. Runs kept for their series are chosen by calendar, not by
+// counting: every tenth of the remaining ones would be different after each deletion.
 #include "server/care/retention_plan.h"
 
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static int compare_text(struct str a, struct str b)
     return order ? order : (a.len > b.len) - (a.len < b.len);
 }
 
-// By series, then newest first, however long ago it was restored.
+// By series, then newest first, whenever it was restored.
 static int compare_places(const void *left, const void *right)
 {
     const struct place *a = left, *b = right;
@@ -65,7 +65,7 @@ static bool is_same_series(const struct stored_run *a, const struct stored_run *
     return str_equal(a->project, b->project) && str_equal(a->series, b->series);
 }
 
-// Whether an older run of its series comes in the same span of days.
+// Whether an older run of its series is in the same span of days.
 static bool is_first_in_span(const struct place *places, size_t i, size_t count, int64_t span_ns)
 {
     return i + 1 == count || !is_same_series(places[i].run, places[i + 1].run) ||
@@ -101,7 +101,7 @@ static void judge_series(const struct retention_rules *rules, const struct place
 
 // --- size ---------------------------------------------------------------------------------------
 
-// The oldest go that stay for such a reason, until the rest fits.
+// Runs kept for such a reason go, oldest first, until the rest fits.
 static void shed(const struct stored_list *runs, enum retention_fate reason, uint64_t *over,
                  enum retention_fate *fates)
 {
@@ -170,7 +170,7 @@ bool retention_plan(const struct retention_rules *rules, const struct stored_lis
     qsort(places, count, sizeof *places, compare_places);
     judge_bin(rules, runs, now_ns, plan->fates);
     judge_series(rules, places, count, now_ns, plan->fates);
-    judge_size(rules, runs, plan); // last: it sheds what the others leave
+    judge_size(rules, runs, plan); // last: it drops what the others keep
     sum_up(runs, plan);
     return true;
 }

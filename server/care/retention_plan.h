@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs go for their age or size, and why the others stay: a pure function of rules, runs and
+// Which runs go because of age or size, and why the others stay: a pure function of rules, runs and
 // the time.
 #ifndef SERVER_RETENTION_PLAN_H
 #define SERVER_RETENTION_PLAN_H
@@ -9,20 +9,20 @@
 #define RETENTION_MAX_DAYS ((int64_t)36500)
 
 struct retention_rules {
-    int64_t days;        // runs older than this go to the bin; 0: none for its age
-    uint64_t size_bytes; // most that runs outside of the bin take, the oldest go; 0: no limit
-    int64_t newest;      // so many of the newest runs of each series always stay
-    int64_t every_days;  // the first run of a series in each so many days stays, unless the size
-                         // is exceeded without it; 0: none
-    int64_t bin_days;    // what is in the bin longer goes for good
+    int64_t days;        // runs older than this go to the bin; 0: no limit
+    uint64_t size_bytes; // most that runs outside the bin may take, the oldest go; 0: no limit
+    int64_t newest;      // this many of the newest runs of each series always stay
+    int64_t every_days;  // the first run of a series in each span of this many days stays, unless
+                         // the size is exceeded without it; 0: none
+    int64_t bin_days;    // runs in the bin longer than this go for good
 };
 
-// ERR_USAGE naming the rule that cannot be one.
+// ERR_USAGE, naming the invalid rule.
 MUST_CHECK bool retention_check(const struct retention_rules *rules, struct err *err);
 
 enum retention_fate {
-    STAYS,          // no rule is against it
-    STAYS_BASELINE, // people pinned it
+    STAYS,          // no rule applies
+    STAYS_BASELINE, // pinned by people
     STAYS_BUSY,     // its analysis is not done
     STAYS_NEWEST,
     STAYS_EVERY,
@@ -37,8 +37,8 @@ const char *retention_reason(enum retention_fate fate); // "older than 90 days" 
 struct retention_plan {
     enum retention_fate *fates; // of each run
     uint64_t bin_bytes;         // of what goes to the bin
-    uint64_t free_bytes;        // of what goes for good: so much disk becomes free at once
-    uint64_t over_bytes;        // what stays although it is beyond size_bytes
+    uint64_t free_bytes;        // of what goes for good: disk space freed at once
+    uint64_t over_bytes;        // what stays although it exceeds size_bytes
 };
 
 // runs: by since_ns. The plan lives in the arena.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored runs with all that their files take: uploads and the traces made of them.
+// Stored runs with the size of their files: uploads and the traces made from them.
 #include "server/care/stored_runs.h"
 
 #include "server/files/blob.h"
@@ -11,7 +11,7 @@ static uint64_t trace_bytes(const char *data_dir, const struct stored_trace *tra
     char path[BLOB_PATH_SIZE];
     struct stat info;
     blob_trace_path_in(data_dir, trace->id.at, path);
-    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0; // not made yet, or made again
+    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0; // not made yet, or being remade
 }
 
 bool stored_runs_list(struct store *store, const char *data_dir, enum stored_which which,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored runs with all that their files take: uploads and the traces made of them.
+// Stored runs with the size of their files: uploads and the traces made from them.
 #ifndef SERVER_STORED_RUNS_H
 #define SERVER_STORED_RUNS_H
 
 #include "server/store/store_bin.h"
 
-// As store_list_stored; traces are looked for below the data folder.
+// Like store_list_stored; traces are looked up in the data folder.
 MUST_CHECK bool stored_runs_list(struct store *store, const char *data_dir, enum stored_which which,
                                  struct arena *arena, struct stored_list *list, struct err *err);
 

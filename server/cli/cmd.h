@@ -5,7 +5,7 @@
 
 #include "ingest/base/err.h"
 
-// For the help of commands that read files: exit codes that all of them share, as main.c has them.
+// For the help of commands that read files: exit codes common to all of them, from main.c.
 #define CMD_SHARED_EXIT_CODES                                                                     \
     "3 when something is not found, 4 for a file that is not a trace or that this build cannot "  \
     "read, 5 over a limit, 6 when something is taken or busy, 7 for a disk or system error, 130 " \
@@ -13,12 +13,12 @@
 
 struct command {
     const char *name;
-    const char *summary; // NULL: not for people, and not listed
-    // argv holds what follows the command's name. False: err says why, and its code becomes the
-    // exit code; an empty message was printed already.
+    const char *summary; // NULL: internal, and not listed
+    // argv is what follows the command's name. False: err says why, and its code becomes the exit
+    // code; an empty message means it was already printed.
     bool (*run)(int argc, char **argv, struct err *err);
-    // Instead of run, of a command that judges: *verdict becomes the exit code, 0 to 2, so that a
-    // wrong command line and faults of our own end with codes of their own.
+    // Instead of run, for a command that judges: *verdict becomes the exit code, 0 to 2, so a wrong
+    // command line and internal errors have other codes.
     bool (*judge)(int argc, char **argv, int *verdict, struct err *err);
 };
 

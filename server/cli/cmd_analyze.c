@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope analyze: reads trace files as the ranks of one run and prints what was found.
+// stepscope analyze: reads trace files as the ranks of one run and prints the results.
 #include "server/cli/cmd.h"
 
 #include "server/cli/options.h"
@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-enum { MAX_SHOWN = 8 }; // ranks that text shows one by one
+enum { MAX_SHOWN = 8 }; // ranks printed individually as text
 
 struct analyze_options {
     const char *format;
@@ -63,7 +63,7 @@ static void show_help(void)
     options_help(&shown, stdout);
 }
 
-// What is printed of one file, with its report.
+// Prints one file with its report.
 typedef bool print_file(const struct rank_file *file, const struct report *report, struct buf *out,
                         struct err *err);
 
@@ -88,7 +88,7 @@ static bool print_file_text(const struct rank_file *file, const struct report *r
     return true;
 }
 
-// Of many ranks, only those that stand for the others are shown by themselves.
+// Of many ranks, only representative ones are printed individually.
 static bool is_shown(const struct rank_files *run, size_t index)
 {
     const struct table *summary = report_find(&run->report, "summary");
@@ -110,8 +110,7 @@ static bool print_text(const struct rank_files *run, struct err *err)
     return true;
 }
 
-// The analysis's object with what only we know put in front: {"file":...,"run_rank":...,<its
-// keys>}.
+// The analysis's object preceded by what only we know: {"file":...,"run_rank":...,<its keys>}.
 static bool put_trace(const struct rank_file *file, const struct report *report, struct buf *out,
                       struct err *err)
 {
@@ -127,7 +126,7 @@ static bool put_trace(const struct rank_file *file, const struct report *report,
     return ok;
 }
 
-// Prints what is there, so that no more than one rank's object is held.
+// Prints what is there, so that at most one rank's object is held.
 static bool drain(struct buf *out, struct err *err)
 {
     if (!buf_ok(out, err))
@@ -175,7 +174,7 @@ static bool analyze(const struct option_args *args, const struct analyze_options
     if (strcmp(chosen->format, "text") == 0 && !print_text(run, err))
         return false;
     if (run->unread.code != ERR_NONE)
-        *err = run->unread; // told already: the message is empty
+        *err = run->unread; // already printed: the message is empty
     return run->unread.code == ERR_NONE;
 }
 

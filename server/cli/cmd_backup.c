@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope backup and restore: a copy of a data folder, and a data folder of a copy.
+// stepscope backup and restore: a copy of a data folder, and a data folder from a copy.
 #include "server/cli/cmd.h"
 
 #include "server/care/backup.h"

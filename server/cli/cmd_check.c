@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope check: whether what is stored is sound.
+// stepscope check: whether stored data is intact.
 #include "server/cli/cmd.h"
 
 #include "server/care/backup.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope inspect: says what files are and what is in them, without analysing anything.
+// stepscope inspect: says what files are and what they contain, without analysing anything.
 #include "server/cli/cmd.h"
 
 #include "server/cli/inspected.h"
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { WIDTH = 240 }; // of one text
+enum { WIDTH = 240 }; // of a text
 
 struct inspect_options {
     const char *format;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope _job: does one job in a process that the service started for it. All it has are
-// the descriptors of job_wire.h; before it looks at a byte of a stranger it shuts itself in.
+// stepscope _job: runs one job in a process started for it by the service. All it has are the
+// descriptors of job_wire.h; it sandboxes itself before it looks at an untrusted byte.
 #include "server/cli/cmd.h"
 
 #include "server/jobs/job_ranks.h"
@@ -37,22 +37,22 @@ static bool read_order(struct arena *arena, struct job_order *order, struct err 
     return job_wire_take_order((struct str){text, size}, arena, order, err);
 }
 
-// Ends with the service, whatever ends that.
+// Ends with the service, however that ends.
 static bool follow(const struct job_order *order, struct err *err)
 {
-    // Who ends all processes of a machine or a terminal so means the service, which then decides:
-    // a file is not to blame for it.
+    // Someone who ends all processes of a machine or a terminal like this means the service, which
+    // then decides: it is not the file's fault.
     static const int polite[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT};
     for (size_t i = 0; i < sizeof polite / sizeof *polite; i++)
         signal(polite[i], SIG_IGN);
-    prctl(PR_SET_NAME, "stepscope-job"); // for who looks at the system
+    prctl(PR_SET_NAME, "stepscope-job"); // for process listings
     if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
         return err_set_errno(err, "watching the service");
     return getppid() == (pid_t)order->service_pid ||
            err_set(err, ERR_CANCELLED, "the service is gone");
 }
 
-// When memory runs out this goes before anything else. Best effort.
+// When memory runs out, this process goes first. Best effort.
 static void offer_itself(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -62,7 +62,7 @@ static void offer_itself(void)
         close(fd);
 }
 
-// What the C library would open files for later.
+// Files that the C library would open later.
 static void warm_up(void)
 {
     char now[CLOCK_RFC3339_SIZE];
@@ -146,7 +146,7 @@ static bool do_job(struct job_order *order, struct arena *arena, struct err *err
     work(order, &cores, &page->progress, &report, &reply);
     bool ok = answer(&reply, err);
     if (ok)
-        _exit(0); // at once: the service has what it wants, and the system takes memory back faster
+        _exit(0); // at once: the service has what it wants, and the system reclaims memory faster
     arena_free(arena);
     arena->budget = NULL;
     return ok;

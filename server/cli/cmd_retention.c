@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope retention: which runs such rules would delete, and why; it deletes nothing.
+// stepscope retention: which runs given rules would delete, and why; it deletes nothing.
 #include "server/cli/cmd.h"
 
 #include "server/care/retention_plan.h"

@@ -32,7 +32,7 @@ enum {
 };
 
 #ifdef STEPSCOPE_SANITIZE
-enum { CHECK_JOBS = 0 }; // nothing stands around them, and a start takes ten times as long
+enum { CHECK_JOBS = 0 }; // checks nothing, and takes ten times as long to start
 #else
 enum { CHECK_JOBS = 1 };
 #endif
@@ -46,7 +46,7 @@ struct service {
     uv_signal_t signals[2];
     struct metrics *metrics;
     struct intake intake;
-    bool crashed; // the process before this one
+    bool crashed; // the previous process
     struct serve_access guards;
     struct http *http;
 };
@@ -67,7 +67,7 @@ static void stop(uv_signal_t *signal, int number)
     for (int i = 0; i < 2; i++)
         uv_close((uv_handle_t *)&service->signals[i], NULL);
     http_drain(service->http);
-    jobs_stop(service->intake.jobs, JOBS_GRACE_MS); // also lets go of requests that wait for jobs
+    jobs_stop(service->intake.jobs, JOBS_GRACE_MS); // also releases requests that wait for jobs
     http_stop(service->http, HTTP_GRACE_MS);
     service->http = NULL;
 }
@@ -82,7 +82,7 @@ static void watch_signals(struct service *service)
     }
 }
 
-// A process that was just killed may hold the data directory until its memory is given back.
+// A process that was just killed may hold the data directory until its memory is freed.
 static struct blobs *open_blobs(const char *data_dir, struct err *err)
 {
     struct blobs *blobs = blob_open(data_dir, err);
@@ -126,7 +126,7 @@ static bool start_jobs(struct service *service, struct err *err)
         return false;
     char count[16];
     snprintf(count, sizeof count, "%u", config.workers);
-    setenv("UV_THREADPOOL_SIZE", count, 1); // before the pool's first task, while alone
+    setenv("UV_THREADPOOL_SIZE", count, 1); // before the pool's first task, while single-threaded
     service->intake.jobs = jobs_open(&service->loop, &config, err);
     return service->intake.jobs != NULL;
 }
@@ -193,12 +193,12 @@ static bool start_http(struct service *service, struct err *err)
     return service->http != NULL;
 }
 
-// host:port as it was asked for, with the port that is really listened on.
+// host:port as requested, with the actual port.
 static void announce(const struct service *service)
 {
     struct str host = str_of(service->options.listen);
     host.len = (size_t)(strrchr(host.at, ':') - host.at);
-    if (log_is_json()) { // whoever reads both streams as one gets no line of another form
+    if (log_is_json()) { // readers of both streams get lines of one format only
         log_info("listening on http://%.*s:%u/", (int)host.len, host.at, http_port(service->http));
         return;
     }
@@ -240,8 +240,8 @@ static void release(struct service *service)
     metrics_free(service->metrics);
 }
 
-// The allocator would take ever larger blocks from its own places, which it cannot give back in
-// pieces. Large ones of ours go back when they are freed.
+// The allocator would take ever larger blocks from its arenas, which it cannot give back in pieces.
+// Large blocks are returned to the system when freed.
 static void choose_memory(void)
 {
     enum { OWN_PAGES_BYTES = 256 << 10, SPARE_BYTES = 1 << 20 };
@@ -254,8 +254,8 @@ bool cmd_serve(int argc, char **argv, struct err *err)
     struct service service = {0};
     struct option_args args;
     bool ok = options_parse(&serve_option_set, argc, argv, &service.options, &args, err);
-    if (service.options.log_format) // also for what is wrong with the options
-        setenv(LOG_FORMAT_ENV, service.options.log_format, 1); // while alone
+    if (service.options.log_format) // also for messages about wrong options
+        setenv(LOG_FORMAT_ENV, service.options.log_format, 1); // while single-threaded
     if (!ok)
         return false;
     if (args.help) {
@@ -265,7 +265,7 @@ bool cmd_serve(int argc, char **argv, struct err *err)
     choose_memory();
     umask(077);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN); // a limit of file sizes fails the write, not the service
+    signal(SIGXFSZ, SIG_IGN); // a file size limit fails the write, not the service
     if (uv_loop_init(&service.loop) != 0)
         return err_set(err, ERR_INTERNAL, "cannot start an event loop");
     ok = start(&service, err);

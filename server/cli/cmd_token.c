@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope token: makes, lists and revokes tokens of a data folder, also while a service runs.
+// stepscope token: creates, lists and revokes tokens of a data folder, even while a service runs.
 #include "server/cli/cmd.h"
 
 #include "server/access/audit.h"
@@ -48,7 +48,7 @@ static const struct option_set set = {
     sizeof table / sizeof *table,
 };
 
-// One run of the command.
+// One invocation of the command.
 struct task {
     struct token_options options;
     struct arena arena;
@@ -94,7 +94,7 @@ static bool read_request(const struct token_options *options, struct token_reque
            read_limit("--in-flight", options->in_flight, &wanted->limits.in_flight, err);
 }
 
-// The token alone goes to standard output, so that a script can take it.
+// Only the token goes to standard output, so that a script can capture it.
 static bool create_one(struct task *task, struct err *err)
 {
     struct token_request wanted;
@@ -148,7 +148,7 @@ static bool revoke_one(struct task *task, const char *key, struct err *err)
 
 // --- the command --------------------------------------------------------------------------------
 
-// The first token is made before the first start, so the folder may have to be made, too.
+// The first token is created before the first start, so the folder may have to be created, too.
 static bool open_task(struct task *task, bool makes, struct err *err)
 {
     const char *data = task->options.data;

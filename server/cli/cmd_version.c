@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope version: which program and which analyses.
+// stepscope version: the version of the program and of its analyses.
 #include "server/cli/cmd.h"
 
 #include "server/cli/options.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the files of each run of a side and reads them, one run after the other.
+// Finds the files of each run of a side and reads them, one run after another.
 #include "server/cli/file_sides.h"
 
 #include "server/compare/contributors.h"
@@ -58,7 +58,7 @@ static bool take_file(const char *path, const char *name, struct paths *paths, s
            add_path(paths, path, err);
 }
 
-// A job may keep a folder for each rank; deeper ones are none of its own.
+// A job may have a folder per rank; deeper folders belong to something else.
 static bool take_any(const char *path, const char *name, struct paths *paths, struct err *err)
 {
     return is_folder(path) ? each_entry(path, take_file, paths, err)
@@ -70,7 +70,7 @@ static int by_name(const void *left, const void *right)
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-// Where some names tell a rank, the others belong to something else: a configuration, a truth.
+// If some names give a rank, the others are something else: a configuration, a truth.
 static void keep_ranks(struct paths *paths, size_t folder_len)
 {
     size_t kept = 0;
@@ -106,7 +106,7 @@ static bool list_files(const char *operand, struct paths *paths, struct err *err
 
 // --- reading ------------------------------------------------------------------------------------
 
-// The place of the rank that stands for the run among its files.
+// The index of the rank that represents the run among its files.
 static size_t index_of_rank(const struct rank_files *files, bool slowest)
 {
     const struct table *summary = report_find(&files->report, "summary");
@@ -125,7 +125,7 @@ static bool read_run(struct file_run *run, const struct file_side_options *optio
     if (!rank_files_read(&run->files, paths->at, paths->count, &options->reading, err))
         return false;
     if (run->files.unread.code != ERR_NONE) {
-        *err = run->files.unread; // told already: the message is empty
+        *err = run->files.unread; // already reported: the message is empty
         return false;
     }
     size_t index = index_of_rank(&run->files, options->slowest);
@@ -190,7 +190,7 @@ static bool add_operand(struct file_side *side, const char *operand,
     return true;
 }
 
-// What people say of the runs: their tokens per step.
+// Metadata of the runs: their tokens per step.
 static bool make_meta(int64_t tokens, struct arena *arena, struct compare_setting **meta,
                       struct err *err)
 {
@@ -240,7 +240,7 @@ void file_side_free(struct file_side *side)
     }
 }
 
-// How many bytes of folders two paths begin with alike.
+// How many bytes of leading folders two paths have in common.
 static size_t shared_folders(const char *one, const char *other, size_t most)
 {
     size_t shared = 0;

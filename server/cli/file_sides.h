@@ -18,7 +18,7 @@ struct file_run {
 struct file_side {
     struct file_run *runs;
     size_t count;
-    struct compare_run *named; // the same for a comparison
+    struct compare_run *named; // same, for a comparison
     struct compare_side side;  // of these
 };
 
@@ -39,7 +39,7 @@ MUST_CHECK bool file_side_read(struct file_side *side, const char *operand,
                                struct err *err);
 void file_side_free(struct file_side *side);
 
-// Takes the folders that all runs of some sides share off their names.
+// Removes the folders common to all runs of some sides from their names.
 void file_sides_shorten(struct file_side *sides, size_t count);
 
 #endif

@@ -15,7 +15,7 @@ struct inspected_figure {
 };
 
 struct inspected {
-    const char *name;            // as given; for a member its path in the archive
+    const char *name;            // as given; for a member, its path in the archive
     const struct format *format; // NULL: unknown
     const struct format *layers[FORMAT_MAX_LAYERS]; // of compression, the outermost first
     unsigned layer_count;

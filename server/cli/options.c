@@ -11,7 +11,7 @@
 
 // --- values -------------------------------------------------------------------------------------
 
-// A number and what unit letters multiply it by: "KMGT" in steps of 1024, or "smhd" as seconds.
+// A number and the factors of unit letters: "KMGT" in steps of 1024, or "smhd" in seconds.
 struct unit {
     char letter;
     uint64_t factor;
@@ -41,7 +41,7 @@ static bool parse_number(const char *text, const struct unit *units, uint64_t ma
     return true;
 }
 
-// "text|json" holds the word.
+// Whether "text|json" contains the word.
 static bool is_choice(const char *choices, const char *word)
 {
     size_t len = strlen(word);
@@ -55,7 +55,7 @@ static bool is_choice(const char *choices, const char *word)
     return false;
 }
 
-// A finite decimal number; strtod alone takes "nan" and "0x1p3", too.
+// A finite decimal number; strtod alone accepts "nan" and "0x1p3", too.
 static bool set_decimal(const char *text, char *slot)
 {
     char *end;
@@ -88,7 +88,7 @@ static bool set_value(const struct option *option, const char *text, void *value
     case OPTION_INT: ok = parse_number(text, no_units, INT64_MAX, &number); break;
     case OPTION_SECONDS: ok = parse_number(text, time_units, INT64_MAX, &number); break;
     }
-    memcpy(slot, &number, sizeof number); // int64_t and uint64_t alike: it fits both
+    memcpy(slot, &number, sizeof number); // int64_t and uint64_t have the same size: it fits both
     return ok;
 }
 
@@ -157,7 +157,7 @@ static unsigned distance(const char *a, const char *b)
 const char *options_nearest(const char *word, const char *const *names, size_t count)
 {
     const char *nearest = NULL;
-    unsigned best = (unsigned)strlen(word) / 3 + 1; // more edits than that are no slip of the hand
+    unsigned best = (unsigned)strlen(word) / 3 + 1; // more edits than that are not a typo
     for (size_t i = 0; i < count; i++) {
         unsigned edits = distance(word, names[i]);
         if (edits <= best && (!nearest || edits < best)) {
@@ -193,7 +193,7 @@ static bool unknown_option(const struct option_set *set, const char *arg, size_t
                    set->command);
 }
 
-// One option at argv[*at]; moves *at over a value of its own.
+// One option at argv[*at]; moves *at past its separate value.
 static bool take_option(const struct option_set *set, char **argv, int argc, int *at, void *values,
                         struct err *err)
 {

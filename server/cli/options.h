@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a command: one table says name, environment name, default, type and help; parsing,
+// Options of a command: one table gives name, environment name, default, type and help; parsing,
 // --help and error messages follow from it.
 #ifndef SERVER_OPTIONS_H
 #define SERVER_OPTIONS_H
@@ -28,7 +28,7 @@ struct option {
     const char *help;
     const char *choices; // OPTION_CHOICE: "text|json"
     enum option_type type;
-    size_t offset; // of the member in the command's struct that takes the value
+    size_t offset; // of the value's member in the command's struct
 };
 
 struct option_set {
@@ -42,17 +42,17 @@ struct option_set {
 struct option_args {
     char *const *operands;
     int operand_count;
-    bool help; // --help was among them; nothing else was looked at
+    bool help; // --help was given; nothing else was looked at
 };
 
 // Fills values (the command's struct) from defaults, then the environment, then argv, which is
-// reordered so that operands follow each other. ERR_USAGE with a suggestion where one is near.
+// reordered so that operands are contiguous. ERR_USAGE, with a suggestion if a name is close.
 MUST_CHECK bool options_parse(const struct option_set *set, int argc, char **argv, void *values,
                               struct option_args *args, struct err *err);
 
 void options_help(const struct option_set *set, FILE *out);
 
-// The nearest of count names to a mistyped word, or NULL when none is near.
+// The closest of count names to a mistyped word, or NULL if none is close.
 const char *options_nearest(const char *word, const char *const *names, size_t count);
 
 #endif

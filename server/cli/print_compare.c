@@ -80,7 +80,7 @@ static void print_figures(const struct table *table, size_t row, FILE *out)
             shown_ms(table, row, "cand_ns"), shown_ms(table, row, "delta_ns"));
 }
 
-// The bars sum to the mean step; the bridge leads from there to the median one, the headline.
+// The bars sum to the mean step; the bridge leads from there to the median, the headline.
 static void print_steps(const struct table *summary, size_t row, FILE *out)
 {
     static const char *const mean[] = {"base_mean_ns", "cand_mean_ns", "delta_mean_ns"};
@@ -96,7 +96,7 @@ static void print_steps(const struct table *summary, size_t row, FILE *out)
     fprintf(out, "  %10.3f %10.3f %+10.3f  median step\n", to[0], to[1], to[2]);
 }
 
-// Only recordings that lack something have unrecorded time.
+// Only incomplete recordings have unrecorded time.
 static bool is_all_recorded(const struct table *waterfall, size_t row)
 {
     return shown_is(waterfall, row, "bar", "unrecorded") &&
@@ -134,10 +134,10 @@ static int by_size(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : (a->row > b->row) - (a->row < b->row);
 }
 
-// Changes of operators that stand out of the noise, or of which that is not known.
+// Changes of operators that exceed the noise, or for which the noise is unknown.
 struct changes {
     struct change *at;
-    size_t count, noise; // told, and left out as noise
+    size_t count, noise; // shown, and left out as noise
 };
 
 static void collect(const struct gate_question *question, const struct table *waterfall,
@@ -157,7 +157,7 @@ static void collect(const struct gate_question *question, const struct table *wa
         qsort(changes->at, changes->count, sizeof *changes->at, by_size);
 }
 
-// By its own name; idle time has only the word of its cause, and some work that of its category.
+// By its own name; idle time only has its cause, and some work its category.
 static void print_name(const struct table *waterfall, size_t row, FILE *out)
 {
     static const char *const names[] = {"op", "cand_kernel", "base_kernel"};
@@ -220,7 +220,7 @@ void print_compare_text(const struct gate_question *question, const struct gate_
     print_runs(question, out);
     print_settings(question, out);
     if (!isfinite(answer->judgement.base_ns) || !isfinite(answer->judgement.cand_ns))
-        return; // a side without steps has no parts of them
+        return; // a side without steps has no parts
     print_bars(question, out);
     print_changes(question, out);
     print_matched(question, out);

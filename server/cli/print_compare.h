@@ -11,7 +11,7 @@
 void print_compare_text(const struct gate_question *question, const struct gate_answer *answer,
                         FILE *out);
 
-// The same and all tables of the comparison as one object.
+// The same plus all tables of the comparison as one object.
 MUST_CHECK bool print_compare_json(const struct gate_question *question,
                                    const struct gate_answer *answer, FILE *out, struct err *err);
 

@@ -40,7 +40,7 @@ static void put_bar(FILE *out, double share)
         fputs(i < full ? "\u2588" : "\u00b7", out);
 }
 
-// The row that stands for the trace: its steady steps, else its whole window.
+// The row for the whole trace: its steady steps, else its whole window.
 static size_t breakdown_row(const struct table *breakdown)
 {
     for (size_t row = 0; row < breakdown->row_count; row++)
@@ -153,7 +153,7 @@ static void print_kernels(const struct report *report, FILE *out)
     }
 }
 
-// A number of a column, or a dash where the column is empty.
+// A number in a column, or a dash if it is empty.
 static void put_number(FILE *out, const struct table *table, size_t row, const char *column,
                        double scale)
 {
@@ -217,7 +217,7 @@ static void print_facts(struct str evidence, FILE *out)
     json_decref(facts);
 }
 
-// What other findings explain of the same time.
+// Other findings that explain part of the same time.
 static void print_overlap(const struct table *findings, size_t row, FILE *out)
 {
     struct str other = shown_text(findings, row, "overlaps");

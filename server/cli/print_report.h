@@ -10,12 +10,12 @@
 // One trace: what it is, where the time went, steps, kernels, collectives, findings, trust.
 void print_trace_report(const struct report *report, const char *file, int64_t rank, FILE *out);
 
-// Parts of it that a run has too.
+// Parts of it that runs have, too.
 void print_findings(const struct report *report, FILE *out);
 void print_quality_row(const struct table *quality, size_t row, FILE *out);
 
-// What only the ranks together show: their steps, how they wait for each other and why, how the job
-// is spread over them (print_run.c).
+// What only the ranks together show: their steps, how they wait for each other and why, the
+// parallel strategy (print_run.c).
 void print_run_report(const struct report *report, FILE *out);
 
 #endif

@@ -25,7 +25,7 @@ static void print_ranks(const struct table *ranks, FILE *out)
                 ranks->row_count, MAX_RANKS);
 }
 
-// Mean over the ranks for which it is known; NaN without any.
+// Mean over the ranks where it is known; NaN if none.
 static double mean_ms(const struct table *ranks, const char *column)
 {
     double sum = 0;
@@ -168,7 +168,7 @@ static void print_clocks(const struct report *report, FILE *out)
             most - least, (long long)aligned, error * 1e3);
 }
 
-// What concerns the run as a whole.
+// Lines about the run as a whole.
 static void print_run_quality(const struct report *report, FILE *out)
 {
     const struct table *quality = report_find(report, "quality");

@@ -20,7 +20,7 @@ struct reading {
     int64_t free_rank;   // those below are taken
 };
 
-// False in *taken when the rank was free; it is taken now.
+// Takes a rank; *taken is false if it was free.
 static bool take_rank(struct reading *reading, int64_t rank, bool *taken, struct err *err)
 {
     uint32_t before = reading->taken.count, index;

@@ -7,7 +7,7 @@
 
 // How files are read.
 struct rank_files_options {
-    const char *command; // that messages on stderr begin with: "analyze"
+    const char *command; // that starts messages on stderr: "analyze"
     struct analysis_options analysis;
     uint64_t job_memory_bytes; // for the analysis of one file
     struct progress *progress;
@@ -45,7 +45,7 @@ MUST_CHECK bool rank_files_load(const struct rank_files *files, size_t index,
 // Frees the reports of all ranks but one; SIZE_MAX: of all.
 void rank_files_keep_only(struct rank_files *files, size_t index);
 
-// Threads that a command may work with: as asked, 0: one per core; the calling one is among them.
+// Threads a command may use: as requested, 0: one per core; includes the calling one.
 void rank_files_share_cores(struct cores *cores, int64_t threads);
 
 #endif

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules of retention as options of the service and of their dry run. Include options.h and
-// retention_plan.h before.
+// The retention rules as options of the service and of the dry run. Include options.h and
+// retention_plan.h first.
 #ifndef SERVER_RETENTION_OPTIONS_H
 #define SERVER_RETENTION_OPTIONS_H
 
-// Rows of an option table whose struct has its struct retention_rules at so many bytes.
+// Rows of an option table whose struct has its struct retention_rules at this offset.
 // clang-format off
 #define RETENTION_OPTIONS(at)                                                                      \
     {"--retain-days", "STEPSCOPE_RETAIN_DAYS", "0", "DAYS",                                        \

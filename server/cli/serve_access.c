@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What guards the service.
+// Sets up access control.
 #include "server/cli/serve_access.h"
 
 #include "ingest/base/log.h"

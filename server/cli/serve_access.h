@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens what guards the service, as the options say.
+// Sets up access control from the options.
 #ifndef SERVER_SERVE_ACCESS_H
 #define SERVER_SERVE_ACCESS_H
 

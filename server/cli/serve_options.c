@@ -94,7 +94,7 @@ const struct option_set serve_option_set = {
 
 bool serve_options_check(const struct serve_options *options, struct err *err)
 {
-    // Below that the tables which every report has do not fit.
+    // With less, the tables that every report has do not fit.
     static const uint64_t least_bytes = (uint64_t)1 << 20;
     if (options->max_tables_bytes && options->max_tables_bytes < least_bytes)
         return err_set(err, ERR_USAGE, "--max-tables: found %llu bytes, expected 1M or more, or 0",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be chosen when the service starts.
+// Options for starting the service.
 #ifndef SERVER_SERVE_OPTIONS_H
 #define SERVER_SERVE_OPTIONS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of tables as a terminal shows them.
+// Table cells for a terminal.
 #include "server/cli/shown.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ void shown_words(FILE *out, struct str word, size_t width)
     put_instead(out, word, width, '_', ' ');
 }
 
-// Words in lines of LINE_WIDTH behind an indent.
+// Wraps words to lines of LINE_WIDTH with an indent.
 void shown_wrap(FILE *out, struct str value, int indent)
 {
     int column = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cells of tables as a terminal shows them.
+// Table cells for a terminal.
 #ifndef SERVER_SHOWN_H
 #define SERVER_SHOWN_H
 
@@ -12,23 +12,24 @@
 // 0 without a table.
 size_t shown_rows(const struct table *table);
 
-// Values of a column; 0 or no text where it is empty.
+// Values of a column; 0 or no text if it is empty.
 double shown_ms(const struct table *table, size_t row, const char *column);
 int64_t shown_count(const struct table *table, size_t row, const char *column);
 double shown_percent(const struct table *table, size_t row, const char *column);
 struct str shown_text(const struct table *table, size_t row, const char *column);
 bool shown_is(const struct table *table, size_t row, const char *column, const char *word);
 
-// At most width bytes, cut at a whole character; control characters could command a terminal.
+// At most width bytes, cut at a whole character; control characters could send commands to a
+// terminal.
 void shown_put(FILE *out, struct str value, size_t width);
 
-// The same of a stable word such as data_loading, as people write it.
+// Same for a stable word such as data_loading, as people write it.
 void shown_words(FILE *out, struct str word, size_t width);
 
-// Words in lines of SHOWN_LINE_WIDTH behind an indent.
+// Wraps words to lines of SHOWN_LINE_WIDTH with an indent.
 void shown_wrap(FILE *out, struct str value, int indent);
 
-// "s", or nothing behind 1.
+// "s", or nothing after 1.
 const char *shown_plural(int64_t number);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads the tables of the runs that are compared, and compares them. A comparison is worked out
-// anew for each request: it takes milliseconds and depends on nothing but the stored tables. A few
-// are worked out at a time, and their runs' tables are let go before the answer is sent: there are
-// many connections, and slow readers among them.
+// Loads the tables of the runs to compare, and compares them. A comparison is computed again for
+// each request: it takes milliseconds and depends only on the stored tables. A few are computed at
+// a time, and their runs' tables are freed before the answer is sent: there are many connections,
+// and some readers are slow.
 #include "server/compare/compare_sides.h"
 
 #include "analysis/report/tables.h"
@@ -41,7 +41,7 @@ struct loading {
     struct request *request;
     struct response *response;
     bool slowest;
-    struct arena tables; // of the runs: they go as soon as they are compared
+    struct arena tables; // of the runs: freed as soon as they are compared
 };
 
 static bool load_rank(const struct loading *loading, const struct run *run, int64_t rank,
@@ -61,7 +61,7 @@ static bool has_key(const struct run_tag *meta, size_t count, struct str key)
     return false;
 }
 
-// What people said of the run. The tag tokens_per_step counts, too: summaries go by it.
+// What people entered for the run. The tag tokens_per_step counts, too, as in summaries.
 static bool take_meta(const struct run *run, struct arena *arena, struct compare_run *loaded,
                       struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs beside each other: the overview of a comparison, and its tables.
+// Runs side by side: the overview of a comparison, and its tables.
 #include "server/compare/compare_reply.h"
 
 #include "analysis/analysis.h"
@@ -10,11 +10,11 @@
 #include "server/compare/gate.h"
 #include "server/http/route.h"
 
-// One request: which runs, which table of their comparison, in which form.
+// One request: which runs, which table of their comparison, in which format.
 struct asked {
     struct compared compared;
     struct table_request table;
-    int64_t only; // candidate whose rows are asked for, 0 all
+    int64_t only; // candidate whose rows are requested, 0 all
 };
 
 static bool is_unchanged(const struct request *request, struct response *response,
@@ -39,7 +39,7 @@ static struct str download_name(struct request *request, const struct asked *ask
 
 // --- tables -------------------------------------------------------------------------------------
 
-// The rows of one candidate, before any other choice: a cursor counts in them.
+// The rows of one candidate, before any other selection: cursors count in them.
 static bool keep_only(struct request *request, int64_t only, struct table *table, struct err *err)
 {
     char *number = arena_printf(request->arena, err, "%lld", (long long)only);
@@ -107,7 +107,7 @@ static bool runs_json(const struct request *request, const struct compared_side 
     return true;
 }
 
-// Durations of the steady steps of the rank that stands for the run.
+// Durations of the steady steps of the rank that represents the run.
 static bool read_steps(const struct request *request, const struct run *run, int64_t rank,
                        struct table_page *page, struct err *err)
 {

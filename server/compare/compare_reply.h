@@ -5,7 +5,7 @@
 
 #include "server/http/response.h"
 
-// Runs beside each other, the row's table of a comparison, and a gate.
+// Runs side by side, the table of the route's row for a comparison, and a gate.
 bool compare_get(struct request *request, struct response *response, struct err *err);
 bool compare_get_table(struct request *request, struct response *response, struct err *err);
 bool compare_get_gate(struct request *request, struct response *response, struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads from a request which runs are to be compared, and how.
+// Reads from a request which runs to compare, and how.
 #include "server/compare/compare_sides.h"
 
 #include "ingest/base/hash.h"
@@ -32,8 +32,8 @@ static size_t count_runs(const struct compared *compared)
     return count;
 }
 
-// Adds a run to the side that is read now, the last one. The same run twice would count one
-// measurement as two.
+// Adds a run to the current side, the last one. The same run twice would count one measurement as
+// two.
 static bool add_run(struct compared *compared, const struct run *run, struct err *err)
 {
     struct compared_side *side = &compared->sides[compared->side_count - 1];
@@ -58,7 +58,7 @@ static struct run_query series_query(struct str key)
     return query;
 }
 
-// Runs of which nothing can come are no measurements; of those under way, results will come.
+// Runs that cannot yield results are not measurements; those in progress will yield some.
 static bool is_measurement(const struct run *run)
 {
     return run->status != RUN_EMPTY && run->status != RUN_FAILED;
@@ -104,7 +104,7 @@ static bool add_key(struct request *request, struct response *response, struct s
     return api_find_run(request, response, key, &run, err) && add_run(compared, &run, err);
 }
 
-// Whether the whole value, with a comma in it, is the name of a run.
+// Whether the whole value, including a comma, is a run's name.
 static bool is_one_name(struct request *request, struct str value)
 {
     struct err ignored;
@@ -129,7 +129,7 @@ static bool add_keys(struct request *request, struct response *response, struct 
     return true;
 }
 
-// Begins a side and reads its runs.
+// Starts a side and reads its runs.
 static bool add_side(struct request *request, struct response *response, const char *name,
                      struct str value, struct compared *compared, struct err *err)
 {
@@ -161,7 +161,7 @@ static bool refuse_missing(const char *name, struct err *err)
     return err_set(err, ERR_USAGE, "found no %s=RUN, expected base=RUN and cand=RUN", name);
 }
 
-// The base is one side: of two, one would count for nothing.
+// The base is a single side: one of two would be ignored.
 static bool is_given_once(const struct query *query, struct str name)
 {
     size_t count = 0;
@@ -187,7 +187,7 @@ static bool find_runs(struct request *request, struct response *response, struct
 
 // --- choices ------------------------------------------------------------------------------------
 
-// *second: the second of two words was given; the first goes without saying.
+// *second: the second of two words was given; the first is the default.
 static bool read_word(const struct query *query, const char *name, const char *const words[2],
                       bool *second, struct err *err)
 {
@@ -239,7 +239,7 @@ static bool is_compared(const struct compared *compared, struct str id)
     return false;
 }
 
-// Whether what an earlier run measured tells of the noise of this one: on the same device, of as
+// Whether an earlier run's measurement shows the noise of this one: on the same device, with as
 // many ranks.
 static bool is_history(const struct run *earlier, const struct run *run)
 {
@@ -248,8 +248,8 @@ static bool is_history(const struct run *earlier, const struct run *run)
     return !earlier->step_median_ns.null && same_gpu && earlier->received == run->received;
 }
 
-// What the series of the base's first run measured before it. The runs keep the figure of their
-// headline rank alone.
+// What the series of the base's first run measured before it. Runs store the figure of their
+// headline rank only.
 static bool find_history(struct request *request, struct compared *compared, struct err *err)
 {
     const struct run *first = earliest(&compared->sides[0]);
@@ -269,7 +269,7 @@ static bool find_history(struct request *request, struct compared *compared, str
     return compared->history != NULL;
 }
 
-// Two single runs of one series are judged as its alerts are.
+// Two single runs of one series are judged like its alerts.
 static bool find_series(struct request *request, struct compared *compared, struct err *err)
 {
     const struct run *base = &compared->sides[0].runs[0];

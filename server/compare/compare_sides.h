@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a request asks to compare: the runs of a base and of up to eight candidates, found by their
-// keys, and the choices that change the result.
+// keys, and the choices that affect the result.
 #ifndef SERVER_COMPARE_SIDES_H
 #define SERVER_COMPARE_SIDES_H
 
@@ -12,7 +12,7 @@
 #define COMPARE_MAX_CANDIDATES 8
 #define COMPARE_SERIES_RUNS    32 // newest runs that NAME@* stands for, and that count as history
 
-// Runs of one side: repeats of one measurement, as the key lists them.
+// Runs of one side: repeats of one measurement, in the order of the key.
 struct compared_side {
     struct run *runs;
     size_t count;
@@ -27,12 +27,12 @@ struct compared {
     struct series_evidence series[1 + COMPARE_MAX_CANDIDATES]; // of candidates, single runs
 };
 
-// The parameters that compare_sides_find reads, NULL-terminated; and `only`, which tables read.
+// The parameters read by compare_sides_find, NULL-terminated; and `only`, which tables read.
 extern const char *const compare_sides_parameters[];
 
-// Reads base=KEY[,KEY...], cand= likewise and repeatable, per, rank, alpha, relevant_share and
+// Reads base=KEY[,KEY...], cand= (same, repeatable), per, rank, alpha, relevant_share and
 // relevant_ns, and finds all runs. A key names a run as everywhere (a whole value that names one is
-// not taken apart at its commas); NAME@* stands for the newest runs of that series that were or are
+// not split at its commas); NAME@* stands for the newest runs of that series that were or are being
 // analysed. ERR_USAGE, ERR_NOT_FOUND, ERR_CONFLICT as for one run.
 MUST_CHECK bool compare_sides_find(struct request *request, struct response *response,
                                    struct compared *compared, struct err *err);
@@ -40,20 +40,20 @@ MUST_CHECK bool compare_sides_find(struct request *request, struct response *res
 // Changes whenever the result may: runs, their revisions, history, and the query's text.
 uint64_t compare_sides_hash(const struct request *request, const struct compared *compared);
 
-// What was found, loaded and compared.
+// The runs, loaded and compared.
 struct comparison {
     struct compare_side sides[1 + COMPARE_MAX_CANDIDATES]; // as in struct compared
     struct report report;                                  // compare_tables
 };
 
-// Loads what was found and compares it, when its turn has come. The report lives in the request's
-// arena; the tables that sides were read from are gone. Refuses with 409 and the word not-analysed
-// when a run has no results yet.
+// Loads the runs and compares them when its turn comes. The report lives in the request's arena;
+// the sides' tables are freed. Refuses with 409 and the word not-analysed if a run has no results
+// yet.
 MUST_CHECK bool compare_sides_analyse(struct request *request, struct response *response,
                                       const struct compared *compared,
                                       struct comparison *comparison, struct err *err);
 
-// The rank whose figures stand for a run here: its headline rank, or the slowest. -1 none.
+// The rank whose figures represent a run here: its headline rank, or the slowest. -1 none.
 MUST_CHECK bool compare_sides_rank(const struct request *request, const struct compared *compared,
                                    const struct run *run, int64_t *rank, struct err *err);
 

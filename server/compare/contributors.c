@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gathers the parts of a difference under the names that people know them by.
+// Groups the parts of a difference under names that people know.
 #include "server/compare/contributors.h"
 
 #include "analysis/report/tables.h"
@@ -41,7 +41,7 @@ static void add(struct gathered *gathered, struct contributor one)
         gathered->at[gathered->count++] = one;
 }
 
-// --- work of the device -------------------------------------------------------------------------
+// --- device work --------------------------------------------------------------------------------
 
 static bool is_word(const struct table *table, size_t row, const char *column, const char *word)
 {
@@ -130,7 +130,7 @@ static bool is_first_of_kind(const struct gathered *gathered, const struct table
     return true;
 }
 
-// Sums the kinds of collectives. Returns whether there are any.
+// Sums collectives by kind. Returns whether there are any.
 static bool add_collectives(struct gathered *gathered, const struct table *collectives)
 {
     bool any = false;
@@ -171,7 +171,7 @@ static int by_size(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
 }
 
-// The new part of the same bar whose time is nearest to that of one that is gone; NULL without any.
+// The new part of the same bar with the time closest to a part that is gone; NULL if none.
 static struct contributor *find_successor(struct gathered *gathered, const struct contributor *gone)
 {
     struct contributor *found = NULL;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a difference of step time consists of, most first: operators, collectives, idle causes.
+// What a difference in step time consists of, largest first: operators, collectives, idle causes.
 #ifndef SERVER_CONTRIBUTORS_H
 #define SERVER_CONTRIBUTORS_H
 
 #include "analysis/compare/compare.h"
 
-// One candidate of a comparison that was worked out.
+// One compared candidate.
 struct compared_pair {
     const struct report *report;            // compare_tables
     int64_t cand;                           // number of the candidate, from 1
@@ -17,13 +17,13 @@ struct compared_pair {
 struct contributor {
     const char *name;
     int64_t delta_ns; // of a mean step
-    struct str bar;   // of a part of the device's time
-    int presence;     // -1 the candidate has none of it, 1 the base has none, 0 both have
+    struct str bar;   // for device time
+    int presence;     // -1 only in the base, 1 only in the candidate, 0 in both
 };
 
-// All contributors, largest first, but for those below a microsecond. What only changed its name is
-// one: "old, now new" for a part that is gone and one that is new in the same bar and takes as
-// long, give or take a tenth. ERR_LIMIT.
+// All contributors, largest first, except those below a microsecond. A mere change of name is one
+// entry: "old, now new" for a part that is gone and a new one in the same bar that takes as long,
+// within a tenth. ERR_LIMIT.
 struct contributors {
     struct contributor *at;
     size_t count;
@@ -32,10 +32,10 @@ struct contributors {
 MUST_CHECK bool contributors_find(const struct compared_pair *pair, struct arena *arena,
                                   struct contributors *found, struct err *err);
 
-// The candidate's row of figures; -1 when there is none.
+// The candidate's row of figures; -1 if there is none.
 int64_t contributors_summary_row(const struct compared_pair *pair, const struct table **summary);
 
-// A text as one clean line of at most max bytes, cut with dots.
+// A text as one clean line of at most max bytes, truncated with dots.
 const char *contributors_clean(struct str text, size_t max, struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words for a gate's decision. The figures are those of the comparison's row.
+// Words for a gate's decision. The figures come from the comparison's row.
 #include "server/compare/gate.h"
 
 #include "analysis/report/tables.h"
@@ -47,7 +47,7 @@ static size_t read_medians(const struct report *report, int64_t cand, double *me
     return count;
 }
 
-// The medians of both sides, and what they alone allow to say.
+// The medians of both sides, and what can be said from them alone.
 struct gate_runs {
     double medians[2][COMPARE_MAX_RUNS];
     size_t counts[2];
@@ -84,7 +84,7 @@ static const char *method_of(struct str word)
     return "none";
 }
 
-// As the comparison has judged, which may have scaled the candidate and known the history.
+// As judged by the comparison, which may have scaled the candidate and used the history.
 static void take_summary(const struct table *summary, size_t row, struct judgement *judgement)
 {
     const struct cell *relevant = table_cell(summary, row, "relevant");
@@ -105,7 +105,7 @@ static void take_summary(const struct table *summary, size_t row, struct judgeme
         judgement->base_missing = judgement->cand_missing = 0;
 }
 
-// What the comparison has scaled the candidate's times by, as a logarithm.
+// The factor by which the comparison scaled the candidate's times, as a logarithm.
 static double scale_of(const struct gate_runs *runs, const struct judgement *judgement)
 {
     double scale = log1p(judgement->shift_share) - log1p(runs->judged.shift_share);
@@ -319,13 +319,14 @@ static void put_contributor(const struct contributor *one, int64_t whole_ns, boo
     buf_putc(out, ')');
 }
 
-// Those that go the way of the whole difference, from a hundredth of it; of no difference all.
+// Those in the direction of the whole difference, from a hundredth of it; all, if there is no
+// difference.
 static bool is_reason(const struct contributors *all, const struct contributor *one)
 {
     return all->whole_ns == 0 || (double)one->delta_ns / (double)all->whole_ns >= 0.01;
 }
 
-// When the reasons told are clearly more than the whole, the largest that goes against them.
+// If the reasons listed clearly exceed the whole, adds the largest in the opposite direction.
 static void put_opposite(const struct contributors *all, int64_t told_ns, struct buf *out)
 {
     if (fabs((double)told_ns) <= 1.05 * fabs((double)all->whole_ns) || all->whole_ns == 0)
@@ -416,12 +417,13 @@ static void put_work(const struct table *summary, size_t row, struct buf *out)
     buf_puts(out, " of the device time");
 }
 
-// What is known for reading the gate again after the next run.
+// For reading the gate again after the next run.
 static void put_anytime(const struct gate_question *question, const struct gate_answer *answer,
                         struct buf *out)
 {
     const struct anytime *anytime = &answer->anytime;
-    bool is_judged = answer->judgement.verdict != VERDICT_UNKNOWN; // else other runs are asked for
+    bool is_judged = answer->judgement.verdict != VERDICT_UNKNOWN; // otherwise other runs are
+                                                                   // requested
     bool is_open = answer->gate == GATE_UNDECIDED && is_judged;
     if (isnan(anytime->below_evidence) || !(question->sequential || is_open))
         return;
@@ -456,7 +458,7 @@ static void put_repeats(size_t missing, const char *side, const char *series, st
         buf_printf(out, ", each as a new %s@N,", series);
 }
 
-// Of sides in one series, @* would stand for both.
+// For sides in one series, @* would stand for both.
 static void put_missing_uploads(const struct gate_question *question,
                                 const struct judgement *judgement, struct arena *arena,
                                 struct buf *out)

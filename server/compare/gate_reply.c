@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gate for jobs that must not let a slower step through: its status is the answer.
+// A gate for CI jobs that must not let a slower step through: the HTTP status is the answer.
 #include "server/compare/compare_reply.h"
 
 #include "server/api/api_parts.h"
@@ -14,7 +14,7 @@ struct gate_request {
     bool undecided_fails, as_text, sequential;
 };
 
-// --- what is asked ------------------------------------------------------------------------------
+// --- the request --------------------------------------------------------------------------------
 
 static bool read_undecided(const struct query *query, bool *fails, struct err *err)
 {
@@ -34,7 +34,7 @@ static bool read_sequential(const struct query *query, bool *sequential, struct 
                    (int)(word.len < 40 ? word.len : 40), word.at);
 }
 
-// The parameter wins over the header.
+// The parameter takes precedence over the header.
 static bool read_format(const struct request *request, bool *as_text, struct err *err)
 {
     struct str word = query_get(&request->query, "format");
@@ -128,7 +128,7 @@ static void set_status(struct request *request, struct response *response,
                        const struct gate_request *gate, const struct gate_answer *answer)
 {
     bool is_undecided = answer->gate == GATE_UNDECIDED;
-    // Without steps nothing was measured: that lets no change pass.
+    // Without steps nothing was measured, so no change may pass.
     bool fails = answer->gate == GATE_FAIL ||
                  (is_undecided && (gate->undecided_fails || !answer->has_steps));
     response->status = fails ? STATUS_FAIL : 200;

@@ -28,7 +28,8 @@ static void close_fd(int fd)
         close(fd);
 }
 
-// A folder whose name lasts: it may have been made a moment ago, by somebody else even.
+// Opens a folder and makes its name durable: it may have been created a moment ago, possibly by
+// another process.
 static int open_folder(struct blobs *blobs, int parent_fd, const char *name, struct err *err)
 {
     bool made = mkdirat(parent_fd, name, 0700) == 0;
@@ -47,7 +48,7 @@ int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err)
     return open_folder(blobs, blobs->blobs_fd, shard, err);
 }
 
-// Only one process may write below a data directory.
+// Only one process may write to a data directory.
 static bool take_lock(struct blobs *blobs, int root_fd, struct err *err)
 {
     blobs->lock_fd = openat(root_fd, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -58,7 +59,7 @@ static bool take_lock(struct blobs *blobs, int root_fd, struct err *err)
     return err_set(err, ERR_BUSY, "another process serves the data directory %s", blobs->root);
 }
 
-// Makes the name of the data directory last, in the folder above.
+// Makes the name of the data directory durable, in its parent folder.
 static bool flush_above(int root_fd)
 {
     int above_fd = openat(root_fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -94,7 +95,7 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
     return ok;
 }
 
-// Uploads that overlap without end must not keep a removal waiting.
+// An endless chain of overlapping uploads must not block a removal.
 static void init_pins(pthread_rwlock_t *pins)
 {
     pthread_rwlockattr_t attributes;
@@ -130,7 +131,7 @@ void blob_close(struct blobs *blobs)
     close_fd(blobs->pieces_fd);
     close_fd(blobs->blobs_fd);
     close_fd(blobs->traces_fd);
-    close_fd(blobs->lock_fd); // ends the lock
+    close_fd(blobs->lock_fd); // releases the lock
     pthread_rwlock_destroy(&blobs->pins);
     pthread_mutex_destroy(&blobs->removing);
     free(blobs);
@@ -161,7 +162,7 @@ void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PAT
 void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE])
 {
     char shard[3] = {trace_id[2], trace_id[3], '\0'};
-    (void)mkdirat(blobs->traces_fd, shard, 0700); // if not, writing will tell
+    (void)mkdirat(blobs->traces_fd, shard, 0700); // if it fails, writing will report it
     blob_trace_path_in(blobs->root, trace_id, path);
 }
 
@@ -328,7 +329,7 @@ static bool walk_shard(void *ctx, int dir_fd, const char *name, struct err *err)
     return strlen(name) != 2 || walk_folder(dir_fd, name, ctx, err);
 }
 
-// Entries of all folders "ab" below.
+// Entries of all folders "ab" inside.
 static bool walk_shards(int dir_fd, struct walk *walk, struct err *err)
 {
     struct walk shards = {walk_shard, walk};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploaded files by content: blobs/ab/<sha256>, written through spool/<id>.part in the same
-// filesystem; and traces/ab/<trace id>.sst, the traces made of them. Any function from any thread.
+// Uploaded files by content: blobs/ab/<sha256>, written through spool/<id>.part on the same
+// filesystem; and traces/ab/<trace id>.sst, the traces made from them. Thread-safe.
 #ifndef SERVER_BLOB_H
 #define SERVER_BLOB_H
 
@@ -15,30 +15,30 @@ struct spool;
 #define BLOB_SHA256_SIZE 65   // lower-case hex and its NUL
 #define BLOB_PATH_SIZE   4096 // of a path
 
-#define BLOB_REMOVALS_LOCK "removals.lock" // file of the data folder: held while files are removed
+#define BLOB_REMOVALS_LOCK "removals.lock" // in the data folder: held while files are removed
 
-// Opens the folders below data_dir, making what is missing (0700). ERR_BUSY when another process
-// has them open.
+// Opens the folders below data_dir, creating missing ones (0700). ERR_BUSY if another process has
+// them open.
 MUST_CHECK struct blobs *blob_open(const char *data_dir, struct err *err);
 void blob_close(struct blobs *blobs); // NULL is allowed
 
-// Where failures to flush are noted, for the database to share.
+// Where flush failures are recorded, shared with the database.
 struct disk_fault *blob_fault(struct blobs *blobs);
 
-// ERR_BUSY after a failure to flush: uploads are refused before their bodies.
+// ERR_BUSY after a flush failure: uploads are refused before their bodies.
 MUST_CHECK bool blob_check_writable(const struct blobs *blobs, struct err *err);
 
 // --- writing one file ---------------------------------------------------------------------------
 
-// Begins a file. ERR_SPACE when the disk has no room for expected_bytes (0: unknown); it is
-// reserved as the bytes come.
+// Starts a file. ERR_SPACE if the disk has no room for expected_bytes (0: unknown); space is
+// reserved as bytes arrive.
 MUST_CHECK struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes,
                                          struct err *err);
 
-// The same for bytes of which the hash alone is wanted: they go nowhere and cannot be kept.
+// Same for bytes of which only the hash is wanted: they are not stored and cannot be kept.
 MUST_CHECK struct spool *blob_spool_open_unkept(struct blobs *blobs, struct err *err);
 
-// Appends bytes. After a failure only blob_spool_close makes sense.
+// Appends bytes. After a failure only blob_spool_close may follow.
 MUST_CHECK bool blob_spool_write(struct spool *spool, const void *bytes, size_t size,
                                  struct err *err);
 
@@ -48,9 +48,9 @@ MUST_CHECK bool blob_spool_seal(struct spool *spool, struct err *err);
 uint64_t blob_spool_bytes(const struct spool *spool);
 const char *blob_spool_sha256(const struct spool *spool); // after the seal
 
-// Gives a sealed file its name and makes that durable. What had the name before goes: its bytes
-// were the same, unless the disk damaged them since. Call between blob_pin and blob_unpin, in which
-// a row must come to name it.
+// Gives a sealed file its name and makes that durable. An existing file of that name is replaced:
+// its bytes were the same, unless the disk has damaged them since. Call between blob_pin and
+// blob_unpin, before which a row must refer to it.
 MUST_CHECK bool blob_spool_keep(struct spool *spool, struct err *err);
 
 // Frees the spool and removes its file if it was not kept. NULL is allowed.
@@ -70,28 +70,29 @@ void blob_trace_path_in(const char *data_dir, const char *trace_id, char path[BL
 MUST_CHECK bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd,
                                uint64_t *size_bytes, struct err *err);
 
-// While pinned (shared, many at once) no blob is removed; blob_remove waits for it.
+// While pinned (shared by many threads) no blob is removed; blob_remove waits.
 void blob_pin(struct blobs *blobs);
 void blob_unpin(struct blobs *blobs);
 
-// Alone with the blobs: no pin is held. In between, look whether a row names a file, and remove it.
+// Exclusive access to the blobs: no pin is held. Use it to check whether a row refers to a file,
+// and remove it if not.
 void blob_exclude(struct blobs *blobs);
 void blob_include(struct blobs *blobs);
 
-// While a backup is made nothing may be removed that its copy of the database names: false then.
-// Else one thread at a time removes, until blob_end_removals.
+// During a backup nothing that its copy of the database refers to may be removed: returns false
+// then. Otherwise one thread at a time removes, until blob_end_removals.
 MUST_CHECK bool blob_begin_removals(struct blobs *blobs);
 void blob_end_removals(struct blobs *blobs);
 
-// Missing files are no error.
+// Missing files are not an error.
 MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err);
 MUST_CHECK bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err);
 
-// Removes every .part file and half-written trace file; at start, before anything writes.
+// Removes every .part file and half-written trace file; at startup, before anything writes.
 MUST_CHECK bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err);
 
-// An empty file without a name among those under way, for reading and writing; -1 on failure, with
-// ERR_BUSY for a want of descriptors or memory. The caller closes it.
+// An empty unnamed file for reading and writing; -1 on failure, with ERR_BUSY if descriptors or
+// memory run out. The caller closes it.
 MUST_CHECK int blob_scratch(const struct blobs *blobs, struct err *err);
 
 // Calls visit with each blob's sha256 and each trace file's id.
@@ -109,7 +110,8 @@ MUST_CHECK bool blob_probe(struct blobs *blobs, struct err *err);
 // Bytes that may still be written to the filesystem.
 MUST_CHECK bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err);
 
-// Files that the disk has room for, and those that may still be made; zeros where it does not say.
+// How many files the filesystem has, and how many can still be created; zeros if it does not report
+// this.
 void blob_files_left(const struct blobs *blobs, uint64_t *files, uint64_t *free_files);
 
 #endif

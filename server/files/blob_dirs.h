@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What blob.c, blob_spool.c and pieces.c share: open folders of the data directory.
+// Shared by blob.c, blob_spool.c and pieces.c: open folders of the data directory.
 #ifndef SERVER_BLOB_DIRS_H
 #define SERVER_BLOB_DIRS_H
 
@@ -10,18 +10,18 @@
 
 struct blobs {
     char root[BLOB_PATH_SIZE / 2];
-    int lock_fd; // of the file that says the folder is ours
+    int lock_fd; // of the file that marks the folder as ours
     int spool_fd, pieces_fd, blobs_fd, traces_fd;
     pthread_rwlock_t pins;
-    pthread_mutex_t removing; // held with removals_fd: two of our threads are no backup
-    int removals_fd;          // of the lock that backups share, -1 between removals
+    pthread_mutex_t removing; // held with removals_fd: two of our threads do not count as a backup
+    int removals_fd;          // of the lock shared with backups, -1 between removals
     struct disk_fault fault;
 };
 
-// Opens the folder of a blob, making it when needed; -1 on failure.
+// Opens the folder of a blob, creating it if needed; -1 on failure.
 int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err);
 
-// Up to where to reserve disk for a file that comes: beyond end as much again as came, within
+// Up to where to reserve disk space for an incoming file: as much again as has arrived, within
 // bounds, and no further than announced.
 uint64_t blob_reserve_until(uint64_t end, uint64_t came, uint64_t announced);
 

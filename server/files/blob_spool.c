@@ -26,13 +26,13 @@ struct spool {
     uint64_t bytes, reserved_bytes, flushed_bytes;
     uint64_t expected_bytes; // 0 unknown
     bool is_sealed, is_kept;
-    bool is_adopted;            // its first name is somebody else's
+    bool is_adopted;            // its first name belongs to someone else
     bool is_unkept;             // there is no file
     char name[SPOOL_NAME_SIZE]; // in the spool folder
     char sha256[BLOB_SHA256_SIZE];
 };
 
-// Announced bytes that there is no room for are refused before they come.
+// Uploads announced as larger than the free space are refused before they arrive.
 static bool check_free(const struct spool *spool, uint64_t bytes, struct err *err)
 {
     uint64_t free_bytes = 0;
@@ -42,8 +42,8 @@ static bool check_free(const struct spool *spool, uint64_t bytes, struct err *er
                     (unsigned long long)free_bytes, (unsigned long long)bytes));
 }
 
-// Disk is held for about as much again as came, in large pieces for large files: whoever announces
-// much and sends little keeps nobody else out. A filesystem that cannot reserve is no failure.
+// Reserves about as much again as has arrived, in large pieces for large files: announcing much and
+// sending little keeps nobody else out. It is not a failure if the filesystem cannot reserve.
 static bool reserve_ahead(struct spool *spool, size_t size, struct err *err)
 {
     uint64_t end = spool->bytes + size;
@@ -233,7 +233,7 @@ const char *blob_spool_sha256(const struct spool *spool)
     return spool->sha256;
 }
 
-// An adopted file has a name that somebody still needs: the second one is made beside it.
+// Someone still needs an adopted file's name, so it gets a second one.
 static bool give_second_name(const struct spool *spool, int shard_fd, struct err *err)
 {
     int spool_fd = spool->blobs->spool_fd;
@@ -241,11 +241,11 @@ static bool give_second_name(const struct spool *spool, int shard_fd, struct err
               renameat(spool_fd, spool->name, shard_fd, spool->sha256) == 0;
     if (!ok)
         err_set_errno(err, "naming an uploaded file");
-    unlinkat(spool_fd, spool->name, 0); // is left when both names were there, from before a crash
+    unlinkat(spool_fd, spool->name, 0); // remains if both names existed, from before a crash
     return ok;
 }
 
-// Also when the name was there: the older bytes may have been damaged since.
+// Even if the name exists: the older bytes may have been damaged since.
 static bool give_name(const struct spool *spool, int shard_fd, struct err *err)
 {
     if (spool->is_adopted)

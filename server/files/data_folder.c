@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for files below blobs/ab/ that are named by their content.
+// Looks for files in blobs/ab/ that are named by their content.
 #include "server/files/data_folder.h"
 
 #include "server/files/blob.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies files by cloning their blocks, by a second name, or by bytes.
+// Copies files by cloning their blocks, by a hard link, or by bytes.
 #include "server/files/file_copy.h"
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static int open_source(const char *from, struct err *err)
     return fd;
 }
 
-// Fills a new file by one of two ways.
+// Fills a new file in one of two ways.
 static bool fill(const char *from, const char *part, bool (*way)(int from_fd, int to_fd),
                  struct err *err)
 {
@@ -79,14 +79,14 @@ static bool part_of(const char *to, char part[PATH_BYTES], struct err *err)
     int len = snprintf(part, PATH_BYTES, "%s.part", to);
     if (len < 0 || len >= PATH_BYTES)
         return err_set(err, ERR_USAGE, "the path %s is too long", to);
-    unlink(part); // of a copy that was cut short
+    unlink(part); // from an interrupted copy
     return true;
 }
 
 static bool name(const char *part, const char *to, struct err *err)
 {
     bool ok = rename(part, to) == 0 || err_set_errno(err, "naming %s", to);
-    unlink(part); // is left when both were one file already
+    unlink(part); // remains if both were already one file
     return ok;
 }
 
@@ -102,7 +102,7 @@ bool file_copy(const char *from, const char *to, enum file_copy *how, struct err
     char part[PATH_BYTES];
     if (!part_of(to, part, err))
         return false;
-    struct err ignored; // whether blocks can be shared shows by trying
+    struct err ignored; // trying shows whether blocks can be shared
     *how = FILE_CLONED;
     if (fill(from, part, clone, &ignored))
         return name(part, to, err);
@@ -121,7 +121,7 @@ bool folder_make(const char *path, struct err *err)
         return err_set(err, ERR_USAGE, "the path of a folder is %s", len ? "too long" : "empty");
     for (char *slash = strchr(copy + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
         *slash = '\0';
-        mkdir(copy, 0700); // the last one tells
+        mkdir(copy, 0700); // the last one reports
         *slash = '/';
     }
     return mkdir(copy, 0700) == 0 || errno == EEXIST || err_set_errno(err, "folder %s", path);

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-// Call after each write of a file whose first written_bytes are there; *begun_bytes (0 at first)
-// remembers how far writing back has begun.
+// Call after each write to a file with written_bytes so far; *begun_bytes (0 at first) tracks how
+// far writeback has been started.
 void flush_behind(int fd, uint64_t written_bytes, uint64_t *begun_bytes);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// In place: the bytes are in the cache when they are hashed, written or compared, and a thread of
-// its own costs a copy and switches that take longer than what would overlap.
+// Hashed in place: the bytes are in the cache when they are hashed, written or compared, and a
+// separate thread would cost a copy and switches that take longer than what it would overlap.
 #include "server/files/hasher.h"
 
 #include "ingest/base/str.h"

@@ -14,7 +14,7 @@ struct hasher;
 MUST_CHECK struct hasher *hasher_new(struct err *err);
 void hasher_free(struct hasher *hasher); // NULL is allowed
 
-// Takes the next bytes. ERR_INTERNAL when the hash library fails.
+// Takes the next bytes. ERR_INTERNAL if the hash library fails.
 MUST_CHECK bool hasher_add(struct hasher *hasher, const void *bytes, size_t size, struct err *err);
 
 // The hash of all bytes; nothing may follow.

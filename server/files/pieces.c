@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of uploads in pieces. What a row says was flushed is trusted; what came after counts as far
-// as its checksums agree.
+// Files of uploads in pieces. What a row says was flushed is trusted; anything after that counts as
+// far as its checksums agree.
 #include "server/files/pieces.h"
 
 #include "ingest/base/hash.h"
@@ -20,12 +20,12 @@
 
 #define PART_SUFFIX ".part"
 #define SUMS_SUFFIX ".sums"
-#define NAME_SIZE   32 // of a file
+#define NAME_SIZE   32 // of a file name
 
-// One block that came since the file was flushed last, as it stands in the file of sums.
+// One block received since the last flush, as stored in the file of checksums.
 struct sum {
     uint64_t bytes;
-    uint64_t hash; // of its content and its place
+    uint64_t hash; // of its content and offset
 };
 
 struct pieces {
@@ -33,11 +33,11 @@ struct pieces {
     int fd, sums_fd;
     uint64_t bytes; // when complete
     uint64_t offset;
-    uint64_t sums;  // in the file of sums
-    uint64_t begun; // writing back, see flush_behind
+    uint64_t sums;  // number in the file of checksums
+    uint64_t begun; // writeback started, see flush_behind
     uint64_t opened_at;
     uint64_t reserved; // on disk, up to here
-    bool has_rubbish;  // behind offset, which could not be cut off: nothing may follow it
+    bool has_rubbish;  // after offset, and could not be cut off: nothing may follow it
     char name[NAME_SIZE];
 };
 
@@ -48,7 +48,7 @@ static bool name_file(const char *id, const char *suffix, char name[NAME_SIZE], 
            err_set(err, ERR_NOT_FOUND, "no such resumable upload");
 }
 
-// The place is part of it: a block that was written elsewhere proves nothing here.
+// The offset is included: a block written elsewhere proves nothing here.
 static uint64_t hash_block(uint64_t offset, const void *bytes, size_t size)
 {
     return hash_mix(hash_bytes(bytes, size), hash_u64(offset));
@@ -76,7 +76,7 @@ bool pieces_create(struct blobs *blobs, const char *id, struct err *err)
 
 // --- what survived ------------------------------------------------------------------------------
 
-// Whether the block at the end of what counts is as it was sent.
+// Whether the block at the end of the valid bytes is as it was sent.
 static bool block_counts(struct pieces *pieces, char *block, uint64_t size_bytes)
 {
     struct sum sum;
@@ -148,7 +148,7 @@ struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes, 
     return NULL;
 }
 
-// Cutting a file, also where it ends, gives back what was reserved behind.
+// Truncating a file, even to its current size, releases space reserved after the end.
 static void give_back(struct pieces *pieces)
 {
     if (pieces->reserved > pieces->offset && ftruncate(pieces->fd, (off_t)pieces->offset) != 0)
@@ -161,7 +161,7 @@ void pieces_close(struct pieces *pieces)
         return;
     if (pieces->fd >= 0) {
         give_back(pieces);
-        flock(pieces->fd, LOCK_UN); // a job's process that starts just now has the file open too
+        flock(pieces->fd, LOCK_UN); // a job process that is just starting has the file open, too
         close(pieces->fd);
     }
     if (pieces->sums_fd >= 0)
@@ -191,7 +191,7 @@ static bool write_at(int fd, const char *at, size_t size, uint64_t offset)
     return true;
 }
 
-// A filesystem that cannot reserve is no failure.
+// It is not a failure if the filesystem cannot reserve.
 static bool reserve_ahead(struct pieces *pieces, size_t size, struct err *err)
 {
     uint64_t end = pieces->offset + size, came = pieces->offset - pieces->opened_at;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file of an upload that comes in pieces: pieces/<id>.part in the data folder, which lives
-// across connections and restarts. Beside it <id>.sums holds a checksum of every block that came
-// since the file was flushed last, so that after a crash or a power cut exactly those bytes count
-// that are there as they were sent. One request at a time has a file; the kernel's lock on it ends
-// with the process.
+// The file of an upload that comes in pieces: pieces/<id>.part in the data folder, which outlives
+// connections and restarts. Next to it <id>.sums has a checksum of every block received since the
+// last flush, so that after a crash or a power cut exactly the bytes count that are there as they
+// were sent. One request at a time has a file; the kernel's lock on it ends with the process.
 #ifndef SERVER_PIECES_H
 #define SERVER_PIECES_H
 
@@ -11,47 +10,48 @@
 
 struct pieces;
 
-#define PIECES_BLOCK_BYTES ((size_t)256 << 10) // at most, of one write
+#define PIECES_BLOCK_BYTES ((size_t)256 << 10) // most per write
 
-// Makes the file; its name is durable. Nothing is reserved: who sends no bytes shall hold none.
+// Creates the file; its name is durable. Nothing is reserved: clients that send no bytes take no
+// space.
 MUST_CHECK bool pieces_create(struct blobs *blobs, const char *id, struct err *err);
 
-// Takes the file of so many bytes when complete; pieces_find_end comes next. ERR_BUSY while another
-// request has it, ERR_NOT_FOUND when it is gone.
+// Opens the file of an upload of this total size; pieces_find_end must follow. ERR_BUSY while
+// another request has it, ERR_NOT_FOUND if it is gone.
 MUST_CHECK struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes,
                                       struct err *err);
 
-// Sets the offset to the end of what counts, of which so many bytes are on disk for good, and cuts
-// off the rest. What is flushed must be looked up after pieces_open: before, another request may
+// Sets the offset to the end of the valid bytes, of which flushed_bytes are known to be on disk,
+// and cuts off the rest. Look up flushed_bytes after pieces_open: before that, another request may
 // have had the file.
 MUST_CHECK bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err);
 
 void pieces_close(struct pieces *pieces); // NULL is allowed
 
-// Bytes that are there.
+// Bytes received.
 uint64_t pieces_offset(const struct pieces *pieces);
 
-// Appends a block. Disk is reserved for about as much again as came since pieces_open (ERR_SPACE);
-// what did not come is given back by pieces_close. checked: the bytes count even when the process
-// ends before pieces_flush. After a failure the file is as before the call.
+// Appends a block. Reserves about as much disk space again as has arrived since pieces_open
+// (ERR_SPACE); pieces_close releases what was not used. checked: the bytes count even if the
+// process ends before pieces_flush. After a failure the file is as before the call.
 MUST_CHECK bool pieces_write(struct pieces *pieces, const void *bytes, size_t size, bool checked,
                              struct err *err);
 
-// All bytes that are there are on disk for good. After a failure nothing may be said of them.
+// All bytes received are durable. After a failure nothing may be said about them.
 MUST_CHECK bool pieces_flush(struct pieces *pieces, struct err *err);
 
-// Forgets the bytes behind offset.
+// Drops the bytes after offset.
 MUST_CHECK bool pieces_rewind(struct pieces *pieces, uint64_t offset, struct err *err);
 
-// The first bytes, up to cap; *got how many there were.
+// The first bytes, up to cap; *got is their number.
 MUST_CHECK bool pieces_read_head(const struct pieces *pieces, char *bytes, size_t cap, size_t *got,
                                  struct err *err);
 
 // The complete file as a sealed spool: it is read again for its hash. blob_spool_keep gives it a
-// second name, so that a failure afterwards loses nothing; pieces_remove takes the first.
+// second name, so that a failure afterwards loses nothing; pieces_remove removes the first.
 MUST_CHECK struct spool *pieces_seal(const struct pieces *pieces, struct err *err);
 
-// Missing files are no error.
+// Missing files are not an error.
 MUST_CHECK bool pieces_remove(struct blobs *blobs, const char *id, struct err *err);
 
 // Calls visit with the id of each file.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hashes a stored file at a gentle rate, and leaves nothing of it in the page cache.
+// Hashes a stored file at a gentle rate, and leaves none of it in the page cache.
 #include "server/files/scrub.h"
 
 #include "server/files/hasher.h"
@@ -36,7 +36,7 @@ static bool rest(const struct reading *reading, size_t bytes, struct err *err)
     return pace->wait(pace->context, ns) || err_set(err, ERR_CANCELLED, "stopped");
 }
 
-// A file that cannot be read any more is damaged; that is no failure of the look at it.
+// A file that cannot be read any more is damaged; the check itself has not failed.
 static bool read_all(struct reading *reading, struct err *err)
 {
     for (;;) {
@@ -67,13 +67,13 @@ static bool compare(struct reading *reading, const struct store_blob *blob, stru
     return true;
 }
 
-// What says nothing of the file.
+// Errors that say nothing about the file.
 static bool passes(int number)
 {
     return number == EMFILE || number == ENFILE || number == ENOMEM;
 }
 
-// What can be told without reading.
+// Checks that need no reading.
 static bool look(int fd, const struct store_blob *blob, char damage[STORE_DAMAGE_SIZE],
                  struct err *err)
 {

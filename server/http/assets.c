@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard's pages and files: as built in, or from a folder while developing.
+// The dashboard's pages and files: built in, or from a folder during development.
 #include "server/http/assets.h"
 
 #include "server/base/services.h"
@@ -37,7 +37,7 @@ static void fill_asset(const struct request *request, struct response *response,
 
 // --- from a folder ------------------------------------------------------------------------------
 
-// No segment may be empty or begin with a dot, so that nothing leads out of the folder.
+// No segment may be empty or start with a dot, so that no path leaves the folder.
 static bool is_plain_path(struct str path)
 {
     bool begins = true;
@@ -71,7 +71,7 @@ static const char *type_of(struct str path)
     return NULL;
 }
 
-// Opens a file of the folder; false for everything that is not one.
+// Opens a file in the folder; false if it is not a regular file.
 static bool open_file(struct request *request, struct str path, int *fd, size_t *size)
 {
     const char *folder = request->services->web_dir;
@@ -137,7 +137,8 @@ bool assets_get_static(struct request *request, struct response *response, struc
     struct str tree = request->captures[0];
     if (!answer_file(request, response, request->captures[1], err))
         return false;
-    // A page of an older build may still ask for its files; they must not be kept as that build's.
+    // A page from an older build may still request its files; they must not be cached as that
+    // build's.
     if (!request->services->web_dir && str_equal(tree, str_of(assets_tree_hash)))
         response->cache = CACHE_IMMUTABLE;
     return true;
@@ -177,7 +178,7 @@ bool assets_get_page(struct request *request, struct response *response, struct 
     }
     if (!asset)
         return err_set(err, ERR_NOT_FOUND, "this build has no dashboard");
-    // Without a route this is the page of an error, which nobody is to keep.
+    // Without a route this is an error page, which nobody should cache.
     if (request->route && response_unchanged(request, response, "page-%s", assets_tree_hash))
         return true;
     fill_page(response, (struct str){(const char *)asset->data, asset->size}, assets_tree_hash);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard's files as the build embeds them; web/embed.sh generates the definitions.
+// The dashboard's files as embedded by the build; web/embed.sh generates the definitions.
 #pragma once
 
 #include <stddef.h>
@@ -7,14 +7,14 @@
 struct asset {
     const char *path;          // below web/, with '/': "index.html", "vendor/preact.mjs"
     const char *type;          // value for Content-Type, with charset where it is text
-    const unsigned char *data; // size bytes, as they stand in the source tree
+    const unsigned char *data; // size bytes, as in the source tree
     size_t size;
     const unsigned char *gz; // the same bytes as one gzip member
     size_t gz_size;
-    const char *etag; // quotes included; changes when and only when the bytes do
+    const char *etag; // quotes included; changes exactly when the bytes do
 };
 
-// Sorted by path in strcmp order, so that it can be searched by bisection.
+// Sorted by path in strcmp order for binary search.
 extern const struct asset assets_table[];
 extern const size_t assets_count;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts a body's bytes against what was announced and what is allowed.
+// Checks a body's bytes against the announced length and the limit.
 #include "server/http/body.h"
 
 static bool too_long(const struct body *body, struct err *err)

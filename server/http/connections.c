@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of connections by descriptor. The library tells of a new one before it tells which it is,
-// so new ones are looked for among the descriptors that are not known yet.
+// A table of connections by descriptor. The library reports a new one without saying which it is,
+// so new ones are searched for among the unknown descriptors.
 #include "server/http/connections.h"
 
 #include "ingest/base/clock.h"
@@ -16,21 +16,21 @@ enum { BUCKETS = 4096, RESERVED_SHARE = 16, SPARE_DESCRIPTORS = 4096, LOOK_AHEAD
 
 struct connection {
     bool known, busy;
-    bool left;            // its socket may be open a while longer
-    bool closed;          // shut down here; its thread will let go of it
+    bool left;            // its socket may stay open a while longer
+    bool closed;          // shut down here; its thread will release it
     int port;             // of the peer
     uint64_t address;     // a hash of the peer's
-    uint64_t client, who; // hashes, of the request under way; 0 none
-    int64_t since_ns;     // it has been waiting
+    uint64_t client, who; // hashes, of the current request; 0 none
+    int64_t since_ns;     // waiting since then
 };
 
 struct connections {
     struct connections_config config;
-    pthread_mutex_t lock; // of all below
+    pthread_mutex_t lock; // guards all below
     unsigned port;
-    uint64_t open, closing, shut; // closing: shut down, not let go of yet
-    unsigned counts[BUCKETS];     // of addresses, by hash: what falls together counts together
-    size_t top, size;             // of table: descriptors below top were connections once
+    uint64_t open, closing, shut; // closing: shut down, not released yet
+    unsigned counts[BUCKETS];     // of addresses, by hash: collisions count together
+    size_t top, size;             // of table: descriptors below top were once connections
     struct connection table[];
 };
 
@@ -90,7 +90,7 @@ static void note(struct connections *c, size_t fd, int64_t now_ns)
     c->top = fd < c->top ? c->top : fd + 1;
 }
 
-// New ones have the lowest numbers that are free, and numbers that are not known are few.
+// New connections get the lowest free descriptors, and unknown descriptors are few.
 static void look_for_new(struct connections *c, int64_t now_ns)
 {
     size_t end = c->top + LOOK_AHEAD < c->size ? c->top + LOOK_AHEAD : c->size;
@@ -101,7 +101,7 @@ static void look_for_new(struct connections *c, int64_t now_ns)
 
 // --- silent ones --------------------------------------------------------------------------------
 
-// What has bytes that we have not read yet is not silent.
+// A connection with unread bytes is not silent.
 static bool is_silent(const struct connections *c, const struct connection *one)
 {
     int waiting = 0;
@@ -115,8 +115,8 @@ static bool goes_before(struct connections *c, const struct connection *one,
     return own != others ? own > others : one->since_ns < other->since_ns;
 }
 
-// Who is to go, of those with at least so many connections that wait since before a moment: of the
-// address that has the most the one that has been silent longest.
+// Which connection to close: among addresses with at least this many connections waiting since
+// before a moment, the one silent longest of the address with the most.
 static struct connection *find_silent(struct connections *c, unsigned least, int64_t before_ns)
 {
     struct connection *found = NULL;
@@ -130,7 +130,7 @@ static struct connection *find_silent(struct connections *c, unsigned least, int
     return found;
 }
 
-// Its thread wakes up, sees its end and lets go of it. False when there is none.
+// Its thread wakes up, sees the end and releases it. False if there is none.
 static bool shut(struct connections *c, struct connection *one)
 {
     if (!one)

@@ -4,10 +4,10 @@
 
 #include <unistd.h>
 
-#define MAX_DIGITS 18 // any such number fits int64_t
+#define MAX_DIGITS 18 // any such number fits in int64_t
 
 struct range {
-    uint64_t first, end; // end is behind the last byte
+    uint64_t first, end; // end is after the last byte
 };
 
 enum found { RANGE_NONE, RANGE_FINE, RANGE_OUTSIDE };
@@ -54,7 +54,7 @@ static enum found read_range(struct str text, uint64_t size, struct range *range
     return range->first < size ? RANGE_FINE : RANGE_OUTSIDE;
 }
 
-// Whether the client's parts are of the file that we have; a date never says so exactly.
+// Whether the client's parts are from the version we have; a date never proves that exactly.
 static bool is_same_version(const struct request *request, const struct response *response)
 {
     struct str version = request_header(request, "If-Range");

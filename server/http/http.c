@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CivetWeb behind a narrow interface: every request goes through one callback, which reads headers,
-// checks them, lets handlers answer, and sends the answer. Of the library's own features (files,
-// scripts, forms, TLS) none is used.
+// checks them, lets handlers answer, and sends the answer. None of the library's own features
+// (files, scripts, forms, TLS) are used.
 #include "server/http/http.h"
 
 #include "ingest/base/clock.h"
@@ -33,8 +33,8 @@
 #define SLOW_WINDOW_BYTES ((uint64_t)200 * 1000) // 10 KB/s
 #define START_ERROR_BYTES 160
 #define REPLY_ROOM_BYTES  ((uint64_t)1 << 30)
-#define REPLY_TURNS       4 // the largest answer that there may be takes a gigabyte for seconds
-#define COMPARISONS       2 // at a time: of 64 large runs each holds a gigabyte for a second
+#define REPLY_TURNS       4 // the largest possible answer takes a gigabyte for seconds
+#define COMPARISONS       2 // concurrent: each of 64 large runs takes a gigabyte for a second
 
 struct http {
     void (*answer)(struct request *request, struct response *response);
@@ -44,13 +44,13 @@ struct http {
     struct connections *connections;
     struct mg_context *context;
     atomic_bool started;
-    atomic_bool deaf;                    // its socket is shut, of which the library complains
-    char start_error[START_ERROR_BYTES]; // what the library said while starting
+    atomic_bool deaf;                    // its socket is shut, which the library logs as an error
+    char start_error[START_ERROR_BYTES]; // the library's message while starting
     atomic_uint uploads;
     atomic_bool draining;
     sem_t comparing;
     struct reply_room room;
-    pthread_mutex_t lock; // of active
+    pthread_mutex_t lock; // guards active
     pthread_cond_t idle;
     unsigned active; // requests being answered
 };
@@ -62,12 +62,13 @@ struct exchange {
     struct http *http;
     struct mg_connection *connection;
     int fd;       // of the connection, -1 unknown
-    int slot;     // of the watch on its pace
+    int slot;     // in the watch on its pace
     bool chunked; // the body's length is unknown
 };
 
-// The library returns -1 for a peer that went, 0 both for "too slow" and for the end of chunks, and
-// body.c asks for no byte behind an announced length: so 0 is the end only of a chunked body.
+// The library returns -1 if the peer went away, and 0 both for "too slow" and for the end of
+// chunks. body.c asks for no byte beyond an announced length, so 0 is the end only of a chunked
+// body.
 static bool pull(void *ctx, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     struct exchange *exchange = ctx;
@@ -94,7 +95,7 @@ static bool proceed(void *ctx, struct err *err)
 static void begin_body(struct exchange *exchange, struct request *request)
 {
     const struct mg_request_info *info = mg_get_request_info(exchange->connection);
-    bool expects = request_header(request, "Expect").at && // before 1.1 nobody can mean it
+    bool expects = request_header(request, "Expect").at && // not defined before 1.1
                    strcmp(info->http_version, "1.1") == 0;
     *request->body = (struct body){.pull = pull,
                                    .proceed = expects ? proceed : NULL,
@@ -121,7 +122,7 @@ static bool is_plain_id(struct str id)
     return id.len > 0 && id.len < REQUEST_ID_SIZE && !secrets_find(id, 0, &secret);
 }
 
-// The client's own id when it has a harmless one, else a random one: it stands in logs and answers.
+// The client's own id if it is harmless, otherwise a random one: it appears in logs and answers.
 static void name_request(struct request *request)
 {
     struct str given = request_header(request, "X-Request-Id");
@@ -135,8 +136,8 @@ static void name_request(struct request *request)
     str_hex(request->id, random, sizeof(random));
 }
 
-// As the library decides it, so that the Connection header tells the truth: of several lines it
-// reads the first alone. And "close" is obeyed whatever stands beside it.
+// As the library decides it, so that the Connection header is truthful: of several lines it reads
+// only the first. And "close" is obeyed whatever else is given.
 static bool stays_open(const struct request *request, const struct mg_request_info *info)
 {
     if (request_header_count(request, "Connection") > 1 ||
@@ -163,8 +164,7 @@ static bool check(struct http *http, const struct mg_request_info *info, struct 
                            "the service is stopping");
 }
 
-// False when the request was not fit to be looked at: what follows it on the connection may be
-// anything.
+// False if the request was malformed: what follows it on the connection may be anything.
 static bool answer(struct http *http, const struct mg_request_info *info, struct request *request,
                    struct response *response)
 {
@@ -195,8 +195,8 @@ static void send_watched(struct exchange *exchange, struct http_send *send,
     pace_leave(exchange->http->pace, slot);
 }
 
-// Sends the answer if there is room for it until the client has taken it. What changed something
-// is told in any case.
+// Sends the answer if there is room for it until the client has taken it. Changes are always
+// answered.
 static void send_in_room(struct exchange *exchange, struct http_send *send, struct request *request,
                          struct response *response)
 {
@@ -246,7 +246,7 @@ static int handle(struct http *http, struct mg_connection *connection)
     begin_body(&exchange, &request);
     bool fit = answer(http, info, &request, &response);
     struct http_send send = {.connection = connection, .fd = exchange.fd, .old = is_old(info)};
-    // Behind chunks may stand trailers, with which the library loses the next request.
+    // Chunks may be followed by trailers, after which the library loses the next request.
     send.closes = !fit || !body.ended || exchange.chunked || !stays_open(&request, info) ||
                   atomic_load(&http->draining);
     send.discards = !body.ended;
@@ -268,7 +268,7 @@ static struct http *http_of(const struct mg_connection *connection)
     return mg_get_user_data(mg_get_context(connection));
 }
 
-// For close_connection to know that the connection's first request was answered.
+// Lets close_connection know that the connection's first request was answered.
 static void mark_answered(const struct mg_connection *connection)
 {
     mg_set_user_connection_data(connection, http_of(connection));
@@ -300,7 +300,7 @@ static int begin_request(struct mg_connection *connection)
     return status;
 }
 
-// What is wrong is the head, or a Content-Length that is no number.
+// The head is malformed, or Content-Length is not a number.
 static int error_status(int status)
 {
     return status == 413 ? 431 : status == 411 ? 400 : status;
@@ -329,11 +329,12 @@ static int http_error(struct mg_connection *connection, int status, const char *
     return 0;
 }
 
-// Of "OPTIONS *" and of addresses of other hosts the library tells nobody, and just hangs up.
+// For "OPTIONS *" and absolute addresses with other hosts the library makes no callback and just
+// hangs up.
 static void close_connection(const struct mg_connection *closing)
 {
     const struct mg_request_info *info = mg_get_request_info(closing);
-    struct mg_connection *connection; // as the other callbacks have it
+    struct mg_connection *connection; // the callbacks' signature
     memcpy(&connection, &closing, sizeof(connection));
     if (!mg_get_user_connection_data(closing) && info && info->request_uri && !info->local_uri)
         http_error(connection, 400, "its host is not one of this service");
@@ -354,8 +355,8 @@ static int log_message(const struct mg_connection *connection, const char *messa
 
 // --- start and stop -----------------------------------------------------------------------------
 
-// Only "host:port": the library would read more into suffixes and commas, and "everywhere" into a
-// port alone.
+// Only "host:port": the library would give suffixes and commas a meaning, and take a bare port for
+// all interfaces.
 static bool check_listen(const char *listen, struct err *err)
 {
     const char *colon = strrchr(listen, ':');
@@ -420,7 +421,7 @@ static bool start_library(struct http *http, const struct http_config *config, s
     atomic_store(&http->started, true);
     if (!http->context)
         return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->start_error);
-    // It starts without threads that it cannot have, and gives them connections all the same.
+    // If it cannot create some threads it starts anyway, and gives them connections all the same.
     return !strstr(http->start_error, "thread") ||
            err_set(err, ERR_LIMIT,
                    "cannot start %s threads (%s): choose fewer --connections, or raise the limit "
@@ -449,8 +450,8 @@ static void init(struct http *http, const struct http_config *config)
                                        str_of(config->allow_hosts ? config->allow_hosts : "")};
 }
 
-// Every connection and every file of an upload takes a descriptor; the usual soft limit of 1,024 is
-// less than the threads we have.
+// Every connection and every file of an upload needs a descriptor; the usual soft limit of 1,024 is
+// less than our threads need.
 static void raise_file_limit(void)
 {
     struct rlimit limit;
@@ -517,7 +518,7 @@ static void wait_idle(struct http *http, uint64_t grace_ms)
     pthread_mutex_unlock(&http->lock);
 }
 
-// Whether a descriptor is the socket that listens on a port.
+// Whether a descriptor is the socket listening on a port.
 static bool listens_on(int fd, unsigned port)
 {
     int listens = 0;
@@ -531,7 +532,8 @@ static bool listens_on(int fd, unsigned port)
            strtoul(service, NULL, 10) == port;
 }
 
-// The library sees that it shall stop within two seconds, or at once when its socket has news.
+// The library notices that it should stop within two seconds, or at once if its socket becomes
+// ready.
 static void stop_listening(struct http *http)
 {
     enum { EARLY_DESCRIPTORS = 256 };

@@ -10,23 +10,23 @@ struct http;
 
 struct http_config {
     const char *listen;       // "127.0.0.1:8080"; port 0 takes a free one
-    const char *allow_hosts;  // more names of this service, "a.example,b.example"; NULL: none
-    unsigned threads;         // connections served at a time, 0 for the default of 1100
-    unsigned per_client;      // of these, of one address or token; 0 or more than half: half
+    const char *allow_hosts;  // more names for this service, "a.example,b.example"; NULL: none
+    unsigned threads;         // concurrent connections, 0 for the default of 1100
+    unsigned per_client;      // of these, per address or token; 0 or more than half: half
     struct services services; // for handlers; they outlive the server, which adds its own
 
     // Answers a request that passed the pre-check. Never fails.
     void (*answer)(struct request *request, struct response *response);
 };
 
-// Begins to listen and to answer. ERR_USAGE for an address that cannot be one, ERR_BUSY when the
-// port is taken. Texts of the config outlive the server.
+// Starts listening and answering. ERR_USAGE for an invalid address, ERR_BUSY if the port is taken.
+// Texts of the config outlive the server.
 MUST_CHECK struct http *http_start(const struct http_config *config, struct err *err);
 
-// The port that is listened on.
+// The port it listens on.
 unsigned http_port(const struct http *http);
 
-// From now on new requests are answered 503, so that what is under way can end.
+// From now on new requests get 503, so that those in progress can end.
 void http_drain(struct http *http);
 
 // Drains for at most grace_ms, ends what is left, and frees. NULL is allowed.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library cuts the head into pieces where it lies, writing NULs between them. How far the
-// pieces are apart tells what stood between them.
+// The library cuts the head into pieces in place, writing NULs between them. The distance between
+// pieces shows what was between them.
 #include "server/http/http_head.h"
 
 #include <civetweb.h>
@@ -67,7 +67,7 @@ static bool is_token(const char *name)
     return *name != '\0';
 }
 
-// The first byte behind a header's line end, or NULL when that is not CR LF. The library leaves two
+// The first byte after a header's line end, or NULL if that is not CR LF. The library leaves two
 // NULs for CR LF, and one for LF alone.
 static const char *behind_line(const struct mg_header *header)
 {
@@ -87,14 +87,14 @@ static bool check_header(const struct mg_header *header, struct response *respon
     return true;
 }
 
-// The empty line behind the headers, of which the library makes the last byte a NUL.
+// The empty line after the headers, whose last byte the library replaces by a NUL.
 static bool is_end(const char *line)
 {
     return line[0] == '\r' && line[1] == '\0';
 }
 
-// The library takes a line that begins with CR, a space, a colon or a byte that is not ASCII for
-// the end of the headers; those behind it would be lost.
+// The library takes a line that starts with CR, a space, a colon or a non-ASCII byte for the end of
+// the headers; those after it would be lost.
 static bool check_headers(const struct mg_request_info *info, struct response *response,
                           struct err *err)
 {
@@ -113,7 +113,7 @@ static bool check_headers(const struct mg_request_info *info, struct response *r
 
 // --- both ---------------------------------------------------------------------------------------
 
-// A reader of the old version would take the chunks for the next request.
+// An HTTP/1.0 reader would take the chunks for the next request.
 static bool check_chunks(const struct mg_request_info *info, const struct request *request,
                          struct response *response, struct err *err)
 {
@@ -122,7 +122,7 @@ static bool check_chunks(const struct mg_request_info *info, const struct reques
            refuse(response, err, "a Transfer-Encoding in a request of HTTP 1.0");
 }
 
-// "GET http://host/path": allowed, if the Host header says the same.
+// "GET http://host/path": allowed if the Host header agrees.
 static bool check_authority(const struct mg_request_info *info, const struct request *request,
                             struct response *response, struct err *err)
 {

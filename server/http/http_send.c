@@ -14,7 +14,7 @@
 
 #define BLOCK_BYTES     ((size_t)256 * 1024)
 #define LINGER_NS       ((int64_t)2 * 1000000000)
-#define ONE_WRITE_BYTES 16384 // a small answer goes out with its headers
+#define ONE_WRITE_BYTES 16384 // a small answer is sent together with its headers
 
 static const char fixed_headers[] =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
@@ -143,8 +143,8 @@ static bool write_content(struct mg_connection *connection, const struct respons
     return write_all(connection, response->body.at, response->body.len);
 }
 
-// A socket closed with bytes unread resets, and the answer may be lost on its way. So say that we
-// are done and take in what the client still sends, for a while.
+// Closing a socket with unread bytes sends a reset, and the answer may be lost. So shut down our
+// side and drain what the client still sends, for a while.
 static void linger(int fd)
 {
     char scrap[16384];

@@ -9,7 +9,7 @@
 #define BODY_MAX_BYTES ((uint64_t)256 * 1024)
 #define BODY_MAX_DEPTH 16
 
-// The JSON library calls itself for each level, and threads of connections have little stack.
+// The JSON library recurses for each level, and connection threads have small stacks.
 static bool check_depth(struct str text, struct err *err)
 {
     unsigned depth = 0;
@@ -29,7 +29,7 @@ static bool check_depth(struct str text, struct err *err)
     return true;
 }
 
-// The JSON library takes a NUL for the end of what it reads there, and goes on behind it.
+// The JSON library takes a NUL for the end of what it reads there, and continues after it.
 static bool check_nul(struct str text, struct err *err)
 {
     const char *nul = text.len ? memchr(text.at, '\0', text.len) : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One thread looks at all watched sockets a few times per window.
+// One thread checks all watched sockets a few times per window.
 #include "server/http/pace.h"
 
 #include "ingest/base/clock.h"
@@ -21,14 +21,14 @@ struct watched {
     int fd; // -1: the slot is free
     enum pace_way way;
     bool cut;
-    int64_t since_ns;     // begin of the window
-    uint64_t since_bytes; // moved until then
+    int64_t since_ns;     // start of the window
+    uint64_t since_bytes; // transferred until then
 };
 
 struct pace {
     struct pace_config config;
     pthread_t thread;
-    pthread_mutex_t lock; // of all below
+    pthread_mutex_t lock; // guards all below
     pthread_cond_t stopping;
     bool stop;
     struct watched slots[];
@@ -43,7 +43,7 @@ static uint64_t moved_bytes(int fd, enum pace_way way)
     return way == PACE_BODY ? info.tcpi_bytes_received : info.tcpi_bytes_acked;
 }
 
-// When bytes of a body wait unread, or none of an answer wait to be taken, it is us who are slow.
+// If bytes of a body wait unread, or the client has taken all of an answer, we are the slow side.
 static bool waits_for_us(int fd, enum pace_way way)
 {
     int waiting = 0;
@@ -52,7 +52,7 @@ static bool waits_for_us(int fd, enum pace_way way)
     return ioctl(fd, SIOCOUTQ, &waiting) == 0 && waiting == 0;
 }
 
-// After a body an answer can still be sent. Of an answer nothing is left waiting in the kernel.
+// After a body an answer can still be sent. Of an answer nothing is left in the kernel.
 static void cut(struct watched *watched)
 {
     static const struct linger at_once = {.l_onoff = 1};
@@ -166,7 +166,7 @@ void pace_leave(struct pace *pace, int slot)
     pthread_mutex_unlock(&pace->lock);
 }
 
-// -1 for what is no internet address. The port is at the same place in both families.
+// -1 if it is not an internet address. The port is in the same place in both families.
 static int port_of(const struct sockaddr_storage *end)
 {
     struct sockaddr_in6 address;

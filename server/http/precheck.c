@@ -2,9 +2,9 @@
 // The checks that the library behind http.c leaves to us.
 #include "server/http/precheck.h"
 
-#define LENGTH_DIGITS 18 // of a Content-Length; any such number fits int64_t
+#define LENGTH_DIGITS 18 // of a Content-Length; any such number fits in int64_t
 
-// Headers of which two would leave it open which one counts.
+// Headers that would be ambiguous if given twice.
 static bool check_single(const struct request *request, struct response *response, struct err *err)
 {
     static const char *const names[] = {"Authorization",   "Content-Type",    "Content-Encoding",
@@ -31,7 +31,7 @@ static bool check_headers(const struct request *request, struct response *respon
 
 // --- Host ---------------------------------------------------------------------------------------
 
-// "name:8080" without its port; brackets of an IPv6 address stay. False for what cannot be a host.
+// "name:8080" without its port; brackets of an IPv6 address stay. False if it cannot be a host.
 static bool split_host(struct str authority, struct str *host)
 {
     size_t colon = authority.len;
@@ -55,7 +55,7 @@ static struct str url_authority(struct str url)
     return (struct str){url.at, slash == SIZE_MAX ? url.len : slash};
 }
 
-// Another site's name can be made to point at us, an address cannot.
+// Another site's name can be made to resolve to us; an address cannot.
 static bool is_address(struct str host)
 {
     if (host.len && host.at[0] == '[')
@@ -66,7 +66,7 @@ static bool is_address(struct str host)
     return host.len > 0;
 }
 
-// Whether a comma-separated list holds that host; ports in the list do not matter.
+// Whether a comma-separated list contains that host, ignoring ports in the list.
 static bool lists_host(struct str list, struct str host)
 {
     while (list.len) {
@@ -174,7 +174,7 @@ static bool check_address(const struct request *request, struct response *respon
     return false;
 }
 
-// Whether a page of another site may make a browser send this: it may link to us, not more.
+// Whether another site's page may make a browser send this: it may link to us, nothing more.
 static bool is_wanted_from(struct str site, const struct request *request)
 {
     if (!site.at || str_equal(site, STR("same-origin")) || str_equal(site, STR("none")))
@@ -183,7 +183,7 @@ static bool is_wanted_from(struct str site, const struct request *request)
     return request_is_safe(request) && (!mode.at || str_equal(mode, STR("navigate")));
 }
 
-// A browser says where a request comes from; programs that say nothing are not misled by pages.
+// Browsers state where a request comes from; programs, which do not, cannot be misled by pages.
 static bool check_origin(const struct precheck *precheck, const struct request *request,
                          struct response *response, struct err *err)
 {

@@ -16,7 +16,7 @@ int problem_status(enum err_code code)
     case ERR_UNSUPPORTED: return 415;
     case ERR_BUSY:
     case ERR_MEMORY:
-    case ERR_IO: return 503; // the system refused, which is no fault of our code
+    case ERR_IO: return 503; // the system refused, which is not a bug of ours
     case ERR_SPACE: return 507;
     case ERR_CANCELLED: return 408;
     case ERR_NONE:

@@ -5,7 +5,7 @@
 
 #include "server/http/response.h"
 
-// The one place where error codes become HTTP statuses.
+// The only place where error codes become HTTP statuses.
 int problem_status(enum err_code code);
 
 // Turns a response into the answer for an error.

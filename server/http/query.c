@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding and looking up what came behind the '?'.
+// Decodes and looks up what follows the '?'.
 #include "server/http/query.h"
 
 #include <math.h>
@@ -132,7 +132,7 @@ bool query_get_int(const struct query *query, struct query_int what, int64_t *va
                    (long long)what.max);
 }
 
-// Whether the whole text is a number as people write it; strtod alone takes "nan" and "0x1p3", too.
+// Whether the whole text is an ordinary number; strtod alone accepts "nan" and "0x1p3", too.
 static bool to_number(struct str text, double *value)
 {
     char copy[64] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Percent-decoding, and the parameters behind a '?'.
+// Percent-decoding, and the parameters after a '?'.
 #ifndef SERVER_QUERY_H
 #define SERVER_QUERY_H
 
@@ -12,12 +12,12 @@ struct query_param {
 };
 
 struct query {
-    struct query_param *params; // in the order in which they came
+    struct query_param *params; // in the order given
     size_t count;
 };
 
-// Decodes %XX, and '+' as a space where plus_is_space. ERR_USAGE for a broken escape, bytes that
-// are not UTF-8, and control characters. The result lives in arena.
+// Decodes %XX, and '+' as a space if plus_is_space. ERR_USAGE for a broken escape, invalid UTF-8,
+// and control characters. The result lives in arena.
 MUST_CHECK bool query_decode(struct str text, bool plus_is_space, struct arena *arena,
                              struct str *decoded, struct err *err);
 
@@ -25,13 +25,13 @@ MUST_CHECK bool query_decode(struct str text, bool plus_is_space, struct arena *
 MUST_CHECK bool query_parse(struct str text, struct arena *arena, struct query *query,
                             struct err *err);
 
-// Value of the last parameter of that name; at is NULL when there is none.
+// The last parameter of that name; at is NULL if there is none.
 struct str query_get(const struct query *query, const char *name);
 
-// ERR_USAGE naming the known ones when a parameter is not in the NULL-terminated list.
+// ERR_USAGE, listing the known ones, if a parameter is not in the NULL-terminated list.
 MUST_CHECK bool query_allow(const struct query *query, const char *const *known, struct err *err);
 
-// A parameter as an integer within bounds; fallback when it is absent.
+// A parameter as an integer within bounds; fallback if it is absent.
 struct query_int {
     const char *name;
     int64_t fallback, min, max;
@@ -39,7 +39,7 @@ struct query_int {
 MUST_CHECK bool query_get_int(const struct query *query, struct query_int what, int64_t *value,
                               struct err *err);
 
-// A parameter as a finite decimal number within bounds; fallback when it is absent.
+// A parameter as a finite decimal number within bounds; fallback if it is absent.
 struct query_number {
     const char *name;
     double fallback, min, max;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what large answers hold.
+// Counts the memory held by large answers.
 #include "server/http/reply_room.h"
 
 #include <stdatomic.h>
@@ -27,7 +27,7 @@ bool reply_room_begin(struct reply_room *room, struct err *err)
         return false;
     while (sem_wait(&room->turns) != 0)
         continue;              // interrupted
-    if (check_room(room, err)) // it may have filled meanwhile
+    if (check_room(room, err)) // it may have filled up meanwhile
         return true;
     reply_room_end(room);
     return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at a request's headers.
+// Looks up a request's headers.
 #include "server/http/request.h"
 
 #include "server/base/services.h"
@@ -35,7 +35,7 @@ static struct str trim(struct str text)
     return text;
 }
 
-// Cuts what stands before the separator off *rest.
+// Cuts off and returns what precedes the separator in *rest.
 static struct str next_item(struct str *rest, char separator)
 {
     const char *end = memchr(rest->at, separator, rest->len);
@@ -58,7 +58,7 @@ static bool is_refusal(struct str parameter)
 
 enum stance { SILENT, WANTED, REFUSED };
 
-// What a list says of a word where it stands first.
+// What a list says about a word at its first occurrence.
 static enum stance stance_of(struct str list, struct str word)
 {
     while (list.len) {
@@ -75,7 +75,7 @@ static enum stance stance_of(struct str list, struct str word)
 
 bool request_accepts(const struct request *request, const char *header, const char *word)
 {
-    enum stance stance = SILENT; // lists of several lines are one list
+    enum stance stance = SILENT; // several lines form one list
     for (size_t i = 0; i < request->header_count && stance == SILENT; i++)
         if (str_equal_nocase(request->headers[i].name, str_of(header)))
             stance = stance_of(request->headers[i].value, str_of(word));

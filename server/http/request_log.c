@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The access log. Queries, headers and bodies stay out of it: they may hold what is secret.
+// The access log. Queries, headers and bodies are left out: they may contain secrets.
 #include "server/http/request_log.h"
 
 #include "ingest/base/log.h"

@@ -6,12 +6,12 @@
 #include "server/http/response.h"
 
 struct request_cost {
-    int64_t ns;          // from the head read to the answer sent
+    int64_t ns;          // from head received to answer sent
     uint64_t sent_bytes; // of content
 };
 
-// Tells method, path without its query, status, bytes both ways, time, peer, who and id. Health,
-// metrics and the dashboard's own files are told of only when they fail.
+// Logs method, path without its query, status, bytes both ways, time, peer, who and id. Health,
+// metrics and the dashboard's own files are logged only when they fail.
 void request_log(const struct request *request, const struct response *response,
                  struct request_cost cost);
 

@@ -57,7 +57,7 @@ bool response_tag_matches(struct str list, struct str etag)
         return false;
     if (str_equal(list, STR("*")))
         return true;
-    // Tags hold neither commas nor quotes, so that finding one, quotes included, is enough.
+    // Tags contain neither commas nor quotes, so that finding one, quotes included, is enough.
     return str_find(list, etag) != SIZE_MAX;
 }
 

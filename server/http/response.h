@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An answer in the making: handlers fill it, http.c sends it.
+// An answer being built: handlers fill it, http.c sends it.
 #ifndef SERVER_RESPONSE_H
 #define SERVER_RESPONSE_H
 
@@ -8,32 +8,32 @@
 #define RESPONSE_MAX_HEADERS 12
 
 enum response_cache {
-    CACHE_REVALIDATE, // private, no-cache: kept, but asked for again each time
+    CACHE_REVALIDATE, // private, no-cache: cached, but revalidated each time
     CACHE_IMMUTABLE,  // the address changes with the content
     CACHE_NEVER,
 };
 
-// Content that is made while it is sent, and so has no length yet.
+// Content generated while it is sent, so its length is not known yet.
 struct response_stream {
-    // Adds the next piece; *more: another may follow. What fails cuts the answer off.
+    // Adds the next piece; *more: another may follow. A failure truncates the answer.
     bool (*next)(void *context, struct buf *out, bool *more, struct err *err);
-    void (*end)(void *context); // NULL: nothing is to be freed
+    void (*end)(void *context); // NULL: nothing to free
     void *context;
-    uint64_t held_bytes; // what it holds while it is sent
+    uint64_t held_bytes; // memory held while it is sent
 };
 
 struct response {
-    int status;                    // 0: 200, or what the error says
+    int status;                    // 0: 200, or the error's
     const char *type;              // Content-Type, with charset where it is text
     struct buf body;               // what to send, or
     struct str borrowed;           // what to send, outliving the request, or
     struct response_stream stream; // after body, if next is set, or
     int fd;                        // a file to send, closed afterwards; -1 none
     uint64_t file_bytes;           // of fd
-    bool gzipped;                  // the content is one gzip member already
+    bool gzipped;                  // the content is already one gzip member
     struct str etag;               // with its quotes; "" none
     enum response_cache cache;
-    const char *word; // of the problem type; NULL: as the error code says
+    const char *word; // of the problem type; NULL: from the error code
     struct str fix;   // what to do about the problem; "" none
     struct request_header headers[RESPONSE_MAX_HEADERS];
     size_t header_count;
@@ -42,11 +42,11 @@ struct response {
 void response_init(struct response *response);
 void response_free(struct response *response);
 
-// Adds a header line; control characters in the value become '?'. Failing memory leaves it out.
+// Adds a header line; control characters in the value become '?'. Left out if memory runs out.
 void response_header(struct response *response, struct arena *arena, const char *name,
                      const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-// Sets the ETag to "fmt" in quotes. True when the client has exactly that: the answer is then
+// Sets the ETag to "fmt" in quotes. True if the client has exactly that: the answer is then
 // complete (304) and the handler is done.
 bool response_unchanged(const struct request *request, struct response *response, const char *fmt,
                         ...) PRINTF_LIKE(3, 4);
@@ -57,24 +57,25 @@ struct refusal {
     const char *word;
 };
 
-// Fails with a status and problem word of its own; returns false as err_set does.
+// Fails with a specific status and problem word; returns false like err_set.
 bool response_refuse(struct response *response, struct err *err, struct refusal refusal,
                      const char *fmt, ...) PRINTF_LIKE(4, 5);
 
-// "Retry-After" of a few seconds, spread so that clients do not come back all at once; unless there
-// is one already.
+// "Retry-After" of a few seconds, spread so that clients do not come back all at once; unless
+// already set.
 void response_retry_later(struct response *response, struct request *request);
 
-// Whether the client's If-None-Match or If-Match list holds the tag (or "*"); weak marks ignored.
+// Whether the client's If-None-Match or If-Match list contains the tag (or "*"); weak marks are
+// ignored.
 bool response_tag_matches(struct str list, struct str etag);
 
-// Replaces the body by its gzip form when the client takes it and it pays.
+// Replaces the body by its gzip form if the client accepts it and it pays.
 void response_compress(const struct request *request, struct response *response);
 
-// Whether its content would be compressed, were it long enough, for this client.
+// Whether its content, if long enough, would be compressed for this client.
 bool response_packs(const struct request *request, const struct response *response);
 
-// "200 OK" and the like: the standard phrase.
+// The standard phrase: "200 OK" and so on.
 const char *response_phrase(int status);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compresses answers for clients that take gzip.
+// Compresses answers for clients that accept gzip.
 #include "server/http/response.h"
 
 #include <zlib.h>
 
-#define SMALLEST_BYTES 1024 // below this a packet is a packet
-#define LEVEL          3    // JSON tables: a tenth of the size at 150 MB/s and more
+#define SMALLEST_BYTES 1024 // smaller answers fit one packet anyway
+#define LEVEL          3    // JSON tables: a tenth of the size at 150 MB/s or more
 
 static bool is_text(const char *type)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An endpoint as requests know it; server/routes.c lists them.
+// An endpoint as seen by requests; server/routes.c lists them.
 #ifndef SERVER_ROUTE_H
 #define SERVER_ROUTE_H
 
@@ -8,11 +8,11 @@
 struct table_desc;
 
 struct route {
-    const char *method;  // "GET" serves HEAD, too
-    const char *pattern; // "/api/v1/runs/{run}/kernels"; a last {name*} takes the rest
-    unsigned scopes;     // any of them admits; SCOPE_OPEN: everybody
+    const char *method;  // "GET" also serves HEAD
+    const char *pattern; // "/api/v1/runs/{run}/kernels"; a final {name*} takes the rest
+    unsigned scopes;     // any of them is enough; SCOPE_OPEN: everybody
     bool (*handle)(struct request *request, struct response *response, struct err *err);
-    const struct table_desc *table; // run table that a table endpoint serves, else NULL
+    const struct table_desc *table; // run table served by a table endpoint, else NULL
 };
 
 #endif

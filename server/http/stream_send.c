@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces to chunks, compressed on the way.
+// Pieces to chunks, compressed on the fly.
 #include "server/http/stream_send.h"
 
 #include "ingest/base/log.h"
@@ -20,7 +20,7 @@ static bool write_chunk(struct stream_send *send, const char *at, size_t len)
 {
     char size[24];
     int digits = snprintf(size, sizeof size, "%zx\r\n", len);
-    if (len == 0) // that would be the last one
+    if (len == 0) // it would be the last one
         return true;
     bool ok = !send->chunked || send->write(send->context, size, (size_t)digits);
     ok = ok && send->write(send->context, at, len) &&

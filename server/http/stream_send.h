@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends content that is made on the way, a piece at a time.
+// Sends content that is generated on the fly, a piece at a time.
 #ifndef SERVER_STREAM_SEND_H
 #define SERVER_STREAM_SEND_H
 
@@ -8,13 +8,13 @@
 struct stream_send {
     bool (*write)(void *context, const char *at, size_t len);
     void *context;
-    bool chunked;        // else it ends with the connection
+    bool chunked;        // otherwise it ends with the connection
     bool packed;         // as gzip
     uint64_t sent_bytes; // of content
 };
 
-// The answer's body, then what its stream makes. False when it was cut off: a client sees that, as
-// the last chunk is missing.
+// Sends the answer's body, then what its stream generates. False if it was truncated: clients
+// notice, as the last chunk is missing.
 MUST_CHECK bool stream_send(struct stream_send *send, struct response *response);
 
 #endif

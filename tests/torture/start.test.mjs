@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts among many runs, after a process that left everything behind, without a database, and
 // under limits: files nothing refers to are gone when the service is ready, missing ones are
-// reported. Timed: nothing runs beside it.
+// reported.
+// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
