@@ -131,7 +131,7 @@ const struct route routes[] = {
     {"GET", RUN "/metrics", SCOPE_READ, api_get_table, &table_metrics},
     {"GET", RUN "/memory", SCOPE_READ, api_get_table, &table_memory},
     {"GET", RUN "/memory_timeline", SCOPE_READ, api_get_table, &table_memory_timeline},
-    {"GET", RUN "/memory_peak", SCOPE_READ, api_get_table, &table_memory_peak},
+    {"GET", RUN "/memory_peak", SCOPE_READ, api_get_table, &table_peak_allocations},
     {"GET", RUN "/counters", SCOPE_READ, api_get_table, &table_counters},
     {"GET", RUN "/counter_steps", SCOPE_READ, api_get_table, &table_counter_steps},
     {"GET", RUN "/counter_series", SCOPE_READ, api_get_table, &table_counter_series},

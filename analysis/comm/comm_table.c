@@ -6,6 +6,7 @@
 #include "analysis/comm/comm_pieces.h"
 #include "analysis/comm/group_ranks.h"
 #include "analysis/facts/sweep.h"
+#include "analysis/report/table_limit.h"
 #include "analysis/report/tables.h"
 #include "ingest/trace/record_set.h"
 

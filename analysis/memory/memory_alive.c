@@ -116,7 +116,7 @@ static bool add_row(struct alive *alive, struct report *report, const struct hol
     row_i64(&row, holder->bytes);
     row_share(&row, holder->bytes, alive->peak_bytes);
     row_word(&row, holder->allocations > 0 ? "recorded" : "before");
-    return row_end(&row, &table_memory_peak, report, err);
+    return row_end(&row, &table_peak_allocations, report, err);
 }
 
 static bool add_rows(struct alive *alive, struct report *report, struct err *err)

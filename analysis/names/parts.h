@@ -24,7 +24,7 @@ int64_t parts_busy_ns(const struct parts *parts);
 // The window but for unrecorded time: what shares and utilization are taken of.
 int64_t parts_recorded_ns(const struct parts *parts);
 
-// Fills the cells of PARTS_COLUMNS.
+// Fills the cells of the group times.
 void parts_row(struct row *row, const struct parts *parts);
 
 // Reads them back from a table's row.

@@ -21,6 +21,7 @@ struct table_desc {
     const char *help;
     const struct column *columns;
     unsigned column_count;
+    unsigned number; // no other table has it; 0 for tables without an enum of columns
 };
 
 #define TABLE_MAX_COLUMNS 48

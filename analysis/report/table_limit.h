@@ -7,6 +7,9 @@
 
 #define QUALITY_ROWS_LEFT_OUT "rows_left_out"
 
+// Of comm_calls; later ones are left out, as the trust report says.
+#define COMM_TABLE_MAX_CALLS 100000u
+
 // Leaves out the last rows of the largest tables until all take at most max_bytes (0: any), as
 // report_bytes counts, and says so in `quality`, the report's trust report. Small tables are whole.
 MUST_CHECK bool table_limit(struct report *report, uint64_t max_bytes,

@@ -6,6 +6,7 @@
 #include "analysis/facts/gaps.h"
 #include "analysis/facts/step_marks.h"
 #include "analysis/trace/step_gaps.h"
+#include "analysis/report/table_limit.h"
 #include "analysis/report/tables.h"
 
 #include <inttypes.h>

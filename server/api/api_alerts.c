@@ -4,7 +4,7 @@
 #include "server/api/table_reply.h"
 #include "server/http/json_body.h"
 #include "server/store/store_tracking.h"
-#include "server/store/tracking_tables.h"
+#include "server/store/server_tables.h"
 
 static struct str text_of(const struct request *request, const char *name)
 {

@@ -3,7 +3,7 @@
 #include "server/access/audit.h"
 #include "server/api/api.h"
 #include "server/api/table_reply.h"
-#include "server/store/access_tables.h"
+#include "server/store/server_tables.h"
 #include "server/store/store_access.h"
 
 #define NEWEST 5000 // entries available to filters and pages

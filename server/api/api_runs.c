@@ -60,7 +60,7 @@ static const struct column run_columns[RUN_COLUMNS] = {
     {"unrecorded_ns", COLUMN_I64, "ns", "time per step of work missing from the recording"},
 };
 
-static const struct table_desc runs_table = {"runs", "stored runs", run_columns, RUN_COLUMNS};
+static const struct table_desc runs_table = {"runs", "stored runs", run_columns, RUN_COLUMNS, 0};
 
 static struct str keep_text(struct buf *text, struct arena *arena)
 {

@@ -3,7 +3,7 @@
 #include "server/api/api.h"
 #include "server/api/table_reply.h"
 #include "server/store/store_tracking.h"
-#include "server/store/tracking_tables.h"
+#include "server/store/server_tables.h"
 
 #include "ingest/base/log.h"
 

@@ -4,7 +4,7 @@
 #include "server/api/table_reply.h"
 #include "server/base/token.h"
 #include "server/http/json_body.h"
-#include "server/store/access_tables.h"
+#include "server/store/server_tables.h"
 #include "server/store/store_access.h"
 
 #include "ingest/base/clock.h"

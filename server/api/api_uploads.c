@@ -2,35 +2,17 @@
 // The state of an upload, and the bytes as uploaded.
 #include "server/api/api.h"
 
-#include "analysis/report/table_columns.h"
 #include "server/api/table_reply.h"
 #include "server/http/file_range.h"
+#include "server/store/server_tables.h"
 
 static const char *const no_parameters[] = {NULL};
 
 // --- the state of an upload ---------------------------------------------------------------------
 
-static const struct column columns_upload[] = {
-    TEXT("trace", "Identifier of the trace."),
-    TEXT("run", "Identifier of its run."),
-    I64("rank", "", "Rank; empty while unknown."),
-    TEXT("rank_from", "Source of the rank: field, metadata, filename, next or pending."),
-    TEXT("filename", "Name of the file as sent."),
-    I64("bytes", "bytes", "Size of the file as sent."),
-    TEXT("sha256", "SHA-256 of the file as sent."),
-    TEXT("status", "pending, running, done or failed."),
-    F64("progress", "share", "Progress of the analysis."),
-    TEXT("error", "Why it failed; empty otherwise."),
-    TEXT("warning", "Warning, such as a rank that was taken."),
-};
-enum { UPLOAD_COLUMNS = sizeof columns_upload / sizeof *columns_upload };
-
-static const struct table_desc table_upload = TABLE("upload", upload, "Traces of an upload.");
-
-static void fill_row(const struct request *request, const struct trace_row *trace,
-                     struct cell row[UPLOAD_COLUMNS])
+static void fill_row(const struct request *request, const struct trace_row *trace, struct cell *row)
 {
-    const struct cell cells[UPLOAD_COLUMNS] = {
+    const struct cell cells[] = {
         cell_text(trace->id),
         cell_text(trace->run_id),
         trace->rank < 0 ? cell_null() : cell_i64(trace->rank),
@@ -51,12 +33,12 @@ static bool reply_table(struct request *request, struct response *response,
                         struct err *err)
 {
     struct table table = {.desc = &table_upload, .row_count = upload->count};
-    table.cells =
-        arena_array(request->arena, upload->count * UPLOAD_COLUMNS, sizeof *table.cells, err);
+    unsigned width = table_upload.column_count;
+    table.cells = arena_array(request->arena, upload->count * width, sizeof *table.cells, err);
     if (!table.cells)
         return false;
     for (size_t i = 0; i < upload->count; i++)
-        fill_row(request, &upload->traces[i], table.cells + i * UPLOAD_COLUMNS);
+        fill_row(request, &upload->traces[i], table.cells + i * width);
     return table_reply_rows(request, response, asked, &table, err);
 }
 

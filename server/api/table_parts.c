@@ -208,7 +208,7 @@ static void begin_column(struct table_stream *stream, struct buf *out)
     unsigned column = stream->table.columns[stream->column];
     struct export_view view = table_view(&stream->table);
     stream->table.export->column(&view, stream->column, out);
-    stream->lone = (struct table_desc){desc->name, desc->help, &desc->columns[column], 1};
+    stream->lone = (struct table_desc){desc->name, desc->help, &desc->columns[column], 1, 0};
     stream->place.desc = is_lone(stream) ? &stream->lone : desc;
     stream->total = stream->rows = 0;
 }

@@ -6,7 +6,7 @@
 #include "server/base/token.h"
 #include "server/cli/options.h"
 #include "server/files/data_folder.h"
-#include "server/store/access_tables.h"
+#include "server/store/server_tables.h"
 #include "server/store/store_access.h"
 
 #include "ingest/base/clock.h"

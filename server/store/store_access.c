@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of tokens and sessions.
 #include "server/base/token.h"
-#include "server/store/access_tables.h"
+#include "server/store/server_tables.h"
 #include "server/store/store_access.h"
 #include "server/store/store_sql.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Alerts: listing them, and what people decide of them.
 #include "server/store/store_sql.h"
-#include "server/store/tracking_tables.h"
+#include "server/store/server_tables.h"
 
 #include "ingest/base/buf.h"
 #include "ingest/base/clock.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs that others are held against, each under a name.
 #include "server/store/store_sql.h"
-#include "server/store/tracking_tables.h"
+#include "server/store/server_tables.h"
 
 #include "ingest/base/clock.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reading series: a list of them, and the points and levels of one.
 #include "server/store/store_sql.h"
-#include "server/store/tracking_tables.h"
+#include "server/store/server_tables.h"
 
 #include "ingest/base/buf.h"
 

@@ -475,16 +475,16 @@ export const rules = [
   },
   {
     name: "api-words",
-    files: /^(ingest|analysis|server)\/.*\.(c|h)$|^schema\/openapi\.json$/,
+    files: /^(ingest|analysis|server)\/.*\.(c|h|tables)$|^schema\/openapi\.json$/,
     check: (file) => check_words(file, STRANGE_API),
     bad: [
-      ["analysis/a.c", 'TEXT("a", "Since the begin of the trace.");\n'],
+      ["analysis/a.tables", "    a  i64  ns  Since the\n                begin of it.\n"],
       ["server/a.c", '"the ranks of "\n    "one run, likewise"\n'],
       ["analysis/a.h", '"Runs are held "  \\\n    "against others."\n'],
       ["schema/openapi.json", '"description": "Uploads in pieces."\n'],
     ],
     good: [
-      ["analysis/a.c", 'TEXT("a", "Since the start of the trace.");\n'],
+      ["analysis/a.tables", "    a_ns  i64  ns  Since the start of the trace.\n"],
       ["schema/openapi.json", '"description": "Resumable uploads."\n'],
     ],
   },
@@ -501,7 +501,7 @@ export const rules = [
   },
   {
     name: "spdx",
-    files: /\.(c|h|cpp|js|mjs|css|sql|sh|cmake)$|(^|\/)(run|quickstart|CMakeLists\.txt)$/,
+    files: /\.(c|h|cpp|m?js|css|sql|sh|awk|cmake|tables)$|(^|\/)(run|quickstart|CMakeLists\.txt)$/,
     check: check_spdx,
     bad: [
       ["a.c", "int a;\n"],
@@ -521,7 +521,7 @@ export const rules = [
   },
   {
     name: "trailing-space",
-    files: /\.(c|h|cpp|js|mjs|css|html|sql|sh|cmake|txt)$/,
+    files: /\.(c|h|cpp|js|mjs|css|html|sql|sh|awk|cmake|tables|txt)$/,
     check: ({ lines }) => bad_lines(lines, (t) => /[ \r]$/.test(t), () => "space at line's end"),
     bad: [["a.c", "int a; \n"]],
     good: [["a.c", "int a;\n"]],
@@ -536,7 +536,7 @@ export const rules = [
   },
   {
     name: "unfinished",
-    files: /\.(c|h|cpp|js|mjs|css|html|sql|sh)$/,
+    files: /\.(c|h|cpp|js|mjs|css|html|sql|sh|awk|tables)$/,
     check: ({ lines }) =>
       bad_lines(lines, (t) => /\b(TO[D]O|FIX[M]E|XX[X])\b/.test(t), () => "unfinished work"),
     bad: [["a.c", `// ${"TO"}DO later\n`]],

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const SKIPPED = /^(\.git|node_modules|build(-.*)?|data|vendor|corpus|\.vendor.*|\.cache)$/;
-const EXTENSION = /\.(c|h|cpp|js|mjs|css|html|sql|sh|cmake|md|json|txt|conf|service)$/;
+const EXTENSION = /\.(c|h|cpp|js|mjs|css|html|sql|sh|awk|cmake|tables|md|json|txt|conf|service)$/;
 const NAME = /(^|\/)(run|quickstart|Dockerfile|\.[a-z-]+)$/;
 // Recorded traces contain what their machines wrote.
 const INPUT = /^tests\/golden\/.*\.json$/;

@@ -4,6 +4,7 @@
 
 #include "analysis/comm/comm_table.h"
 #include "analysis/comm/group_ranks.h"
+#include "analysis/report/table_limit.h"
 
 static const char nccl[] = "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)";
 

@@ -16,7 +16,7 @@ static const struct column fruit_columns[] = {
     {"weight", COLUMN_F64, "", "How heavy."},
     {"ripe", COLUMN_BOOL, "", "Whether it is ripe."},
 };
-static const struct table_desc fruit = {"fruit", "Fruit.", fruit_columns, 4};
+static const struct table_desc fruit = {"fruit", "Fruit.", fruit_columns, 4, 0};
 
 static const struct column later_columns[] = {
     {"ripe", COLUMN_BOOL, "", "Whether it is ripe."},
@@ -24,10 +24,10 @@ static const struct column later_columns[] = {
     {"name", COLUMN_TEXT, "", "Name."},
     {"count", COLUMN_TEXT, "", "Now a text."},
 };
-static const struct table_desc later_fruit = {"fruit", "Fruit.", later_columns, 4};
+static const struct table_desc later_fruit = {"fruit", "Fruit.", later_columns, 4, 0};
 
 static const struct column other_columns[] = {{"x", COLUMN_I64, "", "X."}};
-static const struct table_desc other = {"other", "Other.", other_columns, 1};
+static const struct table_desc other = {"other", "Other.", other_columns, 1, 0};
 
 static void add_fruit(struct report *report)
 {
@@ -146,7 +146,7 @@ static const struct column many_columns[] = {
     {"none", COLUMN_I64, "", "N."},     {"fraction", COLUMN_F64, "", "D."},
     {"text", COLUMN_TEXT, "", "T."},    {"flag", COLUMN_BOOL, "", "B."},
 };
-static const struct table_desc many = {"many", "Many.", many_columns, 10};
+static const struct table_desc many = {"many", "Many.", many_columns, 10, 0};
 
 static void add_many(struct report *report, int64_t rows)
 {

@@ -8,8 +8,7 @@
 #include "server/http/response.h"
 #include "server/exports/export.h"
 #include "server/routes.h"
-#include "server/store/access_tables.h"
-#include "server/store/tracking_tables.h"
+#include "server/store/server_tables.h"
 
 #include <jansson.h>
 #include <setjmp.h>

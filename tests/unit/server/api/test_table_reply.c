@@ -15,7 +15,7 @@ static const struct column columns[] = {
     {"share", COLUMN_F64, "share", "its share"},
     {"steady", COLUMN_BOOL, "", "whether it is steady"},
 };
-static const struct table_desc desc = {"things", "some things", columns, 4};
+static const struct table_desc desc = {"things", "some things", columns, 4, 0};
 
 struct fixture {
     struct arena arena;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens, sessions, quotas and the audit log as they are stored.
 #include "server/base/token.h"
-#include "server/store/access_tables.h"
+#include "server/store/server_tables.h"
 #include "server/store/store_access.h"
 #include "server/store/store_resumable.h"
 
