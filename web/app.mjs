@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard's frame: top bar, the page that the address names, uploads, help.
+// The dashboard's frame: top bar, the page for the address, uploads, help.
 import { html, render, useEffect, useErrorBoundary, useState } from "./base/ui.mjs";
 import { start_router, use_route } from "./base/router.mjs";
 import { TopBar } from "./chrome/top_bar.mjs";
@@ -45,14 +45,14 @@ const PAGES = {
 const NEEDS = { upload: "upload", tokens: "admin", audit: "admin", login: null, api: null,
   recording: null, none: null };
 
-/** The scope that is missing for a page. @param {string} page @returns {string|null} */
+/** The scope a page needs and the user lacks. @param {string} page @returns {string|null} */
 function use_missing_scope(page) {
   const { kind } = use_session();
   const scope = page in NEEDS ? NEEDS[page] : "read";
   return scope === null || kind === "nobody" || may(scope) ? null : scope;
 }
 
-/** The module of a page once loaded; a failure (a server restarted with newer files) is shown. */
+/** A page's module once loaded; a failure (a server restarted with newer files) is shown. */
 function use_page(page) {
   const [state, set_state] = useState({ page: "", View: null, failed: false });
   useEffect(() => {
@@ -83,7 +83,7 @@ function Page({ route }) {
     return html`<${Failure}><p>The server may have been updated since this page was opened.</p>
       <//>`;
   }
-  // The page before stays until the next one is there, unless nothing was shown yet.
+  // The previous page stays until the next one is there, unless nothing was shown yet.
   return View ? html`<${View} key=${route.run ?? page} route=${route} />` : html`<${Loading} />`;
 }
 

@@ -5,6 +5,6 @@
     const theme = localStorage.getItem("theme");
     if (theme === "light" || theme === "dark") document.documentElement.dataset.theme = theme;
   } catch {
-    // Storage may be forbidden; the system's theme then stands.
+    // Storage may be forbidden; then the system's theme applies.
   }
 })();

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Copies the libraries of a locked `npm ci` to web/vendor; does nothing when they are up to date.
+# Copies the libraries of a locked `npm ci` to web/vendor; does nothing if they are up to date.
 set -euo pipefail
 
 web=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

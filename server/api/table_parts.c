@@ -6,9 +6,7 @@
 #include "server/care/intake.h"
 
 #define STREAM_HELD_BYTES ((uint64_t)4 << 20) // a part as cells and as text, and its compressor
-#define KEEP_ROWS \
-    ((uint64_t)4096) // beyond a page, before rows that are not on it are
-                     // dropped
+#define KEEP_ROWS         ((uint64_t)4096)    // beyond a page, before others are dropped
 
 // --- one part -----------------------------------------------------------------------------------
 

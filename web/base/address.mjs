@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pure half of the router: which page a path names, and how a query is written.
+// The pure half of the router: which page a path refers to, and how a query is written.
 
 // Pages of a run; the overview has no name of its own.
 const RUN_PAGES = ["findings", "kernels", "operators", "modules", "roofline", "timeline", "idle",
@@ -32,7 +32,7 @@ function decoded(text) {
 
 /**
  * @param {string} path
- * @returns {{page: string, run?: string}} page "none" when there is no such page
+ * @returns {{page: string, run?: string}} page "none" if there is no such page
  */
 export function match_path(path) {
   for (const [page, pattern] of ROUTES) {
@@ -78,13 +78,16 @@ export function address(path, params = {}) {
   return text ? `${path}?${text}` : path;
 }
 
-/** The page to sign in, which leads back. @param {string} [next] path and query of a page */
+/**
+ * The address of the sign-in page, which leads back. @param {string} [next] path and query of a
+ * page
+ */
 export function login_path(next) {
   return next && next !== "/" ? `/login?next=${encodeURIComponent(next)}` : "/login";
 }
 
 /**
- * Where to go after signing in: a page of ours, whatever the address asks for.
+ * Where to go after signing in: always a page of ours, whatever the address says.
  * @param {string|null} next @param {string} origin
  */
 export function next_page(next, origin) {
@@ -100,8 +103,8 @@ export function run_path(run, page = "") {
 }
 
 /**
- * The address of a run's timeline around a span, which is marked; the page moves it from the begin
- * of the device's work, from which tables count, to that of the trace.
+ * The address of a run's timeline around a highlighted span. Tables count from the start of device
+ * work; the page shifts that to the start of the trace.
  * @param {string} run @param {string|number|null} rank null or "" for the headline rank
  * @param {number} begin_ns @param {number} dur_ns
  */
@@ -109,7 +112,7 @@ export function timeline_path(run, rank, begin_ns, dur_ns) {
   return address(run_path(run, "timeline"), { rank, at: `${begin_ns}-${begin_ns + dur_ns}` });
 }
 
-// Evidence names tables of the API; these are shown on a page of another name.
+// Evidence refers to tables of the API; these are shown on a page with another name.
 const PAGE_OF_TABLE = {
   steps: "",
   breakdown: "",
@@ -149,7 +152,7 @@ const PAGE_OF_TABLE = {
   pipeline: "ranks",
 };
 
-// What of a table's query means the same on its page, and how it is called there.
+// Keys of a table's query that mean the same on its page, with their names there.
 const KEYS_OF_TABLE = {
   comm_waits: { process_group: "group", dimension: "dim", kind: "kind" },
   rank_steps: { rank: "rank", step: "step" },
@@ -157,8 +160,8 @@ const KEYS_OF_TABLE = {
 const RANK_ONLY = { rank: "rank" };
 
 /**
- * The address of a finding's evidence inside a run, or null when it is not one of our pages:
- * evidence comes from the analysis of uploads and is not trusted to be an address.
+ * The address of a finding's evidence inside a run, or null if it is not one of our pages: evidence
+ * comes from the analysis of uploads and is not trusted to be an address.
  * @param {string} run @param {unknown} href
  */
 export function evidence_path(run, href) {
@@ -172,7 +175,7 @@ export function evidence_path(run, href) {
   return with_keys(path, query, names);
 }
 
-/** The keys of a query that keep their meaning on another page, by their names there. */
+/** The keys of a query that keep their meaning on another page, under their names there. */
 function with_keys(path, query, names) {
   const [base, own] = path.split("?");
   const given = new URLSearchParams(query);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says something to screen readers; quick successions (a moving data cursor) are said once.
+// Announces a text to screen readers; of a quick succession (a moving data cursor) only the last.
 let timer = 0;
 
 /** @param {string} text */

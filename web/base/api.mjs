@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Talks to the REST API: errors as problems, replies kept with their ETag, cheap polling.
+// Talks to the REST API: errors as problems, replies cached with their ETag, cheap polling.
 import { login_path } from "./address.mjs";
 import { use_store } from "./hooks.mjs";
 import { create_store, useEffect, useRef, useState } from "./ui.mjs";
@@ -23,14 +23,14 @@ const UNREACHABLE = {
   fix: "Check that stepscope is running and reachable at this address.",
 };
 
-/** A session that has ended, or a token that was revoked: whoever it was signs in again. */
+/** A session that has ended, or a revoked token: sign in again. */
 function leave_for_login() {
   if (location.pathname !== "/login") {
     location.assign(login_path(location.pathname + location.search));
   }
 }
 
-/** What was typed or chosen here would be lost on the way to the page to sign in. */
+/** Input on this page would be lost by going to the sign-in page. */
 const SIGNED_OUT = {
   title: "You are signed out",
   detail: "The session has ended, and nothing was changed.",
@@ -44,7 +44,7 @@ async function problem_of(response) {
   return new Problem({ ...fallback, ...fields });
 }
 
-/** How what is stored fares, as answers that every page asks for say in passing. */
+/** The state of stored data, which answers requested by every page report on the side. */
 export const storage = create_store("sound");
 
 /** @param {string|null} word */
@@ -74,10 +74,10 @@ function keep(path, reply) {
 }
 
 /**
- * GETs JSON; asks with the ETag of the last reply and returns that reply itself on a 304.
+ * GETs JSON with the ETag of the last reply; on a 304 returns that reply itself.
  * @param {string} path below /api/v1
  * @param {AbortSignal} [signal]
- * @param {{keeps?: boolean}} [options] whether the reply is worth keeping for the next time
+ * @param {{keeps?: boolean}} [options] whether to cache the reply for the next time
  * @returns {Promise<{etag: string|null, data: any}>}
  */
 export async function api_get(path, signal, { keeps = true } = {}) {
@@ -101,13 +101,13 @@ async function read_json(response) {
   }
 }
 
-/** How many changes this page has sent; after each, what is shown is asked for again. */
+/** How many changes this page has sent; after each, what is shown is fetched again. */
 const changes = create_store(0);
 
 /**
  * Sends a change. @param {string} method @param {string} path
  * @param {{body?: unknown, etag?: string|null, type?: string, shown?: boolean}} [options]
- *   `shown`: whether what is shown may be another afterwards
+ *   `shown`: whether it may affect what is shown
  */
 export async function api_send(method, path, { body, etag, type, shown = true } = {}) {
   const headers = {};
@@ -120,7 +120,7 @@ export async function api_send(method, path, { body, etag, type, shown = true } 
   }
   if (!response.ok) throw await problem_of(response);
   const reply = response.status === 204 ? null : await response.json().catch(() => null);
-  if (shown) changes.set(changes.get() + 1); // last: whoever asked may leave the page at once
+  if (shown) changes.set(changes.get() + 1); // last: the caller may leave the page at once
   return reply;
 }
 
@@ -130,9 +130,9 @@ export async function api_send(method, path, { body, etag, type, shown = true } 
  */
 
 /**
- * A GET that belongs to a component: stale ones are aborted, the last data stays while the same
- * address is asked again, and `poll_ms(data)` says when to ask again (null: never).
- * @param {string|null} path null asks nothing
+ * A GET tied to a component: stale ones are aborted, the last data stays while the same address is
+ * fetched again, and `poll_ms(data)` says when to fetch again (null: never).
+ * @param {string|null} path null: no request
  * @param {(data: any) => number|null} [poll_ms]
  * @returns {Resource}
  */
@@ -159,7 +159,10 @@ export function use_api(path, poll_ms) {
   };
 }
 
-/** Asks now and, while the page is visible, as often as `poll` says. Returns what ends it. */
+/**
+ * Fetches now and, while the page is visible, at the interval given by `poll`. Returns a function
+ * that ends it.
+ */
 function start_watch(path, report, poll) {
   const stop = new AbortController();
   let timer = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as people read them; one rule per unit, the same on every page.
+// Numbers and times for people; one rule per unit, the same on every page.
 
 const NONE = "–";
 const MINUS = "−";
@@ -18,7 +18,7 @@ function grouped(text) {
 
 /**
  * At least `digits` significant digits, never an exponent, integers never rounded.
- * Five decimals are the floor: 10 ps mean nothing in a trace.
+ * At most five decimals: 10 ps mean nothing in a trace.
  * @param {number} value
  */
 export function significant(value, digits = 3) {
@@ -31,7 +31,7 @@ export function significant(value, digits = 3) {
   return value < 0 ? MINUS + text : text;
 }
 
-/** A number with a fixed count of decimals, for figures that stand side by side. */
+/** A number with a fixed number of decimals, for figures shown side by side. */
 export function decimals(value, digits) {
   const text = grouped(Math.abs(value).toFixed(digits));
   return value < 0 && /[1-9]/.test(text) ? MINUS + text : text;
@@ -62,7 +62,7 @@ export function percent(value) {
   return `${sign}${size.toFixed(1)} %`;
 }
 
-/** Keeps a "%" on the line of its number. @param {string} text */
+/** Keeps a "%" on the same line as its number. @param {string} text */
 export function unbroken(text) {
   return text.includes(" %") ? text.replace(/(\d) %/g, "$1\u00a0%") : text;
 }
@@ -93,7 +93,7 @@ export function p_text(p) {
 
 const BYTE_UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
 
-/** Decimal units, as data sheets of links and disks have them. @param {number|null} value */
+/** Decimal units, as on data sheets of links and disks. @param {number|null} value */
 export function bytes(value) {
   if (missing(value)) return NONE;
   let size = value;
@@ -105,7 +105,7 @@ export function bytes(value) {
   return `${unit === 0 ? size : significant(size)} ${BYTE_UNITS[unit]}`;
 }
 
-/** The same without zeros that say nothing, for axes: "2 GB". @param {number|null} value */
+/** Same without trailing zeros, for axes: "2 GB". @param {number|null} value */
 export function bytes_round(value) {
   return bytes(value).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ");
 }
@@ -129,7 +129,7 @@ export function age(time, now) {
   return found ? `${Math.floor(seconds / found[0])} ${found[1]}` : "now";
 }
 
-/** The same in a sentence: "3 h ago". */
+/** Same in a sentence: "3 h ago". */
 export function ago(time, now) {
   const text = age(time, now);
   return text === "now" ? "just now" : text === NONE ? NONE : `${text} ago`;
@@ -169,15 +169,15 @@ export function short_gpu(gpu) {
     .replace(/[\s-]+(SXM\d*|PCIe|HBM\w*|\d+\s?GB).*$/i, "") || gpu;
 }
 
-/** A version of the code as people write it: the first ten digits of a hash, else as given. */
+/** A code version in short: the first ten digits of a hash, else as given. */
 export function short_commit(commit) {
   if (!commit) return "";
   return /^[0-9a-f]{16,}$/i.test(commit) ? commit.slice(0, 10) : commit;
 }
 
 /**
- * The part of a kernel's name that tells it from others: no return type, no arguments, no
- * namespaces that all kernels share. The full name stays one click away.
+ * The distinctive part of a kernel's name: no return type, no arguments, no common namespaces. The
+ * full name stays one click away.
  * @param {string|null} name
  */
 export function short_kernel(name) {

@@ -30,13 +30,13 @@ export function use_width() {
   return [ref, width];
 }
 
-// From which width of the page down a column is left out, by its priority; none: it always stays.
+// The page width below which a column is left out, by priority; none: it always stays.
 const LEFT_OUT_PX = { 2: 720, 3: 1000, 4: 1340, 5: 1500 };
 
 const is_left_out = ({ priority }) =>
   priority !== undefined && matchMedia(`(max-width: ${LEFT_OUT_PX[priority]}px)`).matches;
 
-/** The columns for which the page is wide enough. @param {{priority?: 2|3|4|5}[]} columns */
+/** The columns that fit the page's width. @param {{priority?: 2|3|4|5}[]} columns */
 export function use_columns_in_sight(columns) {
   const [, refresh] = useState(0);
   useEffect(() => {
@@ -50,7 +50,7 @@ export function use_columns_in_sight(columns) {
   return columns.filter((column) => !is_left_out(column));
 }
 
-/** The text of a search box; the address follows a moment after the last key. */
+/** The text of a search box; the address follows shortly after the last key. */
 export function use_typed(value, commit) {
   const [text, set_text] = useState(value);
   useEffect(() => set_text(value), [value]);
@@ -79,7 +79,7 @@ export function use_now(every_ms = 30000) {
   return now;
 }
 
-/** As a `ref`: puts the focus into a field that was just added. @param {HTMLElement|null} node */
+/** As a `ref`: focuses a field that was just added. @param {HTMLElement|null} node */
 export function focus_once(node) {
   if (!node || node.dataset.seen) return;
   node.dataset.seen = "yes";

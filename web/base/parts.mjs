@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eight parts that every step divides into, in the order in which all charts stack them.
+// The eight parts of every step, in the order in which all charts stack them.
 
 /**
  * @typedef {{key: string, column: string, label: string, short: string, idle?: boolean,
@@ -75,7 +75,7 @@ export function part_of(key) {
 }
 
 /**
- * The parts of a row of any table that has the eight columns.
+ * The parts of a row of any table with the eight columns.
  * @param {Record<string, number>|null|undefined} row
  * @returns {{part: Part, ns: number}[]}
  */
@@ -88,7 +88,7 @@ export function total_of(parts) {
   return parts.reduce((sum, { ns }) => sum + ns, 0);
 }
 
-// The bar under which a kernel category of the tables falls; a category's colour follows from it.
+// The bar for a kernel category in the tables; it determines the category's colour.
 const BAR_OF_CATEGORY = {
   gemm: "gemm",
   attention: "attention",

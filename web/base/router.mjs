@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses: paths name objects, queries hold the view's state; defaults never appear in them.
+// Addresses: paths name objects, queries hold the view's state; defaults are left out.
 import { create_store } from "./ui.mjs";
 import { use_store } from "./hooks.mjs";
 import { match_path, patch_query } from "./address.mjs";
@@ -44,7 +44,7 @@ function on_click(event) {
   navigate(link.pathname + link.search + link.hash);
 }
 
-/** Follows links and the browser's back and forward from now on. */
+/** From now on handles links and the browser's back and forward. */
 export function start_router() {
   addEventListener("popstate", () => place.set(here()));
   document.addEventListener("click", on_click);
@@ -57,8 +57,8 @@ export function use_route() {
 
 /**
  * The query with defaults filled in, and a function that changes it. A change made while typing
- * replaces the address; a committed one can be gone back from. Where the default is an array, the
- * key may be given many times.
+ * replaces the address; a committed one adds to the history. If the default is an array, the key
+ * may be given several times.
  * @template {Record<string, string|string[]>} T
  * @param {T} defaults
  * @returns {[T, (patch: Partial<T>, options?: {replace?: boolean}) => void]}

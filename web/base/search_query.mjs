@@ -5,7 +5,7 @@ const KEYS = ["tag", "gpu", "project", "status", "since"];
 
 /**
  * Words with a known key become filters (repeated keys are alternatives), the rest is text.
- * A quoted value may hold spaces: gpu:"NVIDIA H100".
+ * A quoted value may contain spaces: gpu:"NVIDIA H100".
  * @param {string} text @param {string[]} [keys] those that the table can be filtered by
  * @returns {Record<string, string|string[]>}
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is using this page and what they may do; the server decides, pages only leave out what it
-// would refuse.
+// Who is using this page and what they may do; the server decides, pages only hide what it would
+// refuse.
 import { api_get, api_send } from "./api.mjs";
 import { login_path } from "./address.mjs";
 import { use_store } from "./hooks.mjs";
@@ -11,13 +11,13 @@ import { create_store } from "./ui.mjs";
  *            scopes: string[], expires: string|null, session: boolean}} Session
  */
 
-/** What an unreachable server leaves open: pages then show why nothing works. @type {Session} */
+/** Assumed when the server is unreachable: pages then show why nothing works. @type {Session} */
 const UNKNOWN = { required: false, kind: "local", who: null,
   scopes: ["read", "upload", "write", "admin"], expires: null, session: false };
 
 const store = create_store(UNKNOWN);
 
-/** Asks who one is; before the first page is shown. */
+/** Fetches the session, before the first page is shown. */
 export async function load_session() {
   const reply = await api_get("/session", undefined, { keeps: false }).catch(() => null);
   if (reply) store.set(reply.data);
@@ -26,7 +26,7 @@ export async function load_session() {
 /** @returns {Session} */
 export const use_session = () => use_store(store);
 
-/** Whether the server would let this page do something. @param {string} scope */
+/** Whether the server would allow something. @param {string} scope */
 export const may = (scope) => store.get().scopes.includes(scope);
 
 /** Trades a token for a cookie that scripts cannot read. @param {string} token */
@@ -34,13 +34,13 @@ export async function sign_in(token) {
   store.set(await api_send("POST", "/session", { body: { token } }));
 }
 
-/** Ends the session and leaves the page, so that nothing of it stays in memory. */
+/** Ends the session and leaves the page, so that nothing stays in memory. */
 export async function sign_out() {
   await api_send("DELETE", "/session", { shown: false });
   location.assign(login_path());
 }
 
-/** A line for a shell, with the token that the server asks for. @param {string} line */
+/** A shell command with the token that the server requires. @param {string} line */
 export const with_token = (line) => store.get().required
   ? line.replace(/^curl /, 'curl -H "Authorization: Bearer $TOKEN" \\\n  ') : line;
 

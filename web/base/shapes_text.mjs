@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes and types of inputs as people write them; what cannot be read stays as it is.
+// Input shapes and types as people write them; unreadable ones stay as they are.
 
-const MOST_CHARACTERS = 4000; // of a text that is worth reading as JSON
+const MOST_CHARACTERS = 4000; // longer texts are not parsed as JSON
 
-/** @returns {any[]|null} null when the text is not a list */
+/** @returns {any[]|null} null if the text is not a list */
 function list_of(text) {
   if (typeof text !== "string" || text.length > MOST_CHARACTERS) return null;
   try {
@@ -16,7 +16,7 @@ function list_of(text) {
 
 const is_number = (value) => typeof value === "number";
 
-/** One argument: 16×64, a list of tensors in parentheses, "–" where it has no shape. */
+/** One argument: 16×64, a list of tensors in parentheses, "–" if it has no shape. */
 function shape(argument) {
   if (!Array.isArray(argument) || argument.length === 0) return "–";
   if (argument.every(is_number)) return argument.join("×");

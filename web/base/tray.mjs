@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The compare tray: the runs chosen last, kept across pages and visits; the first is the base.
+// The compare tray: the runs picked last, kept across pages and visits; the first is the base.
 import { create_store } from "./ui.mjs";
 import { address } from "./address.mjs";
 
 const KEY = "compare-tray";
-export const ROOM = 9; // a base and as many candidates as a comparison takes
+export const ROOM = 9; // a base plus as many candidates as a comparison takes
 
 /** @typedef {{id: string, name: string}} Picked */
 
@@ -31,13 +31,13 @@ export function set_tray(runs) {
   tray.set(next);
 }
 
-/** Puts a run in, the oldest giving way, or takes it out. @param {Picked} run */
+/** Adds a run, dropping the oldest if full, or removes it. @param {Picked} run */
 export function toggle_in_tray(run) {
   const others = tray.get().filter(({ id }) => id !== run.id);
   set_tray(others.length < tray.get().length ? others : [...others, run]);
 }
 
-/** The compare page for what is in the tray. @param {Picked[]} runs */
+/** The compare page for the runs in the tray. @param {Picked[]} runs */
 export function compare_address(runs) {
   const [base, ...candidates] = runs.map(({ id }) => id);
   return address("/compare", { base, cand: candidates });

@@ -9,7 +9,7 @@ export const html = htm.bind(h);
 
 /** Attributes that people read. */
 const READ = ["title", "aria-label", "alt", "placeholder"];
-/** What holds text alone, each a paragraph of its own. */
+/** Elements that contain only text, each a separate paragraph. */
 const TEXT_ALONE = new Set(["bdi", "option", "title", "text", "tspan", "textarea", "style"]);
 
 const turns = (child) =>
@@ -20,7 +20,7 @@ const isolated = (child) => {
   return Array.isArray(child) ? child.map(isolated) : h("bdi", null, child);
 };
 
-// Whatever is shown passes here, so that no page needs to think of strangers' names.
+// Everything shown passes through here, so that no page needs to think of names from outside.
 options.vnode = (vnode) => {
   const { type, props } = vnode;
   if (type === null && typeof props === "string") vnode.props = unbroken(visible(props));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a value is written by the unit that the API gives its column; pure.
+// How a value is written, by the unit the API gives its column; pure.
 import { bytes, count, ms_unit, number, percent } from "./format.mjs";
 
 const KIND_OF_UNIT = { ns: "ms", share: "share", count: "count", bytes: "bytes" };
@@ -8,7 +8,7 @@ const KIND_OF_UNIT = { ns: "ms", share: "share", count: "count", bytes: "bytes" 
 const sample = (frame, key) => (frame.columns[key] ?? []).find((v) => v !== null) ?? null;
 
 /**
- * The kind of table column that fits a column of the API.
+ * The kind of table column for a column of the API.
  * @param {import("./frame.mjs").Frame} frame @param {string} key
  */
 export function kind_of(frame, key) {
@@ -20,7 +20,7 @@ export function kind_of(frame, key) {
   return KIND_OF_UNIT[unit] ?? (unit === "" ? "plain" : "number");
 }
 
-/** A unit that stands in the head of a column because its cells do not carry it. */
+/** A unit shown in the head of a column because its cells omit it. */
 export function head_unit(frame, key) {
   const unit = frame.units[key] ?? "";
   return unit === "" || unit in KIND_OF_UNIT ? undefined : unit;
@@ -38,7 +38,7 @@ export function write_value(value, unit = "") {
   return `${number(value)} ${unit}`;
 }
 
-/** The same in two pieces, for figures that show the unit smaller. @returns {[string, string]} */
+/** Same in two pieces, for figures that show the unit smaller. @returns {[string, string]} */
 export function value_and_unit(value, unit = "") {
   const text = write_value(value, unit);
   const at = text.lastIndexOf(" ");
@@ -48,7 +48,7 @@ export function value_and_unit(value, unit = "") {
 const INITIALS = ["hfu", "mfu", "gpu", "flops", "tflops", "gemm", "bf16", "fp8", "fp16", "fp32",
   "tf32", "fp64", "cpu", "id", "p50", "p95", "p99"];
 
-/** "peak_allocated_bytes" as a label: the unit is left to the value. @param {string} name */
+/** "peak_allocated_bytes" as a label: the unit is shown with the value. @param {string} name */
 export function label_of(name) {
   const words = name.replace(/_(ns|bytes|share)$/, "").split("_");
   const shown = words.map((word) => (INITIALS.includes(word) && !/^(bf|fp|tf|p)\d/.test(word)
@@ -59,7 +59,7 @@ export function label_of(name) {
 
 const CAUSE_WORDS = { gpu: "GPU", nccl: "NCCL", gc: "GC", cpu: "CPU" };
 
-/** The stable word of a cause of idle time as people read it. @param {string|null} cause */
+/** A cause of idle time in words. @param {string|null} cause */
 export function cause_label(cause) {
   const words = label_of(cause ?? "unknown").split(" ");
   return words.map((word) => CAUSE_WORDS[word.toLowerCase()] ?? word).join(" ");
@@ -68,8 +68,8 @@ export function cause_label(cause) {
 const says_something = (frame, key) => (frame.columns[key] ?? []).some(Boolean);
 
 /**
- * Columns of a table: those that the reply has, each with the kind that fits its unit. A `sparse`
- * column is left out where it holds nothing but zeros.
+ * Columns of a table: those in the reply, each with the kind that fits its unit. A `sparse` column
+ * is left out if it contains only zeros.
  * @param {import("./frame.mjs").Frame} frame
  * @param {(import("../widgets/table.mjs").Column & {key: string})[]} wanted
  */

@@ -4,7 +4,7 @@ import { useLayoutEffect, useState } from "../base/ui.mjs";
 
 /**
  * Reads variables of the page as red, green and blue.
- * @param {HTMLElement} node inside the page, whose own colour is of no matter
+ * @param {HTMLElement} node inside the page, whose own colour does not matter
  * @returns {(variable: string) => number[]}
  */
 export function colour_reader(node) {
@@ -38,7 +38,8 @@ export const mixed = (a, b, share) =>
 export const ink_on = (rgb) => (luminance(rgb) > 0.2 ? "#0b0f14" : "#ffffff");
 
 /**
- * What `read` makes of the canvas, made again when the theme changes; null before the first layout.
+ * The result of `read` for the canvas, refreshed when the theme changes; null before the first
+ * layout.
  * @template T
  * @param {{current: HTMLCanvasElement|null}} canvas @param {(node: HTMLCanvasElement) => T} read
  * @returns {T | null}
@@ -61,7 +62,7 @@ export function use_palette(canvas, read) {
   return palette;
 }
 
-/** The pen of a canvas of that size in CSS pixels, sharp on any screen. */
+/** The drawing context of a canvas of that size in CSS pixels, sharp on any screen. */
 export function sized_pen(node, width, height) {
   const ratio = globalThis.devicePixelRatio || 1;
   const [wide, tall] = [Math.round(width * ratio), Math.round(height * ratio)];

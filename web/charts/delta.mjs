@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A difference in time: an arrow, the number and, in a table, a bar to either side of zero.
+// A difference in time: an arrow, the number and, in a table, a bar on either side of zero.
 import { html } from "../base/ui.mjs";
 import { ms } from "../base/format.mjs";
 
@@ -8,7 +8,7 @@ export function tone_of(ns) {
   return ns > 0 ? "worse" : ns < 0 ? "better" : "same";
 }
 
-/** What is below the floor is told without colour. */
+/** Differences below the floor have no colour. */
 const shown_tone = (ns, floor_ns) => (Math.abs(ns) < floor_ns ? "same small" : tone_of(ns));
 
 /** @param {{ns: number, digits?: number, floor_ns?: number}} props */
@@ -22,7 +22,7 @@ export function Delta({ ns, digits = 3, floor_ns = 0 }) {
 
 /**
  * @param {{ns: number, scale_ns: number, floor_ns?: number}} props scale: the largest |difference|
- * in the table; floor: the least that matters
+ * in the table; floor: the smallest that matters
  */
 export function DeltaCell({ ns, scale_ns, floor_ns = 0 }) {
   const share = scale_ns > 0 ? Math.min(1, Math.abs(ns) / scale_ns) : 0;

@@ -22,7 +22,10 @@ const EDGE = 10;
  *            low: number|null, high: number|null}} Strip
  */
 
-/** Evenly chosen values when there are too many to draw, extremes kept. @param {number[]} sorted */
+/**
+ * Evenly chosen values if there are too many to draw, keeping the extremes. @param {number[]}
+ * sorted
+ */
 export function thinned(sorted, most = MOST_DOTS) {
   if (sorted.length <= most) return sorted;
   const step = (sorted.length - 1) / (most - 1);
@@ -76,7 +79,7 @@ function strips_table(strips) {
     head=${["Run", "Steps", "Median", "95 % low", "95 % high", "Fastest", "Slowest"]} />`;
 }
 
-/** All that the axis must hold, in ns. @param {Strip[]} strips */
+/** The range of the axis, in ns. @param {Strip[]} strips */
 function extent_of(strips) {
   const all = strips.flatMap((strip) => [...steps_of(strip), strip.low, strip.high, strip.median,
     ...strip.runs.map(({ median }) => median)]).filter(Number.isFinite);

@@ -4,7 +4,7 @@ import { html, useState } from "../base/ui.mjs";
 
 /**
  * @param {{caption: string, table?: () => any, legend?: any, actions?: any, children: any}} props
- * without `table` where the page has the same numbers as a table below the chart
+ * without `table` if the page has the same numbers in a table below the chart
  */
 export function ChartFigure({ caption, table, legend, actions, children }) {
   const [as_table, set_as_table] = useState(false);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // SVG fills of the eight parts: plain for work, hatched for idle and the other way for unrecorded
-// work, so that colour is not all.
+// work, so that colour is not the only cue.
 import { html } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
 
 /**
- * Patterns for the parts in which nothing recorded ran.
+ * Patterns for the parts without recorded work.
  * @param {{id: string}} props a prefix unique in the document
  */
 export function Hatches({ id }) {
@@ -17,7 +17,7 @@ export function Hatches({ id }) {
   )}</defs>`;
 }
 
-/** The attributes that paint a part. @param {import("../base/parts.mjs").Part} part */
+/** The attributes for filling a part. @param {import("../base/parts.mjs").Part} part */
 export function paint(part, id) {
   return part.idle ? { fill: `url(#${id}-${part.key})` } : { class: `fill-${part.key}` };
 }

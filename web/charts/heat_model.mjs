@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A heatmap's arithmetic: colours that one outlier cannot flatten, cells in bands, keys; pure.
 
-const FULL_AT = 6; // robust deviations from the median at which a colour is at its strongest
-const NORMAL = 1.4826; // makes the median absolute deviation the standard one of normal values
+const FULL_AT = 6; // robust deviations from the median at which a colour is strongest
+const NORMAL = 1.4826; // scales the median absolute deviation to the standard deviation of a normal
+                       // distribution
 
-/** Of an even number the lower one of the two in the middle. @param {number[]} sorted */
+/** The lower median. @param {number[]} sorted */
 const middle = (sorted) => (sorted.length > 0 ? sorted[(sorted.length - 1) >> 1] : null);
 
 const ascending = (values) => values.slice().sort((a, b) => a - b);
@@ -15,8 +16,8 @@ const ascending = (values) => values.slice().sort((a, b) => a - b);
  */
 
 /**
- * The scale of some values. The floor is the difference that would mean nothing, so that a quiet
- * run does not shine; where more than half are equal, the farthest sets the reach.
+ * The scale of some values. The floor is the smallest difference that means anything, so that a
+ * quiet run stays pale; if more than half are equal, the farthest value sets the reach.
  * @param {(number|null)[]} given @param {number} [floor] @returns {HeatScale|null} null: no values
  */
 export function heat_scale(given, floor = 0) {
@@ -29,17 +30,17 @@ export function heat_scale(given, floor = 0) {
   return { median, spread, reach: reach || 1, lowest: values[0] };
 }
 
-/** From -1 to 1: where a value lies on the scale. @param {HeatScale} scale */
+/** A value's position on the scale, -1 to 1. @param {HeatScale} scale */
 export function heat_shade({ median, reach }, value) {
   return Math.max(-1, Math.min(1, (value - median) / reach));
 }
 
-/** Decimals with which a hundredth of the scale can be told, of values divided by `unit`. */
+/** Decimals needed to show a hundredth of the scale, for values divided by `unit`. */
 export function heat_decimals({ reach }, unit) {
   return Math.max(0, Math.min(5, Math.ceil(-Math.log10(reach / unit / 50))));
 }
 
-/** Robust deviations from the median; null where the values do not spread. */
+/** Robust deviations from the median; null if the values are all alike. */
 export function heat_distance({ median, spread }, value) {
   return spread > 0 ? (value - median) / spread : null;
 }
@@ -50,7 +51,7 @@ export const BLANK = -2; // no place at all
 /**
  * @typedef {{columns: string[], rows: string[], column_name: string, row_name: string,
  *            item: Int32Array}} HeatGrid
- * `item[row * columns + column]` numbers what lies there, or is HOLE or BLANK.
+ * `item[row * columns + column]` is the item's number, or HOLE or BLANK.
  */
 
 /** @param {string[]} columns @param {string[]} rows @returns {HeatGrid} all BLANK */
@@ -59,7 +60,7 @@ export function empty_grid(columns, rows, column_name, row_name) {
   return { columns, rows, column_name, row_name, item };
 }
 
-/** The same with rows and columns changed over. @param {HeatGrid} grid @returns {HeatGrid} */
+/** The transposed grid. @param {HeatGrid} grid @returns {HeatGrid} */
 export function turned(grid) {
   const [wide, tall] = [grid.columns.length, grid.rows.length];
   const next = empty_grid(grid.rows, grid.columns, grid.row_name, grid.column_name);
@@ -76,7 +77,7 @@ const TALLEST = 34;
 const SHORTEST = 2;
 const TOP_PX = 16; // names of columns above each band
 const GAP_PX = 8;
-const ROUND = 8; // a band that is not the only one ends at a round number of columns
+const ROUND = 8; // if there are several bands, each has a multiple of this many columns
 
 function band_of(columns, rows, { width, height }, bands) {
   const exact = Math.ceil(columns / bands);
@@ -90,10 +91,10 @@ function band_of(columns, rows, { width, height }, bands) {
 }
 
 /**
- * How the columns wrap into bands so that cells are as large as they can be. A column is never
+ * How the columns wrap into bands so that cells are as large as possible. A column is never
  * narrower than a pixel, so that none is lost.
  * @param {number} columns @param {number} rows @param {{width: number, height: number}} room
- * the height is aimed at, not kept at any price
+ * the height is a target, not a limit
  */
 export function band_layout(columns, rows, room) {
   let best = null;
@@ -109,7 +110,7 @@ export function band_layout(columns, rows, room) {
   return { ...best, columns, rows, top: TOP_PX, band_tall, height: best.bands * band_tall };
 }
 
-/** Left upper corner of a cell in pixels. */
+/** Top left corner of a cell in pixels. */
 export function cell_corner({ per_band, cell_wide, cell_tall, band_tall, top }, column, row) {
   const band = Math.floor(column / per_band);
   return { x: (column - band * per_band) * cell_wide, y: band * band_tall + top + row * cell_tall };
@@ -135,7 +136,7 @@ const MOVES = {
 const bounded = (value, count) => Math.max(0, Math.min(count - 1, value));
 
 /**
- * Where a key leads from a cell; null when it is none of ours.
+ * Where a key leads from a cell; null if it is not one of ours.
  * @param {string} key @param {{column: number, row: number}|null} at @param {HeatGrid} grid
  */
 export function moved_cell(key, at, grid) {
@@ -148,7 +149,7 @@ export function moved_cell(key, at, grid) {
   return { column: bounded(at.column + dx, wide), row: bounded(at.row + dy, tall) };
 }
 
-/** Every which name has room, so that none touches the next. */
+/** Shows every n-th name, so that none touches the next. */
 export function label_every(cell_px, label_px) {
   const needed = Math.max(1, Math.ceil(label_px / Math.max(0.01, cell_px)));
   return [1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128].find((n) => n >= needed)

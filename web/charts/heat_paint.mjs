@@ -10,7 +10,7 @@ const GAPS_FROM_PX = 5;
 const TEXT_FROM_PX = { wide: 46, tall: 20 };
 const CHARACTER_PX = 7;
 
-/** 255 colours from less over the middle to more. */
+/** 255 colours from low through the middle to high. */
 function shades_of(less, middle, more) {
   const half = (SHADES - 1) / 2;
   return Array.from({ length: SHADES }, (_, i) => (i < half
@@ -71,7 +71,7 @@ export function heat_sheet({ grid, values, scale, palette }) {
 const has_figure = ({ grid, values }, at) =>
   grid.item[at] >= 0 && values[grid.item[at]] !== null && values[grid.item[at]] !== undefined;
 
-/** Hatches under what is not there; places that do not exist stay empty. */
+/** Hatches missing values; places that do not exist stay empty. */
 function draw_holes(pen, scene) {
   const { grid, layout, palette } = scene;
   const wide = grid.columns.length;
@@ -94,7 +94,7 @@ function draw_gaps(pen, { layout, palette }, band, columns) {
   for (let i = 1; i <= rows; i++) pen.fillRect(0, top + i * cell_tall - 1, columns * cell_wide, 1);
 }
 
-/** What goes down and what goes across, in the corner of both. */
+/** The names of rows and columns, in the corner. */
 export const corner_text = ({ row_name, column_name }) => `${row_name} ↓ ${column_name} →`;
 
 function draw_columns(pen, { grid, layout, left }, band, columns) {
@@ -140,7 +140,7 @@ function draw_texts(pen, scene) {
  * @param {CanvasRenderingContext2D} pen
  * @param {{grid: import("./heat_model.mjs").HeatGrid, values: (number|null)[], scale: any,
  *          layout: any, palette: any, left: number, width: number, height: number,
- *          write: (value: number) => string}} scene `left` is the room of the rows' names
+ *          write: (value: number) => string}} scene `left` is the width of the row names
  */
 export function paint_heatmap(pen, scene) {
   const { grid, layout, palette, left, width, height } = scene;

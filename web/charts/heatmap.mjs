@@ -12,14 +12,14 @@ const TALL_PX = 430;
 const MOST_NAME_PX = 96;
 const CHARACTER_PX = 6;
 
-/** Room for the names of rows and the corner above them. */
+/** Width of the row names and the corner above them. */
 function names_px(grid) {
   const longest = grid.rows.reduce((most, name) => Math.max(most, name.length),
     corner_text(grid).length);
   return Math.min(MOST_NAME_PX, Math.round(longest * CHARACTER_PX) + 14);
 }
 
-/** What the colours mean, from left to right, and the hatch; no further down than values go. */
+/** What the colours mean, from left to right, and the hatch; only as far as there are values. */
 function HeatLegend({ scale, unit, write, missing }) {
   if (!scale) return null;
   const { median, reach, lowest } = scale;
@@ -33,7 +33,7 @@ function HeatLegend({ scale, unit, write, missing }) {
     ${missing && html`<span><span class="swatch heat-hole"></span>${missing}</span>`}</div>`;
 }
 
-/** Frames on top of the canvas, so that a pointer repaints nothing. */
+/** Frames on top of the canvas, so that hovering repaints nothing. */
 function Frame({ layout, left, at, className }) {
   if (!at) return null;
   const { x, y } = cell_corner(layout, at.column, at.row);
@@ -42,7 +42,7 @@ function Frame({ layout, left, at, className }) {
     height: `${layout.cell_tall + 1}px` }}></span>`;
 }
 
-/** Where an item lies on the grid. */
+/** The cell of an item. */
 function cell_of(grid, item) {
   const at = item >= 0 ? grid.item.indexOf(item) : -1;
   const wide = grid.columns.length;
@@ -68,8 +68,8 @@ function use_painting(canvas, scene) {
  *          say: (cell: {column: number, row: number}, item: number) => string, chosen: number,
  *          onchoose: (item: number) => void, missing: string, hint: string,
  *          table: () => any}} props
- * `values` go by item; `say` tells what is at a cell; `missing` is what a hole means, "" without
- * holes; `hint` stands where nothing is pointed at.
+ * `values` are by item; `say` describes a cell; `missing` is the meaning of a hole, "" without
+ * holes; `hint` is shown while nothing is pointed at.
  */
 export function Heatmap(props) {
   const { grid, values, scale, caption, actions, write, say, chosen, onchoose, missing } = props;

@@ -3,9 +3,9 @@
 import { html } from "../base/ui.mjs";
 
 const MINOR = [2, 3, 4, 5, 6, 7, 8, 9];
-const ROOM_PX = 90; // a decade narrower than this has no lines inside
+const ROOM_PX = 90; // a decade narrower than this has no inner lines
 const LABEL_PX = 46;
-const NAMED_PX = 190; // from here on 2 and 5 have labels too
+const NAMED_PX = 190; // from here on 2 and 5 are labelled, too
 
 const between = (powers) =>
   powers.slice(0, -1).flatMap((p) => MINOR.map((m) => p + Math.log10(m)));
@@ -14,7 +14,7 @@ function minor_of(powers, scale) {
   return Math.abs(scale(powers[0] + 1) - scale(powers[0])) >= ROOM_PX ? between(powers) : [];
 }
 
-/** Powers of the labels 2 and 5 inside the decades, where they have room. */
+/** Powers for the labels 2 and 5 inside the decades, if they fit. */
 function named_of(powers, scale) {
   const wide = Math.abs(scale(powers[0] + 1) - scale(powers[0])) >= NAMED_PX;
   return wide ? powers.slice(0, -1).flatMap((p) => [p + Math.log10(2), p + Math.log10(5)]) : [];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a plan puts on one GPU, as a bar against the memory that the GPU has; several below another.
+// What a plan puts on one GPU, as a bar against the GPU's memory; several stacked vertically.
 import { html } from "../base/ui.mjs";
 import { bytes, percent } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 
-const LABEL_FROM = 0.07; // of the full width; a narrower segment cannot hold its label
+const LABEL_FROM = 0.07; // of the full width; narrower segments have no label
 
 /**
- * `part` names the colour.
+ * `part` selects the colour.
  * @typedef {{key: string, label: string, part: string, bytes: number}} Piece
  * @typedef {{key: string, label: string, pieces: Piece[], memory_bytes: number,
  *            verdict: {tone: string, text: string}}} Bar
@@ -40,7 +40,7 @@ function OneBar({ bar, scale }) {
 
 /**
  * @param {{bars: Bar[], parts: Record<string, {part: string, label: string}>, scale: number,
- *          caption: string, table: () => any}} props `parts` are all pieces there can be, in order
+ *          caption: string, table: () => any}} props `parts` are all possible pieces, in order
  */
 export function MemoryBars({ bars, parts, scale, caption, table }) {
   const used = new Set(bars.flatMap(({ pieces }) => pieces.map(({ key }) => key)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory over time: what tensors held and what the allocator held, stepped, with the peak marked.
+// Memory over time: held by tensors and by the allocator, stepped, with the peak marked.
 import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { bytes, bytes_round, ms_unit } from "../base/format.mjs";
@@ -20,7 +20,7 @@ const TABLE_ROWS = 200;
 const point_text = (p) => `${ms_unit(p.time_ns, 4)}: ${bytes(p.allocated_bytes)} allocated, ${
   bytes(p.reserved_bytes)} reserved`;
 
-/** At most as many points as a table can be read with, evenly chosen, the peak among them. */
+/** At most as many points as fit a readable table, evenly chosen, including the peak. */
 function table_of(points, peak) {
   const every = Math.ceil(points.length / TABLE_ROWS);
   const chosen = points.filter((_, i) => i % every === 0 || i === peak);

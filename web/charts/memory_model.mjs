@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the memory chart draws: stepped outlines of what was held over time; pure.
+// What the memory chart draws: stepped outlines of memory over time; pure.
 
-const CAPACITY_FROM = 0.4; // below this share the line of the capacity would flatten the curves
+const CAPACITY_FROM = 0.4; // below this share the capacity line would flatten the curves
 
 /**
- * The points of one device in order of time.
+ * The points of one device in time order.
  * @param {Record<string, any>[]} rows of the table memory_timeline
  */
 export function points_of(rows, device) {
@@ -14,7 +14,7 @@ export function points_of(rows, device) {
 const largest = (points, key) => points.reduce((most, p) => Math.max(most, p[key] ?? 0), 0);
 
 /**
- * The extent of the chart: the capacity belongs in it only when the curves stay readable below.
+ * The extent of the chart: includes the capacity only if the curves stay readable.
  * @param {any[]} points @param {number|null} capacity_bytes
  */
 export function memory_extent(points, capacity_bytes) {
@@ -32,7 +32,7 @@ export function memory_extent(points, capacity_bytes) {
 const fixed = (value) => value.toFixed(1);
 
 /**
- * A stepped line: a value holds until the next point. Points without the value are passed over.
+ * A stepped line: a value holds until the next point. Points without the value are skipped.
  * @param {any[]} points @param {string} key @param {(ns: number) => number} x
  * @param {(bytes: number) => number} y
  */
@@ -55,7 +55,7 @@ export function step_area(points, key, x, y) {
     step_path(known, key, x, y).replace("M", "L")}V${floor}Z`;
 }
 
-/** Index of the point that holds at a time: the last one not after it. @param {any[]} points */
+/** Index of the point in effect at a time: the last one not after it. @param {any[]} points */
 export function point_at(points, ns) {
   let low = 0;
   let high = points.length - 1;
@@ -67,7 +67,7 @@ export function point_at(points, ns) {
   return low;
 }
 
-/** Index of the most allocated. @param {any[]} points */
+/** Index of the maximum allocated. @param {any[]} points */
 export function peak_index(points) {
   return points.reduce((best, p, i) =>
     ((p.allocated_bytes ?? 0) > (points[best].allocated_bytes ?? 0) ? i : best), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stages of a pipeline as bars of one interval: computing, and the bubble beside the ideal one.
+// Pipeline stages as bars of one interval: compute, and the bubble next to the ideal one.
 import { html } from "../base/ui.mjs";
 import { ms_unit, percent, plural } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
@@ -9,7 +9,7 @@ import { PlainTable } from "./plain_table.mjs";
  *             compute_ns: number, bubble_ns: number, bubble_share: number,
  *             ideal_share: number|null}} Stage */
 
-const TOLD_FROM = 0.005; // of the interval, that a stage is worse than the mean
+const TOLD_FROM = 0.005; // of the interval, by which a stage is worse than the mean
 
 const stage_text = ({ stage, bubble_share, bubble_ns, ideal_share }) => `Stage ${stage}: bubble ${
   percent(bubble_share)}, ${ms_unit(bubble_ns)} per step${

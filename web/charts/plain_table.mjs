@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same figures as a chart, as a plain table.
+// A chart's figures as a plain table.
 import { html } from "../base/ui.mjs";
 
 /**
- * @param {{label: string, head: string[], rows: any[][]}} props the first column
- * is text, the others are figures
+ * @param {{label: string, head: string[], rows: any[][]}} props the first column is text, the
+ * others are figures
  */
 export function PlainTable({ label, head, rows }) {
   return html`<div class="table-region" role="group" tabindex="0" aria-label=${label}><table>

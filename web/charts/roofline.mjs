@@ -49,7 +49,7 @@ function Roofs({ roofs, range, x, y, width }) {
     ${roofs.length > 0 && html`<${Slope} roof=${roofs[0]} range=${range} x=${x} y=${y} />`}</g>`;
 }
 
-/** The bandwidth along the slope that all roofs share. */
+/** The bandwidth label along the common slope of all roofs. */
 function Slope({ roof, range, x, y }) {
   const [from, to] = roof_line(roof, range);
   const at = (point) => [x(Math.log10(point[0])), y(Math.log10(point[1]))];
@@ -61,7 +61,7 @@ function Slope({ roof, range, x, y }) {
     number(roof.peak_tbps)} TB/s</text>`;
 }
 
-/** Largest first, so that small points stay above; a key moves through them by time. */
+/** Largest first, so that small points stay on top; keys move through them by time. */
 function Points({ points, place, chosen, choose }) {
   const most = points[0].busy_ns;
   return points.map((row, i) => {

@@ -2,7 +2,7 @@
 // What a roofline chart draws: points, roofs of each precision and axes in decades; pure.
 
 const MOST_POINTS = 400;
-const LEAST_SHARE = 0.001; // of the time of all points; less would only stretch the axes
+const LEAST_SHARE = 0.001; // of the time of all points; smaller ones would only stretch the axes
 const SHAPE_OF_KIND = [
   [/^gemm$/, "circle", "gemm", "GEMM"],
   [/^attention/, "diamond", "attention", "Attention"],
@@ -21,7 +21,7 @@ export function mark_of(kind) {
 const is_drawn = (row) => row.intensity > 0 && row.tflops > 0 && row.busy_ns > 0;
 
 /**
- * The rows that have a place in the chart, most time first: as many as matter and can be seen.
+ * The rows to draw, most time first: as many as matter and can be seen.
  * @param {Record<string, any>[]} rows of the table work
  */
 export function roofline_points(rows) {
@@ -33,8 +33,8 @@ export function roofline_points(rows) {
 }
 
 /**
- * One roof per precision, highest first. Rows of one precision share a peak; the largest counts
- * where they differ.
+ * One roof per precision, highest first. Rows of one precision share a peak; if they differ, the
+ * largest counts.
  * @param {Record<string, any>[]} rows
  * @returns {{precision: string, peak_tflops: number, peak_tbps: number, ridge: number}[]}
  */
@@ -49,7 +49,7 @@ export function roofs_of(rows) {
   return [...roofs.values()].sort((a, b) => b.peak_tflops - a.peak_tflops);
 }
 
-/** What can be reached at an intensity. */
+/** The attainable speed at an intensity. */
 export const roof_at = (roof, intensity) =>
   Math.min(roof.peak_tflops, intensity * roof.peak_tbps);
 
@@ -81,12 +81,12 @@ export function roof_line(roof, range) {
     [high_x, roof.peak_tflops]];
 }
 
-/** Radius of a point whose area is its share of the time. */
+/** Radius of a point whose area is proportional to its time. */
 export function radius_of(busy_ns, most_ns) {
   return 3 + 11 * Math.sqrt(busy_ns / Math.max(1, most_ns));
 }
 
-/** Places for labels at least `gap` apart, in the order given, moved down where they touch. */
+/** Positions for labels at least `gap` apart, in the given order, moved down if they touch. */
 export function spread(ys, gap) {
   let last = -Infinity;
   return ys.map((y) => (last = Math.max(y, last + gap)));

@@ -20,7 +20,7 @@ export function nice_ticks(low, high, wanted = 4) {
 }
 
 /**
- * Those within [low, high], at least two: a single one tells no scale.
+ * Those within [low, high], at least two: a single one shows no scale.
  * @param {number} low @param {number} high @returns {number[]}
  */
 export function inner_ticks(low, high, wanted = 4) {
@@ -29,7 +29,7 @@ export function inner_ticks(low, high, wanted = 4) {
 }
 
 /**
- * Ticks as texts that differ from each other: as many decimals as their distance needs.
+ * Tick texts that differ from each other: with as many decimals as their distance needs.
  * @param {number[]} ticks
  */
 export function tick_texts(ticks) {
@@ -46,7 +46,7 @@ export function linear(from_low, from_high, to_low, to_high) {
 }
 
 /**
- * Offsets that keep dots of one row apart: each goes to the first lane in which it touches none.
+ * Offsets that keep dots of a row apart: each goes to the first lane where it touches none.
  * @param {number[]} xs pixel positions, ascending @param {number} size a dot's diameter
  * @returns {number[]} lanes, 0 in the middle, then 1, -1, 2, -2 ...
  */

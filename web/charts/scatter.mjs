@@ -70,7 +70,7 @@ function AxisNames({ width }) {
 export function Scatter({ rows, caption }) {
   const [ref, width] = use_width();
   const [at, set_at] = useState(-1);
-  // By size, as the arrow keys go.
+  // By size, for the arrow keys.
   const points = useMemo(() => [...rows].sort((a, b) => a.bytes - b.bytes), [rows]);
   useLayoutEffect(() => set_at(-1), [points]);
   const kinds = useMemo(() => [...new Set(points.map(({ name }) => name))].sort(), [points]);

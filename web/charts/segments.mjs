@@ -5,7 +5,7 @@ import { ms, ms_unit, percent } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 
-const LABEL_FROM = 0.06; // a narrower segment cannot hold its label
+const LABEL_FROM = 0.06; // narrower segments have no label
 
 /** @typedef {{key: string, label: string, value: number, part: string, help?: string}} Segment */
 
@@ -32,7 +32,7 @@ const write_ms = (value, with_unit) => (with_unit ? ms_unit(value) : ms(value));
 /**
  * @param {{items: Segment[], caption: string, head?: string, actions?: any, bare?: boolean,
  *          write?: (value: number, with_unit?: boolean) => string}} props
- * `part` names the colour; `bare` leaves out the key where a table below says the same.
+ * `part` selects the colour; `bare` leaves out the key if a table below says the same.
  */
 export function Segments({ items, caption, head = "Part", actions, bare, write = write_ms }) {
   const shown = largest_first(items);

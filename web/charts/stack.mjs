@@ -5,7 +5,7 @@ import { parts_of, total_of } from "../base/parts.mjs";
 import { ms, ms_unit, percent } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 
-const LABEL_FROM = 0.06; // a narrower segment cannot hold its label
+const LABEL_FROM = 0.06; // narrower segments have no label
 
 /** "GEMM 46.1 %, attention 17.2 %, ...", largest first. */
 export function parts_sentence(parts) {
@@ -21,7 +21,7 @@ export function parts_sentence(parts) {
 /**
  * A stack without text, for table cells.
  * @param {{row: Record<string, number>, scale_ns?: number, label?: string}} props
- * `scale_ns` is the length of the full width; without it the stack fills it.
+ * `scale_ns` is what the full width represents; without it the stack fills the width.
  */
 export function MiniStack({ row, scale_ns, label = "" }) {
   const parts = parts_of(row);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stacked bar per run on one scale, with a rule at the first one's end and how far the others are
-// from it: for more runs than a waterfall can hold.
+// A stacked bar per run on one scale, with a rule at the end of the first and the others' distance
+// from it: for more runs than a waterfall can show.
 import { html } from "../base/ui.mjs";
 import { PARTS, parts_of, total_of } from "../base/parts.mjs";
 import { ms, ms_unit, percent_signed } from "../base/format.mjs";
@@ -9,11 +9,11 @@ import { ChartFigure, Legend } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { parts_sentence } from "./stack.mjs";
 
-const LABEL_FROM = 0.07; // of the full width; a narrower segment cannot hold its figure
+const LABEL_FROM = 0.07; // of the full width; narrower segments have no figure
 
 /** @typedef {{key: string, name: string, parts: Record<string, number>}} StackRow */
 
-/** What the chart draws: totals, widths by the largest, differences to the first. */
+/** What the chart draws: totals, widths relative to the largest, differences from the first. */
 export function layout_of(rows) {
   const totals = rows.map(({ parts }) => total_of(parts_of(parts)));
   const scale_ns = Math.max(1, ...totals);

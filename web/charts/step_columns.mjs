@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One stacked column per step. Eight paths hold all columns, so any number of steps draws quickly.
+// One stacked column per step. Eight paths draw all columns, so any number of steps is fast.
 import { html, useId, useMemo, useState } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
 import { ms, ms_unit } from "../base/format.mjs";
@@ -26,7 +26,7 @@ function layout(steps, width) {
   return { pitch, gap, y, ticks, x: (i) => LEFT + i * pitch };
 }
 
-/** The path of one part over all steps that are, or are not, steady. */
+/** The path of one part over all steady, or all other, steps. */
 function part_path(steps, part_index, place, steady) {
   const { x, y, pitch, gap } = place;
   let path = "";
@@ -74,7 +74,7 @@ function Axis({ place, width, steps }) {
 
 /**
  * @param {{steps: Record<string, any>[], onopen?: (step: Record<string, any>) => void}} props at
- * least one step; `onopen` is called for the one that is clicked or has Enter pressed on it
+ * least one step; `onopen` is called for a step that is clicked or gets Enter
  */
 export function StepColumns({ steps, onopen }) {
   const id = useId();

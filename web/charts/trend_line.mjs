@@ -116,7 +116,7 @@ function moved(key, at, last) {
   return null;
 }
 
-/** What keys and the pointer do; a drag from one run to another chooses both. */
+/** Keys and pointer; dragging from one run to another picks both. */
 function use_gestures({ points, place, text_of, onopen, onpick }) {
   const [at, set_at] = useState(-1);
   const from = useRef(-1);
@@ -162,7 +162,7 @@ const LEGEND = html`<ul class="legend trend-legend">
  *          tone_of: (change: any) => string,
  *          name_of: (point: any) => string, text_of: (i: number) => string,
  *          onopen: (point: any) => void, onpick: (runs: string[]) => void}} props at least one
- * point; `onpick` has one run to put in or take out, or two that were dragged together
+ *          point; `onpick` gets one run to add or remove, or two that were dragged together
  */
 export function TrendLine(props) {
   const { points, changes, caption, actions, label_of, tone_of, text_of } = props;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What small and large trends draw alike: levels between changes, flags of alerts.
+// Common to small and large trends: levels between changes, flags of alerts.
 import { html } from "../base/ui.mjs";
 
 /**
@@ -11,7 +11,7 @@ export function Levels({ levels, place, reach }) {
     y2=${place.y(ns)} />`);
 }
 
-/** A flag on a pole above each run that has an alert nobody has dealt with. */
+/** A flag on a pole above each run with an open alert. */
 export function Flags({ points, alarmed, place }) {
   const d = points.map((point, i) => (alarmed.has(point.run)
     ? `M${place.x(i).toFixed(1)} ${(place.y(point.step_median_ns) - 5).toFixed(1)}v-13l9 3.5l-9 3.5`

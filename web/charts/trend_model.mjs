@@ -10,11 +10,11 @@ import { PARTS } from "../base/parts.mjs";
  *            change_share: number, p_value: number|null}} Change
  */
 
-const LEAST_SPAN = 0.03; // of the middle: a narrower axis would make noise look like news
+const LEAST_SPAN = 0.03; // of the median: a narrower axis would make noise look like news
 const PADDING = 0.08;
-const LABEL_PX = 6.1; // of a character, so that labels can be kept apart before they are drawn
+const LABEL_PX = 6.1; // per character, so that labels can be kept apart before they are drawn
 
-/** Of an even count the mean of the middle two; null of none. @param {number[]} values */
+/** The mean of the middle two for an even count; null if empty. @param {number[]} values */
 export function median(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -22,7 +22,7 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** An interval that may widen the axis by no more than the medians themselves span. */
+/** Intervals may widen the axis by no more than the span of the medians. */
 function with_intervals(points, low, high) {
   const reach = high - low;
   const lows = points.map((point) => point.step_ci_low_ns ?? point.step_median_ns);
@@ -32,7 +32,7 @@ function with_intervals(points, low, high) {
 }
 
 /**
- * What the axis of times covers. @param {Point[]} points at least one
+ * The range of the time axis. @param {Point[]} points at least one
  * @returns {{low_ns: number, high_ns: number}}
  */
 export function trend_extent(points) {
@@ -46,7 +46,7 @@ export function trend_extent(points) {
 }
 
 /**
- * The levels on which the series ran: between two changes the median of the runs there.
+ * The levels of a series: between two changes the median of the runs there.
  * @param {Point[]} points @param {Change[]} changes
  * @returns {{begin: number, end: number, ns: number}[]} `end` is the first run after it
  */
@@ -59,7 +59,7 @@ export function levels_of(points, changes) {
       ns: median(points.slice(begin, end).map((point) => point.step_median_ns)) }));
 }
 
-/** Changes with the place of their run among the points; those out of sight are left out. */
+/** Changes with the index of their run among the points; those out of range are left out. */
 export function change_indices(points, changes) {
   const index_of = ({ run }) => points.findIndex((point) => point.run === run);
   return changes.map((change) => ({ change, at: index_of(change) }))
@@ -103,13 +103,13 @@ export function line_path(points, x, y) {
     `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(point.step_median_ns).toFixed(1)}`).join("");
 }
 
-/** Marks of some points as one path, however many they are. */
+/** Marks of some points as a single path. */
 export function marks_path(points, wanted, place, shape) {
   return points.map((point, i) => (wanted(point, i)
     ? moved(shape, place.x(i), place.y(point.step_median_ns)) : "")).join("");
 }
 
-/** A shape that begins with an absolute move and goes on in relative steps, put elsewhere. */
+/** Moves a shape that starts with an absolute move and continues in relative steps. */
 function moved(shape, x, y) {
   return shape.replace(/^M(\S+) (\S+?)(?=[a-z])/, (_, dx, dy) =>
     `M${(x + Number(dx)).toFixed(1)} ${(y + Number(dy)).toFixed(1)}`);
@@ -152,13 +152,13 @@ export function label_lanes(labels, right) {
   });
 }
 
-/** The run nearest to a horizontal position, or -1 outside of the plot. */
+/** The run nearest to a horizontal position, or -1 outside the plot. */
 export function index_at(px, left, pitch, count) {
   const i = Math.floor((px - left) / pitch);
   return i >= 0 && i < count ? i : -1;
 }
 
-/** Every how many runs a label fits. */
+/** Shows every n-th label, so that they fit. */
 export function label_every(count, width, label_px) {
   return Math.max(1, Math.ceil(count / Math.max(1, Math.floor(width / label_px))));
 }

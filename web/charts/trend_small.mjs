@@ -22,7 +22,7 @@ function place_of(points, width, height, edge) {
 /**
  * @param {{points: import("./trend_model.mjs").Point[],
  *          changes: import("./trend_model.mjs").Change[], alarmed: Set<string>, label: string}}
- * props at least two points; `alarmed` are runs with an alert that nobody has dealt with
+ *          props at least two points; `alarmed` are runs with an open alert
  */
 export function SmallTrend({ points, changes, alarmed, label }) {
   const [ref, width] = use_width();

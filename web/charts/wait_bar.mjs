@@ -5,7 +5,7 @@ import { ms, ms_unit } from "../base/format.mjs";
 
 /**
  * @param {{wait_ns: number|null, transfer_ns: number|null, scale_ns: number}} props `scale_ns` is
- * the length of the full width
+ * what the full width represents
  */
 export function WaitBar({ wait_ns, transfer_ns, scale_ns }) {
   const [wait, transfer] = [wait_ns ?? 0, transfer_ns ?? 0];

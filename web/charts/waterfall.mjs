@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the time went between two runs: base, one floating column per part, candidate. A column
-// that has parts of its own opens them by click or Enter.
+// with parts of its own opens by click or Enter.
 import { html, useEffect, useId, useRef } from "../base/ui.mjs";
 import { ms, ms_signed, ms_unit } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
@@ -15,13 +15,13 @@ const HEIGHT = 280;
 const TOP = 22;
 const BOTTOM = 46;
 const LEFT = 48;
-const NARROWEST = 66; // of a column: room for "▼ 0.00245"
+const NARROWEST = 66; // of a column: fits "▼ 0.00245"
 
 const direction = (ns, floor_ns) => (Math.abs(ns) < floor_ns ? "same" : tone_of(ns));
 const arrow = (ns) => (ns > 0 ? "▲" : ns < 0 ? "▼" : "");
 const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
 
-/** As many characters as fit a column; a namespace goes before the name does. */
+/** As many characters as fit a column; a namespace is cut before the name. */
 function clipped(text, pixels) {
   const room = Math.max(4, Math.floor((pixels - 8) / 7));
   if (text.length <= room) return text;
@@ -75,7 +75,7 @@ function Step({ column, at, x, wide, pitch, y, id, floor_ns, onopen }) {
   </g>`;
 }
 
-/** Opening a column removes it; the focus then goes to the chart and not to the page's top. */
+/** Opening a column removes it; the focus then goes to the chart instead of the top of the page. */
 function use_focus_when_lost(ref, level) {
   const shown = useRef(level);
   useEffect(() => {
@@ -102,7 +102,7 @@ function level_table(level, names) {
  * @param {{level: ReturnType<typeof import("./waterfall_model.mjs").waterfall_level>,
  *          caption: string, names: [string, string], floor_ns?: number, actions?: any,
  *          onopen: (place: import("./waterfall_model.mjs").Place) => void,
- *          onup: () => void}} props `floor_ns` is the least difference that matters
+ *          onup: () => void}} props `floor_ns` is the smallest difference that matters
  */
 export function Waterfall({ level, caption, names, floor_ns = 0, actions, onopen, onup }) {
   const id = useId();

@@ -22,7 +22,7 @@ export const TOP_PLACE = { bar: "", cat: "", node: "" };
 
 const sum = (items, name) => items.reduce((total, item) => total + item[name], 0);
 
-/** Kernels of both sides in one text. */
+/** The kernels of both sides in one text. */
 function kernels_text({ base_kernel, cand_kernel }, write) {
   if (!base_kernel || !cand_kernel || base_kernel === cand_kernel) {
     return write(base_kernel ?? cand_kernel);
@@ -34,7 +34,7 @@ function category_label({ bar, category }) {
   return part_of(bar).idle ? cause_label(category) : category ?? "no category";
 }
 
-/** What a row of any level is called, short or in full. @param {Row} row */
+/** The name of a row at any level, short or in full. @param {Row} row */
 export function row_label(row, write = short_kernel) {
   const kernel = () => (row.base_kernel || row.cand_kernel ? kernels_text(row, write) : null);
   if (row.level === "bar") return part_of(row.bar).label;
@@ -64,7 +64,7 @@ function chain_of(tree, row) {
 }
 
 /**
- * The rows from the bar down to the place; as far as the place exists.
+ * The rows from the bar down to the place, as far as it exists.
  * @param {ReturnType<typeof tree_of>} tree @param {Place} place
  */
 export function path_to(tree, { bar, cat, node }) {
@@ -89,7 +89,7 @@ export const place_at = (path, depth) => (depth < 0 ? TOP_PLACE : place_of(path[
 
 /**
  * Where a column leads: to the first fork below it, as a row with one child would show the same
- * column again. What is below a category of work may not be known yet. Null: nowhere.
+ * column again. What is below a category of work may not be loaded yet. Null: nowhere.
  */
 function opened(tree, row) {
   for (let at = row; at;) {
@@ -123,15 +123,15 @@ function folded(columns) {
   return [...ranked.slice(0, MOST_COLUMNS - 1), other];
 }
 
-/** Only recordings that lack something have unrecorded time. @param {Row} row */
+/** Only incomplete recordings have unrecorded time. @param {Row} row */
 const is_shown = ({ bar, base_ns, cand_ns }) => bar !== "unrecorded" || base_ns !== 0
   || cand_ns !== 0;
 
 const bar_place = ({ bar }) => PARTS.findIndex(({ key }) => key === bar);
 
 /**
- * From the means, to which the parts sum, to the medians, of which the verdict speaks; null where
- * they are the same.
+ * From the means, which the parts sum to, to the medians, which the verdict is about; null if they
+ * are equal.
  * @param {{base_step_ns: number, cand_step_ns: number, base_mean_ns: number,
  *          cand_mean_ns: number, bridge_ns: number|null}|undefined} summary
  * @returns {Column|null}
@@ -147,7 +147,7 @@ function bridge_of(summary) {
 
 /**
  * The columns between base and candidate at a place. At the top they lead from one median step to
- * the other, the last one over the bridge from mean to median.
+ * the other, the last one bridging from mean to median.
  * @param {ReturnType<typeof tree_of>} tree @param {Place} place
  * @param {Parameters<typeof bridge_of>[0]} [summary] of the comparison
  * @returns {{columns: Column[], path: Row[], base_ns: number, cand_ns: number, delta_ns: number}}
@@ -166,7 +166,7 @@ export function waterfall_level(tree, place, summary) {
 }
 
 /**
- * Where each column floats: it begins at the sum of those before it.
+ * Where each column floats: it starts at the sum of those before it.
  * @param {Column[]} columns @param {number} base_ns
  * @returns {{from_ns: number, to_ns: number}[]}
  */
@@ -180,7 +180,7 @@ export function floating(columns, base_ns) {
 }
 
 /**
- * The axis: from zero when the differences are visible there, else cut off below them.
+ * The axis: from zero if the differences are visible there, else cut off below them.
  * @param {number[]} levels all heights that are drawn
  */
 export function axis_of(levels) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole page takes dropped files and folders; a dialog asks which run they belong to.
+// The whole page accepts dropped files and folders; a dialog asks which run they belong to.
 import { create_store, html, useEffect, useState } from "../base/ui.mjs";
 import { use_store } from "../base/hooks.mjs";
 import { files_of_drop, guess_run_name } from "../uploads/dropped_files.mjs";
@@ -8,7 +8,7 @@ import { enqueue } from "../uploads/uploads.mjs";
 import { Dialog } from "../widgets/widgets.mjs";
 import { bytes, plural } from "../base/format.mjs";
 
-/** Files that wait for the name of their run; null when none do. */
+/** Files waiting for the name of their run; null if none are. */
 const pending = create_store(null);
 
 /** Asks for a run and uploads. @param {import("../uploads/dropped_files.mjs").Dropped[]} files */

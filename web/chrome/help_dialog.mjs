@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Help: what the eight parts are, how to read the pages, the keys.
+// Help: the eight parts, how to read the pages, the keys.
 import { html, useState } from "../base/ui.mjs";
 import { Dialog } from "../widgets/widgets.mjs";
 import { PARTS } from "../base/parts.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of addresses that name nothing.
+// The page for unknown addresses.
 import { html } from "../base/ui.mjs";
 import { use_title } from "../base/hooks.mjs";
 import { Empty } from "../widgets/widgets.mjs";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in for a page that the server would refuse to whoever is signed in.
+// Shown instead of a page that the server would refuse to this user.
 import { html } from "../base/ui.mjs";
 import { capital } from "../base/format.mjs";
 import { use_title } from "../base/hooks.mjs";
 import { may, use_session } from "../base/session.mjs";
 import { Empty } from "../widgets/widgets.mjs";
 
-/** @param {{scope: string}} props the scope that the page needs */
+/** @param {{scope: string}} props the scope needed for the page */
 export default function Refused({ scope }) {
   use_title("Not allowed");
   const { who, scopes } = use_session();

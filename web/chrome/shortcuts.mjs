@@ -22,7 +22,7 @@ export function set_shortcuts(on) {
 
 const is_typing = (node) => node.closest?.("input, textarea, select, [contenteditable]");
 
-/** @param {{help: () => void}} actions @returns {() => void} ends it */
+/** @param {{help: () => void}} actions @returns {() => void} stops them */
 export function start_shortcuts({ help }) {
   const on_key = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says on every page that stored data is damaged, and what to do; nothing while it is sound.
+// Shows on every page that stored data is damaged, and what to do; nothing while it is intact.
 import { html } from "../base/ui.mjs";
 import { storage, use_api } from "../base/api.mjs";
 import { run_path } from "../base/address.mjs";
@@ -40,7 +40,7 @@ function Files({ files }) {
       key=${file.sha256} ...${file} />`)}${more > 0 && html`<li>and ${more} more</li>`}</ul>`}<//>`;
 }
 
-/** What is asked for in detail, once anything is damaged. */
+/** The details, fetched only once something is damaged. */
 function Details({ word }) {
   const { data } = use_api(may("read") ? "/storage" : null, () => POLL_MS);
   const files = data?.damaged_files ?? [];

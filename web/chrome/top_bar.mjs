@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bar above every page: where one can go, the compare tray, theme and help.
+// The bar above every page: navigation, the compare tray, theme and help.
 import { html, useState } from "../base/ui.mjs";
 import { use_api } from "../base/api.mjs";
 import { address } from "../base/address.mjs";
@@ -26,7 +26,7 @@ function ThemeButton() {
 
 const ALERTS_POLL_MS = 30000;
 
-/** The link's text with how many alerts nobody has looked at. */
+/** The link's text with the number of new alerts. */
 function AlertsText() {
   const { data } = use_api(address("/alerts", { status: "new", limit: 1 }), () => ALERTS_POLL_MS);
   const news = data?.total ?? 0;
@@ -34,7 +34,7 @@ function AlertsText() {
     aria-label="${count(news)} new">${count(news)}</span>`}`;
 }
 
-/** Who is signed in, where anybody has to; and the way out. */
+/** Who is signed in, if signing in is required; and signing out. */
 function Who() {
   const session = use_session();
   if (!session.required || session.kind === "nobody") return null;

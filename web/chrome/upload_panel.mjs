@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The uploads of this page, in a corner: progress, what went wrong, a link to the run.
+// The uploads of this page, in a corner: progress, failures, a link to the run.
 import { html, useEffect, useState } from "../base/ui.mjs";
 import { use_store } from "../base/hooks.mjs";
 import { clear_finished, retry, stop, uploads } from "../uploads/uploads.mjs";
@@ -8,7 +8,7 @@ import { run_path } from "../base/address.mjs";
 
 const is_over = ({ state }) => state !== "waiting" && state !== "sending";
 
-/** Leaving the page halts uploads until the files are chosen again, so the browser asks first. */
+/** Leaving the page pauses uploads until the files are chosen again, so the browser asks first. */
 function use_leave_guard(busy) {
   useEffect(() => {
     if (!busy) return undefined;
@@ -29,7 +29,7 @@ function state_text(upload) {
   return trace?.rank === null || trace?.rank === undefined ? "received" : `rank ${trace.rank}`;
 }
 
-/** What a halt means, counting down. */
+/** Explains a pause, with a countdown. */
 function Halt({ until_ms }) {
   const [now_ms, set_now] = useState(Date.now);
   useEffect(() => {
@@ -58,7 +58,7 @@ function Item({ upload }) {
   </li>`;
 }
 
-/** The runs that received something, each once. */
+/** The runs that received something, once each. */
 function runs_of(list) {
   const found = new Map();
   for (const { reply } of list) if (reply?.run) found.set(reply.run, reply.run_name ?? reply.run);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was dropped or picked, as a flat list of files with their paths; and a name for the run.
+// What was dropped or picked, as a flat list of files with paths; and a name for the run.
 
 /** @typedef {{file: File, path: string}} Dropped */
 
-/** Entries of a folder; the browser hands them out in batches until one is empty. */
+/** Entries of a folder; the browser returns them in batches until one is empty. */
 async function read_folder(reader) {
   const all = [];
   for (;;) {
@@ -39,7 +39,7 @@ export function files_of_input(list) {
   return visible([...list].map((file) => ({ file, path: file.webkitRelativePath || file.name })));
 }
 
-/** Without what file managers leave behind, in rank order as names have it. */
+/** Without the clutter of file managers, in the rank order of their names. */
 function visible(found) {
   return found
     .filter(({ path }) => !/(^|\/)(\.|__MACOSX\/|Thumbs\.db$)/.test(path))
@@ -50,7 +50,8 @@ const ENDINGS = /(\.pt)?(\.trace)?\.json(\.gz|\.zst)?$|\.(gz|zst|pt)$/i;
 const RANK = /(^|[-_.])(rank|r)[-_]?\d+.*$/i;
 
 /**
- * A name for the run that some files are the ranks of: their folder, else what their names share.
+ * A name for the run that some files are the ranks of: their folder, else the common part of their
+ * names.
  * @param {string[]} paths
  */
 export function guess_run_name(paths) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file to the server in pieces (tus 1.0): goes on where it stopped after a lost connection, a
-// restart of the server, or a reload of the page.
+// Uploads one file in pieces (tus 1.0): resumes where it stopped after a lost connection, a server
+// restart, or a page reload.
 import { unfinished_forget, unfinished_find, unfinished_keep } from "./unfinished.mjs";
 
 const START = "/api/v1/tus";
@@ -8,9 +8,9 @@ const PIECE_BYTES = 8 << 20;
 const PIECE_TYPE = "application/offset+octet-stream";
 const SHORT_MS = 1000;
 const LONG_MS = 30_000;
-/** Answers after which the same request may succeed; 0: none came. */
+/** Statuses after which the same request may succeed; 0: no answer. */
 const PASSING = new Set([0, 408, 423, 429, 500, 502, 503, 504]);
-/** Answers after which somebody must do something first; what the server has of a file stays. */
+/** Statuses after which someone must act first; what the server has of a file stays. */
 const KEEPING = new Set([401, 403, 507]);
 
 /**
@@ -19,7 +19,7 @@ const KEEPING = new Set([401, 403, 507]);
  * @typedef {(change: {sent?: number, halted_until?: number|null}) => void} Report
  */
 
-/** Going to the page to sign in would lose the files that were chosen. */
+/** Going to the sign-in page would lose the chosen files. */
 const SIGNED_OUT = {
   detail: "You are signed out.",
   fix: "Sign in on another page, then try again; data already uploaded is kept.",
@@ -29,12 +29,12 @@ function json_of(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // an answer that is not ours, from a proxy perhaps; its status says enough
+    return null; // not an answer of ours, perhaps from a proxy; its status says enough
   }
 }
 
 /**
- * fetch cannot tell how much of a body was sent.
+ * fetch does not report how much of a body was sent.
  * @param {string} method @param {string} url
  * @param {{headers?: Record<string, string>, body?: Blob, signal: AbortSignal,
  *          progress?: (bytes: number) => void}} what
@@ -66,7 +66,7 @@ function base64(text) {
   return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
-/** Fields as Upload-Metadata; those that may come several times are lines of one value. */
+/** Fields as Upload-Metadata; repeatable ones become lines of one value. */
 export function metadata_of(fields) {
   const values = new Map();
   for (const [name, value] of fields) {
@@ -80,7 +80,7 @@ function random_key() {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Waits, but no longer than until the network is back. */
+/** Waits, but only until the network is back. */
 function pause(ms, signal) {
   return new Promise((done, fail) => {
     const end = (settle) => () => {
@@ -129,14 +129,14 @@ class Sending {
     });
   }
 
-  /** The request that comes next. */
+  /** The next request. */
   next() {
     if (!this.url) return this.begin();
     if (this.offset === null) return this.ask("HEAD", this.url);
     return this.offset < this.upload.file.size ? this.send_piece() : this.ask("GET", this.url);
   }
 
-  /** Takes in what a request that succeeded says. @param {Reply} reply */
+  /** Processes a successful reply. @param {Reply} reply */
   note(reply) {
     this.failures = 0;
     const offset = reply.headers("Upload-Offset");
@@ -147,24 +147,24 @@ class Sending {
     } else if (offset !== null) {
       this.offset = Number(offset);
     } else if (reply.json?.state === "receiving") {
-      this.offset = null; // all is there, but not stored for good; asking with HEAD does that
+      this.offset = null; // all bytes are there, but not stored for good; a HEAD request does that
     }
     if (this.offset !== null) this.report({ sent: this.offset });
   }
 
-  /** Waits after an answer that will not stay. @param {Reply} reply */
+  /** Waits after a temporary failure. @param {Reply} reply */
   async halt(reply) {
     const asked_ms = Number(reply.headers("Retry-After") ?? 0) * 1000;
     const own_ms = Math.min(LONG_MS, SHORT_MS * 2 ** this.failures++);
     const ms = Math.max(asked_ms, own_ms);
-    // How much of the last piece came is not known before the server can be asked.
+    // How much of the last piece arrived is unknown until the server can be asked.
     this.report({ halted_until: Date.now() + ms });
     await pause(ms, this.signal);
     this.offset = null;
     this.report({ halted_until: null });
   }
 
-  /** An upload that the server knows no more begins anew, unless it says why it ended. */
+  /** An upload that the server no longer knows starts over, unless it says why it ended. */
   async start_over() {
     const reply = await this.ask("GET", this.url);
     if (PASSING.has(reply.status)) return this.halt(reply);
@@ -198,8 +198,8 @@ class Sending {
 }
 
 /**
- * Sends a file until the server has it for good; rejects with a problem that waiting will not mend,
- * or when the signal says stop.
+ * Sends a file until the server has stored it; rejects with a problem that waiting will not fix, or
+ * when aborted.
  * @param {Sent} upload @param {Report} report @param {AbortSignal} signal
  * @returns {Promise<any>} the upload
  */
@@ -215,11 +215,11 @@ export async function send_in_pieces(upload, report, signal) {
   }
 }
 
-/** Tells the server that no more will come, so that it need not keep what did. */
+/** Tells the server that no more will come, so that it can drop what it has. */
 function give_up(upload, url) {
   unfinished_forget(upload);
   if (!url) return;
   const end = () => exchange("DELETE", url, { signal: new AbortController().signal });
-  // The request that was cut may still hold the upload.
+  // The aborted request may still hold the upload.
   end().then(({ status }) => status === 423 && setTimeout(end, SHORT_MS));
 }

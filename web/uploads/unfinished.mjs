@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where uploads that are under way stand on the server, kept across reloads: the same file for the
-// same run is then gone on with.
+// The server addresses of uploads in progress, kept across reloads: the same file for the same run
+// is then resumed.
 const KEY = "unfinished-uploads";
-const LAST_MS = 24 * 3600 * 1000; // the server forgets them, too
+const LAST_MS = 24 * 3600 * 1000; // the server forgets them after that, too
 const ROOM = 100;
 
 /** @typedef {{file: File, path: string, fields: [string, string][]}} Upload */
@@ -26,13 +26,13 @@ function save(list) {
   try {
     localStorage.setItem(KEY, JSON.stringify(list.slice(-ROOM)));
   } catch {
-    // Without storage an upload is gone on with as long as the page lives.
+    // Without storage an upload can be resumed as long as the page lives.
   }
 }
 
 const others = (upload) => load().filter(({ name }) => name !== name_of(upload));
 
-/** The address of the upload on the server, null when there is none. @param {Upload} upload */
+/** The server address of the upload, null if there is none. @param {Upload} upload */
 export function unfinished_find(upload) {
   return load().find(({ name }) => name === name_of(upload))?.url ?? null;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads from the browser: a queue of files, three on the way at a time, each with its progress.
+// Uploads from the browser: a queue of files, three in progress at a time, each with its progress.
 import { create_store } from "../base/ui.mjs";
 import { send_in_pieces } from "./tus.mjs";
 
 const AT_ONCE = 3;
 
 /**
- * sent is what the server has and what of the next piece is on its way; halted_until, in
- * milliseconds of the clock: the connection is lost and tried again then.
+ * sent is what the server has plus what is in flight of the next piece; halted_until, in clock
+ * milliseconds: the connection is lost, and retried then.
  * @typedef {"waiting"|"sending"|"done"|"failed"|"stopped"} State
  * @typedef {{id: number, file: File, path: string, fields: [string, string][], state: State,
  *            sent: number, halted_until: number|null, reply: any, stopper: AbortController|null,
@@ -70,7 +70,7 @@ export function stop(upload) {
   upload.stopper?.abort();
 }
 
-/** Forgets the uploads that are over. */
+/** Forgets finished uploads. */
 export function clear_finished() {
   uploads.set(uploads.get().filter(({ state }) => state === "waiting" || state === "sending"));
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A field that is typed into and a list to choose from: arrows move, Enter takes, Escape leaves.
+// A text field with a list to choose from: arrows move, Enter accepts, Escape closes.
 import { html, useEffect, useId, useRef, useState } from "../base/ui.mjs";
 
 /** @typedef {{value: string, label: string, note?: string, group?: string}} Option */
 
-/** The list's part of a key: the next place, or null when the key is not its own. */
+/** What a key does in the list: the next position, or null if the key is not for it. */
 export function next_place(key, at, count) {
   if (count === 0) return null;
   if (key === "ArrowDown") return (at + 1) % count;
@@ -12,7 +12,7 @@ export function next_place(key, at, count) {
   return null;
 }
 
-/** Options in their groups, each with its place in the whole list. @param {Option[]} options */
+/** Options in their groups, each with its index in the whole list. @param {Option[]} options */
 export function grouped(options) {
   const groups = [];
   options.forEach((option, at) => {
@@ -37,8 +37,8 @@ function Options({ id, label, options, at, value, onpick }) {
 /**
  * @param {{label: string, text: string, value: string, options: Option[], placeholder?: string,
  *          onsearch: (text: string) => void, onpick: (value: string) => void}} props
- * `text` is what the field shows of `value` while nobody types; a text that is no option can be
- * taken with Enter as it stands, as a key.
+ * `text` is what the field shows for `value` while nobody types; a text that is not an option can
+ * be accepted with Enter as a key.
  */
 export function Combobox({ label, text, value, options, placeholder, onsearch, onpick }) {
   const id = useId();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table of every page: a real <table>, sorted by its header buttons, with one row's detail open
-// at a time; long ones keep only the rows in sight in the document.
+// at a time; of long tables only the visible rows are in the document.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../base/ui.mjs";
 import { value_at } from "../base/frame.mjs";
 import { use_columns_in_sight } from "../base/hooks.mjs";
@@ -30,7 +30,7 @@ const KINDS = {
 
 const UNITS = { ms: "ms" };
 
-/** Widths of a long table's columns, fixed so that they hold still while it scrolls. */
+/** Column widths of a long table, fixed so that they do not change while it scrolls. */
 const WIDTH_PX = { text: 118, flag: 80, ms: 96, share: 72, count: 76, number: 90, bytes: 90 };
 
 const width_of = (column) => column.width_px ?? WIDTH_PX[column.kind ?? "text"] ?? WIDTH_PX.count;
@@ -82,7 +82,7 @@ function Row({ frame, columns, row, index, is_open, row_class }) {
   </tr>`;
 }
 
-/** A row of its own height below an open one; reports that height. */
+/** A row with its own height below an open one; reports that height. */
 function DetailRow({ span, children, onheight }) {
   const ref = useRef(null);
   useLayoutEffect(() => {
@@ -101,7 +101,7 @@ const Spacer = ({ px, span }) =>
     <td colspan=${span} style=${{ height: `${px}px` }}></td></tr>`;
 
 /**
- * The rows in sight: [first, end), in steps, from the scroll position of the region.
+ * The visible rows: [first, end), in steps, from the scroll position of the region.
  * @param {number} count @param {boolean} virtual
  */
 function use_window(count, virtual, opened, opened_px) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table whose rows form a tree; children are asked for when their row opens. A treegrid: one row
-// is in the tab order, arrows move and open, Enter toggles.
+// A table whose rows form a tree; children are fetched when their row opens. A treegrid: one row is
+// in the tab order, arrows move and open, Enter toggles.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../base/ui.mjs";
 import { use_columns_in_sight } from "../base/hooks.mjs";
 import { use_branches } from "./tree_branches.mjs";
@@ -13,7 +13,7 @@ const NOTES = {
 };
 
 const INDENT_PX = 18;
-const MOST_INDENT = 14; // deeper nodes keep the last place, or names would leave the screen
+const MOST_INDENT = 14; // deeper nodes stay at the last indent, or names would leave the screen
 
 function Toggle({ open }) {
   return html`<span class="tree-toggle" aria-hidden="true">${
@@ -50,7 +50,7 @@ function NoteRow({ row, index, span, focus, act }) {
       NOTES[row.kind](row)}</th></tr>`;
 }
 
-/** Moves the focus into the row that a key chose, once it is there. */
+/** Focuses the row selected by a key, once it is there. */
 function use_focus(body) {
   const [at, set] = useState(0);
   const wanted = useRef(false);
@@ -71,8 +71,8 @@ function use_focus(body) {
  *          help: Record<string, string>, open: string, onopen: (ids: string) => void,
  *          known?: Map<number, import("./tree_model.mjs").Branch>}} props
  * `base` is the table's address with its rank, `first` the root's children, `open` the ids of the
- * open nodes as the address has them, `known` all branches when nothing is left to ask. A column:
- * {key, label, num, unit, cell: (node) => any}.
+ * open nodes in the address, `known` all branches if nothing is left to fetch. A column: {key,
+ * label, num, unit, cell: (node) => any}.
  */
 export function Tree({ root, first, base, sort, label, help, open, onopen, ...more }) {
   const columns = use_columns_in_sight(more.columns);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tree of which only opened parts are known: which rows are in sight, what the keys do; pure.
+// A tree of which only opened parts are loaded: which rows are visible, what the keys do; pure.
 
 export const SHOWN_AT_ONCE = 100;
 
@@ -24,7 +24,7 @@ const note = (kind, parent, level, hidden) =>
   ({ kind, key: `${kind}-${parent}`, node: null, parent, level, at: 0, of: 0, open: null, hidden });
 
 /**
- * The rows in sight, from the root on, without recursion: a tree may be as deep as a stack.
+ * The visible rows, from the root on, without recursion: a tree may be as deep as a stack.
  * @param {TreeNode} root @param {Map<number, Branch>} branches children by id of their parent
  * @param {Set<number>} open @param {Set<number>} whole parents whose children are all shown
  * @returns {TreeRow[]}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The small pieces of every page: cards, notices, badges, figures, buttons.
+// Small building blocks of every page: cards, notices, badges, figures, buttons.
 import { html, useEffect, useId, useRef, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { sentence } from "../base/format.mjs";
@@ -20,7 +20,7 @@ export function Card({ title, note, href, actions, flush, className = "", childr
 
 const NOTICE_MARK = { info: "i", warning: "!", error: "×" };
 
-/** A message that stays: what is the matter and what can be done. */
+/** A message that stays: what is wrong and what can be done. */
 export function Notice({ kind = "info", title, fix, foot, children, role }) {
   return html`<div class="notice notice-${kind}" role=${role}>
     <span class="notice-mark" aria-hidden="true">${NOTICE_MARK[kind]}</span>
@@ -37,9 +37,9 @@ function fix_text(fix) {
   return /^(curl|stepscope) /.test(fix) ? html`<code>${fix}</code>` : sentence(fix);
 }
 
-/** A problem reply as a notice, with a way to try again, or on from what does not exist. */
+/** A problem reply as a notice, with a way to retry, or to move on from what does not exist. */
 export function ProblemNotice({ problem, retry }) {
-  const is_missing = problem.status === 404; // what helps programs then is a request
+  const is_missing = problem.status === 404; // then the fix is advice for programs
   const foot = html`${problem.status > 0 && html`<span>HTTP ${problem.status}</span>`}
     ${problem.request_id && html`<span>request <code>${problem.request_id}</code></span>`}
     ${is_missing && html`<a href="/">All runs</a>`}
@@ -54,7 +54,7 @@ export function ProblemNotice({ problem, retry }) {
   <//>`;
 }
 
-/** A resource's data once it is there; before that its problem, or that it is loading. */
+/** A resource's data once it is there; before that its problem, or a loading indicator. */
 export function Loaded({ resource, children }) {
   const { data, problem, loading, reload } = resource;
   if (data === null && problem) {
@@ -65,7 +65,7 @@ export function Loaded({ resource, children }) {
     ${children(data)}`;
 }
 
-/** Shown only when the wait is long enough to be noticed. */
+/** Shown only if the wait is long enough to be noticed. */
 export function Loading() {
   return html`<p class="loading" role="status">Loading…</p>`;
 }
@@ -74,7 +74,7 @@ export function Empty({ title, children }) {
   return html`<div class="empty"><p class="empty-title">${title}</p>${children}</div>`;
 }
 
-/** A label whose definition shows on hover and is read out as its description. */
+/** A label whose definition shows on hover and is announced as its description. */
 export function Help({ text, children }) {
   const id = useId();
   if (!text) return children;
@@ -92,7 +92,7 @@ export function Figure({ label, help, value, unit, tone, children }) {
   </div>`;
 }
 
-/** Copies a text; says so where the button is and to screen readers. */
+/** Copies a text; confirms at the button and to screen readers. */
 export function CopyButton({ text, label = "Copy", className = "small" }) {
   const [done, set_done] = useState(false);
   useEffect(() => {
@@ -109,7 +109,7 @@ export function CopyButton({ text, label = "Copy", className = "small" }) {
     ${done ? "Copied" : label}</button>`;
 }
 
-/** The clipboard API exists only on secure origins; an http host falls back to a selection. */
+/** The clipboard API exists only on secure origins; elsewhere falls back to a selection. */
 async function copy_text(text) {
   if (navigator.clipboard) {
     return navigator.clipboard.writeText(text).then(
@@ -168,7 +168,7 @@ export function Segments({ label, value, options, onchange }) {
   </div>`;
 }
 
-/** A modal dialog; the browser keeps the focus inside and gives it back. */
+/** A modal dialog; the browser traps the focus and restores it. */
 export function Dialog({ title, onclose, children, className = "" }) {
   const ref = useRef(null);
   const id = useId();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline: lanes of slices on a canvas that zooms and pans, the lanes' names beside it.
+// A timeline: lanes of slices on a canvas that zooms and pans, with the lanes' names next to it.
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { use_width } from "../../base/hooks.mjs";
 import { announce } from "../../base/announce.mjs";
@@ -18,7 +18,7 @@ import { length_text, merged_text, exact_ms, slice_text } from "./timeline_text.
 const TALLEST_SHARE = 0.66; // of the window
 const SHORTEST_PX = 220;
 
-/** The windows that make up the picture: the fine one, around it the coarse one. */
+/** The windows that make up the picture: the fine one surrounded by the coarse one. */
 function sheets_of({ overview, detail }, view) {
   if (!detail || detail.lanes.length !== overview.lanes.length) {
     return [{ data: overview, ...view }];
@@ -30,7 +30,7 @@ function sheets_of({ overview, detail }, view) {
   ].filter(({ from, to }) => to > from);
 }
 
-/** The slice that a pin means, in the finer window if it is there. */
+/** The slice that a pin refers to, in the finer window if it is there. */
 export function locate({ overview, detail }, pin) {
   for (const data of [detail, overview]) {
     const i = data && pin ? find_pin(data, pin) : -1;
@@ -39,7 +39,7 @@ export function locate({ overview, detail }, pin) {
   return null;
 }
 
-/** Draws once per frame at most, with what `scene()` says then. */
+/** Draws at most once per frame, with the current result of `scene()`. */
 function use_drawing(canvas, scene) {
   const it = useRef({ frame: 0 }).current;
   it.scene = scene;
@@ -97,13 +97,13 @@ function Tooltip({ at, width }) {
     ${slice.count > 1 && html`<p>${merged_text(slice)}; named after the longest</p>`}</div>`;
 }
 
-/** What the keyboard does to the slice under the cursor. */
+/** What a key does to the slice under the cursor. */
 function step_cursor({ kind, by }, { data, i }, layout) {
   if (kind === "slice") return neighbour(data, i, by);
   return neighbour_row(data, layout, i, by, data.begin[i] + data.dur[i] / 2);
 }
 
-/** Carries out a key's action. @returns {boolean} whether there was something to do */
+/** Carries out a key's action. @returns {boolean} whether there was one */
 function act_on(action, it) {
   const { motion, props, layout } = it;
   const { view, bounds } = motion;
@@ -135,7 +135,7 @@ function act_on(action, it) {
   }
 }
 
-/** Brings a slice's row into the part of the lanes that is scrolled into sight. */
+/** Scrolls the lanes so that a slice's row becomes visible. */
 function scroll_to(scroller, layout, data, i) {
   const place = place_of(layout, data, i);
   if (!place) return;
@@ -147,7 +147,7 @@ function scroll_to(scroller, layout, data, i) {
   }
 }
 
-/** What keys and drawing ask of the chart's state. */
+/** The part of the chart's state that keys and drawing need. */
 function equip(it) {
   it.cursor = () => locate(it.props, it.cursor_pin);
   it.pinned = () => locate(it.props, it.props.pin);
@@ -167,7 +167,7 @@ function equip(it) {
   };
 }
 
-/** Pointer gestures, in pixels, as movements of the view and choices, in nanoseconds. */
+/** Translates pointer gestures in pixels into view movements and selections in nanoseconds. */
 function gestures_of(it) {
   const ns_per_px = () => span_of(it.motion.view) / Math.max(1, it.width);
   const ns_at = (x) => it.motion.view.from + x * ns_per_px();
@@ -224,8 +224,8 @@ function gestures_of(it) {
  *          onselect: (span: any) => void, onpin: (pin: string) => void,
  *          ontoggle: (key: string) => void, onrank?: (by: number) => void,
  *          onwidth: (width: number) => void}} props
- * `overview` is the whole trace, `detail` a finer window or null; `control` receives what moves
- * the view from outside.
+ * `overview` is the whole trace, `detail` a finer window or null; `control` receives functions that
+ * move the view from outside.
  */
 export function TimelineChart(props) {
   const { overview, detail, view, bounds, toggled } = props;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pointer and wheel on a timeline's canvas: drag, pinch, select, wheel, click, told as gestures.
+// Pointer and wheel on a timeline's canvas: drag, pinch, select, wheel, click, reported as
+// gestures.
 
 const CLICK_PX = 4;
 const WHEEL_PAUSE_MS = 400;
@@ -10,17 +11,17 @@ const WHEEL_PAUSE_MS = 400;
  *            selected: () => void, click: (x: number, y: number) => void, end: () => void,
  *            hover: (x: number, y: number, event: PointerEvent) => void, leave: () => void,
  *            selects: () => boolean}} Gestures
- * A gesture is what lies between `start` and `end`; all positions are pixels of the canvas.
+ * A gesture runs from `start` to `end`; all positions are pixels of the canvas.
  */
 
-const LINE_PX = 30; // what a wheel that counts lines means by one
+const LINE_PX = 30; // pixels per line for wheels that count lines
 
 function zoom_factor(delta, mode) {
   const px = mode ? delta * LINE_PX : delta;
   return 1.0016 ** Math.min(400, Math.max(-400, px));
 }
 
-/** The wheel zooms at the pointer; sideways, or with shift, it pans. */
+/** The wheel zooms at the pointer; sideways or with shift it pans. */
 function watch_wheel(node, act, signal) {
   let timer = 0;
   const on_wheel = (event) => {
@@ -39,7 +40,7 @@ function watch_wheel(node, act, signal) {
   signal.addEventListener("abort", () => clearTimeout(timer));
 }
 
-/** Two fingers: the distance zooms, the middle pans. */
+/** Two fingers: their distance zooms, their middle pans. */
 function pinch([a, b], [c, d], act) {
   const apart = (p, q) => Math.max(12, Math.abs(p.x - q.x));
   const middle = (c.x + d.x) / 2;
@@ -47,7 +48,7 @@ function pinch([a, b], [c, d], act) {
   act.pan(middle - (a.x + b.x) / 2, 0);
 }
 
-/** @param {HTMLCanvasElement} node @param {Gestures} act @returns {() => void} ends it */
+/** @param {HTMLCanvasElement} node @param {Gestures} act @returns {() => void} stops watching */
 export function watch_gestures(node, act) {
   const stop = new AbortController();
   const { signal } = stop;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keys of a timeline: what each does, and the list that help shows.
+// The keys of a timeline: what each does, and the list shown in help.
 
 /** @typedef {{kind: string, by?: number}} Action */
 
@@ -30,7 +30,7 @@ export const TIMELINE_KEYS = [
   ["Esc", "close details, clear the selection"],
 ];
 
-/** What a key press asks for, null when it is not ours. @returns {Action|null} */
+/** The action for a key press, null if it is not ours. @returns {Action|null} */
 export function action_of({ key, ctrlKey, metaKey, altKey, shiftKey }) {
   if (ctrlKey || metaKey || altKey) return null;
   if (shiftKey && key === "ArrowLeft") return { kind: "pan", by: -0.15 };

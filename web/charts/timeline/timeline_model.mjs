@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a timeline shows: slices by row, where lanes lie, what is under a point; pure.
+// What a timeline shows: slices by row, positions of lanes, what is under a point; pure.
 import { bar_of } from "../../base/parts.mjs";
 
 /** Colours by what a slice is; the first five are those of the parts of a step. */
@@ -23,7 +23,7 @@ function host_tint(name) {
   return "operator";
 }
 
-// What lies on streams without being work.
+// What is on streams without being work.
 const NOTES = new Set(["gpu_annotation", "sync", "cuda_event", "other_event", "overhead"]);
 
 function device_tint(name) {
@@ -43,7 +43,7 @@ export function tint_of(kind, class_name) {
 export const lane_key = ({ kind, process, thread, name }) =>
   `${kind}:${process}:${thread}:${name}`.replaceAll(",", " ");
 
-/** Slice numbers in the order of their rows, and where each row begins. */
+/** Slice numbers sorted by row, and where each row starts. */
 function by_row(slices, first_row, rows) {
   const row_of = slices.lane.map((lane, i) => {
     const last = first_row[lane + 1] - 1;
@@ -58,15 +58,15 @@ function by_row(slices, first_row, rows) {
   return { order, starts, row_of };
 }
 
-/** Lanes with as many rows as they have in the whole trace, so that all windows agree. */
+/** Lanes with as many rows as in the whole trace, so that all windows agree. */
 function lanes_of({ lanes }, whole) {
   if (whole?.lanes.length !== lanes.length) return lanes;
   return lanes.map((lane, i) => ({ ...lane, rows: Math.max(lane.rows, whole.lanes[i].rows) }));
 }
 
 /**
- * A reply of the API as columns that are quick to draw from: sorted by row, then by begin.
- * @param {any} reply @param {any} [whole] the whole trace, of which the reply is a window
+ * A reply of the API as columns that are fast to draw: sorted by row, then by begin.
+ * @param {any} reply @param {any} [whole] the whole trace that the reply is a window of
  */
 export function pack(reply, whole) {
   const { names, classes, slices, steps } = reply;
@@ -98,7 +98,7 @@ export function pack(reply, whole) {
 /** @typedef {ReturnType<typeof pack>} Data */
 
 /**
- * The begin of the device's work, from which the tables of the analysis count their times.
+ * The start of device work, from which the tables of the analysis count time.
  * @param {Data} data the whole trace @param {{step: number, begin_ns: number}[]} step_rows
  */
 export function device_begin(data, step_rows) {
@@ -120,7 +120,7 @@ export function first_after(data, low, high, ns) {
   return low;
 }
 
-/** Lanes that have a slice in the span. @param {Data} data @returns {boolean[]} */
+/** Lanes with a slice in the span. @param {Data} data @returns {boolean[]} */
 export function busy_lanes(data, { from, to }) {
   return data.lanes.map((_, lane) => {
     for (let row = data.first_row[lane]; row < data.first_row[lane + 1]; row++) {
@@ -152,9 +152,10 @@ function lane_band(lane, index, key, closed) {
 }
 
 /**
- * Where lanes lie, from the top: streams, annotations, threads; idle neighbours fold into one line.
- * @param {Lane[]} lanes @param {boolean[]} busy @param {Set<string>} toggled keys of lanes that
- * are closed, and of idle lines that are open
+ * Positions of lanes from the top: streams, annotations, threads; idle neighbours fold into one
+ * line.
+ * @param {Lane[]} lanes @param {boolean[]} busy @param {Set<string>} toggled keys of closed lanes
+ * and of open idle lines
  * @returns {{bands: Band[], height: number}}
  */
 export function layout_lanes(lanes, busy, toggled) {
@@ -196,7 +197,7 @@ export function row_at(layout, y) {
   return row >= 0 && row < band.rows ? { band, row } : null;
 }
 
-/** The band and row in which a slice is drawn; null when its row is folded away. */
+/** The band and row where a slice is drawn; null if its row is folded away. */
 export function place_of(layout, data, i) {
   const lane = data.lane[i];
   const row = data.row[i] - data.first_row[lane];
@@ -204,7 +205,7 @@ export function place_of(layout, data, i) {
   return band && row < band.rows ? { band, row } : null;
 }
 
-/** The slice of a lane's row at an instant, or the nearest within the slack; -1 when none. */
+/** The slice of a lane's row at an instant, or the nearest within the slack; -1 if none. */
 export function slice_at(data, lane, row, ns, slack_ns = 0) {
   const global = data.first_row[lane] + row;
   const high = data.starts[global + 1];
@@ -216,19 +217,19 @@ export function slice_at(data, lane, row, ns, slack_ns = 0) {
   return before <= after ? i - 1 : i;
 }
 
-/** The slice under a point; -1 when none. @param {number} ns_per_px */
+/** The slice under a point; -1 if none. @param {number} ns_per_px */
 export function hit(data, layout, y, ns, ns_per_px) {
   const found = row_at(layout, y);
   return found ? slice_at(data, found.band.lanes[0], found.row, ns, 2 * ns_per_px) : -1;
 }
 
-/** The next slice of the same row to the right (1) or left (-1); the same at the end. */
+/** The next slice of the same row to the right (1) or left (-1); the same one at the end. */
 export function neighbour(data, i, direction) {
   const next = i + direction;
   return next >= 0 && next < data.length && data.row[next] === data.row[i] ? next : i;
 }
 
-/** Rows that are shown and have slices, from the top. */
+/** Visible rows with slices, from the top. */
 function shown_rows(data, layout) {
   return layout.bands.flatMap((band) => Array.from({ length: band.rows }, (_, row) =>
     data.first_row[band.lanes[0]] + row))
@@ -243,7 +244,7 @@ function nearest_in(data, row, ns) {
   return i;
 }
 
-/** The nearest slice in the row below (1) or above (-1) that has any. */
+/** The nearest slice in the next row below (1) or above (-1) that has any. */
 export function neighbour_row(data, layout, i, direction, ns) {
   const rows = shown_rows(data, layout);
   const at = rows.indexOf(data.row[i]);
@@ -251,7 +252,7 @@ export function neighbour_row(data, layout, i, direction, ns) {
   return row === undefined || row === data.row[i] ? i : nearest_in(data, row, ns);
 }
 
-/** Where the keyboard starts: the first shown row, near an instant; -1 when there is nothing. */
+/** Where the keyboard starts: the first visible row, near an instant; -1 if there is nothing. */
 export function first_slice(data, layout, ns) {
   const [row] = shown_rows(data, layout);
   return row === undefined ? -1 : nearest_in(data, row, ns);
@@ -267,10 +268,10 @@ export function slice_of(data, i) {
     busy_ns: data.busy[i] };
 }
 
-/** What the address keeps of a slice. @param {ReturnType<typeof slice_of>} slice */
+/** A slice's key in the address. @param {ReturnType<typeof slice_of>} slice */
 export const pin_of = ({ lane, row, begin_ns }) => `${lane}.${row}.${begin_ns}`;
 
-/** The slice that an address means; -1 when the data have none there. */
+/** The slice for such a key; -1 if the data have none there. */
 export function find_pin(data, pin) {
   const match = /^(\d+)\.(\d+)\.(\d+)$/.exec(pin);
   if (!match) return -1;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The view of a timeline while it moves: quicker than the page, which is told now and then.
+// The view of a timeline in motion: updated faster than the page, which is notified now and then.
 import { clamp_view, pan_view, same_span, whole_span, zoom_view } from "./timeline_view.mjs";
 
 const TELL_MS = 150;
 const KEY_PAUSE_MS = 700;
 
 /**
- * Each movement is one step in the browser's history: the first report of it asks for an entry,
- * later ones replace that.
+ * Each movement is one entry in the browser's history: its first report adds the entry, later ones
+ * replace it.
  * @param {{view: any, onview: (view: any, replace: boolean) => void, redraw: () => void}} what
  */
 export function create_motion({ view, onview, redraw }) {
@@ -41,20 +41,20 @@ export function create_motion({ view, onview, redraw }) {
     stop: () => clearTimeout(timer),
     zoom: (at_ns, factor) => moved(zoom_view(motion.view, at_ns, factor, motion.bounds)),
     pan: (by_ns) => moved(pan_view(motion.view, by_ns, motion.bounds)),
-    /** Goes there at once. */
+    /** Jumps there. */
     go(next) {
       start();
       moved(clamp_view(next, motion.bounds));
       tell();
     },
-    /** Keys that follow each other quickly are one movement. @param {() => void} move */
+    /** Keys in quick succession are one movement. @param {() => void} move */
     by_key(move) {
       const now = performance.now();
       if (now - last_key > KEY_PAUSE_MS) start();
       last_key = now;
       move();
     },
-    /** Takes over what the address says, unless it only repeats what was told. */
+    /** Adopts the address's view, unless it only echoes what was reported. */
     adopt(next) {
       if (same_span(whole_span(next), told)) return;
       clearTimeout(timer);

@@ -7,7 +7,7 @@ import { axis_ticks, span_of } from "./timeline_view.mjs";
 import { merged_fill } from "./timeline_palette.mjs";
 
 export const AXIS_PX = 52;
-const STRIP_PX = 7; // where in the whole trace the view lies
+const STRIP_PX = 7; // shows the view's place in the whole trace
 const TICK_Y = 23;
 const STEP_TOP = 32;
 const FONT = "11px ui-monospace, 'SF Mono', 'Cascadia Mono', Menlo, Consolas, monospace";
@@ -23,7 +23,7 @@ const HATCH_FROM_PX = 5;
 
 const x_of = ({ view, width }, ns) => ((ns - view.from) * width) / span_of(view);
 
-/** Short names, made once for each name that is shown. */
+/** Short names, computed once per name shown. */
 const shorts = new WeakMap();
 function short_name(data, i) {
   if (!shorts.has(data)) shorts.set(data, new Array(data.names.length));
@@ -33,7 +33,7 @@ function short_name(data, i) {
   return known[name];
 }
 
-/** One row's slices; what falls on a pixel that is painted already is passed over. */
+/** One row's slices; skips those on a pixel that is already painted. */
 function draw_row(pen, scene, data, row, box, later) {
   const { view, width, palette } = scene;
   const scale = width / span_of(view);
@@ -111,7 +111,7 @@ function draw_grid(pen, scene, ticks) {
   }
 }
 
-/** Where the steps lie: a band each, their borders through all lanes. */
+/** The steps: a band each, with borders through all lanes. */
 function draw_steps(pen, scene) {
   const { palette, steps, width, height, view } = scene;
   pen.font = AXIS_FONT;

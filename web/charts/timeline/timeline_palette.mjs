@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's colours as a canvas needs them: resolved for the theme, with ink that stays readable.
+// The page's colours for a canvas: resolved for the theme, with readable text colours.
 import { colour_reader, ink_on, mixed, written } from "../canvas.mjs";
 import { TINTS } from "./timeline_model.mjs";
 
@@ -8,9 +8,9 @@ const VARIABLES = {
   exposed_comm: "--exposed-comm", exposed_memory: "--exposed-memory", operator: "--forward",
   call: "--backward", frame: "--reserved", annotation: "--line-strong",
 };
-const LEVELS = 5; // of how busy a merged slice is
+const LEVELS = 5; // of busy share in a merged slice
 
-/** Thin lines of the surface's colour across a merged slice. */
+/** Thin lines in the surface's colour across a merged slice. */
 function hatch_pattern(context, surface) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;
@@ -44,7 +44,7 @@ export function read_palette(node) {
   return palette;
 }
 
-/** The shade of a merged slice, paler the less of it is busy. */
+/** The shade of a merged slice: the less busy, the paler. */
 export function merged_fill(palette, tint, busy_share) {
   const level = Math.round(Math.min(1, Math.max(0, busy_share)) * (LEVELS - 1));
   return palette.merged[tint][level];

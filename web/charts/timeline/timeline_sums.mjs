@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a span of a timeline comes to: sums by class and by name, the longest slices; pure.
+// Totals for a span of a timeline: sums by class and by name, the longest slices; pure.
 import { first_after, slice_of } from "./timeline_model.mjs";
 
-/** Whether a lane is of the device. */
+/** Whether a lane belongs to the device. */
 const is_device = (data, lane) => data.lanes[lane].kind === "stream";
 
-/** Calls back for every slice that touches the span, of the device or of the host. */
+/** Calls visit for every slice, of the device or of the host, that overlaps the span. */
 function each_in(data, { from, to }, of_device, visit) {
   data.lanes.forEach((_, lane) => {
     if (is_device(data, lane) !== of_device) return;
@@ -17,7 +17,7 @@ function each_in(data, { from, to }, of_device, visit) {
   });
 }
 
-/** The part of a slice's time that lies in the span; of a merged one in proportion. */
+/** The part of a slice's time inside the span; proportional for a merged slice. */
 function time_within(data, i, { from, to }) {
   const inside = Math.min(data.end[i], to) - Math.max(data.begin[i], from);
   if (inside <= 0) return 0;
@@ -35,7 +35,7 @@ function add(sums, key, fields, ns, count) {
 const descending = (sums) => [...sums.values()].sort((a, b) => b.ns - a.ns);
 
 /**
- * Sums of the time of slices in a span. Merged slices count under the longest of them.
+ * Sums of slice times in a span. Merged slices count under their longest one.
  * @param {import("./timeline_model.mjs").Data} data @param {boolean} of_device
  * @returns {{classes: any[], names: any[], merged: number, count: number}}
  */
@@ -55,7 +55,7 @@ export function sum_span(data, span, of_device) {
   return { classes: descending(classes), names: descending(names), merged, count };
 }
 
-/** Numbers of the longest slices in a span; merged ones are none. @returns {number[]} */
+/** Numbers of the longest slices in a span, without merged ones. @returns {number[]} */
 export function longest_in(data, span, of_device, most = 20) {
   const found = [];
   each_in(data, span, of_device, (i) => data.count[i] === 1 && found.push(i));
@@ -63,6 +63,6 @@ export function longest_in(data, span, of_device, most = 20) {
     .slice(0, most);
 }
 
-/** Whether there are lanes of the device, or of the host. */
+/** Whether there are device lanes, or host lanes. */
 export const has_lanes = (data, of_device) =>
   data.lanes.some((_, lane) => is_device(data, lane) === of_device);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// The span of time that a timeline shows: zoom, pan, ticks, and which window to ask for; pure.
+// The time span shown by a timeline: zoom, pan, ticks, and which window to request; pure.
 
-/** @typedef {{from: number, to: number}} Span nanoseconds since the begin of the trace */
+/** @typedef {{from: number, to: number}} Span nanoseconds since the start of the trace */
 
 export const MIN_SPAN_NS = 100;
-const MARGIN = 0.5; // of the span, asked for on either side so that panning finds a picture
-const COARSEST = 2.4; // pixels that one bin may cover before a finer window is asked for: a new
+const MARGIN = 0.5; // of the span, requested on either side so that panning finds a picture
+const COARSEST = 2.4; // most pixels per bin before a finer window is requested: a new
 // window has bins of two, as any two neighbours of its slices are wider than one
-const MOST_PX = 8192; // that the API gives
+const MOST_PX = 8192; // the API's limit
 
 const limited = (value, low, high) => Math.min(high, Math.max(low, value));
 
 /** @param {Span} view */
 export const span_of = ({ from, to }) => to - from;
 
-/** The nearest span that lies within the bounds and is not too short. @param {Span} view */
+/** The nearest span within the bounds that is not too short. @param {Span} view */
 export function clamp_view(view, bounds) {
   const whole = Math.max(MIN_SPAN_NS, span_of(bounds));
   const span = limited(span_of(view), MIN_SPAN_NS, whole);
@@ -24,7 +24,7 @@ export function clamp_view(view, bounds) {
 }
 
 /**
- * Zooms so that the instant keeps its place on the screen.
+ * Zooms so that the instant stays in place on the screen.
  * @param {Span} view @param {number} at_ns @param {number} factor of the span, below 1 zooms in
  */
 export function zoom_view(view, at_ns, factor, bounds) {
@@ -35,18 +35,18 @@ export function zoom_view(view, at_ns, factor, bounds) {
   return clamp_view({ from, to: from + span }, bounds);
 }
 
-/** Moves by nanoseconds; stops at the bounds without changing the span. */
+/** Moves by nanoseconds; stops at the bounds, keeping the span's length. */
 export function pan_view(view, by_ns, bounds) {
   return clamp_view({ from: view.from + by_ns, to: view.to + by_ns }, bounds);
 }
 
-/** A view around a span with some air on both sides. @param {Span} span */
+/** A view around a span with some space on both sides. @param {Span} span */
 export function view_around(span, bounds, air = 0.15) {
   const more = Math.max(span_of(span) * air, MIN_SPAN_NS / 2);
   return clamp_view({ from: span.from - more, to: span.to + more }, bounds);
 }
 
-/** The least move after which the span is in sight. @param {Span} view @param {Span} span */
+/** The smallest move that makes the span visible. @param {Span} view @param {Span} span */
 export function view_showing(view, span, bounds) {
   const air = span_of(view) * 0.1;
   const is_in_sight = span.to > view.from && span.from < view.to;
@@ -61,7 +61,7 @@ export const same_span = (a, b) => a.from === b.from && a.to === b.to;
 /** A span in whole nanoseconds. @param {Span} span */
 export const whole_span = ({ from, to }) => ({ from: Math.round(from), to: Math.round(to) });
 
-/** "from-to" in nanoseconds, null when it is not one. @param {string} text @returns {Span|null} */
+/** "from-to" in nanoseconds, null if it is not one. @param {string} text @returns {Span|null} */
 export function parse_span(text) {
   const match = /^(\d+)-(\d+)$/.exec(text);
   if (!match) return null;
@@ -69,13 +69,13 @@ export function parse_span(text) {
   return to > from ? { from, to } : null;
 }
 
-/** The span in an address's two parameters, null when it is not one. */
+/** The span in two parameters of an address, null if it is not one. */
 export const parse_view = (from, to) => parse_span(`${from}-${to}`);
 
 const STEPS = [1, 2, 5, 10];
 
 /**
- * Round instants in the view, about `apart_px` apart, and how they are written in milliseconds.
+ * Round instants in the view, about `apart_px` apart, with their text in milliseconds.
  * @param {Span} view @param {number} width pixels
  * @returns {{ns: number, label: string}[]}
  */
@@ -95,7 +95,7 @@ export function axis_ticks(view, width, apart_px = 110) {
 }
 
 /**
- * The window to ask for: the view with margins, on a grid so that neighbouring views share one.
+ * The window to request: the view with margins, on a grid so that neighbouring views share it.
  * @param {Span} view @param {number} width pixels @returns {Span & {px: number}}
  */
 export function window_for(view, width, bounds) {
@@ -113,14 +113,14 @@ export function is_enough(data, view, width) {
     (!data.has_merged || data.resolution_ns <= (COARSEST * span_of(view)) / Math.max(1, width));
 }
 
-/** How much of the view a window covers, 0 to 1. */
+/** The share of the view that a window covers, 0 to 1. */
 export function coverage(data, view) {
   const common = Math.min(data.to, view.to) - Math.max(data.from, view.from);
   return Math.max(0, common) / span_of(view);
 }
 
 /**
- * The window to show: the finest that is enough, else the one that covers most of the view.
+ * The window to show: the finest sufficient one, else the one that covers most of the view.
  * @template T @param {T[]} windows @returns {{data: T|null, enough: boolean}}
  */
 export function best_window(windows, view, width) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words and checks of the pages of tokens and of the audit log.
+// Texts and checks for the pages of tokens and of the audit log.
 
 export const SCOPES = [
   ["read", "Read", "view runs, comparisons and alerts, and download raw traces"],
@@ -11,11 +11,11 @@ export const SCOPES = [
 export const LIFETIMES = [["90d", "90 days"], ["7d", "7 days"], ["365d", "a year"],
   ["", "until revoked"]];
 
-/** Whether a token may be called so. @param {string} name */
+/** Whether a name is valid for a token. @param {string} name */
 export const is_token_name = (name) =>
   /^[\w.-]{1,64}$/.test(name) && !/^\.+$/.test(name);
 
-/** The request that makes a token, from its form. @param {FormData} form */
+/** The request that creates a token, from its form. @param {FormData} form */
 export function token_request(form) {
   const body = { name: String(form.get("name") ?? "").trim(), scopes: form.getAll("scopes") };
   const lifetime = String(form.get("expires_in") ?? "");
@@ -26,7 +26,7 @@ export function token_request(form) {
 export const state_tone = (state) =>
   state === "active" ? "good" : state === "expired" ? "warn" : "neutral";
 
-/** What an HTTP status means for whoever reads the log. @param {number} status */
+/** The meaning of an HTTP status for readers of the log. @param {number} status */
 export function outcome_of(status) {
   if (status === 0 || (status >= 200 && status < 400)) return "done";
   if (status === 401 || status === 403 || status === 429) return "refused";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of the pages that say who may do what, and did.
+// The head of the pages about who may do what, and who did.
 import { html } from "../../base/ui.mjs";
 
 const TABS = [["tokens", "Tokens"], ["audit", "Audit log"]];

@@ -22,7 +22,7 @@ const TONES = { done: "good", refused: "warn", failed: "bad", "not done": "neutr
 const request_line = ({ action, object }) =>
   object.startsWith("/") ? `${action.split(" ")[0]} ${object}` : `${action}: ${object}`;
 
-/** What was refused alike within an hour is one entry. */
+/** Equal refusals within an hour are one entry. */
 const status_title = ({ status, count, last_at }) =>
   count > 1 ? `HTTP ${status}, ${count} times until ${when(last_at)}` : `HTTP ${status}`;
 

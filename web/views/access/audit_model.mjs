@@ -4,7 +4,7 @@
 const RUN = "/api/v1/runs/{run}";
 const TUS = "/api/v1/tus";
 
-/** By method and route, or by what the service itself calls it: to do it, and done. */
+/** By method and route, or by the service's own name for it: infinitive and past participle. */
 const WORDS = {
   "POST /api/v1/session": ["sign in", "signed in"],
   "DELETE /api/v1/session": ["sign out", "signed out"],
@@ -54,13 +54,15 @@ function decoded(text) {
   }
 }
 
-/** What an entry's object names: "/path (run r_x)" has both halves, others one alone. */
+/** The parts of an entry's object: "/path (run r_x)" has both, others only one. */
 function halves(object) {
   const found = /^(\/\S*)(?: \((.*)\))?$/.exec(object);
   return found ? { path: found[1], named: found[2] ?? "" } : { path: "", named: object };
 }
 
-/** The values of a route's parts in an address, and what the service knew of its object. */
+/**
+ * The values of a route's parameters in an address, and what the service added about its object.
+ */
 function parts_of(action, object) {
   const { path, named } = halves(object);
   const route = action.split(" ").at(-1).split("/");
@@ -78,7 +80,7 @@ function parts_of(action, object) {
 /**
  * "deleted run r_7q2k9d0x"; "tried to sign in".
  * @param {{action: string, object: string, status: number}} entry
- * @param {string} outcome what came of it, in a word
+ * @param {string} outcome in a word
  */
 export function deed_of({ action, object }, outcome) {
   const words = WORDS[action];

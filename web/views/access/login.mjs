@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing in with a token; the service gives a cookie for it.
+// Signing in with a token; the service returns a cookie.
 import { html, useState } from "../../base/ui.mjs";
 import { next_page } from "../../base/address.mjs";
 import { use_title } from "../../base/hooks.mjs";
 import { may, sign_in, sign_out, use_session } from "../../base/session.mjs";
 import { Card, Command, ProblemNotice } from "../../widgets/widgets.mjs";
 
-/** The page that sent people here, loaded anew with what they may see now. */
+/** Reloads the page that people came from, now with what they may see. */
 function go_on() {
   const next = next_page(new URLSearchParams(location.search).get("next"), location.origin);
   location.assign(next === "/" && !may("read") ? "/upload" : next);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens: made, shown once, listed, revoked.
+// Tokens: created, shown once, listed, revoked.
 import { html, useId, useMemo, useState } from "../../base/ui.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
 import { announce } from "../../base/announce.mjs";
@@ -53,7 +53,7 @@ function NewToken({ oncreated }) {
       disabled=${!is_token_name(name)}>Make token</button></p></form><//>`;
 }
 
-/** The only time that the secret is seen. */
+/** The only time that the secret is shown. */
 function Secret({ made, onclose }) {
   return html`<${Notice} title="Token ${made.name}" role="status">
     <p>Copy it now: it is not shown again, as only its hash is stored.</p>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bin: deleted runs, how long they can be restored, and the disk that they hold.
+// The bin: deleted runs, how long they can be restored, and the disk space they take.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
 import { announce } from "../../base/announce.mjs";
@@ -38,7 +38,7 @@ function columns_of(frame, now, onpurge) {
   ].filter(Boolean);
 }
 
-/** Asks before something goes for good; `what`: how that is called, where it is asked for. */
+/** Asks before something is deleted for good; `what` is its name in the question. */
 function PurgeDialog({ what, onclose, children }) {
   const [problem, set_problem] = useState(null);
   const [busy, set_busy] = useState(false);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was done last, with a way back; it stays until it is closed or something else is done.
+// What was done last, with an undo; it stays until it is closed or something else is done.
 import { html, useEffect, useRef } from "../../base/ui.mjs";
 import { forget_deed, last_deed, restore_runs, take_focus } from "./deeds.mjs";
 import { use_store } from "../../base/hooks.mjs";
@@ -11,7 +11,7 @@ const sentence_of = ({ title, detail, fix }) =>
 export function DeedNotice() {
   const deed = use_store(last_deed);
   const box = useRef(null);
-  useEffect(() => { // what the keyboard was on is gone
+  useEffect(() => { // the focused element is gone
     if (deed && take_focus(deed)) box.current?.querySelector("button, a")?.focus();
   }, [deed]);
   if (!deed) return null;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleting runs and taking that back, with what was done last so that a page can say it.
+// Deleting runs and undoing that, with the last action kept so that a page can show it.
 import { create_store } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { api_get, api_send } from "../../base/api.mjs";
@@ -28,7 +28,7 @@ export const forget_deed = () => last_deed.set(null);
 /** "r1", or "2 runs". @param {Picked[]} runs */
 const what_of = (runs) => (runs.length === 1 ? runs[0].name : plural(runs.length, "run"));
 
-/** Deletes a run as it is now; when it goes for good, null: at once. */
+/** Deletes a run in its current state; returns when it goes for good, null: at once. */
 async function delete_run({ id }) {
   const path = `/runs/${encodeURIComponent(id)}`;
   const { etag } = await api_get(path);
@@ -36,7 +36,7 @@ async function delete_run({ id }) {
 }
 
 /**
- * Deletes runs one after the other, up to the first that cannot be deleted.
+ * Deletes runs one after another, up to the first that cannot be deleted.
  * @param {Picked[]} runs
  * @returns {Promise<{deleted: Picked[], goes: string|null, problem: any}>}
  */
@@ -54,7 +54,7 @@ export async function delete_runs(runs) {
   return { deleted, goes, problem: null };
 }
 
-/** Says what was deleted, and takes it out of the tray. */
+/** Reports what was deleted, and removes it from the tray. */
 export function say_deleted({ deleted, goes }) {
   if (deleted.length === 0) return;
   const gone = new Set(deleted.map(({ id }) => id));
@@ -67,14 +67,14 @@ export function say_deleted({ deleted, goes }) {
 /** @type {WeakSet<Deed>} */
 const shown = new WeakSet();
 
-/** Whether a deed is shown for the first time: then the keyboard goes to it. @param {Deed} deed */
+/** Whether this is shown for the first time: then it gets the focus. @param {Deed} deed */
 export function take_focus(deed) {
   const is_new = !shown.has(deed);
   shown.add(deed);
   return is_new;
 }
 
-/** Ids of runs on their way back: a second click does not ask for them again. */
+/** Ids of runs being restored: a second click does not request them again. */
 const returning = new Set();
 
 /**

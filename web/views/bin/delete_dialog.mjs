@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks before runs go to the bin. What is listed is what goes, however the page changes meanwhile.
+// Asks before runs go to the bin. Exactly the listed runs go, however the page changes meanwhile.
 import { html, useState } from "../../base/ui.mjs";
 import { delete_runs, say_deleted } from "./deeds.mjs";
 import { plural } from "../../base/format.mjs";
@@ -18,7 +18,7 @@ export function DeleteDialog({ runs, ondeleted, onclose }) {
     set_problem(done.problem);
     if (!done.problem) onclose();
     if (done.deleted.length > 0) ondeleted(done.deleted);
-    say_deleted(done); // last: the keyboard cannot leave a dialog that is open
+    say_deleted(done); // last: the focus cannot leave an open dialog
   };
   const one = runs.length === 1;
   return html`<${Dialog} title=${one ? `Delete ${runs[0].name}?`

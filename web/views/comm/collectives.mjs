@@ -43,7 +43,7 @@ function columns_of(frame) {
   ].filter(({ key }) => key in frame.columns || key === "kind");
 }
 
-/** The table collectives: calls as each rank recorded them, waiting included. */
+/** The table collectives: calls as recorded by each rank, including waiting. */
 function Recorded({ frame, links }) {
   const [query, change] = use_query({ sort: "-total_ns" });
   const rows = useMemo(
@@ -66,7 +66,7 @@ function use_tables(run) {
   const waits = use_table(run, "comm_waits");
   const lateness = use_table(run, "lateness");
   const clocks = use_table(run, "clocks");
-  // The page is one statement: it shows when all of it is there.
+  // The page is one statement: it is shown once all of it is there.
   const waiting = awaited([recorded, ranks, waits, lateness, clocks]);
   return { recorded, ranks, waits, lateness, clocks, waiting };
 }

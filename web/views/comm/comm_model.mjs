@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communication of all ranks: what it costs, parted into waiting and transfer, and what cannot
-// be known; pure.
+// The communication of all ranks: its cost, split into waiting and transfer, and what cannot be
+// known; pure.
 import { count, ms_unit, percent, plural } from "../../base/format.mjs";
 import { filter_rows, value_at, with_columns } from "../../base/frame.mjs";
 import { is_figure, ranks_text } from "../ranks/rank_model.mjs";
@@ -8,8 +8,8 @@ import { is_figure, ranks_text } from "../ranks/rank_model.mjs";
 const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / (rows.length || 1);
 
 /**
- * The exposed communication of a step, the mean of the ranks whose waits are known; null when
- * that is of none.
+ * The exposed communication of a step, averaged over the ranks whose waits are known; null if there
+ * are none.
  * @param {any[]} rows of the table ranks
  */
 export function exposed_split(rows) {
@@ -48,7 +48,7 @@ export function split_segments({ wait_ns, transfer_ns, rest_ns, exposed_ns }) {
 }
 
 /**
- * The table comm_waits per step and rank of the group, with what the page shows besides.
+ * The table comm_waits per step and rank of the group, with the page's extra columns.
  * @param {import("../../base/frame.mjs").Frame} frame @param {number} steps steady ones
  * @returns {import("../../base/frame.mjs").Frame}
  */
@@ -75,11 +75,11 @@ export function waits_per_step(frame, steps) {
 
 const sum_of = (rows, name) => rows.reduce((sum, row) => sum + (row[name] ?? 0), 0);
 
-/** Collectives that were found on several ranks. @param {any[]} waits rows of comm_waits */
+/** Collectives found on several ranks. @param {any[]} waits rows of comm_waits */
 export const matched_calls = (waits) => sum_of(waits, "calls");
 
 /**
- * Exposed waiting per step by what the groups share, the mean of all ranks, most first.
+ * Exposed waiting per step by the groups' dimension, averaged over all ranks, largest first.
  * @param {any[]} waits rows of comm_waits @param {number} ranks @param {number} steps
  */
 export function waits_by_dimension(waits, ranks, steps) {
@@ -94,7 +94,7 @@ export function waits_by_dimension(waits, ranks, steps) {
     .sort((a, b) => b.ns - a.ns);
 }
 
-/** "Of the waiting, 59.0 ms is in pipeline groups, ..."; "" where there is but one kind. */
+/** "Of the waiting, 59.0 ms is in pipeline groups, ..."; "" if there is only one kind. */
 export function dimensions_sentence(parts) {
   if (parts.length < 2) return "";
   const told = parts.map(({ dimension, ns }, i) => `${ms_unit(ns)}${i === 0 ? " is" : ""} in ${
@@ -102,14 +102,14 @@ export function dimensions_sentence(parts) {
   return `Of the waiting, ${told.slice(0, -1).join(", ")} and ${told.at(-1)}.`;
 }
 
-/** Rows of one dimension, group and kind; "" lets all through. */
+/** Rows of one dimension, group and kind; "" matches all. */
 export function chosen_rows(frame, { dimension, process_group, kind }) {
   return filter_rows(frame, { equals: { dimension, process_group, kind } });
 }
 
 const EXACT_NS = 1000;
 
-/** What is to be said of how well clocks agree. @param {any[]} clocks of the table clocks */
+/** How well the clocks agree, in words. @param {any[]} clocks of the table clocks */
 export function clocks_sentence(clocks) {
   const known = clocks.filter(({ collectives }) => collectives > 0);
   if (known.length < 2) return "";
@@ -143,7 +143,7 @@ function clocks_apart(clocks) {
 }
 
 /**
- * What cannot be known, and why, as sentences.
+ * What cannot be known, and why, in sentences.
  * @param {{ranks: number, world: number|null, waits: any[], clocks: any[], has_comm: boolean}} of
  */
 export function unknowns({ ranks, world, waits, clocks, has_comm }) {

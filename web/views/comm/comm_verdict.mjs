@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What communication costs in one sentence, who is late, and what nobody can know.
+// The cost of communication in one sentence, who is late, and what cannot be known.
 import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { Segments } from "../../charts/segments.mjs";
@@ -19,7 +19,7 @@ function LateRank({ run, row, ranks }) {
       compare with other ranks</a></p>`;
 }
 
-/** Ranks that wait far longer than the others, when nobody is late. */
+/** Ranks that wait far longer than the others although no rank is late. */
 function Early({ run, ranks, step_ns }) {
   const early = outliers(ranks, "exposed_wait_ns", step_ns)
     .filter(({ stands_out, away_ns }) => stands_out && away_ns > 0).slice(0, MOST_NAMED);
@@ -36,11 +36,11 @@ function Late({ run, late, wait_ns, ranks, step_ns, has_pipeline }) {
     return html`${late.slice(0, MOST_NAMED).map((row) => html`<${LateRank} key=${row.rank}
       run=${run} row=${row} ranks=${ranks.length} />`)}`;
   }
-  if (has_pipeline) return null; // its stages wait in turn by their nature
+  if (has_pipeline) return null; // its stages naturally wait for each other in turn
   return wait_ns > 0 && html`<${Early} run=${run} ranks=${ranks} step_ns=${step_ns} />`;
 }
 
-/** In which groups the waiting is; that of a pipeline has a name and a page. */
+/** Which groups wait; pipeline groups have a name and a page. */
 function Dimensions({ run, parts }) {
   const text = dimensions_sentence(parts);
   const has_pipeline = parts.some(({ dimension }) => dimension === "pipeline");
@@ -58,7 +58,7 @@ function Lone({ row, share }) {
 
 /**
  * @param {{run: string, data: any, ranks: any[], waits: any[], lateness: any[], clocks: any[],
- *          notes: string[]}} props rows of the tables of these names, the summary's reply
+ *          notes: string[]}} props rows of the tables with these names; data: the summary's reply
  */
 export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }) {
   const split = matched_calls(waits) > 0 ? exposed_split(ranks) : null;

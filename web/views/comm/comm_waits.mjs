@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collectives over all their ranks: how fast they are, how long they wait, what of it is exposed.
+// Collectives over all their ranks: how fast they are, how long they wait, how much is exposed.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { bytes, percent, plural } from "../../base/format.mjs";
@@ -71,7 +71,7 @@ function columns_of(frame) {
   ];
 }
 
-// In the detail of a row sums and means stand side by side.
+// A row's detail shows sums and means side by side.
 const LABELS = {
   total_ns: "Sum of times",
   wait_ns: "Sum of waits",
@@ -99,7 +99,7 @@ const VIEW = {
   short: (name) => (name === "–" ? "not described" : name),
 };
 
-/** Message size against bus bandwidth of the rows that have both. */
+/** Message size against bus bandwidth for rows that have both. */
 export function Bandwidths({ points, note, actions }) {
   if (points.length === 0) return null;
   const best = points.reduce((a, b) => (b.bus_gbps > a.bus_gbps ? b : a));
@@ -109,7 +109,7 @@ export function Bandwidths({ points, note, actions }) {
     <${Scatter} rows=${points} caption=${caption} /><//>`;
 }
 
-const LEAST_BYTES = 1000; // below, a transfer says nothing of the link
+const LEAST_BYTES = 1000; // smaller transfers say nothing about the link
 
 /** @param {any[]} rows @param {(row: any) => any} more fields of the chart */
 export const bandwidth_points = (rows, more) => rows

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the changes table: which matter, how they are called, what a change is made of; pure.
+// Rows of the changes table: which ones matter, their names, what a change consists of; pure.
 import { row_label } from "../../charts/waterfall_model.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { shapes_text, types_text } from "../../base/shapes_text.mjs";
@@ -17,7 +17,7 @@ const MATCH_WORDS = {
   bar: "",
 };
 
-/** Which side a row lacks: "base", "cand" or "". */
+/** Which side lacks a row: "base", "cand" or "". */
 export function lacking(row) {
   if (row.base_calls === 0 && row.base_ns === 0) return "base";
   if (row.cand_calls === 0 && row.cand_ns === 0) return "cand";
@@ -32,11 +32,11 @@ export function match_words(row) {
   return MATCH_WORDS[row.match] ?? row.match ?? "–";
 }
 
-/** Idle time has no counterpart to be matched with; it is a change like any other. */
+/** Idle time cannot be matched; it is a change like any other. */
 export const is_unmatched = (row) =>
   row.match === "unmatched" && Boolean(row.op ?? row.base_kernel ?? row.cand_kernel);
 
-/** What the first cell of a row says: its name and, in small print, what tells it from others. */
+/** A row's first cell: its name and, in small print, what distinguishes it. */
 export function name_of(row) {
   if (part_of(row.bar).idle && !row.op && row.level !== "category") {
     return { name: `Idle: ${cause_label(row.category)}`, more: part_of(row.bar).label };
@@ -53,7 +53,7 @@ export function name_of(row) {
 }
 
 /**
- * Why a row is hidden at first, or "": what tests call noise, and what is too small to matter.
+ * Why a row is hidden at first, or "": within noise, or too small to matter.
  * @param {any} row @param {number} floor_ns
  */
 export function hidden_as(row, floor_ns) {
@@ -62,9 +62,9 @@ export function hidden_as(row, floor_ns) {
 }
 
 /**
- * Rows as the table needs them, and how many are hidden for which reason.
+ * Rows for the table, and how many are hidden for which reason.
  * @param {any[]} rows @param {{floor_ns: number, all: boolean, place: {bar: string, cat: string}}}
- * options `all`: nothing is hidden; `place` where the waterfall stands
+ * options `all`: nothing is hidden; `place`: the place in the waterfall
  */
 export function shown_changes(rows, { floor_ns, all, place }) {
   const inside = rows.filter((row) => (!place.bar || row.bar === place.bar)

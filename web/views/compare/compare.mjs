@@ -34,13 +34,13 @@ function Toggles({ query, change }) {
       step</span>`}</div>`;
 }
 
-/** Links to the sections of a long page, which stay in sight. */
+/** Sticky links to the sections of a long page. */
 function Jumps({ sections }) {
   return html`<nav class="jumps" aria-label="On this page"><ul>${sections.map(([id, label]) =>
     html`<li key=${id}><a href="#${id}">${label}</a></li>`)}</ul></nav>`;
 }
 
-/** What stands below the verdict: name in the address, label, content. */
+/** The sections below the verdict: name in the address, label, content. */
 function sections_of({ data, query, one, candidate, waterfall }) {
   const floor_ns = candidate.summary.relevant_from_ns ?? 0;
   const names = [side_name(data.base.runs), side_name(candidate.runs)];
@@ -62,7 +62,7 @@ function sections_of({ data, query, one, candidate, waterfall }) {
   ];
 }
 
-/** All about one candidate. */
+/** Everything about one candidate. */
 function Detail({ data, query, at }) {
   const candidate = data.candidates[at];
   const one = of_chosen(query);
@@ -89,7 +89,7 @@ function Comparison({ data, query, change }) {
           <p>${sentence(summary.verdict_text)}</p><//>`}`;
 }
 
-/** Tokens per step are known to people only; here is where they can tell. */
+/** Only people know the tokens per step; here they can enter them. */
 function TokensNeeded({ problem, change }) {
   return html`<${Notice} kind="warning" role="alert" title="Tokens per step are not known">
     <p>${sentence(problem.detail)}</p>

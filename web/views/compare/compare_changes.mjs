@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What changed, largest first, at the level that the reader chooses; noise and trifles on demand.
+// What changed, largest first, at the level chosen by the reader; noise and trifles on demand.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { count, ms_unit, p_text, percent, plural, short_kernel } from "../../base/format.mjs";
@@ -31,7 +31,7 @@ function Name({ change, opened, onopen }) {
 const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}" title=${name}>${
   short_kernel(name)}</span>`;
 
-/** The kernels that did the work on either side. */
+/** The kernels that did the work on each side. */
 function Kernels({ change }) {
   const { base_kernel: base, cand_kernel: cand } = change;
   if (!base && !cand) return html`<span class="faint">–</span>`;
@@ -64,7 +64,7 @@ function facts_of(change) {
   ].filter(([, value]) => value !== null);
 }
 
-/** The two exact terms of a change, what tests say, and the names in full. */
+/** The two exact terms of a change, the test results, and the names in full. */
 function Detail({ change }) {
   const { base_kernel: base, cand_kernel: cand } = change;
   const names = base === cand ? [["Kernel", base]] : [["Base", base], ["Candidate", cand]];
@@ -78,7 +78,7 @@ function Detail({ change }) {
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl></div>`;
 }
 
-/** Names, and beside them what did the work; kernels are named by both sides' chips. */
+/** Names, and next to them what did the work; kernels are named by the chips of both sides. */
 function name_columns(frame, { opened, toggle, level }) {
   const at = (row) => row_at(frame, row);
   const name = (row) => html`<${Name} change=${at(row)} opened=${opened === row}
@@ -173,8 +173,10 @@ function NoChange({ found, floor_text, query, change }) {
       them</button>` : ""}.</p>`;
 }
 
-/** @param {{query: any, summary: any, place: {bar: string, cat: string}, onall: () => void}} props
- * `place` is where the waterfall stands: the table follows it */
+/**
+ * @param {{query: any, summary: any, place: {bar: string, cat: string}, onall: () => void}} props
+ * `place` is the place in the waterfall: the table follows it
+ */
 export function ChangeTable({ query, summary, place, onall }) {
   const [view, change] = use_query(DEFAULTS);
   const { resource, rows, links } = use_compare_table(query, "waterfall", { level: view.level });
@@ -199,7 +201,7 @@ export function ChangeTable({ query, summary, place, onall }) {
 
 const only_text = ({ rows, ns }) => `${plural(rows, "row")}, ${ms_unit(ns)}`;
 
-/** What only one of the sides has, whatever its size. */
+/** What only one side has, whatever its size. */
 export function Unmatched({ query }) {
   const [view, change] = use_query({ unmatched_sort: "-size_ns" });
   const { rows } = use_compare_table(query, "waterfall", { level: "op" });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the compare page's query says, and the API's tables for it.
+// The compare page's query, and the API's tables for it.
 import { useMemo } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
@@ -11,7 +11,7 @@ const DEFAULTS = { base: "", cand: [], per: "step", rank: "headline", show: "1" 
 /** The page's own part of the query; its sections have theirs. */
 export const use_compare_query = () => use_query(DEFAULTS);
 
-/** What the API is asked with; defaults are left out there too. */
+/** Parameters for the API, also without defaults. */
 const params_of = ({ base, cand, per, rank }) => ({ base, cand,
   per: per === DEFAULTS.per ? null : per, rank: rank === DEFAULTS.rank ? null : rank });
 
@@ -26,14 +26,14 @@ export function chosen_of({ cand, show }) {
   return at >= 0 && at < cand.length ? at : 0;
 }
 
-/** The query of the chosen candidate alone: its detail costs no more for the others. */
+/** The query for the chosen candidate only: its detail takes no longer because of the others. */
 export const of_chosen = (query) => ({ ...query, cand: query.cand.slice(chosen_of(query),
   chosen_of(query) + 1) });
 
 /**
  * A whole table of a comparison.
  * @param {any} query @param {string} table @param {Record<string, any>} [more] filters
- * @param {boolean} [wanted] whether to ask at all
+ * @param {boolean} [wanted] whether to fetch it at all
  */
 export function use_compare_table(query, table, more = {}, wanted = true) {
   const path = compare_api(query, table, { ...more, limit: "all", format: "columns" });

@@ -33,7 +33,7 @@ export function Gate({ query }) {
       <code>series~latest</code> and the candidate by the run that the job uploaded.</p><//>`;
 }
 
-/** Links to the trend of each series that takes part. @param {{sides: any[][]}} props runs */
+/** Links to the trend of each series involved. @param {{sides: any[][]}} props runs */
 export function Histories({ sides }) {
   const series = new Map();
   for (const { series: name, project } of sides.flat()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// More than one candidate: all beside the base as bars and as a table; one is chosen for the detail
+// Several candidates: all next to the base as bars and as a table; one is chosen for the detail
 // below.
 import { html, useMemo } from "../../base/ui.mjs";
 import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The modules of two sides as a tree: rows come each below its parent; pure.
+// The modules of two sides as a tree: each row comes below its parent; pure.
 
 /** The last name of a path. @param {any} row */
 const name_of = ({ path, depth }) => (depth === 0 ? "All device work" : path.split("/").at(-1));
@@ -31,9 +31,11 @@ export function module_tree(rows) {
   return { root, first: known.get(root.id).nodes, known };
 }
 
-const FEW = 12; // children that may be shown unasked
+const FEW = 12; // children shown without asking
 
-/** The root, and below it what holds most of the change as long as that is not too much to show. */
+/**
+ * Opens the root, and below it what contains most of the change, unless that is too much to show.
+ */
 export function open_at_first({ root, known }) {
   const ids = [root.id];
   for (let at = root; ids.length < 4;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the sides can be compared at all: settings that differ, who says so, the rest on demand.
+// Whether the sides can be compared at all: settings that differ, their sources, the rest on
+// demand.
 import { html, useState } from "../../base/ui.mjs";
 import { label_of } from "../../base/values.mjs";
 import { plural } from "../../base/format.mjs";
@@ -19,7 +20,7 @@ function Value({ value, source }) {
 function Setting({ row }) {
   const text = (value) => setting_text(row.key, value);
   const base = html`<${Value} value=${text(row.base)} source=${row.base_source} />`;
-  const both = row.differs || row.base !== cand_value(row); // names of hosts differ in nothing
+  const both = row.differs || row.base !== cand_value(row); // host names never count as different
   return html`<div class=${row.differs ? "" : "equal"}>
     <dt>${label_of(row.key)}</dt>
     <dd>${base}${both && html` <span class="to" aria-label="to">→</span>${" "}

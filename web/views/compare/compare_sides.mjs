@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is compared with whom: a field for the base and one for each candidate, repeats, swapping.
+// What is compared: a field for the base and one for each candidate, repeats, swapping.
 import { html, useEffect, useRef, useState } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
@@ -16,7 +16,7 @@ const LISTED = 100;
 const note_of = ({ gpu, status }) => (status === "done" || status === "partial"
   ? (gpu ? short_gpu(gpu) : "") : status);
 
-/** Runs whose names match, asked for a moment after the last key; the last answer stays. */
+/** Runs whose names match, fetched shortly after the last key; the last answer stays. */
 function use_choices() {
   const [q, set_q] = useState("");
   const [asked, set_asked] = useState("");
@@ -37,7 +37,7 @@ function use_repeats(run) {
   return use_api(path || null).data?.total ?? 1;
 }
 
-/** What a side stands on, and the way to more evidence. */
+/** What a side is based on, and how to get more evidence. */
 function SideNote({ side, runs, onpick }) {
   const [run] = runs;
   const repeats = use_repeats(runs.length === 1 ? run : null);
@@ -58,7 +58,7 @@ function SideNote({ side, runs, onpick }) {
   </p>`;
 }
 
-/** The runs of a side; a lone one is asked for by itself while there is no comparison yet. */
+/** The runs of a side; a single one is fetched separately while there is no comparison yet. */
 function use_known(side, runs, found) {
   const keys = keys_of(side);
   const asks = !found && runs.length === 0 && keys.length === 1 && !is_series(side);
@@ -83,8 +83,8 @@ function Side({ label, side, found, onpick, onremove, ...more }) {
  * @param {{sides: import("./side_model.mjs").Sides, runs_of: (at: number) => any[],
  *          change: (sides: import("./side_model.mjs").Sides) => void, found: boolean,
  *          children?: any}} props
- * `runs_of` gives the runs of a candidate by its place, of the base at -1, as far as known;
- * `found`: a comparison has them or is on its way; `children` stand beside the buttons
+ * `runs_of` returns the known runs of a candidate by index, of the base at -1; `found`: a
+ * comparison has them or is loading; `children` go next to the buttons
  */
 export function Sides({ sides, runs_of, change, found, children }) {
   const [adding, set_adding] = useState(false);

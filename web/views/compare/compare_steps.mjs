@@ -7,7 +7,7 @@ import { Card } from "../../widgets/widgets.mjs";
 import { strips_of } from "./strip_model.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 
-const FEW_STEPS = 5; // below that the interval is as wide as the steps themselves
+const FEW_STEPS = 5; // with fewer, the interval is as wide as the range of steps
 
 function caption_of(strips) {
   if (strips.some(({ runs }) => runs.length > 1)) {

@@ -13,7 +13,7 @@ import { counted_states, group_text, pair_text, rank_statistics, rank_text, rank
 
 const all_rows = (frame) => Array.from({ length: frame.length }, (_, i) => i);
 
-/** A card with a table of one of the comparison's tables; its order is in the address. */
+/** A card with one of the comparison's tables; its sort order is in the address. */
 function PairCard({ title, table, query, note, sort, prepare, columns, empty, head, floor_ns }) {
   const key = `${table}_sort`;
   const [view, change] = use_query({ [key]: sort });
@@ -90,7 +90,7 @@ export const Ranks = ({ query, floor_ns }) => html`<${PairCard} title="Ranks" ta
   prepare=${(rows) => shown_ranks(rows).map((row) => with_size(row, row.delta_ns))}
   empty="No ranks to compare." />`;
 
-/** More memory is worse only near the capacity; it is coloured as a change all the same. */
+/** More memory is worse only near the capacity; it is still coloured as a change. */
 function BytesDelta({ value }) {
   if (value === null || value === undefined) return html`<span class="faint">–</span>`;
   if (value === 0) return "0";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict: direction and size in words, how sure that is and why; how to become surer.
+// The verdict: direction and size in words, how certain it is and why; how to become more certain.
 import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
 import { plural, sentence } from "../../base/format.mjs";
@@ -35,7 +35,7 @@ function Line({ base, cand, summary, per }) {
     <${SideName} runs=${base} /> ${chip}</p>`;
 }
 
-/** Only where repeats would help: the command that brings them. */
+/** Only if repeats would help: the command to add them. */
 function MoreRepeats({ base, cand, summary }) {
   if (summary.verdict !== "noise unknown") return null;
   const [run] = base.length < cand.length ? base : cand;

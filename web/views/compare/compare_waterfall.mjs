@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waterfall with its drill-down: parts, categories, operators, shapes, kernels. What is below a
-// part is asked for when the part opens.
+// part is fetched when the part opens.
 import { html, useMemo, useRef } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { announce } from "../../base/announce.mjs";
@@ -14,7 +14,7 @@ import { use_compare_table } from "./compare_data.mjs";
 
 const TOP_LEVELS = ["bar", "category"];
 
-/** The bars with their categories, and all that is below the bar in which the reader is. */
+/** The bars with their categories, and everything below the current bar. */
 export function use_waterfall(query) {
   const [place, change] = use_query(TOP_PLACE);
   const top = use_compare_table(query, "waterfall", { level: TOP_LEVELS });
@@ -29,7 +29,7 @@ export function use_waterfall(query) {
     go };
 }
 
-/** Where the reader is, each level above it a button. */
+/** The current place, with a button for each level above it. */
 function Path({ path, go }) {
   if (path.length === 0) return null;
   const up = (text, to) => html`<button type="button" class="link" onClick=${() => go(to)}>${text}
@@ -46,7 +46,7 @@ function Level({ waterfall, names, summary }) {
   const asked = useMemo(() => waterfall_level(tree, place, summary), [tree, place.bar, place.cat,
     place.node, summary]);
   const last = useRef(asked);
-  // Until the parts of a column are here, the level above stays, and with it the focus.
+  // Until a column's parts have arrived, the level above stays, and with it the focus.
   if (asked.columns.length > 0 || !waterfall.inside.loading) last.current = asked;
   const level = last.current;
   const { path, columns } = level;

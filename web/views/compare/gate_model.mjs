@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The request by which a CI job asks whether a regression may pass; pure.
+// The request by which a CI job asks whether a change may pass; pure.
 import { address } from "../../base/address.mjs";
 
 export const LIMITS = [["0.01", "1 %"], ["0.02", "2 %"], ["0.03", "3 %"], ["0.05", "5 %"],
   ["0.1", "10 %"]];
 
-/** For a shell: single quotes hold everything but themselves. @param {string} text */
+/** For a shell: single quotes protect everything but themselves. @param {string} text */
 export const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /**
@@ -19,6 +19,6 @@ export function gate_command({ base, cand, per, rank, limit, undecided }, origin
   return `curl --fail-with-body ${quoted(origin + readable(path))}`;
 }
 
-/** Characters that a query may hold as they are. */
+/** Characters that may stay readable in a query. */
 const readable = (path) => path.replaceAll("%40", "@").replaceAll("%2C", ",").replaceAll("%3A", ":")
   .replaceAll("%2F", "/").replaceAll("%7E", "~");

@@ -4,15 +4,15 @@ import { part_of } from "../../base/parts.mjs";
 import { side_name } from "./side_model.mjs";
 import { is_comparable, matched } from "./verdict_model.mjs";
 
-/** The eight parts of one side in the columns that stacks read. @param {any[]} bars */
+/** The eight parts of one side, in the columns used by stacks. @param {any[]} bars */
 function parts_row(bars, side) {
   return Object.fromEntries(bars.map((row) => [part_of(row.bar).column, row[side]]));
 }
 
 /**
- * The base and every candidate that has steps as rows of a stack.
+ * The base and every candidate with steps as rows of a stack.
  * @param {any} data reply of /compare @param {any[]} bars rows of level bar of all candidates
- * @returns {import("../../charts/stack_rows.mjs").StackRow[]} keys: "base", then places from 0
+ * @returns {import("../../charts/stack_rows.mjs").StackRow[]} keys: "base", then indices from 0
  */
 export function stacks_of(data, bars) {
   const of = (number) => bars.filter(({ cand }) => cand === number);

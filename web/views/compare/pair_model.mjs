@@ -3,7 +3,7 @@
 
 const missing = (value) => value === null || value === undefined;
 
-/** "2 → 3", one figure where both are the same, "–" for a side that has none. */
+/** "2 → 3", a single figure if both are equal, "–" for a side without one. */
 export function pair_text(base, cand, write) {
   const [a, b] = [base, cand].map((value) => (missing(value) ? "–" : write(value)));
   return a === b ? a : `${a} → ${b}`;
@@ -15,17 +15,17 @@ export function group_text({ role, group_size }) {
   return [role, size].filter(Boolean).join(", ") || "–";
 }
 
-/** A rank, or the statistic that stands in where the ranks of both sides differ. */
+/** A rank, or the statistic shown instead if the two sides have different ranks. */
 export const rank_text = ({ rank, statistic }) => (missing(rank) ? (statistic ?? "–")
   : String(rank));
 
-/** Single ranks where both sides have the same ones, else the statistics. */
+/** Single ranks if both sides have the same ones, else the statistics. */
 export function shown_ranks(rows) {
   const single = rows.filter(({ rank }) => !missing(rank));
   return single.length > 0 ? single : rows;
 }
 
-/** "min 29.0 → 29.5, max 30.0 → 31.0 ms" where there are single ranks beside it, or "". */
+/** "min 29.0 → 29.5, max 30.0 → 31.0 ms" if single ranks are shown, too, or "". */
 export function rank_statistics(rows, write) {
   const of = rows.filter(({ rank }) => missing(rank));
   if (of.length === 0 || rows.length - of.length < 2) return "";
@@ -38,7 +38,7 @@ export const with_size = (row, delta) => ({ ...row, size_ns: Math.abs(delta ?? 0
 
 const STATES = ["new", "changed", "fixed", "unchanged"];
 
-/** New ones first, then changed, fixed and unchanged, each by what they cost. */
+/** New ones first, then changed, fixed and unchanged, each by cost. */
 export function ranked_findings(rows) {
   const place = ({ state }) => STATES.indexOf(state);
   const size = ({ delta_cost_ns, cand_cost_ns }) =>

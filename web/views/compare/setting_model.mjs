@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which settings of two sides come first: those without which a comparison says little; pure.
+// Which settings of two sides come first: those that matter most for a comparison; pure.
 import { bytes } from "../../base/format.mjs";
 
 const FIRST = ["gpu", "ranks", "world_size", "precision", "batch_size", "seq_len",
@@ -19,16 +19,16 @@ export function ordered_settings(settings) {
     .map(({ row }) => row);
 }
 
-/** The candidate's value, by its name in either shape of the table. */
+/** The candidate's value, under its name in either shape of the table. */
 export const cand_value = (row) => row.cand_value ?? null;
 
-/** A value as people write it: sizes of memory come as plain bytes. */
+/** A value for people: memory sizes come as plain bytes. */
 export function setting_text(key, value) {
   const is_size = /(^|_)(memory|bytes)$/.test(key) && /^\d{6,}$/.test(value ?? "");
   return is_size ? bytes(Number(value)) : value;
 }
 
-/** Who says so: only what people gave is marked. @param {string|null} source */
+/** The source: only values that people gave are marked. @param {string|null} source */
 export const source_mark = (source) => (source === "upload" ? "given" : "");
 
 /** "3 settings differ". @param {number} n */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sides of a comparison as the address has them: keys of runs, repeats after commas, all runs
-// of a series as NAME@*; pure.
+// The sides of a comparison in the address: keys of runs, repeats separated by commas, all runs of
+// a series as NAME@*; pure.
 import { quoted } from "./gate_model.mjs";
 
 export const MOST_CANDIDATES = 8;
 const SERIES_END = "@*";
 const DEFAULT_PROJECT = "default";
 
-const PLAIN_WORD = /^\w[\w.+-]*$/; // for a shell, and not a file for curl
+const PLAIN_WORD = /^\w[\w.+-]*$/; // for a shell, and not read as a file by curl
 
 /** @typedef {{id: string, name: string, project?: string, series?: string, gpu?: string}} Run */
 /** @typedef {{base: string, cand: string[]}} Sides */
@@ -24,7 +24,7 @@ export function series_key({ series, project }) {
 /** Whether a side is all runs of a series. @param {string} side */
 export const is_series = (side) => keys_of(side).some((key) => key.endsWith(SERIES_END));
 
-/** Base and one candidate change places. @param {Sides} sides @returns {Sides} */
+/** Swaps the base and one candidate. @param {Sides} sides @returns {Sides} */
 export function swapped({ base, cand }, at = 0) {
   return { base: cand[at] ?? "", cand: put(cand, at, base) };
 }
@@ -48,7 +48,7 @@ export function shared_series(runs) {
   return same ? first.series : null;
 }
 
-/** What a side is called. @param {Run[]} runs */
+/** A side's name. @param {Run[]} runs */
 export function side_name(runs) {
   if (runs.length === 0) return "–";
   if (runs.length === 1) return runs[0].name;
@@ -57,7 +57,7 @@ export function side_name(runs) {
   return `${runs[0].name} and ${runs.length - 1} more`;
 }
 
-/** The command that uploads one more repeat of a run. @param {Run} run @param {string} origin */
+/** The command that uploads another repeat of a run. @param {Run} run @param {string} origin */
 export function repeat_command({ series, project }, origin) {
   const field = (name, value) => (PLAIN_WORD.test(value) ? `-F ${name}=${value}`
     : `--form-string ${quoted(`${name}=${value}`)}`);

@@ -4,8 +4,8 @@ import { median } from "../../charts/trend_model.mjs";
 import { side_name } from "./side_model.mjs";
 
 /**
- * Runs of one side with their steps and, as far as the table runs is there, its medians. Both come
- * as measured: `factor` brings them to the base's tokens.
+ * Runs of one side with their steps and, once the table runs is loaded, its medians. Both come as
+ * measured: `factor` scales them to the base's tokens.
  */
 function runs_of(side, rows, factor) {
   return side.runs.map((run, i) => {
@@ -30,8 +30,8 @@ function strip_of(side, rows, { key, label, kind, step_ns, interval, factor = 1 
 }
 
 /**
- * The base's strip and one for each candidate that has steps.
- * @param {any} data reply of /compare @param {any[]} rows of compare_runs, as far as there
+ * The base's strip and one for each candidate with steps.
+ * @param {any} data reply of /compare @param {any[]} rows of compare_runs, as far as loaded
  * @returns {import("../../charts/dot_strip.mjs").Strip[]}
  */
 export function strips_of(data, rows) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a comparison says, in words: direction, size, how sure, by which method, above which
-// threshold; pure.
+// A comparison in words: direction, size, certainty, method, threshold; pure.
 import { count, ms_unit, number, p_text, percent, percent_signed, plural }
   from "../../base/format.mjs";
 import { part_of } from "../../base/parts.mjs";
@@ -18,12 +17,12 @@ const has = (value) => value !== null && value !== undefined;
 /** Whether both sides have steps, so that there is a difference. @param {any} summary */
 export const is_comparable = (summary) => has(summary?.delta_ns);
 
-/** What a step stands for: itself, or its tokens where sides are brought to the same. */
+/** What a step means: itself, or its tokens if the sides are scaled to the same number. */
 const unit_of = (per, { base_tokens }) => (per === "token" && base_tokens > 0
   ? `per ${count(base_tokens)} tokens` : "per step");
 
 /**
- * What was found for one candidate.
+ * The result for one candidate.
  * @param {any} summary a row of compare_summary @param {string} [per] "step" or "token"
  */
 export function headline(summary, per = "step") {
@@ -37,13 +36,13 @@ export function headline(summary, per = "step") {
   return { tone, words, share: is_tiny ? "less than 0.1 %" : percent_signed(share) };
 }
 
-/** "significant" is a fact about noise; whether it matters is another. */
+/** "significant" is a statement about noise; whether it matters is another question. */
 export function verdict_chip({ verdict, relevant }) {
   if (verdict !== "significant") return verdict;
   return relevant ? "significant" : "significant, too small to matter";
 }
 
-/** What the interval is called: a fence of past runs holds no confidence. @param {number} alpha */
+/** The interval's name: a fence of past runs is not a confidence interval. @param {number} alpha */
 export const interval_label = (method, alpha) => (["history", "series"].includes(method)
   ? "With the usual noise"
   : `${number(100 * (1 - alpha), 2)} % interval`);
@@ -54,8 +53,8 @@ export function interval_text({ shift_low_share: low, shift_high_share: high }) 
 }
 
 /**
- * How sure it is, as label and text, in the order of reading.
- * @param {any} summary @param {any} [thresholds] as the reply has them
+ * How certain it is, as label and text, in reading order.
+ * @param {any} summary @param {any} [thresholds] as in the reply
  * @returns {[string, string, string?][]} label, value, help
  */
 export function evidence(summary, thresholds = {}) {
@@ -94,7 +93,7 @@ function flops_text({ base_flops_time_share: base, cand_flops_time_share: cand }
     ? `${known_share(base)} and ${known_share(cand)} of the time` : null;
 }
 
-/** What stands in place of a headline where neither side can be faster, or null. */
+/** Replaces the headline if neither side can be faster; else null. */
 export function different_work({ same_work, same_work_share }) {
   return same_work === false ? `did different work: ${percent(same_work_share)} of the device time `
     + "matches by operator, shapes and calls per step" : null;

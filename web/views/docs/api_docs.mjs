@@ -8,7 +8,7 @@ import { Card, Command, Loaded, SearchBox } from "../../widgets/widgets.mjs";
 import { answers_of, operations_of, properties_of, refusals_of, type_text }
   from "./openapi_model.mjs";
 
-/** Prose of the description: code between backquotes, nothing else is markup. */
+/** Prose of the description: code in backquotes is the only markup. */
 function Prose({ text }) {
   if (!text) return null;
   return html`${text.split(/\n\n+/).map((paragraph, i) => html`<p key=${i}>${
@@ -54,7 +54,7 @@ function Refusals({ api }) {
     <${Properties} api=${api} schema=${api.components?.schemas?.Problem} /><//>`;
 }
 
-/** A line to try an operation with; what is in braces is the reader's. */
+/** A command to try an operation; the reader fills in what is in braces. */
 function curl_of({ method, path, body }) {
   const types = Object.keys(body?.content ?? {});
   if (types.includes("multipart/form-data")) {

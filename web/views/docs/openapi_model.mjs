@@ -2,7 +2,7 @@
 // Reads an OpenAPI 3.1 description: references, operations by tag, fields of a schema; pure.
 
 const METHODS = ["get", "post", "put", "patch", "delete", "head"];
-const DEEPEST = 8; // references in a row; a description is data and may go in circles
+const DEEPEST = 8; // references in a row; a description is data and may be circular
 
 /**
  * Follows `$ref` inside the document.
@@ -59,13 +59,13 @@ export function operations_of(api) {
 
 const PROBLEM = "application/problem+json";
 
-/** Whether an answer is nothing but a problem. */
+/** Whether a response is only a problem. */
 function is_problem({ content = {} }) {
   return Object.keys(content).join() === PROBLEM;
 }
 
 /**
- * The answers of an operation: its own, and the statuses of problems, which are described once.
+ * The responses of an operation: its own, and the statuses of problems, which are described once.
  * @param {any} api @param {any} responses
  * @returns {{own: [string, any][], refusals: string[]}}
  */
@@ -79,7 +79,7 @@ export function answers_of(api, responses) {
 }
 
 /**
- * What requests are refused with, by status.
+ * Why requests are refused, by status.
  * @param {any} api @returns {{status: string, description: string}[]}
  */
 export function refusals_of(api) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The guide: how to record a trace that answers the questions asked of it, and what that costs.
+// The guide: how to record a trace that answers your questions, and what that costs.
 import { html } from "../../base/ui.mjs";
 import { use_title } from "../../base/hooks.mjs";
 import { Card, Command } from "../../widgets/widgets.mjs";
 
 const origin = () => location.origin;
 
-/** The recording that serves most questions. */
+/** The recording that answers most questions. */
 export const RECORD = `import os
 from torch.profiler import ProfilerActivity, profile, schedule
 
@@ -76,7 +76,7 @@ const MEGATRON = `--profile --use-pytorch-profiler --tensorboard-dir traces \\
 const TORCHTITAN = `--profiling.enable_profiling --profiling.profile_freq 100 \\
 --profiling.save_traces_folder traces`;
 
-/** Each option, what is known by it, what it costs. */
+/** Each option, what it shows, what it costs. */
 const OPTIONS = [
   ["ProfilerActivity.CUDA", "Kernels and copies: the breakdown and everything built on it. "
     + "The name is the same on ROCm.", "540 to 830 bytes of JSON per kernel."],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters as people read them; pure.
+// Counters for people; pure.
 import { bytes, number, percent } from "../../base/format.mjs";
 
 /** A value with its unit. @param {number|null} value @param {string} unit of the counter */
@@ -16,7 +16,7 @@ export function counter_text(value, unit) {
 export const counter_label = ({ counter, device }) =>
   (device ? `${counter}, device ${device}` : counter);
 
-/** The points of one counter, and what a chart of them spans. @param {any[]} points of all */
+/** The points of one counter, and the range of its chart. @param {any[]} points of all */
 export function series_of(points, { counter, device }) {
   const own = points.filter((point) => point.counter === counter && point.device === device);
   const values = own.map(({ value }) => value);

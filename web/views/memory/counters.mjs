@@ -44,7 +44,7 @@ function Charts({ run, rank, rows }) {
 }
 
 /**
- * Nothing where no counter was recorded, as in most traces.
+ * Nothing if no counter was recorded, as in most traces.
  * @param {{run: string, rank: string}} props
  */
 export function Counters({ run, rank }) {

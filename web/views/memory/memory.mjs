@@ -143,7 +143,7 @@ function Memory({ reply, run, rank }) {
     ?? rows[0];
   const pick = html`<${DevicePick} rows=${rows} device=${row.device}
     onchange=${(device) => change({ device })} />`;
-  const told = row.leak === null; // the verdict on the leak says the note already
+  const told = row.leak === null; // the verdict on the leak includes the note
   return html`<${Figures} row=${row} help=${frame.help} />
     <${Card} title="Memory over time" note=${rows.length > 1 ? row.device : ""}>
       <${Timeline} run=${run} rank=${rank} row=${row} pick=${pick} />

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device of a rank one asks about first, from rows of the table memory; pure.
+// Which device of a rank to show first, from rows of the table memory; pure.
 
 /**
- * The device with the most memory held; the host is not one. Undefined: none was recorded.
+ * The device with the most memory held, other than the host. Undefined: none was recorded.
  * @param {Record<string, any>[]} rows
  */
 export function fullest_device(rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting a finding aside with a reason, and taking that back.
+// Dismissing a finding with a reason, and undoing that.
 import { html, useId, useState } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
@@ -11,7 +11,7 @@ import { run_api } from "../run/run_frame.mjs";
 
 const LONGEST = 4000;
 
-/** What is dismissed; an empty list until it is known. @param {string} run */
+/** The dismissed findings; an empty list until known. @param {string} run */
 export function use_dismissals(run) {
   const resource = use_api(run_api(run, "dismissals"));
   return { resource, items: resource.data?.items ?? [] };
@@ -19,7 +19,7 @@ export function use_dismissals(run) {
 
 const path_of = (run, id) => run_api(run, `dismissals/${encodeURIComponent(id)}`);
 
-/** Sends a change, and says what came of it. */
+/** Sends a change, and reports the outcome. */
 function use_change() {
   const [problem, set_problem] = useState(null);
   const change = async (said, ...request) => {
@@ -59,7 +59,7 @@ export function Dismiss({ run, finding }) {
   </form>`;
 }
 
-/** Why a finding was put aside, and the way back. @param {{run: string, finding: any}} props */
+/** Why a finding was dismissed, and how to undo that. @param {{run: string, finding: any}} props */
 export function Dismissed({ run, finding }) {
   const now = use_now();
   const [problem, change] = use_change();

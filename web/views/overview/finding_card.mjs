@@ -27,7 +27,9 @@ function Paragraph({ label, text }) {
   return text && html`<div><dt>${label}</dt><dd>${sentence(text)}</dd></div>`;
 }
 
-/** The cost beside the largest one: what is its own, and hatched what others explain too. */
+/**
+ * The cost relative to the largest one: solid for its own, hatched for what others explain, too.
+ */
 function CostBar({ finding, scale_ns }) {
   const own = own_cost(finding);
   const shared = Math.max(0, (finding.cost_ns ?? 0) - own);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings in the order of what each costs by itself, what they come to, which are put aside; pure.
+// Findings ordered by what each costs on its own, their sum, and which are dismissed; pure.
 import { ms_unit, percent } from "../../base/format.mjs";
 
 const SMALL_SHARE = 0.005;
@@ -7,19 +7,19 @@ const SMALL_SHARE = 0.005;
 /** The part of the cost that no costlier finding explains. */
 export const own_cost = (finding) => finding.own_cost_ns ?? finding.cost_ns ?? 0;
 
-/** The same as a share of the step. */
+/** Same as a share of the step. */
 export function own_share({ cost_ns, own_cost_ns, cost_share }) {
   if (!cost_ns) return 0;
   return (cost_share ?? 0) * ((own_cost_ns ?? cost_ns) / cost_ns);
 }
 
-/** What forbids to judge the rest is said first, though it costs nothing. */
+/** What prevents judging the rest comes first, though it costs nothing. */
 const leads = ({ rule }) => rule === "several_jobs";
 
 const by_cost = (a, b) =>
   leads(b) - leads(a) || own_cost(b) - own_cost(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
 
-// What costs no time is not small by its cost: leaks, a recording that lacks the device.
+// Findings without a time cost are not small: leaks, a recording that lacks the device.
 const costs_no_time = ({ rule, severity, cost_ns }) =>
   !cost_ns && (severity !== "info" || String(rule).startsWith("memory_"));
 
@@ -27,7 +27,7 @@ const is_small = (finding) => (finding.cost_share ?? 0) < SMALL_SHARE &&
   finding.severity !== "high" && !costs_no_time(finding);
 
 /**
- * Findings with the dismissal of each, parted into those that count, small ones and dismissed ones.
+ * Findings with their dismissals, split into those that count, small ones and dismissed ones.
  * @param {any[]} findings @param {{finding: string, reason: string, created: string}[]} dismissals
  */
 export function part_findings(findings, dismissals) {
@@ -43,7 +43,7 @@ export function part_findings(findings, dismissals) {
 }
 
 /**
- * What a recording lacks that findings need, with their names in words.
+ * What findings need and a recording lacks, in words.
  * @param {any[]} rows of the table recording
  */
 export function unjudged(rows) {
@@ -73,7 +73,7 @@ export function cost_text(finding) {
 const TOLD_FROM = 0.005; // of the cost
 
 /**
- * What of the cost another finding explains; "" without overlap.
+ * The part of the cost that another finding explains; "" without overlap.
  * @param {any} finding @param {any[]} all
  */
 export function overlap_text(finding, all) {
@@ -91,14 +91,14 @@ export function overlap_text(finding, all) {
 const listed = (word, text) =>
   `${word}${/[-,–]/.test(text) ? "s" : ""} ${text.replaceAll("-", "–").replace(/,(?! )/g, ", ")}`;
 
-/** "rank 5 · steps 3–7"; "" when all are affected. */
+/** "rank 5 · steps 3–7"; "" if all are affected. */
 export function affected_text({ rank, ranks, steps }) {
   const who = ranks || (rank === null || rank === undefined ? "" : String(rank));
   return [who && listed("rank", who), steps && listed("step", String(steps))].filter(Boolean)
     .join(" · ");
 }
 
-/** The facts of a finding; they come as JSON text and may be damaged. @returns {any[]} */
+/** The facts of a finding; they are JSON text, possibly damaged. @returns {any[]} */
 export function facts_of(evidence) {
   try {
     const facts = typeof evidence === "string" ? JSON.parse(evidence) : evidence;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All findings of a run; those below half a percent of the step fold away, so do dismissed ones.
+// All findings of a run; those below half a percent of the step are folded, as are dismissed ones.
 import { html, useMemo } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
@@ -29,7 +29,7 @@ function Fold({ label, ...props }) {
     <${FindingList} ...${props} /></details>`;
 }
 
-/** What no rule could look at, so that silence is not taken for health. */
+/** What no rule could examine, so that silence is not taken for health. */
 function Unjudged({ run }) {
   const { data } = use_rank_table(run, "recording", "");
   const gaps = unjudged(rows_of(frame_of(data)));
@@ -66,7 +66,7 @@ function Content({ run }) {
   const dismissals = use_dismissals(run);
   const href = (format) => api_href(address(path, { format }));
   const links = html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`;
-  // Dismissed findings must not flash up; a failure to know them must not hide the others.
+  // Dismissed findings must not flash up; failing to load them must not hide the others.
   const waiting = dismissals.resource.loading ? dismissals.resource : resource;
   return html`<${Loaded} resource=${waiting}>${() => resource.data && html`<${AllFindings}
     run=${run} reply=${resource.data} dismissals=${dismissals} links=${links} />`}<//>`;

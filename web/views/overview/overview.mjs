@@ -41,7 +41,7 @@ function StepFigure({ summary, stability }) {
       plural(step_count ?? 0, "step")}<//>`;
 }
 
-/** The most that tensors held on the headline rank; nothing where that was not recorded. */
+/** The most memory tensors held on the headline rank; nothing if that was not recorded. */
 function PeakFigure({ run }) {
   const { data } = use_rank_table(run, "memory", "");
   const row = data && fullest_device(rows_of(frame_of(data)));
@@ -54,7 +54,7 @@ function PeakFigure({ run }) {
       : "capacity not recorded"}<//>`;
 }
 
-/** Whether there are ranks to hold against each other. */
+/** Whether there are ranks to compare. */
 const has_spread = ({ ranks }) => ranks > 1;
 
 function SpreadFigure({ summary, ranks }) {
@@ -97,7 +97,7 @@ function Figures({ data, run, ranks }) {
   </dl>`;
 }
 
-/** What the recording lacks goes before the figures that leave it out. */
+/** What the recording lacks comes before the figures that leave it out. */
 function Lacking({ breakdown }) {
   const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
   if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
@@ -148,7 +148,7 @@ function RanksCard({ run, summary, ranks }) {
       slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
 }
 
-/** What to fix first, of what nobody has put aside. */
+/** What to fix first, among findings that are not dismissed. */
 function FixFirst({ run, findings, total }) {
   const { items, resource } = use_dismissals(run);
   const { large, small, dismissed } = part_findings(findings, items);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prefill and decode of an inference, where annotations or shapes tell them apart; else nothing.
+// Prefill and decode of an inference, if annotations or shapes separate them; else nothing.
 import { html, useMemo } from "../../base/ui.mjs";
 import { frame_of } from "../../base/frame.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner: what training a model would take of each GPU, several setups side by side.
+// The memory planner: what training a model would take on each GPU, several setups side by side.
 import { html, useEffect, useState } from "../../base/ui.mjs";
 import { api_get, api_href, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
@@ -14,7 +14,7 @@ import {
   write_setup,
 } from "./plan_model.mjs";
 
-/** A plan or a problem for each setup; those before stay while new ones are asked for. */
+/** A plan or a problem for each setup; the previous ones stay while new ones load. */
 function use_plans(setups, paths) {
   const [replies, set_replies] = useState(/** @type {any[]} */ ([]));
   const key = paths.join("\n");
@@ -80,7 +80,7 @@ function PartTable({ shown }) {
     </tbody></table></div>`;
 }
 
-/** The problems of all setups, each once. */
+/** The problems of all setups, once each. */
 function Problems({ replies }) {
   const problems = replies.map(({ problem }) => problem).filter(Boolean);
   const first = problems.filter((problem, i) =>
@@ -109,7 +109,7 @@ function Result({ shown, paths }) {
       recorded run, its Memory page shows the actual use.</p>`;
 }
 
-/** Those in the address, which may be ahead of what is shown. */
+/** The setups in the address, which may be newer than what is shown. */
 const setups_now = () => read_setups(new URLSearchParams(location.search).getAll("on"));
 
 export default function Plan() {

@@ -46,7 +46,9 @@ function Choice({ value, options, onchange, label }) {
       html`<option key=${key} value=${key}>${text}</option>`)}</select>`;
 }
 
-/** A field that reports when it is left or Enter is pressed; replies do not undo what is typed. */
+/**
+ * A field that reports when it loses focus or Enter is pressed; replies do not overwrite typing.
+ */
 function Text({ value, onchange, label }) {
   const [typed, set_typed] = useState(/** @type {string|null} */ (null));
   const commit = (event) => {
@@ -103,7 +105,8 @@ function SetupRow({ setup, number, gpus, onchange, onremove }) {
  * @typedef {import("./plan_model.mjs").Setup} Setup
  * @param {{setups: Setup[], gpus: {gpu: string}[],
  *          onchange: (update: (now: Setup[]) => Setup[]) => void}} props
- * `update` makes the next setups of those in the address, which may be newer than what is shown.
+ * `update` derives the next setups from those in the address, which may be newer than what is
+ * shown.
  */
 export function SetupTable({ setups, gpus, onchange }) {
   const put = (i) => (patch) => onchange((now) => now.with(i, { ...now[i], ...patch }));

@@ -3,7 +3,7 @@
 import { address } from "../../base/address.mjs";
 import { bytes } from "../../base/format.mjs";
 
-/** Models that people start from; the figures are those of their papers. */
+/** Models to start from, with the figures of their papers. */
 export const PRESETS = {
   "Llama 2 7B": { parameters: "7e9", layers: "32", hidden: "4096", heads: "32", vocab: "32000",
     seq_len: "4096" },
@@ -17,7 +17,7 @@ export const PRESETS = {
     vocab: "51200", seq_len: "2048" },
 };
 
-/** What the page asks for when its address says nothing. */
+/** Used if the address says nothing. */
 export const DEFAULTS = {
   ...PRESETS["Llama 2 7B"],
   precision: "mixed_bf16",
@@ -52,13 +52,13 @@ export const read_setups = (texts) => (texts.length > 0 ? texts : FIRST_SETUPS).
 /** @param {Setup} setup */
 export const write_setup = ({ gpu, strategy, dp, tp, pp }) => [gpu, strategy, dp, tp, pp].join(",");
 
-/** The preset whose figures stand in the form, or "". @param {Record<string, any>} query */
+/** The preset whose figures are in the form, or "". @param {Record<string, any>} query */
 export function preset_of(query) {
   const same = ([, model]) => Object.entries(model).every(([key, value]) => query[key] === value);
   return Object.entries(PRESETS).find(same)?.[0] ?? "";
 }
 
-/** What the API is asked for one setup. @param {Record<string, any>} query @param {Setup} setup */
+/** The API request for one setup. @param {Record<string, any>} query @param {Setup} setup */
 export function plan_path(query, setup) {
   const { on, ...model } = query;
   return address("/plan", { ...model, ...setup });
@@ -89,7 +89,7 @@ export const PARTS = {
   overhead: { part: "plan_overhead", label: "Overhead" },
 };
 
-/** Whether the plan fits the GPU it was asked for, in words. @param {any} plan */
+/** Whether the plan fits the requested GPU, in words. @param {any} plan */
 export function verdict_of(plan) {
   const { fits, headroom_bytes: free } = plan.gpus[0];
   if (fits === false) return { tone: "bad", text: `does not fit: ${bytes(-free)} over` };
@@ -97,7 +97,7 @@ export function verdict_of(plan) {
   return { tone: "good", text: `fits, ${bytes(free)} free` };
 }
 
-/** Length of the bars' full width, in bytes. @param {any[]} plans */
+/** What the full width of the bars represents, in bytes. @param {any[]} plans */
 export function scale_of(plans) {
   const most = plans.flatMap((plan) => [plan.total_bytes, plan.gpus[0].memory_bytes]);
   return Math.max(1, ...most) * 1.02;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures of the efficiency model in the order of its product; pure.
 
-// Parallel efficiency = load balance x communication efficiency; that = serialization x transfer.
+// Parallel efficiency = load balance x communication efficiency; the latter = serialization x
+// transfer.
 const ROLES = {
   parallel_efficiency: "load balance × communication",
   load_balance: "mean / longest compute",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rank comes last how often, what that costs the others, and what held it up.
+// Which rank comes last how often, what that costs the others, and why.
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";

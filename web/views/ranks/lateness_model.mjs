@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who comes late to the collectives, and why, in words; pure.
+// Who is late to the collectives, and why, in words; pure.
 import { capital, count, ms_unit, percent, plural } from "../../base/format.mjs";
 import { with_columns } from "../../base/frame.mjs";
 
-/** Reasons as the table lateness has them: in a cell, and as the end of a sentence. */
+/** Reasons in the table lateness: for a cell, and as the end of a sentence. */
 const REASONS = {
   compute_slower: ["Compute slower", "the same kernels take longer on it"],
   more_work: ["More work", "it runs more kernels than the others"],
@@ -23,18 +23,19 @@ export const reason_label = (reason) => reason_of(reason)[0];
 /** @param {string|null} reason */
 export const reason_words = (reason) => reason_of(reason)[1];
 
-const NAMED_FROM = 0.005; // of the step, both that it is late and that each of the others waits
-/** Of the waits that ranks cause: well above an even share among few, a fifth among many. */
+const NAMED_FROM = 0.005; // of the step, both for its lateness and for the wait of each of the
+                          // others
+/** Of the waits caused by ranks: well above an even share among few, a fifth among many. */
 const named_share = (ranks) => Math.max(0.2, Math.min(0.75, 1.5 / ranks));
 
 const caused = (rows) => rows.reduce((sum, { caused_wait_ns }) => sum + (caused_wait_ns ?? 0), 0);
 
-/** A rank that is late only because another group kept it waiting passes the blame on. */
+/** A rank that is late only because another group made it wait passes the blame on. */
 const is_to_blame = ({ reason }) => reason !== "communication";
 
 /**
- * The ranks for which the others wait so much that they are to be named, most waited for first.
- * One that is hardly later than the most is not late: then others are early.
+ * The ranks that make the others wait long enough to be named, longest first.
+ * One that is hardly later than most is not late: then others are early.
  * @param {any[]} rows of the table lateness @param {{steps: number, step_ns: number}} of
  */
 export function late_ranks(rows, { steps, step_ns }) {
@@ -55,8 +56,8 @@ const wait_of_each = (row, ranks, steps) =>
   (row.caused_wait_ns ?? 0) / Math.max(1, ranks - 1) / Math.max(1, steps);
 
 /**
- * Rows of the table ranks with the wait that each causes to each other rank per step; none for
- * those that are themselves kept waiting.
+ * Rows of the table ranks with the wait that each causes per step to each other rank; none for
+ * those that are themselves made to wait.
  * @param {any[]} ranks @param {any[]} lateness @param {number} steps
  */
 export function with_blame(ranks, lateness, steps) {
@@ -81,7 +82,7 @@ export function late_sentence(row, ranks) {
 const EXCESS = ["compute", "data_loading", "host", "memory", "comm", "idle"];
 
 /**
- * The table lateness per step, with the share of calls that each rank begins last.
+ * The table lateness per step, with the share of calls that each rank starts last.
  * @param {import("../../base/frame.mjs").Frame} frame @param {number} steps steady ones
  * @returns {import("../../base/frame.mjs").Frame}
  */

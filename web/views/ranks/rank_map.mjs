@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks in one picture, by place or by step, coloured by the figure that is chosen.
+// All ranks in one picture, by place or by step, coloured by the chosen figure.
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { use_api } from "../../base/api.mjs";
@@ -48,7 +48,7 @@ function caption_of(metric, scale, most, what) {
     ms_unit(most.value)} ${what(most)}`;
 }
 
-/** Milliseconds with as many decimals as the colours can tell. */
+/** Milliseconds with as many decimals as the colours can show. */
 function writer(scale) {
   const digits = scale ? heat_decimals(scale, 1e6) : 0;
   return (ns) => decimals(ns / 1e6, digits);
@@ -127,7 +127,7 @@ function StepsOfRanks({ run, ...props }) {
     : html`<${StepsMap} frame=${frame} ...${props} />`)}<//>`;
 }
 
-/** The link to a step in the timeline, whose place only the rank's own steps know. */
+/** The link to a step in the timeline, whose position only the rank's own steps give. */
 function StepLink({ run, rank, step }) {
   const path = address(run_api(run, "steps"), { rank, step, fields: "begin_ns,window_ns",
     format: "columns" });
@@ -145,7 +145,7 @@ const FACTS = [["step_median_ns", "Step p50"], ["compute_ns", "Compute"],
   ["exposed_wait_ns", "Exposed wait"], ["exposed_transfer_ns", "Exposed transfer"],
   ["idle_ns", "Idle"], ["lateness_ns", "Lateness"], ["clock_offset_ns", "Clock offset"]];
 
-/** What is known of the chosen rank, and where more of it is. */
+/** What is known about the chosen rank, and where to find more. */
 function ChosenRank({ run, row, step, late, onclose }) {
   const facts = FACTS.filter(([key]) => is_figure(row[key]));
   return html`<section class="chosen-rank" aria-label="Rank ${row.rank}">
@@ -180,7 +180,7 @@ export function RankMap({ run, rows, world, step_ns, lateness, query, change }) 
     .filter(({ step_column }) => query.by !== "steps" || step_column !== ""), [rows, query.by]);
   const metric = chosen_metric(metrics, query.metric);
   const missing = useMemo(() => missing_ranks(rows, world), [rows, world]);
-  // Where most have not come, their holes would only hide those that have.
+  // If most ranks are missing, their holes would only hide the others.
   const shown_world = missing.length <= rows.length ? world : null;
   const ranks = useMemo(() => all_ranks(rows, shown_world), [rows, shown_world]);
   const chosen = rows.find((row) => String(row.rank) === query.rank);

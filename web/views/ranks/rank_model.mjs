@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as a picture: the figures that are shown of them, where each has its place, which stand
-// out; pure.
+// Ranks as a picture: the figures shown, each rank's place, which ones stand out; pure.
 import { empty_grid, heat_distance, heat_scale, HOLE, turned } from "../../charts/heat_model.mjs";
 
 /**
  * @typedef {{key: string, label: string, column: string, step_column: string, help: string}} Metric
- * `column` is that of the table ranks, or made of lateness; `step_column` that of rank_steps, "" if
+ * `column` is in the table ranks, or derived from lateness; `step_column` is in rank_steps, "" if
  * there is none.
  */
 
@@ -32,14 +31,16 @@ export const METRICS = [
 
 const STEP_TIME = METRICS.find(({ key }) => key === "step");
 
-/** The metrics of which any row has a figure. @param {any[]} rows of the table ranks */
+/** The metrics that have a figure in any row. @param {any[]} rows of the table ranks */
 export function known_metrics(rows) {
   return METRICS.filter(({ column }) => rows.some((row) => is_figure(row[column])));
 }
 
 export const is_figure = (value) => value !== null && value !== undefined;
 
-/** Of those known the wanted one, else the first. @param {Metric[]} known @param {string} key */
+/**
+ * The wanted metric if known, else the first known one. @param {Metric[]} known @param {string} key
+ */
 export function chosen_metric(known, key) {
   return known.find((metric) => metric.key === key) ?? known[0] ?? STEP_TIME;
 }
@@ -47,7 +48,7 @@ export function chosen_metric(known, key) {
 const MOST_PLACES = 8192; // a world size may be wrong; holes for all of it would hide the rest
 
 /**
- * All ranks of the run in order, those that have not come included.
+ * All ranks of the run in order, including missing ones.
  * @param {any[]} rows of the table ranks @param {number|null} world
  */
 export function all_ranks(rows, world) {
@@ -59,7 +60,7 @@ export function all_ranks(rows, world) {
 
 const natural = new Intl.Collator("en", { numeric: true });
 
-/** Nodes of equal size that hold ranks in order; null when they do not. */
+/** Nodes of equal size with consecutive ranks; null if they are not. */
 function regular_nodes(rows) {
   if (rows.some(({ node, local_rank }) => !is_figure(node) || !is_figure(local_rank))) return null;
   const size = Math.max(...rows.map(({ local_rank }) => local_rank)) + 1;
@@ -76,7 +77,7 @@ const UNKNOWN_SIZE = 8;
 
 const block_name = (first, last) => (first === last ? `${first}` : `${first}–${last}`);
 
-/** Blocks of ranks in order, for those whose node is known and for those whose node is not. */
+/** Blocks of consecutive ranks, for those with a known node and those without. */
 function block_grid(ranks, row_of, { size, names }) {
   const blocks = Math.floor(ranks.at(-1) / size) + 1;
   const labels = Array.from({ length: blocks }, (_, block) => names
@@ -109,8 +110,8 @@ function is_crowded(rows) {
 }
 
 /**
- * Nodes and their GPUs, the longer side across; items are indices of rows. Where the nodes are
- * not known, blocks of eight ranks. A rank that has not come is a hole where its place is known.
+ * Nodes and their GPUs, the longer side across; items are indices of rows. If the nodes are
+ * unknown, blocks of eight ranks. A missing rank is a hole if its place is known.
  * @param {any[]} rows of the table ranks, at least one, all with their rank
  * @param {number|null} world
  */
@@ -142,14 +143,14 @@ export function steps_grid(frame, ranks) {
   return ranks.length > RANKS_DOWN ? turned(grid) : grid;
 }
 
-const STANDS_OUT_AT = 3.5; // robust deviations, as Iglewicz and Hoaglin advise
+const STANDS_OUT_AT = 3.5; // robust deviations, as recommended by Iglewicz and Hoaglin
 const MATTERS_FROM = 0.005; // of the step
 
-/** The difference of ranks below which nothing is to be seen: a hundredth of the step. */
+/** The difference between ranks below which no colour shows: a hundredth of the step. */
 export const colour_floor = (step_ns) => 0.01 * (step_ns ?? 0);
 
 /**
- * How each rank's figure lies among all of them, the farthest from the median first.
+ * Where each rank's figure is among all of them, the farthest from the median first.
  * @param {any[]} rows of the table ranks @param {string} column @param {number} step_ns
  * @returns {{row: number, value: number, away_ns: number, distance: number|null,
  *            stands_out: boolean}[]}
@@ -182,7 +183,7 @@ export function ranks_text(ranks, most = 8) {
   return runs.length > most ? `${shown.join(", ")} and more` : shown.join(", ");
 }
 
-/** Ranks of the world that have not come. @param {any[]} rows @param {number|null} world */
+/** Missing ranks of the world. @param {any[]} rows @param {number|null} world */
 export function missing_ranks(rows, world) {
   const here = new Set(rows.map(({ rank }) => rank));
   return all_ranks(rows, world).filter((rank) => !here.has(rank));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks that lie farthest from the median, as a table: the heatmap for those who read.
+// The ranks farthest from the median as a table: the heatmap for readers.
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
@@ -13,7 +13,7 @@ import { is_figure, outliers } from "./rank_model.mjs";
 
 const TOP = 20;
 
-/** Rows of the table: each rank with how it lies on the metric and why it is late. */
+/** Rows of the table: each rank with its position on the metric and why it is late. */
 function outlier_rows(rows, metric, step_ns, lateness) {
   const late_of = new Map(lateness.map((row) => [row.rank, row]));
   return outliers(rows, metric.column, step_ns).map((found) => {
@@ -28,7 +28,7 @@ function outlier_rows(rows, metric, step_ns, lateness) {
   });
 }
 
-const FAR = 99.9; // a distance beyond says no more
+const FAR = 99.9; // larger distances are shown as this
 
 function columns_of(frame, run, metric) {
   const at = (key, row) => value_at(frame, key, row);

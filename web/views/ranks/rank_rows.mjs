@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks as rows: median step, how far from the others, and where each one's step goes.
+// Ranks as rows: median step, distance from the others, and where each one's step goes.
 import { html, useMemo } from "../../base/ui.mjs";
 import { frame_of, value_at, row_at } from "../../base/frame.mjs";
 import { ms_signed, percent_signed } from "../../base/format.mjs";
@@ -20,7 +20,7 @@ function marks_of(frame, row, slowest) {
   return marks;
 }
 
-/** How far a rank's step is from the ranks' median; what rounds to nothing has no colour. */
+/** How far a rank's step is from the ranks' median; no colour if it rounds to nothing. */
 function Away({ step_ns, of_ns }) {
   if (step_ns === null) return "–";
   const ns = step_ns - of_ns;
@@ -72,7 +72,7 @@ export function RankRows({ reply, slowest, brief = false, limit, rows, sort, ons
       .slice(0, limit);
   }, [frame, limit, rows]);
   const measured = (frame.columns.step_median_ns ?? []).filter((ns) => ns !== null);
-  const marked = measured.length > 1 ? slowest : undefined; // of one, none is slowest
+  const marked = measured.length > 1 ? slowest : undefined; // a single rank is not the slowest
   const columns = brief_columns(frame, marked, scale_ns, middle(measured));
   return html`<${Table} caption="Ranks" frame=${frame} rows=${shown} sort=${sort} onsort=${onsort}
       view=${sort} columns=${brief ? columns : [...columns, ...MORE]} />

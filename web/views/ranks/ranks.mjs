@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which GPU or host is different: all ranks as a picture, those that stand out, how well all are
-// used, how the job is spread over them.
+// used, the parallel strategy.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { sort_rows } from "../../base/frame.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the job is spread over its ranks, how well they are used, and the pipeline's stages.
+// How the job is split over its ranks, how well they are used, and the pipeline's stages.
 import { html } from "../../base/ui.mjs";
 import { capital, count } from "../../base/format.mjs";
 import { frame_of } from "../../base/frame.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in for figures that a recording cannot give: what is missing and how to record it.
+// A placeholder for figures that a recording cannot give: what is missing and how to record it.
 import { html } from "../../base/ui.mjs";
 import { sentence } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
@@ -16,7 +16,7 @@ function Gap({ gap }) {
 
 /**
  * @param {{run: string, rank: string, title: string, items: string[], children?: any}} props
- * `items` are the words of the table recording that would have given the figures.
+ * `items` are those of the table recording that would have given the figures.
  */
 export function Lacks({ run, rank, title, items, children }) {
   const { data } = use_rank_table(run, "recording", rank);

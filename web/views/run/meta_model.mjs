@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Metadata that people give of a run: keys worth giving, edits, and how it joins what the trace
-// says; pure.
+// Metadata that people enter for a run: useful keys, edits, and how it is merged with the trace's;
+// pure.
 
-/** Keys that comparisons know, with what they are for. */
+/** Keys that comparisons use, with their purpose. */
 export const KNOWN_META = [
   { key: "model", help: "What is trained or served", example: "llama-70b" },
   { key: "commit", help: "Version of the code; trends show it beside each run",
@@ -30,14 +30,14 @@ export function meta_entries(meta) {
 /** What a key is for, or "". @param {string} key */
 export const meta_help = (key) => KNOWN_META[place(key)]?.help ?? "";
 
-/** Known keys that are not given yet. @param {{key: string}[]} rows */
+/** Known keys without a value yet. @param {{key: string}[]} rows */
 export function missing_keys(rows) {
   const given = new Set(rows.map(({ key }) => key.trim()));
   return KNOWN_META.filter(({ key }) => !given.has(key));
 }
 
 /**
- * The merge patch from some metadata to edited rows: keys that are gone or empty become null.
+ * The merge patch from some metadata to edited rows: removed or empty keys become null.
  * @param {Record<string, string>} before @param {{key: string, value: string}[]} rows
  */
 export function meta_patch(before, rows) {
@@ -49,8 +49,8 @@ export function meta_patch(before, rows) {
 }
 
 /**
- * What is known of a run's settings: what people gave wins over what its recordings state, which
- * is then told beside it.
+ * A run's settings: what people entered overrides what its recordings state, which is then shown
+ * next to it.
  * @param {Record<string, string>} meta
  * @param {{key: string, value: string, ranks?: number}[]} environment
  * @returns {{key: string, value: string, source: "given"|"trace", traced: string|null,

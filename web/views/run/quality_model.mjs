@@ -9,8 +9,8 @@ export function ends_early(quality, rank = null) {
 }
 
 /**
- * The group to tell where there is room for one: the worst, yet a cut file rather than what is
- * missing because of it.
+ * The group to show where there is room for one: the worst, but a truncated file rather than what
+ * is missing because of it.
  * @param {ReturnType<typeof quality_groups>} groups
  */
 export function first_told(groups) {
@@ -21,7 +21,7 @@ export function first_told(groups) {
 
 const SEVERITY_ORDER = { error: 0, warning: 1, info: 2 };
 
-/** "0–3, 5": ascending ranks with runs of neighbours joined. @param {number[]} ranks */
+/** "0–3, 5": ascending ranks, with consecutive ones joined. @param {number[]} ranks */
 export function rank_ranges(ranks) {
   const spans = [];
   for (const rank of [...ranks].sort((a, b) => a - b)) {
@@ -35,8 +35,8 @@ export function rank_ranges(ranks) {
 const plus = (a, b) => (a === null && b === null ? null : (a ?? 0) + (b ?? 0));
 
 /**
- * Rows that say the same of different ranks as one, with counts and times added; worst first.
- * The byte position stays only where it is one rank's.
+ * Merges rows that say the same about different ranks, adding counts and times; worst first.
+ * The byte position is kept only for a single rank.
  * @param {any[]} rows of the quality table
  */
 export function quality_groups(rows) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables that are kept of each rank: which rank is meant, how it is chosen, how one is asked for.
+// Tables kept per rank: which rank is meant, how it is chosen, how its table is fetched.
 import { html } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
@@ -13,7 +13,7 @@ const use_rank_list = (run) =>
 
 const ranks_of = (reply) => (reply?.columns?.rank ?? []).filter((rank) => rank !== null);
 
-/** Ranks that can be chosen, in order. @param {string} run @returns {number[]} */
+/** Ranks to choose from, in order. @param {string} run @returns {number[]} */
 export function use_ranks(run) {
   return ranks_of(use_rank_list(run).data);
 }
@@ -33,13 +33,13 @@ export function use_rank_table(run, name, rank, params = {}) {
   return use_api(address(run_api(run, name), { ...params, rank, format: "columns" }));
 }
 
-/** The same rows as data. */
+/** Links to the same rows as data. */
 export function rank_table_links(run, name, rank) {
   const href = (format) => api_href(address(run_api(run, name), { rank, format, limit: "all" }));
   return [["CSV", href("csv")], ["JSON", href("json")]];
 }
 
-/** Chooses the rank; nothing when there is only one. */
+/** Chooses the rank; nothing if there is only one. */
 function RankPick({ ranks, summary, rank, onchange, what }) {
   if (ranks.length < 2 && rank === "") return null;
   const headline = summary?.headline_rank;
@@ -56,7 +56,7 @@ function RankPick({ ranks, summary, rank, onchange, what }) {
 }
 
 /**
- * What is of one rank, below the choice of it; a rank that the run does not have is told once.
+ * Content about one rank, below its selector; a rank that the run does not have is reported once.
  * @param {{run: string, summary: any, rank: string, onchange: (rank: string) => void,
  *          what?: string, children: any}} props
  */

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page whose figures are of one rank: which one, and what stands there while there are none.
+// A page about one rank: which one, and what is shown while there are no figures.
 import { html } from "../../base/ui.mjs";
 import { Card, Empty } from "../../widgets/widgets.mjs";
 import { Lacks } from "./lacks.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
 import { RunFrame } from "./run_frame.mjs";
 
-const BUSY = new Set(["failed", "running", "pending"]); // the frame says so already
+const BUSY = new Set(["failed", "running", "pending"]); // the frame already says so
 
-/** What can be said before, or without, a result. */
+/** Shown before, or without, a result. */
 export function NoResult({ run }) {
   if (BUSY.has(run.status)) return null;
   return html`<${Empty} title="No figures yet">

@@ -17,10 +17,10 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
  *            foot?: (frame: any, rows: number[]) => any,
  *            more?: (frame: any, row: number) => any,
  *            keep?: (frame: any, row: number) => boolean, extra?: any, empty?: any}} TableView
- * `id` tells the tables of a page apart in the address; `search` are the text columns that a filter
- * looks into; `opens` makes the first column open a row's detail, which is code unless `prose`,
- * with `labels` besides those of the columns and `more` at its end; beyond `limit` rows the rest is
- * shown on demand.
+ * `id` distinguishes the tables of a page in the address; `search` are the text columns to filter
+ * by; `opens` makes the first column open a row's detail, which is code unless `prose`, with
+ * `labels` besides those of the columns and `more` at its end; rows beyond `limit` are shown on
+ * demand.
  */
 
 const NO_ROWS = html`<p class="empty-line">No rows.</p>`;
@@ -78,7 +78,7 @@ export function RankTable({ frame, view }) {
 }
 
 /**
- * Asks for the table and shows it in a card; `view.empty` stands in for a table without rows.
+ * Fetches the table and shows it in a card; `view.empty` replaces a table without rows.
  * @param {{run: string, name: string, rank: string, title: string, note?: string,
  *          view: TableView, params?: any}} props
  */

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording holds and lacks, from the table of that name; pure.
+// What a recording has and lacks, from the table recording; pure.
 
 const STATE_ORDER = { missing: 0, partial: 1, present: 2 };
 
 const order = ({ state }) => STATE_ORDER[state] ?? 1;
 
 /**
- * The named items that a recording does not hold in full, worst first.
+ * The named items that a recording does not have in full, worst first.
  * @param {any[]} rows of the table recording @param {string[]} items
  */
 export function gaps_among(rows, items) {
@@ -14,7 +14,7 @@ export function gaps_among(rows, items) {
     .sort((a, b) => order(a) - order(b));
 }
 
-/** Everything, what is missing first. @param {any[]} rows */
+/** Everything, missing items first. @param {any[]} rows */
 export function by_state(rows) {
   return [...rows].sort((a, b) => order(a) - order(b));
 }

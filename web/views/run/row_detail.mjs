@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All that a table knows of one row: long texts in full, every figure with its definition.
+// Everything a table knows about one row: long texts in full, every figure with its definition.
 import { html } from "../../base/ui.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { label_of, write_value } from "../../base/values.mjs";
@@ -33,7 +33,7 @@ export function RowDetail({ frame, row, first, prose, labels, more }) {
   </div>`;
 }
 
-/** The name in the first cell that opens and closes the detail of its row. */
+/** The name in the first cell, which opens and closes the row's detail. */
 export function OpenName({ text, title, is_open, onopen, swatch, prose }) {
   return html`<button type="button" class="kernel-name" aria-expanded=${is_open}
     title=${title ?? text} onClick=${onopen}>${swatch && html`<span class="swatch ${swatch}"

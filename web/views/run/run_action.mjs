@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopping the analysis of a run, and beginning it anew, from where its state is told.
+// Cancelling the analysis of a run, and restarting it, from where its state is shown.
 import { html, useState } from "../../base/ui.mjs";
 import { api_send } from "../../base/api.mjs";
 import { announce } from "../../base/announce.mjs";
@@ -12,7 +12,7 @@ const ACTIONS = {
 };
 
 /**
- * A button with what went wrong next to it; nothing for those who may not.
+ * A button with any failure next to it; nothing for users without the right.
  * @param {{run: {id: string}, action: "cancel" | "reanalyse"}} props
  */
 export function RunAction({ run, action }) {

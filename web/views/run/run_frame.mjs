@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What all pages of one run share: identity, tabs, the trust strip, and states short of done.
+// Common to all pages of one run: identity, tabs, the trust strip, and states short of done.
 import { html, useId, useState } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
@@ -12,7 +12,7 @@ import { meta_entries } from "./meta_model.mjs";
 import { first_told, quality_groups } from "./quality_model.mjs";
 import { RunAction } from "./run_action.mjs";
 
-// In groups: what it comes to, the work, what holds it up, where the figures come from.
+// In groups: the results, the work, what holds it up, where the figures come from.
 const TABS = [
   [["", "Overview"], ["findings", "Findings"]],
   [["kernels", "Kernels"], ["operators", "Operators"], ["modules", "Modules"],
@@ -21,7 +21,7 @@ const TABS = [
     ["memory", "Memory"]],
   [["ranks", "Ranks"], ["data", "Data"]],
 ];
-// Pages that can show one rank; a rank that was chosen on one is kept on the way to another.
+// Pages that can show one rank; a rank chosen on one is kept on the way to another.
 const OF_RANK = new Set(["kernels", "operators", "modules", "roofline", "timeline", "idle",
   "collectives", "memory", "data"]);
 const BUSY_POLL_MS = 1500;
@@ -34,14 +34,14 @@ export function run_api(run, name = "") {
 
 const is_moving = (run) => run.status === "running" || run.status === "pending";
 
-/** The summary, asked again while the analysis runs. @param {string} run */
+/** The summary, fetched again while the analysis runs. @param {string} run */
 export function use_summary(run) {
   return use_api(run_api(run, "summary"), (data) =>
     data && is_moving(data.run) ? BUSY_POLL_MS : null,
   );
 }
 
-/** A project's name, unless it is the one of runs without any. */
+/** A project's name, unless it is the default one. */
 export function shown_project({ project }) {
   return project === "default" ? "" : project;
 }
@@ -142,7 +142,7 @@ function FailedNotice({ run, page }) {
     <${RunAction} run=${run} action="reanalyse" /><//>`;
 }
 
-/** Figures that stand without some of the files must not look whole. */
+/** Figures without some of the files must not look complete. */
 function UnreadNotice({ run, page }) {
   if (run.status !== "partial") return null;
   const was_cancelled = run.error === "cancelled";

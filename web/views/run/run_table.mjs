@@ -8,7 +8,7 @@ import { run_api } from "./run_frame.mjs";
 
 /**
  * @param {string} run @param {string} name of the table @param {Record<string, string>} [params]
- * @param {boolean} [wanted] whether to ask at all
+ * @param {boolean} [wanted] whether to fetch it at all
  */
 export function use_table(run, name, params = {}, wanted = true) {
   const path = run_api(run, name);
@@ -19,7 +19,7 @@ export function use_table(run, name, params = {}, wanted = true) {
   return { resource, frame, rows, links: [["CSV", href("csv")], ["JSON", href("json")]] };
 }
 
-/** The first of some tables that has not come, else the last: what a page waits for. */
+/** The first of some tables that has not arrived, else the last: what a page waits for. */
 export function awaited(tables) {
   return (tables.find(({ resource }) => resource.data === null) ?? tables.at(-1)).resource;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A card around a tree of one rank: root and first level are one request, the rest comes lazily.
+// A card around a tree of one rank: root and first level are one request, the rest loads lazily.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
@@ -12,11 +12,11 @@ import { run_api } from "./run_frame.mjs";
 
 const SORT = "-total_owned_ns";
 
-/** The root is open at first, and what is the only node below it. */
+/** The root is open at first, and so is a single node below it. */
 const open_at_first = (root, first) =>
   (first.length === 1 ? `${root.id}.${first[0].id}` : String(root.id));
 
-/** The query in which all parts of a tree are asked for, but for which part. */
+/** The query common to all parts of a tree. */
 const base_of = (run, table, rank) => address(run_api(run, table), { rank });
 
 function Content({ reply, view, base }) {

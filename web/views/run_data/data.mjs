@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the figures rest on: trust report, files, environment, downloads; and the run's own data.
+// What the figures are based on: trust report, files, environment, downloads; and the run's own
+// data.
 import { html, useMemo } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
@@ -44,7 +45,7 @@ function QualityTable({ reply, analysed }) {
     : "Nothing has been analysed yet."}</p>`} />`;
 }
 
-/** Why the original bytes are not for whoever is looking; "" when they are. */
+/** Why this user may not have the original bytes; "" if they may. */
 function withheld({ secrets }) {
   if (secrets === 0 || may("admin")) return "";
   return secrets === null ? "the file has not been searched for secrets yet"

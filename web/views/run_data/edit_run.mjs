@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing what a run is called, its tags, metadata and steps, analysing it again, deleting it.
+// Editing a run's name, tags, metadata and steps, analysing it again, deleting it.
 import { html, useState } from "../../base/ui.mjs";
 import { api_send } from "../../base/api.mjs";
 import { announce } from "../../base/announce.mjs";
@@ -57,8 +57,8 @@ export function EditRun({ run, etag }) {
   const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
     <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false}
       ...${more} /></label>`;
-  const leave = () => navigate("/"); // where the way back is
-  // What is typed stays until what is stored is another; an analysis alone changes the ETag, too.
+  const leave = () => navigate("/"); // which offers the undo
+  // What is typed stays until the stored data changes; an analysis alone changes the ETag, too.
   const stored = JSON.stringify([run.name, run.project, run.tags, run.note, run.step, run.warmup]);
   return html`<${Card} title="This run">
     <form class="form form-grid" onSubmit=${save} key=${stored}>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Editing the metadata of a run: rows of key and value, with the keys that comparisons know.
+// Editing the metadata of a run: rows of key and value, with the keys that comparisons use.
 import { html, useId } from "../../base/ui.mjs";
 import { focus_once } from "../../base/hooks.mjs";
 import { meta_entries, meta_help, missing_keys } from "../run/meta_model.mjs";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the recording of one rank lacks, what that would tell and how to get it; and what it holds.
+// What the recording of one rank lacks, what that would show and how to get it; and what it has.
 import { html, useMemo } from "../../base/ui.mjs";
 import { capital, percent, sentence } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";

@@ -9,7 +9,7 @@ export function tags_text(tags) {
 }
 
 /**
- * The merge patch (RFC 7396) from some tags to what was typed: what is gone becomes null.
+ * The merge patch (RFC 7396) from some tags to what was typed: removed ones become null.
  * @param {Record<string, string>} before @param {string} text "a=b c=d"
  */
 export function tags_patch(before, text) {

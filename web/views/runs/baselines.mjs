@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Baselines in the list of runs: a star to set and unset, the ones there are, differences to them.
+// Baselines in the list of runs: a star to set and unset, the existing ones, differences from them.
 import { html, useState } from "../../base/ui.mjs";
 import { api_send } from "../../base/api.mjs";
 import { may } from "../../base/session.mjs";
@@ -13,7 +13,7 @@ import { compare_runs } from "../trends/trends_model.mjs";
 
 const path_of = (name) => `/baselines/${encodeURIComponent(name)}`;
 
-/** The star of a row: filled on a baseline. */
+/** A row's star: filled on a baseline. */
 export function BaselineStar({ run, onopen }) {
   const names = run.baselines ?? [];
   const set = names.length > 0;
@@ -34,7 +34,7 @@ function OwnNames({ names, onremove }) {
       onClick=${() => onremove(name)}>Unset</button></li>`)}</ul>`;
 }
 
-/** Gives a run the name of a baseline, or takes one from it. */
+/** Makes a run a named baseline, or removes that. */
 export function BaselineDialog({ run, baselines, onclose }) {
   const [name, set_name] = useState(run.baselines?.length > 0 ? "" : "main");
   const [problem, set_problem] = useState(null);
@@ -68,7 +68,7 @@ export function BaselineDialog({ run, baselines, onclose }) {
         <button type="button" onClick=${onclose}>Cancel</button></p></form><//>`;
 }
 
-/** All baselines, whatever the list below is filtered by. */
+/** All baselines, whatever the filter of the list below. */
 export function BaselineStrip({ baselines }) {
   if (baselines.length === 0) return null;
   return html`<ul class="baseline-strip" aria-label="Baselines">${baselines.map((one) => html`
@@ -78,8 +78,8 @@ export function BaselineStrip({ baselines }) {
 }
 
 /**
- * How a run compares with its baseline; links to the comparison, which knows of noise. Without a
- * colour, which would claim that it is more than noise.
+ * How a run compares with its baseline; links to the comparison, which considers noise. No colour,
+ * which would suggest that it is more than noise.
  */
 export function BaselineDelta({ run, baselines, chosen, none = "–" }) {
   const baseline = baseline_of(run, baselines, chosen);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of runs: search, what is slow at a glance, which to compare, drop to upload.
+// The list of runs: search, what is slow at a glance, which ones to compare, drop to upload.
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
 import { may } from "../../base/session.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
@@ -35,7 +35,7 @@ function poll_ms(reply) {
   return reply?.items?.some(is_moving) ? BUSY_POLL_MS : IDLE_POLL_MS;
 }
 
-/** Where a step goes, or that nobody can know and why. */
+/** Where a step goes, or why that is not known. */
 function StepParts({ run, none }) {
   if (run.parts && total_of(parts_of(run.parts)) > 0) {
     return html`<${MiniStack} row=${run.parts} label="${run.name}: " />`;
@@ -59,7 +59,7 @@ function RunName({ run, delta }) {
     ${run.error && html`<span class="run-error">${sentence(run.error)}</span>`}</span>`;
 }
 
-/** How many ranks have come of how many, as a bar and in figures, with the state. */
+/** How many ranks have arrived of how many, as a bar and in figures, with the state. */
 function RanksCell({ run }) {
   const { received, world_size, status, progress } = run;
   const share = world_size ? Math.min(1, received / world_size) : 1;
@@ -126,7 +126,7 @@ function columns_of({ frame, ticks, now, tracking, onstar }) {
   ].filter(Boolean);
 }
 
-/** The runs that are ticked, in the order in which they were; a search hides some of them. */
+/** The ticked runs, in order of ticking; a search hides some of them. */
 function use_ticks() {
   const [ticked, set_ticked] = useState([]);
   const has = (wanted) => ticked.some(({ id }) => id === wanted);
@@ -151,7 +151,7 @@ function CompareButton({ runs }) {
     onClick=${compare}>${text}</button>`;
 }
 
-/** The tray is for collecting runs across searches; it is left alone by what is ticked. */
+/** The tray collects runs across searches; ticking does not affect it. */
 function TrayBar() {
   const picked = use_store(tray);
   if (picked.length === 0) return null;
@@ -162,7 +162,7 @@ function TrayBar() {
       <button type="button" class="link" onClick=${() => set_tray([])}>Empty</button></span></div>`;
 }
 
-/** What is done with ticked runs is done with those in sight alone. */
+/** Actions on ticked runs apply only to the visible ones. */
 function SelectionBar({ ticks, shown }) {
   const [deleting, set_deleting] = useState(null);
   const ids = new Set(shown.map(({ id }) => id));
@@ -228,7 +228,7 @@ function RunsTable({ reply, query, change, ticks, baselines }) {
     <${Legend} parts=${PARTS} />`;
 }
 
-/** Which baseline the runs are held against, where there is a choice. */
+/** Which baseline the runs are compared with, if there is a choice. */
 function BaselineChoice({ value, baselines, onchange }) {
   if (baselines.length < 2) return null;
   return html`<label class="pick">Against <select value=${value}
@@ -238,7 +238,7 @@ function BaselineChoice({ value, baselines, onchange }) {
   </select></label>`;
 }
 
-/** Asks again when one of this page's uploads has arrived. */
+/** Reloads when one of this page's uploads has arrived. */
 function use_reload_on_upload(reload) {
   const arrived = use_store(uploads).filter(({ state }) => state === "done").length;
   useEffect(() => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the list of runs shows of runs over time: their baselines and the line of their series.
+// Tracking in the list of runs: their baselines and the line of their series.
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
 import { api_get, use_api } from "../../base/api.mjs";
 import { plural } from "../../base/format.mjs";
@@ -8,7 +8,7 @@ import { Sparkline } from "../../charts/trend_small.mjs";
 import { series_api } from "../trends/trends_data.mjs";
 import { last_points, series_key, series_path, timed_points } from "../trends/trends_model.mjs";
 
-const MOST_SERIES = 12; // whose lines are asked for; the others get a link
+const MOST_SERIES = 12; // whose lines are fetched; the others get a link
 const SPARK_RUNS = 24;
 const POLL_MS = 15000;
 
@@ -20,7 +20,7 @@ export function use_baselines() {
   return useMemo(() => (data === null ? [] : rows_of(frame_of(data))), [data]);
 }
 
-/** The series of some runs with two runs or more among all, each once. */
+/** The series of some runs that have at least two runs overall, once each. */
 function wanted_series(runs, known) {
   const counts = new Map(known.map((row) => [series_key(row), row]));
   const found = new Map();
@@ -32,7 +32,7 @@ function wanted_series(runs, known) {
 }
 
 /**
- * The series of the runs in sight: how many runs each has and, of the first few, its last points.
+ * The series of the visible runs: how many runs each has and, for the first few, its last points.
  * @param {any[]} runs
  * @returns {{rows: Map<string, any>, points: Map<string, any[]>}} by `series_key`
  */
@@ -41,7 +41,7 @@ export function use_series_lines(runs) {
   const rows = useMemo(() => wanted_series(runs, data === null ? [] : rows_of(frame_of(data))),
     [runs, data]);
   const [points, set_points] = useState(new Map());
-  // A series is asked for again when another run has joined it.
+  // A series is fetched again when another run has joined it.
   const state = [...rows.values()].slice(0, MOST_SERIES)
     .map((row) => `${series_key(row)}\n${row.last_run}\n${row.step_median_ns}`).join("\n\n");
   useEffect(() => {

@@ -84,12 +84,12 @@ function Causes({ reply, links, steps }) {
       <${CauseTable} causes=${causes} help=${frame.help} /><//>`;
 }
 
-/** Steady steps of the rank that is shown, 0 where the summary does not say. */
+/** Steady steps of the shown rank, 0 if the summary does not say. */
 function steps_of({ headline_rank, steady_steps }, rank) {
   return rank === "" || Number(rank) === headline_rank ? steady_steps : 0;
 }
 
-/** Gaps that lead to their place in the timeline. */
+/** Gaps that link to their place in the timeline. */
 const gaps_of = (run, rank) => ({ ...GAPS, more: (frame, row) => html`<p class="row-links"><a
   href=${timeline_path(run, rank, value_at(frame, "begin_ns", row),
     value_at(frame, "dur_ns", row))}>Show in the timeline</a></p>` });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Idle time by cause, for one device or all merged; pure.
 
-/** Devices that have rows of their own; "" are all merged. @param {any[]} rows */
+/** Devices with separate rows; "" means all merged. @param {any[]} rows */
 export function devices_of(rows) {
   return [...new Set(rows.map(({ device }) => device ?? ""))].sort();
 }
@@ -13,7 +13,7 @@ export function causes_of(rows, device) {
 }
 
 /**
- * Sums of causes: all idle time, that inside the steady steps and of the host, and gaps.
+ * Sums over causes: all idle time, the part inside the steady steps, the host's part, and gaps.
  * @param {any[]} causes rows of one device
  */
 export function idle_sums(causes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened exactly when: one rank's streams and threads over time, with zoom.
+// What exactly happened when: one rank's streams and threads over time, with zoom.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { count } from "../../base/format.mjs";
@@ -28,7 +28,7 @@ function default_view(overview, step_rows) {
     : overview.bounds;
 }
 
-/** Puts a span that counts from the begin of the device's work in the words of this page. */
+/** Converts a span that counts from the start of device work to this page's time. */
 function use_arrival(query, change, overview, step_rows) {
   useLayoutEffect(() => {
     const asked = parse_span(query.at);
@@ -49,7 +49,7 @@ function use_view(query, overview, step_rows) {
   }, [query.from, query.to, overview, step_rows]);
 }
 
-/** A folded lane or an opened idle line more, or less. */
+/** Adds or removes a folded lane or an opened idle line. */
 function toggled_with(toggled, key) {
   const next = new Set(toggled);
   if (!next.delete(key)) next.add(key);
@@ -68,11 +68,11 @@ function StepPick({ steps, motion, bounds }) {
       value=${String(i)}>${number}</option>`)}</select></label>`;
 }
 
-// The label stands in the name, for those who speak what they see.
+// The label is part of the name, for speech input.
 const Button = ({ label, title, onClick }) => html`<button type="button" class="small"
   title=${title} aria-label="${label} ${title}" onClick=${onClick}>${label}</button>`;
 
-/** What the keys do, for the mouse. */
+/** The mouse equivalents of the keys. */
 function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, onrank }) {
   const middle = () => (motion().view.from + motion().view.to) / 2;
   const act = (move) => () => {
@@ -103,7 +103,7 @@ function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, o
       exact_ms(view.from)}${loading ? " · loading" : ""}</p></div>`;
 }
 
-/** Colours of what is in the trace, and the keys. */
+/** The colours that occur in the trace, and the keys. */
 function Foot({ data, has_merged }) {
   const shown = useMemo(() => new Set(data.tint), [data]);
   return html`<div class="tl-foot"><ul class="legend">
@@ -116,7 +116,7 @@ function Foot({ data, has_merged }) {
         <dt><kbd>${key}</kbd></dt><dd>${text}</dd></div>`)}</dl></details></div>`;
 }
 
-/** What changes the rank by one, null when there is only one. */
+/** A function that changes the rank by one, null if there is only one. */
 function rank_mover(ranks, shown, change) {
   if (ranks.length < 2) return null;
   return (by) => {
@@ -188,7 +188,7 @@ function Timeline({ run, rank, overview, step_rows }) {
 function Content({ run, rank }) {
   const { resource, overview } = use_overview(run, rank);
   const table = use_rank_table(run, "steps", rank);
-  // Of all ranks, those of the rank that is shown.
+  // Of all ranks, only the shown one.
   const step_rows = useMemo(() => rows_of(frame_of(table.data))
     .filter((row) => row.rank === null || row.rank === overview?.rank), [table.data, overview]);
   return html`<${Loaded} resource=${table.data || table.problem ? resource : table}>${() =>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a rank's timeline: the whole trace coarsely, then what is in view as finely as the
-// screen shows it. Stale requests are aborted; the last picture stays until the next one is there.
+// The windows of a rank's timeline: the whole trace coarsely, then the view as finely as the screen
+// shows it. Stale requests are aborted; the last picture stays until the next one is there.
 import { useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { api_get, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
@@ -32,7 +32,7 @@ function keep(windows, path, data) {
 }
 
 /**
- * The best window for a view, asking for a finer one when there is need.
+ * The best window for a view; fetches a finer one if needed.
  * @param {{run: string, rank: string, overview: any, view: any, width: number}} what
  * @returns {{detail: any, loading: boolean, problem: any, retry: () => void}}
  */

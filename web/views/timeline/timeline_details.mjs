@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Beside the timeline's picture: one slice in full, what a span comes to, the longest slices.
+// Next to the timeline's picture: one slice in full, totals of a span, the longest slices.
 import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { count, decimals, ms, percent, plural, short_kernel } from "../../base/format.mjs";
@@ -12,7 +12,7 @@ import { span_of } from "../../charts/timeline/timeline_view.mjs";
 
 const MOST_NAMES = 12;
 
-/** Where the figures of all slices of that name are, null when nowhere. */
+/** Where the figures of all slices with that name are, null if nowhere. */
 function table_link(run, rank, { kind, tint, name }) {
   if (kind === "stream") return ["Kernels of this name", "kernels", { q: name, rank }];
   if (tint === "operator") return ["Operators of this name", "operators", { q: name, rank }];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One alert: what changed between which runs, what was said about it, and what to make of it.
+// One alert: what changed between which runs, comments on it, and its status.
 import { html, useState } from "../../base/ui.mjs";
 import { api_send } from "../../base/api.mjs";
 import { may } from "../../base/session.mjs";
@@ -25,7 +25,7 @@ function CommentForm({ alert, onsave, onclose }) {
     <button type="button" onClick=${onclose}>Cancel</button></form>`;
 }
 
-/** The head of an alert; on the page of its series it stands below that of a card. */
+/** The head of an alert; on the page of its series it ranks below a card's head. */
 function Where({ alert, shows_series }) {
   const head = alert_head(alert);
   const level = shows_series ? "h2" : "h3";
@@ -46,7 +46,7 @@ export function AlertCard({ alert, now, shows_series = true }) {
   const save = async (body, said, from) => {
     try {
       await api_send("PATCH", `/alerts/${encodeURIComponent(alert.id)}`, { body });
-      // The button goes, the card perhaps too: the next Tab leads to the next alert.
+      // The button goes, and perhaps the card: the next Tab leads to the next alert.
       from?.closest(".alerts-list")?.focus();
       set_problem(null);
       set_writes(false);

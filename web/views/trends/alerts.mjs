@@ -37,7 +37,7 @@ function Inbox({ alerts, status }) {
   const chosen = useMemo(() => alerts_of(alerts, status), [alerts, status]);
   const cards = chosen.slice(0, MOST_SHOWN).map((alert) => html`<${AlertCard} key=${alert.id}
     alert=${alert} now=${now} />`);
-  // The list takes the focus of an alert that leaves it, were it the last one.
+  // The list takes the focus of an alert that leaves it, even the last one.
   return html`<div class="card alerts-list" tabindex="-1">${chosen.length > 0
       ? html`<ul class="alerts">${cards}</ul>`
       : html`<p class="empty-line alerts-none">${none_text(status)}</p>`}</div>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words and order of alerts, and what can be done about one; pure.
+// Texts and order of alerts, and what can be done about one; pure.
 import { change_words, levels_text } from "./trends_model.mjs";
 
 /**
@@ -9,7 +9,7 @@ import { change_words, levels_text } from "./trends_model.mjs";
  *            comment: string|null, created: string, updated: string}} Alert
  */
 
-/** What an alert may be; `done` is what is said once it was set. */
+/** The statuses of an alert; `done` is shown after setting one. */
 export const STATUSES = [
   { key: "new", word: "New", action: "Reopen", tone: "warn", done: "Alert reopened",
     help: "Nobody has looked at it." },
@@ -34,14 +34,13 @@ export function status_of(key) {
   return BY_KEY.get(key) ?? { key, word: key, action: key, tone: "neutral", done: key, help: "" };
 }
 
-/** What can be made of an alert: everything that it is not yet. @param {string} status */
+/** Possible actions on an alert: every other status. @param {string} status */
 export function actions_of(status) {
   return STATUSES.filter(({ key }) => key !== status);
 }
 
 /**
- * Slower ones first and the largest of them at the top, then faster ones, the newest first among
- * equals.
+ * Slower ones first, largest at the top, then faster ones; equal ones newest first.
  * @param {Alert[]} alerts
  */
 export function ordered_alerts(alerts) {
@@ -66,7 +65,7 @@ export function alert_text(alert) {
   return `${levels_text(alert)}; ${KINDS[alert.kind] ?? alert.kind}`;
 }
 
-/** How many alerts there are of each status. @param {Alert[]} alerts */
+/** How many alerts have each status. @param {Alert[]} alerts */
 export function counts_by_status(alerts) {
   const counts = Object.fromEntries(STATUSES.map(({ key }) => [key, 0]));
   for (const { status } of alerts) counts[status] = (counts[status] ?? 0) + 1;
@@ -78,7 +77,7 @@ export function alerts_of(alerts, status) {
   return ordered_alerts(status === "all" ? alerts : alerts.filter((one) => one.status === status));
 }
 
-/** What a page says that shows none. @param {string} status */
+/** The text of a page without any. @param {string} status */
 export function none_text(status) {
   if (status === "new") return "No new alerts. Runs are compared with their series as they "
     + "arrive.";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which baseline a run is held against, and by how much they differ; pure.
+// Which baseline a run is compared with, and the difference; pure.
 import { percent } from "../../base/format.mjs";
 
 /**
@@ -9,7 +9,7 @@ import { percent } from "../../base/format.mjs";
 
 const NAME = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** Whether a baseline can be called that: it stands in addresses. @param {string} name */
+/** Whether a name is valid for a baseline: it is used in addresses. @param {string} name */
 export const is_baseline_name = (name) => NAME.test(name) && !/^\.+$/.test(name);
 
 /** Everything before the "@" in a run's name. @param {string} name */
@@ -19,9 +19,9 @@ const latest = (baselines) =>
   baselines.reduce((best, one) => (!best || one.set > best.set ? one : best), null);
 
 /**
- * The baseline of a run: the one that was chosen; else one of its series, the latest; else the only
- * one of its project. Runs of one project may measure different things, so that none is guessed
- * where there are several.
+ * The baseline of a run: the chosen one; else one of its series, the latest; else the only one of
+ * its project. Runs of one project may measure different things, so that with several none is
+ * guessed.
  * @param {any} run of the list @param {Baseline[]} baselines @param {string} [chosen] a name
  * @returns {Baseline|null}
  */
@@ -35,7 +35,7 @@ export function baseline_of(run, baselines, chosen = "") {
 }
 
 /**
- * The difference of a run's median step to its baseline's, or null where there is nothing to say.
+ * The difference of a run's median step from its baseline's, or null if there is nothing to say.
  * @returns {{share: number, baseline: Baseline}|null}
  */
 export function delta_of(run, baseline) {
@@ -44,7 +44,7 @@ export function delta_of(run, baseline) {
   return { share: run.step_median_ns / baseline.step_median_ns - 1, baseline };
 }
 
-/** "▲ 4.9 %", the word left to the reader of the title. @param {number} share */
+/** "▲ 4.9 %", without the word, which is in the title. @param {number} share */
 export function delta_mark(share) {
   if (Math.abs(share) < 0.0005) return "0.0 %";
   return `${share > 0 ? "▲" : "▼"} ${percent(Math.abs(share))}`;
@@ -59,7 +59,7 @@ export function delta_sentence({ share, baseline }) {
     + "single runs";
 }
 
-/** What setting a name on a run does to whom it was set on before; "" when to nobody. */
+/** What giving a run this name means for the run that has it; "" if none has. */
 export function takes_over(name, run, baselines) {
   const before = baselines.find((one) => one.name === name);
   if (!before) return "";

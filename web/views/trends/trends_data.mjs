@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trend pages ask for: a series' runs, its changes of level, its alerts.
+// The trend pages' data: a series' runs, its changes of level, its alerts.
 import { useMemo } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
@@ -16,7 +16,7 @@ export function series_api(project, series, table, params = {}) {
 
 const no_rows = [];
 
-/** The rows of a table of the API; none until it has come. @param {string|null} path */
+/** The rows of a table of the API; none until it has arrived. @param {string|null} path */
 export function use_rows(path, poll_ms = POLL_MS) {
   const resource = use_api(path, () => poll_ms);
   const { data } = resource;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words and choices of the trend pages: which series are drawn, what changed, which two runs are
-// chosen; pure.
+// Texts and choices of the trend pages: which series are drawn, what changed, which two runs are
+// picked; pure.
 import { address } from "../../base/address.mjs";
 import { ms, ms_unit, percent, plural, short_commit } from "../../base/format.mjs";
 
@@ -21,20 +21,20 @@ export function change_words(share) {
   return share > 0 ? `▲ ${size} slower` : `▼ ${size} faster`;
 }
 
-/** A run's name without the series that all of them share: "@12". */
+/** A run's name without the common series: "@12". */
 export function short_run(name, series) {
   const rest = name.startsWith(`${series}@`) ? name.slice(series.length) : name;
   return rest || name;
 }
 
-/** Names a series: two projects may have one of the same name. */
+/** Identifies a series: two projects may have one of the same name. */
 export const series_key = ({ project, series }) => `${project}\n${series}`;
 
-/** Whether an alert is still to be dealt with. @param {{status: string}} alert */
+/** Whether an alert is still open. @param {{status: string}} alert */
 export const is_open = ({ status }) => status === "new" || status === "acknowledged";
 
 /**
- * The alert of each series that matters most and is not settled: slower before faster, by size.
+ * The most important open alert of each series: slower before faster, by size.
  * @param {any[]} alerts @returns {Map<string, any>} by series_key
  */
 export function open_alerts(alerts) {
@@ -51,12 +51,12 @@ export function new_alert_runs(alerts) {
   return new Set(alerts.filter(({ status }) => status === "new").map(({ run }) => run));
 }
 
-/** A number by which alerts are ordered: any slower run comes before every faster one. */
+/** The order of alerts as a number: any slower run comes before every faster one. */
 const urgency = ({ change_share: share }) => (share > 0 ? 1e6 + share : -share);
 
 /**
- * The order of series: those with open alerts first, the worst of them at the top, then the latest.
- * @param {any[]} rows of the series table @param {Map<string, any>} alarms as open_alerts gives
+ * The order of series: those with open alerts first, worst at the top, then the latest.
+ * @param {any[]} rows of the series table @param {Map<string, any>} alarms from open_alerts
  */
 export function ordered_series(rows, alarms) {
   const weight = (row) => (alarms.has(series_key(row)) ? urgency(alarms.get(series_key(row))) : -1);
@@ -64,7 +64,7 @@ export function ordered_series(rows, alarms) {
     || String(b.last).localeCompare(String(a.last)) || a.series.localeCompare(b.series));
 }
 
-/** Those that are drawn, and those that are listed only: a line needs two runs. */
+/** Series that are drawn, and those only listed: a line needs two runs. */
 export function drawn_and_listed(rows, alarms) {
   const ordered = ordered_series(rows, alarms);
   const drawn = ordered.filter((row) => row.points > 1).slice(0, MOST_DRAWN);
@@ -73,7 +73,7 @@ export function drawn_and_listed(rows, alarms) {
 }
 
 /**
- * What a series' card says of its last run or, in colour, of its worst open alert.
+ * The text of a series' card on its last run or, in colour, on its worst open alert.
  * @returns {{text: string, tone: string}}
  */
 export function news_of(row, alarm) {
@@ -107,7 +107,7 @@ export function trend_sentence(series, points, changes) {
 
 const HARDWARE = { gpu: "other GPU", ranks: "other number of ranks" };
 
-/** What a change is called: hardware that changed is no verdict on the step. @param {any} change */
+/** The name of a change: a hardware change is no verdict on the step. @param {any} change */
 export function level_words({ reason, change_share }) {
   return HARDWARE[reason] ?? change_words(change_share);
 }
@@ -122,7 +122,7 @@ export function levels_text({ before_ns, after_ns }) {
   return `${ms(before_ns, 4)} → ${ms_unit(after_ns, 4)} per step`;
 }
 
-/** What a screen reader and the line below the chart say about one run. */
+/** The text about one run for screen readers and the line below the chart. */
 export function point_text(point, before) {
   const parts = [ms_unit(point.step_median_ns, 4)];
   if (point.step_ci_low_ns !== null && point.step_ci_high_ns !== null) {
@@ -138,19 +138,19 @@ export function point_text(point, before) {
     parts.join(", ")}.`;
 }
 
-/** Runs chosen on the page, as the query has them; at most two, those that exist. */
+/** Picked runs in the query that exist; at most two. */
 export function picked_runs(text, points) {
   const known = new Set(points.map(({ run }) => run));
   return text.split(",").filter((run) => known.has(run)).slice(-2);
 }
 
-/** Puts a run in or takes it out; the older choice gives way. @returns {string} for the query */
+/** Picks or unpicks a run; drops the older pick. @returns {string} for the query */
 export function toggled_pick(picked, run) {
   const others = picked.filter((one) => one !== run);
   return (others.length < picked.length ? others : [...picked, run].slice(-2)).join(",");
 }
 
-/** The comparison of two chosen runs: the older one is the base. */
+/** The comparison of two picked runs: the older one is the base. */
 export function pick_address(picked, points) {
   if (picked.length !== 2) return null;
   const [base, cand] = points.filter(({ run }) => picked.includes(run));
@@ -162,7 +162,7 @@ export function compare_runs(base, cand) {
   return address("/compare", { base, cand });
 }
 
-/** Points with their difference to the run before. @param {any[]} points oldest first */
+/** Points with their difference from the previous run. @param {any[]} points oldest first */
 export function with_steps_between(points) {
   return points.map((point, i) => ({ ...point,
     step_share: i > 0 ? point.step_median_ns / points[i - 1].step_median_ns - 1 : null }));

@@ -33,7 +33,7 @@ function Choose({ point, series, picked, onpick }) {
 }
 
 function columns_of({ rows, series, picked, onpick, longest, events }) {
-  // Runs of a series differ by little: four digits.
+  // Runs of a series differ little: four digits.
   const time = (key) => (row) => html`<span title="${count(rows[row][key])} ns">${
     ms(rows[row][key], 4)}</span>`;
   return [

@@ -19,7 +19,7 @@ import { PointsTable } from "./trends_points.mjs";
 const DEFAULTS = { pick: "", show: "50", sort: "-created" };
 const SHOWN = [["50", "Last 50"], ["200", "Last 200"], ["all", "All"]];
 
-/** Choices of how many runs that make a difference. */
+/** Choices for the number of runs that make a difference. */
 const choices = (n) => SHOWN.filter(([key], i) => i === 0 || key === "all"
   ? n > 50 : n > Number(key));
 

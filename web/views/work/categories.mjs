@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Device time by kind of work, and by name what no rule knows.
+// Device time by kind of work, and by name for what no rule matches.
 import { html, useMemo } from "../../base/ui.mjs";
 import { ms_unit, percent, short_kernel } from "../../base/format.mjs";
 import { address, run_path } from "../../base/address.mjs";

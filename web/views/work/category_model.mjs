@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of the busy time no rule knows; pure.
+// The share of busy time that no rule matches; pure.
 
-/** From this share on the names that no rule knows deserve a warning. */
+/** From this share on the unmatched names deserve a warning. */
 export const OTHER_FROM = 0.05;
 
 /** @param {any[]} rows of the table categories */

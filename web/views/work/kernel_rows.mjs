@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a kernel is written in a table: its short name with its category's colour, full on demand.
+// How tables show a kernel: its short name in its category's colour, full on demand.
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { short_kernel } from "../../base/format.mjs";
@@ -20,7 +20,7 @@ export function KernelName({ frame, row, href, onopen, is_open }) {
     short_kernel(name)}</span></a>`;
 }
 
-/** What has no meaning for a single rank. */
+/** Columns without meaning for a single rank. */
 export const ACROSS_RANKS = [
   { key: "rank_cv", label: "Rank CV", kind: "share", priority: 5,
     help: "Standard deviation of the ranks' totals divided by their mean" },

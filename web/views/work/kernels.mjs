@@ -19,7 +19,7 @@ const GROUPS = [["", "Kernels"], ["category", "Categories"]];
 const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "" };
 const TEXT = ["name", "op", "category", "class"];
 
-/** Columns of the table; of a run, or of one rank where columns across ranks mean nothing. */
+/** Columns of the table, for a run or for one rank, where columns across ranks have no meaning. */
 function columns_of(frame, opened, set_opened, of_rank) {
   const has = (key) => key in frame.columns;
   const open = (row) => set_opened(opened === row ? -1 : row);
@@ -47,7 +47,7 @@ function columns_of(frame, opened, set_opened, of_rank) {
 
 const in_ms = (v) => `${ms(v)} ms`;
 
-// What the table leaves out on some screens stands here, too.
+// What the table leaves out on some screens is also shown here.
 const FACTS = [
   ["Category", "category", (v) => v],
   ["Launched by", "op", (v) => v],

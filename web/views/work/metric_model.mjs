@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of the table `metrics` in the order and words in which the page tells them; pure.
+// The figures of the table `metrics` in the order and words of the page; pure.
 import { percent } from "../../base/format.mjs";
 import { label_of, value_and_unit } from "../../base/values.mjs";
 
 const TERA = 1e12;
 const IN_TERA_FROM = 1e9;
 
-// Names that lead, in order: what they are called and a line below.
+// Leading figures, in order: their name and a line below.
 const LEADING = {
   mfu: ["MFU", "the model's work against the dense peak"],
   hfu: ["HFU", "all work, including recomputed"],
@@ -25,7 +25,7 @@ const PRECISION = /^gemm_(\w+)_share$/;
 
 /** @typedef {{metric: string, value: number|null, unit: string, help: string}} Metric */
 
-/** One figure in words; counts of operations in units of 1e12. @param {Metric} row */
+/** One figure in words; operation counts in units of 1e12. @param {Metric} row */
 export function metric_view(row) {
   const [label, more] = LEADING[row.metric] ?? [LABELS[row.metric] ?? label_of(row.metric), ""];
   const in_tera = row.unit === "count" && /flops/.test(row.metric) && row.value >= IN_TERA_FROM;
@@ -47,7 +47,7 @@ export function precision_view(rows) {
 }
 
 /**
- * Figures that lead and the others, each once; a figure without a value stays, its help says why.
+ * Leading figures and the others, once each; a figure without a value stays, and its help says why.
  * @param {Metric[]} rows
  */
 export function metric_views(rows) {

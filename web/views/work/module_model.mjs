@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a module's time divides into forward, backward and recomputed work; pure.
+// How a module's time splits into forward, backward and recomputed work; pure.
 
 const KINDS = [
   ["forward_ns", "Forward", "pass-forward"],
@@ -10,7 +10,7 @@ const KINDS = [
 /** @typedef {{key: string, label: string, ns: number, share: number, className: string}} Pass */
 
 /**
- * The passes of a module with those below it; what is in none of them is told as "Other".
+ * The passes of a module including those below it; the rest is "Other".
  * @param {Record<string, any>} node a row of the table modules @returns {Pass[]}
  */
 export function passes_of(node) {

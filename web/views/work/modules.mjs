@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's own structure: time by nn.Module, forward and backward apart.
+// The model's own structure: time by nn.Module, with forward and backward separate.
 import { html } from "../../base/ui.mjs";
 import { ms, percent } from "../../base/format.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";

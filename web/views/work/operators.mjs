@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators: by name, by the shapes they were called with, and as they call each other.
+// Operators: by name, by input shapes, and by how they call each other.
 import { html } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { ms, percent, plural, short_kernel } from "../../base/format.mjs";
@@ -77,7 +77,7 @@ const SHAPES = {
   ],
 };
 
-/** Backward operators all begin alike; what tells them apart must stay in sight. */
+/** Backward operators all start alike; what distinguishes them must stay visible. */
 const short_op = (name) => name.replace(/^autograd::engine::evaluate_function: /, "autograd: ");
 
 function NodeName({ node }) {
@@ -109,7 +109,7 @@ const TITLES = { table: "Operators", shapes: "Operators by shape", tree: "Call t
 
 function Content({ run, rank }) {
   const [{ view }, change] = use_query({ view: "table" });
-  // The order and the open row belong to the table they were chosen in.
+  // Sort order and open row belong to the table they were chosen in.
   const pick = (next) => change({ view: next, sort: "", q: "" });
   const shown = view in TITLES ? view : "table";
   const none = html`<${Lacks} run=${run} rank=${rank} items=${["operators"]}

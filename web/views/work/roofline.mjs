@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work against what the device could do: the roofline, utilization, and what each shape loses.
+// Work against the device's limits: the roofline, utilization, and what each shape loses.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { ms_unit, plural } from "../../base/format.mjs";
@@ -15,7 +15,7 @@ import { RankTable } from "../run/rank_table.mjs";
 import { shapes_text } from "../../base/shapes_text.mjs";
 import { ThroughputFact } from "./throughput.mjs";
 
-/** What was computed; where there is no word for it, the shapes it was computed of. */
+/** What was computed; if there is no word for it, the shapes. */
 const problem_of = (row, frame) =>
   value_at(frame, "problem", row) || shapes_text(value_at(frame, "dims", row)) || "–";
 
@@ -27,7 +27,7 @@ function foot_of(all, rows) {
   return `${some}${plural(all.length, "row")} · ${busy} measured${above}`;
 }
 
-/** Work of no known kind may be anything, communication too. */
+/** Work of unknown kind may be anything, including communication. */
 const swatch_of = (kind) =>
   (!kind || kind === "other" ? "bar-none" : `bar-${mark_of(kind).part}`);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens per second: of a run that is told how many tokens a step has, else how to say it.
+// Tokens per second: for a run with known tokens per step, else how to enter them.
 import { html } from "../../base/ui.mjs";
 import { count, sentence } from "../../base/format.mjs";
 import { run_path } from "../../base/address.mjs";
@@ -18,7 +18,7 @@ export function ThroughputFigure({ throughput }) {
     reason ? sentence(reason) : `${whole(each)} per GPU`}<//>`;
 }
 
-/** The same among smaller figures. @param {{run: string, throughput: any}} props */
+/** Same among smaller figures. @param {{run: string, throughput: any}} props */
 export function ThroughputFact({ run, throughput }) {
   return html`<div><dt><${Help} text=${HELP}>Tokens per second<//></dt><dd>${
     throughput && !throughput.reason

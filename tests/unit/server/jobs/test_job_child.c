@@ -2,7 +2,6 @@
 // What a process that reads a hostile file may do, and that the service and its other jobs carry
 // on. The service starts this same program for it: files that start with one of the words below
 // make it misbehave.
-// labels: threads
 #include "tests/unit/jobs_fixture.h"
 
 #include "server/cli/cmd.h"
