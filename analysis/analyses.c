@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of analyses of one trace, and running them.
+// The table of analyses of one trace, and running them.
 #include "analysis/trace/analyses.h"
 
 #include "analysis/analysis.h"
@@ -7,7 +7,7 @@
 
 #include "ingest/base/crew.h"
 
-// None of these reads what another one wrote: they run side by side. Their rows come in this order.
+// None of these reads another's output, so they run in parallel. Their rows come in this order.
 static const struct analysis *const independent[] = {
     &breakdown_analysis,     &step_table_analysis,    &classes_analysis,
     &kernels_analysis,       &ops_analysis,           &part_rows_analysis,
@@ -21,7 +21,7 @@ static const struct analysis *const independent[] = {
     &counters_analysis,      &phases_analysis,        &kernel_rates_analysis,
 };
 
-// These read the tables of those before them.
+// These read the tables of those above.
 static const struct analysis *const concluding[] = {&findings_analysis, &summary_analysis};
 
 enum {
@@ -29,7 +29,7 @@ enum {
     CONCLUDING = sizeof concluding / sizeof *concluding,
 };
 
-// One independent analysis with a report of its own, so that threads share nothing.
+// One independent analysis with a separate report, so that threads share nothing.
 struct part {
     const struct analysis *analysis;
     const struct facts *facts;
@@ -51,7 +51,7 @@ static bool run_part(void *context, struct err *err)
     return conduct(part->analysis, part->facts, &part->report, err);
 }
 
-// The order of the table decides what the report looks like, not that of the threads.
+// The report follows the order of the table, not that of the threads.
 static bool run_independent(const struct facts *facts, struct part *parts, struct report *report,
                             struct err *err)
 {

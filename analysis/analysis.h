@@ -8,20 +8,20 @@
 #include "analysis/report/rank_source.h"
 #include "analysis/report/tables.h"
 
-// Raised whenever any figure or table changes meaning; results with a lower one are made anew.
+// Raised whenever a figure or table changes meaning; results with a lower version are recomputed.
 #define ANALYSIS_VERSION 8
 
 // Runs all analyses of the table in analyses.c over one trace.
 MUST_CHECK bool analyse_trace(const struct trace *trace, const struct analysis_options *options,
                               struct report *report, struct err *err);
 
-// Joins the ranks of a run into the run's tables. What it needs on the way is counted in the budget
-// of the report's arena, if that has one; it grows with the rows of the result, and by some 100
-// bytes per collective call, not with what the ranks' tables hold.
+// Joins the ranks of a run into the run's tables. Working memory is counted in the budget of the
+// report's arena, if it has one; it grows with the rows of the result, and by about 100 bytes per
+// collective call, not with the size of the ranks' tables.
 MUST_CHECK bool analyse_run(const struct rank_source *source, struct report *report,
                             struct err *err);
 
-// The same of reports that are all there, ascending by rank.
+// Same for reports that are all in memory, ascending by rank.
 MUST_CHECK bool analyse_reports(const struct rank_report *ranks, size_t count,
                                 struct report *report, struct err *err);
 

@@ -10,12 +10,12 @@
 
 #include <math.h>
 
-#define WITHOUT_METADATA 1 // in the second half of a key, whose first half is then a kernel's name
+#define WITHOUT_METADATA 1 // in the second half of a key whose first half is a kernel's name
 
 struct collective_sums {
     const struct facts *facts;
     struct grouping grouping;
-    uint32_t *row_of;    // per group: the group whose row it shares
+    uint32_t *row_of;    // per group: the group it shares a row with
     int64_t *exposed_ns; // per group
     int64_t *total_ns;
 };
@@ -52,7 +52,7 @@ static bool share_row(struct collective_sums *sums, struct record_set *known, ui
     return true;
 }
 
-// What differs only in the other side of a send or recv shares a row.
+// Sends and receives that differ only in their peer share a row.
 static bool share_rows(struct collective_sums *sums, struct arena *arena, struct err *err)
 {
     const struct facts *facts = sums->facts;

@@ -11,7 +11,7 @@ static bool waits(struct host_traits *traits, uint32_t event)
            host_traits_of(traits, event) >> HOST_SYNC & 1;
 }
 
-// The waiting calls in no order, and as much room after them.
+// The waiting calls, unsorted, and room for as many more after them.
 struct waiting {
     struct keyed *items;
     uint32_t count, cap;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Collects communication and lends operators' metadata to kernels that have none.
+// Collects communication, and gives operators' metadata to kernels without any.
 #include "analysis/comm/comm_calls.h"
 
 #include "analysis/comm/comm_message.h"
@@ -23,15 +23,15 @@ static uint32_t op_collective(const struct trace *trace, uint32_t event)
     return has ? trace->op_args[args].collective : ARGS_NONE;
 }
 
-// Whether it is one send or receive.
+// Whether it is a single send or receive.
 static bool passes_on(const struct comm_size *sizes, uint32_t collective)
 {
     return collective != ARGS_NONE &&
            (sizes[collective].kind == KIND_SEND || sizes[collective].kind == KIND_RECV);
 }
 
-// Whether a kernel with that metadata, if any, may be a batch of sends and receives. RCCL's kernels
-// are all called generic.
+// Whether a kernel with that metadata, if any, may be a batch of sends and receives. All of RCCL's
+// kernels are called generic.
 static bool may_batch(const struct facts *facts, const struct comm_size *sizes, uint32_t collective,
                       uint32_t device)
 {
@@ -58,15 +58,16 @@ static bool anything_to_lend(const struct facts *facts, const struct comm_size *
     return lacking;
 }
 
-// What launches borrow from operators.
+// What launches take from operators.
 struct lending {
     const struct facts *facts;
     const struct comm_size *sizes;
     struct arena *arena;
     uint32_t *lent;  // per launch: the collective of the innermost record around it, or ARGS_NONE
-    uint32_t *batch; // per launch: its first in parts plus 1, 0 without a batch
+    uint32_t *batch; // per launch: index of its first in parts plus 1, 0 without a batch
     uint32_t *ends;  // per launch with a batch: after its last in parts
-    uint32_t *parts; // sends and receives that batches took, then those of the row without a kernel
+    uint32_t *parts; // sends and receives taken by batches, then those of the row still without a
+                     // kernel
     uint32_t part_count, part_cap, taken;
     uint32_t *nearest; // per event of a row: collective of the innermost operator with one
     uint32_t next;     // launch
@@ -88,8 +89,8 @@ static bool keep_part(struct lending *lending, uint32_t collective, struct err *
     return true;
 }
 
-// A launch of communication ends what its thread has recorded before: it is a batch of it, or has
-// a record of its own.
+// A communication launch ends what its thread has recorded so far: that is its batch, or it has its
+// own record.
 static void settle_launch(struct lending *lending, uint32_t outer)
 {
     const struct facts *facts = lending->facts;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communicating device events with what is known of each: its own metadata, that of the
-// record_param_comms operator in which it was launched, or those of the sends and receives that
-// its thread had recorded before, which batches launch together after their scopes have ended.
+// The communication device events with what is known about each: its own metadata, that of the
+// record_param_comms operator it was launched in, or those of the sends and receives that
+// its thread recorded before, which batches launch together after their scopes have ended.
 #ifndef ANALYSIS_COMM_CALLS_H
 #define ANALYSIS_COMM_CALLS_H
 
@@ -9,10 +9,10 @@
 #include "analysis/facts/facts.h"
 #include "analysis/stats/groups.h"
 
-// What is moved, worked out once per tuple of metadata, or from the operator's inputs.
+// What is transferred, computed once per tuple of metadata, or from the operator's inputs.
 struct comm_size {
-    int64_t bytes;             // message size (bandwidth.h), -1 when not known
-    enum collective_kind kind; // KIND_UNKNOWN when the name says nothing
+    int64_t bytes;             // message size (bandwidth.h), -1 if unknown
+    enum collective_kind kind; // KIND_UNKNOWN if the name does not tell
 };
 
 struct comm_call {
@@ -34,23 +34,21 @@ struct comm_calls {
 MUST_CHECK bool comm_calls_make(const struct facts *facts, struct arena *arena,
                                 struct comm_calls *calls, struct err *err);
 
-// The call that is the device event, count when none is.
+// The call for the device event, count if there is none.
 uint32_t comm_calls_of(const struct comm_calls *calls, uint32_t device);
 
-// The process group of a call: the same for calls of one name and size. Calls without metadata
-// share one, which no name and size has.
+// The process group of a call: the same for calls with the same name and size. Calls without
+// metadata share one, distinct from all names and sizes.
 struct group_key comm_calls_group(const struct facts *facts, const struct comm_call *call);
 
-// Bytes of a call, -1 when not known; of a batch what it sends or what it receives, whichever is
-// more.
+// Bytes of a call, -1 if unknown; for a batch the larger of what it sends and what it receives.
 int64_t comm_calls_bytes(const struct comm_calls *calls, uint32_t call);
 
-// What its metadata says it is, KIND_UNKNOWN when that says nothing; of a batch that both sends and
-// receives KIND_SEND_RECV.
+// Its kind by its metadata, KIND_UNKNOWN if that does not tell; KIND_SEND_RECV for a batch that
+// both sends and receives.
 enum collective_kind comm_calls_kind(const struct comm_calls *calls, uint32_t call);
 
-// Calls by group: `order` lists the calls of group g from first[g] on, each group's in order of
-// begin.
+// Calls by group: `order` lists the calls of group g from first[g] on, by begin within each group.
 struct comm_order {
     uint32_t *first, *order;
 };
@@ -58,7 +56,7 @@ MUST_CHECK bool comm_calls_order(const struct comm_calls *calls, const uint32_t 
                                  uint32_t group_count, struct arena *arena,
                                  struct comm_order *order, struct err *err);
 
-// Add the tables of these names; there is one call at least.
+// Add the tables of these names; there must be at least one call.
 MUST_CHECK bool process_groups_add(const struct facts *facts, const struct comm_calls *calls,
                                    struct report *report, struct err *err);
 MUST_CHECK bool comm_sizes_add(const struct facts *facts, const struct comm_calls *calls,

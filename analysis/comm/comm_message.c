@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric memory, custom all-reduce and functional collectives name their tensors as inputs of
+// Symmetric memory, custom all-reduce and functional collectives have their tensors as inputs of
 // the operator: symm_mem::one_shot_all_reduce(input, op, group), _C_custom_ar::all_reduce(handle,
 // input, output, ...), _c10d_functional::all_gather_into_tensor(input, size, group).
 #include "analysis/comm/comm_message.h"
@@ -21,7 +21,7 @@ static const struct op_arg *tensor_at(const struct arg_list *args, uint32_t want
     return found;
 }
 
-// The largest of the tensors: what all ranks have together, whether it is given first or last.
+// The largest tensor: what all ranks have together, whether it comes first or last.
 static int64_t most_bytes(const struct arg_list *args)
 {
     int64_t most = COUNT_UNKNOWN;
@@ -37,7 +37,7 @@ static int64_t most_bytes(const struct arg_list *args)
     return most;
 }
 
-// The output counts: given, or as many inputs as there are ranks. Their number stands before the
+// The output counts: as given, or the input times the number of ranks. That number precedes the
 // group, which comes last: all_gather_into_tensor(input, size, group), all_gather(input, dim, size,
 // group).
 static int64_t gathered_bytes(const struct arg_list *args)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a short list per call, in which the least that is between two pieces goes first.
+// Keeps a short list per call; the two pieces with the least between them are joined first.
 #include "analysis/comm/comm_pieces.h"
 
 bool comm_pieces_open(struct comm_pieces *pieces, uint32_t calls, struct arena *arena,
@@ -9,7 +9,7 @@ bool comm_pieces_open(struct comm_pieces *pieces, uint32_t calls, struct arena *
     return pieces->of != NULL;
 }
 
-// By how much a sum may be off within the two when they are one. Sums by step must not be off.
+// By how much a sum may be off inside the two if they are joined. Sums by step must not be off.
 static int64_t loss_of(const struct comm_piece *a, const struct comm_piece *b)
 {
     int64_t exposed_ns = a->exposed_ns + b->exposed_ns;
@@ -75,7 +75,7 @@ void comm_pieces_put(const struct comm_pieces *pieces, uint32_t call, struct buf
     }
 }
 
-// Digits, so many that they cannot overflow.
+// Digits, so few that they cannot overflow.
 static int64_t number(const char **at)
 {
     int64_t value = 0;

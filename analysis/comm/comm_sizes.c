@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define CLASS_EMPTY   64 // of messages without bytes
+#define CLASS_EMPTY   64 // messages without bytes
 #define CLASS_UNKNOWN 65
 #define CLASS_TEXT    32 // bytes, enough for "512 KiB - 1 MiB"
 #define NO_METADATA   ((uint64_t)1 << 63)
@@ -23,7 +23,7 @@ struct comm_sizes {
     int64_t *values; // room for twice the calls
 };
 
-// What the calls of one row add up to.
+// Sums over the calls of one row.
 struct size_sums {
     int64_t bytes, total_ns, exposed_ns, steady;
     bool overflows;
@@ -101,7 +101,7 @@ static int64_t dur_of(const struct comm_sizes *all, uint32_t call)
     return device->end_ns - device->begin_ns;
 }
 
-// Bandwidths are positive, so their bits ascend as they do and sort as integers.
+// Bandwidths are positive, so their bits sort as integers.
 static double from_bits(int64_t bits)
 {
     double value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call of a collective, in integers, and what the device did up to each.
+// Every collective call, in integers, and what the device did up to each.
 #include "analysis/comm/comm_table.h"
 
 #include "analysis/comm/comm_blocked.h"
@@ -22,7 +22,7 @@ enum doing {
     DOING_COUNT
 };
 
-// What calls of one operation have in common. Compared as bytes.
+// Common to all calls of one operation. Compared as bytes.
 struct comm_op {
     uint32_t group; // index into comm_table.groups, FACTS_NONE without metadata
     str_id dtype, kernel;
@@ -30,13 +30,13 @@ struct comm_op {
     int64_t bytes, peer;  // VALUE_ABSENT when not known
 };
 
-// What was done from the window's begin to a call's.
+// What was done between the starts of the window and of a call.
 struct before {
     int64_t ns[DOING_COUNT];
     int64_t kernels;
 };
 
-// A row of comm_calls: a call, or of a batch one of its sends and receives.
+// A row of comm_calls: a call, or a send or receive of a batch.
 struct entry {
     uint32_t call, part;
     uint32_t collective; // index into the trace's collectives, ARGS_NONE without metadata
@@ -49,7 +49,7 @@ struct comm_table {
     uint32_t count; // entries
     const struct comm_phases *phases;
     struct groups groups;      // keys as of comm_calls_group
-    struct group_about *about; // per group
+    struct group_about *about; // keys from comm_calls_group
     int64_t *sizes;            // per group, 0 when not known
     struct str *lists;         // per group
     struct record_set ops;     // struct comm_op
@@ -137,7 +137,7 @@ static bool place_groups(struct comm_table *all, struct arena *arena, struct err
 
 // --- operations ---------------------------------------------------------------------------------
 
-// The other side of a send or recv in the whole job: as recorded, else by its place in the group.
+// The peer of a send or recv in the whole job: as recorded, else by its place in the group.
 static int64_t peer_of(const struct comm_table *all, const struct collective *c, uint32_t group)
 {
     struct str list = all->lists[group];
@@ -150,7 +150,7 @@ static int64_t peer_of(const struct comm_table *all, const struct collective *c,
     return VALUE_ABSENT;
 }
 
-// Per collective of the trace, worked out when it first comes; INT64_MAX before.
+// Per collective of the trace, computed on first use; INT64_MAX before.
 static bool find_peers(const struct comm_table *all, struct arena *arena, int64_t **peers,
                        struct err *err)
 {
@@ -166,7 +166,7 @@ static bool find_peers(const struct comm_table *all, struct arena *arena, int64_
     return *peers != NULL;
 }
 
-// A collective whose name says nothing, such as "coalesced", is of the kernel's kind.
+// A collective whose name does not tell, such as "coalesced", has the kernel's kind.
 static enum collective_kind kind_of(const struct comm_table *all, uint32_t index)
 {
     uint32_t collective = all->entries[index].collective;
@@ -258,7 +258,7 @@ static enum doing doing_of(const struct segment *segment)
 struct sum_up {
     struct comm_table *all;
     struct before sum;
-    uint32_t next; // first call that began no earlier than the segment
+    uint32_t next; // first call that started no earlier than the segment
     struct err *err;
     bool failed;
 };
@@ -318,7 +318,7 @@ static bool look_back(struct comm_table *all, struct arena *arena, struct err *e
         return false;
     struct sum_up up = {.all = all, .err = err};
     sweep_run(all->facts, SWEEP_ALL, sum_segment, &up);
-    for (; up.next < all->count; up.next++) // begun at the window's very end
+    for (; up.next < all->count; up.next++) // started at the window's very end
         memcpy(all->before[up.next].ns, up.sum.ns, sizeof up.sum.ns);
     count_kernels(all);
     return !up.failed;
@@ -344,7 +344,7 @@ static void add_time(const struct facts *facts, const struct device_event *devic
     row_i64_if(row, launched, trace->begin_ns[launch] - facts->begin_ns);
 }
 
-// Nothing to say of calls that are exposed as a whole or not at all.
+// Omitted for calls that are exposed entirely or not at all.
 static void add_pieces(const struct comm_table *all, uint32_t index, struct buf *text,
                        struct row *row)
 {

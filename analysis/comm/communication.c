@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication call by call, and put together by process group and by size.
+// Communication call by call, and grouped by process group and by size.
 #include "analysis/trace/analyses.h"
 #include "analysis/comm/comm_calls.h"
 #include "analysis/comm/comm_table.h"

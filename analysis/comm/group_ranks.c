@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lists of ranks come whole, cut ("[0, 1, ..., 255]") with start and stride beside them, or only in
+// Lists of ranks come whole, truncated ("[0, 1, ..., 255]") along with start and stride, or only in
 // the description of the job.
 #include "analysis/comm/group_ranks.h"
 
@@ -23,7 +23,7 @@ static bool is_cut(struct str list)
     return str_find(list, STR("...")) != SIZE_MAX;
 }
 
-// "[]" says nothing, and what ends without a bracket was too long to keep.
+// "[]" says nothing, and a list without its bracket was too long to keep.
 static bool is_whole(struct str list)
 {
     return list.len > 2 && list.at[list.len - 1] == ']' && !is_cut(list);
@@ -52,7 +52,7 @@ void group_about_add(struct group_about *about, const struct trace *trace,
 
 // --- spans --------------------------------------------------------------------------------------
 
-// Fewer than two GPUs listed: each process saw only its own, which says nothing of the node.
+// Fewer than two GPUs listed: each process saw only its own, which says nothing about the node.
 static bool can_tell(int64_t gpus)
 {
     return gpus >= 2;
@@ -84,7 +84,7 @@ const char *group_span_of_list(struct str list, int64_t gpus)
     return list.len || node < 0 ? NULL : spread ? between : within;
 }
 
-// The last of `size` ranks, or -1 when there can be none.
+// The last of `size` ranks, or -1 if that is impossible.
 static int64_t last_rank(int64_t start, int64_t stride, int64_t size)
 {
     int64_t last;
@@ -102,7 +102,7 @@ const char *group_span_of_stride(int64_t start, int64_t stride, int64_t size, in
     return start / gpus == last / gpus ? within : between;
 }
 
-// --- what the recording says of the job ---------------------------------------------------------
+// --- the recording's description of the job ------------------------------------------------------
 
 void group_places_open(struct group_places *places, const struct trace *trace)
 {
@@ -130,7 +130,7 @@ void group_places_close(struct group_places *places)
     json_decref(places->info);
 }
 
-// [0, 1] as text, which some recordings have as a text already. NULL text on failure.
+// [0, 1] as text, which is what some recordings have already. NULL text on failure.
 static struct str list_text(const json_t *ranks, struct arena *arena, struct err *err)
 {
     char *dumped = json_is_array(ranks) ? json_dumps(ranks, 0) : NULL;
@@ -140,13 +140,13 @@ static struct str list_text(const json_t *ranks, struct arena *arena, struct err
     return text;
 }
 
-// PyTorch writes "undefined" for groups that nobody described.
+// PyTorch writes "undefined" for groups without a description.
 static struct str described(struct str text)
 {
     return str_equal(text, STR("undefined")) ? STR("") : text;
 }
 
-// Fills what the calls left open.
+// Fills in what the calls did not give.
 static bool look_up(const struct group_places *places, struct str name, struct arena *arena,
                     struct group_place *place, struct err *err)
 {
@@ -169,7 +169,7 @@ static bool look_up(const struct group_places *places, struct str name, struct a
     return listed.at != NULL;
 }
 
-// A list that is cut gives way to first:last:stride, when these are known.
+// A truncated list is replaced by first:last:stride, if these are known.
 static bool name_ranks(const struct group_about *about, struct arena *arena,
                        struct group_place *place, struct err *err)
 {

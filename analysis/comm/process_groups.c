@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Communication by process group: who takes part, how much, and what compute did not hide.
+// Communication by process group: members, volume, and what compute did not hide.
 #include "analysis/comm/comm_calls.h"
 #include "analysis/comm/group_ranks.h"
 #include "analysis/report/ranked.h"
@@ -8,7 +8,7 @@
 struct group_sums {
     struct group_about about;
     int64_t calls, bytes, total_ns, exposed_ns;
-    bool sized, overflows; // some size is known; the sum does not fit
+    bool sized, overflows; // some size is known; the sum overflows
 };
 
 struct process_groups {
@@ -17,7 +17,7 @@ struct process_groups {
     struct groups groups;
     uint32_t *group_of; // per call
     struct group_sums *sums;
-    bool *told; // per collective of the trace: its group knows what it says
+    bool *told; // per collective of the trace: already recorded in its group
     struct group_places places;
 };
 
@@ -32,7 +32,7 @@ static bool find_groups(struct process_groups *all, struct arena *arena, struct 
     return all->group_of != NULL;
 }
 
-// Calls share what they say: each tuple of metadata is looked at once.
+// Calls share metadata: each tuple is looked at once.
 static void tell(struct process_groups *all, uint32_t collective, struct group_sums *sums)
 {
     const struct trace *trace = all->facts->trace;

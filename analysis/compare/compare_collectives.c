@@ -8,13 +8,13 @@
 
 #define MOST_NS 0x1p55
 
-// Rows of equal kind, role, group size, type and size class, of one side at first.
+// Rows with equal kind, role, group size, type and size class, first of one side only.
 struct call {
     struct str kind, role, dtype, size_class;
-    int64_t group_size; // -1 when not known
+    int64_t group_size; // -1 if unknown
     // Over the steady steps of the side's runs; then per step.
     double calls[SIDES], ns[SIDES], exposed_ns[SIDES];
-    double bytes[SIDES], bus[SIDES]; // bandwidths weighted by bytes, of rows that tell both
+    double bytes[SIDES], bus[SIDES]; // bandwidths weighted by bytes, over rows that have both
     bool has[SIDES];
 };
 
@@ -38,7 +38,7 @@ static double number_of(const struct table *table, size_t row, const char *colum
     return table->desc->columns[c].type == COLUMN_F64 ? cell->f : (double)cell->i;
 }
 
-// What the ranks of a process group share, as the run's collectives tell.
+// The role of a process group's ranks, from the run's collectives.
 struct role {
     struct str group, dimension;
 };
@@ -87,7 +87,7 @@ static struct call read_call(const struct table *sizes, size_t row, int side, in
     double calls = number_of(sizes, row, "calls");
     double steady = number_of(sizes, row, "calls_per_step") * (double)steps;
     double bus = number_of(sizes, row, "bus_gbps"), bytes = number_of(sizes, row, "bytes");
-    double part = calls > 0 ? steady / calls : 0; // of the trace's calls that are steady
+    double part = calls > 0 ? steady / calls : 0; // share of the trace's calls that are steady
     call.has[side] = true;
     call.calls[side] = steady;
     call.ns[side] = number_of(sizes, row, "total_ns") * part;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings that went, came, changed or stayed.
+// Findings that are new, fixed, changed or unchanged.
 #include "analysis/compare/compare_pair.h"
 #include "analysis/report/tables.h"
 
@@ -11,15 +11,15 @@ enum state { STATE_NEW, STATE_FIXED, STATE_CHANGED, STATE_UNCHANGED };
 // One finding of one run.
 struct hit {
     struct str id, rule, title, severity;
-    int64_t cost_ns; // -1 when it has none
+    int64_t cost_ns; // -1 if it has none
     int side;
     size_t run;
 };
 
 // One finding of both sides.
 struct outcome {
-    const struct hit *hits[SIDES]; // the one that is told, NULL where most runs lack it
-    int64_t cost_ns[SIDES];        // scaled; -1 when none
+    const struct hit *hits[SIDES]; // the one to show, NULL if most runs lack it
+    int64_t cost_ns[SIDES];        // scaled; -1 if none
     enum state state;
 };
 
@@ -55,7 +55,7 @@ static size_t read_side(const struct compare_side *side, int which, struct hit *
     return count;
 }
 
-// The hits of one finding on one side: it is there when half of the runs or more have it.
+// The hits of one finding on one side: it is present if at least half of the runs have it.
 static void judge_side(const struct hit *hits, size_t count, const struct compare_pool *pool,
                        struct outcome *outcome)
 {
@@ -65,7 +65,7 @@ static void judge_side(const struct hit *hits, size_t count, const struct compar
         return;
     for (size_t i = 0; i < count; i++) {
         if (i > 0 && hits[i].run == hits[i - 1].run)
-            continue; // of several ranks the costliest
+            continue; // of several ranks, the costliest
         runs++;
         if (hits[i].cost_ns >= 0)
             costs[known++] = hits[i].cost_ns;

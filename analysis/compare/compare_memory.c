@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Peaks of memory of both sides, device by device.
+// Memory peaks of both sides, device by device.
 #include "analysis/compare/compare_pair.h"
 #include "analysis/report/tables.h"
 
@@ -9,17 +9,18 @@ enum peak { ALLOCATED, RESERVED, CAPACITY, PEAK_COUNT };
 
 struct device {
     struct str name;
-    int64_t bytes[SIDES][PEAK_COUNT]; // the largest of the runs, -1 when not known
+    int64_t bytes[SIDES][PEAK_COUNT]; // largest of the runs, -1 if unknown
 };
 
 struct devices {
     struct device at[MAX_DEVICES];
     size_t count;
-    bool alone; // each run has one accelerator at most, whose number says where its rank was put
+    bool alone; // each run has at most one accelerator, whose number only shows where its rank was
+                // placed
 };
 
-// The number of an accelerator, no text where a device is none. What vendors call cuda:0 and hip:0
-// is the same place in a job.
+// The number of an accelerator; no text if it is not one. What vendors call cuda:0 and hip:0 is the
+// same place in a job.
 static struct str number_of(struct str name)
 {
     const struct str prefixes[] = {STR("cuda:"), STR("hip:")};

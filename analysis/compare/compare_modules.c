@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Modules of both sides in one tree. A module's share of the trace's busy time becomes its share of
-// the mean step's, so that modules sum to what the waterfall tells.
+// the mean step's, so that modules sum to the waterfall.
 #include "analysis/compare/compare_pair.h"
 #include "analysis/names/module_names.h"
 #include "analysis/report/tables.h"
 
 #include <stdlib.h>
 
-// One module, of one run at first, then of both sides.
+// One module, first of one run, then of both sides.
 struct node {
     struct str path, parent_path;
     struct str recorded[SIDES];
@@ -15,7 +15,7 @@ struct node {
     int64_t self_ns[SIDES], total_ns[SIDES];
     double calls[SIDES];
     bool has[SIDES], has_calls[SIDES];
-    size_t parent;          // index of the node above; its own of the root
+    size_t parent;          // index of the parent node; the root's is its own
     size_t first, children; // in `order`
 };
 
@@ -90,7 +90,7 @@ static void join_equal(struct tree *tree)
     tree->count = kept;
 }
 
-// The root's path is empty, so that it is the first node.
+// The root's path is empty, so it is the first node.
 static void find_parents(struct tree *tree)
 {
     for (size_t i = 1; i < tree->count; i++) {
@@ -112,7 +112,7 @@ static int64_t busy_ns(const struct compare_pool *pool)
     return sum;
 }
 
-// Shares the busy time of the side's mean step out over the modules' own times.
+// Distributes the busy time of the side's mean step over the modules' own times.
 static bool share_side(const struct pair *pair, int side, struct tree *tree, struct err *err)
 {
     const struct compare_pool *pool = pair->sides[side];
@@ -147,7 +147,7 @@ static int compare_depths(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-// Adds each node to the one above, the deepest first.
+// Adds each node to its parent, the deepest first.
 static bool add_up(struct tree *tree, struct arena *arena, struct err *err)
 {
     struct deep *deep = arena_array(arena, tree->count + 1, sizeof *deep, err);
@@ -181,7 +181,7 @@ static int compare_places(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-// Children of each node side by side, the largest differences first.
+// Makes the children of each node contiguous, the largest differences first.
 static bool sort_children(struct tree *tree, struct arena *arena, struct err *err)
 {
     struct place *places = arena_array(arena, tree->count, sizeof *places, err);
@@ -223,7 +223,7 @@ static bool add_node(const struct pair *pair, const struct node *node, struct er
     return row_end(&row, &table_compare_modules, pair->report, err);
 }
 
-// Each node before those below it.
+// Parents before their children.
 static bool write_tree(const struct pair *pair, const struct tree *tree, struct err *err)
 {
     size_t *waiting = arena_array(pair->scratch, tree->count + 1, sizeof *waiting, err);
@@ -253,7 +253,7 @@ bool compare_modules_write(const struct pair *pair, struct err *err)
             return false;
     join_equal(&tree);
     if (tree.count < 2)
-        return true; // nothing but roots
+        return true; // only roots
     find_parents(&tree);
     for (int side = 0; side < SIDES; side++)
         if (!share_side(pair, side, &tree, err))

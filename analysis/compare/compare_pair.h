@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The base against one candidate, as each table of a comparison is made from it.
+// The base and one candidate, the input of each comparison table.
 #ifndef ANALYSIS_COMPARE_PAIR_H
 #define ANALYSIS_COMPARE_PAIR_H
 
@@ -9,13 +9,13 @@ struct pair {
     int64_t number; // of the candidate, from 1
     const struct compare_pool *sides[SIDES];
     const struct compare_options *options;
-    struct judgement judged; // of the step times; shares and shift are the candidate's scaled
+    struct judgement judged; // of the step times; shares and shift refer to the scaled candidate
     int64_t relevant_from_ns;
-    struct arena *scratch; // for what dies with the comparison
+    struct arena *scratch; // freed with the comparison
     struct report *report;
 };
 
-// Rungs of the matching ladder, the strongest first.
+// Rungs of the matching ladder, strongest first.
 enum rung {
     RUNG_MODULE,
     RUNG_SHAPE,

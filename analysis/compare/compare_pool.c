@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define MOST        ((int64_t)1 << 55) // ns or calls of one run: a year
+#define MOST        ((int64_t)1 << 55) // ns or calls of one run, at most: a year
 #define MOST_TOKENS ((int64_t)1 << 48)
 
 static bool read_total(struct pool_run *run, struct err *err)
@@ -46,7 +46,7 @@ static bool check_sum(const struct table *table, const char *column, struct err 
     return true;
 }
 
-// A value of the summary's row, -1 when there is none; times are not negative and at most years.
+// A value of the summary's row, -1 if there is none; times are not negative and at most years.
 static int64_t summary_i64(const struct pool_run *run, const char *column)
 {
     const struct table *summary = report_find(run->from->rank, "summary");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One side of a comparison: its runs' figures, and those that pool them.
+// One side of a comparison: the figures of its runs, and pooled ones.
 #ifndef ANALYSIS_COMPARE_POOL_H
 #define ANALYSIS_COMPARE_POOL_H
 
@@ -8,7 +8,7 @@
 
 enum { BASE, CAND, SIDES };
 
-// One run, as its rank's tables tell.
+// One run, from its rank's tables.
 struct pool_run {
     const struct compare_run *from;
     const struct table *parts;     // NULL without
@@ -18,7 +18,7 @@ struct pool_run {
     int64_t ci_low_ns, ci_high_ns; // -1 without
 };
 
-// Times of the side are multiplied by to / from, in tokens; both 1 where nothing is scaled.
+// Times of the side are multiplied by to / from, in tokens; both are 1 without scaling.
 struct pool_scale {
     int64_t to, from;
 };
@@ -29,36 +29,36 @@ struct compare_pool {
     size_t count;
     struct parts total; // over the steady steps of all runs
     int64_t steps;
-    int64_t tokens;            // per step; 0 when not known or not the same in all runs
+    int64_t tokens;            // per step; 0 if unknown or different between runs
     struct pool_scale scale;   // of the figures below
     int64_t step_ns;           // lower median of the runs' medians, -1 without steps
-    int64_t mean_ns;           // of all steps
+    int64_t mean_ns;           // over all steps
     int64_t bar_ns[BAR_COUNT]; // per step; sum to mean_ns exactly
 };
 
-// Reads a side's runs; the runs of the result live in arena. ERR_FORMAT when a table's times are
-// not what an analysis writes: negative, or more than years.
+// Reads a side's runs; the runs of the result live in arena. ERR_FORMAT if a table has times that
+// no analysis writes: negative, or more than years.
 MUST_CHECK bool compare_pool_make(const struct compare_side *side, struct arena *arena,
                                   struct compare_pool *pool, struct err *err);
 
-// Scales the candidate to the base's tokens per step. ERR_USAGE when either's are not known.
+// Scales the candidate to the base's tokens per step. ERR_USAGE if either is unknown.
 MUST_CHECK bool compare_pool_scale(const struct compare_pool *base, struct compare_pool *cand,
                                    struct err *err);
 
-// total / divisor, scaled and rounded; 0 when divisor is 0. total is not negative.
+// total / divisor, scaled and rounded; 0 if divisor is 0. total is not negative.
 int64_t compare_pool_per(const struct compare_pool *pool, int64_t total, int64_t divisor);
 
-// The same of one value; -1 stays.
+// Same for one value; -1 stays.
 int64_t compare_pool_scaled(const struct compare_pool *pool, int64_t ns);
 
 // The factor by which times are multiplied.
 double compare_pool_factor(const struct compare_pool *pool);
 
-// Rows of a table in all runs of a side: of the runs' own tables, or of those of the ranks that
-// stand for them.
+// Rows of a table in all runs of a side: from the runs' own tables, or from those of the ranks that
+// represent them.
 size_t compare_side_rows(const struct compare_side *side, bool of_rank, const char *table);
 
-// A setting of a run as people gave it, else as the trace says (of most ranks); "" when unknown.
+// A setting of a run: as people entered it, else from the trace (most ranks); "" if unknown.
 struct str compare_pool_setting(const struct compare_run *run, struct str key);
 
 // Lower median; sorts the values. count is 1 or more.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks of both sides: one by one where they are the same ranks, and as statistics.
+// Ranks of both sides: one by one if they are the same ranks, and as statistics.
 #include "analysis/compare/compare_pair.h"
 #include "analysis/report/tables.h"
 
@@ -36,7 +36,7 @@ static int64_t i64_or(const struct table *table, size_t row, const char *column,
     return cell->null ? fallback : cell->i;
 }
 
-// Sums stay far from overflow whatever a table says.
+// Keeps sums far from overflow whatever a table contains.
 static int64_t bounded(int64_t value)
 {
     return value < 0 ? -1 : value > MOST_NS ? MOST_NS : value;

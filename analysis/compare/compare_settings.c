@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the runs of both sides were made: what people gave, else what the traces say.
+// How the runs of both sides were made: what people entered, else what the traces say.
 #include "analysis/compare/compare_pair.h"
 #include "analysis/run/run.h"
 #include "analysis/report/tables.h"
@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define MAX_VALUES 3 // of one setting that are told
+#define MAX_VALUES 3 // shown per setting
 
 // One value of a setting in one run.
 struct setting {
@@ -59,7 +59,7 @@ static void take(struct settings *settings, struct setting setting)
     settings->at[settings->count++] = setting;
 }
 
-// The number of ranks is a setting that no trace states.
+// The number of ranks is a setting that no trace contains.
 static bool take_ranks(struct settings *settings, const struct compare_run *run,
                        struct arena *arena, struct err *err)
 {
@@ -87,7 +87,7 @@ static bool take_run(struct settings *settings, const struct compare_run *run, s
     return take_ranks(settings, run, arena, err);
 }
 
-// Adds up the weights of equal values, which lie side by side. *given: people gave one of them.
+// Adds up the weights of equal values, which are adjacent. *given: people entered one of them.
 static size_t join_equal(struct setting *at, size_t count, bool *given)
 {
     size_t kept = 0;
@@ -122,7 +122,7 @@ static bool join_values(struct setting *at, size_t count, struct arena *arena,
     return true;
 }
 
-// A side's settings by key, one each.
+// A side's settings by key, once each.
 static bool read_settings(const struct compare_side *side, struct arena *arena,
                           struct settings *settings, struct err *err)
 {
@@ -149,7 +149,7 @@ static bool read_settings(const struct compare_side *side, struct arena *arena,
 
 // --- both sides ---------------------------------------------------------------------------------
 
-// In the order in which they are written: what only one side says is less sure to matter.
+// In the order in which they are written: what only one side has is less likely to matter.
 enum likeness { DIFFERENT, ONE_SIDED, EQUAL };
 
 // One setting of both sides; NULL where a side lacks it.
@@ -187,8 +187,7 @@ static int compare_boths(const void *a, const void *b)
     return str_compare(key_of(x), key_of(y));
 }
 
-// The machine on which a side was recorded is no setting: it is shown, but not held against
-// another.
+// The machine a side was recorded on is not a setting: it is shown, but not compared.
 static bool is_compared(const struct setting *setting)
 {
     return setting && (setting->given || !run_place_is_host(setting->key));
@@ -205,7 +204,7 @@ static struct both make_both(const struct setting *base, const struct setting *c
     return both;
 }
 
-// Walks both lists by key. Returns how many there are.
+// Walks both lists by key. Returns how many pairs there are.
 static size_t zip(struct settings base, struct settings cand, struct both *out)
 {
     size_t count = 0;

@@ -9,8 +9,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define MOST_NS      0x1p60 // that a rounded figure tells
-#define WELL_COVERED 0.9    // of the time; less is said
+#define MOST_NS      0x1p60 // shown for rounded figures
+#define WELL_COVERED 0.9    // of the time; less is mentioned
 
 static size_t read_medians(const struct compare_pool *pool, double *medians)
 {
@@ -245,7 +245,7 @@ static double matched_share(const double matched[RUNG_COUNT])
     return all > 0 ? named / all : 0;
 }
 
-// From the difference of the means to that of the medians.
+// The difference of the medians minus that of the means.
 static int64_t bridge_ns(const struct compare_pool *base, const struct compare_pool *cand)
 {
     return (cand->step_ns - cand->mean_ns) - (base->step_ns - base->mean_ns);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #define SAME_SHARE 0.8
-// Calls and operations per step that differ by a factor of at most this are as many.
+// Calls and operations per step within this factor count as equal.
 #define AS_MANY 1.1
-// Of operations nothing follows where less of the time has them.
+// If less of the time has known operations, they prove nothing.
 #define LEAST_FLOPS_SHARE 0.5
 
 static bool as_many(double a, double b)
@@ -27,13 +27,13 @@ static double per_step(const struct table *table, size_t row, const char *calls,
     return count > 0 ? (double)table_cell(table, row, calls)->i / (double)count : 0;
 }
 
-// Times of an operator on one side, with its shapes and without.
+// Times of an operator on one side, with and without its shapes.
 struct op_time {
     struct str op;
     double ns[2];
 };
 
-// Sorted by operator, one each.
+// Sorted by operator, one entry each.
 struct op_times {
     struct op_time *at;
     size_t count;
@@ -82,7 +82,7 @@ static bool read_ops(const struct compare_pool *pool, struct arena *arena, struc
     return true;
 }
 
-// Whether most of the operator's time on that side has its shapes recorded.
+// Whether the shapes are recorded for most of the operator's time on that side.
 static bool has_shapes(const struct op_times *times, struct str op)
 {
     const struct op_time key = {.op = op}, *found = NULL;
@@ -91,7 +91,7 @@ static bool has_shapes(const struct op_times *times, struct str op)
     return found && found->ns[0] > found->ns[1];
 }
 
-// Operators whose shapes are not recorded match by name: nothing says that they differ.
+// Operators without recorded shapes match by name: nothing shows that they differ.
 static bool is_matched(const struct op_times times[SIDES], const struct table *table, size_t row)
 {
     static const char *const rungs[] = {"module", "shape", "kernel"};
@@ -109,7 +109,7 @@ static bool runs_as_often(const struct pair *pair, const struct table *table, si
                                                per_step(table, row, "cand_calls", "cand_steps"));
 }
 
-// Of what the recording lacks nobody knows the work.
+// The work of unrecorded time is unknown.
 static bool is_no_work(struct str bar)
 {
     return str_starts_with(bar, STR("idle_")) ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matches the parts of two sides and writes them level by level, every level an exact sum.
+// Matches the parts of two sides and writes them level by level, each level an exact sum.
 #include "analysis/compare/waterfall.h"
 
 #include "analysis/report/tables.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define MOST_NS 0x1p60 // of an effect: a hostile trace has any number of calls
+#define MOST_NS 0x1p60 // of an effect: a hostile trace may have any number of calls
 
 struct waterfall_effects waterfall_split(const int64_t ns[SIDES], const double calls[SIDES])
 {
@@ -54,7 +54,7 @@ static int compare_deltas(const void *a, const void *b)
     dy = y->total_ns[BASE] + y->total_ns[CAND];
     if (dx != dy)
         return dx > dy ? -1 : 1;
-    return (x->first > y->first) - (x->first < y->first); // as they were built
+    return (x->first > y->first) - (x->first < y->first); // in build order
 }
 
 static void sort_children(struct fall *fall)
@@ -74,7 +74,7 @@ static void sort_children(struct fall *fall)
 struct writer {
     const struct fall *fall;
     struct table table;
-    struct str *copies; // per text, none yet where NULL
+    struct str *copies; // per text, NULL if not copied yet
     int64_t id;         // of the last row
 };
 
@@ -170,13 +170,13 @@ static bool add_row(struct writer *writer, const struct fall_node *node, enum le
     return true;
 }
 
-// Rows of one level that are still to be written, and the row above them.
+// Rows of one level still to be written, and their parent row.
 struct cursor {
     uint32_t next, end;
     int64_t parent;
 };
 
-// Each row before those below it.
+// Parents before their children.
 static bool write_rows(struct writer *writer, struct err *err)
 {
     const struct fall_level *levels = writer->fall->levels;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The matching ladder: within a bar and category by operator, shapes and module, then by kernel,
-// then by nothing but the category.
+// then only by category.
 #include "analysis/compare/waterfall_tree.h"
 
 #include <stdlib.h>
 
-// Kinds of keys: what the leaves of one row have in common.
+// Kinds of keys: what the leaves of a row have in common.
 enum key_kind { KEY_NONE, KEY_OP, KEY_SHAPE, KEY_KERNEL, KEY_REST };
 
 static uint64_t key_of(enum key_kind kind, uint32_t id)
@@ -52,7 +52,7 @@ static int compare_keys(const void *a, const void *b)
     return order ? order : compare_names(a, b);
 }
 
-// Leaves that lie side by side.
+// Adjacent leaves.
 struct span {
     struct leaf **at;
     size_t count;
@@ -85,7 +85,7 @@ static bool same_kernel(const struct leaf *x, const struct leaf *y)
     return same_group(x, y) && x->kernel == y->kernel;
 }
 
-// Takes those that are alike from the begin of `rest`; false when nothing is left.
+// Takes equal leaves from the start of `rest`; false if nothing is left.
 static bool take(struct span *rest, likeness *alike, struct span *taken)
 {
     *taken = (struct span){rest->at, 0};
@@ -123,7 +123,7 @@ static void match_modules(struct span shape)
     }
 }
 
-// Whether both sides have leaves of the operator that no shape matched.
+// Whether both sides have leaves of the operator that matched no shape.
 static bool has_rests(struct span op)
 {
     bool has[SIDES] = {false, false};
@@ -164,7 +164,7 @@ static void join_kernel(struct span kernel)
     }
 }
 
-// One row for all that is left of a category on both sides, with its operators below.
+// One row for everything left of a category on both sides, with its operators below.
 static void join_rest(struct leaf *leaf)
 {
     leaf->rung = RUNG_CATEGORY;

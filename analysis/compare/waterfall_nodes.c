@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the levels of the waterfall from matched leaves, pairs the kernels of each shape, and
-// shares the times per step out so that every level sums exactly.
+// distributes the times per step so that every level sums exactly.
 #include "analysis/stats/tally.h"
 #include "analysis/compare/waterfall_tree.h"
 
@@ -17,8 +17,8 @@ struct kernel {
 
 struct builder {
     struct fall *fall;
-    struct kernel *kernels;      // of the shape that is built
-    struct kernel **only[SIDES]; // of these, what one side alone has
+    struct kernel *kernels;      // of the shape being built
+    struct kernel **only[SIDES]; // of these, the ones only one side has
     size_t kernel_count, only_count[SIDES];
 };
 
@@ -97,7 +97,7 @@ static void add_kernel(struct builder *builder, const struct leaf *leaf, struct 
     }
 }
 
-// Same names first; what is left by order of time, where an operator says that it is the same work.
+// Same names first; the rest in order of time, as an operator shows that it is the same work.
 static void pair_kernels(struct builder *builder, const struct leaf *leaf)
 {
     builder->only_count[BASE] = builder->only_count[CAND] = 0;
@@ -128,7 +128,7 @@ static bool has_op(const struct leaf *leaf)
     return leaf->rung != RUNG_KERNEL;
 }
 
-// Opens the rows above the shape where the leaf begins another one.
+// Opens the rows above the shape when the leaf starts another one.
 static void open_rows(struct fall *fall, const struct leaf *leaf, const struct leaf *before)
 {
     bool other = !before || before->bar != leaf->bar || before->category != leaf->category;
@@ -148,7 +148,7 @@ static bool same_shape(const struct leaf *x, const struct leaf *y)
            x->shape_key == y->shape_key;
 }
 
-// The shape that all leaves of a row have in common, 0 when there is none.
+// The shape common to all leaves of a row, 0 if there is none.
 static uint32_t common_shape(struct leaf **at, size_t count)
 {
     for (size_t i = 1; i < count; i++)
@@ -205,7 +205,7 @@ static void add_up(struct fall *fall)
 
 // --- the kernel with most of a row's time -------------------------------------------------------
 
-// Names the kernel with most time of each row of a level, on one side.
+// Names the kernel with most time in each row of a level, on one side.
 static bool name_kernels(struct fall *fall, enum level level, int side, struct err *err)
 {
     struct fall_level *own = &fall->levels[level];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which rows of the waterfall differ by more than the noise between runs. Rows below the bars are
-// tested only once the step or a bar differs; each level is a family of its own.
+// tested only if the step or a bar differs; each level is a separate family.
 #include "analysis/stats/mann_whitney.h"
 #include "analysis/stats/significance.h"
 #include "analysis/compare/waterfall_tree.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-// What tests need of each run.
+// Per-run input of the tests.
 struct noise {
     struct fall *fall;
     size_t runs[SIDES], count;       // count: of both sides
@@ -16,7 +16,7 @@ struct noise {
     double *times;                   // node by node, its time per step in each run
     struct row_test *tests;
     double alpha;    // q-value up to which a row is significant
-    uint32_t *owner; // per leaf: its node of the level that is tested
+    uint32_t *owner; // per leaf: its node on the tested level
 };
 
 static bool prepare(struct noise *noise, struct fall *fall, struct err *err)
@@ -119,7 +119,8 @@ static bool has_change(const struct fall *fall)
     return found;
 }
 
-// Where the step is within noise, bars are a second chance for a false alarm: they must be surer.
+// If the step is within noise, bars are a second chance for a false alarm, so they must be more
+// certain.
 static bool judge_bars(struct noise *noise, struct err *err)
 {
     uint32_t *kernels = noise->owner;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the parts of all runs of both sides, by names that both sides share.
+// Reads the parts of all runs of both sides, under names common to both.
 #include "analysis/names/module_names.h"
 #include "analysis/names/op_alias.h"
 #include "analysis/compare/waterfall_tree.h"
@@ -15,14 +15,14 @@ struct fields {
     size_t column[FIELD_COUNT];
 };
 
-// One run as it is read.
+// One run being read.
 struct reader {
     struct fall *fall;
     struct fields fields;
     struct module_names modules;
     int side;
     uint32_t run;
-    int64_t left_ns[BAR_COUNT]; // of the bars, not yet told by a row
+    int64_t left_ns[BAR_COUNT]; // of the bars, not covered by a row yet
 };
 
 static struct fields find_fields(const struct table *table)
@@ -61,7 +61,7 @@ static uint32_t bar_of(struct str word)
     return b < BAR_COUNT ? b : BAR_IDLE_OTHER;
 }
 
-// What is summed over shapes has none of its own, so that it matches by the operator alone.
+// A sum over shapes has no shape, so it matches by operator only.
 static bool read_shape(struct reader *reader, size_t row, struct leaf *leaf, struct err *err)
 {
     struct str dims = text_of(&reader->fields, row, DIMS);
@@ -93,7 +93,7 @@ static bool read_names(struct reader *reader, size_t row, struct leaf *leaf, str
            intern(reader->fall, kernel, &leaf->kernel, err) && read_shape(reader, row, leaf, err);
 }
 
-// Adds a row to the leaf of its names, which is made when new.
+// Adds a row to the leaf with its names, which is created if new.
 static bool add_reading(struct reader *reader, const struct leaf *names, int64_t ns, int64_t calls,
                         struct err *err)
 {
@@ -128,7 +128,7 @@ static bool read_row(struct reader *reader, size_t row, struct err *err)
     return add_reading(reader, &leaf, ns, cell_of(&reader->fields, row, CALLS)->i, err);
 }
 
-// What no row tells is a part too, so that every level sums to the bars.
+// What no row covers is a part, too, so that every level sums to the bars.
 static bool read_rest(struct reader *reader, struct err *err)
 {
     for (uint32_t b = 0; b < BAR_COUNT; b++) {

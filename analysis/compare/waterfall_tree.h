@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the files of the waterfall share: the parts of both sides, matched, and their tree.
+// Shared by the files of the waterfall: the parts of both sides, matched, and their tree.
 #ifndef ANALYSIS_WATERFALL_TREE_H
 #define ANALYSIS_WATERFALL_TREE_H
 
@@ -16,8 +16,8 @@ struct leaf {
     int64_t ns[SIDES], calls[SIDES];
     bool has[SIDES];
     enum rung rung;
-    uint64_t op_key, shape_key; // leaves of equal keys lie in one row of that level
-    uint32_t node;              // of the level of kernels
+    uint64_t op_key, shape_key; // leaves with equal keys are in one row of that level
+    uint32_t node;              // on the level of kernels
 };
 
 // A row of a run's parts: its time in that run.
@@ -29,7 +29,7 @@ struct reading {
 struct fall_node {
     uint32_t bar, shape;
     str_id category, op;
-    str_id kernel[SIDES]; // with most of its time; 0: none
+    str_id kernel[SIDES]; // the one with most time; 0: none
     enum rung rung;       // the weakest among its leaves
     int64_t total_ns[SIDES], calls[SIDES];
     int64_t ns[SIDES];     // per step
@@ -64,10 +64,10 @@ MUST_CHECK bool waterfall_read(struct fall *fall, struct err *err);
 // Climbs the ladder: fills rung and keys of the leaves, and order (waterfall_match.c).
 MUST_CHECK bool waterfall_match(struct fall *fall, struct err *err);
 
-// Builds the levels, shares the times per step out over them (waterfall_nodes.c).
+// Builds the levels and distributes the times per step (waterfall_nodes.c).
 MUST_CHECK bool waterfall_build(struct fall *fall, struct err *err);
 
-// Tells what differs by more than noise (waterfall_noise.c).
+// Marks what differs by more than noise (waterfall_noise.c).
 MUST_CHECK bool waterfall_judge(struct fall *fall, struct err *err);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks the launches of each thread in order of time and looks for products on either side of a
+// Walks the launches of each thread in time order and looks for products on either side of a
 // softmax that work on the same scores; then gives their backward the same role.
 //
-// Where shapes were recorded they decide. Where not, a softmax between two batched products without
-// any other product or norm between them does.
+// Recorded shapes decide. Without them, a softmax between two batched products with no other
+// product or norm in between counts.
 #include "analysis/facts/attention.h"
 
 #include "analysis/facts/attention_scores.h"
@@ -12,22 +12,22 @@
 
 #define PRODUCTS  8  // that may still find their softmax
 #define SOFTMAXES 4  // that may still find their products
-#define REACH     48 // launches from the first product to the first after the softmax, by shapes
-#define NEAR      16 // the same without shapes
+#define REACH     48 // launches from the first product to the first after the softmax, with shapes
+#define NEAR      16 // same without shapes
 #define CACHED    64
-#define DEEP      64 // operators around a launch among which the fallback's is looked for
+#define DEEP      64 // operators around a launch that are searched for the fallback's
 
 enum kind {
     KIND_UNASKED,
-    KIND_PASSING, // communication, copies: launched meanwhile
+    KIND_PASSING, // communication, copies: launched in between
     KIND_OTHER,
     KIND_PRODUCT,
     KIND_SOFTMAX,
-    KIND_APART, // other products and norms: they may stand between but are no part of it
+    KIND_APART, // other products and norms: they may come between but are no part of it
     KIND_BREAK,
 };
 
-// A call of a product or softmax that has not found its attention yet.
+// A call of a product or softmax whose attention has not been found yet.
 struct call {
     uint32_t launch; // its first
     struct scores_shape shape;
@@ -42,12 +42,12 @@ struct cached {
 struct attention_walk {
     struct facts *facts;
     uint8_t *names; // enum kind per string, of an operator or kernel
-    uint8_t *marks; // a bit per event: operators that are part of such an attention
+    uint8_t *marks; // a bit per event: operators that are part of an unfused attention
     struct cached cache[CACHED];
-    uint32_t op; // of the launch before
+    uint32_t op; // of the previous launch
     struct call products[PRODUCTS], softmaxes[SOFTMAXES];
     uint32_t product_count, softmax_count;
-    uint32_t apart; // launch after the latest that stands apart: without shapes the first to count
+    uint32_t apart; // launch after the latest KIND_APART: without shapes the first to count
     // The attention found last.
     uint32_t end;  // launch after it
     uint32_t more; // products that may still belong to it
@@ -56,7 +56,8 @@ struct attention_walk {
     struct matrix scores;
 };
 
-// --- what a launch is ----------------------------------------------------------------------------
+// --- classifying a launch
+// -------------------------------------------------------------------------
 
 static bool is_softmax(struct str name)
 {
@@ -95,7 +96,7 @@ static enum kind kind_of_category(enum category category)
     }
 }
 
-// By the operator; where none is known, and of what a compiler made, by the kernel.
+// By the operator; if none is known, and for compiler-generated ones, by the kernel.
 static enum kind kind_of(struct attention_walk *walk, const struct launch *launch)
 {
     const struct facts *facts = walk->facts;
@@ -116,7 +117,7 @@ static enum kind kind_of(struct attention_walk *walk, const struct launch *launc
     return kind;
 }
 
-// The shapes of a call; most calls have the inputs of one a layer before.
+// The shapes of a call; most calls have the inputs of one in the previous layer.
 static struct scores_shape shape_of(struct attention_walk *walk, enum kind kind, uint32_t op)
 {
     struct scores_shape shape = {0};
@@ -169,7 +170,7 @@ static void mark_range(struct attention_walk *walk, uint32_t from, uint32_t to)
     walk->end = to;
 }
 
-// Within the operator that PyTorch falls back to, what scales the inputs is part of it.
+// Inside PyTorch's fallback operator, scaling the inputs is part of it.
 static uint32_t extend(struct attention_walk *walk, uint32_t from)
 {
     const struct facts *facts = walk->facts;
@@ -202,8 +203,8 @@ static void remember(struct call *calls, uint32_t *count, uint32_t max, struct c
     calls[(*count)++] = call;
 }
 
-// The products before launch `to` and within reach of l that work on scores: how many, and the
-// first of them in *from. 0 unless one of them has made the scores.
+// How many products before launch `to` and within reach of l work on the scores, and the first of
+// them in *from. 0 unless one of them produced the scores.
 static uint32_t count_users(const struct attention_walk *walk, uint32_t to, uint32_t l,
                             uint32_t *from)
 {
@@ -220,7 +221,7 @@ static uint32_t count_users(const struct attention_walk *walk, uint32_t to, uint
     return made ? count : 0;
 }
 
-// Whether the product reads scores that a softmax has worked on and a product before it has made.
+// Whether the product reads scores that a softmax processed and an earlier product made.
 static bool find_shaped(struct attention_walk *walk, const struct call *product, uint32_t *from)
 {
     for (int i = 0; product->shape.known && i < 2; i++) {
@@ -238,7 +239,7 @@ static bool find_shaped(struct attention_walk *walk, const struct call *product,
     return false;
 }
 
-// The same where some shape was not recorded.
+// Same if some shape was not recorded.
 static bool find_near(struct attention_walk *walk, const struct call *product, uint32_t *from)
 {
     bool known = product->shape.known;
@@ -294,7 +295,7 @@ static void visit(struct attention_walk *walk, uint32_t l)
         return;
     walk->op = launch->op;
     if (again && is_marked(walk, launch->op)) {
-        mark_range(walk, l, l + 1); // a product's further kernels
+        mark_range(walk, l, l + 1); // other kernels of the product
     } else if (kind == KIND_PRODUCT && !again) {
         meet_product(walk, l);
     } else if (kind == KIND_SOFTMAX && !again) {
@@ -324,7 +325,7 @@ static void walk_launches(struct attention_walk *walk)
     }
 }
 
-// What the engine launches for an operator that is part of an attention is part of it too.
+// What the engine launches for an operator that is part of an attention is part of it, too.
 static void follow_backward(struct attention_walk *walk)
 {
     const struct facts *facts = walk->facts;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Joins backward and forward operators by their sequence number, in order of time.
+// Links backward and forward operators by sequence number, in time order.
 //
-// An operator that records a gradient carries the number its node is about to get, and so does
-// every operator since the node before: nested ones and those that record nothing. The node itself
-// takes the number in the last of them, so the latest operator of a number is the one it belongs
-// to. Numbers count per thread: a forward on another thread than the backward comes first, except
-// for what a checkpointed function runs within the engine.
+// An operator that records a gradient has the number its node is about to get, and so does every
+// operator since the previous node: nested ones and those that record nothing. The node itself
+// takes the number in the last of them, so the latest operator with a number is the one it belongs
+// to. Numbers count per thread: a forward on a thread other than the backward's takes precedence,
+// except for what a checkpointed function runs inside the engine.
 #include "analysis/facts/autograd.h"
 
 #include "analysis/stats/groups.h"
@@ -15,13 +15,13 @@
 // An operator with a sequence number.
 struct numbered {
     uint32_t event;
-    uint32_t checkpoint; // event of the checkpointed function that the engine runs around it
+    uint32_t checkpoint; // event of the checkpointed function run by the engine around it
     uint32_t track;
     uint32_t forward; // of a node: its operator, or FACTS_NONE
     bool node;        // of the backward
 };
 
-// What surrounds an operator, itself included.
+// The context of an operator, including itself.
 struct around {
     uint32_t node;       // index into numbered + 1 of the innermost backward operator, or 0
     uint32_t checkpoint; // as in numbered
@@ -34,7 +34,7 @@ struct autograd {
     const struct host_names *names;
     struct numbered *numbered;
     uint32_t count;
-    struct around *around; // per event of the row at hand
+    struct around *around; // per event of the current row
     uint32_t next_launch;
 };
 
@@ -80,15 +80,15 @@ static void enter_node(const struct autograd *work, struct around *around, uint3
         around->checkpoint = event;
 }
 
-// Whether an operator may be the forward one of a node. What a checkpoint without a function of its
-// own repeats within the engine is not: its nodes are thrown away.
+// Whether an operator may be a node's forward. What a checkpoint without its own function repeats
+// inside the engine is not: its nodes are discarded.
 static bool is_forward(const struct autograd *work, const struct around *around, uint32_t event)
 {
     bool repeated = around->backward && !around->recompute && work->names->checkpoint;
     return !repeated && !continues(work, around, event);
 }
 
-// The state within an operator, from the state around it.
+// The state inside an operator, from the state around it.
 static struct around enter(struct autograd *work, struct around around, uint32_t event,
                            uint32_t track)
 {
@@ -162,7 +162,7 @@ static bool walk_all(struct autograd *work, struct err *err)
     return ok;
 }
 
-// The latest operators of one number: of all threads, and of those but the latest one's.
+// The latest operators with one number: on any thread, and on any but the latest one's.
 struct latest {
     uint32_t any, other; // index into numbered, or FACTS_NONE
 };
@@ -207,7 +207,7 @@ static uint32_t choose(const struct autograd *work, const struct latest *latest,
     return found == FACTS_NONE ? FACTS_NONE : work->numbered[found].event;
 }
 
-// Operators within a checkpointed function are known under its key alone.
+// Operators inside a checkpointed function are found only under its key.
 static bool join_one(struct autograd *work, struct join *join, uint32_t index, struct err *err)
 {
     struct numbered *item = &work->numbered[index];

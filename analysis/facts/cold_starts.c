@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the first call of each kind, then looks at later ones of those kinds whose first was slow.
+// Finds the first call of each kind, then looks at later calls of kinds whose first was slow.
 #include "analysis/facts/cold_starts.h"
 
 #include "analysis/stats/sort.h"
@@ -7,9 +7,9 @@
 // Per string of the trace, as the name of a kind.
 struct kind {
     uint32_t first;       // its first call, FACTS_NONE without one
-    uint32_t later, slow; // later calls, and those of them over a COLD_TIMES-th of the first
+    uint32_t later, slow; // later calls, and those over a COLD_TIMES-th of the first
     uint8_t graph;        // enum graph_launch, as the name of a call
-    int64_t first_ns;     // of its first call, as struct call.ns
+    int64_t first_ns;     // of its first call, like struct call.ns
 };
 
 enum graph_launch { GRAPH_UNSEEN, GRAPH_NO, GRAPH_YES };
@@ -18,10 +18,11 @@ struct call {
     uint32_t event;
     str_id kind;
     bool kernel; // the kind is a kernel's
-    int64_t ns;  // how long it took, less what of it the kernel ran: a launch may wait for it
+    int64_t ns;  // its duration without the part during which the kernel ran: a launch may wait for
+                 // it
 };
 
-// Launches of kernels: the first of each, and all others.
+// Kernel launches: the first of each kernel, and all others.
 struct launches {
     uint64_t count, slow; // slow: COLD_FROM_NS or more
 };
@@ -47,8 +48,8 @@ static bool launches_graph(struct search *search, const struct launch *launch)
     return launch->count > 1 || *graph == GRAPH_YES;
 }
 
-// A launch of one kernel is of that kernel's kind; any other call, and one that launches a graph,
-// is of its own name's. False when it copies.
+// The kind of a launch of one kernel is that kernel; of any other call, and of a graph launch, its
+// own name. False if it copies.
 static bool describe(struct search *search, const struct launch *launch, struct call *call)
 {
     const struct facts *facts = search->facts;
@@ -68,7 +69,7 @@ static bool describe(struct search *search, const struct launch *launch, struct 
     return facts->trace->kind[device->event] == EVENT_KERNEL;
 }
 
-// Visits each call of the runtime or driver but copies.
+// Visits each runtime or driver call except copies.
 static void visit_calls(struct search *search, call_visitor *visit)
 {
     const struct facts *facts = search->facts;
@@ -111,7 +112,7 @@ static void count_later(struct search *search, const struct call *call)
     its->slow += call->ns > its->first_ns / COLD_TIMES;
 }
 
-// A call that waits for the device or copies takes as long as these do.
+// The duration of calls that wait for the device or copy depends on that work.
 static bool may_be_cold(struct host_traits *traits, const struct kind *kind)
 {
     const struct trace *trace = traits->trace;
@@ -123,8 +124,8 @@ static bool may_be_cold(struct host_traits *traits, const struct kind *kind)
            str_find(name, STR("Memcpy")) == SIZE_MAX && str_find(name, STR("Memset")) == SIZE_MAX;
 }
 
-// A launch of a kernel that comes once is held against all others: where these are slow about as
-// often when they come again, something else than the first time makes launches slow.
+// A kernel launched only once is compared with all other launches: if later launches of kernels are
+// slow about as often, something other than being first makes launches slow.
 static bool firsts_are_slow(const struct search *search)
 {
     double firsts = (double)search->first.slow * (double)search->later.count;
@@ -144,7 +145,7 @@ static bool is_cold(const struct search *search, struct host_traits *traits,
     return kind->slow <= kind->later / 2;
 }
 
-// How many kinds have a first call that was slow.
+// How many kinds had a slow first call.
 static uint32_t count_slow(const struct search *search, struct host_traits *traits)
 {
     uint32_t slow = 0;

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls that took long because they were the first of their kind: loading of code, creation of
-// contexts, first allocations.
+// Calls that took long because they were the first of their kind: code loading, context creation,
+// first allocations.
 #ifndef ANALYSIS_COLD_STARTS_H
 #define ANALYSIS_COLD_STARTS_H
 
 #include "analysis/facts/facts.h"
 #include "analysis/names/host_traits.h"
 
-// The first call of a kind takes at least so long, and so many times the median of later ones; or,
-// without later ones, takes COLD_ALONE_NS, or is the launch of a kernel while first launches take
+// The first call of a kind takes at least this long and this many times the median of later ones.
+// Or, without later ones, it takes COLD_ALONE_NS, or is a kernel launch while first launches take
 // COLD_FROM_NS more than COLD_OFTEN times as often as later ones.
 #define COLD_FROM_NS  1000000
 #define COLD_TIMES    10
 #define COLD_ALONE_NS 10000000
 #define COLD_OFTEN    2
-// One step cannot tell whether the next would allocate again: there, a call that allocates or frees
-// and comes once is cold when it takes so long, as only the creation of a context does.
+// One step cannot show whether the next would allocate again: there, a call that allocates or frees
+// and occurs once is cold if it takes this long, as only context creation does.
 #define COLD_ALONE_ALLOCATOR_NS 100000000
 
-// Makes traits see the first calls as cold (host_traits_of). The kind of a launch is its kernel,
-// that of any other call, and of one that launches a graph, its own name; calls that copy or wait
-// for the device are none. The list lives in arena. Linear.
+// Makes traits treat these first calls as cold (host_traits_of). The kind of a launch is its
+// kernel, that of any other call, and of a graph launch, its own name; calls that copy or wait for
+// the device are excluded. The list lives in arena. Linear.
 MUST_CHECK bool cold_starts_find(const struct facts *facts, struct arena *arena,
                                  struct host_traits *traits, struct err *err);
 

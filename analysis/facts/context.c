@@ -14,13 +14,13 @@ struct work {
     struct facts *facts;
     struct host_names names;
     struct module_tree tree;
-    uint32_t *instance; // per string: the first module of that name, 0 without
+    uint32_t *instance; // per string: the first module with that name, 0 without
     size_t instance_size;
     bool recomputed; // whether any frame repeats a forward
 };
 
-// The module of a frame of one. Within a repeated forward the modules around the checkpoint are not
-// on the stack; the first module there is the instance of its name that the forward knew.
+// The module of a module frame. Within a repeated forward the modules around the checkpoint are not
+// on the stack; the first module there is the instance of its name that the forward had.
 static bool enter_module(struct work *work, uint32_t *state, str_id name, bool first_pass,
                          struct err *err)
 {
@@ -79,7 +79,7 @@ static bool walk_frames(struct work *work, struct host_stack *stack, bool first_
     return true;
 }
 
-// Repeated forwards come in a second pass, when all modules of the first are known.
+// Repeated forwards are placed in a second pass, when all modules of the first are known.
 static bool place_frames(struct work *work, struct err *err)
 {
     struct facts *facts = work->facts;
@@ -111,7 +111,8 @@ static uint32_t track_of(const struct trace *trace, uint32_t track, uint32_t eve
     return track;
 }
 
-// A frame around the begin of a call cannot return before it, whatever the clocks say of its end.
+// A frame around the start of a call cannot return before it, whatever the clocks say about its
+// end.
 bool context_find_frames(const struct facts *facts, struct keyed *events, uint32_t count,
                          struct err *err)
 {
@@ -141,7 +142,7 @@ bool context_find_frames(const struct facts *facts, struct keyed *events, uint32
     return ok;
 }
 
-// launch.module holds the text of a hierarchy still, which counts where no frame tells.
+// launch.module still holds the text of a hierarchy, which counts if no frame gives a module.
 static bool settle_module(struct work *work, struct launch *launch, uint32_t frame, struct err *err)
 {
     uint32_t state = frame == FACTS_NONE ? 0 : work->facts->frame_state[frame];
@@ -151,8 +152,8 @@ static bool settle_module(struct work *work, struct launch *launch, uint32_t fra
            module_tree_hierarchy(&work->tree, hierarchy, &launch->module, err);
 }
 
-// A forward that is repeated works for the module it runs in, not for the node that asked for it.
-// What the engine does there outside of nodes, such as adding gradients up, is backward.
+// A repeated forward works for the module it runs in, not for the node that requested it. What the
+// engine does there outside nodes, such as adding gradients, is backward.
 static void settle_frame(const struct work *work, struct launch *launch, uint32_t frame)
 {
     uint32_t state = frame == FACTS_NONE ? 0 : work->facts->frame_state[frame];
@@ -168,7 +169,7 @@ static void settle_frame(const struct work *work, struct launch *launch, uint32_
     launch->forward = FACTS_NONE;
 }
 
-// The frame of each launch, then the module of those that work for where they stand.
+// The frame of each launch, then the module of those that work for where they are.
 static bool place_launches(struct work *work, struct keyed *events, struct err *err)
 {
     struct facts *facts = work->facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts the facts together: population, links, classes, steps, ownership.
+// Assembles the facts: population, links, classes, steps, ownership.
 #include "analysis/facts/facts.h"
 
 #include "analysis/facts/attention.h"
@@ -54,9 +54,9 @@ struct str facts_label(const struct trace *trace, struct label label, char text[
     return str_of(text);
 }
 
-// What the rules say of a name, looked up once per name: 0 is "not asked yet".
+// Rule results, looked up once per name: 0 is "not looked up yet".
 struct memo {
-    uint8_t *classes;         // class + 1, of kernels without metadata in the low half
+    uint8_t *classes;         // class + 1; low half for kernels without metadata
     uint8_t *op_categories;   // category + 1
     uint8_t *name_categories; // category + 1
 };
@@ -178,8 +178,8 @@ static bool account_all(struct facts *facts, struct err *err)
     return true;
 }
 
-// The second phase: what surrounds the launches on the host, and what the devices did. Neither
-// reads what the other writes, and each has its own arena.
+// The second phase: the launches' context on the host, and what the devices did. Neither reads what
+// the other writes, and each has its own arena.
 struct branch {
     struct facts facts;
     struct arena arena;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several analyses need, worked out once per trace: the device events that count, their
-// launches and operators, and the steps. Half of the time of all analyses goes here, because every
-// event of the host is followed here, once, so that no analysis walks them again.
+// What several analyses need, computed once per trace: the device events that count, their launches
+// and operators, and the steps. This takes half of the time of all analyses, because every host
+// event is walked here, once, so that no analysis has to walk them again.
 #ifndef ANALYSIS_FACTS_H
 #define ANALYSIS_FACTS_H
 
@@ -10,7 +10,7 @@
 #include "analysis/names/parts.h"
 
 #define FACTS_NONE        UINT32_MAX
-#define FACTS_DEVICE_ROWS 4096 // of tables by device: more have only come from damaged files
+#define FACTS_DEVICE_ROWS 4096 // in tables by device: only damaged files have more
 
 // A device event after quarantine and clipping.
 struct device_event {
@@ -30,34 +30,34 @@ struct device_event {
 struct launch {
     uint32_t event;    // index into the trace's columns
     uint32_t op;       // innermost enclosing operator: index into the columns, or FACTS_NONE
-    uint32_t first;    // first of its device events in order of begin; go on by device_event.next
-    uint32_t count;    // of its device events, 1 or more
+    uint32_t first;    // first of its device events by begin; continue with device_event.next
+    uint32_t count;    // of its device events, at least 1
     uint32_t frame;    // innermost Python frame around it: index into the columns, or FACTS_NONE
     uint32_t forward;  // of a backward operator: the forward operator, or FACTS_NONE
-    uint32_t module;   // index into facts.modules of the module it works for; 0 is outside of all
+    uint32_t module;   // index into facts.modules of the module it works for; 0: none
     bool backward;     // launched by the autograd engine's backward
     bool recompute;    // launched by a forward that activation checkpointing repeats
-    uint8_t attention; // enum attention_role (attention.h): part of one that is not fused
+    uint8_t attention; // enum attention_role (attention.h): its role in an unfused attention
 };
 
-// An nn.Module as one instance within its parents; 0 is the root, outside of all modules.
+// One instance of an nn.Module within its parents; 0 is the root, outside all modules.
 struct module {
     uint32_t parent; // lower than its own index; 0 for top-level modules and the root
     uint32_t depth;  // 0 for the root
-    struct str name; // "Linear_3", or "conv1(Conv2d)" of a hierarchy: a piece of the trace's texts
-    uint64_t calls;  // of its forward, those that checkpointing repeats not counted
+    struct str name; // "Linear_3", or "conv1(Conv2d)" in a hierarchy: a slice of the trace's texts
+    uint64_t calls;  // of its forward, not counting repeats by checkpointing
 };
 
 struct step {
     int64_t number;
     str_id name; // of the mark, 0 for the whole window
     int64_t mark_begin_ns, mark_end_ns;
-    int64_t begin_ns, end_ns; // on the device; equal when it has no time there
+    int64_t begin_ns, end_ns; // on the device; equal if it has no time there
     bool steady;
-    const char *reason; // why it is not steady, NULL when it is
+    const char *reason; // why it is not steady, NULL if it is
 };
 
-// Device events that were left out or cut.
+// Device events that were left out or clipped.
 struct quarantine {
     uint64_t implausible, clipped;
     int64_t implausible_ns, clipped_ns; // time left out; impossible durations count as 0
@@ -66,7 +66,7 @@ struct quarantine {
 struct gap;      // analysis/facts/gaps.h
 struct op_calls; // analysis/facts/op_calls.h
 
-// In order of time, disjoint.
+// In time order, disjoint.
 struct gap_list {
     struct gap *gaps;
     uint32_t count;
@@ -81,11 +81,11 @@ struct facts {
 
     struct device_event *devices; // by begin, then order in the file
     uint32_t device_count;
-    int64_t *steady_owned_ns; // per device event: of owned_ns what lies in steady steps
+    int64_t *steady_owned_ns; // per device event: the part of owned_ns in steady steps
     struct launch *launches;  // by event
     uint32_t launch_count;
     uint32_t *op_parent; // per event of the host: the innermost operator around it, or FACTS_NONE
-    const struct op_calls *calls; // launches by the call of an operator they stand in
+    const struct op_calls *calls; // launches by operator call
     struct module *modules;       // at least the root
     uint32_t module_count;
     uint32_t *frame_state;    // per event, of Python frames (context.h); NULL without any
@@ -95,19 +95,19 @@ struct facts {
     struct label *gpus; // distinct devices in order of the file's tracks
     uint32_t gpu_count;
     uint32_t *track_gpu;   // per track of the trace: index into gpus, for tracks of devices
-    uint32_t *gpu_devices; // device events by device, g's from gpu_first[g] up to gpu_first[g + 1]
+    uint32_t *gpu_devices; // device events by device, g's in gpu_first[g] .. gpu_first[g + 1] - 1
     uint32_t *gpu_first;
-    uint32_t *class_devices; // the same by class, c's from class_first[c] up to class_first[c + 1]
+    uint32_t *class_devices; // same by class, c's in class_first[c] .. class_first[c + 1] - 1
     uint32_t class_first[DEVICE_CLASS_COUNT + 1];
     struct gap_list gaps;      // of all devices merged
-    struct gap_list *gpu_gaps; // per device; with one device NULL, its gaps are those above
+    struct gap_list *gpu_gaps; // per device; NULL with one device, as its gaps are those above
     struct quarantine quarantine;
-    uint64_t launches_without_events; // launching calls whose device event is not there
+    uint64_t launches_without_events; // launching calls without a device event
 
     struct step *steps; // ascending, disjoint on the device
     uint32_t step_count, steady_count;
-    bool marked;           // steps stand on marks; else the whole window is one step
-    uint32_t joined_marks; // marks of a step that another mark had for the most part
+    bool marked;           // steps come from marks; otherwise the whole window is one step
+    uint32_t joined_marks; // marks of a step that another mark mostly covers
     uint32_t main_track;   // the stream that bounds steps, FACTS_NONE without marks
 
     struct parts whole;                         // of the window, all devices merged
@@ -116,22 +116,22 @@ struct facts {
     int64_t steady_category_ns[CATEGORY_COUNT]; // owned time in the steady steps
 };
 
-// Works the facts out; *facts holds memory of arena. ERR_LIMIT past the trace's budget.
+// Computes the facts; *facts holds memory of arena. ERR_LIMIT beyond the trace's budget.
 MUST_CHECK bool facts_make(const struct trace *trace, const struct analysis_options *options,
                            struct arena *arena, struct facts *facts, struct err *err);
 
-// End of any event, cut at the largest number.
+// End of any event, clamped at the largest number.
 int64_t facts_event_end(const struct trace *trace, uint32_t event);
 
 // Name of a device event, and of the operator that launched it (0 without).
 str_id facts_device_name(const struct facts *facts, uint32_t device);
 str_id facts_device_op(const struct facts *facts, uint32_t device);
 
-// The begin of a name, whole characters of at most 64 bytes: enough to tell calls and copies apart,
-// so that the long names of hostile files cost no time each time they occur.
+// The start of a name, whole characters of at most 64 bytes: enough to distinguish calls and
+// copies, so that the long names of hostile files cost no time on each occurrence.
 struct str facts_short_name(const struct trace *trace, str_id name);
 
-// "0", "cuda:1", ...: the label as the file has it. Buffer of at least 32 bytes for numbers.
+// "0", "cuda:1", ...: the label as in the file. Buffer of at least 32 bytes for numbers.
 struct str facts_label(const struct trace *trace, struct label label, char text[32]);
 
 #endif

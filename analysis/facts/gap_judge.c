@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cuts the time in which the host had not launched the next event into slices by what its thread
-// did; the cause with the most time is the gap's.
+// Splits the time before the host launched the next event into slices by what its thread did; the
+// cause with the most time is the gap's.
 #include "analysis/facts/gap_judge.h"
 
 #include "analysis/facts/cold_starts.h"
@@ -94,7 +94,7 @@ static struct host_view *view_of(struct gap_judge *judge, uint32_t launch, struc
     return view;
 }
 
-// Adds a piece to the slices; it joins the one before when that says the same.
+// Adds a piece to the slices, merging it with the previous one if equal.
 static bool add_slice(struct gap_judge *judge, enum idle_cause cause, uint32_t event, int64_t ns,
                       struct err *err)
 {
@@ -112,7 +112,7 @@ static bool add_slice(struct gap_judge *judge, enum idle_cause cause, uint32_t e
     return true;
 }
 
-// The overhead of a kind at the moment, FACTS_NONE without; lowers *until_ns to where that changes.
+// The current overhead of a kind, FACTS_NONE without; lowers *until_ns to where that changes.
 static uint32_t overhead_at(struct gap_judge *judge, int kind, int64_t now_ns, int64_t *until_ns)
 {
     const struct overheads *all = &judge->overheads[kind];
@@ -129,7 +129,7 @@ static uint32_t overhead_at(struct gap_judge *judge, int kind, int64_t now_ns, i
     return runs ? next->event : FACTS_NONE;
 }
 
-// What is recorded as overhead at the moment goes before the cause and event that it would have.
+// Recorded overhead takes precedence over the cause and event that would otherwise apply.
 static void set_aside(struct gap_judge *judge, int64_t now_ns, struct gap_slice *slice,
                       int64_t *until_ns)
 {
@@ -142,7 +142,7 @@ static void set_aside(struct gap_judge *judge, int64_t now_ns, struct gap_slice 
     }
 }
 
-// Adds [begin_ns, end_ns) with one cause and event, but for the part of it that is overhead.
+// Adds [begin_ns, end_ns) with one cause and event, except for the part that is overhead.
 static bool add_stretch(struct gap_judge *judge, int64_t begin_ns, int64_t end_ns,
                         enum idle_cause cause, uint32_t event, struct err *err)
 {
@@ -157,7 +157,7 @@ static bool add_stretch(struct gap_judge *judge, int64_t begin_ns, int64_t end_n
     return true;
 }
 
-// Whether the host event launched a kernel that computes, itself or in what it called.
+// Whether the host event launched a compute kernel, itself or in anything it called.
 static bool launches_work(const struct gap_judge *judge, uint32_t event)
 {
     const struct facts *facts = judge->facts;
@@ -173,7 +173,7 @@ static bool launches_work(const struct gap_judge *judge, uint32_t event)
            trace->begin_ns[launch] < facts_event_end(trace, event);
 }
 
-// What a loader does itself; generators that hand out results enclose the model's forward.
+// What a loader does itself; generators that yield results enclose the model's forward.
 static bool loads_data(const struct gap_judge *judge, const struct host_moment *moment)
 {
     const struct trace *trace = judge->facts->trace;
@@ -186,7 +186,7 @@ static bool loads_data(const struct gap_judge *judge, const struct host_moment *
            (op == FACTS_NONE || trace->begin_ns[op] < begin_ns || !launches_work(judge, op));
 }
 
-// What a thread was doing, as a cause. A synchronizing call counts only when it began before the
+// What a thread was doing, as a cause. A synchronizing call counts only if it started before the
 // gap: a later one finds nothing to wait for.
 static enum idle_cause cause_of(const struct gap_judge *judge, const struct host_moment *moment,
                                 int64_t gap_begin_ns, uint32_t *event)
@@ -212,7 +212,7 @@ static enum idle_cause cause_of(const struct gap_judge *judge, const struct host
     return IDLE_HOST_COMPUTE;
 }
 
-// The moment on the launching thread; where that is bare, on the other one.
+// The state of the launching thread; if that is bare, of the other one.
 static bool look(struct host_view *const views[2], int64_t now_ns, struct host_moment *moment,
                  struct err *err)
 {
@@ -251,8 +251,8 @@ static bool walk_host(struct gap_judge *judge, const struct gap *gap, int64_t en
     return true;
 }
 
-// Whether the event stood first in its stream while the device worked on another stream until the
-// gap began.
+// Whether the event was first in its stream while the device worked on another stream until the gap
+// started.
 static bool stood_first(const struct facts *facts, const struct gap *gap, uint32_t previous,
                         int64_t launched_ns)
 {
@@ -265,7 +265,7 @@ static bool stood_first(const struct facts *facts, const struct gap *gap, uint32
     return gap->begin_ns - since_ns >= IDLE_START_NS;
 }
 
-// The launch had returned when the gap began.
+// The launch had returned when the gap started.
 static bool judge_queued(struct gap_judge *judge, const struct gap *gap, uint32_t previous,
                          struct err *err)
 {
@@ -295,8 +295,8 @@ static int64_t within(const struct gap *gap, int64_t time_ns)
     return time_ns < gap->end_ns ? time_ns : gap->end_ns;
 }
 
-// The threads that speak for a gap: the one that launched the next event, and another one that
-// launched the event before.
+// The threads relevant for a gap: the one that launched the next event, and another one that
+// launched the previous event.
 static bool open_views(struct gap_judge *judge, const struct gap *gap, struct host_view *views[2],
                        struct err *err)
 {
@@ -313,7 +313,7 @@ static bool open_views(struct gap_judge *judge, const struct gap *gap, struct ho
     return true;
 }
 
-// The launch had not returned when the gap began.
+// The launch had not returned when the gap started.
 static bool judge_late(struct gap_judge *judge, const struct gap *gap, uint32_t previous,
                        struct err *err)
 {
@@ -336,7 +336,7 @@ static bool judge_late(struct gap_judge *judge, const struct gap *gap, uint32_t 
                        waits ? wait : event, err);
 }
 
-// Moves the time that the host would have been ahead without the call that it waited in.
+// Moves the time by which the host would have been ahead without the call it waited in.
 static void blame_wait(int64_t sums_ns[IDLE_CAUSE_COUNT], int64_t waited_ns)
 {
     static const enum idle_cause later[] = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD};
@@ -428,8 +428,8 @@ static bool slice_up(struct gap_judge *judge, const struct gap *gap, uint32_t pr
                : judge_late(judge, gap, previous, err);
 }
 
-// Since when something stood launched in the gap that nothing recorded held back: everything
-// launched before it had ended. The gap's end when that is no more than what starting takes.
+// Since when something in the gap was pending that nothing recorded held up: everything launched
+// before it had ended. The gap's end if that is no longer than a start takes.
 static int64_t pending_from(const struct gap_judge *judge, const struct gap *gap, uint32_t position)
 {
     int64_t since_ns = judge->pending_ns[position];
@@ -437,8 +437,8 @@ static int64_t pending_from(const struct gap_judge *judge, const struct gap *gap
     return from_ns < gap->end_ns && gap->end_ns - from_ns > IDLE_START_NS ? from_ns : gap->end_ns;
 }
 
-// What stands launched on one device may wait for another one. So most of the gap must be
-// unrecorded for all of them together.
+// What is pending on one device may wait for another one. So most of the gap must be unrecorded for
+// all of them together.
 static bool all_unrecorded(struct gap_judge *judge, const struct gap *gap)
 {
     const struct gap_list *all = judge->merged;
@@ -455,7 +455,7 @@ static bool all_unrecorded(struct gap_judge *judge, const struct gap *gap)
     return ns > (gap->end_ns - gap->begin_ns) / 2;
 }
 
-// The part of a gap in which something stood launched. Loading of code holds the device, too.
+// The part of a gap in which something was pending. Code loading holds the device up, too.
 static bool add_pending(struct gap_judge *judge, const struct gap *gap, int64_t from_ns,
                         struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decides what caused an idle gap, from what the host threads did in it.
+// Decides what caused an idle gap, from what the host threads did during it.
 #ifndef ANALYSIS_GAP_JUDGE_H
 #define ANALYSIS_GAP_JUDGE_H
 
@@ -9,7 +9,7 @@
 #include "analysis/facts/overheads.h"
 #include "analysis/facts/pending.h"
 
-// A piece of a gap: what held the next event back then, and the host event that says so.
+// A piece of a gap: what held up the next event, and the host event that shows it.
 struct gap_slice {
     int64_t ns;
     uint32_t event;
@@ -21,43 +21,44 @@ struct gap_judge {
     struct arena arena;
     struct host_traits traits;
     struct stream_waits waits;
-    struct overheads overheads[2]; // of the profiler, and loading of code
-    uint32_t overhead_at[2];       // the first one that ends after the moment looked at
+    struct overheads overheads[2]; // of the profiler, and code loading
+    uint32_t overhead_at[2];       // the first one that ends after the current moment
     struct pending *pending;       // per device event
-    // Per position of the list at hand: since when the first launched of what is left stands
-    // launched, PENDING_UNKNOWN where that is held.
+    // Per position in the current list: since when the first-launched of the rest has been pending,
+    // PENDING_UNKNOWN if it is held up.
     int64_t *pending_ns;
-    const struct gap_list *merged; // gaps of all devices, when those of one are judged
-    uint32_t merged_at;            // the first one that ends after the moment looked at
-    uint32_t *python_of;           // per row the row of Python frames of its thread
-    uint32_t *computes;            // per launch: the first from it on that computes, or the count
-    struct host_view **views;      // per row of a thread that launches, NULL until it is looked at
-    struct gap_slice *slices;      // of the gap at hand
+    const struct gap_list *merged; // gaps of all devices, when judging a single one
+    uint32_t merged_at;            // the first one that ends after the current moment
+    uint32_t *python_of;           // per row: the row with its thread's Python frames
+    uint32_t *computes;            // per launch: the first one from it on that computes, or the
+                                   // count
+    struct host_view **views;      // per row of a thread that launches, NULL until used
+    struct gap_slice *slices;      // of the current gap
     size_t slice_count, slice_cap;
 };
 
-// Pair with gap_judge_free, also on failure.
+// Pair with gap_judge_free, even on failure.
 MUST_CHECK bool gap_judge_init(struct gap_judge *judge, const struct facts *facts, struct err *err);
 void gap_judge_free(struct gap_judge *judge);
 
-// Device events in order of begin, whose gaps are judged; list NULL: all of them.
+// Device events by begin whose gaps are judged; list NULL: all of them.
 struct gap_scope {
     const uint32_t *list;
     uint32_t count;
-    const struct gap_list *merged; // NULL when these are all devices
+    const struct gap_list *merged; // NULL if these are all devices
 };
 
-// Goes back to the start, for the gaps of other devices.
+// Restarts, for the gaps of other devices.
 void gap_judge_start(struct gap_judge *judge, const struct gap_scope *scope);
 
-// Where a gap stands: the position of the event that ends it in the scope, or its count, and the
-// device event before that one on its stream, or FACTS_NONE.
+// The place of a gap: the position in the scope of the event that ends it, or the count, and the
+// previous device event on that event's stream, or FACTS_NONE.
 struct gap_place {
     uint32_t position, previous;
 };
 
-// Sets cause and host_event of a gap. Gaps must ascend in time. Linear over the threads' rows, all
-// gaps together.
+// Sets cause and host_event of a gap. Gaps must ascend in time. Linear in the threads' rows over
+// all gaps.
 MUST_CHECK bool gap_judge_decide(struct gap_judge *judge, struct gap *gap, struct gap_place place,
                                  struct err *err);
 

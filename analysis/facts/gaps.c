@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the gaps of all devices merged and of each device, in one pass over its events.
+// Finds the gaps of all devices merged and of each device, in one pass over the events.
 #include "analysis/facts/gaps.h"
 
 #include "analysis/facts/gap_judge.h"
@@ -9,8 +9,8 @@ struct walk {
     const struct facts *facts;
     const uint32_t *list; // NULL: all events
     uint32_t count;
-    uint32_t *last;                // per row of the trace: the last event seen there, or FACTS_NONE
-    const struct gap_list *merged; // gaps of all devices, when the list is of one
+    uint32_t *last;                // per row of the trace: its last event so far, or FACTS_NONE
+    const struct gap_list *merged; // gaps of all devices, if the list is of one
 };
 
 static uint32_t device_at(const struct walk *walk, uint32_t position)
@@ -18,7 +18,7 @@ static uint32_t device_at(const struct walk *walk, uint32_t position)
     return walk->list ? walk->list[position] : position;
 }
 
-// Moves the gap after a device event. True when the event ends a gap, which then lies in *gap.
+// Moves past a device event. True if it ends a gap, which is then in *gap.
 static bool step_over(const struct facts *facts, uint32_t device, int64_t *end_ns, uint32_t *before,
                       struct gap *gap)
 {
@@ -48,7 +48,7 @@ static uint32_t count_gaps(const struct walk *walk)
     return count + last_gap(walk->facts, end_ns, before, &gap);
 }
 
-// judge NULL leaves causes unknown.
+// With judge NULL causes stay unknown.
 static bool fill(const struct walk *walk, struct gap_judge *judge, struct gap_list *list,
                  struct err *err)
 {
@@ -93,7 +93,7 @@ static bool partition(struct facts *facts, struct err *err)
     uint32_t *first = arena_array(facts->arena, (size_t)facts->gpu_count + 2, sizeof *first, err);
     if (!list || !first)
         return false;
-    uint32_t *ends = first + 1; // first[g + 1] counts up from g's begin to its end
+    uint32_t *ends = first + 1; // first[g + 1] counts up from g's start to its end
     for (uint32_t i = 0; i < facts->device_count; i++)
         ends[facts->track_gpu[facts->devices[i].track] + 1]++;
     for (uint32_t g = 0; g < facts->gpu_count; g++)

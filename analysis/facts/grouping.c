@@ -36,7 +36,7 @@ static void scatter(const struct facts *facts, struct grouping *grouping)
         if (grouping->group_of[i] != FACTS_NONE)
             grouping->dur_ns[first[grouping->group_of[i]]++] = device->end_ns - device->begin_ns;
     }
-    // Each entry has moved to the begin of the next group.
+    // Each entry has moved to the start of the next group.
     for (uint32_t g = count; g > 0; g--)
         first[g] = first[g - 1];
     first[0] = 0;

@@ -8,15 +8,15 @@
 
 struct grouping {
     struct groups groups;
-    uint32_t *group_of; // per device event: its group, or FACTS_NONE when left out
-    uint32_t *first;    // per group and one more: where its durations begin
+    uint32_t *group_of; // per device event: its group, or FACTS_NONE if left out
+    uint32_t *first;    // per group, plus one: where its durations start
     int64_t *dur_ns;    // ascending within each group
 };
 
 // Gives the key of a device event; false leaves it out.
 typedef bool grouping_key(const struct facts *facts, uint32_t device, struct group_key *key);
 
-// Only group_of is filled. Arrays live in arena; free the rest with grouping_free.
+// Fills only group_of. Arrays live in arena; free the rest with grouping_free.
 MUST_CHECK bool grouping_make(const struct facts *facts, grouping_key *key, struct arena *arena,
                               struct grouping *grouping, struct err *err);
 

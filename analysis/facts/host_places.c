@@ -15,8 +15,8 @@ struct places_walk {
     struct host_stack stack;
 };
 
-// The places items[from .. to - 1] lie on one row, which may be of either family; looks into the
-// row of the given one.
+// The places items[from .. to - 1] are on one row, of either family; searches the row of the given
+// family.
 static bool visit(struct places_walk *walk, uint32_t from, uint32_t to, uint32_t row,
                   uint32_t kinds, struct err *err)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of the open events of a row. Rows of hostile files do not nest, so the stack is searched
-// by links that skip, in logarithmic time.
+// A stack of a row's open events. Rows of hostile files do not nest, so the stack is searched
+// through skip links, in logarithmic time.
 #include "analysis/facts/host_stack.h"
 
 #include "analysis/facts/facts.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two cursors side by side, and the open events whose names tell why a thread waits.
+// Two cursors side by side, and the open events whose names show why a thread waits.
 #include "analysis/facts/host_view.h"
 
 #include "analysis/facts/facts.h"
@@ -29,7 +29,7 @@ void host_view_free(struct host_view *view)
     host_stack_free(&view->frames.stack);
 }
 
-// Takes an event that began as the open one of its traits, unless a longer one is open.
+// Makes an event that started the open one of its traits, unless a longer one is open.
 static void note(struct host_row *row, struct host_traits *traits, uint32_t event)
 {
     unsigned bits = host_traits_of(traits, event);
@@ -47,7 +47,7 @@ static void lower(int64_t *until_ns, int64_t limit_ns)
         *until_ns = limit_ns;
 }
 
-// The innermost event of the row at the moment; what is open there goes into the moment.
+// The innermost event of the row at the moment; records what is open there.
 static bool look(struct host_row *row, struct host_traits *traits, int64_t now_ns,
                  struct host_moment *moment, uint32_t *event, struct err *err)
 {

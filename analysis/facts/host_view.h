@@ -14,7 +14,7 @@ struct host_open {
 
 struct host_row {
     struct host_stack stack;
-    uint32_t seen; // events of the row before it are in open
+    uint32_t seen; // events of the row before it are already in open
     struct host_open open[HOST_TRAIT_COUNT];
 };
 
@@ -26,12 +26,12 @@ struct host_view {
 
 struct host_moment {
     uint32_t event;                  // innermost operator, call, annotation or frame, or FACTS_NONE
-    bool bare;                       // nothing is open, or annotations without a trait only
+    bool bare;                       // nothing is open, or only annotations without a trait
     uint32_t open[HOST_TRAIT_COUNT]; // outermost open event with the trait, or FACTS_NONE
-    int64_t until_ns;                // it stays so until then at least
+    int64_t until_ns;                // nothing changes at least until then
 };
 
-// A view of a thread at the begin of its rows; frames is NULL without Python. Pair with
+// A view of a thread from the start of its rows; frames is NULL without Python. Pair with
 // host_view_free.
 void host_view_init(struct host_view *view, struct host_traits *traits, const struct track *calls,
                     const struct track *frames);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a trace is: rank, size of the job, name of the device.
+// The identity of a trace: rank, world size, device name.
 #include "analysis/facts/identity.h"
 #include "analysis/names/gpu_name.h"
 #include "analysis/report/json_memory.h"
@@ -7,7 +7,7 @@
 
 static int64_t number_of(const json_t *device, const char *key)
 {
-    return json_integer_value(json_object_get(device, key)); // 0 when absent
+    return json_integer_value(json_object_get(device, key)); // 0 if absent
 }
 
 // Name of the first device that has one or can be recognized.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who a trace is: rank, size of the job, name of the device.
+// The identity of a trace: rank, world size, device name.
 #ifndef ANALYSIS_IDENTITY_H
 #define ANALYSIS_IDENTITY_H
 
@@ -7,8 +7,8 @@
 #include "ingest/trace/trace.h"
 
 struct identity {
-    int64_t rank, world_size; // -1 when the file does not say
-    struct str gpu;           // name of the device, "" when unknown
+    int64_t rank, world_size; // -1 if not in the file
+    struct str gpu;           // name of the device, "" if unknown
 };
 
 // Reads identity from the trace's metadata. Texts live in arena.

@@ -9,7 +9,7 @@
 
 // Both sides of the join, sorted by correlation.
 struct join {
-    struct keyed *devices;  // a: index of the device event; equal ones in order of begin
+    struct keyed *devices;  // a: index of the device event; equal keys by begin
     struct keyed *launches; // a: event, b: order in the file
     uint32_t device_count, launch_count;
     struct keyed *scratch;
@@ -78,12 +78,12 @@ static uint64_t count_kernel_launches(const struct trace *trace, const struct ke
 }
 
 // Replaces join->launches by the matches: key is the event, a the first of join->devices, b their
-// number. Returns how many; matches never outrun the launches still to read.
+// number. Returns how many; matches never overtake the launches still to read.
 static uint32_t match(struct facts *facts, struct join *join)
 {
     uint32_t found = 0, d = 0;
     for (uint32_t l = 0; l < join->launch_count;) {
-        assert(found <= l); // what is written has been read
+        assert(found <= l); // entries written were already read
         int64_t correlation = join->launches[l].key;
         uint32_t l_end = end_of_key(join->launches, l, join->launch_count);
         while (d < join->device_count && join->devices[d].key < correlation)

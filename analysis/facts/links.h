@@ -5,8 +5,8 @@
 
 #include "analysis/facts/facts.h"
 
-// Fills launches and the links of the device events. Of several launches with one correlation the
-// last in the file counts.
+// Fills launches and the links of the device events. If several launches have the same correlation,
+// the last one in the file counts.
 MUST_CHECK bool links_make(struct facts *facts, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jansson over members of the file, bounded in size.
+// Jansson on members of the file, bounded in size.
 #include "analysis/facts/member_json.h"
 
 #define MAX_BYTES ((size_t)4 << 20) // Jansson takes about ten times the text

@@ -2,9 +2,11 @@
 // A tree of modules, children found by hashing parent and name.
 #include "analysis/facts/module_tree.h"
 
-#define PREFIX         STR("nn.Module: ")
-#define PART_FLAG      ((uint64_t)1 << 32) // keeps parts of hierarchies apart from names of frames
-#define NAME_MAX_BYTES 256 // more is cut; a name of a hostile file would be written once per module
+#define PREFIX    STR("nn.Module: ")
+#define PART_FLAG ((uint64_t)1 << 32) // separates parts of hierarchies from names of frames
+#define NAME_MAX_BYTES \
+    256 // longer names are cut; a hostile file's would be written once per
+        // module
 
 static bool append(struct module_tree *tree, uint32_t parent, struct str name, struct err *err)
 {
@@ -85,7 +87,7 @@ static struct str next_part(struct str *rest)
     return part;
 }
 
-// "SELF(...)" is another method of the module above, not a module.
+// "SELF(...)" is another method of the parent module, not a module.
 static bool parse(struct module_tree *tree, struct str text, uint32_t *module, struct err *err)
 {
     *module = 0;

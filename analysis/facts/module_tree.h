@@ -6,7 +6,7 @@
 #include "analysis/facts/facts.h"
 #include "analysis/stats/groups.h"
 
-// Deeper modules count as the one above them, and so do those past the number; no model comes near.
+// Deeper modules count as their parent, and so do those beyond the limit; no model comes close.
 #define MODULE_MAX_DEPTH 64
 #define MODULE_MAX_COUNT 65536
 
@@ -23,16 +23,16 @@ struct module_tree {
     bool has_parts;
 };
 
-// A tree of the root alone. Pair with module_tree_free, also on failure.
+// A tree with only the root. Pair with module_tree_free, even on failure.
 MUST_CHECK bool module_tree_init(struct module_tree *tree, const struct trace *trace,
                                  struct budget *budget, struct err *err);
 void module_tree_free(struct module_tree *tree);
 
-// The module of a frame "nn.Module: X" within parent, added when new.
+// The module of a frame "nn.Module: X" within parent, added if new.
 MUST_CHECK bool module_tree_child(struct module_tree *tree, uint32_t parent, str_id frame,
                                   uint32_t *module, struct err *err);
 
-// The module of a hierarchy "TOP(Net)::forward.conv1(Conv2d)::forward" as TorchScript writes it.
+// The module of a hierarchy "TOP(Net)::forward.conv1(Conv2d)::forward" as written by TorchScript.
 MUST_CHECK bool module_tree_hierarchy(struct module_tree *tree, str_id text, uint32_t *module,
                                       struct err *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parser of operators' inputs: JSON lists of lists of integers, JSON lists of strings, and the
-// few forms of Python values within those strings. Nesting has fixed levels, so nothing recurses.
+// Parses operators' inputs: JSON lists of lists of integers, JSON lists of strings, and the few
+// forms of Python values within those strings. Nesting has fixed levels, so nothing recurses.
 #include "analysis/facts/op_args.h"
 
 struct cursor {
@@ -19,7 +19,7 @@ static void skip_space(struct cursor *cursor)
         cursor->at++;
 }
 
-// The next character after white space is c; goes past it.
+// If the next character after white space is c, moves past it.
 static bool take(struct cursor *cursor, char c)
 {
     skip_space(cursor);
@@ -59,14 +59,14 @@ static bool take_integer(struct cursor *cursor, int64_t *value)
     return cursor->at > digits && (*digits != '0' || cursor->at == digits + 1);
 }
 
-// Behind an item of a list: a comma and more, or the end. False when it is neither.
+// After an item of a list: a comma and more, or the end. False if it is neither.
 static bool more_items(struct cursor *cursor, bool *more)
 {
     *more = take(cursor, ',');
     return *more || take(cursor, ']');
 }
 
-// A JSON string as it stands between its quotes; escapes stay as they are.
+// The raw contents of a JSON string; escapes are kept.
 static bool take_string(struct cursor *cursor, struct str *text)
 {
     if (!take(cursor, '"'))
@@ -84,8 +84,8 @@ static bool take_string(struct cursor *cursor, struct str *text)
     return true;
 }
 
-// Reads the items of one argument list; item reads one of them. False past a fault; *count is how
-// many were whole.
+// Reads the items of one argument list; item reads one of them. False after an error; *count is how
+// many were complete.
 typedef bool take_item(struct cursor *cursor, struct op_arg *arg);
 
 static bool take_arguments(struct str text, take_item *item, struct arg_list *args, uint32_t max,
@@ -108,7 +108,7 @@ static bool take_arguments(struct str text, take_item *item, struct arg_list *ar
 
 // --- shapes --------------------------------------------------------------------------------------
 
-// Integers up to the closing bracket; the opening one is read.
+// Integers up to the closing bracket; the opening one has been read.
 static bool take_shape(struct cursor *cursor, struct op_arg *arg)
 {
     bool more = !take(cursor, ']');
@@ -126,7 +126,7 @@ static bool take_shape(struct cursor *cursor, struct op_arg *arg)
     return true;
 }
 
-// The shapes of a list of tensors; the list's opening bracket is read.
+// The shapes of a list of tensors; the list's opening bracket has been read.
 static bool take_shapes(struct cursor *cursor, struct op_arg *list)
 {
     int64_t elements = 0, tensors = 0;
@@ -165,7 +165,7 @@ static void set_type(struct op_arg *arg, struct str name)
     }
 }
 
-// The types of a list of tensors, when each has its own; the opening bracket is read.
+// The types of a list of tensors, if each has its own; the opening bracket has been read.
 static bool take_types(struct cursor *cursor, struct op_arg *arg)
 {
     enum dtype common = DTYPE_UNKNOWN;
@@ -195,7 +195,7 @@ static bool take_type(struct cursor *cursor, struct op_arg *arg)
 
 // --- strides and concrete inputs -----------------------------------------------------------------
 
-// Lists of integers within a list of tensors say nothing that is used; they are read over.
+// Lists of integers within a list of tensors are not used, and skipped.
 static bool skip_lists(struct cursor *cursor)
 {
     for (bool more = true; more;) {
@@ -257,7 +257,7 @@ void op_args_parse(const struct op_arg_texts *texts, struct arg_list *args)
         set_problem(args, "the types of its inputs are not a list of strings, one per shape");
         return;
     }
-    // What is missing here only takes away what depends on it.
+    // Errors here only lose what depends on these.
     (void)take_arguments(texts->strides, take_strides, args, args->count, &count);
     (void)take_arguments(texts->concrete, take_concrete, args, args->count, &count);
 }

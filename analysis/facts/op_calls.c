@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups launches by the call they stand in, and walks the tree of calls above them.
+// Groups launches by operator call, and walks the tree of calls above them.
 #include "analysis/facts/op_calls.h"
 
 #include "analysis/stats/intervals.h"
@@ -74,7 +74,8 @@ int64_t op_union_time(const struct op_union *room, const uint32_t *order, uint32
     for (uint32_t l = from; l < to; l++)
         for (uint32_t d = facts->launches[order[l]].first; d != FACTS_NONE;
              d = facts->devices[d].next)
-            room->devices[count++] = (struct keyed){d, d, 0}; // ascending index is order of begin
+            room->devices[count++] = (struct keyed){d, d, 0}; // ascending index means ascending
+                                                              // begin
     sort_keyed(room->devices, room->devices + facts->linked, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct device_event *device = &facts->devices[room->devices[i].a];
@@ -107,8 +108,8 @@ static void leave(struct walk *walk, uint32_t to)
     walk->visitor->leave(walk->visitor->context, frame, walk->depth ? frame - 1 : NULL, to);
 }
 
-// Leaves the calls that are not around op, and returns how many are new, op included. Calls stand
-// in the order of their begin, so whoever comes after an ancestor of op without being one is done.
+// Leaves the calls that are not around op, and returns how many are new, including op. Calls are
+// ordered by begin, so anything after an ancestor of op that is not itself an ancestor is done.
 static uint32_t leave_others(struct walk *walk, uint32_t op, uint32_t to)
 {
     uint32_t fresh = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of operators that launched something, and the calls around them.
+// The operator calls that launched something, and the calls around them.
 #ifndef ANALYSIS_OP_CALLS_H
 #define ANALYSIS_OP_CALLS_H
 
@@ -16,7 +16,8 @@ struct op_call {
 };
 
 struct op_calls {
-    uint32_t *order; // launches with an operator, by operator: those below a call stand together
+    uint32_t *order; // launches with an operator, by operator: those of a call's subtree are
+                     // contiguous
     uint32_t order_count;
     struct op_call *calls; // ascending by op
     uint32_t count;
@@ -25,7 +26,7 @@ struct op_calls {
 // Fills facts.calls. O(n log n)
 MUST_CHECK bool op_calls_make(struct facts *facts, struct err *err);
 
-// Room to join the device events of calls.
+// Room for uniting the device events of calls.
 struct op_union {
     const struct facts *facts;
     struct keyed *devices;
@@ -46,27 +47,27 @@ struct str op_calls_name(const struct facts *facts, str_id name);
 // A call around others, while its subtree is walked.
 struct op_frame {
     uint32_t op;
-    uint32_t from;        // first of its launches, its own and those below, in order
-    uint32_t mark, flags; // of the visitor
+    uint32_t from;        // first of its launches, in order, including those of its subtree
+    uint32_t mark, flags; // for the visitor
 };
 
-// Index into the trace's op_inputs of an operator's call, ARGS_NONE when it recorded none.
+// Index into the trace's op_inputs of an operator call, ARGS_NONE if it recorded none.
 static inline uint32_t op_calls_inputs(const struct trace *trace, uint32_t op)
 {
     uint32_t args = trace->args[op];
     return args == ARGS_NONE ? ARGS_NONE : trace->op_args[args].inputs;
 }
 
-// Visits all calls that launched something, themselves or below, each before those below it.
+// Visits all calls whose subtree launched something, parents first.
 struct op_visitor {
     void *context;
-    // frame->op begins below above (NULL at the top).
+    // frame->op starts inside above (NULL at the top).
     bool (*enter)(void *context, struct op_frame *frame, const struct op_frame *above,
                   struct err *err);
-    // The launches of a call that has been entered just now.
+    // The launches of the call just entered.
     bool (*launched)(void *context, struct op_frame *frame, const struct op_call *call,
                      struct err *err);
-    // frame->op is left: its launches, own and below, end before `to`.
+    // frame->op ends: the launches of its subtree end before `to`.
     void (*leave)(void *context, const struct op_frame *frame, struct op_frame *above, uint32_t to);
 };
 

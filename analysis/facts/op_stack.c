@@ -4,7 +4,7 @@
 
 #include "analysis/facts/host_stack.h"
 
-// launches[0 .. count - 1] lie on the row, in order of begin.
+// launches[0 .. count - 1] are on the row, ordered by begin.
 static bool walk(struct host_stack *stack, const struct track *track, struct launch *launches,
                  uint32_t count, struct err *err)
 {

@@ -5,8 +5,8 @@
 
 #include "analysis/facts/facts.h"
 
-// Fills launch.op. Needs facts.launches by event. An operator encloses a launch when it begins no
-// later and ends no earlier, on the same row of the host.
+// Fills launch.op. Needs facts.launches by event. An operator encloses a launch if it starts no
+// later and ends no earlier, on the same host row.
 MUST_CHECK bool op_stack_assign(struct facts *facts, struct err *err);
 
 #endif

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the profiler was busy with itself, as far as it recorded that; and when code was loaded,
-// which it records among its overhead although it happens without it too.
+// When the profiler was busy with itself, as far as recorded; and when code was loaded, which it
+// records as overhead although that happens without it, too.
 #ifndef ANALYSIS_OVERHEADS_H
 #define ANALYSIS_OVERHEADS_H
 
 #include "ingest/base/arena.h"
 #include "ingest/trace/trace.h"
 
-// Joined where they overlap; the event is the first one of the stretch.
+// Merged if they overlap; the event is the first of the stretch.
 struct overhead {
     int64_t begin_ns, end_ns;
     uint32_t event;
@@ -24,7 +24,7 @@ struct overheads {
     uint32_t count;
 };
 
-// What a row of category overhead is about.
+// What kind of overhead a row of the category is.
 enum overhead_kind overhead_kind_of(const struct trace *trace, uint32_t event);
 
 MUST_CHECK bool overheads_make(const struct trace *trace, enum overhead_kind kind,

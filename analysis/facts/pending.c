@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// One pass over the device events in order of begin. Streams run in the order of launches, so an
-// event that breaks it has a false link.
+// One pass over the device events by begin. Streams run in launch order, so an event that breaks it
+// has a wrong link.
 #include "analysis/facts/pending.h"
 
 #include "analysis/names/gap_cause.h"
 
-#define BLOCK_LAUNCHES 1024 // clocks drift: each so many launches have a least delay of their own
-#define USUAL_SHARE    0.05 // of them begin as late as the least, where that is what starting takes
+#define BLOCK_LAUNCHES 1024 // clocks drift: each block of launches has its own minimum delay
+#define USUAL_SHARE    0.05 // of them have nearly the minimum, if that is the startup time
 #define USUAL_COUNT    16
 
 struct pass {
     const struct facts *facts;
     const struct stream_waits *waits;
     struct pending *pending;
-    int64_t *latest_ns;  // per row: latest start of a launch whose event has started there
-    uint32_t *last;      // per row: the event before
-    int64_t lowest;      // correlation of a recorded call, 0 without any
+    int64_t *latest_ns;  // per row: latest start of a launch whose event has already started there
+    uint32_t *last;      // per row: the previous event
+    int64_t lowest;      // correlation of any recorded call, 0 without any
     int64_t recorded_ns; // start of the first recorded launch
 };
 
-// From the start of the call that launched an event, the first of its launch; -1 of others.
+// Time from the start of the call that launched an event to that event, if it is the first of its
+// launch; -1 for others.
 static int64_t delay_of(const struct facts *facts, uint32_t device)
 {
     const struct device_event *event = &facts->devices[device];
@@ -30,7 +31,7 @@ static int64_t delay_of(const struct facts *facts, uint32_t device)
     return delay_ns > 0 ? delay_ns : 0;
 }
 
-// The least delay, when many launches have nearly that: then it is no accident of a full queue.
+// The minimum delay, if many launches have nearly that: then it is not due to a full queue.
 static int64_t usual_delay(const struct facts *facts, uint32_t begin, uint32_t end)
 {
     int64_t least_ns = INT64_MAX;
@@ -76,7 +77,8 @@ static void find_recorded(struct pass *pass)
     }
 }
 
-// Correlations count up, so what has a lower one than every recorded call was launched before.
+// Correlations count up, so an event with a lower one than every recorded call was launched
+// earlier.
 static bool launched_before(const struct pass *pass, const struct device_event *event)
 {
     uint32_t args = pass->facts->trace->args[event->event];

@@ -21,7 +21,7 @@ static uint32_t file_order(const struct trace *trace, uint32_t event)
     return args == ARGS_NONE ? event : trace->device_args[args].order;
 }
 
-// All device events by (begin, order in the file): a is the event, b its track.
+// All device events by (begin, file order): a is the event, b its track.
 static void collect(const struct trace *trace, struct keyed *items, struct keyed *scratch,
                     uint32_t count)
 {
@@ -76,7 +76,7 @@ static bool keep_plausible(struct facts *facts, const struct keyed *items, uint3
     return true;
 }
 
-// Cuts overruns. Events of a track are in order of the columns, (begin, end); so is the sort here.
+// Clips overruns. Events of a track are in column order, (begin, end); so is the sort here.
 static void clip(struct facts *facts, struct keyed *items, struct keyed *scratch)
 {
     uint32_t count = facts->device_count;

@@ -5,7 +5,7 @@
 
 #include "analysis/facts/facts.h"
 
-// An event that passes the begin of the next one on its stream by more than this is cut there.
+// An event that exceeds the start of the next one on its stream by more than this is clipped there.
 #define POPULATION_CLIP_NS INT64_C(100000)
 
 // Fills devices, window, streams, gpus and quarantine of facts.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for step marks from the surest kind to the least sure.
+// Looks for step marks, from the most to the least certain kind.
 #include "analysis/facts/step_marks.h"
 
 #include "analysis/stats/groups.h"
 #include "analysis/stats/sort.h"
 
-#define REPEATS_MIN   3  // a top-level annotation that comes less often is no step
+#define REPEATS_MIN   3  // a top-level annotation that occurs less often is not a step
 #define COVER_PERCENT 50 // and it must cover this much of the device window
 
 bool step_marks_fit(struct str pattern, struct str name)
@@ -38,7 +38,7 @@ static bool fits(const struct facts *facts, enum mark_source source, struct str 
     return false;
 }
 
-// Annotations in order of the columns, each handed to the visitor.
+// Annotations in column order, each passed to the visitor.
 static uint32_t next_annotation(const struct trace *trace, uint32_t event)
 {
     while (event < trace->event_count && trace->kind[event] != EVENT_ANNOTATION)
@@ -62,7 +62,8 @@ bool step_marks_missed(const struct facts *facts)
     return chosen && count_fitting(facts, MARKS_CHOSEN) == 0;
 }
 
-// Whether two marks see the same step, as two threads may: most of the shorter one lies in both.
+// Whether two marks are of the same step, as may happen with two threads: most of the shorter one
+// is in both.
 static bool same_step(const struct step_mark *a, const struct step_mark *b)
 {
     int64_t until_ns = a->end_ns < b->end_ns ? a->end_ns : b->end_ns;
@@ -72,8 +73,8 @@ static bool same_step(const struct step_mark *a, const struct step_mark *b)
     return 2 * shared_ns > (a_ns < b_ns ? a_ns : b_ns);
 }
 
-// Adds a mark that starts no earlier than those before it. Clocks of threads and rounding let
-// neighbours overlap a little; what both cover belongs to the earlier one.
+// Adds a mark that starts no earlier than those before. Thread clocks and rounding make neighbours
+// overlap a little; the overlap belongs to the earlier one.
 static void add_mark(struct step_marks *marks, struct step_mark mark)
 {
     struct step_mark *last = marks->count ? &marks->marks[marks->count - 1] : NULL;
@@ -126,13 +127,13 @@ static bool gather(const struct facts *facts, uint32_t count, str_id name, struc
     return ok;
 }
 
-// How often an annotation comes at the top of a thread, and how much time it covers there.
+// How often an annotation occurs at the top of a thread, and how much time it covers there.
 struct repeated {
     uint32_t count;
     int64_t covered_ns;
 };
 
-// Calls for each annotation that no other annotation of its thread encloses.
+// Calls visit for each annotation that no other annotation of its thread encloses.
 static bool sum_track(const struct trace *trace, const struct track *track, struct groups *names,
                       struct repeated *sums, struct err *err)
 {
@@ -164,7 +165,7 @@ static bool sum_names(const struct trace *trace, struct groups *names, struct re
     return true;
 }
 
-// The name that covers most, among those that come often enough and cover enough.
+// The name that covers most, among those that occur often enough and cover enough.
 static bool pick_repeated(const struct facts *facts, struct groups *names, str_id *name,
                           struct err *err)
 {

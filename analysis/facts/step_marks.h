@@ -10,7 +10,7 @@ enum mark_source {
     MARKS_NONE,
     MARKS_CHOSEN,    // the user's pattern
     MARKS_PROFILER,  // ProfilerStep#N
-    MARKS_OPTIMIZER, // Optimizer.step#...: they end a step, so each runs to the next one
+    MARKS_OPTIMIZER, // Optimizer.step#...: they end a step, so each one extends to the next
     MARKS_REPEATED,  // a repeated annotation at the top of its thread
 };
 
@@ -23,17 +23,17 @@ struct step_marks {
     enum mark_source source;
     struct step_mark *marks; // ascending, disjoint
     uint32_t count;
-    uint32_t joined; // marks of a step that another mark had for the most part
+    uint32_t joined; // marks of a step that another mark mostly covers
 };
 
 // Finds the marks; they live in facts->arena.
 MUST_CHECK bool step_marks_find(const struct facts *facts, struct step_marks *marks,
                                 struct err *err);
 
-// Whether an annotation's name fits the user's pattern: equal, or a begin when it ends with '*'.
+// Whether an annotation's name matches the user's pattern: equal, or a prefix if it ends with '*'.
 bool step_marks_fit(struct str pattern, struct str name);
 
-// Whether the user chose a pattern that no annotation of the trace fits.
+// Whether the user gave a pattern that matches no annotation of the trace.
 bool step_marks_missed(const struct facts *facts);
 
 // The number after '#' in "ProfilerStep#12", or fallback.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns marks on the host into steps on the device and leaves out the warm-up.
+// Turns marks on the host into steps on the device and drops the warm-up.
 #include "analysis/facts/steps.h"
 
 #include "analysis/stats/sort.h"
@@ -18,7 +18,7 @@ static const char *const reason_outlier =
     "warm-up: a leading step more than three robust standard deviations from the later ones";
 static const char *const reason_chosen = "warm-up: excluded by request";
 
-// Index of the step whose mark covers the time on the host, or FACTS_NONE.
+// Index of the step whose mark covers the host time, or FACTS_NONE.
 static uint32_t mark_at(const struct facts *facts, int64_t time_ns)
 {
     uint32_t begun = count_upto_i64(FIRST_OF(facts->steps, mark_begin_ns), facts->step_count,
@@ -26,7 +26,7 @@ static uint32_t mark_at(const struct facts *facts, int64_t time_ns)
     return begun && time_ns < facts->steps[begun - 1].mark_end_ns ? begun - 1 : FACTS_NONE;
 }
 
-// Index of the step that covers the time on the device, or FACTS_NONE.
+// Index of the step that covers the device time, or FACTS_NONE.
 static uint32_t step_at(const struct facts *facts, int64_t time_ns)
 {
     uint32_t begun = count_upto_i64(FIRST_OF(facts->steps, begin_ns), facts->step_count,
@@ -34,7 +34,7 @@ static uint32_t step_at(const struct facts *facts, int64_t time_ns)
     return begun && time_ns < facts->steps[begun - 1].end_ns ? begun - 1 : FACTS_NONE;
 }
 
-// Gives launched events to the step whose mark covers their launch.
+// Assigns launched events to the step whose mark covers their launch.
 static void assign_launched(struct facts *facts)
 {
     for (uint32_t i = 0; i < facts->device_count; i++) {
@@ -46,8 +46,8 @@ static void assign_launched(struct facts *facts)
     }
 }
 
-// The main stream: the one with most compute time launched inside marks. A copy or a collective
-// that runs ahead or lags on another stream thus moves no bound.
+// The main stream: the one with most compute time launched inside marks. So a copy or a collective
+// that runs ahead or lags on another stream moves no bound.
 static bool find_main(struct facts *facts, struct err *err)
 {
     size_t size = facts->trace->track_count * sizeof(int64_t);
@@ -90,7 +90,7 @@ static void measure_steps(struct facts *facts)
     }
 }
 
-// Each step lasts from the end of the one before to the end of its own compute, so that the wait
+// Each step lasts from the end of the previous one to the end of its own compute, so that the wait
 // for its data belongs to it; the first one starts with its first event.
 static void bound_steps(struct facts *facts)
 {
@@ -132,7 +132,7 @@ static int64_t median_of(int64_t *values, int64_t *scratch, size_t count)
     return stats_median(values, count);
 }
 
-// Leaves out the leading steps that differ from the later ones. values has room for 2 * count.
+// Drops the leading steps that differ from the later ones. values has room for 2 * count.
 static void drop_warmup(struct step *steps, uint32_t count, int64_t *values)
 {
     uint32_t first = 0, others = 0;
@@ -144,7 +144,7 @@ static void drop_warmup(struct step *steps, uint32_t count, int64_t *values)
         if (!steps[s].reason)
             values[others++] = dur_of(&steps[s]);
     if (others == 0)
-        return; // a lone step stays
+        return; // a single step stays
     steps[first].reason = reason_first;
     int64_t median = median_of(values, values + count, others);
     for (uint32_t i = 0; i < others; i++)
@@ -163,7 +163,7 @@ static void drop_warmup(struct step *steps, uint32_t count, int64_t *values)
     }
 }
 
-// Leaves out the first `warmup` steps as the user asks, but never the last one that counts.
+// Drops the first `warmup` steps as requested, but never the last one that counts.
 static void drop_chosen(struct step *steps, uint32_t count, int warmup)
 {
     uint32_t left = 0;
@@ -215,7 +215,7 @@ static bool make_whole(struct facts *facts, struct err *err)
     return true;
 }
 
-// Marks that run to the next one leave the last without an end.
+// Marks that extend to the next one leave the last without an end.
 static bool is_open(const struct step_marks *marks)
 {
     return marks->source == MARKS_OPTIMIZER && marks->count > 1;

@@ -8,12 +8,12 @@
 // Fills steps, step_count, steady_count, marked, and device_event.step. Needs window and links.
 MUST_CHECK bool steps_make(struct facts *facts, struct err *err);
 
-// Decides which steps are steady, by the rule of warm-up or, when warmup_steps >= 0, by that many.
+// Decides which steps are steady, by the warm-up rule or, if warmup_steps >= 0, by that number.
 // Steps with a reason already set stay out. At least one step stays.
 MUST_CHECK bool steps_choose(struct step *steps, uint32_t count, int warmup_steps,
                              struct budget *budget, struct err *err);
 
-// Index of the step that covers the time on the device, or FACTS_NONE.
+// Index of the step that covers the device time, or FACTS_NONE.
 uint32_t steps_at(const struct facts *facts, int64_t time_ns);
 
 #endif

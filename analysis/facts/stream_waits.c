@@ -77,7 +77,7 @@ static uint32_t first_after(const struct trace *trace, const struct track *track
     return track->first + count_upto_i64(begin_ns, track->count, sizeof *begin_ns, time_ns);
 }
 
-// When a device event was asked for: its launch, else its own begin.
+// When a device event was requested: its launch, else its own begin.
 static int64_t asked_ns(const struct facts *facts, uint32_t device)
 {
     const struct device_event *event = &facts->devices[device];

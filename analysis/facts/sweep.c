@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One pass in time with a cursor per bar. Because time only advances, the owner within a bar is the
-// first event of its list that has not ended, so that no heap is needed.
+// first event in its list that has not ended, so no heap is needed.
 #include "analysis/facts/sweep.h"
 
 #include "analysis/facts/gaps.h"
@@ -11,7 +11,7 @@ struct sweep {
     const struct facts *facts;
     const uint32_t *list;
     uint32_t count;
-    uint32_t at[BAR_DEVICE_COUNT]; // positions in the list; count when a bar has no more events
+    uint32_t at[BAR_DEVICE_COUNT]; // positions in the list; count once a bar has no more events
     uint32_t step;                 // first step that ends after now
     const struct gap_list *gaps;
     uint32_t gap; // first gap that ends after now
@@ -79,7 +79,7 @@ static void claim(struct sweep *sweep, enum bar bar, struct segment *segment)
     segment->device = device_at(sweep, sweep->at[bar]);
 }
 
-// Where no device event runs, the gap says why.
+// If no device event runs, the gap says why.
 static void explain(struct sweep *sweep, struct segment *segment)
 {
     const struct gap_list *list = sweep->gaps;

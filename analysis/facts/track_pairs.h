@@ -6,12 +6,12 @@
 #include "ingest/base/arena.h"
 #include "ingest/trace/trace.h"
 
-// Per row of the trace the row of that family with the same labels, or FACTS_NONE. The array lives
+// Per row of the trace: the row of that family with the same labels, or FACTS_NONE. The array lives
 // in arena.
 MUST_CHECK bool track_pairs_make(const struct trace *trace, enum track_family family,
                                  struct arena *arena, uint32_t **pairs, struct err *err);
 
-// Index of the row on which an event lies.
+// Index of the row that an event is on.
 uint32_t track_of_event(const struct trace *trace, uint32_t event);
 
 #endif

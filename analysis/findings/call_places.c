@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tries ways of numbering the places of a kind's calls, and keeps the one that leaves least slow.
+// Tries ways of numbering the places of a kind's calls, and keeps the one that leaves the least
+// slow time.
 #include "analysis/findings/call_places.h"
 #include "analysis/stats/groups.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
-#define PERIODS      8 // distances between slow calls that are tried
-#define PERIOD_TIMES 3 // a period comes at least so often
-#define PLACE_CALLS  2 // fewer calls of a place tell nothing of it
-#define PLACE_SURE   3 // calls of each place make other ways of counting needless
+#define PERIODS      8 // distances between slow calls to try
+#define PERIOD_TIMES 3 // a period must occur this often
+#define PLACE_CALLS  2 // fewer calls at a place prove nothing about it
+#define PLACE_SURE   3 // with this many calls at each place, no other way of numbering is tried
 #define LONGEST_NS   (INT64_C(1) << 40)
 #define MOST_PLACES  (1u << 22)
 
@@ -19,10 +20,10 @@ struct kind {
     uint32_t count;
     int64_t median_ns;
     uint32_t *place;     // per call
-    int64_t *usual_ns;   // per call: by the places at hand
+    int64_t *usual_ns;   // per call: by the current places
     int64_t *best_ns;    // by the best ones so far
     double left_ns;      // slow by these
-    bool sure;           // places in steps or replays have calls enough to go by
+    bool sure;           // places in steps or replays have enough calls
     struct keyed *items; // room for twice the calls
 };
 
@@ -38,9 +39,9 @@ static int64_t excess_of(const struct kind *kind, uint32_t call, const int64_t *
     return call_excess(time_of(kind, call), usual_ns[call]);
 }
 
-// Medians of the places as they are numbered now; keeps them when less is slow by them. How many
-// calls the place with fewest has. Places that were chosen so that two slow calls share one are not
-// usual for these two: the rest has to show that they are slow.
+// Medians of the current places; keeps them if they leave less slow time. Returns the number of
+// calls at the place with the fewest. Places chosen so that two slow calls share one do not count
+// as usual for these two: the others have to show that they are slow.
 static uint32_t try_places(struct kind *kind, bool chosen)
 {
     double left_ns = 0;
@@ -71,7 +72,7 @@ static uint32_t try_places(struct kind *kind, bool chosen)
 
 // --- ways of numbering ---------------------------------------------------------------------------
 
-// What calls in a row share; a place is the number of a call among those that do.
+// What consecutive calls share; a place is the number of a call among those that do.
 typedef uint64_t scope_fn(const struct facts *facts, uint32_t device);
 
 static uint64_t step_of(const struct facts *facts, uint32_t device)
@@ -89,7 +90,8 @@ static uint64_t replay_of(const struct facts *facts, uint32_t device)
     return launch->count > 1 || launch->op == FACTS_NONE ? launch->event : launch->op;
 }
 
-// Scopes with other numbers of calls have other places: a graph for another batch is another one.
+// Scopes with different numbers of calls have different places: a graph for another batch is a
+// different graph.
 static bool number_in(struct kind *kind, scope_fn *scope_of, struct err *err)
 {
     struct groups places;
@@ -129,7 +131,7 @@ static void number_by_period(struct kind *kind, uint32_t period)
     try_places(kind, true);
 }
 
-// Layers that differ come at equal distances: from a slow call to the next ones.
+// Layers that differ occur at equal distances: from a slow call to the next ones.
 static void number_by_periods(struct kind *kind)
 {
     uint32_t slow[PERIODS + 1], count = 0;
@@ -161,7 +163,7 @@ static bool judge_kind(struct kind *kind, struct err *err)
     return true;
 }
 
-// Device events by kind, in order of time; starts has room for one per kind.
+// Device events by kind, in time order; starts has room for one per kind.
 static void list_calls(const struct facts *facts, const struct grouping *kinds, uint32_t *starts,
                        uint32_t *calls)
 {

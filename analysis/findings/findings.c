@@ -5,7 +5,7 @@
 #include "analysis/trace/analyses.h"
 #include "analysis/report/tables.h"
 
-// Of rules that find the same cost, the first comes first and explains it.
+// If rules find the same cost, the first one comes first and explains it.
 static const struct finding_rule *const rules[] = {
     &finding_data_loading,
     &finding_sync,
@@ -26,7 +26,7 @@ static const struct finding_rule *const rules[] = {
     &finding_periodic_steps,
     &finding_unstable_steps,
     &finding_slow_calls,
-    &finding_unexplained_idle, // by what those before leave
+    &finding_unexplained_idle, // by what the rules above leave
     &finding_memory_leak,
     &finding_memory_full,
     &finding_memory_fragmentation,
@@ -72,7 +72,7 @@ bool findings_row(struct row *row, const struct finding_rule *rule, const struct
     return id;
 }
 
-// What fired, from the costliest on.
+// What fired, costliest first.
 struct found {
     const struct finding_rule *rule[RULE_COUNT];
     struct finding finding[RULE_COUNT];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules that look for time which a step could save.
+// Rules that look for time a step could save.
 #ifndef ANALYSIS_FINDINGS_H
 #define ANALYSIS_FINDINGS_H
 
@@ -12,11 +12,11 @@ struct finding_case {
     const struct report *report; // the tables so far
     struct arena *arena;         // for texts and contexts of claims
     int64_t steps;               // steady steps, 1 or more
-    int64_t step_ns;             // of them the typical one: the mean without odd ones
+    int64_t step_ns;             // the typical one: their mean without odd ones
     const char *per;             // "per step", or "in the whole window" without step marks
-    const struct finding *found; // by the rules so far; they stay where they are
+    const struct finding *found; // by the rules so far; they do not move
     size_t found_count;
-    const int64_t *gap_ns; // of each gap of facts.gaps: its time in steady steps
+    const int64_t *gap_ns; // of each gap in facts.gaps: its time in steady steps
 };
 
 // A stretch of the steady steps that a finding may explain: what a device event owns, or a gap.
@@ -39,71 +39,74 @@ struct finding {
     const char *evidence;   // JSON array
     const char *advice;     // NULL: the rule's
     const char *steps;      // affected ones as "3-5,9", NULL: all
-    const char *ranks;      // likewise
-    const char *subject;    // what it is about, part of its id; NULL: there is one per rule
+    const char *ranks;      // same for ranks
+    const char *subject;    // what it is about, part of its id; NULL: only one per rule
     claim_fn *claim;        // the time it explains; NULL: none
     const void *context;    // of claim
-    const int64_t *step_ns; // per step: what it claims of it; NULL: cost_ns is a mean over all
-    const bool *odd;        // per step: left out of the mean; NULL: none is
-    unsigned bars;          // of a run's rule: other parts of the step than the rule's; 0: those
+    const int64_t *step_ns; // per step: what it claims; NULL: cost_ns is a mean over all
+    const bool *odd;        // per step: left out of the mean; NULL: none
+    unsigned bars;          // of a run's rule: parts of the step other than the rule's; 0: the
+                            // rule's
     const char *told_by;    // of a run's rule: the one that explains all of the time; NULL: none
 };
 
-// What a finding costs beside the others.
+// The cost of a finding in relation to the others.
 struct finding_cost {
     int64_t step_ns;      // the typical step
-    int64_t own_ns;       // part of the finding's cost that no costlier one explains
+    int64_t own_ns;       // part of the cost that no costlier finding explains
     const char *overlaps; // the rule that explains most of the rest, NULL: none
 };
 
 struct finding_rule {
     const char *name;
     const char *why, *advice, *method, *false_alarms;
-    // Sets *fires and, when it does, *finding, which comes zeroed.
+    // Sets *fires and, if it does, *finding, which is zeroed before.
     bool (*check)(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);
 };
 
-// Thresholds of one trace and of a run, all in one place. Shares are of the typical step.
-#define FINDING_STARVED_SHARE      0.03       // idle time that waits for the host by one cause
-#define FINDING_IDLE_SHARE         0.10       // idle time, from here on something tells of it
-#define FINDING_IDLE_REST          0.05       // of it no other finding explains
-#define FINDING_WAIT_NS            100000     // of one wait at most: a launch takes no longer
-#define FINDING_GRAPHS_SHARE       0.10       // waits that replaying a graph would save
-#define FINDING_GRAPHS_STEPS       3          // steady steps, all alike
-#define FINDING_GRAPHS_LAUNCHES    50         // kernels in each of them
-#define FINDING_GRAPHS_REPLAYED    0.10       // of them come from graphs already, from here silent
+// Thresholds for traces and runs, all in one place. Shares are of the typical step.
+#define FINDING_STARVED_SHARE   0.03   // idle time waiting for the host with one cause
+#define FINDING_IDLE_SHARE      0.10   // idle time, from which on some finding mentions it
+#define FINDING_IDLE_REST       0.05   // idle time that no other finding explains
+#define FINDING_WAIT_NS         100000 // counted per wait, at most: a launch takes no longer
+#define FINDING_GRAPHS_SHARE    0.10   // waits that replaying a graph would save
+#define FINDING_GRAPHS_STEPS    3      // steady steps, all alike
+#define FINDING_GRAPHS_LAUNCHES 50     // kernels in each
+#define FINDING_GRAPHS_REPLAYED \
+    0.10                                      // share already launched by graphs, from which on it
+                                              // is silent
 #define FINDING_EXPOSED_SHARE      0.05       // communication that nothing hides
 #define FINDING_TINY_CALLS         20         // short compute kernels per step
-#define FINDING_TINY_CALLS_SHARE   0.50       // of compute kernels are short
+#define FINDING_TINY_CALLS_SHARE   0.50       // share of compute kernels that are short
 #define FINDING_TINY_SHARE         0.05       // short kernels and the waits for them
-#define FINDING_OVERLAP_SHARE      0.50       // of communication is hidden, below this it is low
-#define FINDING_OVERLAP_COMM       0.05       // communication, below this overlap does not matter
+#define FINDING_OVERLAP_SHARE      0.50       // of communication is hidden, below which it is low
+#define FINDING_OVERLAP_COMM       0.05       // communication, below which overlap does not matter
 #define FINDING_COPY_SHARE         0.01       // blocking copies and the waits after them
 #define FINDING_PRECISION_LOW      0.10       // of matrix products run in 16 bits or fewer
 #define FINDING_PRECISION_SHARE    0.01       // what the others cost
-#define FINDING_PRECISION_GUESS    0.50       // saved where shapes or peaks are not known
+#define FINDING_PRECISION_GUESS    0.50       // saved if shapes or peaks are unknown
 #define FINDING_FP8_USED           0.05       // of matrix products run in fp8
 #define FINDING_FP8_UNUSED         0.20       // of matrix products run in 16 bits
 #define FINDING_ROOFLINE_SHARE     0.01       // what inefficient products or attention cost
-#define FINDING_ROOFLINE_BELOW     0.70       // of what is within reach, below this it is low
-#define FINDING_ROOFLINE_EXAMPLE   0.75       // of what another shape of the trace reaches
-#define FINDING_ROOFLINE_GEMM      0.45       // of the roofline is within reach of products
-#define FINDING_ROOFLINE_ATTENTION 0.30       // and of attention
+#define FINDING_ROOFLINE_BELOW     0.70       // of what is attainable, below which it is low
+#define FINDING_ROOFLINE_EXAMPLE   0.75       // of what another shape in the trace reaches
+#define FINDING_ROOFLINE_GEMM      0.45       // of the roofline is attainable for products
+#define FINDING_ROOFLINE_ATTENTION 0.30       // and for attention
 #define FINDING_ROOFLINE_TIME      0.05       // of its kind's time makes a shape an example
 #define FINDING_ATTENTION_SHARE    0.01       // kernels between two batched products
 #define FINDING_OPTIMIZER_SHARE    0.02       // what fusing the optimizer would save
-#define FINDING_OPTIMIZER_KERNELS  20         // per step that are not fused
+#define FINDING_OPTIMIZER_KERNELS  20         // unfused, per step
 #define FINDING_OPTIMIZER_PASSES   1.75       // fused one, by the operator with most of the time
 #define FINDING_RECOMPUTE_SHARE    0.02       // repeated forward passes
-#define FINDING_SLOW_STEP_SHARE    0.08       // beyond the median, of it: a slow step
+#define FINDING_SLOW_STEP_SHARE    0.08       // above the median, as a share of it: a slow step
 #define FINDING_SLOW_STEP_MADS     3          // and of 1.4826 median absolute deviations
-#define FINDING_ODD_STEPS          3          // steady ones, fewer cannot tell which is odd
+#define FINDING_ODD_STEPS          3          // steady ones; fewer cannot show which is odd
 #define FINDING_CROSSED            (1u << 20) // bounds of steps, see findings_add_to_steps
-#define FINDING_ODD_OF             10         // one in so many may be odd, and one of fewer
+#define FINDING_ODD_OF             10         // one in this many may be odd, and one of fewer
 #define FINDING_SLOW_STEPS_SHARE   0.01       // what slow steps cost
 #define FINDING_UNSTABLE_RATIO     1.10       // 95th percentile of steps by their median
-#define FINDING_UNSTABLE_STEPS     5          // steady ones, fewer tell nothing
+#define FINDING_UNSTABLE_STEPS     5          // steady ones; fewer prove nothing
 #define FINDING_PERIODIC_STEPS     3          // slow steps equally far apart
 #define FINDING_SLOW_CALL_RATIO    1.30       // a call by the median call of its kind
 #define FINDING_SLOW_CALL_CALLS    10         // calls that make a kind
@@ -113,21 +116,21 @@ struct finding_rule {
 #define FINDING_MEMORY_FULL_SHARE  0.92       // of a device's memory was reserved
 #define FINDING_HEADROOM_SHARE     0.50       // of a device's memory was never reserved
 #define FINDING_FRAGMENT_SHARE     0.20       // of reserved memory unused at the peak
-#define FINDING_FRAGMENT_BYTES     1000000000 // the same in bytes
+#define FINDING_FRAGMENT_BYTES     1000000000 // same in bytes
 #define FINDING_STRAGGLER_PART     0.50       // of the waits that one rank causes
 #define FINDING_STRAGGLER_SHARE    0.02       // exposed wait for it
 #define FINDING_RUN_WAIT_SHARE     0.03       // exposed wait for all
 #define FINDING_RUN_TRANSFER_SHARE 0.05       // exposed transfer
-#define FINDING_SLOW_LINK_RATIO    1.50       // a group's transfer by the median group's
+#define FINDING_SLOW_LINK_RATIO    1.50       // a group's transfer over the median group's
 #define FINDING_SLOW_LINK_SHARE    0.01       // what it costs
-#define FINDING_SMALL_BYTES        1000000    // of a message, below this it is small
+#define FINDING_SMALL_BYTES        1000000    // of a message; smaller ones are small
 #define FINDING_SMALL_CALLS        20         // small messages per step
 #define FINDING_SMALL_SHARE        0.02       // what they cost
-#define FINDING_BALANCE            0.95       // mean by largest compute of the ranks
-#define FINDING_BALANCE_SHARE      0.03       // largest less mean compute
-#define FINDING_BUBBLE_BEYOND      0.03       // bubble less the ideal one, of the interval
+#define FINDING_BALANCE            0.95       // mean over largest compute of the ranks
+#define FINDING_BALANCE_SHARE      0.03       // largest minus mean compute
+#define FINDING_BUBBLE_BEYOND      0.03       // bubble minus the ideal one, of the interval
 #define FINDING_BUBBLE_SHARE       0.30       // the ideal bubble of the interval
-#define FINDING_RANK_KERNEL_RATIO  1.05       // time for the same work by that of fast ranks
+#define FINDING_RANK_KERNEL_RATIO  1.05       // time for the same work over that of fast ranks
 #define FINDING_RANK_KERNELS       2          // different kernels that take longer
 #define FINDING_RANK_KERNELS_TIME  0.50       // of the comparable time is in those
 #define FINDING_RANK_KERNELS_SHARE 0.01       // what such kernels of one rank cost
@@ -161,18 +164,18 @@ extern const struct finding_rule finding_memory_headroom;
 extern const struct finding_rule finding_memory_fragmentation;
 extern const struct finding_rule finding_data_quality;
 
-// The case of a trace; gap_ns lives in arena. *the_case is only filled when some time is covered.
+// The case of a trace; gap_ns lives in arena. *the_case is only filled if some time is covered.
 MUST_CHECK bool findings_case_make(const struct facts *facts, const struct report *report,
                                    struct arena *arena, struct finding_case *the_case,
                                    struct err *err);
 
-// Sets claim and context of a finding, and what it costs in the typical step. A step is odd when
-// its claim lies further from the median than slow steps do (8 %, and 3 x 1.4826 MADs), and no more
-// than one step in ten does: more are a pattern. Linear.
+// Sets claim and context of a finding, and its cost in the typical step. A step is odd if its claim
+// is further from the median than slow steps are (8 %, and 3 x 1.4826 MADs), and no more than one
+// step in ten is: more are a pattern. Linear.
 MUST_CHECK bool findings_cost(const struct finding_case *the_case, struct finding *finding,
                               claim_fn *claim, const void *context, struct err *err);
 
-// *odd: per step whether it is; NULL when none is, or more than a few. Of a figure per step.
+// *odd: per step whether it is; NULL if none is, or more than a few. For a figure per step.
 MUST_CHECK bool findings_odd_steps(const struct facts *facts, const int64_t *step_ns,
                                    struct arena *arena, const bool **odd, struct err *err);
 
@@ -183,34 +186,34 @@ int64_t findings_typical(const struct facts *facts, const int64_t *step_ns, cons
 MUST_CHECK bool findings_tell_odd(const struct finding_case *the_case, struct finding *finding,
                                   struct err *err);
 
-// Where findings_visit stands among the steps: of device events, and of gaps.
+// The position of findings_visit among the steps: for device events, and for gaps.
 struct step_cursor {
     uint32_t at[2];
-    uint32_t crossed; // bounds of steps that atoms have crossed
+    uint32_t crossed; // bounds of steps crossed by atoms
 };
 
-// Adds a part of an atom to the steps that it lies in; to the first of them alone once atoms have
-// crossed FINDING_CROSSED bounds of steps, as only crafted traces have it. Atoms must come as
-// findings_visit has them.
+// Adds a part of an atom to the steps it is in; only to the first of them once atoms have crossed
+// FINDING_CROSSED step bounds, as happens only in crafted traces. Atoms must come in the order of
+// findings_visit.
 void findings_add_to_steps(const struct finding_case *the_case, struct step_cursor *cursor,
                            const struct atom *atom, int64_t ns, int64_t *step_ns);
 
-// Visits what the steady steps consist of: device events, then gaps, in order of time.
+// Visits what the steady steps consist of: device events, then gaps, in time order.
 typedef void atom_fn(void *context, const struct atom *atom);
 void findings_visit(const struct finding_case *the_case, atom_fn *visit, void *context);
 void findings_visit_gaps(const struct finding_case *the_case, atom_fn *visit, void *context);
 
-// Indices of findings from the costliest on; equal ones keep their order. O(n * n) for few.
+// Indices of findings, costliest first; equal ones keep their order. O(n * n), for few.
 void findings_order(const struct finding *findings, size_t count, uint32_t *order);
 
-// Of findings from the costliest on: time per step that none before explains, and the index of the
-// one before that explains most of the rest (FACTS_NONE: none). Linear for each finding.
+// For findings, costliest first: time per step that none before explains, and the index of the
+// earlier one that explains most of the rest (FACTS_NONE: none). Linear for each finding.
 MUST_CHECK bool findings_share_out(const struct finding_case *the_case,
                                    const struct finding *const *findings, size_t count,
                                    int64_t *own_ns, uint32_t *overlaps, struct err *err);
 
-// Cells of a finding from its rule's name on, as in the group finding; overlaps: a rule's name or
-// NULL. The id's text lives in arena.
+// Cells of a finding from its rule's name on, in the column group finding; overlaps: a rule's name
+// or NULL. The id's text lives in arena.
 MUST_CHECK bool findings_row(struct row *row, const struct finding_rule *rule,
                              const struct finding *finding, const struct finding_cost *cost,
                              struct arena *arena, struct err *err);
@@ -218,7 +221,7 @@ MUST_CHECK bool findings_row(struct row *row, const struct finding_rule *rule,
 // Whether a cost per step is at least that share of the step, and above 0.
 bool findings_costs(const struct finding_case *the_case, int64_t cost_ns, double share);
 
-// A wait for the host before a device event, cut at what a launch takes: 0 for other atoms.
+// A wait for the host before a device event, limited to what a launch takes: 0 for other atoms.
 int64_t findings_wait(const struct atom *atom);
 
 // Whether a launch belongs to a steady step.

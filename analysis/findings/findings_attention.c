@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about attention that is put together from products and a softmax.
+// The rule about attention composed of products and a softmax.
 #include "analysis/facts/attention.h"
 #include "analysis/findings/findings.h"
 

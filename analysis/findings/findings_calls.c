@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about calls of a kernel that take longer than most calls that do the same.
+// The rule about kernel calls that take longer than most equal calls.
 #include "analysis/findings/call_places.h"
 
 struct slow_calls {
     const struct facts *facts;
     struct grouping grouping;
-    int64_t *usual_ns;          // per device event: of its kind at its place
+    int64_t *usual_ns;          // per device event: usual for its kind at its place
     int64_t *cost_ns;           // per group
     int64_t slow;               // calls
-    int64_t slow_ns, beside_ns; // their time, and of those with communication beside them
-    int64_t *comm_until_ns;     // per communicating event in order of begin: latest end so far
+    int64_t slow_ns, beside_ns; // their time, and that of those with concurrent communication
+    int64_t *comm_until_ns;     // per communication event by begin: latest end so far
 };
 
-// Inputs of the operator that launched a device event, ARGS_NONE when not recorded.
+// Inputs of the operator that launched a device event, ARGS_NONE if not recorded.
 static uint32_t inputs_of(const struct facts *facts, uint32_t device)
 {
     const struct trace *trace = facts->trace;
@@ -23,7 +23,7 @@ static uint32_t inputs_of(const struct facts *facts, uint32_t device)
 }
 
 // The same kernel for the same operator and shapes, in a steady step. Without recorded shapes equal
-// calls cannot be told.
+// calls cannot be identified.
 static bool call_key(const struct facts *facts, uint32_t device, struct group_key *key)
 {
     uint32_t args = facts->trace->args[facts->devices[device].event];
@@ -39,7 +39,7 @@ static int64_t time_of(const struct device_event *device)
     return device->end_ns - device->begin_ns;
 }
 
-// What a call takes beyond the usual of its kind at its place, 0 unless that is much.
+// By how much a call exceeds the usual of its kind at its place, 0 unless that is a lot.
 static int64_t excess_of(const struct slow_calls *all, uint32_t device)
 {
     bool known = all->grouping.group_of[device] != FACTS_NONE && all->usual_ns[device] != INT64_MAX;
@@ -73,12 +73,12 @@ static bool find_comm(struct slow_calls *all, struct arena *arena, struct err *e
     return true;
 }
 
-// Whether communication runs at some time of the device event.
+// Whether communication runs at any time during the device event.
 static bool has_comm_beside(const struct slow_calls *all, const struct device_event *device)
 {
     const struct facts *facts = all->facts;
     const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
-    uint32_t low = 0, high = first[1] - first[0]; // those that begin before its end
+    uint32_t low = 0, high = first[1] - first[0]; // those that start before its end
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (facts->devices[facts->class_devices[first[0] + middle]].begin_ns < device->end_ns)
@@ -118,7 +118,7 @@ static bool measure(const struct finding_case *the_case, struct slow_calls *all,
     return ok;
 }
 
-// Of the kind that costs most the call that loses most.
+// In the costliest kind, the call that loses most.
 static uint32_t find_worst(const struct slow_calls *all)
 {
     uint32_t worst = FACTS_NONE;
@@ -184,7 +184,7 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     if (!all)
         return false;
     bool ok = judge(the_case, all, fires, finding, err);
-    grouping_free(&all->grouping); // claims need only what lives in the arena
+    grouping_free(&all->grouping); // claims need only what is in the arena
     return ok;
 }
 

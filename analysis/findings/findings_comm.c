@@ -46,8 +46,8 @@ const struct finding_rule finding_exposed_communication = {
     .check = check_exposed,
 };
 
-// Collectives of data-parallel training can run beside compute; all_to_all and point to point
-// usually stand in the way of it.
+// Collectives of data-parallel training can overlap with compute; all_to_all and point to point
+// usually block it.
 static bool can_overlap(enum collective_kind kind)
 {
     return kind == KIND_ALL_REDUCE || kind == KIND_ALL_GATHER || kind == KIND_REDUCE_SCATTER ||
@@ -64,8 +64,8 @@ static enum collective_kind kind_of(const struct facts *facts, uint32_t device)
     return bandwidth_kind(trace_text(trace, name));
 }
 
-// Communication of steady steps that could run beside compute: what it owns, how long it runs, and
-// whether any of it shares its stream with compute.
+// Communication of steady steps that could overlap with compute: what it owns, how long it runs,
+// and whether any of it shares its stream with compute.
 struct overlap {
     int64_t exposed_ns, total_ns;
     bool shares_stream;
@@ -86,7 +86,7 @@ static struct overlap measure(const struct facts *facts, bool *stream_computes)
         sum.total_ns += device->end_ns - device->begin_ns;
         sum.shares_stream |= stream_computes[device->track];
     }
-    // Collectives that run beside each other hide none of their time.
+    // Collectives that run concurrently hide none of their time.
     if (sum.total_ns > facts->steady.total_comm_ns)
         sum.total_ns = facts->steady.total_comm_ns;
     if (sum.total_ns < sum.exposed_ns)
@@ -105,7 +105,7 @@ static int64_t room_of(const struct facts *facts, const struct overlap *overlap)
     return parts_compute_ns(&facts->steady) - hidden_of(overlap);
 }
 
-// Such communication. No more of it can be hidden than there is compute left to hide it behind.
+// Such communication. No more of it can be hidden than there is compute left to overlap with.
 static int64_t claim_overlap(const struct finding_case *the_case, const void *context,
                              const struct atom *atom)
 {

@@ -13,8 +13,8 @@ struct copies {
     struct host_traits traits;
     int64_t count, pageable, to_host, bytes;
     int64_t owned_ns;
-    int64_t *until_ns; // per launch: until when its call held the host up, INT64_MIN until asked
-    int64_t *held_ns;  // per gap: how long the copy before it held the host up, 0 after others
+    int64_t *until_ns; // per launch: until when its call blocked the host, INT64_MIN until computed
+    int64_t *held_ns;  // per gap: how long the copy before it blocked the host, 0 if none
 };
 
 // Whether a device event is a copy that goes through a staging buffer or that its call waits for.
@@ -41,7 +41,7 @@ static int64_t look_for_end(struct copies *copies, uint32_t call)
     return facts_event_end(trace, call);
 }
 
-// Asked once per launch: a call with many copies may be followed by many events.
+// Computed once per launch: a call with many copies may be followed by many events.
 static int64_t held_until(struct copies *copies, uint32_t launch)
 {
     int64_t *until_ns = &copies->until_ns[launch];
@@ -66,7 +66,7 @@ static void measure_gap(struct copies *copies, uint32_t g)
     copies->held_ns[g] = until_ns - facts->trace->begin_ns[facts->launches[launch].event];
 }
 
-// Of a gap no more than launching again takes: what the host does beyond that is not the copy's.
+// No more of a gap than another launch takes: what the host does beyond that is not the copy's.
 static int64_t claim_copy(const struct finding_case *the_case, const void *context,
                           const struct atom *atom)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a claim costs in the typical step: the mean of the steady steps without odd ones, so that
-// one step that is not like the others does not stand for all of them.
+// The cost of a claim in the typical step: the mean of the steady steps without odd ones, so that
+// one unusual step does not represent all of them.
 #include "analysis/findings/findings.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
 #include <math.h>
 
-// Two steps cannot tell which of them is odd.
+// With two steps there is no telling which is odd.
 static bool can_be_odd(const struct finding_case *the_case)
 {
     return the_case->steps >= FINDING_ODD_STEPS;
@@ -38,7 +38,7 @@ bool findings_odd_steps(const struct facts *facts, const int64_t *step_ns, struc
             facts->steps[s].steady && fabs((double)step_ns[s] - (double)median_ns) > limit_ns;
         count += found[s];
     }
-    // More are a pattern: what comes in every fourth step is part of the typical one.
+    // More are a pattern: what happens in every fourth step is part of the typical one.
     if (count > 0 && count <= (most > 1 ? most : 1))
         *odd = found;
     return true;
@@ -58,7 +58,7 @@ int64_t findings_typical(const struct facts *facts, const int64_t *step_ns, cons
 
 // --- from atoms to steps -------------------------------------------------------------------------
 
-// How much of [begin_ns, end_ns) lies in a steady step.
+// How much of [begin_ns, end_ns) is in a steady step.
 static int64_t overlap_ns(const struct step *step, int64_t begin_ns, int64_t end_ns)
 {
     int64_t from_ns = step->begin_ns > begin_ns ? step->begin_ns : begin_ns;
@@ -66,7 +66,7 @@ static int64_t overlap_ns(const struct step *step, int64_t begin_ns, int64_t end
     return step->steady && to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-// Hardly any atom crosses a step's bounds: one that does is shared out by what lies on either side.
+// Hardly any atom crosses a step's bounds: one that does is split there.
 void findings_add_to_steps(const struct finding_case *the_case, struct step_cursor *cursor,
                            const struct atom *atom, int64_t ns, int64_t *step_ns)
 {
@@ -131,7 +131,7 @@ bool findings_cost(const struct finding_case *the_case, struct finding *finding,
     return true;
 }
 
-// --- what is said of odd steps -------------------------------------------------------------------
+// --- describing odd steps ------------------------------------------------------------------------
 
 // "[a]" and "[b]" -> "[a,b]".
 static const char *join_facts(const char *facts, const char *more, struct arena *arena,

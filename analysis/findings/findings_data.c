@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule that carries the trust report's warnings into the findings.
+// The rule that turns the trust report's warnings into findings.
 #include "analysis/findings/findings.h"
 
-// Rows of a severity; *first becomes the detail of the first one unless it has one already.
+// Counts rows of a severity; *first becomes the detail of the first one unless already set.
 static size_t count_rows(const struct table *quality, struct str severity, const char **first)
 {
     size_t count = 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about a device that waits for the host, one for each thing that the host may be busy with.
+// Rules about a device that waits for the host, one for each thing the host may be busy with.
 #include "analysis/findings/findings.h"
 
 #include <stdio.h>
 
-// Idle causes of which one rule tells.
+// Idle causes covered by one rule.
 struct causes {
     enum idle_cause first, last;
     const char *during;
 };
 
-// The gaps of these causes in steady steps.
+// The gaps with these causes in steady steps.
 struct waits {
     const struct facts *facts;
     const struct causes *causes;
@@ -209,7 +209,7 @@ static bool measure_launching(const struct finding_case *the_case, struct launch
     return events;
 }
 
-// Steps that launch the same each time, and do it one by one.
+// Steps that launch the same each time, and do so one by one.
 static bool could_replay(const struct finding_case *the_case, const struct launching *sum)
 {
     return the_case->facts->marked && the_case->steps >= FINDING_GRAPHS_STEPS &&

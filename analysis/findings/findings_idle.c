@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about idle time that no other finding tells of: many small causes, or none that is
-// known.
+// The rule about idle time that no other finding covers: many small causes, or unknown ones.
 #include "analysis/findings/findings.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@ struct others {
     size_t count;
 };
 
-// What the recording lacks is not known to be idle; the trust report has it.
+// Unrecorded time is not known to be idle; the trust report covers it.
 static bool is_idle(const struct atom *atom)
 {
     return atom->gap && atom->gap->cause != IDLE_UNRECORDED;
@@ -37,7 +36,7 @@ static int64_t claim_rest(const struct finding_case *the_case, const void *conte
 struct rests {
     const struct finding_case *the_case;
     const struct others *others;
-    int64_t idle_ns; // with what others tell
+    int64_t idle_ns; // including what others explain
     int64_t ns[IDLE_CAUSE_COUNT];
     struct atom longest; // of the rest
     int64_t longest_ns;
@@ -57,7 +56,7 @@ static void add_rest(void *context, const struct atom *atom)
     rests->longest = *atom;
 }
 
-// Causes from the one with most on.
+// Causes, largest first.
 static void order_causes(const struct rests *rests, enum idle_cause order[IDLE_CAUSE_COUNT])
 {
     for (int c = 0; c < IDLE_CAUSE_COUNT; c++) {
@@ -76,7 +75,7 @@ static double share_of(const struct rests *rests, enum idle_cause cause)
     return findings_percent(the_case, rests->ns[cause] / the_case->steps);
 }
 
-// Whether a cause is more than nothing when rounded.
+// Whether a cause rounds to more than nothing.
 static bool counts(const struct rests *rests, enum idle_cause cause)
 {
     return share_of(rests, cause) >= 0.05;
@@ -92,7 +91,7 @@ static void list_causes(const struct rests *rests, const enum idle_cause *order,
                                idle_cause_word(order[i]), share_of(rests, order[i]));
 }
 
-// Whether the table of what was recorded has the item, at least in part.
+// Whether the table of recorded items has the item, at least in part.
 static bool is_recorded(const struct report *report, const char *item)
 {
     const struct table *table = report_find(report, "recording");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules about device memory: growth, hardly any left, much left, held without use. None costs
-// time by itself; of several devices the worst one is told.
+// The rules about device memory: growth, almost none left, much left, reserved but unused. None
+// costs time itself; of several devices the worst is reported.
 #include "analysis/findings/findings.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static bool find_i64(struct memory_row at, const char *column, int64_t *value)
     return !cell->null;
 }
 
-// A figure of a device, below 0 when it has none.
+// A figure of a device, negative if it has none.
 typedef double measure_fn(struct memory_row at);
 
 // The device with the largest figure from `least` on.
@@ -109,9 +109,9 @@ const struct finding_rule finding_memory_leak = {
     .check = check_leak,
 };
 
-// --- hardly any left -----------------------------------------------------------------------------
+// --- almost none left ----------------------------------------------------------------------------
 
-// What the allocator held at most, as a share of the device's memory.
+// The most the allocator held, as a share of the device's memory.
 static double used_share(struct memory_row at)
 {
     int64_t capacity, used;
@@ -191,7 +191,7 @@ const struct finding_rule finding_memory_headroom = {
     .check = check_headroom,
 };
 
-// --- held without use ----------------------------------------------------------------------------
+// --- reserved but unused -------------------------------------------------------------------------
 
 static double fragmentation_of(struct memory_row at)
 {

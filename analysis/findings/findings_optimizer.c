@@ -6,7 +6,7 @@
 
 struct optimizer {
     const struct facts *facts;
-    uint8_t *inside;      // per launch: within Optimizer.step, and not fused
+    uint8_t *inside;      // per launch: inside Optimizer.step, and not fused
     uint8_t *known_names; // per string: 1 not fused, 2 fused, 0 not looked at
     struct groups names;  // of operators
     int64_t *name_ns;     // per name: owned by its kernels in steady steps
@@ -22,7 +22,7 @@ static bool is_fused_name(struct str name)
            str_contains_nocase(name, STR("SGDFunctor"));
 }
 
-// Names may be long and come often, so each is looked at once.
+// Names may be long and frequent, so each is looked at once.
 static bool is_fused(const struct optimizer *optimizer, str_id name)
 {
     uint8_t *known = &optimizer->known_names[name];
@@ -38,7 +38,7 @@ static uint32_t launch_after(const struct facts *facts, uint32_t event)
                           sizeof *facts->launches, event);
 }
 
-// Launches within one annotation; events of a row ascend by begin.
+// Launches inside one annotation; events of a row ascend by begin.
 static void mark_step(struct optimizer *optimizer, const struct track *track, uint32_t note)
 {
     const struct facts *facts = optimizer->facts;
@@ -63,7 +63,7 @@ static void mark_steps(struct optimizer *optimizer)
             if (trace->kind[e] != EVENT_ANNOTATION || trace->begin_ns[e] < until_ns ||
                 !str_starts_with(trace_text(trace, trace->name[e]), STR("Optimizer.step#")))
                 continue;
-            until_ns = facts_event_end(trace, e); // those within it count once
+            until_ns = facts_event_end(trace, e); // nested ones count once
             mark_step(optimizer, track, e);
         }
     }
@@ -87,7 +87,7 @@ static int64_t claim_optimizer(const struct finding_case *the_case, const void *
     return before ? findings_wait(atom) : 0;
 }
 
-// Sums the kernels up by operator and leaves out those that are fused.
+// Sums up the kernels by operator and leaves out fused ones.
 static bool sum_kernels(struct optimizer *optimizer, struct err *err)
 {
     const struct facts *facts = optimizer->facts;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about matrix products that run in a higher precision than others beside them.
+// Rules about matrix products that run in a higher precision than others in the trace.
 #include "analysis/findings/findings_work.h"
 
 #include <math.h>
 
-// Products of some precisions, and what another one would save.
+// Products in some precisions, and what another one would save.
 struct precision_case {
     struct finding_work *work;
     enum precision target;
-    uint32_t sources; // bits: precisions that could run in the target
+    uint32_t sources; // bits: precisions that could run in the target one
     int64_t guessed_ns, total_ns;
     uint32_t worst; // row that could save most
 };
@@ -35,7 +35,7 @@ static double bytes_of(enum precision precision)
     return 0;
 }
 
-// Share of a row's time that the target would save by the roofline; NaN when that is not known.
+// Share of a row's time that the target would save by the roofline; NaN if unknown.
 static double saved_of(const struct precision_case *ours, const struct work_row *row)
 {
     const struct peak *peak = ours->work->rows.peak;

@@ -2,8 +2,8 @@
 // The rule about what activation checkpointing repeats.
 #include "analysis/findings/findings.h"
 
-// Without Python frames, collectives that hooks launch within a checkpointed function's backward
-// cannot be told from repeated ones; gradients are far more common.
+// Without Python frames, collectives launched by hooks in a checkpointed function's backward cannot
+// be distinguished from repeated ones; gradients are far more common.
 static bool is_repeated(const struct facts *facts, uint32_t device)
 {
     uint32_t launch = facts->devices[device].launch;
@@ -18,7 +18,7 @@ static int64_t claim_repeated(const struct finding_case *the_case, const void *c
     return !atom->gap && is_repeated(the_case->facts, atom->device) ? atom->ns : 0;
 }
 
-// Least share of a device's memory that was never held; below 0 when not known.
+// Smallest share of a device's memory that was never held; negative if unknown.
 static double free_share(const struct report *report)
 {
     const struct table *memory = report_find(report, "memory");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about matrix products and attention that run far below what the device can do.
+// Rules about matrix products and attention that run far below the device's limits.
 #include "analysis/findings/findings_work.h"
 #include "analysis/work/gemm_shape.h"
 #include "analysis/trace/short_kernels.h"
@@ -8,18 +8,18 @@
 struct efficiency_case {
     const char *what;
     enum work_kind first, last;
-    double reach; // of the roofline at least
+    double reach; // of the roofline, at least
 };
 
 struct inefficient {
     struct finding_work *work;
     const struct efficiency_case *about;
-    double reach[WORK_KIND_COUNT][PRECISION_COUNT][2]; // the last: bound by memory
-    double *efficiency; // per row, 0 when not known or of another kind
-    bool *streams;      // per row: bound by memory
-    uint32_t rows;      // that could do better
-    uint32_t worst;     // the one that loses most
-    int64_t steady_ns;  // of these rows
+    double reach[WORK_KIND_COUNT][PRECISION_COUNT][2]; // last index: bound by memory
+    double *efficiency;                                // per row, 0 if unknown or of another kind
+    bool *streams;                                     // per row: bound by memory
+    uint32_t rows;                                     // that could do better
+    uint32_t worst;                                    // the one that loses most
+    int64_t steady_ns;                                 // of these rows
 };
 
 static bool is_ours(const struct efficiency_case *about, const struct work_row *row)
@@ -27,7 +27,7 @@ static bool is_ours(const struct efficiency_case *about, const struct work_row *
     return row->work.kind >= about->first && row->work.kind <= about->last && !row->communicates;
 }
 
-// Whether the table of work has a row that may count, so that claims are worth working out.
+// Whether the table of work has a row that may count, so that claims are worth computing.
 static bool may_fire(const struct finding_case *the_case, const struct efficiency_case *about)
 {
     const struct table *work = report_find(the_case->report, "work");
@@ -44,15 +44,15 @@ static bool may_fire(const struct finding_case *the_case, const struct efficienc
     return lost_ns >= FINDING_ROOFLINE_SHARE * (double)the_case->step_ns * (double)the_case->steps;
 }
 
-// Memory is easier to use to the full than arithmetic units are, so either has examples of its own.
+// Memory is easier to saturate than arithmetic units, so each has its own examples.
 static double *reach_of(struct inefficient *all, uint32_t r)
 {
     const struct work *work = &all->work->rows.rows[r].work;
     return &all->reach[work->kind][work->precision][all->streams[r]];
 }
 
-// The best efficiency of each kind, precision and bound, among shapes that have some of the kind's
-// time.
+// The best efficiency of each kind, precision and bound, among shapes with a relevant share of the
+// kind's time.
 static void find_reach(struct inefficient *all)
 {
     const struct finding_work *work = all->work;
@@ -72,7 +72,7 @@ static void find_reach(struct inefficient *all)
     }
 }
 
-// What a call could take: what is within reach of the roofline, but no less than a short kernel.
+// What a call could take: the attainable part of the roofline, but no less than a short kernel.
 static double attainable_ns(struct inefficient *all, uint32_t r, double call_ns)
 {
     double best_ns = call_ns * all->efficiency[r] / *reach_of(all, r);
@@ -87,7 +87,7 @@ static void judge_row(struct inefficient *all, uint32_t r, double *most_ns)
     if (all->efficiency[r] <= 0)
         return;
     double best_ns = attainable_ns(all, r, call_ns);
-    // Another shape of this trace proves more than what the device commonly does.
+    // Another shape in this trace proves more than what is common for the device.
     bool proved = *reach_of(all, r) > all->about->reach;
     if (best_ns >= (proved ? FINDING_ROOFLINE_EXAMPLE : FINDING_ROOFLINE_BELOW) * call_ns)
         return;

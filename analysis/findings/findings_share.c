@@ -29,7 +29,7 @@ struct gap_times {
 static void add_gap(void *context, const struct gap *gap, int64_t length_ns)
 {
     struct gap_times *times = context;
-    times->gap_ns[gap - times->facts->gaps.gaps] += length_ns; // a step may begin within a gap
+    times->gap_ns[gap - times->facts->gaps.gaps] += length_ns; // a step may start within a gap
 }
 
 static bool typical_step(const struct facts *facts, struct arena *arena, int64_t *step_ns,
@@ -45,7 +45,7 @@ static bool typical_step(const struct facts *facts, struct arena *arena, int64_t
         !findings_odd_steps(facts, all_ns, arena, &odd, err))
         return false;
     *step_ns = findings_typical(facts, all_ns, odd);
-    if (*step_ns <= 0) // all but the odd ones have no time
+    if (*step_ns <= 0) // odd steps have no time
         *step_ns = parts_recorded_ns(&facts->steady) / facts->steady_count;
     return true;
 }
@@ -110,11 +110,11 @@ struct sharing {
     const struct finding_case *the_case;
     const struct finding *finding;
     uint8_t number;   // of the finding, from 1
-    int64_t *left_ns; // per atom, devices before gaps: explained by none so far
+    int64_t *left_ns; // per atom, devices before gaps: not explained yet
     uint8_t *taker;   // per atom: the first finding that explains some of it, 0 for none
     struct step_cursor cursor;
     int64_t *step_ns; // per step: what only this finding explains
-    int64_t spare_ns; // of the typical step: what no finding before has as its own
+    int64_t spare_ns; // of the typical step: not explained by earlier findings
     int64_t shared_ns[MAX_FINDINGS + 1];
 };
 
@@ -137,7 +137,7 @@ static void share_atom(void *context, const struct atom *atom)
         sharing->taker[at] = sharing->number;
 }
 
-// The finding before that has most of what this one shares; FACTS_NONE without one.
+// The earlier finding with most of what this one shares; FACTS_NONE if none.
 static uint32_t find_overlap(const struct sharing *sharing)
 {
     uint32_t overlaps = FACTS_NONE;

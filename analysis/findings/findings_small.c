@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rule about many small collectives in one trace; that of a run knows waits from transfers.
+// The rule about many small collectives in one trace; the run's rule separates waits from
+// transfers.
 #include "analysis/comm/comm_calls.h"
 #include "analysis/findings/findings.h"
 
@@ -19,7 +20,7 @@ static int64_t time_of(const struct small *small, uint32_t call)
     return device->end_ns - device->begin_ns;
 }
 
-// Gradients and parameters, which could go in larger pieces; others move what they have to.
+// Gradients and parameters could be sent in larger pieces; others transfer what they must.
 static bool is_small(const struct small *small, uint32_t call)
 {
     uint32_t collective = small->calls.calls[call].collective;

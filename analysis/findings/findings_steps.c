@@ -10,14 +10,14 @@ struct slow_steps {
     const struct facts *facts;
     int64_t median_ns, p95_ns, limit_ns; // slow: longer than the limit
     int64_t usual_ns[BAR_COUNT];         // median of each part over the other steps
-    int64_t excess_ns;                   // of all slow steps beyond the median
+    int64_t excess_ns;                   // of all slow steps above the median
     uint32_t *slow;                      // indices into facts.steps, ascending
     uint32_t count;
-    uint32_t spacing; // of slow steps in steady ones, 0 when it differs
-    double *factors;  // per step and bar: share of the part that is beyond the usual
+    uint32_t spacing; // of slow steps among steady ones, 0 if it differs
+    double *factors;  // per step and bar: share of the part above the usual
 };
 
-// Without what the recording lacks and what happens once.
+// Without unrecorded time and one-off events.
 static int64_t step_ns(const struct facts *facts, uint32_t step)
 {
     const struct parts *parts = &facts->step_parts[step];
@@ -67,7 +67,7 @@ static void find_usual(struct slow_steps *all, int64_t *values)
     }
 }
 
-// What a slow step takes longer is shared out over the parts that grew, in proportion.
+// The extra time of a slow step is distributed over the parts that grew, in proportion.
 static void set_factors(struct slow_steps *all, uint32_t step)
 {
     const struct parts *parts = &all->facts->step_parts[step];
@@ -126,7 +126,7 @@ static bool measure(const struct finding_case *the_case, struct slow_steps **mea
     return true;
 }
 
-// The step in which an atom began, FACTS_NONE outside of all.
+// The step in which an atom started, FACTS_NONE outside all steps.
 static uint32_t step_of(const struct facts *facts, const struct atom *atom)
 {
     int64_t begin_ns = atom->gap ? atom->gap->begin_ns : facts->devices[atom->device].begin_ns;
@@ -146,7 +146,7 @@ static int64_t claim_excess(const struct finding_case *the_case, const void *con
     return (int64_t)((double)atom->ns * all->factors[step * BAR_COUNT + bar]);
 }
 
-// Which part of the slow steps grew most.
+// Which part grew most in the slow steps.
 static enum bar grown_most(const struct slow_steps *all, int64_t *most_ns)
 {
     enum bar most = BAR_GEMM;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What findings say: facts with links to filtered views, lists of steps and ranks.
+// Texts of findings: facts with links to filtered views, lists of steps and ranks.
 #include "analysis/findings/findings.h"
 
 #include <ctype.h>
@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define QUERY_MAX 60 // bytes of a name that search for it
+#define QUERY_MAX 60 // bytes of a name to search for
 
 double findings_percent(const struct finding_case *the_case, int64_t ns)
 {

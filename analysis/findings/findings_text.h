@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What findings say: facts with links to filtered views, lists of steps and ranks.
+// Texts of findings: facts with links to filtered views, lists of steps and ranks.
 #ifndef ANALYSIS_FINDINGS_TEXT_H
 #define ANALYSIS_FINDINGS_TEXT_H
 
@@ -8,7 +8,7 @@
 
 struct finding_case;
 
-// Facts of a finding, one after the other: [{"fact": ..., "href": ...}].
+// Facts of a finding, one after another: [{"fact": ..., "href": ...}].
 struct evidence {
     struct buf json;
 };
@@ -17,7 +17,7 @@ struct evidence {
 void evidence_add(struct evidence *evidence, const char *href, const char *fact, ...)
     PRINTF_LIKE(3, 4);
 
-// The array, in arena; frees what the facts hold. NULL with ERR_LIMIT.
+// The array, in arena; frees the facts. NULL with ERR_LIMIT.
 const char *evidence_end(struct evidence *evidence, struct arena *arena, struct err *err);
 
 // One fact in the case's arena; NULL with ERR_LIMIT.
@@ -38,7 +38,7 @@ struct href_text href_of_kernel(struct str name);
 // "3-5,9" of ascending numbers, in arena; NULL with ERR_LIMIT.
 const char *number_list(const int64_t *numbers, size_t count, struct arena *arena, struct err *err);
 
-// A part of the step as percent, for titles and facts.
+// A part of the step in percent, for titles and facts.
 double findings_percent(const struct finding_case *the_case, int64_t ns);
 
 // total per steady step as "12" or "12.5"; text has room for 32 bytes, which it returns.

@@ -8,7 +8,7 @@
 struct tiny {
     const struct finding_case *the_case;
     int64_t owned_ns, wait_ns, calls, short_calls;
-    int64_t replayed; // short calls whose launch owns several kernels
+    int64_t replayed; // short calls whose launch has several kernels
 };
 
 static bool is_short(const struct facts *facts, uint32_t device)
@@ -17,8 +17,8 @@ static bool is_short(const struct facts *facts, uint32_t device)
     return event->class == CLASS_COMPUTE && event->end_ns - event->begin_ns < SHORT_KERNEL_NS;
 }
 
-// A short kernel, or the wait directly before one, but no more of that than a launch takes: a
-// longer wait has another cause.
+// A short kernel, or the wait directly before one, but no more of it than a launch takes: a longer
+// wait has another cause.
 static int64_t claim_short(const struct finding_case *the_case, const void *context,
                            const struct atom *atom)
 {

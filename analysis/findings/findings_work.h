@@ -9,16 +9,16 @@
 struct finding_work {
     struct work_rows rows;
     uint32_t *row_of_launch; // FACTS_NONE without one
-    int64_t *steady_ns;      // per row: what its device events own in steady steps
-    double *saved;           // per row: share of that time that could be saved; 0 at first
+    int64_t *steady_ns;      // per row: time owned by its device events in steady steps
+    double *saved;           // per row: share of that time that could be saved; initially 0
 };
 
-// Everything lives in the case's arena. As costly as the table of work, so look there first whether
-// a rule may fire.
+// Everything lives in the case's arena. As costly as the table of work, so check there first
+// whether a rule may fire.
 MUST_CHECK bool finding_work_make(const struct finding_case *the_case, struct finding_work **work,
                                   struct err *err);
 
-// The row behind a device event, FACTS_NONE without one.
+// The row for a device event, FACTS_NONE without one.
 uint32_t finding_work_row(const struct facts *facts, const struct finding_work *work,
                           uint32_t device);
 
@@ -26,7 +26,7 @@ uint32_t finding_work_row(const struct facts *facts, const struct finding_work *
 int64_t finding_work_claim(const struct finding_case *the_case, const void *context,
                            const struct atom *atom);
 
-// Shares of the time of matrix products by precision, from the table of metrics; 0 when not known.
+// Shares of the time of matrix products by precision, from the table of metrics; 0 if unknown.
 double finding_gemm_share(const struct finding_case *the_case, enum precision precision);
 
 #endif

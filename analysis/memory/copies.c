@@ -14,16 +14,16 @@ struct copies {
     uint32_t count, first; // durations first .. first + count - 1
     int64_t sized_calls, bytes, sized_ns;
     int64_t total_ns, exposed_ns, host_ns;
-    bool overflow, host_overflow; // bytes or host_ns add up to more than fits
+    bool overflow, host_overflow; // bytes or host_ns overflow
 };
 
 struct copy_walk {
     const struct facts *facts;
     struct copy_names names;
     struct copies rows[KIND_COUNT];
-    const uint32_t *devices; // the device events of class memory
+    const uint32_t *devices; // device events of class memory
     uint32_t count;
-    uint32_t *row_of; // per one of them
+    uint32_t *row_of; // per event
     int64_t *dur_ns;  // by row, and room for as many
 };
 
@@ -33,7 +33,7 @@ static uint32_t row_of(const struct copy_kind *kind)
     return (kind->direction * hosts + kind->host) * waits + kind->wait;
 }
 
-// A call that launched several copies counts with its first.
+// A call that launched several copies counts with its first one.
 static int64_t host_ns_of(const struct copy_walk *walk, uint32_t device)
 {
     const struct facts *facts = walk->facts;
@@ -130,7 +130,7 @@ static bool add_row(const struct copy_walk *walk, const struct copies *copies,
     return row_end(&row, &table_copies, report, err);
 }
 
-// The most time first.
+// Most time first.
 static bool add_rows(const struct copy_walk *walk, struct report *report, struct err *err)
 {
     bool done[KIND_COUNT] = {false};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Replays allocations up to the peak and sums those still alive.
+// Replays allocations up to the peak and sums the live ones.
 #include "analysis/memory/memory_alive.h"
 
 #include "analysis/facts/context.h"
@@ -20,7 +20,7 @@ struct alive {
     const struct memory_curve *curve;
     struct arena arena;
     struct groups addresses, holders; // holders: operator's name, module
-    struct keyed *blocks;             // what is alive: key is the event that allocated, ascending
+    struct keyed *blocks;             // live blocks: key is the event that allocated, ascending
     uint32_t count;
     struct holder *sums; // per holder
     int64_t bytes;       // of all blocks
@@ -32,7 +32,7 @@ static const struct memory_args *args_of(const struct alive *alive, int64_t even
     return &alive->facts->trace->memory_args[alive->facts->trace->args[event]];
 }
 
-// Leaves in blocks, by the number of their address, what is alive, and -1 where nothing is.
+// Leaves the live allocation in blocks, by the number of its address, or -1 if there is none.
 static bool replay(struct alive *alive, uint32_t last, struct err *err)
 {
     const struct trace *trace = alive->facts->trace;
@@ -47,7 +47,7 @@ static bool replay(struct alive *alive, uint32_t last, struct err *err)
     return true;
 }
 
-// Puts blocks in order of their events, so that those of a thread lie together by time.
+// Sorts blocks by event, so that those of a thread are contiguous and in time order.
 static void gather(struct alive *alive, struct keyed *scratch)
 {
     for (uint32_t i = 0; i < alive->addresses.count; i++) {
@@ -60,7 +60,7 @@ static void gather(struct alive *alive, struct keyed *scratch)
     sort_keyed(alive->blocks, scratch, alive->count);
 }
 
-// Gives the blocks the operator around them in a.
+// Sets a of the blocks to the operator around them.
 static bool find_ops(struct alive *alive, struct host_stack *cursor, struct err *err)
 {
     const struct trace *trace = alive->facts->trace;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts allocations by device and time and works out the totals that are not recorded.
+// Sorts allocations by device and time and computes totals that were not recorded.
 #include "analysis/memory/memory_curve.h"
 
 #include "analysis/stats/groups.h"
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Allocations on their way to the curves: key is the begin, a the event, b the device's number.
+// Allocations being sorted: key is the begin, a the event, b the device's number.
 struct sorting {
     const struct facts *facts;
     struct keyed *items, *scratch;
@@ -78,7 +78,7 @@ static void scatter(const struct sorting *sorting, struct memory_curves *curves)
     }
 }
 
-// Running sums from `from` on, which take up every recorded total and stay at `least` or above.
+// Running sums from `from` on, which adopt every recorded total and stay at `least` or above.
 static void add_up(const struct trace *trace, struct memory_curve *curve, int64_t from,
                    int64_t least)
 {
@@ -95,7 +95,7 @@ static void add_up(const struct trace *trace, struct memory_curve *curve, int64_
     }
 }
 
-// What the releases need to have been there, when no total is recorded.
+// What the releases require to have been there, if no total is recorded.
 static int64_t least_begin(const struct memory_curve *curve)
 {
     int64_t least = 0;
@@ -104,7 +104,7 @@ static int64_t least_begin(const struct memory_curve *curve)
     return least == INT64_MIN ? INT64_MAX : -least;
 }
 
-// The level before the first event: the first recorded total less what came before it.
+// The level before the first event: the first recorded total minus the changes up to it.
 static void find_begin(const struct trace *trace, struct memory_curve *curve)
 {
     int64_t bytes = 0;

@@ -3,7 +3,7 @@
 #include "analysis/memory/memory_leak.h"
 
 struct minima {
-    int64_t step[THEIL_SEN_MAX_POINTS]; // index of the step, so that steps left out count
+    int64_t step[THEIL_SEN_MAX_POINTS]; // index of the step, so that skipped steps count
     int64_t bytes[THEIL_SEN_MAX_POINTS];
     uint32_t count;
 };
@@ -16,7 +16,7 @@ static uint32_t chosen(uint32_t k, uint32_t steady)
     return (uint32_t)((uint64_t)k * (steady - 1) / (THEIL_SEN_MAX_POINTS - 1));
 }
 
-// The least level from the step's begin to its end; *at moves on past the step.
+// The lowest level between a step's bounds; *at moves past the step.
 static int64_t least_of(const struct facts *facts, const struct memory_curve *curve,
                         const struct step *step, uint32_t *at)
 {

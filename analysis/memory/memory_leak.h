@@ -6,19 +6,20 @@
 #include "analysis/memory/memory_curve.h"
 #include "analysis/stats/theil_sen.h"
 
-#define MEMORY_LEAK_BYTES 1000000 // growth up to this is no leak
+#define MEMORY_LEAK_BYTES 1000000 // growth up to this is not a leak
 
-// From the least allocated bytes of each steady step. Allocations are events of the host, so a step
-// lasts as its mark does there; on the device it would begin later, after its first allocations.
+// From the minimum of allocated bytes in each steady step. Allocations are host events, so steps
+// last as long as their marks there; on the device a step would start later, after its first
+// allocations.
 struct memory_leak {
-    uint32_t steps;        // that it stands on
+    uint32_t steps;        // it is based on
     struct theil_sen line; // bytes per step
-    int64_t growth_bytes;  // least of the last step less that of the first; 0 below two steps
+    int64_t growth_bytes;  // minimum of the last step minus that of the first; 0 below two steps
     bool known, leaks;     // known: there is an interval
-    const char *note;      // why it is not known, NULL when it is
+    const char *note;      // why it is unknown, NULL if it is known
 };
 
-// Of more than THEIL_SEN_MAX_POINTS steady steps that many, evenly spread, count.
+// Of more than THEIL_SEN_MAX_POINTS steady steps, that many are used, evenly spread.
 MUST_CHECK bool memory_leak_make(const struct facts *facts, const struct memory_curve *curve,
                                  struct memory_leak *leak, struct err *err);
 

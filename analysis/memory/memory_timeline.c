@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps of each piece of a curve the events that a chart must not lose.
+// Keeps the events of each piece of a curve that a chart must not lose.
 #include "analysis/memory/memory_timeline.h"
 
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 
-#define KEPT   6 // of a piece: first, last, least and most of two figures
+#define KEPT   6 // per piece: first, last, minimum and maximum of two figures
 #define PIECES ((MEMORY_TIMELINE_POINTS - 1) / KEPT)
 
 struct timeline {
@@ -34,7 +34,7 @@ static bool add_point(const struct timeline *timeline, uint32_t point, struct er
                memory_curve_reserved(timeline->trace, timeline->curve, point), err);
 }
 
-// The least and the most of one figure in a piece; FACTS_NONE while it is not recorded.
+// Minimum and maximum of one figure in a piece; FACTS_NONE if not recorded.
 struct extremes {
     uint32_t least, most;
     int64_t least_bytes, most_bytes;
@@ -55,7 +55,7 @@ static void widen(struct extremes *extremes, uint32_t point, int64_t bytes)
     }
 }
 
-// The points of a piece that stay, ascending; those of figures that are not recorded come last.
+// The points of a piece to keep, ascending; those of unrecorded figures come last.
 static void choose(const struct timeline *timeline, uint32_t first, uint32_t end,
                    uint32_t kept[KEPT])
 {

@@ -22,17 +22,17 @@ struct memory {
     int64_t origin_ns;
     struct memory_peak peak;
     int64_t peak_ns;
-    int64_t most_reserved, peak_reserved; // VALUE_ABSENT when not recorded
-    int64_t capacity;                     // of the device, VALUE_ABSENT when not known
+    int64_t most_reserved, peak_reserved; // VALUE_ABSENT if not recorded
+    int64_t capacity;                     // of the device, VALUE_ABSENT if unknown
     struct memory_leak leak;
-    int64_t rest; // of the peak that no recorded block explains
+    int64_t rest; // part of the peak that no recorded block explains
     char note[640];
     size_t note_len;
 };
 
 static void note(struct memory *memory, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-// Adds a sentence to the note; one that does not fit is left out.
+// Adds a sentence to the note; one that does not fit is dropped.
 static void note(struct memory *memory, const char *fmt, ...)
 {
     size_t room = sizeof memory->note - memory->note_len;
@@ -100,7 +100,7 @@ static void find_reserved(struct memory *memory)
     }
 }
 
-// Memory of a device by its index, as the trace's list of devices says.
+// Memory of a device by its index, from the trace's list of devices.
 static int64_t capacity_of(const json_t *devices, const struct memory_curve *curve)
 {
     for (size_t i = 0; curve->device_type != 0 && i < json_array_size(devices); i++) {
@@ -205,7 +205,7 @@ static bool add_left_out(int64_t count, const char *detail, struct report *repor
     return count == 0 || quality_add(report, &quality, err);
 }
 
-// Where times are counted from: the window, or the first allocation when there is none.
+// The origin of times: the window, or the first allocation if there is none.
 static int64_t origin_of(const struct facts *facts, const struct memory_curves *curves)
 {
     if (facts->device_count)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-// Parts of names without underscores, in any case; the first row that is a part counts.
+// Parts of names without underscores, in any case; the first matching row counts.
 static const struct {
     const char *part;
     enum collective_kind kind;
@@ -60,7 +60,7 @@ const char *bandwidth_kind_word(enum collective_kind kind)
     return words[kind];
 }
 
-// In lower case, without a namespace before it.
+// In lower case, without a namespace.
 static const struct {
     const char *name;
     int bytes;
@@ -126,7 +126,7 @@ int bandwidth_element_bytes(struct str dtype)
     return 0;
 }
 
-// Elements on all ranks together, from those on one; VALUE_ABSENT when not known.
+// Elements on all ranks together, from those on one; VALUE_ABSENT if unknown.
 static int64_t on_all_ranks(int64_t elems, int64_t ranks)
 {
     int64_t all;
@@ -135,7 +135,7 @@ static int64_t on_all_ranks(int64_t elems, int64_t ranks)
 }
 
 // Only the root of a gather has its output, and only that of a scatter its input; the other side is
-// a part of it on every rank.
+// one part on every rank.
 static int64_t message_elems(enum collective_kind kind, const struct collective *c)
 {
     switch (kind) {

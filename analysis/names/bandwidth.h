@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a collective moves: its kind, message size and the factor of its bus bandwidth.
+// What a collective transfers: its kind, message size and bus bandwidth factor.
 #ifndef ANALYSIS_BANDWIDTH_H
 #define ANALYSIS_BANDWIDTH_H
 
@@ -25,18 +25,17 @@ enum collective_kind {
 // From a collective's name ("_allgather_base") or a kernel's ("ncclDevKernel_AllGather_RING_LL").
 enum collective_kind bandwidth_kind(struct str name);
 
-// "all_reduce", ...; NULL when unknown.
+// "all_reduce", ...; NULL if unknown.
 const char *bandwidth_kind_word(enum collective_kind kind);
 
-// Bytes of one element of a recorded dtype ("BFloat16", "float32"), 0 when unknown.
+// Bytes of one element of a recorded dtype ("BFloat16", "float32"), 0 if unknown.
 int bandwidth_element_bytes(struct str dtype);
 
-// Message size S in bytes as nccl-tests counts it: output of all_gather, what all ranks together
-// give or get in gather and scatter, else the input. -1 when unknown, and of barriers.
+// Message size S in bytes as defined by nccl-tests: output of all_gather, total over all ranks in
+// gather and scatter, else the input. -1 if unknown, and for barriers.
 int64_t bandwidth_bytes(enum collective_kind kind, const struct collective *c, int element_bytes);
 
-// Bus bandwidth by algorithm bandwidth for a group of `ranks` (below 1: unknown); NaN when it
-// cannot be known.
+// Bus bandwidth over algorithm bandwidth for a group of `ranks` (below 1: unknown); NaN if unknown.
 double bandwidth_bus_factor(enum collective_kind kind, int64_t ranks);
 
 #endif

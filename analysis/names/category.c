@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the rule that decides what kind of work an operator or kernel does, by its name.
+// Finds the rule that decides, by name, what kind of work an operator or kernel does.
 #include "analysis/names/category.h"
 
 #include "analysis/names/category_rules.h"
 
 #include "ingest/base/name_index.h"
 
-// A name as the rules see it.
+// A name in the form used by rules.
 struct subject {
     struct name_index index;
-    size_t bare; // where it begins after the namespace
-    size_t head; // where template arguments or parameters begin
+    size_t bare; // where it starts after the namespace
+    size_t head; // where template arguments or parameters start
 };
 
 static bool ends_with(struct str text, struct str suffix)
@@ -62,7 +62,7 @@ static void make_op(struct subject *subject, struct str op)
     subject->head = name.len;
 }
 
-// Template arguments and parameters tell of types rather than of work.
+// Template arguments and parameters describe types rather than work.
 static size_t head_of(const struct name_index *name)
 {
     struct str anonymous = STR("(anonymous");
@@ -84,7 +84,7 @@ static void make_kernel(struct subject *subject, struct str kernel)
     subject->head = head_of(&subject->index);
 }
 
-// Where a row's text stands between `bare` and `end`, or SIZE_MAX.
+// Where a row's text is between `bare` and `end`, or SIZE_MAX.
 static size_t place(const struct subject *subject, const struct category_rule *rule,
                     struct str text, size_t end)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of work a device event does, and to which bar of the breakdown that belongs.
+// What kind of work a device event does, and which bar of the breakdown that belongs to.
 #ifndef ANALYSIS_CATEGORY_H
 #define ANALYSIS_CATEGORY_H
 
@@ -24,8 +24,8 @@ enum category {
     CATEGORY_COUNT
 };
 
-// The eight exclusive parts of a stretch of time, in order of precedence: where several device
-// events run at once, the time belongs to the first of these bars.
+// The eight exclusive parts of a stretch of time, in order of precedence: if several device events
+// run at once, the time belongs to the first of these bars.
 enum bar {
     BAR_GEMM,
     BAR_ATTENTION,
@@ -34,14 +34,14 @@ enum bar {
     BAR_EXPOSED_MEMORY,
     BAR_IDLE_HOST_WAIT,
     BAR_IDLE_OTHER,
-    BAR_UNRECORDED, // neither idle nor busy: of work that the recording lacks
+    BAR_UNRECORDED, // neither idle nor busy: work that the recording lacks
     BAR_COUNT
 };
 
-#define BAR_DEVICE_COUNT BAR_IDLE_HOST_WAIT // the bars that device events own
+#define BAR_DEVICE_COUNT BAR_IDLE_HOST_WAIT // the bars owned by device events
 
-// Category of compute by the launching operator alone, and by the kernel's name alone; both may be
-// CATEGORY_NONE.
+// Category of compute by the launching operator alone, and by the kernel's name alone; either may
+// be CATEGORY_NONE.
 enum category category_of_op(struct str op);
 enum category category_of_kernel(struct str kernel);
 

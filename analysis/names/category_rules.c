@@ -5,7 +5,7 @@
 static const struct category_rule op_rows[] = {
     // Wrappers: they launch work of many kinds themselves.
     {MATCH_FRONT, CATEGORY_NONE, "##", NULL},   // ## Call CompiledFxGraph ... ##
-    {MATCH_FRONT, CATEGORY_NONE, "c10d", NULL}, // what is no collective here copies or casts
+    {MATCH_FRONT, CATEGORY_NONE, "c10d", NULL}, // other than collectives it copies or casts
     {MATCH_FRONT, CATEGORY_NONE, "all2all", NULL},
     {MATCH_PART, CATEGORY_NONE, "mambasplit", NULL}, // convolution and scan in one function
     {MATCH_WHOLE, CATEGORY_NONE, "linear", NULL},    // Transformer Engine: casts and GEMMs
@@ -27,13 +27,13 @@ static const struct category_rule op_rows[] = {
     {MATCH_PART, CATEGORY_OPTIMIZER, "clipgrad", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "ampupdatescale", NULL},
 
-    {MATCH_FRONT, CATEGORY_ATTENTION, "flashattn", NULL}, // namespaces of flash-attn and kin
+    {MATCH_FRONT, CATEGORY_ATTENTION, "flashattn", NULL}, // namespaces of flash-attn and similar
     {MATCH_FRONT, CATEGORY_ATTENTION, "flashmla", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "vllmfa", NULL},
     {MATCH_FRONT, CATEGORY_ATTENTION, "xformersflash", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "flashmla", NULL},
 
-    // Writing keys and values to their slots, before the attention that it is named after.
+    // Writes keys and values to their slots, before the attention it is named after.
     {MATCH_PART, CATEGORY_EMBEDDING, "andcache", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "kvcache", NULL},
     {MATCH_PART, CATEGORY_EMBEDDING, "transferkv", NULL},
@@ -64,7 +64,7 @@ static const struct category_rule op_rows[] = {
     {MATCH_PART, CATEGORY_CONVOLUTION, "im2col", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "col2im", NULL},
 
-    // Before GEMM: they make its inputs or its weights, or belong to the models called Gemma.
+    // Before GEMM: they make its inputs or its weights, or belong to the Gemma models.
     {MATCH_PART, CATEGORY_NORMALIZATION, "gemma", "rmsnorm"},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "repack", NULL},
     {MATCH_PART, CATEGORY_GEMM, "gemm", NULL},
@@ -99,7 +99,7 @@ static const struct category_rule op_rows[] = {
     {MATCH_WORD, CATEGORY_GEMM, "addr", NULL},
     {MATCH_WORD, CATEGORY_GEMM, "dot", NULL},
 
-    // Work along an axis that is named after a norm, or not.
+    // Work along an axis, possibly named after a norm.
     {MATCH_WORD, CATEGORY_ELEMENTWISE, "normal", NULL},
     {MATCH_WORD, CATEGORY_ELEMENTWISE, "lognormal", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "vectornorm", NULL},
@@ -134,7 +134,7 @@ static const struct category_rule op_rows[] = {
     {MATCH_WORD, CATEGORY_EMBEDDING, "repeatinterleave", NULL},
 
     {MATCH_PART, CATEGORY_REDUCTION, "softmax", NULL},
-    // Losses by element, whose mean is an operator of its own.
+    // Elementwise losses, whose mean is a separate operator.
     {MATCH_PART, CATEGORY_ELEMENTWISE, "mseloss", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "l1loss", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "huberloss", NULL},
@@ -277,8 +277,8 @@ static const struct category_rule op_rows[] = {
     {MATCH_WORD, CATEGORY_ELEMENTWISE, "bernoulli", NULL},
 };
 
-// Where no operator decides. A row is tried on the name up to its template arguments first, so that
-// the types of the arguments do not outvote what the kernel does.
+// Used if no operator decides. A row is first tried on the name up to its template arguments, so
+// that argument types do not outvote what the kernel does.
 static const struct category_rule kernel_rows[] = {
     {MATCH_FRONT, CATEGORY_ATTENTION, "triton_tem_", "attention"},
     {MATCH_FRONT, CATEGORY_CONVOLUTION, "triton_tem_", "conv"},
@@ -289,10 +289,10 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_OPTIMIZER, "multi_tensor_apply", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "adam", NULL},
     {MATCH_PART, CATEGORY_OPTIMIZER, "koptimizer", NULL},    // bitsandbytes
-    {MATCH_PART, CATEGORY_OPTIMIZER, "kprecondition", NULL}, // the same
+    {MATCH_PART, CATEGORY_OPTIMIZER, "kprecondition", NULL}, // same
     {MATCH_PART, CATEGORY_OPTIMIZER, "lpnorm_cleanup", NULL},
 
-    // FBGEMM's own kernels, which are no GEMMs.
+    // FBGEMM's own kernels, which are not GEMMs.
     {MATCH_PART, CATEGORY_EMBEDDING, "split_embedding", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "fbgemm_gpu", "fp8"},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "fbgemm_gpu", "quant"},
@@ -325,7 +325,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "flash_fwd", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "flash_bwd", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "flash::", NULL},
-    {MATCH_PART, CATEGORY_ATTENTION, "5flash", NULL}, // the same, mangled
+    {MATCH_PART, CATEGORY_ATTENTION, "5flash", NULL}, // same, mangled
     {MATCH_PART, CATEGORY_ATTENTION, "flash_mla", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mla_", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mqa_logits", NULL},
@@ -349,7 +349,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_WHOLE, CATEGORY_ATTENTION, "reduce_segments", NULL}, // of vLLM's unified attention
     {MATCH_FRONT, CATEGORY_ATTENTION, "_bwd_kernel_d", NULL},
 
-    // Before GEMM: many convolutions are implicit ones.
+    // Before GEMM: many convolutions are implicit GEMMs.
     {MATCH_PART, CATEGORY_CONVOLUTION, "convolution", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "conv_", NULL},
     {MATCH_PART, CATEGORY_CONVOLUTION, "conv1d", NULL},
@@ -407,7 +407,7 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_GEMM, "rnn_", NULL},
     {MATCH_PART, CATEGORY_GEMM, "cutlass", NULL},
 
-    // Work along an axis that is named after a norm.
+    // Work along an axis, named after a norm.
     {MATCH_PART, CATEGORY_REDUCTION, "sampling", NULL},
     {MATCH_PART, CATEGORY_REDUCTION, "renormprob", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "distribution", NULL},
@@ -423,7 +423,7 @@ static const struct category_rule kernel_rows[] = {
 
     {MATCH_PART, CATEGORY_ELEMENTWISE, "rotary", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "rope", NULL},
-    {MATCH_PART, CATEGORY_ELEMENTWISE, "kn_entry_", NULL}, // RoPE of aiter
+    {MATCH_PART, CATEGORY_ELEMENTWISE, "kn_entry_", NULL}, // RoPE in aiter
     {MATCH_PART, CATEGORY_ELEMENTWISE, "elementwise_kernel_with_index", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "silu_and_mul", NULL},
     {MATCH_PART, CATEGORY_ELEMENTWISE, "act_and_mul", NULL},

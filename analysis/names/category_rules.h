@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rules that give device work its category, as data: the first row that holds decides.
+// The rules that give device work its category, as data: the first matching row decides.
 #ifndef ANALYSIS_CATEGORY_RULES_H
 #define ANALYSIS_CATEGORY_RULES_H
 
 #include "analysis/names/category.h"
 
-// How a row's text is compared. Names are in lower case; names of operators have lost underscores,
-// "Backward0", "evaluate_function:" and overloads, so that one row knows aten::_to_copy and
+// How a row's text is compared. Names are in lower case; operator names lose underscores,
+// "Backward0", "evaluate_function:" and overloads, so that one row matches aten::_to_copy and
 // ToCopyBackward0.
 enum category_match {
     MATCH_WORD,  // the whole operator after its namespace
-    MATCH_PART,  // any part of that; of kernels any part
-    MATCH_FRONT, // the begin of the name, namespace included; of kernels without "void "
-    MATCH_WHOLE, // the whole name, namespace included
+    MATCH_PART,  // any part of that; for kernels any part
+    MATCH_FRONT, // the start of the name, including the namespace; for kernels without "void "
+    MATCH_WHOLE, // the whole name, including the namespace
 };
 
 struct category_rule {
     enum category_match match;
-    enum category category; // CATEGORY_NONE: it says nothing, the kernel's name decides
-    const char *text;       // 2 characters or more
-    const char *then;       // must stand anywhere after text; NULL: nothing must
+    enum category category; // CATEGORY_NONE: undecided, the kernel's name decides
+    const char *text;       // at least 2 characters
+    const char *then;       // must occur anywhere after text; NULL: nothing
 };
 
 struct category_rules {
@@ -29,7 +29,7 @@ struct category_rules {
 
 extern const struct category_rules category_op_rules, category_kernel_rules;
 
-// The row that decides, NULL when none does.
+// The row that decides, NULL if none does.
 const struct category_rule *category_rule_of_op(struct str op);
 const struct category_rule *category_rule_of_kernel(struct str kernel);
 

@@ -83,7 +83,7 @@ enum dtype dtype_promote(enum dtype a, enum dtype b)
         return DTYPE_INT16;
     if ((a == DTYPE_COMPLEX64 && b == DTYPE_FP64) || (a == DTYPE_FP64 && b == DTYPE_COMPLEX64))
         return DTYPE_COMPLEX128;
-    return a > b ? a : b; // the list ascends within and over the categories
+    return a > b ? a : b; // the list ascends within and across the categories
 }
 
 enum precision dtype_precision(enum dtype dtype)
@@ -127,8 +127,8 @@ enum precision precision_refine(enum precision precision, struct str kernel)
     return found ? found : PRECISION_FP32;
 }
 
-// What the libraries call the types of a product; narrow types come first, since the wide type of
-// the accumulator stands in the same names.
+// Libraries' names for the types of a product; narrow types come first, since the wide type of the
+// accumulator is in the same names.
 static const struct mark kernel_marks[] = {
     {"e2m1", PRECISION_FP4},
     {"mxfp4", PRECISION_FP4},

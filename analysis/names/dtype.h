@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types of tensors as traces name them, and the precision of arithmetic on them.
+// Element types of tensors as named in traces, and the precision of arithmetic on them.
 #ifndef ANALYSIS_DTYPE_H
 #define ANALYSIS_DTYPE_H
 
@@ -13,7 +13,7 @@ enum dtype {
     DTYPE_INT16,
     DTYPE_INT32,
     DTYPE_INT64,
-    DTYPE_FP4, // two values in a byte, which is the element
+    DTYPE_FP4, // two values per byte, which is the element
     DTYPE_FP8,
     DTYPE_BF16,
     DTYPE_FP16,
@@ -25,9 +25,9 @@ enum dtype {
     DTYPE_COUNT
 };
 
-// Precision in which a matrix product is worked out; peaks of devices are listed by it.
+// Precision in which a matrix product is computed; peaks of devices are listed by it.
 enum precision {
-    PRECISION_NONE, // unknown, or of no matter
+    PRECISION_NONE, // unknown, or irrelevant
     PRECISION_FP4,
     PRECISION_FP8,
     PRECISION_INT8,
@@ -42,23 +42,23 @@ enum precision {
 // "float", "c10::BFloat16", "long int", ...
 enum dtype dtype_of_name(struct str name);
 
-// PyTorch's number of a type, as among concrete inputs: 6 is float, 15 is bfloat16.
+// PyTorch's number for a type, as in concrete inputs: 6 is float, 15 is bfloat16.
 enum dtype dtype_of_number(int64_t number);
 
-// Bytes of an element, 0 when unknown.
+// Bytes of an element, 0 if unknown.
 int64_t dtype_bytes(enum dtype dtype);
 
 bool dtype_is_floating(enum dtype dtype);
 
-// Type of a result of two types, as PyTorch promotes; unknown with an unknown one.
+// The type of a result from two types, as PyTorch promotes; unknown if one is unknown.
 enum dtype dtype_promote(enum dtype a, enum dtype b);
 
 enum precision dtype_precision(enum dtype dtype);
 
-// fp32 becomes tf32 when the kernel's name says so.
+// fp32 becomes tf32 if the kernel's name says so.
 enum precision precision_refine(enum precision precision, struct str kernel);
 
-// Of a matrix product of which only the kernel is known; PRECISION_NONE when its name does not say.
+// Of a matrix product of which only the kernel is known; PRECISION_NONE if its name does not tell.
 enum precision precision_of_kernel(struct str kernel);
 
 // "bf16", ...; "unknown" for none.

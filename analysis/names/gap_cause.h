@@ -5,7 +5,7 @@
 
 #include "analysis/names/category.h"
 
-// Of causes that held a gap equally long, the first one counts.
+// If causes held a gap equally long, the first one counts.
 enum idle_cause {
     IDLE_SYNC,
     IDLE_DATA_LOADING,
@@ -22,9 +22,9 @@ enum idle_cause {
     IDLE_CAUSE_COUNT
 };
 
-// What starting a device event takes at most when nothing holds it back.
+// The most that starting a device event takes if nothing holds it up.
 #define IDLE_START_NS 30000
-// A graph takes longer, by what is handed over for each further node.
+// A graph takes longer, by what is set up for each further node.
 #define IDLE_NODE_NS 100
 
 // "sync", "data_loading", ...: stable.

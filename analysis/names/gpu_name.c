@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of devices that are told by compute units and memory. Some ROCm versions record an
-// empty name, or that of the driver's generic device, for all of them.
+// The table of devices recognized by compute units and memory. Some ROCm versions record an empty
+// name, or that of the driver's generic device, for all of them.
 #include "analysis/names/gpu_name.h"
 
 #define GIB            ((int64_t)1 << 30)
-#define MEMORY_PERCENT 5 // what firmware and virtualization keep for themselves, at most
+#define MEMORY_PERCENT 5 // reserved by firmware and virtualization, at most
 
 static const struct {
     int64_t compute_units, memory_gib;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of devices that the driver leaves out.
+// Names of devices that the driver does not name.
 #ifndef ANALYSIS_GPU_NAME_H
 #define ANALYSIS_GPU_NAME_H
 
 #include "ingest/base/str.h"
 
-// The recorded name; where that is empty or generic ("AMD Radeon Graphics"), the one recognized by
-// the number of compute units and the memory, when the table has it.
+// The recorded name; if that is empty or generic ("AMD Radeon Graphics"), the one recognized by the
+// number of compute units and the memory, if the table has it.
 struct str gpu_name(struct str recorded, int64_t compute_units, int64_t memory_bytes);
 
 #endif

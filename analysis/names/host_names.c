@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the names of the host by prefix and suffix.
+// Classifies host names by prefix and suffix.
 #include "analysis/names/host_names.h"
 
 static bool ends_with(struct str text, struct str suffix)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sorts the names of calls by vendor prefix and verb, those of operators and frames by parts.
+// Classifies the names of calls by vendor prefix and verb, those of operators and frames by parts.
 #include "analysis/names/host_traits.h"
 
 #include "analysis/names/loader_names.h"
@@ -11,7 +11,7 @@
      1u << HOST_COLD)
 #define OTHER_BITS (1u << HOST_LOADING | 1u << HOST_OPERATOR | 1u << HOST_MODULE)
 
-// "cudaMalloc" -> "Malloc". False when it is no call of a vendor's library.
+// "cudaMalloc" -> "Malloc". False if it is not a call of a vendor's library.
 static bool strip_vendor(struct str *name)
 {
     static const char *const prefixes[] = {"cuda", "hip", "cu"};

@@ -7,12 +7,12 @@
 #include "ingest/trace/trace.h"
 
 enum host_trait {
-    HOST_SYNC,        // a call that returns when the device has done its work
-    HOST_ALLOCATOR,   // a call that allocates or frees memory of the device or pinned memory
+    HOST_SYNC,        // a call that returns when the device has finished
+    HOST_ALLOCATOR,   // a call that allocates or frees device or pinned memory
     HOST_LOADING,     // an operator, annotation or frame of a data loader
-    HOST_STREAM_WAIT, // a call that lets a stream wait for an event of another
-    HOST_HOLD,        // a call that lets a stream wait for the host, a value in memory or another
-                      // process: nothing on a device tells how long
+    HOST_STREAM_WAIT, // a call that makes a stream wait for an event on another
+    HOST_HOLD,        // a call that makes a stream wait for the host, a value in memory or another
+                      // process: nothing on a device shows how long
     HOST_COLD,        // a call that loads code or creates a context or stream
     HOST_OPERATOR,    // an operator of a library, "aten::mm"
     HOST_MODULE,      // a Python frame of an nn.Module
@@ -22,7 +22,7 @@ enum host_trait {
 struct host_traits {
     const struct trace *trace;
     struct budget *budget;
-    uint16_t *memo; // per string, so that no event costs a comparison of texts
+    uint16_t *memo; // per string, so that no event costs a text comparison
     size_t size;
     const struct keyed *cold; // calls that are cold starts (cold_starts.h): key is the event
     uint32_t cold_count;

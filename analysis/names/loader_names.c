@@ -27,7 +27,7 @@ static void space(struct words *words)
         words->text[words->len++] = ' ';
 }
 
-// Whatever is no letter parts words, and so does a capital after a small letter.
+// Anything but a letter separates words, and so does a capital after a small letter.
 static struct words words_of(struct str name)
 {
     struct words words = {.text = " ", .len = 1};
@@ -77,7 +77,7 @@ static bool is_any(const struct words *words, const char *const *phrases, size_t
 // --- ranges and operators ------------------------------------------------------------------------
 
 // "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "[pl][profile]...val_next",
-// "next_batch". What schedulers of requests do ("get_next_batch_to_run") goes on after the words.
+// "next_batch". Names of request schedulers ("get_next_batch_to_run") continue after the words.
 static bool is_range(struct str name)
 {
     static const char *const anywhere[] = {" dataloader ",   " dataloaders ",  " data loader ",
@@ -98,7 +98,7 @@ static bool is_range(struct str name)
 
 // --- frames --------------------------------------------------------------------------------------
 
-// Whether the path has these folders, which end with a slash, one after the other.
+// Whether the path has these folders, which end with a slash, in a row.
 static bool is_below(struct str path, const char *folders)
 {
     struct str part = str_of(folders);
@@ -121,7 +121,7 @@ static bool is_below_any(struct str path, const char *const *folders, size_t cou
     return false;
 }
 
-// What follows the last slash: folders of one's own say nothing about a frame.
+// What follows the last slash: a user's own folders say nothing about a frame.
 static struct str base_name(struct str path)
 {
     size_t at = path.len;
@@ -130,7 +130,7 @@ static struct str base_name(struct str path)
     return (struct str){path.at + at, path.len - at};
 }
 
-// A function that hands out samples or batches, not one that happens to stand in such a file.
+// A function that returns samples or batches, not one that merely is in such a file.
 static bool hands_out(const struct words *function)
 {
     static const char *const verbs[] = {" next ",    " iter ",     " getitem ", " getitems ",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which names of the host are those of data loaders. A closed vocabulary on whole words: an
-// iterator alone (`__next__`) is none, because generators enclose whole forwards in one.
+// Which host names are those of data loaders. A closed vocabulary of whole words: an iterator alone
+// (`__next__`) does not count, because generators enclose whole forwards in one.
 #ifndef ANALYSIS_LOADER_NAMES_H
 #define ANALYSIS_LOADER_NAMES_H
 

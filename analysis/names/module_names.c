@@ -92,7 +92,7 @@ static bool name_child(const struct child *child, struct module_name *names, str
     return true;
 }
 
-// Puts each row to the place that is its id.
+// Puts each row at the position of its id.
 static bool read_rows(const struct table *modules, struct module_names *names, struct err *err)
 {
     for (size_t i = 0; i < names->count; i++) {

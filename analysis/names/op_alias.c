@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that mean the same under other names, with the reason of each.
+// Operators with the same meaning under different names, each with its reason.
 #include "analysis/names/op_alias.h"
 
 #include <stdlib.h>

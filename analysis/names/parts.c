@@ -75,7 +75,8 @@ struct parts parts_read(const struct table *table, size_t row)
     return parts;
 }
 
-// Rounded quotient of numbers that are not negative; 0 of others, which only false tables hold.
+// Rounded quotient of numbers that are not negative; 0 for others, which only damaged tables
+// contain.
 static int64_t per_step(int64_t total, int64_t steps)
 {
     if (total < 0 || steps <= 0)
@@ -83,7 +84,7 @@ static int64_t per_step(int64_t total, int64_t steps)
     return total / steps + (total % steps >= steps - total % steps);
 }
 
-// What is left of weight after its whole units, out of sum; and whose it is.
+// What is left of weight after its whole units, in units of 1 / sum; and whose it is.
 struct remainder {
     uint64_t left;
     size_t index;
@@ -118,7 +119,7 @@ static void share_out(int64_t whole, const int64_t *weights, int64_t *out,
         given += out[i];
     }
     qsort(remainders, count, sizeof *remainders, compare_remainders);
-    // Fewer units are left than there are parts with a remainder.
+    // There are fewer units left than parts with a remainder.
     for (size_t i = 0; sum && given < whole && i < count; i++, given++)
         out[remainders[i].index]++;
     if (count && !sum)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eight exclusive parts of a stretch of time, and what follows from them.
+// The eight exclusive parts of a stretch of time, and figures derived from them.
 #ifndef ANALYSIS_PARTS_H
 #define ANALYSIS_PARTS_H
 
@@ -9,7 +9,7 @@
 struct parts {
     int64_t bar_ns[BAR_COUNT]; // sum to the window
     int64_t total_comm_ns, total_memory_ns;
-    int64_t idle_ns[IDLE_CAUSE_COUNT]; // sum to the bars without a device event; 0 when read from a
+    int64_t idle_ns[IDLE_CAUSE_COUNT]; // sum to the bars without a device event; 0 if read from a
                                        // table
 };
 
@@ -18,10 +18,11 @@ struct parts {
 
 int64_t parts_window_ns(const struct parts *parts);
 int64_t parts_compute_ns(const struct parts *parts);
-int64_t parts_idle_ns(const struct parts *parts); // without any device event, unrecorded time too
+int64_t parts_idle_ns(const struct parts *parts); // without any device event, including unrecorded
+                                                  // time
 int64_t parts_busy_ns(const struct parts *parts);
 
-// The window but for unrecorded time: what shares and utilization are taken of.
+// The window without unrecorded time: the basis of shares and utilization.
 int64_t parts_recorded_ns(const struct parts *parts);
 
 // Fills the cells of the group times.
@@ -30,12 +31,13 @@ void parts_row(struct row *row, const struct parts *parts);
 // Reads them back from a table's row.
 struct parts parts_read(const struct table *table, size_t row);
 
-// The mean per step, in integers whose bars sum to the rounded mean window exactly (largest
-// remainder). steps is 1 or more.
+// The mean per step, in integers whose bars sum exactly to the rounded mean window (largest
+// remainder). steps is at least 1.
 struct parts parts_per_step(const struct parts *parts, int64_t steps);
 
-// Shares out `whole` in proportion to weights (not negative) by largest remainder, so that out sums
-// to it exactly; ties go to the earlier one. All weights 0: everything to the first. O(n log n)
+// Distributes `whole` in proportion to weights (not negative) by largest remainder, so that out
+// sums to it exactly; ties go to the earlier one. If all weights are 0, everything goes to the
+// first. O(n log n)
 MUST_CHECK bool parts_share_out(int64_t whole, const int64_t *weights, int64_t *out, size_t count,
                                 struct err *err);
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #define GIB            ((int64_t)1 << 30)
-#define MEMORY_PERCENT 5 // what firmware keeps for itself, at most
+#define MEMORY_PERCENT 5 // reserved by firmware, at most
 #define MAX_FILE       ((size_t)1 << 20)
 #define MAX_NUMBER     31 // characters
 
@@ -22,7 +22,7 @@ static const enum precision precisions[TBPS - FIRST_PEAK] = {
     PRECISION_FP4,  PRECISION_FP8,  PRECISION_INT8, PRECISION_BF16,
     PRECISION_FP16, PRECISION_TF32, PRECISION_FP32, PRECISION_FP64};
 
-// Takes the text up to the separator off *rest; false when nothing is left.
+// Cuts the text up to the separator off *rest; false if nothing is left.
 static bool take_part(struct str *rest, char separator, struct str *part)
 {
     if (!rest->at)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the blanks out of JSON, as far as it is kept.
+// Removes blanks from JSON, up to the length that is kept.
 #include "analysis/names/shape_text.h"
 
-// Appends the character at *at unless it is a blank outside of a text.
+// Appends the character at *at unless it is a blank outside a string.
 static void copy_char(struct str from, size_t *at, bool *quoted, char *to, size_t *len)
 {
     char c = from.at[*at];

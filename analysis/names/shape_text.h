@@ -5,11 +5,11 @@
 
 #include "ingest/base/str.h"
 
-#define SHAPE_TEXT_MAX  2048 // bytes that are kept
+#define SHAPE_TEXT_MAX  2048 // bytes kept
 #define SHAPE_TEXT_SIZE (SHAPE_TEXT_MAX + 8)
 
-// Raw JSON in its shortest form, without blanks outside of texts; cut to whole characters at
-// SHAPE_TEXT_MAX, then "..." follows.
+// Raw JSON in its shortest form, without blanks outside strings; truncated at whole characters to
+// SHAPE_TEXT_MAX, followed by "...".
 struct str shape_text(struct str json, char text[SHAPE_TEXT_SIZE]);
 
 #endif

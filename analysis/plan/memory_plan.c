@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner's formulas; PLAN.md explains them and where they come from.
+// The memory planner's formulas; PLAN.md explains them and gives their sources.
 #include "analysis/plan/memory_plan.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static struct widths widths_of(const struct plan_job *job)
         [PLAN_MIXED_BF16] = {2, 2, 4, 4, 2, 2},
         [PLAN_MIXED_FP16] = {2, 2, 4, 4, 2, 2},
         [PLAN_BF16] = {2, 2, 0, 2, 2, 2},
-        // A copy in 8 bits and its transposed one, for the products forward and backward.
+        // An 8-bit copy and its transpose, for the forward and backward products.
         [PLAN_FP8] = {2 + 1 + 1, 2, 4, 4, 2, 1},
         [PLAN_FP8_WEIGHTS] = {1 + 1, 2, 4, 4, 2, 1},
     };
@@ -67,12 +67,12 @@ static bool layers_known(const struct plan_model *model)
 
 // --- weights, gradients, master copy, optimizer -------------------------------------------------
 
-// A part that is some bytes of each parameter, shared out over tp and pp and perhaps dp.
+// A part of some bytes per parameter, split over tp and pp and perhaps dp.
 struct shared_part {
     enum plan_part_kind kind;
     const char *name, *help, *source;
     int bytes;                   // of each parameter
-    enum plan_strategy split_by; // from this strategy on it is shared out over dp
+    enum plan_strategy split_by; // from this strategy on it is split over dp
 };
 
 static bool add_shared(const struct plan_model *model, const struct plan_job *job,
@@ -151,10 +151,10 @@ static double elements(const struct plan_model *model, const struct plan_job *jo
 
 // What a layer keeps, in bytes per element of s b h: elements of the paper's table have two bytes
 // and masks one, so its 10 + 24 / t is (4 e + 2) + 12 e / t with e bytes per element. Of these 2
-// and 5 are inputs of linear layers, which products in 8 bits keep in 8 bits.
+// and 5 are inputs of linear layers, which 8-bit products keep in 8 bits.
 struct layer_factors {
     double whole, split; // of what norms and dropouts keep, and of what tensor parallelism splits
-    double attention;    // (2 e + 1) a s / h, of what the attention keeps of each pair of tokens
+    double attention;    // (2 e + 1) a s / h, what the attention keeps of each pair of tokens
 };
 
 static struct layer_factors factors_of(const struct plan_model *model, const struct plan_job *job)
@@ -181,7 +181,7 @@ static double kept_factor(const struct plan_model *model, const struct plan_job 
     return recompute == PLAN_SELECTIVE ? sum : sum + factors.attention / tp;
 }
 
-// Micro-batches whose activations the first stage of the pipeline holds at once.
+// Micro-batches whose activations the first pipeline stage holds at once.
 static double in_flight(const struct plan_job *job)
 {
     double most = (double)job->pp;
@@ -245,8 +245,8 @@ static bool add_activations(const struct plan_model *model, const struct plan_jo
     return part->formula && part->worked;
 }
 
-// The dropout after the embedding; and where the last stage is the first one, too, the inputs of
-// the last norm and of the output layer, and the logits in 32 bits.
+// The dropout after the embedding; and if the last stage is also the first, the inputs of the last
+// norm and of the output layer, and the logits in 32 bits.
 static bool add_output(const struct plan_model *model, const struct plan_job *job,
                        struct memory_plan *plan, struct arena *arena, struct err *err)
 {
@@ -272,7 +272,7 @@ static bool add_output(const struct plan_model *model, const struct plan_job *jo
     return part->formula && part->worked;
 }
 
-// While a layer is worked on again, all that it dropped is there once more.
+// While a layer is recomputed, everything it dropped is there once more.
 static bool add_recomputed(const struct plan_model *model, const struct plan_job *job,
                            struct memory_plan *plan, struct arena *arena, struct err *err)
 {
@@ -287,7 +287,7 @@ static bool add_recomputed(const struct plan_model *model, const struct plan_job
     return part->worked != NULL;
 }
 
-// --- what is there only for a while, and the rest -----------------------------------------------
+// --- temporary parts, and the rest ---------------------------------------------------------------
 
 static bool add_gathered(const struct plan_model *model, const struct plan_job *job,
                          struct memory_plan *plan, struct arena *arena, struct err *err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long each stage of a pipeline computes nothing, between the first pass's begin and the last
-// one's end on any of its ranks.
+// How long each pipeline stage computes nothing, between the start of the first pass and the end of
+// the last one on any of its ranks.
 #include "analysis/ranks/pipeline_stages.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-// Ten hours: clocks that are further apart say nothing, and sums of intervals stay within bounds.
+// Ten hours: clocks further apart say nothing, and sums of intervals stay within bounds.
 #define MAX_INTERVAL_NS (INT64_C(1) << 45)
 #define MAX_SHIFTED_NS  (INT64_C(1) << 61) // either way of 1970
 
@@ -33,7 +33,7 @@ static void list_members(struct bubble *b)
 {
     const struct pipeline_stages *stages = b->stages;
     uint32_t ranks = b->comm->rank_count;
-    uint32_t *at = b->first + 1; // moves on to the begin of the next chain while filling
+    uint32_t *at = b->first + 1; // moves to the start of the next chain while filling
     for (uint32_t r = 0; r < ranks; r++)
         if (stages->chain[r] != RUN_NONE)
             at[stages->chain[r] + 1]++;
@@ -50,7 +50,7 @@ static const struct step_times *times_of(const struct bubble *b, uint32_t rank, 
     return times && times->passes.end_ns > times->passes.begin_ns ? times : NULL;
 }
 
-// Optimizers that do not wait for the other stages compute while these have passes left.
+// Optimizers that do not wait for the other stages run while these have passes left.
 static int64_t optimizer_within(const struct pass_times *optimizer, int64_t end_ns)
 {
     if (optimizer->end_ns <= optimizer->begin_ns || optimizer->begin_ns >= end_ns)
@@ -69,8 +69,8 @@ static bool shift(const struct comm_rank *rank, int64_t time_ns, int64_t *shifte
            *shifted_ns > -MAX_SHIFTED_NS && *shifted_ns < MAX_SHIFTED_NS;
 }
 
-// On the common clock; where the clocks cannot be compared, the longest of the ranks' own spans,
-// which is that of the first stage, stands for all.
+// On the common clock; if the clocks cannot be compared, the longest of the ranks' own spans, which
+// is that of the first stage, is used.
 static bool find_span(const struct bubble *b, uint32_t chain, int64_t number, bool *common,
                       struct span *span)
 {
@@ -135,7 +135,7 @@ static void add_chain(struct bubble *b, uint32_t chain)
     b->steps = steps > b->steps ? steps : b->steps;
 }
 
-// Whether the interval is known: the first stage begins it, and ends it when it is the last to have
+// Whether the interval is known: the first stage starts it, and ends it if it is the last to have
 // its gradients.
 static bool has_first(const struct bubble *b, uint32_t chain)
 {
@@ -145,7 +145,7 @@ static bool has_first(const struct bubble *b, uint32_t chain)
     return found;
 }
 
-// Pipelines that lack ranks count only where all lack some.
+// Pipelines with missing ranks count only if all have some missing.
 static void add_chains(struct bubble *b)
 {
     const struct pipeline_stages *stages = b->stages;

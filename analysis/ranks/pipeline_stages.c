@@ -15,15 +15,15 @@ struct finder {
     const struct run_comm *comm;
     const struct strategy_use *use;
     struct pipeline_stages *stages;
-    struct groups nodes; // ranks of the job, also those that are not there
-    uint32_t *parent;    // per node: towards the node that stands for its pipeline
+    struct groups nodes; // ranks of the job, including missing ones
+    uint32_t *parent;    // per node: towards the node that represents its pipeline
     uint32_t *place;     // per node: its stage
     uint32_t *chain;     // per node
-    uint32_t *first;     // per chain: where its nodes begin in `order`
+    uint32_t *first;     // per chain: where its nodes start in `order`
     uint32_t *order;     // nodes by chain, then rank
-    uint32_t *size;      // per node that stands for a pipeline: its nodes
-    int64_t *tally;      // per operation: calls of the rank at hand
-    struct link *links;  // operations of the rank at hand
+    uint32_t *size;      // per node that represents a pipeline: its nodes
+    int64_t *tally;      // per operation: calls of the current rank
+    struct link *links;  // operations of the current rank
     uint32_t link_count;
     struct keyed *alike; // room for as many, twice
 };
@@ -118,7 +118,7 @@ static bool join_peers(struct finder *f, struct err *err)
     return true;
 }
 
-// Where no call tells its other side, all ranks of a group that sends are one pipeline.
+// If no call gives its peer, all ranks of a group that sends are one pipeline.
 static bool join_groups(struct finder *f, struct err *err)
 {
     for (uint32_t o = 0; o < f->comm->op_count; o++) {
@@ -205,7 +205,7 @@ static int first_direction(const struct finder *f, const struct comm_rank *rank)
     return votes > 0 ? 1 : votes < 0 ? -1 : 0;
 }
 
-// Ranks usually ascend along a pipeline. Where the last ones send first, they descend.
+// Ranks usually ascend along a pipeline. If the last ones send first, they descend.
 static void turn_round(struct finder *f)
 {
     struct pipeline_stages *stages = f->stages;
@@ -250,8 +250,7 @@ static void list_links(struct finder *f, const struct comm_rank *rank)
     }
 }
 
-// Calls with one peer, of the size and type that come most often: a micro-batch may pass several
-// tensors.
+// Calls with one peer, of the most frequent size and type: a micro-batch may pass several tensors.
 static int64_t most_calls(const struct finder *f, enum collective_kind kind, int64_t peer)
 {
     int64_t most = 0, calls = 0;
@@ -285,7 +284,7 @@ static int64_t rank_at(const struct finder *f, uint32_t chain, uint32_t stage)
     return (int64_t)f->nodes.keys[f->order[f->first[chain] + stage]].a;
 }
 
-// Per step what comes to a stage from the one before, or from the last stage to the first.
+// Per step, what a stage receives from the previous one, or the first stage from the last.
 static int64_t received(struct finder *f, uint32_t r)
 {
     const struct comm_rank *rank = &f->comm->ranks[r];
@@ -302,8 +301,8 @@ static int64_t median(int64_t *values, int64_t *scratch, size_t count)
     return count ? values[(count - 1) / 2] : 0;
 }
 
-// With several chunks per rank, data passes each stage as often, and the last one returns it to the
-// first but for the last time. Two stages alone hide this: what they return may be gradients.
+// With several chunks per rank, data passes each stage that often, and the last stage returns it to
+// the first except the last time. Only two stages hide this: what they return may be gradients.
 static bool count_batches(struct finder *f, struct arena *arena, struct err *err)
 {
     struct pipeline_stages *stages = f->stages;

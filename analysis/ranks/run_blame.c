@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judges each match by what its last rank did since the group's match before, against what the
-// others did, and shares out the waits.
+// Compares what each match's last rank did since the group's previous match with what the others
+// did, and attributes the waits.
 #include "analysis/ranks/run_blame.h"
 
 #include "analysis/ranks/run_comm_stages.h"
@@ -9,19 +9,19 @@
 
 // What a rank did between two collectives of a group.
 struct segment {
-    int64_t ns[BEFORE_COUNT]; // communication without that of the collective before
+    int64_t ns[BEFORE_COUNT]; // communication without the previous collective's
     int64_t pace;             // of its rank, see pace_of
     int64_t waited_ns;        // exposed, in other collectives
-    int64_t slower_ns;        // of compute, what others would have spared at the same work
+    int64_t slower_ns;        // of compute, what others would have saved on the same work
 };
 
 #define SEGMENT_FIELDS (BEFORE_COUNT + 3)
 
-// Kernels per step are counted in thousandths; so many more are more work.
+// Kernels per step are counted in thousandths; this many more are more work.
 #define PACE_UNIT 1000
 #define MORE_PACE (PACE_UNIT / 2)
 
-// The late rank of a group's match before, and what made it late then.
+// The late rank of a group's previous match, and what made it late then.
 struct carried {
     uint32_t rank;
     int64_t lateness_ns;
@@ -33,13 +33,13 @@ struct judge {
     const struct run_comm *comm;
     struct rank_blame *ranks;
     struct match_blame *matches;
-    int64_t **waited; // per rank and event: exposed waits of the events before it
+    int64_t **waited; // per rank and event: exposed waits of earlier events
     int64_t *pace;    // per rank
-    uint32_t *before; // per rank: its event in the match of the group before, RUN_NONE without
-    int64_t *caused;  // per rank: in the group at hand
+    uint32_t *before; // per rank: its event in the group's previous match, RUN_NONE without
+    int64_t *caused;  // per rank: in the current group
     int64_t *values;  // room for one per rank, twice
     struct carried carried;
-    struct segment others; // what the others of the match at hand did
+    struct segment others; // what the others in the current match did
 };
 
 static const struct comm_event *event_of(const struct run_comm *comm, struct comm_member member)
@@ -49,11 +49,11 @@ static const struct comm_event *event_of(const struct run_comm *comm, struct com
 
 // --- segments -----------------------------------------------------------------------------------
 
-// Whether the rank's call in the match of the group before is known. Calls that overlap may match
-// in another order than they begin; then there is no segment.
+// Whether the rank's call in the group's previous match is known. Overlapping calls may match in
+// another order than they start; then there is no segment.
 static bool has_segment(const struct judge *judge, struct comm_member member)
 {
-    return judge->before[member.rank] < member.event; // RUN_NONE is no less
+    return judge->before[member.rank] < member.event; // RUN_NONE is never less
 }
 
 static struct segment segment_of(const struct judge *judge, struct comm_member member)
@@ -82,7 +82,7 @@ static int64_t *field(struct segment *segment, int index)
     return index < BEFORE_COUNT ? &segment->ns[index] : others[index - BEFORE_COUNT];
 }
 
-// Medians of what the others did, part by part; false when nobody can be compared with.
+// Medians of what the others did, part by part; false if there is nobody to compare with.
 static bool others_did(const struct judge *judge, const struct comm_match *match,
                        struct segment *median)
 {
@@ -102,7 +102,7 @@ static bool others_did(const struct judge *judge, const struct comm_match *match
     return count > 0;
 }
 
-// What the last rank did more than the others; nothing when it cannot be told.
+// By how much the last rank did more than the others; nothing if unknown.
 static struct segment excess_of(struct judge *judge, const struct comm_match *match,
                                 struct comm_member late)
 {
@@ -123,8 +123,8 @@ static double positive(int64_t value)
     return value > 0 ? (double)value : 0;
 }
 
-// Compute beyond that of the others at their speed is more work; where speeds cannot be compared,
-// all of it when the rank has more kernels.
+// Compute beyond that of the others at their speed is more work; if speeds cannot be compared, all
+// of it if the rank has more kernels.
 static double more_work_ns(const struct segment *excess, bool compared)
 {
     double compute_ns = positive(excess->ns[BEFORE_COMPUTE]);
@@ -146,9 +146,9 @@ static void reasons_of(const struct segment *excess, bool compared, double reaso
     reason_ns[REASON_UNKNOWN] = positive(excess->ns[BEFORE_IDLE]);
 }
 
-// What the segment does not explain has the reasons of the lateness before, as far as the same rank
-// was late then: collectives that overlap compute do not let the others' lead go. Returns the share
-// of the lateness that is of before.
+// Lateness that the segment does not explain has the reasons of the previous lateness, as far as
+// the same rank was late then: collectives that overlap compute preserve the others' lead. Returns
+// the share of the lateness that is carried over.
 static double carry(struct judge *judge, uint32_t rank, int64_t lateness_ns,
                     double reason_ns[REASON_COUNT])
 {
@@ -168,7 +168,7 @@ static double carry(struct judge *judge, uint32_t rank, int64_t lateness_ns,
     return lateness_ns > 0 ? kept_ns / (double)lateness_ns : 0;
 }
 
-// The other whose waits since the group's match before were nearest to a time.
+// The other rank whose waits since the group's previous match were closest to a time.
 static struct comm_member nearest_peer(const struct judge *judge, const struct comm_match *match,
                                        int64_t waited_ns)
 {
@@ -188,8 +188,8 @@ static struct comm_member nearest_peer(const struct judge *judge, const struct c
     return best;
 }
 
-// Who kept the last one waiting, when that made it late: since the match before, and of what is of
-// before, whoever it was then.
+// Who made the last rank wait, if that made it late: since the previous match, and for the
+// carried-over part, whoever it was then.
 static void find_cause(struct judge *judge, uint32_t m, struct comm_member late, double waited,
                        double kept)
 {
@@ -215,7 +215,7 @@ static void find_cause(struct judge *judge, uint32_t m, struct comm_member late,
 
 // --- one match ----------------------------------------------------------------------------------
 
-// Waits of the others, and how much later than their median begin the last one came.
+// Waits of the others, and how much the last one's start is after their median start.
 static int64_t caused_of(const struct judge *judge, const struct comm_match *match,
                          int64_t *lateness_ns)
 {
@@ -277,7 +277,7 @@ static void forget_before(struct judge *judge, uint32_t group)
     judge->carried = (struct carried){.rank = RUN_NONE, .fault = {.cause = RUN_NONE}};
 }
 
-// The collectives of a group follow one another.
+// The collectives of a group are consecutive.
 static void judge_all(struct judge *judge)
 {
     const struct run_comm *comm = judge->comm;
@@ -313,7 +313,7 @@ static void settle_group(struct judge *judge, uint32_t group)
     }
 }
 
-// Gives each rank the waits that it caused, directly or by keeping the last one waiting.
+// Attributes to each rank the waits it caused, directly or by making the last rank wait.
 static void share_out(struct judge *judge, const struct blame *blame)
 {
     const struct run_comm *comm = judge->comm;
@@ -334,8 +334,8 @@ static void share_out(struct judge *judge, const struct blame *blame)
 }
 
 // Compute kernels per step of a rank, from the first call of its first step to that of its last; of
-// a lone step all. Between two calls nobody can count: communication that runs beside compute
-// begins after other kernels on a slow rank than on a fast one.
+// a single step all. Between two calls they cannot be counted: communication that overlaps compute
+// starts after different kernels on a slow rank than on a fast one.
 static int64_t pace_of(const struct comm_rank *rank)
 {
     const struct comm_event *first = NULL, *last = NULL;

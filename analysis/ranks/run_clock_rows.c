@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table clocks, and what the trust report says of clocks and matches.
+// The table clocks, and the trust report's lines about clocks and matches.
 #include "analysis/report/quality.h"
 #include "analysis/report/row.h"
 #include "analysis/ranks/run_comm_stages.h"
@@ -19,7 +19,7 @@ static const struct clock_jump *largest_jump(const struct comm_rank *rank)
     return largest;
 }
 
-// A clock that runs fast, or was set forward, is to have less added to it.
+// A clock that runs fast, or was set forward, needs less added to it.
 static void add_shape(const struct comm_rank *rank, struct row *row)
 {
     const struct clock_jump *jump = largest_jump(rank);
@@ -127,7 +127,8 @@ static bool judge_strays(const struct run_comm *comm, struct report *report, str
     return add_quality(report, &jump, err) && add_quality(report, &drift, err);
 }
 
-// Calls that should have had a partner: of groups of more ranks than one of which two are there.
+// Calls that should have had a partner: in groups with more than one rank, of which at least two
+// are there.
 static bool has_partners(const struct run_comm *comm, const struct comm_op *op)
 {
     const struct comm_group *group = &comm->groups[op->group];
@@ -165,8 +166,8 @@ static bool judge_matches(const struct run_comm *comm, struct report *report, st
     return add_quality(report, &alone, err) && add_quality(report, &nameless, err);
 }
 
-// A member less than ranks of the run call the group: that call was not recorded, or lies outside
-// of the rank's window.
+// If a member is missing whose rank uses the group, the call was not recorded, or is outside that
+// rank's window.
 static bool judge_members(const struct run_comm *comm, struct report *report, struct err *err)
 {
     struct quality quality = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sends and receives tell of two clocks. Where both sides meet (rendezvous) they end together;
-// a send that is buffered ends before its receive, so that sends in one direction show the least
-// that one clock is ahead of the other, and those in the other direction the most.
+// What sends and receives show about two clocks. If both sides meet (rendezvous) they end together;
+// a buffered send ends before its receive, so sends in one direction give the minimum by which one
+// clock is ahead of the other, and those in the other direction the maximum.
 #include "analysis/ranks/run_clock_stages.h"
 #include "analysis/stats/sort.h"
 
@@ -11,21 +11,20 @@
 #define LOW_PERCENT  10
 #define MOST_GAP_NS  1000000 // between the bounds of both directions
 #define MOST_WIDE_NS 200000  // spread of ends that meet
-#define ALONE_LEAST  4       // kernels with one peer that make the others needless
+#define ALONE_LEAST  4       // kernels with one peer that make the others unnecessary
 
 struct clock_pair {
     uint32_t a, b; // ranks, a < b
     uint32_t first, count;
 };
 
-// What the matches of a pair say: by how much more is to be added to the clock of b.
+// Evidence from a pair's matches: how much more is to be added to the clock of b.
 struct sayings {
     int64_t *lower, *upper, *scratch; // sends of a, and those of b
     size_t lower_count, upper_count;
 };
 
-// Marks the events whose kernel does all that it does with one peer, so that it ends when that is
-// done.
+// Marks the events whose kernel only communicates with one peer, so that it ends when that is done.
 static void mark_alone(struct run_comm *comm)
 {
     for (uint32_t r = 0; r < comm->rank_count; r++) {
@@ -82,7 +81,7 @@ static int64_t sorted_at(int64_t *values, int64_t *scratch, size_t count, unsign
     return values[(count - 1) * percent / 100];
 }
 
-// Between the bounds, or where one direction alone agrees with itself; false where it does not.
+// Between the bounds, or where one direction alone is consistent; false if it is not.
 static bool find_centre(struct sayings *all, int64_t *centre_ns, double *spread_ns)
 {
     size_t lowers = all->lower_count, uppers = all->upper_count;
@@ -119,7 +118,7 @@ static double refined(const struct sayings *all, int64_t *values, int64_t centre
            run_clock_biweight(values, all->lower_count + all->upper_count, centre_ns, spread_ns);
 }
 
-// What is to be added to the clock of b more than to that of a, and the variance of that.
+// How much more is to be added to the clock of b than to that of a, and the variance of that.
 static bool compare_pair(struct sayings *all, int64_t *values, double *ahead_ns, double *variance)
 {
     int64_t centre_ns;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for clocks that run at another rate or were set while recording: first whether any rank's
-// ends leave the others', then by how much, in slices of time that are solved one by one.
+// Looks for clocks that run at a different rate or were set during recording: first whether any
+// rank's ends drift from the others', then by how much, in slices of time that are solved one by
+// one.
 #include "analysis/stats/clock_fit.h"
 #include "analysis/ranks/run_clock_stages.h"
 #include "analysis/stats/sort.h"
@@ -10,15 +11,15 @@
 
 #define SLICES       24
 #define SLICES_LEAST CLOCK_FIT_MIN
-#define EACH_LEAST   2    // matches of the group with fewest in a slice, when there are enough
+#define EACH_LEAST   2    // matches of the group with fewest in a slice, if there are enough
 #define SHOWN_LEAST  0.25 // of a jump that the ends around it must show to place it
 #define ROUNDS       4    // of slopes
-#define SETTLED      2e-7 // slopes change no more
-#define ALIKE        1e-6 // by how much clocks that run alike may differ in rate
+#define SETTLED      2e-7 // below this, slopes no longer change
+#define ALIKE        1e-6 // how much the rates of equal clocks may differ
 
 // --- whether any clock strays -------------------------------------------------------------------
 
-// By how much each telling event of a rank ends before the others' on the common clock, in order.
+// By how much each useful event of a rank ends before the others' on the common clock, in order.
 struct trail {
     int64_t *end_ns, *away_ns; // ends on the rank's own clock
     int64_t *values, *scratch;
@@ -93,10 +94,10 @@ struct slices {
     const int64_t *middle_ns;
     uint32_t count;
     uint8_t *of;                // per match
-    uint32_t *counts;           // per group: matches that tell
+    uint32_t *counts;           // per group: useful matches
     struct slice_time *times;   // per component and slice
     int64_t *begin_ns;          // per component, on its common clock
-    struct clock_point *points; // per rank: count, NAN where its distance is not known
+    struct clock_point *points; // per rank: count, NAN if its distance is unknown
     uint8_t *known;             // per rank: how many points, once they are close together
     double *slopes;             // per rank
     double *values;             // room for one per rank
@@ -136,14 +137,15 @@ static bool make_slices(struct slices *all, struct arena *arena, struct err *err
            all->slopes;
 }
 
-// All groups count alike, however many collectives they have, so that slices hold some of each.
+// All groups have equal weight, however many collectives they have, so that slices have some of
+// each.
 static double share_of(const struct slices *all, const struct comm_match *match)
 {
     return 1.0 / all->counts[all->comm->ops[match->op].group];
 }
 
 struct cut {
-    double sum, past; // of shares: all, and those of the slices so far
+    double sum, past; // of shares: total, and of the slices so far
 };
 
 static void cut_in_order(struct slices *all, const struct keyed *items, uint32_t count,
@@ -185,7 +187,7 @@ static bool cut_slices(struct slices *all, struct arena *arena, struct err *err)
     return true;
 }
 
-// The part of a component that is joined in the slice and holds most of its ranks.
+// The connected part of a component in the slice with most of its ranks.
 static uint32_t largest_part(const struct slices *all, const struct clock_graph *graph,
                              uint32_t component, uint32_t *sizes)
 {
@@ -198,7 +200,7 @@ static uint32_t largest_part(const struct slices *all, const struct clock_graph 
     return best;
 }
 
-// Each rank's distance from where it was, as seen from the lowest rank of the part.
+// Each rank's distance from where it was, relative to the lowest rank of the part.
 static void add_points(struct slices *all, const struct clock_graph *graph, uint32_t slice,
                        uint32_t component, uint32_t part)
 {
@@ -230,7 +232,7 @@ static bool solve_slice(struct slices *all, uint32_t slice, struct err *err)
     return ok;
 }
 
-// --- what they are seen from --------------------------------------------------------------------
+// --- the reference -------------------------------------------------------------------------------
 
 static struct clock_point *points_of(const struct slices *all, uint32_t rank)
 {
@@ -243,8 +245,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// What the lowest rank did in the slice besides running straight is in all distances. Of two ranks
-// nobody can say which one strays, and the lower one stands.
+// Any deviation of the lowest rank in the slice is in all distances. With two ranks there is no
+// telling which one strays, and the lower one is the reference.
 static void take_out_usual(struct slices *all, uint32_t component, uint32_t slice)
 {
     const struct run_comm *comm = all->comm;
@@ -271,8 +273,8 @@ static void close_up(struct slices *all, uint32_t rank)
             points[all->known[rank]++] = points[s];
 }
 
-// The rate at which most ranks of the component run; where they do not agree on one, that of the
-// lowest one, which is 0.
+// The rate at which most ranks of the component run; if there is no majority, that of the lowest
+// one, which is 0.
 static double usual_rate(const struct slices *all, uint32_t component)
 {
     size_t count = 0, most;
@@ -307,7 +309,7 @@ static void find_distances(struct slices *all)
     }
 }
 
-// Distances from a clock that runs as most do.
+// Distances from a clock that runs like most do.
 static void take_out_rate(struct slices *all)
 {
     const struct run_comm *comm = all->comm;
@@ -338,8 +340,8 @@ static double take_slopes(struct slices *all)
     return most;
 }
 
-// Groups meet at different times within a slice, so that it shows what clocks do only as far as
-// they are straight: with the slopes found it is looked at again.
+// Groups meet at different times within a slice, so a slice shows the clocks correctly only as far
+// as they are straight: it is evaluated again with the slopes found.
 static bool see_slices(struct slices *all, struct err *err)
 {
     struct run_comm *comm = all->comm;
@@ -357,10 +359,10 @@ static bool see_slices(struct slices *all, struct err *err)
     return true;
 }
 
-// --- what they do -------------------------------------------------------------------------------
+// --- drifts and jumps ----------------------------------------------------------------------------
 
-// When a rank's clock jumped: between the two ends around which its distance changes. Looked for
-// between two moments of its own clock; half way when its ends do not show it.
+// When a rank's clock jumped: between the two ends around which its distance changes. Searched
+// between two moments of its own clock; halfway if its ends do not show it.
 static int64_t place_jump(struct trail *trail, int64_t from_ns, int64_t to_ns, double by_ns)
 {
     uint32_t first = 0, end = trail->count;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // By how much the ranks' clocks differ: all ranks leave a joint collective together. Within a group
-// medians tell how the clocks differ, over the groups least squares; sends join what is left.
+// medians show how the clocks differ, across groups least squares; sends join the rest.
 #include "analysis/ranks/run_clock_stages.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
@@ -8,8 +8,8 @@
 #include <math.h>
 
 #define REFINE     3     // rounds within a group
-#define REACH      16    // rounds that look for ranks which share no collective with the first
-#define TUKEY      4.685 // of spreads: what lies further off does not count
+#define REACH      16    // rounds that look for ranks that share no collective with the first
+#define TUKEY      4.685 // of spreads: values further off do not count
 #define UNKNOWN_NS INT64_MIN
 #define FEW        48 // values that are simply sorted
 
@@ -33,10 +33,10 @@ struct hub {
     uint32_t *first, *which; // per rank of the group: its collectives, as places in matches
     int64_t *end_ns;         // beside which
     int64_t *offset_ns;      // per rank of the group, UNKNOWN_NS before
-    double *spread_ns;       // likewise
+    double *spread_ns;       // same
     int64_t *middle_ns;      // per collective: where the group's ends are, UNKNOWN_NS before
     int64_t *values, *scratch;
-    uint32_t *place; // per rank of the run: which one of the group's it is
+    uint32_t *place; // per rank of the run: its index in the group
 };
 
 static const struct comm_match *match_at(const struct hub *hub, uint32_t m)
@@ -85,7 +85,7 @@ static void list_ends(struct hub *hub)
         }
 }
 
-// The differences of a rank's ends from the group's, where those are known.
+// The differences between a rank's ends and the group's, where those are known.
 static size_t differences(const struct hub *hub, uint32_t rank)
 {
     size_t count = 0;
@@ -111,7 +111,7 @@ static void find_middles(struct hub *hub)
     }
 }
 
-// First offsets, from the rank with most collectives to those that share some with it, and on.
+// First offsets, spreading from the rank with most collectives to those that share some with it.
 static void begin_offsets(struct hub *hub)
 {
     uint32_t ranks = hub->group->rank_count, best = 0;
@@ -206,7 +206,7 @@ static bool is_joint(const struct run_comm *comm, const struct comm_match *match
     return run_comm_is_joint(comm->ops[match->op].kind);
 }
 
-// The joint collectives of a group follow one another.
+// The joint collectives of a group are consecutive.
 static bool compare_groups(struct run_comm *comm, const struct clock_slice *slice,
                            struct clock_graph *graph, struct arena *scratch, struct err *err)
 {
@@ -231,7 +231,7 @@ static bool compare_groups(struct run_comm *comm, const struct clock_slice *slic
     return true;
 }
 
-// Edges: one per group and rank at most, because a group's collectives follow one another; two per
+// Edges: at most one per group and rank, because a group's collectives are consecutive; two per
 // pair.
 bool run_clocks_solve(struct run_comm *comm, const struct clock_pairs *pairs,
                       const struct clock_slice *slice, struct arena *arena,
@@ -288,7 +288,7 @@ bool run_clocks_middles(const struct run_comm *comm, int64_t *middle_ns, struct 
     return values != NULL;
 }
 
-// 95th percentile: half of a rank's ends may lie beyond a jump that nobody has found.
+// 95th percentile: half of a rank's ends may be beyond a jump that was not found.
 static void find_error(const struct run_comm *comm, struct comm_rank *rank,
                        const int64_t *middle_ns, int64_t *values)
 {
@@ -326,7 +326,7 @@ static double sum_errors(const struct run_comm *comm)
     return sum_ns;
 }
 
-// Matches of pairs that could not be joined tell nothing.
+// Matches of pairs that could not be joined are of no use.
 static bool find_rest(struct run_comm *comm, int64_t *middle_ns, struct err *err)
 {
     for (uint32_t m = 0; m < comm->match_count; m++) {
@@ -351,7 +351,7 @@ static void forget_strays(struct run_comm *comm)
     }
 }
 
-// Drifts and jumps stay when the ends agree better with them.
+// Keeps drifts and jumps if the ends agree better with them.
 static bool straighten(struct run_comm *comm, const struct clock_pairs *pairs, int64_t *middle_ns,
                        struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the tables of each rank to compact calls of a run, whose operations and groups are shared.
+// From the tables of each rank to compact calls of a run, with shared operations and groups.
 #include "analysis/ranks/run_comm.h"
 
 #include "analysis/stats/groups.h"
@@ -9,18 +9,18 @@
 
 #include <math.h>
 
-#define NO_RANK INT64_MIN // -1 may be one whose number is not known
+#define NO_RANK INT64_MIN // -1 may be a rank without a known number
 
 #define MAX_KERNELS (UINT32_MAX >> 2)
 
 #define MAX_ORIGIN_NS ((int64_t)1 << 61) // 73 years
 #define MAX_TIME_NS   ((int64_t)1 << 58)
 
-// Groups and operations with texts by number, compared as bytes.
+// Groups and operations, with texts as numbers, compared as bytes.
 struct group_name {
     uint32_t namesake;
     str_id list;
-    uint32_t subset; // of those without a list, by Comms Ids, from 1 on; 0: not known
+    uint32_t subset; // of those without a list, by Comms Ids, from 1 on; 0: unknown
 };
 
 struct op_key {
@@ -30,14 +30,14 @@ struct op_key {
     uint32_t unused;
 };
 
-// What is known of all groups of one name and size.
+// What is known about all groups with one name and size.
 struct namesake {
     str_id name;
     int64_t size;
-    int64_t rank;    // that was loaded last with one of them
+    int64_t rank;    // last loaded with one of them
     uint32_t group;  // the one it had
     uint32_t subset; // of that rank: see group_name
-    uint32_t listed; // the one with a list of ranks, when there is only one; RUN_NONE
+    uint32_t listed; // the one with a list of ranks, if there is only one; RUN_NONE
     uint32_t listed_count;
     const char *span;
 };
@@ -132,7 +132,7 @@ static bool intern(struct comm_loader *loader, const struct table *table, size_t
     return strtab_intern(&loader->texts, known ? cell->s : STR(""), id, err);
 }
 
-// The number of the group's name and size in the rank's recording, which are added when new.
+// The number of the group's name and size in the rank's recording, added if new.
 static bool find_namesake(struct run_comm *comm, const struct table *table, size_t row,
                           const char *size_column, uint32_t *index, struct err *err)
 {
@@ -155,8 +155,8 @@ static bool find_namesake(struct run_comm *comm, const struct table *table, size
     return true;
 }
 
-// The group of an operation. A rank's table tells the list of a group once at least, if at all, so
-// an operation without one takes that of the rank's last operation of the same name and size.
+// The group of an operation. A rank's table gives the list of a group at least once, if at all, so
+// an operation without one gets that of the rank's last operation with the same name and size.
 static bool find_group(struct run_comm *comm, const struct table *ops, size_t row, uint32_t *group,
                        struct err *err)
 {
@@ -209,7 +209,7 @@ static bool add_op(struct run_comm *comm, const struct table *ops, size_t row, s
 
 // --- groups without a list of their ranks -------------------------------------------------------
 
-// Notes the Comms Id of a call, and which of its namesakes the rank's group is when a rank before
+// Records the Comms Id of a call, and which of its namesakes the rank's group is if an earlier rank
 // took part in that call.
 static bool note_comms_id(struct comm_loader *loader, struct namesake *namesake, uint32_t id,
                           struct err *err)
@@ -247,7 +247,7 @@ static bool keep_subset(struct comm_loader *loader, struct namesake *namesake, u
 typedef bool (*take_id)(struct comm_loader *loader, struct namesake *namesake, uint32_t id,
                         struct err *err);
 
-// Whether the Comms Ids of an operation's calls say who takes part: those of sends and receives do
+// Whether the Comms Ids of an operation's calls show who takes part: those of sends and receives do
 // not.
 static bool is_unlisted(const struct table *ops, size_t op)
 {
@@ -269,8 +269,7 @@ static bool each_comms_id(struct comm_loader *loader, const struct table *ops,
     return true;
 }
 
-// Ranks that took part in one call are in one group, even where several groups have its name and
-// size.
+// Ranks that took part in one call are in one group, even if several groups have its name and size.
 static bool split_groups(struct run_comm *comm, const struct table *ops, const struct table *calls,
                          struct err *err)
 {
@@ -361,7 +360,7 @@ static bool add_steps(struct run_comm *comm, struct comm_rank *rank, const struc
     return rank->steps != NULL;
 }
 
-// The step of that number, looked for from the step before on.
+// The step with that number, searched from the previous step on.
 static uint32_t find_step(const struct comm_rank *rank, const struct cell *step, uint32_t before)
 {
     uint32_t at = before < rank->step_count ? before : 0;
@@ -390,7 +389,7 @@ enum {
     CALL_COLUMNS = CALL_BEFORE + BEFORE_COUNT
 };
 
-// Where the columns are, asked once and not per call.
+// Looks up the columns once, not per call.
 static void find_columns(const struct table *calls, int columns[CALL_COLUMNS])
 {
     static const char *const names[CALL_COLUMNS] = {

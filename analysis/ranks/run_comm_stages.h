@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stages of run_comm_solve, each in the file of its name; for nobody else.
+// The stages of run_comm_solve, each in the file of its name; internal.
 #ifndef ANALYSIS_RUN_COMM_STAGES_H
 #define ANALYSIS_RUN_COMM_STAGES_H
 
 #include "analysis/ranks/run_comm.h"
 
 // Fills matches and members, and each event's match, which is RUN_NONE before. Takes the recorded
-// sequence numbers from the events and leaves their waits 0.
+// sequence numbers from the events and sets their waits to 0.
 MUST_CHECK bool run_match_make(struct run_comm *comm, struct err *err);
 
 // Fills comm_group.staged from the matches.
