@@ -49,7 +49,7 @@ struct comm_table {
     uint32_t count; // entries
     const struct comm_phases *phases;
     struct groups groups;      // keys as of comm_calls_group
-    struct group_about *about; // keys from comm_calls_group
+    struct group_about *about; // per group
     int64_t *sizes;            // per group, 0 when not known
     struct str *lists;         // per group
     struct record_set ops;     // struct comm_op

@@ -2,11 +2,9 @@
 // A tree of modules, children found by hashing parent and name.
 #include "analysis/facts/module_tree.h"
 
-#define PREFIX    STR("nn.Module: ")
-#define PART_FLAG ((uint64_t)1 << 32) // separates parts of hierarchies from names of frames
-#define NAME_MAX_BYTES \
-    256 // longer names are cut; a hostile file's would be written once per
-        // module
+#define PREFIX         STR("nn.Module: ")
+#define PART_FLAG      ((uint64_t)1 << 32) // separates parts of hierarchies from names of frames
+#define NAME_MAX_BYTES 256 // longer ones are cut; hostile names would be written per module
 
 static bool append(struct module_tree *tree, uint32_t parent, struct str name, struct err *err)
 {

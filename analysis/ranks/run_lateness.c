@@ -6,17 +6,17 @@
 #include "analysis/ranks/run_comm_stages.h"
 #include "analysis/report/tables.h"
 
-#define REASON_SHARE  0.1  // of lateness that a reason explains at least
-#define MORE_WORK     0.02 // of compute that is more work, at least
+#define REASON_SHARE  0.1  // of lateness that a reason must explain
+#define MORE_WORK     0.02 // of compute that must be more work
 #define NOISE_NS      1000
-#define MEANING_TIMES 3 // lateness below that many alignment errors has no reason
+#define MEANING_TIMES 3 // lateness below this many alignment errors has no reason
 
 static const char *const reason_words[REASON_COUNT] = {
     "compute_slower", "more_work", "data_loading", "host", "copies", "communication", "unknown",
 };
 
-// Where its kernels and those of others can be compared, a little more compute is theirs, too: they
-// vary from call to call.
+// If its kernels can be compared with those of others, a little more compute counts as theirs, too:
+// kernels vary from call to call.
 static void settle_compute(struct rank_blame *rank, bool compared)
 {
     if (!compared || rank->reason_ns[REASON_MORE_WORK] >= MORE_WORK * (double)rank->compute_ns)

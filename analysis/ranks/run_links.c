@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compares the transfers of equal collectives over groups that differ in their ranks only. What a
-// slow group costs is told call by call: a transfer ends later by what it takes beyond the usual,
-// and so much of it, from its end, is exposed without need.
+// Compares the transfers of equal collectives across groups that differ only in their ranks. The
+// cost of a slow group is computed call by call: a transfer ends later by its excess over the
+// usual, and that much of it, counted from its end, is exposed needlessly.
 #include "analysis/ranks/run_links.h"
 
 #include "analysis/findings/findings_text.h"
@@ -10,12 +10,12 @@
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
-#define MOST_BESIDE 256 // calls that are looked at beside a slow one
+#define MOST_BESIDE 256 // calls examined besides a slow one
 
 // Calls of one group, kind, type and size.
 struct kind_row {
     uint32_t op, first, calls; // op: any of theirs
-    uint32_t class;            // of rows that are alike but for the ranks
+    uint32_t class;            // shared by rows that are equal except for the ranks
     int64_t median_ns;         // of the matches' transfers
     int64_t excess_ns;
 };
@@ -27,7 +27,7 @@ struct finding_links {
     uint32_t *row_of; // per operation
     struct kind_row *rows;
     uint32_t row_count, class_count;
-    int64_t *usual_ns;  // per class; 0 where nobody knows
+    int64_t *usual_ns;  // per class; 0 if unknown
     int64_t *excess_ns; // per rank, over its steady steps
 };
 
@@ -94,7 +94,7 @@ static bool make_room(struct finding_links *all, struct err *err)
     return all->row_of && all->rows && all->usual_ns && all->excess_ns;
 }
 
-// Without a size all_to_all cannot be compared: some groups move more tokens than others.
+// Without a size all_to_all cannot be compared: some groups send more tokens than others.
 static bool counts(const struct run_comm *comm, const struct comm_match *match)
 {
     const struct comm_op *op = &comm->ops[match->op];
@@ -102,7 +102,7 @@ static bool counts(const struct run_comm *comm, const struct comm_match *match)
     return alike && match->latest_rank != RUN_NONE && run_match_is_steady(comm, match);
 }
 
-// Medians of the rows' transfers, each match's that of its fastest member.
+// Medians of the rows' transfers; each match's is that of its fastest member.
 static bool find_medians(struct finding_links *all, struct err *err)
 {
     const struct run_comm *comm = all->comm;
@@ -120,7 +120,7 @@ static bool find_medians(struct finding_links *all, struct err *err)
                 comm->matches[m].transfer_ns;
     for (uint32_t i = 0; i < all->row_count; i++) {
         struct kind_row *row = &all->rows[i];
-        row->first -= row->calls; // it has moved to the next one's
+        row->first -= row->calls; // it has moved to the start of the next one
         if (row->calls)
             row->median_ns =
                 stats_quantiles(values + row->first, values + comm->match_count, row->calls).median;
@@ -128,9 +128,9 @@ static bool find_medians(struct finding_links *all, struct err *err)
     return true;
 }
 
-// The usual time of a class, whose items ascend: the lower median. 0 when half of them or more are
-// slow by it and nobody recorded whether they span nodes alike: two groups on different switches do
-// not tell which of them is as it should be.
+// The usual time of a class, whose items ascend: the lower median. 0 if at least half of them would
+// be slow by it and it is not recorded that they span nodes in the same way: with two groups on
+// different switches there is no telling which one is normal.
 static int64_t usual_of(const struct finding_links *all, const struct keyed *items, size_t count)
 {
     int64_t usual_ns = all->rows[items[(count - 1) / 2].a].median_ns;
@@ -169,7 +169,7 @@ static bool is_slow(const struct finding_links *all, const struct kind_row *row)
     return usual_ns > 0 && (double)row->median_ns >= all->ratio * (double)usual_ns;
 }
 
-// What no compute hides between the start of a call and the start of the next.
+// What compute does not hide between the start of a call and the start of the next.
 static int64_t bare_ns(const struct comm_rank *rank, uint32_t call)
 {
     const struct comm_event *event = &rank->events[call];
@@ -179,7 +179,7 @@ static int64_t bare_ns(const struct comm_rank *rank, uint32_t call)
            (event[1].before_ns[BEFORE_COMPUTE] - event->before_ns[BEFORE_COMPUTE]);
 }
 
-// The end of a call's transfer, were it no slower than usual.
+// The end of a call's transfer if it were no slower than usual.
 static int64_t usual_end(const struct finding_links *all, const struct comm_event *event)
 {
     int64_t end_ns = event->begin_ns + event->dur_ns;
@@ -190,7 +190,7 @@ static int64_t usual_end(const struct finding_links *all, const struct comm_even
     return is_slow(all, row) && usual_ns < end_ns ? usual_ns : end_ns;
 }
 
-// Exposed time of a transfer in which calls that began after it transfer, too: without it, that
+// Exposed time of a transfer during which calls that started later also transfer: without it, that
 // time is theirs.
 static int64_t shared_ns(const struct finding_links *all, const struct comm_rank *rank,
                          uint32_t call)
@@ -213,7 +213,7 @@ static int64_t shared_ns(const struct finding_links *all, const struct comm_rank
     return sum_ns;
 }
 
-// What of a call's exposed transfer the usual transfer would not have.
+// The part of a call's exposed transfer that a usual transfer would not have.
 static int64_t excess_of(const struct finding_links *all, const struct comm_rank *rank,
                          uint32_t call, int64_t usual_ns)
 {

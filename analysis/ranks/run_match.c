@@ -8,7 +8,7 @@
 #include <assert.h>
 
 #define P2P_FLAG ((uint64_t)1 << 63) // of a channel's key
-#define REACH    16                  // numbers that may be out of order
+#define REACH    16                  // sequence numbers that may be out of order
 
 // Calls that can only match each other: the collectives of a group, or what one rank sends to
 // another. `lanes` are the ranks of one channel, `slots` the collectives found among its calls.
@@ -21,7 +21,7 @@ struct matcher {
     struct lane *lanes;
     uint32_t *slots; // per entry of one channel, RUN_NONE without
     uint32_t lane_count, slot_count;
-    bool stepped; // the lanes count their steps alike
+    bool stepped; // the lanes number their steps alike
 };
 
 struct lane {
@@ -40,7 +40,7 @@ static const struct comm_op *op_of(const struct run_comm *comm, struct comm_memb
 
 // --- channels -----------------------------------------------------------------------------------
 
-// The other side of a send or recv; in a group of two the one that is not the rank itself.
+// The peer of a send or recv; in a group of two the rank that is not this one.
 static int64_t peer_of(const struct run_comm *comm, const struct comm_op *op, int64_t rank)
 {
     const struct comm_group *group = &comm->groups[op->group];
@@ -63,7 +63,7 @@ static struct group_key channel_of(const struct run_comm *comm, const struct com
 }
 
 // Whether it is known which ranks take part: not for kernels without metadata, nor for groups of
-// equal names and sizes that could not be told apart.
+// equal name and size that could not be told apart.
 static bool is_told(const struct run_comm *comm, const struct comm_op *op, int64_t rank)
 {
     const struct comm_group *group = &comm->groups[op->group];
@@ -73,7 +73,7 @@ static bool is_told(const struct run_comm *comm, const struct comm_op *op, int64
            (group->list.len > 0 || group->size < 0 || group->rank_count <= group->size);
 }
 
-// Leaves the channel in each event's match until the matches are known.
+// Stores the channel in each event's match until the matches are known.
 static bool find_channels(struct matcher *matcher, struct err *err)
 {
     struct run_comm *comm = matcher->comm;
@@ -140,7 +140,7 @@ static bool make_room(struct matcher *matcher, struct err *err)
 
 // --- what makes calls equal ---------------------------------------------------------------------
 
-// Kind and size; ranks give different sizes to one all_to_all, and a recv may not tell its own.
+// Kind and size; ranks give different sizes for one all_to_all, and a recv may not give its own.
 static uint64_t symbol_of(const struct run_comm *comm, struct comm_member member)
 {
     const struct comm_op *op = op_of(comm, member);
@@ -149,7 +149,7 @@ static uint64_t symbol_of(const struct run_comm *comm, struct comm_member member
     return hash_mix(kind + 0x9E3779B97F4A7C15u, bytes ^ 0xE7037ED1A0B428DBu);
 }
 
-// The same with the number of the step, outside of steps a number of its own.
+// Same with the number of the step; outside of steps a separate number.
 static uint64_t stepped_of(const struct run_comm *comm, struct comm_member member)
 {
     const struct comm_event *event = event_of(comm, member);
@@ -195,8 +195,8 @@ static bool all_alike(const struct matcher *matcher, const struct comm_member *e
     return true;
 }
 
-// Whether a number that is lower than one before it is only out of order, as where a clock is set
-// back: by little, and not used before.
+// Whether a number lower than an earlier one is merely out of order, as when a clock is set back:
+// by little, and not used before.
 static bool is_out_of_order(const struct matcher *matcher, const struct comm_member *entries,
                             uint32_t index, int64_t highest)
 {
@@ -211,8 +211,8 @@ static bool is_out_of_order(const struct matcher *matcher, const struct comm_mem
     return true;
 }
 
-// Whether numbers tell calls apart: every call has one, a rank's never fall back, as they do where
-// a group is made anew, and most of them differ.
+// Whether numbers identify calls: every call has one, a rank's never fall back, as they do when a
+// group is created again, and most of them differ.
 static bool are_numbered(const struct matcher *matcher, const struct comm_member *entries,
                          uint32_t count)
 {
@@ -241,7 +241,7 @@ static void slots_by_place(struct matcher *matcher)
     matcher->slot_count = matcher->lanes[0].count;
 }
 
-// Slots in order of number; several calls of one rank with one number go by order.
+// Slots in order of number; several calls of one rank with the same number keep their order.
 static bool slots_by_number(struct matcher *matcher, const struct comm_member *entries,
                             uint32_t count, struct err *err)
 {
@@ -339,7 +339,7 @@ static bool add_match(struct run_comm *comm, uint32_t first, uint32_t count, str
     return true;
 }
 
-// Members by slot; those of slots with one member only are dropped again.
+// Members by slot; slots with only one member are dropped again.
 static bool add_matches(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
                         uint32_t *ends, struct err *err)
 {
@@ -350,7 +350,7 @@ static bool add_matches(struct matcher *matcher, const struct comm_member *entri
         ends[matcher->slots[i] + 1]++;
     }
     uint32_t kept = 0;
-    for (uint32_t s = 0; s < matcher->slot_count; s++) { // where each slot's members begin
+    for (uint32_t s = 0; s < matcher->slot_count; s++) { // where each slot's members start
         uint32_t here = ends[s + 1];
         ends[s + 1] = here > 1 ? kept : RUN_NONE;
         kept += here > 1 ? here : 0;
@@ -371,7 +371,8 @@ static bool add_matches(struct matcher *matcher, const struct comm_member *entri
     return true;
 }
 
-// Whether both ranks mark their steps by one name and count them from about the same moment.
+// Whether both ranks mark their steps with the same name and start counting at about the same
+// moment.
 static bool count_alike(const struct comm_rank *one, const struct comm_rank *other)
 {
     if (one->marks != other->marks || one->step_count == 0 || other->step_count == 0)

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lays the calls of ranks along each other by a common subsequence first, then by their ends.
+// Aligns the calls of ranks first by a common subsequence, then by their ends.
 #include "analysis/ranks/run_misfit.h"
 
 #include "analysis/stats/edit_path.h"
 #include "analysis/stats/sort.h"
 
 #define NONE         UINT32_MAX
-#define VOTE_NS      50000   // ends that agree on a clock lie within this
-#define VOTES_MIN    3       // so many agree at least
-#define VOTES_SHARE  10      // and at least one in so many pairs
-#define SHIFT_MAX    8       // places by which a guess may be wrong
-#define TOLERANCE_NS 1000000 // ends further apart than this are not of one call
-#define NEAR_MAX     256     // so many calls are tried for one
+#define VOTE_NS      50000   // ends that agree on a clock are within this
+#define VOTES_MIN    3       // how many must agree
+#define VOTES_SHARE  10      // and at least one in this many pairs
+#define SHIFT_MAX    8       // by how many places a guess may be wrong
+#define TOLERANCE_NS 1000000 // ends further apart than this do not belong to one call
+#define NEAR_MAX     256     // how many calls are tried for one
 
-// What is known so far, in order of end on the clock of the first lane; index is the slot there.
-// Calls of a lane get the place of what they pair with; NONE when with nothing.
+// What is known so far, ordered by end on the clock of the first lane; the index is the slot there.
+// Calls of a lane get the place of the call they pair with; NONE if there is none.
 struct layer {
     struct misfit_call *known, *spare; // room for known_cap each
     uint32_t known_count, known_cap;
     struct misfit_lane lane;
     uint32_t *pairs; // per call of the lane
-    uint32_t *slots; // of the caller
+    uint32_t *slots; // the caller's
     uint32_t slot_count;
     struct arena *scratch;
 };
@@ -57,7 +57,7 @@ static bool is_same(const struct layer *layer)
     return same;
 }
 
-// The symbols with their steps, from the begin or from the end on.
+// The symbols with their steps, from the start or from the end.
 static const uint64_t *symbols_of(const struct misfit_call *calls, uint32_t count, bool reverse,
                                   struct arena *scratch, struct err *err)
 {
@@ -96,7 +96,7 @@ static struct keyed *sort_symbols(const struct misfit_call *calls, uint32_t coun
     return keys;
 }
 
-// Where too many calls differ: the k-th of a kind, size and step with the k-th of the same.
+// If too many calls differ: pairs the k-th of a kind, size and step with the k-th of the same.
 static bool pair_by_count(const struct layer *layer, uint32_t *pairs, struct err *err)
 {
     uint32_t count = layer->lane.count, known_count = layer->known_count;
@@ -140,7 +140,7 @@ static uint32_t add_votes(const struct layer *layer, const uint32_t *pairs, int6
     return count;
 }
 
-// The same of all calls that are as the paired one and at most SHIFT_MAX places before or after
+// Same for all calls equal to the paired one and at most SHIFT_MAX places before or after
 // it.
 static uint32_t add_neighbours(const struct layer *layer, const uint32_t *pairs, int64_t *votes)
 {
@@ -156,7 +156,7 @@ static uint32_t add_neighbours(const struct layer *layer, const uint32_t *pairs,
     return count;
 }
 
-// The middle of the most votes within VOTE_NS, and how many they are.
+// The middle of the densest votes within VOTE_NS, and how many there are.
 static uint32_t count_votes(int64_t *votes, int64_t *scratch, uint32_t count, int64_t *offset_ns)
 {
     uint32_t best = 0;
@@ -172,8 +172,8 @@ static uint32_t count_votes(int64_t *votes, int64_t *scratch, uint32_t count, in
     return best;
 }
 
-// The difference of the clocks on which most pairs agree, true ones of which end together; false
-// when too few do. Where the two guesses are mostly wrong, so may be their pairs' neighbours.
+// The clock difference that most pairs agree on, as true pairs end together; false if too few do.
+// If the two guesses are mostly wrong, so may be their pairs' neighbours.
 static bool vote(const struct layer *layer, const uint32_t *forward, const uint32_t *backward,
                  int64_t *offset_ns, bool *agreed, struct err *err)
 {
@@ -194,8 +194,8 @@ static bool vote(const struct layer *layer, const uint32_t *forward, const uint3
 
 // --- ends ---------------------------------------------------------------------------------------
 
-// How far the ends of two calls are apart; INT64_MAX when they cannot be of one collective: of
-// other kinds or sizes, or less than half of the shorter one lies within the other.
+// How far apart the ends of two calls are; INT64_MAX if they cannot be one collective: different
+// kinds or sizes, or less than half of the shorter one is inside the other.
 static int64_t distance(const struct layer *layer, uint32_t known, uint32_t call, int64_t offset_ns)
 {
     if (known >= layer->known_count || call >= layer->lane.count)
@@ -209,7 +209,7 @@ static int64_t distance(const struct layer *layer, uint32_t known, uint32_t call
     return a->symbol == b->symbol && overlap ? apart_ns : INT64_MAX;
 }
 
-// Pairs each call with the nearest end of its kind and size, when each is the other's nearest.
+// Pairs each call with the closest end of its kind and size, if the choice is mutual.
 static uint32_t pair_by_end(const struct layer *layer, int64_t offset_ns, uint32_t *pairs)
 {
     uint32_t paired = 0, known = 0;
@@ -234,7 +234,7 @@ static uint32_t pair_by_end(const struct layer *layer, int64_t offset_ns, uint32
     return paired;
 }
 
-// Calls between two pairs belong together when both sides have as many that could.
+// Pairs the calls between two pairs if both sides have equally many candidates.
 static void fill_between(const struct layer *layer, int64_t offset_ns, uint32_t *pairs)
 {
     uint32_t call = 0, known = 0, count = layer->lane.count;
@@ -301,7 +301,7 @@ static bool make_room(struct layer *layer, uint32_t fresh, struct arena *arena, 
     return true;
 }
 
-// What of the lane has no pair becomes known, in order of end.
+// Unpaired calls of the lane become known, ordered by end.
 static bool learn(struct layer *layer, int64_t offset_ns, struct arena *arena, struct err *err)
 {
     uint32_t count = layer->lane.count, at = 0, known = 0;
@@ -356,7 +356,7 @@ static uint32_t longest_of(const struct misfit_lane *lanes, uint32_t lane_count)
     return longest;
 }
 
-// Slots get the number of their place in time.
+// Numbers the slots by their place in time.
 static bool number_slots(const struct layer *layer, const struct misfit *misfit,
                          struct arena *arena, struct err *err)
 {

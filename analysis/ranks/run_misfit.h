@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which calls of ranks belong together when not all ranks have recorded the same calls.
+// Which calls of ranks belong together if not all ranks have recorded the same calls.
 #ifndef ANALYSIS_RUN_MISFIT_H
 #define ANALYSIS_RUN_MISFIT_H
 
@@ -7,10 +7,10 @@
 
 // One call of one rank; small, because a group of all ranks has millions.
 struct misfit_call {
-    uint32_t symbol;  // hash of what kind and size it is of
-    uint32_t stepped; // hash of the same with its step
+    uint32_t symbol;  // hash of its kind and size
+    uint32_t stepped; // hash of the same plus its step
     int64_t end_ns;   // by the rank's own clock
-    uint32_t dur_ns;  // UINT32_MAX: that or more
+    uint32_t dur_ns;  // UINT32_MAX: at least that
     uint32_t index;   // the caller's
 };
 
@@ -23,15 +23,15 @@ struct misfit_lane {
 struct misfit {
     struct misfit_lane *lanes;
     uint32_t lane_count;
-    uint32_t *slots;     // result, by index of the call: calls of one slot belong together
+    uint32_t *slots;     // result, by index of the call: calls in one slot belong together
     uint32_t slot_count; // result
 };
 
-// Gives every call a slot, at most one of a lane the same, numbered from 0 in order of time. Each
-// lane in turn is laid along what is known of the lanes before it, the longest one first: a longest
-// common subsequence, from either end, tells by how much its clock differs, and then the ends,
-// which calls that belong together have in common, decide between equal calls. Sorts the calls of
-// the lanes by end. Linear but for sorting and for EDIT_PATH_MAX edits.
+// Assigns every call a slot, at most one call of a lane per slot, numbered from 0 in time order.
+// Each lane in turn, the longest first, is aligned with what is known from earlier lanes: a longest
+// common subsequence, from either end, shows by how much its clock differs; then the ends, which
+// calls that belong together have in common, decide between equal calls. Sorts the calls of the
+// lanes by end. Linear except for sorting and for EDIT_PATH_MAX edits.
 MUST_CHECK bool run_misfit_match(struct misfit *misfit, struct budget *budget, struct err *err);
 
 #endif

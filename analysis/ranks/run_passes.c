@@ -4,7 +4,7 @@
 
 #include "ingest/base/search.h"
 
-// Either way of 1970, so that clocks can be shifted without overflow.
+// On either side of 1970, so that clocks can be shifted without overflow.
 #define MAX_TIME_NS (INT64_C(1) << 61)
 
 bool run_passes_open(struct run_passes *passes, size_t ranks, struct budget *budget,
@@ -34,7 +34,7 @@ static bool is_plausible(int64_t time_ns)
     return time_ns > -MAX_TIME_NS && time_ns < MAX_TIME_NS;
 }
 
-// Times beyond reason count as none: they come from damaged files.
+// Unreasonable times count as none: they come from damaged files.
 static struct pass_times times_of(const struct table *table, size_t row,
                                   const char *const columns[3], int64_t window_ns)
 {
@@ -63,7 +63,7 @@ static struct step_times step_of(const struct table *table, size_t row, int64_t 
     };
 }
 
-// Within a replayed graph no launch tells the passes apart, but kernels tell what they are.
+// Inside a replayed graph no launch separates the passes, but kernel names show what they are.
 static bool optimizes(const struct table *categories)
 {
     for (size_t row = 0; categories && row < categories->row_count; row++) {
@@ -74,8 +74,9 @@ static bool optimizes(const struct table *categories)
     return false;
 }
 
-// Where a compiler has made the optimizer, its kernels say nothing, but those of a backward do. The
-// gradient of data alone is what a transposed convolution computes forward.
+// If a compiler generated the optimizer, its kernels have meaningless names, but those of a
+// backward do not. Only the gradient of the data counts nothing: a transposed convolution computes
+// the same in its forward.
 static bool runs_backward(const struct table *kernels)
 {
     static const char *const parts[] = {"backward", "grad_input", "wgrad", "flash_bwd", "fmha_bwd"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes the ranks' times per call, and compares each rank with those that are fast alike.
+// Collects the ranks' times per call, and compares each rank with the equally fast ones.
 #include "analysis/ranks/run_rates.h"
 
 #include "analysis/findings/findings.h"
@@ -10,16 +10,16 @@
 
 #include <math.h>
 
-#define COMMON_SHARE   0.05 // of a rank's time must be in work that others have too
-#define RECORDED_SHARE 0.50 // of a rank's time tells that it does other work than others
-#define BASIS_SHARE    0.25 // of the time makes a basis one to decide by
-#define SPLIT_GAP      0.03 // between ranks that are fast alike and slow ones
+#define COMMON_SHARE   0.05 // of a rank's time must be work that others have, too
+#define RECORDED_SHARE 0.50 // of a rank's time is known to be different work from that of others
+#define BASIS_SHARE    0.25 // of the time makes a basis sufficient
+#define SPLIT_GAP      0.03 // between equally fast ranks and slow ones
 #define RATIO_UNIT     1e9
 #define CALLS_UNIT     1e3
 #define MOST           9e18 // of a whole number
-#define SAME_CALLS     0.01 // apart at most, of kernels of which nothing but the name is recorded
+#define SAME_CALLS     0.01 // largest difference, for kernels of which only the name is recorded
 
-// How calls are known to do equal work, the best first; then those whose time follows from values.
+// How calls are known to do equal work, best first; then those whose time depends on values.
 enum basis { BASIS_STRONG, BASIS_FEW_BLOCKS, BASIS_NAME, BASIS_VALUES, BASIS_COUNT };
 
 bool run_rates_open(struct run_rates *rates, size_t ranks, struct budget *budget, struct err *err)
@@ -132,7 +132,7 @@ bool run_rates_add(struct run_rates *rates, int64_t rank, uint32_t job, const st
 
 // --- comparing ----------------------------------------------------------------------------------
 
-// What calls of a key usually take, and how many there are per step; count: ranks that have it.
+// What calls with a key usually take, and how many there are per step; count: ranks that have it.
 struct usual {
     double ns, calls;
     uint32_t count;
@@ -142,13 +142,13 @@ struct judge {
     struct run_rates *rates;
     struct usual *usual;               // per key
     struct keyed *by_key;              // entries sorted by key
-    bool *base;                        // per rank: what others are compared with
+    bool *base;                        // per rank: others are compared with it
     int64_t *values, *calls, *scratch; // room for one per rank
     double *ratios;                    // per rank
     double *ascending;                 // room for one per rank
     struct keyed *order;               // room for one per rank, twice
-    uint32_t *seen;                    // per name: rank + 1 that was counted last
-    enum basis worst;                  // that is decided by
+    uint32_t *seen;                    // per name: last rank counted + 1
+    enum basis worst;                  // that is acceptable
 };
 
 static double call_ns(const struct rate_entry *entry)
@@ -173,12 +173,12 @@ static int64_t whole(double value)
     return (int64_t)fmin(fmax(value, -MOST), MOST);
 }
 
-// Medians over the base ranks of one key's entries, by_key[first] up to past.
+// Medians over the base ranks of one key's entries, by_key[first] to by_key[past - 1].
 static struct usual usual_of(struct judge *judge, size_t first, size_t past)
 {
     const struct run_rates *rates = judge->rates;
     struct usual usual = {.count = 0};
-    uint32_t rank = UINT32_MAX; // one may have it twice, of names that are cut
+    uint32_t rank = UINT32_MAX; // truncated names may make a rank have it twice
     size_t count = 0;
     for (size_t i = first; i < past; i++) {
         const struct rate_entry *entry = &rates->entries[judge->by_key[i].a];
@@ -205,7 +205,7 @@ static void find_usual(struct judge *judge)
     }
 }
 
-// Whether other ranks do what the entry does, as far as is recorded.
+// Whether other ranks do what the entry does, as far as recorded.
 static bool is_common(const struct judge *judge, const struct rate_entry *entry)
 {
     const struct usual *usual = &judge->usual[entry->key];
@@ -246,7 +246,7 @@ static size_t order_ranks(struct judge *judge)
     return count;
 }
 
-// Of each job the ranks that are fast alike.
+// For each job, the equally fast ranks.
 static void keep_fast(struct judge *judge)
 {
     size_t count = order_ranks(judge);
@@ -262,7 +262,7 @@ static void keep_fast(struct judge *judge)
     }
 }
 
-// Compares with the base ranks, first all, until those that are fast alike are left.
+// Compares with the base ranks, first all, until only the equally fast ones are left.
 static void compare(struct judge *judge)
 {
     const struct run_rates *rates = judge->rates;
@@ -277,7 +277,7 @@ static void compare(struct judge *judge)
     }
 }
 
-// The best basis on which enough of the time stands.
+// The best basis that covers enough of the time.
 static void choose_basis(struct judge *judge)
 {
     double ns[BASIS_COUNT] = {0}, all_ns = 0, sum_ns = 0;
@@ -295,7 +295,7 @@ static void choose_basis(struct judge *judge)
     }
 }
 
-// Whether it is recorded what most of the rank's kernels do, so that what others lack is other
+// Whether the work of most of the rank's kernels is recorded, so that what others lack is other
 // work.
 static bool is_recorded(const struct judge *judge, uint32_t rank)
 {
@@ -312,13 +312,14 @@ static bool is_recorded(const struct judge *judge, uint32_t rank)
 
 // --- slow ranks ---------------------------------------------------------------------------------
 
-// What a rank's kernels take longer.
+// By how much a rank's kernels take longer.
 struct longer {
     double common_ns, slow_ns, excess_ns;
     double worst_ns;
 };
 
-// Work that others lack, and that which follows from values, is longer as the rest is.
+// Work that others lack, and work that depends on values, is assumed to be longer by the same
+// factor.
 static void add_longer(struct judge *judge, const struct rate_entry *entry, struct rank_rate *rate,
                        struct longer *longer)
 {
@@ -352,7 +353,7 @@ static void judge_rank(struct judge *judge, uint32_t rank)
     struct longer longer = {0};
     rate->ratio = judge->ratios[rank];
     if (isnan(rate->ratio) && is_recorded(judge, rank))
-        rate->ratio = 1; // it does other work: nothing says that it is slow
+        rate->ratio = 1; // it does other work: nothing shows that it is slow
     rate->sure = judge->worst < BASIS_NAME;
     if (judge->base[rank] || isnan(rate->ratio) || rate->ratio < FINDING_RANK_KERNEL_RATIO)
         return;

@@ -13,14 +13,14 @@
 // Times are per steady step.
 struct rank_rate {
     int64_t rank;
-    double ratio; // its time for the work it has in common with others, by theirs; 1 of other work;
-                  // NaN: not known
-    bool slow;    // several kernels take longer, by a clear distance from the other ranks
-    bool sure;    // grids or shapes say that the work is the same
-    int64_t slow_ns;           // of a slow rank: what it takes longer
-    uint32_t kernels;          // of a slow rank: those that take longer
-    struct str kernel;         // of those, the one that costs most
-    int64_t call_ns, usual_ns; // of a call of that kernel, here and usually
+    double ratio;     // its time for the work it has in common with others over theirs; 1 for other
+                      // work; NaN: unknown
+    bool slow;        // several kernels take longer, by a clear margin over the other ranks
+    bool sure;        // grids or shapes show that the work is the same
+    int64_t slow_ns;  // of a slow rank: its extra time
+    uint32_t kernels; // of a slow rank: those that take longer
+    struct str kernel;         // of those, the costliest
+    int64_t call_ns, usual_ns; // per call of that kernel, here and usually
 };
 
 struct rate_entry {
@@ -39,7 +39,7 @@ struct run_rates {
     struct rank_rate *ranks;
     int64_t *steps;         // per rank, 1 or more
     uint32_t *job;          // per rank; ranks of different jobs are not compared
-    size_t *first;          // per rank and one more: of its entries
+    size_t *first;          // per rank, plus one: of its entries
     uint32_t count;         // of ranks
     struct groups names;    // hash of the name
     struct str *texts;      // per name
@@ -49,18 +49,18 @@ struct run_rates {
     size_t text_cap, about_cap, entry_cap, entry_count;
 };
 
-// The ratio where it can be one of devices that do the same, else NaN.
+// The ratio if it is plausible for devices that do the same work, else NaN.
 static inline double run_rates_plausible(const struct rank_rate *rate)
 {
     return rate->ratio > 1 / RUN_RATE_MOST && rate->ratio < RUN_RATE_MOST ? rate->ratio : NAN;
 }
 
-// Room for that many ranks. Pair with run_rates_close, also after a failure.
+// Room for that many ranks. Pair with run_rates_close, even after a failure.
 MUST_CHECK bool run_rates_open(struct run_rates *rates, size_t ranks, struct budget *budget,
                                struct err *err);
 void run_rates_close(struct run_rates *rates);
 
-// Adds the next rank from its tables summary and kernel_rates; nothing of the report is kept.
+// Adds the next rank from its tables summary and kernel_rates; keeps nothing of the report.
 MUST_CHECK bool run_rates_add(struct run_rates *rates, int64_t rank, uint32_t job,
                               const struct report *report, struct err *err);
 

@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank does apart from exposed communication is its own time, which takes what it took. A
-// call is there when its rank has come to it, and done when all of its ranks are there; a rank
-// whose call was exposed cannot go on from the call's end before it is done. The ranks are taken
-// along the common clock, so that all who had begun a call when it ended have come to it. A host
-// launches when it did, but for what it stood waiting for its device: no kernel begins before its
-// launch.
+// Everything a rank does except exposed communication is its own time, which takes as long as it
+// took. A call starts when its rank reaches it, and is done when all of its ranks have; a rank
+// whose call was exposed cannot continue past the call's end before it is done. The ranks are
+// replayed along the common clock, so that all that had started a call when it ended have reached
+// it. A host launches when it did, except for the time it waited for its device: no kernel starts
+// before its launch.
 #include "analysis/ranks/run_replay.h"
 
 #include "ingest/base/budget.h"
 #include "ingest/base/search.h"
 
-#define MOST_OPEN 16 // calls of a rank at once; of more the one that ends first is ended at once
+#define MOST_OPEN \
+    16 // concurrent calls of a rank; beyond that, the one that ends first is ended at
+       // once
 
 struct replay_rank {
     const struct comm_rank *rank;
     int64_t exposed_ns;       // communication of the rank, up to its last call's end
-    uint32_t next;            // call that has not begun
+    uint32_t next;            // call that has not started
     uint32_t open[MOST_OPEN]; // calls that have not ended
     uint32_t open_count;
-    uint32_t border;       // of its steps: two for each, begin and end
-    bool exposed;          // the kernel begun last is
-    int64_t slip_ns;       // to be added to its own time: when that is in the replay
+    uint32_t border;       // of its steps: two each, begin and end
+    bool exposed;          // the kernel started last is
+    int64_t slip_ns;       // added to its own time: the time in the replay
     int64_t host_ahead_ns; // by how much its host is earlier than it was
-    int64_t blocked_ns;    // of the launch that was latest so far
+    int64_t blocked_ns;    // of the latest launch so far
     int64_t *ahead_ns;     // per call: by how much its device was earlier, once it is over
     int64_t saved_ns;      // in its steady steps
 };
@@ -31,22 +33,22 @@ struct replay {
     const struct run_comm *comm;
     struct arena arena;
     struct replay_rank *ranks;
-    int64_t *done_ns; // per match: when it is done, INT64_MIN before anybody came
+    int64_t *done_ns; // per match: when it is done, INT64_MIN before anyone arrives
     uint32_t *heap;   // ranks by the time of their next point
     uint32_t heap_count;
 };
 
 // --- own time -----------------------------------------------------------------------------------
 
-// Calls of the rank that begin before the time.
+// Calls of the rank that start before the time.
 static uint32_t calls_before(const struct comm_rank *rank, int64_t time_ns)
 {
     return count_below_i64(FIRST_OF(rank->events, begin_ns), rank->count, sizeof *rank->events,
                            time_ns);
 }
 
-// Exposed communication up to then, by the rank's own clock. Between the begins of two calls what
-// is exposed comes first.
+// Exposed communication up to then, by the rank's own clock. Between the starts of two calls
+// exposed time comes first.
 static int64_t exposed_before(const struct replay_rank *rank, int64_t time_ns)
 {
     const struct comm_rank *known = rank->rank;
@@ -61,7 +63,7 @@ static int64_t exposed_before(const struct replay_rank *rank, int64_t time_ns)
     return last->before_ns[BEFORE_COMM] + (exposed_ns < within_ns ? exposed_ns : within_ns);
 }
 
-// When that is in the replay, on the common clock, but for the slip.
+// That moment in the replay, on the common clock, without the slip.
 static int64_t own_time(const struct replay_rank *rank, int64_t time_ns)
 {
     return time_ns + run_comm_offset(rank->rank, time_ns) - exposed_before(rank, time_ns);
@@ -89,7 +91,7 @@ static int64_t end_of(const struct comm_event *event)
 
 // --- points -------------------------------------------------------------------------------------
 
-// The open call that ends first; the count without any.
+// The open call that ends first; the count if none.
 static uint32_t first_to_end(const struct replay_rank *rank)
 {
     uint32_t first = 0;
@@ -114,7 +116,7 @@ static int64_t begin_point(const struct replay_rank *rank)
                                      : INT64_MAX;
 }
 
-// A step's begin or end by the rank's own clock.
+// The begin or end of a step by the rank's own clock.
 static int64_t border_of(const struct replay_rank *rank)
 {
     const struct comm_step *step = &rank->rank->steps[rank->border / 2];
@@ -128,7 +130,7 @@ static int64_t border_point(const struct replay_rank *rank)
     return border_of(rank) + run_comm_offset(rank->rank, border_of(rank));
 }
 
-// When something is next with the rank, on the common clock; INT64_MAX when it is through.
+// When the rank has its next event, on the common clock; INT64_MAX if it is finished.
 static int64_t next_point(const struct replay_rank *rank)
 {
     int64_t begin_ns = begin_point(rank), end_ns = end_point(rank), border_ns = border_point(rank);
@@ -136,7 +138,7 @@ static int64_t next_point(const struct replay_rank *rank)
     return call_ns < border_ns ? call_ns : border_ns;
 }
 
-// Goes on when the call is done, at the earliest.
+// Continues when the call is done, at the earliest.
 static void end_call(struct replay *replay, struct replay_rank *rank)
 {
     uint32_t first = first_to_end(rank), call = rank->open[first];
@@ -149,7 +151,7 @@ static void end_call(struct replay *replay, struct replay_rank *rank)
 
 // --- hosts --------------------------------------------------------------------------------------
 
-// A host that stood waiting for its device goes on earlier by as much as the device then was ahead.
+// A host that waited for its device continues earlier by as much as the device was ahead then.
 static void free_host(struct replay_rank *rank, const struct comm_event *event)
 {
     uint32_t before = calls_before(rank->rank, event->launch_ns);
@@ -165,8 +167,8 @@ static int64_t host_idle(const struct comm_event *event)
     return event->before_ns[BEFORE_HOST] + event->before_ns[BEFORE_DATA_LOADING];
 }
 
-// A device that idled for its host goes on when that has launched, however early it was; and no
-// call begins before its launch.
+// A device that waited for its host continues once that has launched, however early it was; and no
+// call starts before its launch.
 static void hold_back(struct replay_rank *rank)
 {
     const struct comm_event *event = &rank->rank->events[rank->next];
@@ -192,8 +194,8 @@ static void begin_call(struct replay *replay, struct replay_rank *rank)
 {
     const struct comm_event *event = &rank->rank->events[rank->next];
     const struct comm_match *matches = replay->comm->matches;
-    // Of a kernel of several sends and receives, which begin at once, the first has what is
-    // exposed.
+    // For a kernel of several sends and receives, which start at once, the first has the exposed
+    // time.
     rank->exposed = event->joined ? rank->exposed : event->exposed_ns > 0;
     if (!event->joined)
         hold_back(rank);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Follows waits back to the rank that kept all others waiting.
+// Follows waits back to the rank that made all others wait.
 #include "analysis/ranks/run_blame.h"
 
 #define CHAIN_MAX  64   // matches that blame passes through
-#define WALK_MAX   1000 // calls of a rank that are looked back over
+#define WALK_MAX   1000 // calls of a rank to look back over
 #define PASS_SHARE 0.5  // of its lateness that a rank must have waited to pass all blame on
 
 static const struct comm_event *event_of(const struct run_comm *comm, struct comm_member member)
@@ -48,7 +48,7 @@ uint32_t run_blame_longest(const struct run_comm *comm, struct comm_member late,
     return best;
 }
 
-// The rank's call of the same operation before.
+// The rank's previous call of the same operation.
 static uint32_t call_before(const struct run_comm *comm, struct comm_member member)
 {
     const struct comm_event *events = comm->ranks[member.rank].events;
@@ -59,7 +59,7 @@ static uint32_t call_before(const struct run_comm *comm, struct comm_member memb
     return at;
 }
 
-// In the peer's send, the rank on the side on which the late one is in its own.
+// In the peer's send, the rank on the same side as the late one in its own.
 static struct comm_member same_side(const struct run_comm *comm, struct comm_member late,
                                     const struct comm_match *match)
 {
@@ -69,14 +69,14 @@ static struct comm_member same_side(const struct run_comm *comm, struct comm_mem
                                                              : comm->members[match->first + 1];
 }
 
-// A step back along the chain: the match and where a peer stood in its place.
+// A step back along the chain: the match and where a peer was in its place.
 struct link {
     uint32_t match;
     struct comm_member peer;
 };
 
-// From a send that came late to what kept its last rank waiting, longer than the peer's last rank
-// was kept; false when nothing did.
+// From a late send to what made its last rank wait, longer than the peer's last rank had to; false
+// if nothing did.
 static bool step_back(const struct run_comm *comm, struct link *link)
 {
     const struct comm_match *match = &comm->matches[link->match];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups whose ranks come at different times by design, because they send to each other.
+// Groups whose ranks arrive at different times by design, because they send to each other.
 #include "analysis/ranks/run_comm_stages.h"
 #include "analysis/ranks/strategy_use.h"
 
@@ -7,9 +7,9 @@
 
 // What a group's ranks send to each other.
 struct traffic {
-    int64_t sent, received; // in the forward, by the rank at hand
+    int64_t sent, received; // in the forward, by the current rank
     bool backward,
-        uneven; // some rank sends in the backward; or sends more than it receives, or less
+        uneven; // some rank sends in the backward, or sends more or less than it receives
 };
 
 static void count_traffic(const struct run_comm *comm, const struct comm_rank *rank,
@@ -72,7 +72,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t rank)
     return rank;
 }
 
-// Joins ranks that send to each other, directly or through others, rings aside.
+// Joins ranks that send to each other, directly or through others, except in rings.
 static void join_senders(const struct run_comm *comm, const bool *ring, uint32_t *parent)
 {
     for (uint32_t r = 0; r < comm->rank_count; r++)

@@ -10,11 +10,11 @@
 #include "analysis/report/tables.h"
 #include "ingest/trace/record_set.h"
 
-#define MAX_ROWS 5000 // of more those with the most time are kept
+#define MAX_ROWS 5000 // beyond that, those with the most time are kept
 #define MAX_SIZES \
-    8 // of all_to_all in one group: more are of tokens, which every call has others of
+    8 // of all_to_all in one group: more means tokens, whose number differs in every call
 
-// What makes calls one row. Compared as bytes.
+// Calls with the same key form one row. Compared as bytes.
 struct wait_key {
     int64_t bytes;
     uint64_t dtype; // hash
@@ -23,7 +23,7 @@ struct wait_key {
 
 struct wait_row {
     uint32_t op;   // any of its operations
-    int64_t bytes; // -1: not known, or various
+    int64_t bytes; // -1: unknown, or various
     uint32_t first, calls;
     int64_t unmatched, total_ns, wait_ns, exposed_wait_ns, exposed_transfer_ns;
 };
@@ -179,7 +179,7 @@ static bool list_matches(struct wait_rows *all, struct err *err)
 
 // --- one row ------------------------------------------------------------------------------------
 
-// Ranks of the group as its list says, else those of the run that called it.
+// Ranks of the group from its list, else those of the run that called it.
 static bool add_ranks(struct wait_rows *all, const struct comm_group *group, struct row *row,
                       struct err *err)
 {
@@ -247,7 +247,7 @@ static void add_latest(struct wait_rows *all, const struct wait_row *sums, struc
     row_share(row, most, sums->calls);
 }
 
-// Least transfers, skews and what follows from them; all empty without matches.
+// Minimum transfers, skews and derived figures; all empty without matches.
 static void add_distributions(struct wait_rows *all, const struct wait_row *sums, struct row *row)
 {
     const struct run_comm *comm = all->comm;
@@ -268,8 +268,8 @@ static void add_distributions(struct wait_rows *all, const struct wait_row *sums
     add_latest(all, sums, row);
 }
 
-// Whether the ranks that called it are known to be one group: not without a name, nor when more
-// ranks than its size have called, but no list parts them.
+// Whether the ranks that called it are known to be one group: not without a name, nor if more ranks
+// than its size have called and no list separates them.
 static bool is_one_group(const struct comm_group *group)
 {
     bool fits = group->size < 0 || group->rank_count <= group->size;
@@ -285,7 +285,7 @@ static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct r
     row_text_if(&row, group->name.len > 0, group->name);
     row_word(&row, group->dimension);
     if (!is_one_group(group))
-        row_null(&row); // which ranks took part is not known
+        row_null(&row); // it is unknown which ranks took part
     else if (!add_ranks(all, group, &row, err))
         return false;
     row_i64_if(&row, group->size >= 0, group->size);
@@ -296,7 +296,7 @@ static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct r
     row_i64(&row, sums->calls);
     row_i64(&row, sums->unmatched);
     row_i64(&row, sums->total_ns);
-    bool known = sums->calls > 0; // else nobody can say who waited
+    bool known = sums->calls > 0; // otherwise it is unknown who waited
     row_i64_if(&row, known, sums->wait_ns);
     row_i64_if(&row, known, sums->total_ns - sums->wait_ns);
     row_i64_if(&row, known, sums->exposed_wait_ns);

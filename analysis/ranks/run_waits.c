@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts each call into waiting for the last rank and transfer, and sums both by step and rank.
+// Splits each call into waiting for the last rank and transfer, and sums both by step and rank.
 #include "analysis/comm/comm_pieces.h"
 #include "analysis/ranks/run_comm_stages.h"
 #include "ingest/base/search.h"
@@ -43,7 +43,7 @@ static void find_latest(const struct run_comm *comm, struct comm_match *match)
     }
 }
 
-// Whoever leaves before the last has come waited to its end; or, where ranks need not leave
+// A rank that leaves before the last has arrived waited until its end; or, if ranks need not leave
 // together (a send), not at all.
 static int64_t wait_of(const struct comm_rank *rank, const struct comm_event *event,
                        int64_t latest_ns, bool joint)
@@ -96,7 +96,7 @@ static void find_transfer(const struct run_comm *comm, struct comm_match *match)
     }
 }
 
-// Begin of the last member minus the median begin of the others.
+// Start of the last member minus the median start of the others.
 static int64_t lateness_of(const struct run_comm *comm, const struct comm_match *match,
                            int64_t *values)
 {
@@ -124,7 +124,7 @@ static void add_sums(struct comm_sums *to, const struct comm_sums *sums)
     to->apart_ns += sums->apart_ns;
 }
 
-// Adds to the step, and to the rank when the step is steady.
+// Adds to the step, and to the rank if the step is steady.
 static void add_to_step(struct comm_rank *rank, uint32_t step, const struct comm_sums *sums)
 {
     if (step == RUN_NONE)
@@ -143,7 +143,7 @@ static enum match_state state_of(const struct run_comm *comm, const struct comm_
     return comm->matches[event->match].latest_rank == RUN_NONE ? MATCH_APART : MATCH_KNOWN;
 }
 
-// Of a kernel of several sends and receives the best known one, and where the next kernel is.
+// For a kernel of several sends and receives the best known state, and where the next kernel is.
 static enum match_state state_of_kernel(const struct run_comm *comm, const struct comm_rank *rank,
                                         uint32_t event, uint32_t *next)
 {
@@ -155,14 +155,14 @@ static enum match_state state_of_kernel(const struct run_comm *comm, const struc
     return best;
 }
 
-// The first step that ends after the time; steps follow one another.
+// The first step that ends after the time; steps are consecutive.
 static uint32_t step_after(const struct comm_rank *rank, int64_t time_ns)
 {
     return count_upto_i64(FIRST_OF(rank->steps, end_ns), rank->step_count, sizeof *rank->steps,
                           time_ns);
 }
 
-// A piece belongs to the steps that it lies in, as in their bars, wherever its call was launched.
+// A piece belongs to the steps it is in, as in their bars, wherever its call was launched.
 static void add_piece(struct comm_rank *rank, const struct comm_event *event,
                       const struct comm_piece *piece, bool apart)
 {
@@ -182,7 +182,7 @@ static void add_piece(struct comm_rank *rank, const struct comm_event *event,
     }
 }
 
-// Likewise the wait of a call, hidden or not.
+// Same for the wait of a call, hidden or not.
 static void add_wait(struct comm_rank *rank, const struct comm_event *event)
 {
     int64_t until_ns = event->begin_ns + event->wait_ns;
@@ -196,8 +196,8 @@ static void add_wait(struct comm_rank *rank, const struct comm_event *event)
     }
 }
 
-// Parts the call's exposed time at the end of its wait. Without pieces it is exposed from its begin
-// on.
+// Splits the call's exposed time at the end of its wait. Without pieces it is exposed from its
+// start on.
 static void part_exposed(struct comm_rank *rank, struct comm_event *event, bool apart)
 {
     struct comm_piece piece = {.end_ns = event->exposed_ns, .exposed_ns = event->exposed_ns};
@@ -225,7 +225,7 @@ static void sum_rank(const struct run_comm *comm, struct comm_rank *rank)
     }
 }
 
-// The last to come of a send and its recv is no news: stages of a pipeline wait for each other.
+// Being last in a send and its recv means nothing: pipeline stages wait for each other.
 static void add_lateness(struct run_comm *comm, const struct comm_match *match, int64_t *values)
 {
     if (!run_match_has_late(comm, match))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each team of ranks has roles by what it talks about; teams of one role and size are one row.
+// Each team of ranks gets roles from its traffic; teams with equal role and size are one row.
 #include "analysis/ranks/strategy.h"
 
 #include "analysis/ranks/pipeline_stages.h"
@@ -10,13 +10,13 @@
 #include <inttypes.h>
 
 #define MAX_FAMILIES 32
-// Less than this part of a team's bytes is no activation of every layer: norms of batches, losses.
+// Less than this share of a team's bytes cannot be every layer's activations: batch norms, losses.
 #define LAYER_SHARE 0.1
-// Less than this part is no parameters that come from their owners.
+// Less than this share cannot be parameters fetched from their owners.
 #define PARAMETER_SHARE 0.01
-// A use that comes less often than this per step is none.
+// A use that occurs less often than this per step does not count.
 #define SELDOM 0.5
-// A layer that is shared has two reductions, one of attention and one after it.
+// A shared layer has two reductions, one in attention and one after it.
 #define LAYERED 2
 
 enum role {
@@ -58,12 +58,12 @@ static const struct role_text role_texts[ROLE_COUNT] = {
                   USE_REDUCE_SCATTER},
 };
 
-// Teams of one role and size.
+// Teams with equal role and size.
 struct family {
     enum role role;
-    int64_t degree; // -1: not known
+    int64_t degree; // -1: unknown
     uint32_t teams;
-    uint32_t shown;      // the team with most calls, for the evidence
+    uint32_t shown;      // the team with most calls, as evidence
     bool phased, listed; // phases and ranks are known
 };
 
@@ -75,7 +75,7 @@ struct strategy {
     struct family families[MAX_FAMILIES];
     uint32_t family_count;
     enum role *main_role; // per team
-    int64_t turns;        // forwards followed by backwards in a step, median; 0: not known
+    int64_t turns;        // forwards followed by backwards in a step, median; 0: unknown
 };
 
 // --- roles of a team ----------------------------------------------------------------------------
@@ -109,7 +109,7 @@ static bool has_phases(const struct team *team)
     return known > unknown;
 }
 
-// Activations are reduced in the forward too, where data parallelism has norms of batches at most.
+// Activations are also reduced in the forward, where data parallelism has batch norms at most.
 static bool is_tensor(const struct team *team)
 {
     const struct use *forward = &team->uses[USE_ALL_REDUCE][PHASE_FORWARD];
@@ -122,8 +122,8 @@ static bool is_tensor(const struct team *team)
            !often(team, USE_REDUCE_SCATTER, PHASE_BACKWARD);
 }
 
-// Without phases: reductions alone are of gradients when the job trains. When nothing shows that it
-// does they are of activations, which every layer has some of: a single one per step is neither.
+// Without phases: reductions alone are of gradients if the job trains. If nothing shows that it
+// does they are of activations, of which every layer has some: a single one per step is neither.
 static enum role role_without_phases(const struct strategy *all, const struct team *team)
 {
     bool gathers = strategy_use_of_kind(team, USE_ALL_GATHER) >= SELDOM;
@@ -147,8 +147,8 @@ static enum role scattering_role(const struct team *team)
     return often(team, USE_REDUCE_SCATTER, PHASE_BACKWARD) ? ROLE_ZERO2 : ROLE_ZERO1;
 }
 
-// Parameters come once per step, gradients perhaps of every micro-batch. An all_gather in the
-// forward may be of a batch's norms or a loss, too.
+// Parameters are sent once per step, gradients perhaps once per micro-batch. An all_gather in the
+// forward may also be of a batch's norms or a loss.
 static bool sends_parameters(const struct team *team)
 {
     double reduced = (double)bytes_of(team, USE_ALL_REDUCE);
@@ -247,7 +247,7 @@ static void find_roles(struct strategy *all)
     }
 }
 
-// A family whose size is not known is the one of known size that does the same.
+// A family of unknown size is merged with the one of known size that does the same.
 static void drop_ghosts(struct strategy *all)
 {
     uint32_t kept = 0;
@@ -261,7 +261,7 @@ static void drop_ghosts(struct strategy *all)
     all->family_count = kept;
 }
 
-// Which of two families is told of first: by dimension, then the larger one.
+// Which of two families is listed first: by dimension, then the larger one.
 static bool comes_first(const struct family *a, const struct family *b)
 {
     return a->role != b->role ? a->role < b->role : a->degree > b->degree;
@@ -277,7 +277,7 @@ static void sort_families(struct strategy *all)
         }
 }
 
-// Turns of forward and backward in a step, the median over ranks and steady steps.
+// Forward and backward turns in a step, the median over ranks and steady steps.
 static bool count_turns(struct strategy *all, struct arena *arena, struct err *err)
 {
     const struct run_passes *passes = all->passes;
@@ -379,7 +379,7 @@ static bool add_pipeline(const struct strategy *all, struct buf *text, struct re
     return add_row(&row, text, report, err);
 }
 
-// Whether some kernel may be a send of which nothing is known.
+// Whether some kernel may be a send without any metadata.
 static bool may_pass_on(const struct run_comm *comm)
 {
     for (uint32_t i = 0; i < comm->op_count; i++) {
@@ -390,7 +390,7 @@ static bool may_pass_on(const struct run_comm *comm)
     return false;
 }
 
-// Micro-batches of a pipeline, or gradients that add up over several passes.
+// Micro-batches of a pipeline, or gradients accumulated over several passes.
 static bool add_count(const struct strategy *all, struct report *report, struct err *err)
 {
     bool pipeline = all->stages.stage_count > 1;
@@ -403,7 +403,7 @@ static bool add_count(const struct strategy *all, struct report *report, struct 
                          "may instead be sends along a pipeline"
                        : "forward passes followed by a backward per step";
     }
-    // A pipeline of unknown traffic may do all forwards first, and then all backwards.
+    // A pipeline with unknown traffic may do all forwards first, and then all backwards.
     if (batches < (all->stages.micro_batches ? 1 : 2))
         return true;
     struct row row = {0};
@@ -417,7 +417,7 @@ static bool add_count(const struct strategy *all, struct report *report, struct 
     return row_end(&row, &table_run_strategy, report, err);
 }
 
-// "TP2 x PP4 x DDP4"; a name that ends with a number is parted from the degree.
+// "TP2 x PP4 x DDP4"; a name that ends with a digit is separated from the degree.
 static void put_word(struct buf *text, enum role role, int64_t degree)
 {
     const char *variant = role_texts[role].variant;
@@ -428,7 +428,8 @@ static void put_word(struct buf *text, enum role role, int64_t degree)
         buf_i64(text, degree);
 }
 
-// Of families that differ in size only the largest is named: experts share less than the rest.
+// Of families that differ only in size, only the largest is named: experts share less than the
+// rest.
 static bool add_overall(const struct strategy *all, struct buf *text, struct report *report,
                         struct err *err)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a job is spread over its ranks, told from who talks to whom about what, and when.
+// How a job is split over its ranks, inferred from who communicates what with whom, and when.
 #ifndef ANALYSIS_STRATEGY_H
 #define ANALYSIS_STRATEGY_H
 
 #include "analysis/ranks/run_comm.h"
 #include "analysis/ranks/run_passes.h"
 
-// Adds the tables strategy and pipeline, and tells each group of comm the dimension that it shares.
-// comm is solved, passes hold the same ranks.
+// Adds the tables strategy and pipeline, and sets the dimension that each group of comm shares.
+// comm must be solved, passes have the same ranks.
 MUST_CHECK bool strategy_add(struct run_comm *comm, const struct run_passes *passes,
                              struct report *report, struct err *err);
 

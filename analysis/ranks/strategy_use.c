@@ -5,13 +5,13 @@
 #include "analysis/stats/groups.h"
 #include "ingest/trace/strtab.h"
 
-// Less often than this per step a use is no part of a strategy.
+// A use less frequent than this per step is not part of a strategy.
 #define RARE 0.01
 
 bool strategy_use_kind(const struct comm_op *op, enum use_kind *kind)
 {
     bool bare = op->kernel.len != 0; // without metadata all_to_all and send are one kernel
-    // Joined calls are recorded with no bytes at all: theirs are not known.
+    // Coalesced calls are recorded without bytes: theirs are unknown.
     if ((op->bytes > 0 && op->bytes <= STRATEGY_SMALL_BYTES) ||
         (bare && op->kind == KIND_SEND_RECV))
         return false;
@@ -110,7 +110,7 @@ static int64_t steps_of(const struct comm_rank *rank, bool steady)
     return steps ? steps : 1;
 }
 
-// Of a team's groups the one with most ranks tells who is there.
+// Of a team's groups, the one with most ranks shows who is there.
 static void count_steps(const struct run_comm *comm, struct strategy_use *use)
 {
     for (uint32_t g = 0; g < comm->group_count; g++) {
@@ -134,7 +134,7 @@ static bool has_steady_step(const struct run_comm *comm)
     return false;
 }
 
-// Whether any of the rank's calls says which group it is of.
+// Whether any of the rank's calls gives its group.
 static bool is_told(const struct run_comm *comm, const struct comm_rank *rank)
 {
     for (uint32_t e = 0; e < rank->count; e++)
@@ -151,7 +151,7 @@ static bool any_told(const struct run_comm *comm)
     return false;
 }
 
-// Where some ranks say whom they talk to, those that say nothing at all do the same.
+// If some ranks give their peers, those without any metadata do the same.
 static void count_calls(const struct run_comm *comm, bool steady, int64_t *calls)
 {
     bool told = any_told(comm);
@@ -186,7 +186,7 @@ static void add_uses(const struct run_comm *comm, const int64_t *calls, struct s
         at->calls += calls[o];
         if (op->bytes < 0 || __builtin_mul_overflow(op->bytes, calls[o], &bytes) ||
             __builtin_add_overflow(at->bytes, bytes, &at->bytes))
-            continue; // sizes that are not known do not count
+            continue; // unknown sizes do not count
     }
     for (uint32_t t = 0; t < use->team_count; t++)
         find_rates(&use->teams[t]);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// What sets of ranks talk about: their calls in the steady steps by kind and phase.
+// The traffic of sets of ranks: their calls in the steady steps by kind and phase.
 #ifndef ANALYSIS_STRATEGY_USE_H
 #define ANALYSIS_STRATEGY_USE_H
 
 #include "analysis/trace/comm_phase.h"
 #include "analysis/ranks/run_comm.h"
 
-// Messages of no more than this only agree on something: a norm, a loss, whether to go on.
+// Messages up to this size only agree on something: a norm, a loss, whether to continue.
 #define STRATEGY_SMALL_BYTES 1024
 
-// Of a ring's rank the calls that it sends and those that it receives in the forward differ by less
-// than this; the first stage of a pipeline sends more, with v chunks of layers by 1 / (2 v - 1).
+// For a rank in a ring, the calls it sends and receives in the forward differ by less than this;
+// the first stage of a pipeline sends more, with v chunks of layers by 1 / (2 v - 1).
 #define STRATEGY_RING_SHARE 0.05
 
 enum use_kind {
@@ -19,7 +19,7 @@ enum use_kind {
     USE_REDUCE_SCATTER, // or a reduce to the rank that owns the part
     USE_ALL_TO_ALL,
     USE_BROADCAST,
-    USE_SEND, // or what may be either
+    USE_SEND, // or calls that may be either
     USE_RECV,
     USE_KIND_COUNT
 };
@@ -29,11 +29,11 @@ struct use {
     double per_step;      // calls per rank and steady step
 };
 
-// The process groups of one list of ranks, taken together; or one of which no list is known.
+// The process groups with one list of ranks, taken together; or one whose list is unknown.
 struct team {
     struct str name, list;  // of the first of its groups
-    int64_t size;           // -1: not known
-    uint32_t groups, ranks; // the ranks that are there
+    int64_t size;           // -1: unknown
+    uint32_t groups, ranks; // ranks: those that are there
     int64_t rank_steps;     // steady steps over these ranks
     struct use uses[USE_KIND_COUNT][COMM_PHASE_COUNT];
 };
@@ -42,7 +42,7 @@ struct strategy_use {
     struct team *teams;
     uint32_t team_count;
     uint32_t *team_of; // per group of the run
-    bool steady;       // figures stand on steady steps, else on all calls
+    bool steady;       // figures are from steady steps, else from all calls
 };
 
 // Whether an operation counts, and as what. False for small messages, barriers and unknown kinds.

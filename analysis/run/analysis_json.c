@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Picks from a report's tables what the command line's object holds under fixed keys.
+// Picks what the command line's object has under fixed keys from a report's tables.
 #include "analysis/run/analysis_json.h"
 
 #include <assert.h>
@@ -104,7 +104,7 @@ static void put_rows(struct buf *out, const char *key, const struct table *table
     buf_putc(out, ']');
 }
 
-// A collective whatever its process group: what the fixed key lists.
+// A collective regardless of its process group, as listed under the fixed key.
 struct merged {
     struct cell cells[5];
     int64_t calls, total_ns, min_ns, max_ns;
@@ -152,7 +152,7 @@ static int compare_totals(const void *a, const void *b)
     return compare_keys(a, b);
 }
 
-// Joins rows of equal keys; returns how many are left.
+// Joins rows with equal keys; returns how many are left.
 static size_t merge(struct merged *rows, size_t count)
 {
     qsort(rows, count, sizeof *rows, compare_keys);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The JSON object of one trace, as the command line prints it.
+// The JSON object of one trace, as printed by the command line.
 #ifndef ANALYSIS_ANALYSIS_JSON_H
 #define ANALYSIS_ANALYSIS_JSON_H
 

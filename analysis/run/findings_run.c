@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a run's rules, joined with what was found in the headline rank's trace. Each part of
+// The table of a run's rules, joined with the findings of the headline rank's trace. Each part of
 // the headline rank's step is explained once: by the costliest finding first.
 #include "analysis/run/findings_run.h"
 
@@ -42,7 +42,7 @@ static const struct {
     {"slow_calls", RUN_BARS_COMPUTE},
 };
 
-// A finding on its way into the table: of a rule of the run, or a row of the headline rank's.
+// A finding to be added to the table: from a rule of the run, or a row of the headline rank's.
 struct entry {
     const struct run_rule *rule; // NULL: of the headline rank
     struct finding finding;
@@ -56,8 +56,8 @@ struct entries {
     struct entry *all;
     size_t count, cap;
     bool quality_told;   // by a rule of the run
-    int64_t transfer_ns; // exposed, of the headline rank; -1 when its waits are not known
-    int64_t overlap_ns;  // of that, what compute could hide
+    int64_t transfer_ns; // exposed, of the headline rank; -1 if its waits are unknown
+    int64_t overlap_ns;  // the part that compute could hide
     unsigned slow_bars;  // what slow steps have more of
     struct str waits;    // the costliest finding of the run that explains waits, NULL: none
 };
@@ -107,9 +107,8 @@ static unsigned bars_of(struct str rule)
     return 0;
 }
 
-// Whether the rules of the run tell better what a rule found in the headline rank's trace. Once
-// waits are told from transfers, overlap can only gain transfers whose result is not needed at
-// once.
+// Whether the run's rules cover better what a rule found in the headline rank's trace. Once waits
+// are separated from transfers, overlap can only gain transfers whose result is not needed at once.
 static bool is_told(const struct run_case *the_case, const struct entries *entries, struct str rule)
 {
     if (str_equal(rule, STR("data_quality")))
@@ -121,7 +120,7 @@ static bool is_told(const struct run_case *the_case, const struct entries *entri
                                          str_equal(rule, STR("small_messages")));
 }
 
-// What no other finding of the trace that is still there explains.
+// What no other remaining finding of the trace explains.
 static int64_t want_of(const struct entries *entries, const struct table *own, size_t row)
 {
     int64_t cost_ns = run_cell_i64(own, row, "cost_ns", 0);
@@ -161,17 +160,17 @@ static void order(struct entries *entries)
     }
 }
 
-// What is left of each part of the step, and who had most of it: of all findings, and of those of
-// the run's own rules.
+// What is left of each part of the step, and who took most of it: over all findings, and over those
+// of the run's own rules.
 struct sharing {
     int64_t left_ns[RUN_PART_COUNT], most_ns[RUN_PART_COUNT], rule_ns[RUN_PART_COUNT];
     struct str taker[RUN_PART_COUNT], rule[RUN_PART_COUNT];
 };
 
-// What a finding explains beside the costlier ones.
+// What a finding explains besides the costlier ones.
 struct shared {
     int64_t own_ns;
-    struct str overlaps; // the costlier one that has most of the rest's parts, NULL: none
+    struct str overlaps; // the costlier one with most of the shared parts, NULL: none
 };
 
 static void take(struct sharing *sharing, int part, const struct entry *entry, int64_t got_ns)
@@ -187,8 +186,8 @@ static void take(struct sharing *sharing, int part, const struct entry *entry, i
     }
 }
 
-// Waits come first: they are the last part. Findings of one trace have shared their time out
-// already, event by event, so that only a rule of the run can take some of it.
+// Waits come first: they are the last part. Findings of one trace have already divided their time,
+// event by event, so only a rule of the run can take some of it.
 static struct shared share(struct sharing *sharing, const struct entry *entry)
 {
     const int64_t *had_ns = entry->rule ? sharing->most_ns : sharing->rule_ns;
@@ -225,7 +224,7 @@ static bool add_rule(const struct run_case *the_case, const struct entry *entry,
            row_end(&row, &table_run_findings, report, err);
 }
 
-// The row of the headline rank's findings, its own cost and what it overlaps left as they are.
+// The row of the headline rank's findings, with its own cost and overlap unchanged.
 static void copy_own(const struct run_case *the_case, size_t own_row, struct row *row)
 {
     const struct table_desc *desc = the_case->own->desc;
@@ -235,7 +234,7 @@ static void copy_own(const struct run_case *the_case, size_t own_row, struct row
         row_cell(row, cells[c]);
 }
 
-// A finding of one trace may share its time with one that the run tells better, by its waits.
+// A finding of one trace may share its time with one that the run covers better, through its waits.
 static bool add_own(const struct run_case *the_case, const struct entries *entries,
                     const struct entry *entry, const struct shared *shared, struct report *report,
                     struct err *err)

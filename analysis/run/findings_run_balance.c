@@ -6,8 +6,8 @@
 
 // --- ranks ---------------------------------------------------------------------------------------
 
-// Compute per step over the ranks, without what slow ranks take longer for it: that is no work.
-// Without the late ranks it tells whether those alone make the difference.
+// Compute per step over the ranks, without the extra time of slow ranks: that is not work. Leaving
+// out the late ranks shows whether they alone make the difference.
 struct balance {
     double largest_ns, mean_ns;
     double largest_of_others_ns, mean_of_others_ns;
@@ -61,8 +61,8 @@ static bool is_theirs(const struct balance *balance, const struct run_late *late
            (balance->count < 3 || rest_ns < excess_ns / 2);
 }
 
-// What balance spares the headline rank: compute beyond the mean, and waiting for the rank with
-// most. Where compute is the larger part all is told of it, where there is none of it nothing.
+// What balance would save the headline rank: compute beyond the mean, and waiting for the rank with
+// most. If compute is the larger part, all of it is attributed to that, otherwise nothing.
 static unsigned bars_of(const struct run_case *the_case, const struct balance *balance)
 {
     double own_ns = work_of(the_case, the_case->headline,
@@ -121,7 +121,7 @@ const struct run_rule finding_run_imbalance = {
 
 // --- pipeline ------------------------------------------------------------------------------------
 
-// Means over the stages whose bubble and ideal are known.
+// Means over the stages with known bubble and ideal.
 struct bubble {
     double interval_ns, bubble_ns, share, ideal;
     int64_t micro_batches;
@@ -153,8 +153,8 @@ static struct bubble sum_stages(const struct table *pipeline)
     return bubble;
 }
 
-// Exposed communication within the stages, the mean over the ranks: what no schedule of
-// micro-batches takes away.
+// Exposed communication within the stages, averaged over the ranks: what no schedule of
+// micro-batches removes.
 static double within_stages_ns(const struct run_case *the_case)
 {
     const struct table *waits = report_find(the_case->report, "comm_waits");

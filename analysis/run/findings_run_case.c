@@ -4,7 +4,7 @@
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
-// A part of a step with less than this share of what slow steps take more is not what is slow.
+// A part of a step with a smaller share of the slow steps' excess is not what is slow.
 #define SLOW_PART 0.1
 
 int64_t run_cell_i64(const struct table *table, size_t row, const char *column, int64_t fallback)
@@ -35,7 +35,7 @@ bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share)
     return cost_ns > 0 && (double)cost_ns >= share * (double)the_case->step_ns;
 }
 
-// Reads the number that the text starts with and moves past it.
+// Reads the number at the start of the text and moves past it.
 static bool take_number(struct str *text, int64_t *number)
 {
     size_t at = 0;
@@ -54,7 +54,7 @@ static bool take_char(struct str *text, char c)
     return true;
 }
 
-// Takes "3" or "0-7", and the comma after it; false when there is none.
+// Takes "3" or "0-7", and the comma after it; false if there is none.
 static bool take_range(struct str *list, int64_t *first, int64_t *last)
 {
     if (!take_number(list, first))
@@ -104,8 +104,8 @@ int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_
 
 // --- slow steps ----------------------------------------------------------------------------------
 
-// By how much the mean of a column over the headline rank's steady steps passes the median, which
-// is what slow steps have more; 0 where it is not known. Room for twice the rows in values.
+// By how much the mean of a column over the headline rank's steady steps exceeds the median: the
+// excess of slow steps; 0 if unknown. Room for twice the rows in values.
 static double excess_of(const struct run_case *the_case, const struct table *steps,
                         const char *column, int64_t *values)
 {

@@ -39,7 +39,7 @@ const struct run_rule finding_run_missing = {
 
 // --- several jobs --------------------------------------------------------------------------------
 
-// The trust report's row about them; the row count without one.
+// The trust report's row about them; the row count if there is none.
 static size_t row_of_jobs(const struct table *quality)
 {
     size_t row = 0;
@@ -97,7 +97,7 @@ const struct run_rule finding_run_jobs = {
 
 // --- defects -------------------------------------------------------------------------------------
 
-// Rows of the trust report with that severity, missing ranks and several jobs aside; *first: the
+// Rows of the trust report with that severity, except missing ranks and several jobs; *first: the
 // first one's detail.
 static size_t count_rows(const struct table *quality, struct str severity, const char **first)
 {

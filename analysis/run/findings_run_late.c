@@ -6,10 +6,9 @@
 #include "analysis/stats/stats.h"
 #include "ingest/base/search.h"
 
-#define LATE_ALIKE \
-    0.5 // of the distance to the others, at most, between ranks that are late together
+#define LATE_ALIKE 0.5 // of the distance to the others, between ranks that are late together
 
-// The rank that causes most waits and had not waited elsewhere itself.
+// The rank that causes most waits without having waited elsewhere itself.
 static void find_blamed(struct run_late *late)
 {
     double most_ns = 0;
@@ -27,7 +26,7 @@ static void find_blamed(struct run_late *late)
     late->part = most_ns > 0 ? most_ns / late->all_ns : 0;
 }
 
-// Ranks that do the same as the rank: those of its stage, where there is a pipeline.
+// Ranks that do the same as the rank: those of its stage, if there is a pipeline.
 static struct run_ranks peers_of(const struct run_case *the_case, int64_t rank)
 {
     const struct table *pipeline = report_find(the_case->report, "pipeline");
@@ -39,7 +38,7 @@ static struct run_ranks peers_of(const struct run_case *the_case, int64_t rank)
     return (struct run_ranks){rank, {NULL, 0}};
 }
 
-// Exposed communication of the rank's peers and itself, from the most on.
+// Exposed communication of the rank and its peers, largest first.
 struct exposed {
     struct keyed *ranks; // key: minus the time; a: row of the table of ranks
     double *ascending;   // the keys
@@ -84,8 +83,8 @@ static bool name_late(const struct run_case *the_case, const struct exposed *exp
     return late->list != NULL;
 }
 
-// Waits that the late ranks cause, and the row of the one of them that causes most of those with
-// the reason that most of them have.
+// Waits caused by the late ranks, and the row of the one that causes most, among those with the
+// most common reason.
 static void sum_blame(struct run_late *late)
 {
     static const char *const reasons[] = {"compute_slower", "more_work", "data_loading", "host",
@@ -113,9 +112,9 @@ static void sum_blame(struct run_late *late)
     late->part = sum_ns / late->all_ns;
 }
 
-// Those that have clearly less exposed communication than the others, when the blamed rank is one
-// of them and they are late alike: all steps are equally long, so the others wait for them. Several
-// must cause half of what they would not cause by chance.
+// Those with clearly less exposed communication than the others, if the blamed rank is one of them
+// and they are late alike: all steps are equally long, so the others wait for them. Several ranks
+// must cause half of what would not be expected by chance.
 static bool find_alike(const struct run_case *the_case, const struct exposed *exposed,
                        int64_t blamed, struct run_late *late, struct err *err)
 {

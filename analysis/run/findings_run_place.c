@@ -4,7 +4,7 @@
 
 enum { MOST_NODES = 4 }; // that are named
 
-// Ranks of a node, and those of them that are asked about.
+// The ranks of a node, and how many of them are in question.
 struct node {
     struct str name;
     size_t all, some;
@@ -26,7 +26,7 @@ static bool count_nodes(const struct table *ranks, const struct run_late *some, 
     return true;
 }
 
-// " (node b)" or " (nodes a, b)" when the ranks are all those of some nodes; "" else.
+// " (node b)" or " (nodes a, b)" if the ranks are exactly those of some nodes; "" otherwise.
 static const char *name_nodes(const struct node *nodes, size_t count, struct arena *arena,
                               struct err *err)
 {
@@ -62,7 +62,7 @@ static bool find_nodes(const struct run_case *the_case, const struct run_late *s
     return ok && *place;
 }
 
-// The row whose list of ranks is that one; the row count without one.
+// The row with exactly that list of ranks; the row count if there is none.
 static size_t row_of_list(const struct table *table, const char *list)
 {
     size_t row = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host of a late rank was busy with, in the words of who annotated it.
+// What the host of a late rank was busy with, in the annotations' words.
 #include "analysis/run/findings_run.h"
 #include "analysis/report/tables.h"
 
-#define RANGE_PART 0.5 // of what the rank costs, and of its waits for the host
+#define RANGE_PART 0.5 // of the rank's cost, and of its waits for the host
 
-// Annotations that are around everything, or that the framework makes.
+// Annotations around everything, or made by the framework.
 static bool says_nothing(struct str range)
 {
     static const char *const fronts[] = {"ProfilerStep#", "Optimizer.", "enumerate(DataLoader)",
@@ -37,7 +37,7 @@ static double time_in(const struct table *gaps, struct str range)
     return ns;
 }
 
-// The range with most of the time; a few hundred gaps at most are kept.
+// The range with most of the time; at most a few hundred gaps are recorded.
 static struct str find_range(const struct table *gaps, double least_ns)
 {
     struct str best = {NULL, 0};

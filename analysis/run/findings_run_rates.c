@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-#define AS_SLOW 0.6 // of what the slowest rank takes longer: those are one cause
+#define AS_SLOW 0.6 // of the slowest rank's extra time: those have one cause
 
 const struct rank_rate *run_slow_rate(const struct run_case *the_case, int64_t rank)
 {
@@ -23,7 +23,7 @@ struct slow_ranks {
     struct run_late set; // its ranks, count, list and cost
     const struct rank_rate *slowest;
     size_t others; // slow, but less so
-    double ratio;  // the least of theirs
+    double ratio;  // the smallest of theirs
 };
 
 static const struct rank_rate *find_slowest(const struct run_case *the_case)
@@ -35,7 +35,7 @@ static const struct rank_rate *find_slowest(const struct run_case *the_case)
     return slowest;
 }
 
-// Their cost is the lower median of what they take longer.
+// Their cost is the lower median of their extra time.
 static bool find_slow(const struct run_case *the_case, struct slow_ranks *slow, struct err *err)
 {
     int64_t *ranks = arena_room(the_case->arena, the_case->ranks, sizeof *ranks, err);
@@ -109,7 +109,7 @@ static bool check_rates(const struct run_case *the_case, bool *fires, struct fin
         return true;
     if (!find_slow(the_case, &slow, err) || !run_find_late(the_case, &late, err))
         return false;
-    // That ranks are waited for comes first; why they are late explains no more than that.
+    // Being waited for comes first; the reason for the lateness explains no more than that.
     finding->cost_ns = slow.set.cost_ns;
     if (late.cost_ns > 0 && run_late_has(&late, slow.slowest->rank)) {
         finding->cost_ns = finding->cost_ns < late.cost_ns ? finding->cost_ns : late.cost_ns;

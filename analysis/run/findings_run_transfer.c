@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rules about what moving data costs once all ranks of a collective are there.
+// Rules about the cost of transferring data once all ranks of a collective have arrived.
 #include "analysis/run/findings_run.h"
 #include "analysis/ranks/run_links.h"
 
@@ -177,7 +177,7 @@ const struct run_rule finding_run_small_messages = {
 
 // --- in general ----------------------------------------------------------------------------------
 
-// The row with most exposed transfer per rank; the row count without any.
+// The row with most exposed transfer per rank; the row count if none.
 static size_t find_most(const struct run_case *the_case, const struct table *waits)
 {
     double most_ns = 0;
@@ -192,7 +192,7 @@ static size_t find_most(const struct run_case *the_case, const struct table *wai
     return most;
 }
 
-// Why transfers may be waits after all; NULL when they are not.
+// Why transfers may be waits after all; NULL if they are not.
 static const char *doubt_of(const struct run_case *the_case, const struct table *waits)
 {
     int64_t matched = 0, unmatched = 0;

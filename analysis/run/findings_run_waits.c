@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-// What people are told of each reason why ranks are late, and where their own step has that time.
+// The text for each reason why ranks are late, and where that time is in their own step.
 static const struct reason {
     const char *word, *because, *because_all, *advice;
     unsigned bars;
@@ -47,7 +47,7 @@ static const char *because_of(const struct run_late *late)
                              : reason->because;
 }
 
-// Exposed wait per step in collectives of a rank in the middle.
+// Exposed wait per step in collectives of a median rank.
 static bool exposed_wait(const struct run_case *the_case, int64_t *wait_ns, struct err *err)
 {
     if (!run_rank_median(the_case, "exposed_wait_ns", RUN_RANKS_ALL, wait_ns, err))
@@ -93,8 +93,8 @@ static void add_why(const struct run_late *late, struct evidence *evidence)
     evidence_add(evidence, timeline.text, "rank %" PRId64 " in time", rank);
 }
 
-// ", in save_checkpoint" where the host of the rank whose reason stands for all is in a range of
-// the user's; "" else.
+// ", in save_checkpoint" if the host of the rank whose reason is given for all is in a range of the
+// user's; "" otherwise.
 static bool find_range(const struct run_case *the_case, const struct run_late *late,
                        const char **within, struct err *err)
 {
@@ -142,7 +142,7 @@ static bool check_straggler(const struct run_case *the_case, bool *fires, struct
         return false;
     finding->cost_ns = late.cost_ns;
     *fires = finding->cost_ns > 0;
-    // A late rank waits for nobody: its own step has the time where it is late.
+    // A late rank waits for nobody: the time is in its own step, where it is late.
     const struct reason *reason = reason_of(&late);
     if (run_late_has(&late, the_case->headline))
         finding->bars = reason ? reason->bars : RUN_BARS_ALL;

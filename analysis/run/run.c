@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the ranks to the report of the run. The ranks pass by twice: first what each says of itself,
-// by which one is chosen to represent the run; then the tables whose rows are copied or joined, and
+// From the ranks to the report of the run. Goes over the ranks twice: first their headline figures,
+// which decide which one represents the run; then the tables whose rows are copied or joined, and
 // the collectives.
 #include "analysis/run/run.h"
 
@@ -66,7 +66,7 @@ static bool load_heads(struct run *run, struct err *err)
 }
 
 // The lower median of the main job's ranks by median steady step represents the run. Ranks without
-// steps come last, so that they represent it only when all are.
+// steps come last, so they represent it only if none has any.
 static bool choose_ranks(struct run *run, struct err *err)
 {
     struct ranked *ranked = arena_array(run->scratch, run->count, sizeof *ranked, err);
@@ -80,7 +80,7 @@ static bool choose_ranks(struct run *run, struct err *err)
         ranked[count++] = (struct ranked){step_ns, {NULL, 0}, (uint32_t)i};
         known += step_ns >= 0;
     }
-    ranked_sort(ranked, count); // the slowest first
+    ranked_sort(ranked, count); // slowest first
     run->slowest = ranked[0].index;
     run->headline = known ? ranked[known / 2].index : ranked[count - 1].index;
     return true;
@@ -155,7 +155,7 @@ static double spread_of(const struct run *run)
     return headline_ns > 0 ? (double)(most - least) / (double)headline_ns : 0;
 }
 
-// The headline rank's summary, with what concerns the whole run put in its place.
+// The headline rank's summary, with the run's own values filled in.
 static bool add_summary(const struct run *run, struct err *err)
 {
     const struct table *summary = run_head(run, run->headline, "summary");
@@ -165,7 +165,7 @@ static bool add_summary(const struct run *run, struct err *err)
     const char *worst = quality_worst(run->report);
     struct row row = {0};
     run_append(&row, summary, 0, 0);
-    row.count = (unsigned)table_column(summary->desc, "window_begin_ns"); // of one clock only
+    row.count = (unsigned)table_column(summary->desc, "window_begin_ns"); // by one clock only
     row.cells[table_column(summary->desc, "findings")] =
         cell_i64(findings ? (int64_t)findings->row_count : 0);
     row.cells[table_column(summary->desc, "worst_quality")] =
@@ -179,8 +179,8 @@ static bool add_summary(const struct run *run, struct err *err)
     return row_end(&row, &table_run_summary, run->report, err);
 }
 
-// Matches the collectives, and adds the tables that stand on them. The strategy comes first: it
-// tells what each group shares.
+// Matches the collectives, and adds the tables based on them. The strategy comes first: it gives
+// what each group shares.
 static bool add_comm(struct joining *joining, struct err *err)
 {
     struct report *report = joining->run->report;
@@ -223,7 +223,7 @@ static bool join(struct run *run, struct err *err)
     ok = ok && run_passes_open(&joining.passes, run->count, run->budget, err) &&
          run_rates_open(&joining.rates, run->count, run->budget, err) &&
          run_judge_quality(run, err) && take_ranks(&joining, err);
-    run_merge_free(joining.merge); // before matching needs its room
+    run_merge_free(joining.merge); // before matching needs its memory
     ok = ok && conclude(&joining, err);
     run_rates_close(&joining.rates);
     run_passes_close(&joining.passes);

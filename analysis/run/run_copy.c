@@ -4,7 +4,7 @@
 #include "analysis/run/run.h"
 #include "analysis/report/tables.h"
 
-// All rows of a rank's table after the number of the rank.
+// All rows of a rank's table, preceded by the number of the rank.
 static bool copy_rows(const struct run *run, size_t rank, const struct table *table,
                       const struct table_desc *desc, struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The efficiency model of the POP project on devices: what part of the time in which all ranks
+// The POP project's efficiency model applied to devices: how much of the time in which all ranks
 // could have computed they did, as a product of causes.
 #include "analysis/run/run.h"
 #include "analysis/ranks/run_comm.h"
@@ -8,13 +8,13 @@
 
 #include <math.h>
 
-// Over the ranks with steady steps, each by its mean steady step.
+// Over the ranks with steady steps, each with its mean steady step.
 struct totals {
     size_t ranks;
     double compute_ns, most_compute_ns; // sum, largest
     double step_ns;                     // largest
     double apart_ns;                    // sum of the time that is not exposed communication
-    double ideal_ns; // largest step with a network that needs no time; NaN where that is not known
+    double ideal_ns; // largest step with an instantaneous network; NaN if unknown
 };
 
 static void add_rank(const struct run *run, size_t rank, int64_t saved_ns, struct totals *totals)
@@ -50,7 +50,7 @@ bool run_judge_efficiency(const struct run *run, struct err *err)
 {
     struct totals totals = {0};
     if (run->job_count > 1)
-        return true; // they have no longest step in common
+        return true; // they have no common longest step
     int64_t *saved_ns = arena_array(run->scratch, run->count, sizeof *saved_ns, err);
     if (!saved_ns || !run_replay(run->comm, saved_ns, err))
         return false;

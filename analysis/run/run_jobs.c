@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the traces of a run are of several jobs, which nothing can be judged across, by device,
+// Whether the traces of a run are from several jobs, across which nothing can be judged, by device,
 // number of ranks and time; and which ranks of a job were recorded together, so that their
-// collectives can match, by time, steps, and ranks that come twice.
+// collectives can match, by time, steps, and ranks that occur twice.
 #include "analysis/stats/groups.h"
 #include "analysis/run/run.h"
 #include "analysis/ranks/run_comm.h"
 #include "analysis/stats/sort.h"
 #include "analysis/report/tables.h"
 
-#define APART_NS     INT64_C(60000000000)        // between windows that no clock explains
-#define YEAR_2000_NS INT64_C(946684800000000000) // clocks before it count from another moment
+#define APART_NS     INT64_C(60000000000)        // between windows, more than clocks explain
+#define YEAR_2000_NS INT64_C(946684800000000000) // earlier clocks have another origin
 #define NUMBERED     STR("ProfilerStep#")
-#define PACE_TIMES   10.0 // a job takes its steps up to so much slower or faster than recorded
+#define PACE_TIMES   10.0 // how much slower or faster than recorded a job may take its steps
 
 enum { MOST_KINDS = 64 }; // of devices
 
-// What tells ranks of different jobs apart, then those of one job that were not recorded together;
-// numbers that mean nothing by themselves. 0: not known.
+// Signs that distinguish ranks of different jobs, then those of one job that were not recorded
+// together; the numbers have no meaning themselves. 0: unknown.
 enum { BY_DEVICE, BY_WORLD, BY_TIME, BY_RECORDING, BY_TWIN, SIGNS };
 enum { JOB_SIGNS = BY_RECORDING };
 
@@ -25,10 +25,10 @@ static const char *const sign_words[JOB_SIGNS] = {"device", "number of ranks", "
 struct jobs {
     struct run *run;
     uint32_t (*signs)[SIGNS]; // per rank
-    struct keyed *in_time;    // the ranks by begin, 0 where that is not known; twice the room
-    struct keyed *in_rank; // by the rank that they say they are, -1: none, then by begin; likewise
-    int64_t *ends;         // per rank: of its window, where its begin is known
-    uint32_t *same;        // per rank: the one before it in time that says it is the same
+    struct keyed *in_time;    // the ranks by begin, 0 if unknown; twice the room
+    struct keyed *in_rank; // by the rank they claim to be, -1: none, then by begin; twice the room
+    int64_t *ends;         // per rank: of its window, if its begin is known
+    uint32_t *same;        // per rank: the previous one in time that claims to be the same
     bool differ[SIGNS];
 };
 
@@ -56,8 +56,8 @@ static struct str gpu_of(const struct run *run, size_t rank)
     return gpu && !gpu->null ? gpu->s : STR("");
 }
 
-// Names of one device may differ by the words that follow: "AMD Instinct MI300X", "AMD Instinct
-// MI300X VF"; "NVIDIA A10" and "NVIDIA A100" are two.
+// Names of one device may differ in the words that follow: "AMD Instinct MI300X", "AMD Instinct
+// MI300X VF"; but "NVIDIA A10" and "NVIDIA A100" are two.
 static bool begins_with_words(struct str name, struct str front)
 {
     return str_starts_with(name, front) &&
@@ -69,7 +69,7 @@ static bool are_alike(struct str one, struct str other)
     return begins_with_words(one, other) || begins_with_words(other, one);
 }
 
-// More kinds than there are places for count as the last.
+// Kinds beyond the limit count as the last one.
 static void sign_devices(struct jobs *jobs)
 {
     struct str kinds[MOST_KINDS];
@@ -120,7 +120,7 @@ static void order_ranks(struct jobs *jobs)
     }
 }
 
-// What was recorded together, as far as it has been seen in order of time.
+// Ranks recorded together, as far as seen in time order.
 struct recording {
     uint32_t job, number;
     int64_t end_ns;
@@ -132,7 +132,7 @@ static bool at_other_steps(const struct run_steps *one, const struct run_steps *
     return one->known && other->known && (one->first > other->last || one->last < other->first);
 }
 
-// Whether the time since the recording is what the job takes for the steps in between.
+// Whether the time since the recording matches the job's pace for the steps in between.
 static bool goes_on(const struct run *run, const struct recording *recording, uint32_t rank,
                     int64_t later_ns)
 {
@@ -144,8 +144,8 @@ static bool goes_on(const struct run *run, const struct recording *recording, ui
            (double)later_ns > between * step_ns / PACE_TIMES;
 }
 
-// Starts another recording, or one of another job, when the rank's window begins after the end of
-// the others' and something says that this is no matter of clocks.
+// Starts another recording, or one of another job, if the rank's window starts after the end of the
+// others' and something shows that this is not due to clocks.
 static void start_recording(const struct jobs *jobs, struct recording *recording, uint32_t rank,
                             int64_t begin_ns)
 {
@@ -188,7 +188,7 @@ static void sign_times(struct jobs *jobs)
     }
 }
 
-// Where no time is known, steps that are apart are recordings of their own.
+// If no times are known, steps that are apart are separate recordings.
 static void sign_steps(struct jobs *jobs)
 {
     const struct run *run = jobs->run;
@@ -210,9 +210,8 @@ static void sign_steps(struct jobs *jobs)
     }
 }
 
-// In a recording whose ranks say that they are different ones, those that another is already are of
-// a group of their own, such as the engines that serve one model side by side. Where all say the
-// same, they say nothing.
+// If the ranks of a recording claim to be different ones, duplicates form a separate group, such as
+// the engines that serve one model side by side. If all claim the same, it means nothing.
 static bool sign_twins(struct jobs *jobs, struct err *err)
 {
     size_t count = jobs->run->count;
@@ -220,13 +219,13 @@ static bool sign_twins(struct jobs *jobs, struct err *err)
     bool *several = arena_array(jobs->run->scratch, count + 2, sizeof *several, err);
     if (!said || !several)
         return false;
-    for (size_t i = 0; i < count; i++) { // ranks as they are said, plus 1
+    for (size_t i = 0; i < count; i++) { // ranks as claimed, plus 1
         const struct keyed *its = &jobs->in_rank[i];
         uint32_t recording = jobs->signs[its->a][BY_RECORDING];
         uint32_t same = jobs->same[its->a];
         bool twin = same != RUN_NONE && jobs->signs[same][BY_RECORDING] == recording;
         jobs->signs[its->a][BY_TWIN] = 1;
-        if (twin) // no conditional expression: gcc 14 reads both sides of such a sum
+        if (twin) // not a conditional expression: gcc 14 reads both sides of such a sum
             jobs->signs[its->a][BY_TWIN] += jobs->signs[same][BY_TWIN];
         several[recording] = several[recording] || (said[recording] && !twin && its->key >= 0);
         said[recording] = said[recording] || its->key >= 0;
@@ -239,7 +238,7 @@ static bool sign_twins(struct jobs *jobs, struct err *err)
 
 // --- jobs ---------------------------------------------------------------------------------------
 
-// What is not known is as with the first rank of which it is known.
+// Unknown signs are taken from the first rank with a known one.
 static void fill_in(struct jobs *jobs)
 {
     for (int sign = 0; sign < BY_TWIN; sign++) {
@@ -286,7 +285,7 @@ static const char *list_signs(const struct jobs *jobs, struct err *err)
     return list;
 }
 
-// The number that most ranks have, of equals the first; of those of a job.
+// The most common number among ranks, the first of equals; among those of a job.
 static uint32_t most_common(const uint32_t *numbers, const struct run *run, const uint32_t *job,
                             size_t *ranks)
 {

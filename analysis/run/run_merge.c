@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes rows of the ranks' tables and joins them as they come: sums at once, and of each row no
-// more than what medians over the ranks need.
+// Takes rows of the ranks' tables and joins them on arrival: sums at once, and of each row no more
+// than what medians over the ranks need.
 #include "analysis/run/run_merge_inner.h"
 
 #include <assert.h>
 
-// --- begin and end ------------------------------------------------------------------------------
+// --- start and end -------------------------------------------------------------------------------
 
 static void choose_columns(struct merging *merging)
 {
@@ -94,7 +94,7 @@ static bool add_key(struct merging *merging, struct budget *budget, struct err *
     return true;
 }
 
-// The key of a row as text. A key longer than the string table takes is cut; rows that differ only
+// The key of a row as text. A key longer than the string table allows is cut; rows that differ only
 // after the cut are joined.
 static void write_key(const struct merge_table *what, const struct table *table, size_t row,
                       struct buf *key)
@@ -115,7 +115,7 @@ static void write_key(const struct merge_table *what, const struct table *table,
         key->len = STRTAB_MAX_LEN;
 }
 
-// Number of the row's key, which is new when it is the number of those before.
+// Number of the row's key; a new key's number is the previous count.
 static bool find_key(struct run_merge *merge, struct merging *merging, const struct table *table,
                      size_t row, size_t *number, struct err *err)
 {
@@ -124,7 +124,7 @@ static bool find_key(struct run_merge *merge, struct merging *merging, const str
     if (!buf_ok(&merge->key, err) ||
         !strtab_intern(&merging->keys, (struct str){merge->key.at, merge->key.len}, &id, err))
         return false;
-    *number = id - 1; // 0 is the empty text, which no key is
+    *number = id - 1; // 0 is the empty text, which is never a key
     return *number < merging->key_count || add_key(merging, merge->run->budget, err);
 }
 
@@ -154,7 +154,7 @@ static void put_sum(struct slot *slot, int64_t value)
         slot->value = INT64_MAX;
 }
 
-// What is known of a row while it is joined.
+// What is known about a row while it is joined.
 struct taking {
     bool first, heaviest, headline; // of its key
     struct slot *slots;
@@ -229,7 +229,7 @@ static bool add_row(struct merging *merging, struct budget *budget, struct keyed
     return true;
 }
 
-// Counts a row to its key, and tells what it is to it.
+// Counts a row towards its key, and returns its role there.
 static struct taking count_row(struct merging *merging, size_t key, size_t rank, int64_t weight,
                                bool headline)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What run_merge.c takes and run_merge_write.c writes.
+// Shared by run_merge.c, which joins, and run_merge_write.c, which writes.
 #ifndef ANALYSIS_RUN_MERGE_INNER_H
 #define ANALYSIS_RUN_MERGE_INNER_H
 
@@ -15,11 +15,11 @@ struct slot {
     int64_t value;
 };
 
-// One joined row; its slots stand beside it.
+// One joined row; its slots are stored separately.
 struct joined {
     int64_t weight, heaviest; // sum, and largest of a row
     uint32_t heaviest_rank, last_rank, ranks;
-    bool headline; // the headline rank's row came
+    bool headline; // the headline rank's row was seen
 };
 
 // One table on its way.
@@ -27,13 +27,13 @@ struct merging {
     const struct merge_table *what;
     unsigned width;              // columns
     int from[TABLE_MAX_COLUMNS]; // their index in the ranks' table
-    int kept[TABLE_MAX_COLUMNS]; // where rows keep their value, -1: nowhere
+    int kept[TABLE_MAX_COLUMNS]; // where rows keep their value, -1: not kept
     unsigned kept_count;
     struct strtab keys, texts;
     struct joined *joined; // by number of the key
     struct slot *slots;    // width per key
     struct keyed *rows;    // key, rank and number
-    int64_t *values;       // kept_count + 1 per row: a bit for each that is known, then they
+    int64_t *values;       // kept_count + 1 per row: a bit for each known one, then the values
     size_t joined_cap, slots_cap, rows_cap, values_cap;
     size_t key_count, row_count;
 };
@@ -45,7 +45,7 @@ struct run_merge {
     size_t count;
 };
 
-// Numbers with a fraction as whole ones of the same order, and back.
+// Maps numbers with a fraction to whole ones of the same order, and back.
 static inline int64_t ordered_bits(double value)
 {
     int64_t bits;

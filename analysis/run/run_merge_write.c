@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes joined rows, the heaviest first.
+// Writes joined rows, heaviest first.
 #include "analysis/run/run_merge_inner.h"
 
 #include "analysis/report/ranked.h"
@@ -17,7 +17,7 @@ struct writing {
     int64_t *values; // room for twice as many as there are rows
 };
 
-// What the rows keep of a column, ascending; nulls are left out.
+// The values that the rows keep for a column, ascending; nulls are left out.
 static size_t values_of(const struct writing *writing, int kept)
 {
     const struct merging *merging = writing->merging;
@@ -93,8 +93,7 @@ static bool write_row(const struct writing *writing, struct err *err)
     return row_end(&row, writing->merging->what->to, writing->run->report, err);
 }
 
-// The keys in the order of the table: the heaviest first, then by name. Their index is that of
-// their first row.
+// The keys in table order: heaviest first, then by name. Their index is that of their first row.
 static struct ranked *rank_keys(const struct merging *merging, struct arena *arena, struct err *err)
 {
     struct ranked *ranked = arena_array(arena, merging->key_count, sizeof *ranked, err);

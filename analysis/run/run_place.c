@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which machine and device each rank ran: as the trace says, else inferred from the numbers of
-// the devices, which begin anew on each machine.
+// Which machine and device each rank ran on: as given in the trace, else inferred from the device
+// numbers, which restart on each machine.
 #include "analysis/run/run.h"
 #include "analysis/ranks/run_comm.h"
 
@@ -14,7 +14,7 @@ bool run_place_is_host(struct str key)
     return false;
 }
 
-// What the traces call their machine.
+// The traces' name for their machine.
 static struct str host_of(const struct run *run, size_t rank)
 {
     const struct table *environment = run_head(run, rank, "environment");
@@ -24,7 +24,7 @@ static struct str host_of(const struct run *run, size_t rank)
     return STR("");
 }
 
-// The number in the name of a device, "cuda:3" or "GPU 3" or "3"; -1 without one.
+// The number in a device's name, "cuda:3" or "GPU 3" or "3"; -1 without one.
 static int64_t number_of(struct str device)
 {
     size_t digits = 0;
@@ -36,7 +36,7 @@ static int64_t number_of(struct str device)
     return digits && str_to_i64(text, &number) ? number : -1;
 }
 
-// The device of a rank that has only one; -1 else.
+// The device of a rank that has only one; -1 otherwise.
 static int64_t device_of(const struct run *run, size_t rank)
 {
     const struct table *breakdown = run_head(run, rank, "breakdown");
@@ -54,8 +54,8 @@ static int64_t device_of(const struct run *run, size_t rank)
     return device;
 }
 
-// Devices of a machine by the numbers that occur, when all ranks are laid out one machine after the
-// other; 0 when they are not, or no number is known.
+// Devices per machine, from the numbers that occur, if the ranks are laid out machine by machine; 0
+// if they are not, or no number is known.
 static int64_t devices_per_node(const struct run *run)
 {
     int64_t most = -1;
@@ -92,8 +92,8 @@ bool run_place(struct run *run, struct err *err)
         named = named || run->places[i].node.len;
     }
     int64_t per_node = devices_per_node(run);
-    // Where each rank sees one device alone, all have the same number and it says nothing; nor does
-    // one rank alone.
+    // If each rank sees only one device, all have the same number, which means nothing; nor does it
+    // for a single rank.
     if (per_node <= 1 || run->count == 1)
         for (size_t i = 0; i < run->count; i++)
             run->places[i].local_rank = -1;
@@ -102,7 +102,7 @@ bool run_place(struct run *run, struct err *err)
     return true;
 }
 
-// Whether the ranks of a group that are there lie on one machine; NULL when that cannot be said.
+// Whether the present ranks of a group are on one machine; NULL if unknown.
 static const char *span_of(const struct run *run, const struct comm_group *group)
 {
     bool one = true;

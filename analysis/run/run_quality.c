@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trust report says of the run as a whole: ranks that are missing, and ranks that do not
-// fit the others.
+// The trust report's lines about the run as a whole: missing ranks, and ranks that do not fit the
+// others.
 #include "analysis/report/quality.h"
 #include "analysis/run/run.h"
 #include "analysis/report/tables.h"
 
-enum { MAX_LISTED = 12 }; // ranges of ranks that are named
+enum { MAX_LISTED = 12 }; // ranges of ranks to list
 
 static bool add(const struct run *run, const struct quality *quality, struct err *err)
 {
@@ -21,7 +21,7 @@ static bool add(const struct run *run, const struct quality *quality, struct err
     return row_end(&row, &table_run_quality, run->report, err);
 }
 
-// Ranks first to last without those between, as "3, 5-7, ..."; at most so many ranges.
+// Ranks first to last except a run in between, as "3, 5-7, ..."; up to a number of ranges.
 struct listing {
     struct buf text;
     int64_t count, ranges;
@@ -43,7 +43,7 @@ static void list_range(struct listing *listing, int64_t first, int64_t last)
         buf_i64(&listing->text, first);
 }
 
-// Adds a row about the listed ranks, which the detail ends with; none without ranks.
+// Adds a row about the listed ranks, with which the detail ends; none without ranks.
 static bool add_listed(const struct run *run, struct quality *quality, struct listing *listing,
                        struct err *err)
 {
@@ -129,7 +129,7 @@ static const struct cell *setting_of(const struct table *environment, struct str
     return NULL;
 }
 
-// Any version that both report.
+// Any version that both give.
 static bool software_differs(const struct run *run, size_t rank)
 {
     const struct table *own = run_head(run, rank, "environment");
@@ -191,7 +191,7 @@ static bool judge_misfit(const struct run *run, const struct misfit *misfit, str
     return add_listed(run, &quality, &listing, err);
 }
 
-// Said first: it is why much is empty.
+// First, because it explains why much is empty.
 static bool judge_jobs(const struct run *run, struct err *err)
 {
     struct misfit several = {

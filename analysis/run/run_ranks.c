@@ -24,8 +24,8 @@ static void add_place(struct row *row, const struct run_place *place)
     row_i64_if(row, place->local_rank >= 0, place->local_rank);
 }
 
-// Where more than a twentieth of the exposed communication is of calls whose clocks do not compare,
-// nobody can say what of it was waiting.
+// If more than a twentieth of the exposed communication is in calls whose clocks cannot be
+// compared, it is unknown how much of it was waiting.
 bool run_knows_waits(const struct run *run, size_t rank)
 {
     const struct comm_sums *steady = &run->comm->ranks[rank].steady;

@@ -4,7 +4,7 @@
 #include "analysis/ranks/run_comm.h"
 #include "analysis/report/tables.h"
 
-// One row of the run's table steps, of a rank whose collectives in it are known or not.
+// One row of the run's table steps, for a rank whose collectives are known or not.
 static bool add_step(const struct run *run, const struct table *steps, size_t index,
                      const struct comm_sums *sums, struct err *err)
 {
@@ -26,7 +26,7 @@ static bool add_step(const struct run *run, const struct table *steps, size_t in
     return row_end(&row, &table_run_rank_steps, run->report, err);
 }
 
-// The rows of a rank's steps follow one another in the run's table.
+// The rows of a rank's steps are consecutive in the run's table.
 bool run_list_steps(const struct run *run, struct err *err)
 {
     const struct table *steps = report_find(run->report, "steps");

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-// Shifts that are looked for: normal about the limit with the noise's variance divided by this, so
-// of some three times the noise. COMPARE.md has the rates for it.
+// Shifts to look for: normal around the limit with the noise's variance divided by this, so about
+// three times the noise. COMPARE.md has the resulting rates.
 #define PRECISION 0.1
-// Of log times, as in significance.c: what whole nanoseconds can tell.
+// Of log times, as in significance.c: the resolution of whole nanoseconds.
 #define LEAST_VARIANCE 1e-12
 
 // Two samples as a t-test sees them.
@@ -46,8 +46,8 @@ static struct evidence weigh(struct samples a, struct samples b, double limit)
                              .variance = fmax(squares / df, LEAST_VARIANCE)};
 }
 
-// Ratio of the likelihoods of the shift's t under the mixture and at the limit, times how sure the
-// mixture is of the side: the mixture over that side alone.
+// Ratio of the likelihoods of the shift's t under the mixture and at the limit, times the mixture's
+// probability of the side: the mixture over that side alone.
 static double e_value(const struct evidence *evidence, double side)
 {
     double shrunk = PRECISION / (PRECISION + evidence->weight);

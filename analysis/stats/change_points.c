@@ -9,32 +9,31 @@
 #include <string.h>
 
 // In squared deviations of the noise. A run counts as LOSS_BOUND at most, so that two runs, however
-// far out, pay for no change and three do.
+// far out, cannot justify a change and three can.
 #define LOSS_BOUND 9.0
 #define PENALTY    18.5
-// Between neighbours. What is allowed for is the estimate, so many of its standard errors and a
-// share of a run that many runs outweigh: in short series neighbours may well be alike.
+// Between neighbours. The allowance is the estimate, minus some of its standard errors and a share
+// per run that long series outweigh: in short series neighbours may well be alike.
 #define MOST_CORRELATION   0.9
 #define CORRELATION_ERRORS 1.1
 #define CORRELATION_RUNS   1.0
 #define MOST_ROUNDS        4
-// Runs that differ from their level by more than so many deviations count as so many.
+// Runs that differ from their level by more deviations than this count as this many.
 #define FAR_DEVIATIONS      2.5
-#define DEVIATION_OF_MEDIAN 1.4826 // makes a median absolute deviation a standard deviation
+#define DEVIATION_OF_MEDIAN 1.4826 // scales a median absolute deviation to a standard deviation
 // Differences have twice the variance.
 #define DEVIATION_OF_MEDIAN_DIFFERENCE (DEVIATION_OF_MEDIAN / 1.4142135623730951)
-// Of the neighbouring levels; COMPARE.md has the rates of error that follow from it.
+// Between neighbouring levels; COMPARE.md has the resulting error rates.
 #define CONFIRMING_P 0.005
-// A series with less noise than this is judged by it: four of it are CHANGE_POINTS_MIN_SHARE.
+// A series with less noise than this is judged by it: four times it is CHANGE_POINTS_MIN_SHARE.
 #define LEAST_NOISE (CHANGE_POINTS_MIN_SHARE / 4)
 
 struct series {
-    double *logs;    // of usable values, oldest first
-    size_t *at;      // their indices in the caller's values
-    double *scratch; // 3 x count
-    size_t
-        *last_start; // for each run: where the level begins that is best if the series ended there
-    size_t *starts;  // of the levels
+    double *logs;       // of usable values, oldest first
+    size_t *at;         // their indices in the caller's values
+    double *scratch;    // 3 x count
+    size_t *last_start; // for each run: where the best last level starts if the series ended there
+    size_t *starts;     // of the levels
     size_t count, level_count;
 };
 
@@ -78,7 +77,7 @@ static bool series_make(struct series *series, const double *values, size_t coun
     return true;
 }
 
-// Of differences between neighbours, which a change of level moves but once.
+// From differences between neighbours, of which a change of level affects only one.
 static double difference_noise(struct series *series)
 {
     double *differences = series->scratch + series->count;
@@ -87,17 +86,17 @@ static double difference_noise(struct series *series)
     return DEVIATION_OF_MEDIAN_DIFFERENCE * median_of(series, differences, series->count - 1);
 }
 
-// Neighbours that are alike (a machine that drifts) differ by less than runs do: by 1 - r of the
-// variance. And a mean of many runs varies like sqrt((1 + r) / (1 - r)) of as many independent
-// ones.
+// Neighbours that are alike (a machine that drifts) differ by less than independent runs do: by 1 -
+// r of the variance. And a mean of many runs varies like sqrt((1 + r) / (1 - r)) of as many
+// independent ones.
 static double noise_of(double difference_noise, double correlation)
 {
     return fmax(difference_noise * sqrt(1 + correlation) / (1 - correlation), LEAST_NOISE);
 }
 
-// The partition with the least sum of losses and penalties, where a level is one of the values:
+// The partition with the smallest sum of losses and penalties, where a level is one of the values:
 // for each level the best way to be on it at this run, which is to stay on it or to come from the
-// best of all at the run before.
+// best of all at the previous run.
 static void find_last_starts(struct series *series, double noise)
 {
     double *cost = series->scratch, before = 0;
@@ -147,8 +146,8 @@ static double level_median(struct series *series, size_t level)
     return median_of(series, series->logs + start, level_end(series, level) - start);
 }
 
-// The p-value of the change to a level from the one before; 2 where it is too short or too small to
-// be told at all.
+// The p-value of the change to a level from the one before; 2 if it is too short or too small to be
+// reported at all.
 static bool test_change(struct series *series, size_t level, double *p_value, struct err *err)
 {
     size_t before = series->starts[level - 1], at = series->starts[level];
@@ -169,7 +168,7 @@ static void join_level(struct series *series, size_t level)
             (series->level_count - level) * sizeof *series->starts);
 }
 
-// Joins the two levels that differ least surely until all differ surely.
+// Joins the two levels that differ least significantly until all differ significantly.
 static bool confirm_levels(struct series *series, struct err *err)
 {
     while (series->level_count > 1) {
@@ -193,7 +192,7 @@ static bool confirm_levels(struct series *series, struct err *err)
 
 // --- neighbours that are alike ------------------------------------------------------------------
 
-// What is left of the runs within their levels, far ones brought near. Lies in scratch.
+// The runs' deviations from their levels, with outliers pulled in. In scratch.
 static double *residuals_of(struct series *series)
 {
     double *apart = series->scratch + series->count, *residuals = apart + series->count;
@@ -238,9 +237,9 @@ static double correlation_of(struct series *series)
     return fmin(fmax(r, 0), MOST_CORRELATION);
 }
 
-// Levels of runs that are independent first, which hold what is a change if any does; then, as long
-// as there are any, levels of runs as alike as those within the levels were. A real change leaves
-// runs after that are not alike; levels that a drift was cut into leave its correlation.
+// First finds levels assuming independent runs, which include any real change; then, as long as
+// there are any, levels of runs as correlated as those within the levels were. After a real change
+// the remaining runs are uncorrelated; levels that a drift was cut into leave its correlation.
 static bool find_sure_levels(struct series *series, struct err *err)
 {
     double noise = difference_noise(series), correlation = 0;

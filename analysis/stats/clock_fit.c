@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Medians throughout, so that single points, such as the one in which a jump lies, do not matter.
+// Medians throughout, so that single points, such as the one containing a jump, do not matter.
 #include "analysis/stats/clock_fit.h"
 
 #include <math.h>
@@ -16,7 +16,7 @@
 
 enum { PAIRS_MAX = CLOCK_FIT_MAX * (CLOCK_FIT_MAX - 1) / 2 };
 
-// Insertion into sorted runs is quick for the few values here.
+// Insertion into sorted runs is fast for the few values here.
 static double median(double *values, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -29,13 +29,13 @@ static double median(double *values, size_t count)
     return count ? (values[(count - 1) / 2] + values[count / 2]) / 2 : 0;
 }
 
-// With few points noise is known badly.
+// With few points the noise estimate is uncertain.
 static double caution(size_t count)
 {
     return 1 + 80.0 / (double)(count * count);
 }
 
-// Points with the pieces between jumps that they belong to.
+// Points and the pieces between jumps that they belong to.
 struct pieces {
     const struct clock_point *points;
     size_t count;
@@ -44,7 +44,7 @@ struct pieces {
     double drift;
 };
 
-// The median slope of all pairs of one piece that are at most `reach` points apart.
+// The median slope of all pairs in one piece that are at most `reach` points apart.
 static double find_drift(const struct pieces *pieces, size_t reach)
 {
     double slopes[PAIRS_MAX];
@@ -72,7 +72,7 @@ static double level_between(const struct pieces *pieces, size_t first, size_t en
     return median(values, end - first);
 }
 
-// Standard deviation of single points, from differences of neighbours, which jumps hardly touch.
+// Standard deviation of single points, from differences of neighbours, which jumps hardly affect.
 static double noise_of(const struct pieces *pieces)
 {
     double values[CLOCK_FIT_MAX];
@@ -94,8 +94,7 @@ static double distances_from(const struct pieces *pieces, size_t first, size_t e
     return sum_ns;
 }
 
-// The split of the points first to end whose sides keep closest to levels of their own; 0 without
-// one.
+// The split of the points first to end whose sides are closest to separate levels; 0 if none.
 static size_t best_split(const struct pieces *pieces, size_t first, size_t end, double *by_ns)
 {
     size_t best = 0;
@@ -137,7 +136,7 @@ static void insert_jump(struct clock_fit *fit, size_t point)
     fit->jumps[at].point = (unsigned)point;
 }
 
-// Splits the pieces while some split is worth it.
+// Splits the pieces while a split is worth it.
 static void find_jumps(struct pieces *pieces, struct clock_fit *fit)
 {
     double least_ns = least_jump(pieces);
@@ -157,7 +156,7 @@ static void find_jumps(struct pieces *pieces, struct clock_fit *fit)
     }
 }
 
-// Levels again with the drift of the pieces; jumps that turn out to be none go.
+// Recomputes levels with the drift of the pieces; jumps that turn out to be none are dropped.
 static void settle_jumps(struct pieces *pieces, struct clock_fit *fit)
 {
     double least_ns = least_jump(pieces);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How one clock strays from the others: at a constant rate (drift), by jumps when it is set, or not
-// at all, as far as noise lets it be told.
+// at all, as far as noise allows to tell.
 #ifndef ANALYSIS_CLOCK_FIT_H
 #define ANALYSIS_CLOCK_FIT_H
 
@@ -19,7 +19,7 @@ struct clock_point {
 
 struct clock_fit {
     double drift; // ns per ns; 0 when it is not significant
-    double slope; // the same, significant or not
+    double slope; // same, significant or not
     unsigned jump_count;
     struct {
         unsigned point; // the first after it
@@ -27,13 +27,13 @@ struct clock_fit {
     } jumps[CLOCK_FIT_JUMPS]; // ascending
 };
 
-// A jump is taken when the levels before and after it, drift aside, differ by 50 us at least and by
-// eight times the noise of the points; a drift when it is eight times its standard error (both more
-// with few points), between 0.5 and 1,000 ppm, and makes 1 us at least over the points.
+// A jump is accepted if the levels before and after it, without drift, differ by at least 50 us and
+// by eight times the noise of the points; a drift if it is eight times its standard error (both
+// more with few points), between 0.5 and 1,000 ppm, and makes at least 1 us over the points.
 struct clock_fit clock_fit_make(const struct clock_point *points, size_t count);
 
-// The slope by points that are near each other, which jumps hardly change; points whose away_ns is
-// NAN do not count.
+// The slope from points close to each other, which jumps hardly affect; points whose away_ns is NAN
+// do not count.
 double clock_fit_slope(const struct clock_point *points, size_t count);
 
 static inline bool clock_fit_is_straight(const struct clock_fit *fit)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Offsets first along a spanning tree, then corrected until all comparisons agree as well as they
-// can.
+// Offsets first along a spanning tree, then corrected until all comparisons agree as well as
+// possible.
 #include "analysis/stats/clock_graph.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 #define NONE       UINT32_MAX
 #define ROUNDS     8    // of weighting
 #define STEPS      400  // of conjugate gradients at most
-#define PRECISE_NS 0.1  // corrections below this are noise
-#define SCALE_NS   1000 // least spread that edges are judged by
+#define PRECISE_NS 0.1  // smaller corrections are noise
+#define SCALE_NS   1000 // minimum spread for judging edges
 #define HUBER      1.345
 
 // Nodes are the clocks and then the hubs.
@@ -66,7 +66,7 @@ static void list_edges(struct solver *solver)
     }
 }
 
-// Visits the neighbours of a node that were not seen yet; each edge tells the node at its other
+// Visits the neighbours of a node that have not been seen; each edge leads to the node at its other
 // end.
 static void visit(struct solver *solver, uint32_t node, uint32_t *seen, uint32_t *queue,
                   uint32_t *tail)
@@ -84,7 +84,7 @@ static void visit(struct solver *solver, uint32_t node, uint32_t *seen, uint32_t
     }
 }
 
-// Walks through each component from its lowest clock on.
+// Walks through each component, starting at its lowest clock.
 static bool span(struct solver *solver, struct arena *scratch, struct err *err)
 {
     struct clock_graph *graph = solver->graph;

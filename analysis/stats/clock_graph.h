@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clocks that are compared in groups: the offsets that agree best with all comparisons.
+// Clocks compared in groups: the offsets that agree best with all comparisons.
 #ifndef ANALYSIS_CLOCK_GRAPH_H
 #define ANALYSIS_CLOCK_GRAPH_H
 
 #include "ingest/base/arena.h"
 
-// In a group (hub) that clock's offset is offset_ns, up to what all of the group have in common.
+// In a group (hub) that clock's offset is offset_ns, up to a constant common to the group.
 struct clock_edge {
     uint32_t clock, hub;
     double offset_ns;
@@ -21,7 +21,7 @@ struct clock_graph {
 };
 
 // Fills the results, whose arrays the caller provides. Weighted least squares by conjugate
-// gradients, edges that disagree weighted down again and again (Huber). Scratch is linear.
+// gradients; edges that disagree are repeatedly weighted down (Huber). Scratch is linear.
 MUST_CHECK bool clock_graph_solve(struct clock_graph *graph, struct arena *scratch,
                                   struct err *err);
 

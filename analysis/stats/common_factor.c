@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Of the biweight: rows that differ by more than so many of their deviations do not count.
+// For the biweight: rows that differ by more of their deviations than this do not count.
 #define BIWEIGHT_REACH  4.685
 #define BIWEIGHT_ROUNDS 10
-// Of log times, as in significance.c: what whole nanoseconds can tell.
+// Of log times, as in significance.c: the resolution of whole nanoseconds.
 #define LEAST_VARIANCE 1e-12
 
-// One number per row, with what it varies by.
+// One number per row, and its variance.
 struct spread {
     double *values, *sorted;
     const double *variances;
@@ -35,7 +35,7 @@ static double median_of(struct spread *spread)
     return spread->sorted[(spread->count - 1) / 2] / 2 + spread->sorted[spread->count / 2] / 2;
 }
 
-// Tukey's biweight from the median on. *weight: the sum of the weights, one over its variance.
+// Tukey's biweight, starting at the median. *weight: the sum of the weights, one over its variance.
 static double centre_of(struct spread *spread, double *weight)
 {
     double centre = median_of(spread);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Noise that all rows of a run share: clocks, heat, a busy host make every row of it slower.
+// Noise common to all rows of a run: clocks, heat or a busy host make every row slower.
 #ifndef ANALYSIS_COMMON_FACTOR_H
 #define ANALYSIS_COMMON_FACTOR_H
 
@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-// Fewer rows do not say what they share: the change of one would be a good part of it.
+// With fewer rows the common part cannot be determined: a change in one would be a large part of
+// it.
 #define COMMON_FACTOR_MIN_ROWS 16
 
 // Logarithms of rows' times, row by row, the base's runs first.
@@ -18,17 +19,17 @@ struct log_rows {
 };
 
 struct common_factor {
-    double share;    // of what runs have in common that is taken for shared noise: 0 to 1
-    double variance; // of it from run to run, with the error of its estimate
+    double share;    // of what runs have in common that counts as shared noise: 0 to 1
+    double variance; // from run to run, including the error of its estimate
     double error;    // that error alone
     double shift;    // of all rows together, from base to candidate
     double p_value;  // of that shift, t-test over runs
 };
 
-// of_run gets what each run's rows have in common, relative to its side's mean: a robust centre
+// Sets of_run to what each run's rows have in common, relative to its side's mean: a robust centre
 // (Tukey's biweight, weighted by the rows' variances) of their deviations, times share. share is
-// what exceeds the error of such a centre: 0 where rows share nothing, and with few rows or runs.
-// ERR_MEMORY when memory is short.
+// the part that exceeds the error of such a centre: 0 if rows share nothing, and with few rows or
+// runs. ERR_MEMORY if memory runs out.
 MUST_CHECK bool common_factor_find(const struct log_rows *rows, double *of_run,
                                    struct common_factor *factor, struct err *err);
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define COUNT_UNKNOWN ((int64_t)-1) // not known, or too large for 63 bits
+#define COUNT_UNKNOWN ((int64_t)-1) // unknown, or too large for 63 bits
 
 static inline bool count_known(int64_t count)
 {

@@ -15,7 +15,7 @@ static int32_t reached(const struct search *search, int32_t edits, int32_t diago
     return search->rows[edits][(diagonal + edits) / 2];
 }
 
-// Whether the way to a diagonal with that many edits came by an insertion from the one above.
+// Whether the path to a diagonal with that many edits came by an insertion from the one above.
 static bool comes_down(const struct search *search, int32_t edits, int32_t diagonal)
 {
     return diagonal == -edits ||
@@ -23,7 +23,7 @@ static bool comes_down(const struct search *search, int32_t edits, int32_t diago
             reached(search, edits - 1, diagonal - 1) < reached(search, edits - 1, diagonal + 1));
 }
 
-// Where a diagonal begins with that many edits, before equal symbols are followed.
+// Where a diagonal starts with that many edits, before equal symbols are followed.
 static int32_t begin_of(const struct search *search, int32_t edits, int32_t diagonal)
 {
     if (edits == 0)
@@ -40,7 +40,7 @@ static int32_t follow(const struct search *search, int32_t x, int32_t diagonal)
     return x;
 }
 
-// One round; true when the end of both was reached.
+// One round; true once the end of both is reached.
 static bool advance(struct search *search, int32_t edits)
 {
     int32_t a_count = (int32_t)search->a.count, b_count = (int32_t)search->b.count;

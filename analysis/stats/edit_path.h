@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A longest common subsequence of two sequences that are nearly the same (Myers, "An O(ND)
-// difference algorithm and its variations", 1986).
+// A longest common subsequence of two nearly equal sequences (Myers, "An O(ND) difference algorithm
+// and its variations", 1986).
 #ifndef ANALYSIS_EDIT_PATH_H
 #define ANALYSIS_EDIT_PATH_H
 
@@ -8,7 +8,7 @@
 
 #define EDIT_PATH_NONE UINT32_MAX
 
-// More insertions and deletions than this are not looked for.
+// Gives up beyond this many insertions and deletions.
 #define EDIT_PATH_MAX 512
 
 struct edit_symbols {
@@ -16,10 +16,10 @@ struct edit_symbols {
     uint32_t count;
 };
 
-// Finds for each of a's symbols the index of the equal one of b, EDIT_PATH_NONE where there is
-// none, both ascending. *found tells whether EDIT_PATH_MAX edits were enough; pairs hold nothing if
-// not. Of equally long ones the subsequence that pairs the earliest. Takes up to (count + edits) x
-// edits steps and 2 x edits^2 bytes of scratch.
+// Sets, for each of a's symbols, the index of the equal one in b, EDIT_PATH_NONE if there is none;
+// both ascend. *found is whether EDIT_PATH_MAX edits were enough; otherwise pairs are invalid.
+// Among equally long subsequences, the one that pairs earliest. Takes up to (count + edits) x edits
+// steps and 2 x edits^2 bytes of scratch.
 MUST_CHECK bool edit_path_find(struct edit_symbols a, struct edit_symbols b, uint32_t *pairs,
                                struct arena *scratch, bool *found, struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided bound of a shift, by turning the permutation test of means around.
+// One-sided bound on a shift, by inverting the permutation test of means.
 #include "analysis/stats/equivalence.h"
 
 #include <math.h>
@@ -30,7 +30,7 @@ static double sum_at(struct samples samples, const size_t *at, size_t chosen)
     return sum;
 }
 
-// The means of all subsets of a size, in order of their indices.
+// The means of all subsets of a given size, in order of their indices.
 static size_t subset_means(struct samples samples, size_t chosen, double *means)
 {
     size_t at[MOST_CHOSEN], count = 0;
@@ -49,7 +49,7 @@ static size_t subset_means(struct samples samples, size_t chosen, double *means)
     }
 }
 
-// Each pair of subsets is one deal: it swaps them. The deal as it was has no pair.
+// Each pair of subsets is one deal: it swaps them. The original deal has no pair.
 static double bound_of_means(struct samples a, struct samples b, size_t k, double *room,
                              size_t deals)
 {
