@@ -10,9 +10,7 @@
 #include "ingest/base/budget.h"
 #include "ingest/base/search.h"
 
-#define MOST_OPEN \
-    16 // concurrent calls of a rank; beyond that, the one that ends first is ended at
-       // once
+#define MOST_OPEN 16 // concurrent calls of a rank; beyond that, the first to end is ended
 
 struct replay_rank {
     const struct comm_rank *rank;

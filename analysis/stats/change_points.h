@@ -7,9 +7,7 @@
 
 #include <stddef.h>
 
-#define CHANGE_POINTS_MIN_RUNS \
-    3 // per level: a change is reported with the third run of the new
-      // one
+#define CHANGE_POINTS_MIN_RUNS  3     // per level: a change is reported with its third run
 #define CHANGE_POINTS_MIN_SHARE 0.002 // smaller changes of level are not reported
 #define CHANGE_POINTS_MAX_RUNS  2048  // of longer series only the newest count
 

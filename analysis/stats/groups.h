@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives distinct keys of two integers the numbers 0, 1, 2, ... in the order they first come.
+// Numbers distinct pairs of integers 0, 1, 2, ... in order of first occurrence.
 #ifndef ANALYSIS_GROUPS_H
 #define ANALYSIS_GROUPS_H
 
@@ -14,9 +14,9 @@ struct group_key {
 
 struct groups {
     struct budget *budget;
-    struct group_key *keys; // of each number
+    struct group_key *keys; // by number
     uint32_t count, cap;
-    uint32_t *slots; // open addressing: number + 1, 0 when free
+    uint32_t *slots; // open addressing: number + 1, 0 if free
     uint32_t slot_cap;
 };
 
@@ -24,7 +24,7 @@ struct groups {
 void groups_init(struct groups *groups, struct budget *budget);
 void groups_free(struct groups *groups);
 
-// Adds a key that is not there yet.
+// Adds a new key.
 MUST_CHECK bool groups_add(struct groups *groups, struct group_key key, uint32_t *index,
                            struct err *err);
 
@@ -34,7 +34,7 @@ static inline uint32_t groups_slot(const struct groups *groups, struct group_key
            (groups->slot_cap - 1);
 }
 
-// The number of a key, which is added when new. ERR_LIMIT past the budget.
+// The number of a key, which is added if new. ERR_LIMIT beyond the budget.
 MUST_CHECK static inline bool groups_index(struct groups *groups, uint64_t a, uint64_t b,
                                            uint32_t *index, struct err *err)
 {

@@ -33,8 +33,8 @@ static bool is_exact(size_t total, size_t chosen)
 struct ways {
     size_t chosen;  // how many are chosen
     size_t largest; // sum that can occur
-    double *by_sum; // largest + 1 for each number chosen so far; the last row is the result
-    double all;     // ways in all
+    double *by_sum; // largest + 1 per number chosen so far; the last row is the result
+    double all;     // total number of ways
 };
 
 static double *ways_of(const struct ways *ways, size_t chosen)
@@ -42,7 +42,7 @@ static double *ways_of(const struct ways *ways, size_t chosen)
     return ways->by_sum + chosen * (ways->largest + 1);
 }
 
-// Ranks are doubled, so that shared ones are whole.
+// Ranks are doubled, so that shared ones are integers.
 static bool count_ways(struct ways *ways, const uint32_t *doubled_ranks, size_t total,
                        size_t chosen, struct err *err)
 {
@@ -127,7 +127,7 @@ static bool exact_p(const struct ranking *ranking, double *p_value, struct err *
     if (!count_ways(&ways, ranking->doubled_ranks, ranking->total, ranking->chosen, err))
         return false;
     const double *by_sum = ways_of(&ways, ranking->chosen);
-    double below = 0, above = 0; // both with the sum seen
+    double below = 0, above = 0; // both include the observed sum
     for (size_t sum = 0; sum <= ways.largest; sum++) {
         below += sum <= ranking->doubled_sum ? by_sum[sum] : 0;
         above += sum >= ranking->doubled_sum ? by_sum[sum] : 0;
@@ -172,7 +172,7 @@ double mann_whitney_least_p(size_t a_count, size_t b_count)
 
 // --- the shift ----------------------------------------------------------------------------------
 
-// The largest k for which U < k has at most half of alpha; 0 where none has.
+// The largest k for which U < k has at most half of alpha; 0 if none has.
 static bool exact_rank(size_t a_count, size_t b_count, double alpha, size_t *k, struct err *err)
 {
     size_t total = a_count + b_count, chosen = a_count < b_count ? a_count : b_count;

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-// Distributions are exact as long as the number of all values times that of the smaller side is at
-// most this: for any 64 runs. Beyond, they are normal, see COMPARE.md.
+// Distributions are exact while the number of all values times that of the smaller side is at most
+// this: for any 64 runs. Beyond that they are normal, see COMPARE.md.
 #define MANN_WHITNEY_EXACT 2500
 
 struct samples {
@@ -17,14 +17,14 @@ struct samples {
 };
 
 // Two-sided p-value that two samples of finite values come from one distribution: of all ways to
-// deal the values to the sides, twice the share whose sum of midranks is as small as the one seen
-// or smaller, or as large or larger, whichever are fewer. Equal values share their ranks, the
-// distribution stays exact. Beyond the limit above: normal, corrected for ties and continuity. 1
-// where a side is empty.
+// deal the values to the sides, twice the share with a sum of midranks at most, or at least, as
+// large as the observed one, whichever is smaller. Equal values share their ranks; the distribution
+// stays exact. Beyond the limit above: normal, corrected for ties and continuity. 1 if a side is
+// empty.
 MUST_CHECK bool mann_whitney_test(struct samples a, struct samples b, double *p_value,
                                   struct err *err);
 
-// The smallest p-value that counts of two sides allow: 2 a! b! / (a + b)!, at most 1.
+// The smallest p-value possible with the counts of two sides: 2 a! b! / (a + b)!, at most 1.
 double mann_whitney_least_p(size_t a_count, size_t b_count);
 
 // Shift from a to b (Hodges and Lehmann 1963): the median of the differences b - a of all pairs.
@@ -33,9 +33,9 @@ struct shift {
     double median, low, high; // NaN without values; ends only with has_interval
 };
 
-// The interval holds the shift with probability 1 - alpha or more: it lasts between the differences
-// whose ranks the Mann-Whitney distribution of values without ties gives (Lehmann 1975, 2.6). Too
-// few values for alpha: none. ERR_LIMIT when memory is short.
+// The interval contains the shift with probability 1 - alpha or more: it extends between the
+// differences whose ranks are given by the Mann-Whitney distribution without ties (Lehmann 1975,
+// 2.6). Too few values for alpha: none. ERR_LIMIT if memory runs out.
 MUST_CHECK bool mann_whitney_shift(struct samples a, struct samples b, double alpha,
                                    struct shift *shift, struct err *err);
 

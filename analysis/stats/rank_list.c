@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes runs of ranks shortly.
+// Writes runs of ranks in short form.
 #include "analysis/stats/rank_list.h"
 
 void rank_list_add(struct buf *out, const int64_t *ranks, size_t count)

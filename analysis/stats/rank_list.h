@@ -5,7 +5,7 @@
 
 #include "ingest/base/buf.h"
 
-// Appends ascending ranks; those that follow one another as first-last.
+// Appends ascending ranks; consecutive ones as first-last.
 void rank_list_add(struct buf *out, const int64_t *ranks, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moderated t-tests of rows on log times, without the noise that they share.
+// Moderated t-tests of rows on log times, without their common noise.
 #include "analysis/stats/significance.h"
 
 #include "analysis/stats/common_factor.h"
@@ -11,12 +11,12 @@
 
 // A variance below this share of the median one counts as this share, as in limma.
 #define LEAST_VARIANCE_SHARE 1e-5
-// Of log times: a deviation of one part in a million, about what whole nanoseconds can tell.
+// Of log times: a deviation of one part in a million, about the resolution of whole nanoseconds.
 #define LEAST_VARIANCE 1e-12
-// Of the shift of all rows together: up to this p-value it is a change, beyond it noise. Also what
-// a row that moved against the others must have moved by itself.
+// For the shift of all rows together: up to this p-value it is a change, beyond it noise. Also
+// required of the own shift of a row that moved relative to the others.
 #define COMMON_CHANGE_P 0.01
-// So many rows are judged by the share of false ones among them, fewer by whether any is false.
+// From this many rows on, the share of false ones is controlled; with fewer, whether any is false.
 #define MANY_ROWS 10
 
 static int compare_doubles(const void *a, const void *b)
@@ -67,8 +67,8 @@ bool significance_adjust(double *p_values, size_t count, struct err *err)
 
 // --- variances ----------------------------------------------------------------------------------
 
-// What all tested rows together say of their variances: they scatter like df x of chi-squared with
-// df degrees around variance. Infinite df: all rows have one variance; 0: nothing is known.
+// What all tested rows together show about their variances: they scatter like df x of chi-squared
+// with df degrees around variance. Infinite df: all rows have one variance; 0: unknown.
 struct prior {
     double variance, df;
 };
@@ -94,9 +94,8 @@ static double squares_of(const double *values, size_t count, double mean)
     return sum;
 }
 
-// Method of moments on log variances: Smyth 2004, section 6.2; but what they scatter by is taken
-// for larger by its standard error: few rows do not say that all have one variance. scratch holds
-// count.
+// Method of moments on log variances: Smyth 2004, section 6.2; but their scatter is increased by
+// its standard error: a few rows do not prove that all have one variance. scratch holds count.
 static struct prior fit_prior(const struct fit *fits, size_t count, double df, double *scratch)
 {
     double sum = 0, squares;
@@ -135,7 +134,7 @@ struct family {
     size_t *rows;           // those that are tested
     struct fit *fits;       // of those
     double *logs;           // of those, the base's runs first
-    double *of_run;         // what the rows of each run share
+    double *of_run;         // what the rows of each run have in common
     double *scratch;        // as many numbers as there are rows
     size_t count;
 };
@@ -203,8 +202,8 @@ static double moderated(const struct family *family, struct prior prior, size_t 
                            : (prior.df * prior.variance + df * variance) / (prior.df + df);
 }
 
-// What rows share goes out of their logs. Twice: without it the variances by which rows are weighed
-// are better known.
+// Removes the rows' common part from their logs. Twice: without it the variances used to weight
+// rows are known better.
 static bool remove_common(struct family *family, struct common_factor *common, struct err *err)
 {
     size_t runs = family->base_count + family->cand_count;
@@ -226,7 +225,7 @@ static bool remove_common(struct family *family, struct common_factor *common, s
     return true;
 }
 
-// A test by t: of a row's shift, with what it varies by.
+// A t-test of a row's shift against its variance.
 static double test_shift(double shift, double variance, double df)
 {
     return special_t_two_sided(shift / sqrt(variance), df);
@@ -238,7 +237,7 @@ struct judging {
     struct common_factor common;
     double df;     // of a row's variance
     double share;  // a mean difference varies by a run's variance times this
-    bool together; // the change of all rows is one: rows are judged with it
+    bool together; // all rows change together: that change stays in each row
 };
 
 // Degrees of freedom of a sum of two variances (F. E. Satterthwaite 1946).
@@ -248,8 +247,8 @@ static double joint_df(double a, double a_df, double b, double b_df)
     return fmax(joint, fmin(a_df, b_df));
 }
 
-// The row's own shift is judged against all, unless all shift; what is reported has moved by
-// itself, too, the same way.
+// The row's shift is judged relative to all rows, unless all shift; a reported row must also have
+// moved by itself, in the same direction.
 static void test_row(const struct family *family, const struct judging *judging, size_t i)
 {
     const struct common_factor *common = &judging->common;

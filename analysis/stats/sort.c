@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Radix sort byte by byte from the lowest, leaving out bytes in which all keys agree; short inputs
-// by insertion.
+// Radix sort byte by byte from the lowest, skipping bytes in which all keys agree; short inputs by
+// insertion.
 #include "analysis/stats/sort.h"
 
 #include <string.h>
 
-#define SHORT 48 // below this insertion is quicker than counting 256 buckets
+#define SHORT 48 // below this insertion is faster than counting 256 buckets
 
 // Order-preserving map from signed to unsigned.
 static uint64_t bits_of(int64_t key)
@@ -13,7 +13,7 @@ static uint64_t bits_of(int64_t key)
     return (uint64_t)key ^ (uint64_t)1 << 63;
 }
 
-// Turns counts per bucket into first positions. False when one bucket holds everything.
+// Turns counts per bucket into first positions. False if one bucket has everything.
 static bool positions_of(size_t buckets[256], size_t count)
 {
     size_t sum = 0;

@@ -12,7 +12,7 @@ struct keyed {
     uint32_t a, b; // carried along
 };
 
-// Sorts ascending by key; items of equal keys keep their order. scratch holds count items.
+// Sorts ascending by key; items with equal keys keep their order. scratch holds count items.
 void sort_keyed(struct keyed *items, struct keyed *scratch, size_t count);
 
 // Sorts ascending; scratch holds count values.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series, continued fractions and bisections for the functions of statistics.
+// Series, continued fractions and bisection for statistical functions.
 #include "analysis/stats/special_functions.h"
 
 #include <float.h>
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #define SERIES_FROM    12.0 // from here on the asymptotic series reach full precision
-#define MAX_STEPS      200  // of bisection and Newton; each ends sooner by itself
+#define MAX_STEPS      200  // of bisection and Newton; both end sooner
 #define MAX_TERMS      20000
 #define NORMAL_FROM_DF 1e7
 
@@ -73,7 +73,7 @@ double special_trigamma_inverse(double y)
     return x;
 }
 
-// Keeps a divisor away from zero, as Lentz's method asks for.
+// Keeps a divisor away from zero, as required by Lentz's method.
 static double apart_from_zero(double value)
 {
     return fabs(value) < DBL_MIN ? DBL_MIN : value;
@@ -107,7 +107,7 @@ static double log_gamma(double x)
     return lgamma_r(x, &sign);
 }
 
-// y is 1 - x, which the caller may know better than the difference would.
+// y is 1 - x, which the caller may know more precisely than the difference.
 static double beta_share(double x, double y, double a, double b)
 {
     if (!(x > 0) || !(y > 0))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of statistics that the C library lacks.
+// Statistical functions that the C library lacks.
 #ifndef ANALYSIS_SPECIAL_FUNCTIONS_H
 #define ANALYSIS_SPECIAL_FUNCTIONS_H
 
-// Each gives NaN for arguments outside its domain. Relative errors are below 1e-12 unless noted.
+// Each returns NaN for arguments outside its domain. Relative errors are below 1e-12 unless noted.
 
 // Psi, the derivative of log gamma, its first and its second derivative, for x > 0. Recurrence up
 // to 12, then the asymptotic series (Abramowitz and Stegun 6.3.18, 6.4.12, 6.4.13).

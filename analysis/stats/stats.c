@@ -122,7 +122,7 @@ bool stats_interval(size_t count, struct budget *budget, struct interval *interv
 
 // --- quantiles by buckets -----------------------------------------------------------------------
 
-// The range of some values parted into 256 buckets of equal width.
+// The range of some values split into 256 buckets of equal width.
 struct buckets {
     int64_t min, max;
     int shift;
@@ -148,7 +148,7 @@ static void fill(struct buckets *buckets, const int64_t *values, size_t count)
         buckets->counts[bucket_of(buckets, values[i])]++;
 }
 
-// The bucket that holds the value of that rank; *rank becomes the rank within it.
+// The bucket with the value of that rank; *rank becomes the rank within it.
 static unsigned find_bucket(const struct buckets *buckets, size_t *rank)
 {
     unsigned b = 0;
@@ -157,8 +157,8 @@ static unsigned find_bucket(const struct buckets *buckets, size_t *rank)
     return b;
 }
 
-// The value of a rank, from 0. Each round narrows the range by eight bits at least, so there are
-// eight rounds at most.
+// The value of a rank, from 0. Each round narrows the range by at least eight bits, so there are at
+// most eight rounds.
 static int64_t pick(int64_t *values, size_t count, size_t rank)
 {
     struct buckets buckets;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Order statistics of integer samples, without interpolation: every figure is one that occurred.
+// Order statistics of integer samples, without interpolation: every figure is an actual sample.
 #ifndef ANALYSIS_STATS_H
 #define ANALYSIS_STATS_H
 
@@ -17,27 +17,27 @@ struct stats {
     double stddev; // of the sample (n - 1); NaN below two samples
 };
 
-// Which of ascending samples bound the interval of their median; it follows from their count alone.
+// Which of ascending samples bound the interval of their median; depends only on their count.
 struct interval {
     bool known;
     size_t low, high;
-    const char *note; // how it was made, or why there is none
+    const char *note; // the method, or why there is none
 };
 
-// Figures that need no order of all samples.
+// Figures that do not need all samples sorted.
 struct quantiles {
     int64_t min, median, p95, max; // 0 without samples
 };
 
 // Nearest rank: the smallest sample with at least percent of all samples at or below it.
-// The median of an even count is the lower one of the two in the middle.
+// The median of an even count is the lower of the middle two.
 int64_t stats_percentile(const int64_t *sorted, size_t count, unsigned percent);
 int64_t stats_median(const int64_t *sorted, size_t count);
 
 // All figures of ascending samples.
 struct stats stats_of(const int64_t *sorted, size_t count);
 
-// The same percentiles of samples in any order, which are moved about. scratch holds count of them.
+// The same percentiles for unsorted samples, which are reordered. scratch holds count values.
 // Linear.
 struct quantiles stats_quantiles(int64_t *values, int64_t *scratch, size_t count);
 

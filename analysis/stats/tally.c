@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums beside a hash table of pairs.
+// Sums next to a hash table of pairs.
 #include "analysis/stats/tally.h"
 
 void tally_init(struct tally *tally, struct budget *budget)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums by pairs of integers: for each owner how much of each thing, and which is the most.
+// Sums by pairs of integers: how much of each thing every owner has, and which is the most.
 #ifndef ANALYSIS_TALLY_H
 #define ANALYSIS_TALLY_H
 
@@ -29,8 +29,8 @@ MUST_CHECK static inline bool tally_add(struct tally *tally, uint32_t owner, uin
     return true;
 }
 
-// Sets most[owner] to the thing with the largest sum, the first to come among equals; owners
-// without any keep what is there. best holds one number per owner, all lower than any sum.
+// Sets most[owner] to the thing with the largest sum, the first among equals; owners without any
+// are left unchanged. best holds one number per owner, all lower than any sum.
 void tally_most(const struct tally *tally, uint32_t *most, int64_t *best);
 
 #endif

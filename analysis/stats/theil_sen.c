@@ -10,7 +10,7 @@
 
 #define Z_95 1.959963984540054 // of the normal distribution, 97.5 %
 
-// A double as an integer of the same order; its own inverse.
+// Maps a double to an integer of the same order; its own inverse.
 static int64_t flip(int64_t bits)
 {
     return bits < 0 ? bits ^ INT64_MAX : bits;

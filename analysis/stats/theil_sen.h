@@ -16,14 +16,14 @@ struct theil_sen {
     double low, high; // 95 %
 };
 
-// x ascends strictly; count is THEIL_SEN_MAX_POINTS at most.
+// x ascends strictly; count is at most THEIL_SEN_MAX_POINTS.
 //
-// The slope is the median of the N = n(n-1)/2 slopes (of an even N the mean of the middle two).
+// The slope is the median of the N = n(n-1)/2 slopes (for an even N the mean of the middle two).
 // The interval is that of P. K. Sen, "Estimates of the regression coefficient based on Kendall's
 // tau", Journal of the American Statistical Association 63 (1968), 1379-1389: with
 // V = (n(n-1)(2n+5) - sum of t(t-1)(2t+5) over groups of t equal y) / 18 and C = 1.96 sqrt(V), it
-// lasts from the slope of rank (N - C)/2 to that of rank (N + C)/2 + 1, in ascending order from 1.
-// Ranks are rounded outwards, so the interval covers 95 % or more.
+// extends from the slope of rank (N - C)/2 to that of rank (N + C)/2 + 1, in ascending order from
+// 1. Ranks are rounded outwards, so the interval covers at least 95 %.
 MUST_CHECK bool theil_sen_make(const int64_t *x, const int64_t *y, size_t count,
                                struct budget *budget, struct theil_sen *line, struct err *err);
 

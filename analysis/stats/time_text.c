@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses unit and digits of a time.
+// Chooses the unit and digits of a time.
 #include "analysis/stats/time_text.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times as people read them in titles and sentences.
+// Times for titles and sentences.
 #ifndef ANALYSIS_TIME_TEXT_H
 #define ANALYSIS_TIME_TEXT_H
 
@@ -9,7 +9,7 @@ struct time_text {
     char text[32];
 };
 
-// Three significant digits or more, never an exponent: "1234 ms", "11.7 ms", "0.25 ms"; below a
+// At least three significant digits, never an exponent: "1234 ms", "11.7 ms", "0.25 ms"; below a
 // tenth of a millisecond in microseconds: "1.76 us".
 struct time_text time_text(int64_t ns);
 

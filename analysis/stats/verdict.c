@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verdict on two sides: exact test, else fence of the history, else unknown; and the gate.
+// The verdict on two sides: exact test, else the history's fence, else unknown; and the gate.
 #include "analysis/stats/verdict.h"
 
 #include "analysis/stats/equivalence.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RELEVANT_MOST_SHARE 0.01 // of the base's step, that relevant_ns may ask for
+#define RELEVANT_MOST_SHARE 0.01 // of the base's step, upper limit for relevant_ns
 
 struct verdict_limits verdict_default_limits(void)
 {
@@ -30,7 +30,7 @@ bool verdict_check_limits(const struct verdict_limits *limits, struct err *err)
     return true;
 }
 
-// The step times of a side that can be used, ascending, as logarithms.
+// The usable step times of a side, ascending, as logarithms.
 struct side {
     double logs[VERDICT_MAX_RUNS];
     size_t count;
@@ -126,7 +126,7 @@ static void judge_history(const struct shift *shift, struct judgement *judgement
     set_interval(judgement, shift->median - fence, shift->median + fence);
 }
 
-// Further runs, none of which a side needs that has enough, that let the test reach alpha.
+// How many more runs would let the test reach alpha; none for a side that has enough.
 static void count_missing(struct judgement *judgement, double alpha)
 {
     size_t base = judgement->base_runs, cand = judgement->cand_runs, each = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether the step times of two sides differ by more than noise, and what a gate makes of it.
+// Whether the step times of two sides differ by more than noise, and a gate's decision.
 #ifndef ANALYSIS_VERDICT_H
 #define ANALYSIS_VERDICT_H
 
@@ -9,10 +9,11 @@
 
 #include <stddef.h>
 
-#define VERDICT_MAX_RUNS 1024 // of a side
+#define VERDICT_MAX_RUNS 1024 // per side
 
 // relevant = significant and |shift| >= max(relevant_share of the base's step, relevant_ns), where
-// relevant_ns counts up to a hundredth of the base's step, so that short steps have small changes.
+// relevant_ns is limited to a hundredth of the base's step, so that small changes count in short
+// steps.
 struct verdict_limits {
     double alpha;          // of tests, and 1 - confidence of intervals; above 0, at most 0.5
     double relevant_share; // from 0
@@ -22,7 +23,7 @@ struct verdict_limits {
 // 0.05, 0.002, 1e5.
 struct verdict_limits verdict_default_limits(void);
 
-// False with ERR_USAGE and what was expected when a limit is not a number within its range.
+// False with ERR_USAGE and what was expected if a limit is not a number within its range.
 MUST_CHECK bool verdict_check_limits(const struct verdict_limits *limits, struct err *err);
 
 enum verdict {
@@ -31,40 +32,41 @@ enum verdict {
     VERDICT_SIGNIFICANT, // "significant"
 };
 
-// What the series of two single runs says of them, by the rules of its alerts.
+// Evidence on two single runs from their series, by the rules of its alerts.
 struct series_evidence {
     bool known;         // both are runs of one series on the same hardware
-    bool changed;       // a change of level lies between them, or one of them is an outlier
+    bool changed;       // the level changed between them, or one of them is an outlier
     double p_value;     // of the change of level; NaN without one
-    double fence_share; // what its runs usually differ by before the later of the two; NaN unknown
-    size_t runs;        // usual runs that the fence comes from
+    double fence_share; // usual difference between its runs before the later of the two; NaN:
+                        // unknown
+    size_t runs;        // usual runs that the fence is based on
 };
 
-// What is known beside the runs of the sides.
+// Evidence besides the runs of the sides.
 struct verdict_history {
     struct samples runs;           // step times of earlier runs of the base's series, oldest first
-    struct series_evidence series; // goes before them
+    struct series_evidence series; // takes precedence
 };
 
 // How a verdict was reached.
-// none          too few runs, and no history: the difference stands without an interval
-// equal         both sides hold the very same times (a run against itself)
+// none          too few runs, and no history: the difference has no interval
+// equal         both sides have exactly the same times (a run against itself)
 // mann_whitney  exact test over the runs of both sides
-// history       the difference against what neighbours of the series usually differ by
-// series        two single runs of one series, between which its level changed or of which one is
-// an
+// history       the difference against the usual one between neighbours in the series
+// series        two single runs of one series, with a change of level in between or one of them an
 //               outlier: its alerts and this verdict come from one judgement
 //
-// bound_share is that of equivalence.h at alpha where the method is mann_whitney, else high_share.
+// bound_share is that of equivalence.h at alpha if the method is mann_whitney, else high_share.
 //
-// Shares are relative to the base: 0.02 is 2 % slower, -0.02 the inverse. They are worked out on
-// logarithms, so that swapping the sides swaps the sign. NaN where not known.
+// Shares are relative to the base: 0.02 is 2 % slower, -0.02 the inverse. They are computed from
+// logarithms, so that swapping the sides swaps the sign. NaN if unknown.
 struct judgement {
     enum verdict verdict;
     bool relevant;      // significant, and large enough to matter
-    bool has_interval;  // whether low_share and high_share hold
-    double base_ns;     // median over the base's runs (of an even count the mean of the middle two)
-    double cand_ns;     // the same of the candidate's
+    bool has_interval;  // whether low_share and high_share are valid
+    double base_ns;     // median over the base's runs (for an even count the mean of the middle
+                        // two)
+    double cand_ns;     // same for the candidate's
     double shift_ns;    // base_ns x shift_share
     double shift_share; // Hodges-Lehmann: median of log(cand / base) over all pairs of runs
     double low_share, high_share;      // interval of shift_share with confidence 1 - alpha
@@ -72,18 +74,17 @@ struct judgement {
     double p_value;                    // two-sided; NaN unless method is mann_whitney or equal (1)
     double threshold_share;            // fence of the history, NaN without one
     double relevant_from_ns;           // smallest |shift_ns| that is relevant
-    size_t base_runs, cand_runs;       // that have a step time
+    size_t base_runs, cand_runs;       // with a step time
     size_t base_missing, cand_missing; // further runs that would allow the exact test
     const char *method;
 };
 
 // A side holds the step time of each of its runs in ns: the unit of evidence is the run. Values
-// that are not above zero or not finite are of runs without steps: they are left out. history may
-// be empty. The exact test is taken as soon as the counts of runs allow a p-value of alpha at all
-// (4 against 4, 3 against 5 and 2 against 8 for 0.05); else what the series says, or the fence of
-// the history, if there is one; else the noise is unknown. A side without any step time: unknown,
-// all figures NaN. ERR_USAGE for limits out of range, ERR_LIMIT above VERDICT_MAX_RUNS runs of a
-// side.
+// that are not positive or not finite come from runs without steps and are left out. history may be
+// empty. The exact test is used if the counts of runs allow a p-value of alpha at all (4 against 4,
+// 3 against 5 and 2 against 8 for 0.05); else the series' evidence, or the history's fence, if
+// there is one; else the noise is unknown. A side without any step time: unknown, all figures NaN.
+// ERR_USAGE for limits out of range, ERR_LIMIT above VERDICT_MAX_RUNS runs on a side.
 MUST_CHECK bool verdict_judge(struct samples base, struct samples cand,
                               const struct verdict_history *history,
                               const struct verdict_limits *limits, struct judgement *judgement,
@@ -94,10 +95,10 @@ const char *verdict_word(enum verdict verdict);
 
 enum gate { GATE_PASS, GATE_FAIL, GATE_UNDECIDED };
 
-// Whether the candidate may be let through when steps may become slower by max_regression (0.03 is
-// 3 %). pass is an equivalence test: bound_share and the best estimate are within the limit. fail:
-// the change is significant and its best estimate is above the limit, or the whole interval is.
-// Else undecided, and so it is without an interval or with a limit that is not a number.
+// Whether the candidate may pass if steps may become slower by max_regression (0.03 is 3 %). pass
+// is an equivalence test: bound_share and the best estimate are within the limit. fail: the change
+// is significant and its best estimate is above the limit, or the whole interval is. Otherwise
+// undecided, as it also is without an interval or with a limit that is not a number.
 enum gate verdict_gate(const struct judgement *judgement, double max_regression);
 
 // "pass", "fail" or "undecided".

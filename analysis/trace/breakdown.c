@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where device time went: all devices merged, each device alone, and over the steady steps.
+// Where device time went: all devices merged, each device separately, and over the steady steps.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/sweep.h"
 #include "analysis/report/tables.h"

@@ -7,13 +7,13 @@
 
 struct category_sum {
     int64_t calls, total_ns, owned_ns, kernels, ops;
-    bool overflow; // of total_ns: events of a hostile file that all last long and overlap
+    bool overflow; // of total_ns: a hostile file may have long, overlapping events
     uint8_t bar;   // enum bar: the same for all events of a category
 };
 
 enum member { MEMBER_KERNEL, MEMBER_OP };
 
-// Counts a name once per category; `seen` holds what was counted.
+// Counts a name once per category; `seen` tracks what was counted.
 static bool count_name(struct groups *seen, enum member member, enum category category, str_id name,
                        int64_t *count, struct err *err)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Backward is what the autograd engine launches, or any launch of a thread that is the engine's;
-// the optimizer annotates itself; forward is what a backward follows before the next optimizer.
+// Backward is what the autograd engine launches, or any launch on one of its threads; optimizers
+// annotate themselves; forward is what a backward follows before the next optimizer.
 #include "analysis/trace/comm_phase.h"
 
 #include "analysis/stats/sort.h"
 #include "ingest/base/search.h"
 
-// On a thread of the engine so many launches of the backward come on one other (of hooks) at least;
-// where one thread runs both passes there are about two.
+// On an engine thread there are at least this many backward launches per other launch (by hooks);
+// if one thread runs both passes the ratio is about two.
 #define ENGINE_RATIO 4
 
 const char *comm_phase_word(enum comm_phase phase)
@@ -79,7 +79,7 @@ static bool optimizes(const struct facts *facts, const struct launch *launch)
            !is_backward(launch);
 }
 
-// Annotations, and where there are none, the launches of optimizers' kernels.
+// Annotations or, if there are none, the launches of optimizer kernels.
 static uint32_t list_optimizer(const struct facts *facts, struct keyed *items)
 {
     const struct trace *trace = facts->trace;
@@ -124,7 +124,7 @@ static bool find_optimizer(struct comm_phases *phases, struct arena *arena, stru
 
 // --- one launch ---------------------------------------------------------------------------------
 
-// How many optimizers began at `now` or before.
+// How many optimizers started at `now` or before.
 static uint32_t optimizers_by(const struct comm_phases *phases, int64_t now)
 {
     return count_upto_i64(FIRST_OF(phases->optimizer, begin_ns), phases->optimizer_count,
@@ -138,7 +138,7 @@ static int64_t next_backward(const struct comm_phases *phases, int64_t now)
     return past < phases->backward_count ? phases->backward_ns[past] : INT64_MAX;
 }
 
-// End of the step's mark around `now`, the largest number without one.
+// End of the step's mark around `now`, the largest number if none.
 static int64_t mark_end(const struct facts *facts, int64_t now)
 {
     uint32_t count = facts->marked ? facts->step_count : 0;
@@ -148,7 +148,7 @@ static int64_t mark_end(const struct facts *facts, int64_t now)
     return inside ? facts->steps[at].mark_end_ns : INT64_MAX;
 }
 
-// engine: its thread serves the backward only.
+// engine: its thread only runs the backward.
 static enum comm_phase phase_of(const struct comm_phases *phases, const struct launch *launch,
                                 bool engine)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads copies from names of device events and calls, and from what HIP calls record.
+// Recognizes copies by the names of device events and calls, and by what HIP calls record.
 #include "analysis/trace/copy_kind.h"
 
-// What a name says, packed: direction and host memory of a device event in the low bits, whether a
-// call copies and whether it is asynchronous in the high ones.
+// The information in a name, packed: direction and host memory of a device event in the low bits,
+// whether a call copies and whether it is asynchronous in the high ones.
 #define DIRECTION_BITS 7u
 #define HOST_SHIFT     3
 #define HOST_BITS      3u
@@ -11,14 +11,14 @@
 #define CALL           (1u << 6)
 #define ASYNC          (1u << 7)
 
-// The first that is a part of the name in any case counts.
+// The first one contained in the name, in any case, counts.
 static const struct {
     const char *part;
     enum copy_direction direction;
 } directions[] = {
     {"memset", COPY_MEMSET},       {"fillbuffer", COPY_MEMSET},   {"htod", COPY_HTOD},
     {"dtoh", COPY_DTOH},           {"dtod", COPY_DTOD},           {"ptop", COPY_PTOP},
-    {"htoh", COPY_HTOH},           {"htoa", COPY_HTOD}, // arrays lie on the device
+    {"htoh", COPY_HTOH},           {"htoa", COPY_HTOD}, // arrays are on the device
     {"atoh", COPY_DTOH},           {"atod", COPY_DTOD},           {"dtoa", COPY_DTOD},
     {"atoa", COPY_DTOD},           {"hosttodevice", COPY_HTOD},   {"devicetohost", COPY_DTOH},
     {"devicetodevice", COPY_DTOD}, {"peertopeer", COPY_PTOP},     {"hosttohost", COPY_HTOH},
@@ -78,7 +78,7 @@ bool copy_names_make(const struct facts *facts, struct arena *arena, struct copy
     return true;
 }
 
-// What the launching call says of the copy, NULL when nothing.
+// What the launching call says about the copy, NULL if nothing.
 static const struct copy_call *asked(const struct facts *facts, uint32_t launch)
 {
     if (launch == FACTS_NONE)
@@ -88,7 +88,7 @@ static const struct copy_call *asked(const struct facts *facts, uint32_t launch)
     return copy == ARGS_NONE ? NULL : &trace->copy_calls[copy];
 }
 
-// A call that launched several copies says only what they move together.
+// A call that launched several copies gives only their total.
 static int64_t bytes_of(const struct facts *facts, uint32_t device, const struct copy_call *call)
 {
     const struct trace *trace = facts->trace;

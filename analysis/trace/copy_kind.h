@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a copy or memset on the device is: its direction, its host memory, its size, its call.
+// The properties of a copy or memset on the device: its direction, its host memory, its size, its
+// call.
 #ifndef ANALYSIS_COPY_KIND_H
 #define ANALYSIS_COPY_KIND_H
 
@@ -11,11 +12,11 @@ enum copy_wait { COPY_WAIT_UNKNOWN, COPY_WAIT_NO, COPY_WAIT_YES, COPY_WAIT_COUNT
 struct copy_kind {
     enum copy_direction direction;
     enum copy_host host;
-    enum copy_wait wait; // whether the launching call returns only when the copy is done
-    int64_t bytes;       // VALUE_ABSENT when not given
+    enum copy_wait wait; // whether the launching call returns only once the copy is done
+    int64_t bytes;       // VALUE_ABSENT if not given
 };
 
-// What the names say, read once per name.
+// The information in names, read once per name.
 struct copy_names {
     const struct facts *facts;
     uint8_t *names; // per text
@@ -25,13 +26,13 @@ struct copy_names {
 MUST_CHECK bool copy_names_make(const struct facts *facts, struct arena *arena,
                                 struct copy_names *names, struct err *err);
 
-// Of a device event of the memory class.
+// For a device event of the memory class.
 //
-// The direction is what the launching call asked for where it says so (HIP does), because ROCm
-// records copies from and to pinned host memory as device to device; else that of the name.
-// The call waits when it ends no earlier than the copy. Calls that are no copies (graph launches)
-// and asynchronous calls without pageable memory never do; synchronous copies to the host always
-// do, though clocks that differ by a microsecond may say otherwise.
+// The direction is what the launching call requested, if recorded (by HIP), because ROCm records
+// copies from and to pinned host memory as device to device; otherwise it is taken from the name.
+// The call waits if it ends no earlier than the copy. Calls that are not copies (graph launches)
+// and asynchronous calls without pageable memory never wait; synchronous copies to the host always
+// do, though clocks that differ by a microsecond may suggest otherwise.
 struct copy_kind copy_kind_of(const struct copy_names *names, uint32_t device);
 
 // Whether the launch is a call that copies or sets memory, so that its time counts as theirs.

@@ -30,7 +30,7 @@ struct counter_reader counter_read(const struct trace *trace, const struct count
                                    counter->first};
 }
 
-// When the value of a sample ceases to hold.
+// When the value of a sample stops holding.
 static int64_t end_of(const struct counter_reader *reader, uint32_t sample)
 {
     const struct counter_sample *samples = reader->trace->counter_samples;
@@ -73,7 +73,7 @@ double counter_mean_value(const struct counter_mean *mean)
 
 const char *counter_unit(struct str name)
 {
-    // The first that the name contains.
+    // The first one contained in the name.
     static const struct {
         const char *part, *unit;
     } units[] = {

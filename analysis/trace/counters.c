@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counters that the profiler sampled beside the events: of the device's units, or of the host.
+// Counters that the profiler sampled alongside the events: of the device's units, or of the host.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/context.h"
 #include "analysis/trace/counter_steps.h"
@@ -9,12 +9,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Real recordings have a handful; a damaged file may have any number.
+// Real recordings have a few; a damaged file may have any number.
 #define MOST_COUNTERS  512u
 #define MOST_STEP_ROWS 100000u
 #define MOST_POINTS    100000u // of all counters
-#define POINTS         1000u   // of one
-#define KEPT           4       // of a piece: first, least, most and last
+#define POINTS         1000u   // of each
+#define KEPT           4       // per piece: first, minimum, maximum and last
 
 struct counting {
     const struct facts *facts;
@@ -44,7 +44,7 @@ static bool device_of_text(struct str text, char device[32])
     return true;
 }
 
-// By the process, its name or the counter's own; a process that is a number when it is a device.
+// By the process, its name or the counter's own; a numeric process if it is a device.
 static void find_device(struct counting *counting)
 {
     const struct trace *trace = counting->facts->trace;
@@ -158,7 +158,7 @@ static bool add_point(const struct counting *counting, uint32_t sample, struct e
     return row_end(&row, &table_counter_series, counting->report, err);
 }
 
-// Of samples first .. end - 1 the first, the last, and the first least and most.
+// Of samples first .. end - 1 the first, the last, and the first minimum and maximum.
 static bool add_piece(const struct counting *counting, uint32_t first, uint32_t end,
                       struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the trace says of where and how it was made, as keys and values.
+// Where and how the trace was made, according to the trace, as keys and values.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/member_json.h"
 #include "analysis/trace/platform.h"
@@ -8,8 +8,8 @@
 
 #include <stdio.h>
 
-#define MAX_ROWS  256 // members come from the file; more are left out
-#define MAX_VALUE 400 // bytes of a value that are kept
+#define MAX_ROWS  256 // members come from the file; further ones are left out
+#define MAX_VALUE 400 // bytes kept of a value
 
 struct writer {
     struct report *report;
@@ -18,7 +18,7 @@ struct writer {
     unsigned rows;
 };
 
-// Members that differ from file to file without meaning anything, and those read elsewhere.
+// Members that differ from file to file without meaning, and those read elsewhere.
 static bool is_left_out(struct str key)
 {
     static const char *const keys[] = {"traceEvents",    "traceName",           "trace_id",
@@ -73,7 +73,7 @@ static bool add_object(struct writer *writer, struct str prefix, json_t *object,
     return true;
 }
 
-// The devices of a node are alike; the first one stands for them.
+// The devices of a node are alike; the first one represents them.
 static bool add_gpu(struct writer *writer, json_t *devices, struct err *err)
 {
     static const char *const names[][2] = {
@@ -124,7 +124,7 @@ static bool add_member(struct writer *writer, const struct trace *trace, uint32_
     return ok;
 }
 
-// Choices of the user, so that comparisons show where they differ.
+// The user's options, so that comparisons show where they differ.
 static bool add_options(struct writer *writer, const struct analysis_options *options,
                         struct err *err)
 {
@@ -138,8 +138,8 @@ static bool add_options(struct writer *writer, const struct analysis_options *op
     return add(writer, STR("stepscope.warmup"), str_of(text), err);
 }
 
-// Under names that every vendor's traces share, so that comparisons put them side by side. What the
-// file itself says under such a name goes before.
+// Under keys common to all vendors' traces, so that comparisons align them. The file's own entry
+// under such a key takes precedence.
 static bool add_platform(struct writer *writer, const struct facts *facts, struct err *err)
 {
     struct platform platform;

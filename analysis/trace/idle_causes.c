@@ -9,11 +9,12 @@
 // Which gaps a group of rows is about, by cause.
 struct scope {
     const char *device;  // NULL: all merged
-    int64_t *lengths_ns; // those of cause c begin at first[c]
+    int64_t *lengths_ns; // those of cause c start at first[c]
     int64_t *scratch;    // room for as many
     uint32_t first[IDLE_CAUSE_COUNT + 1];
     int64_t total_ns[IDLE_CAUSE_COUNT];
-    str_id event[IDLE_CAUSE_COUNT]; // name of host event whose gaps are longest together, 0 without
+    str_id event[IDLE_CAUSE_COUNT]; // name of the host event with the longest gaps in total, 0
+                                    // without
 };
 
 static void part(const struct gap_list *list, struct scope *scope)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The longest idle gaps with what surrounds them on device and host.
+// The longest idle gaps with their context on device and host.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/gaps.h"
 #include "analysis/facts/host_places.h"

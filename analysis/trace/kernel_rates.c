@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Time per call of each kernel by the work that a call does, so that ranks of a run can be compared
-// at equal work.
+// Time per call of each kernel by the work of a call, so that the ranks of a run can be compared at
+// equal work.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/grouping.h"
 #include "analysis/facts/op_calls.h"
@@ -13,9 +13,9 @@
 #define MAX_ROWS   1000                     // those with the most time
 #define WORK_MASK  (((int64_t)1 << 52) - 1) // what a number with a fraction holds exactly
 #define FEW_BLOCKS 608                      // at most: 2 per compute unit of the largest devices
-#define STEP_SHARE 0.25                     // of a step's compute that shows how fast it ran
+#define STEP_SHARE 0.25                     // of a step's compute that must show how fast it ran
 
-// Calls that do equal work, in the steady steps; in the whole trace where there are none.
+// Calls that do equal work, in the steady steps; in the whole trace if there are none.
 struct kind {
     int64_t total_ns;
     uint32_t calls, device; // one of its events
@@ -33,7 +33,7 @@ static const struct device_args *args_of(const struct facts *facts, uint32_t dev
     return args == ARGS_NONE ? NULL : &facts->trace->device_args[args];
 }
 
-// What the operator that launched it was given; nothing where that is not recorded.
+// The inputs of the operator that launched it; nothing if not recorded.
 static struct op_inputs inputs_of(const struct facts *facts, uint32_t device)
 {
     uint32_t launch = facts->devices[device].launch;
@@ -90,8 +90,8 @@ static bool holds(struct str text, struct str word)
     return false;
 }
 
-// Whether its time also follows from the values that it is given: which rows of a table, how many
-// tokens for each expert, where the sequences of a batch end.
+// Whether its time also depends on its input values: which rows of a table, how many tokens for
+// each expert, where the sequences of a batch end.
 static bool depends_on_values(const struct facts *facts, uint32_t device)
 {
     enum category category = (enum category)facts->devices[device].category;
@@ -103,8 +103,8 @@ static bool depends_on_values(const struct facts *facts, uint32_t device)
     return depends;
 }
 
-// What is known of the work of a call. A grid that does no more than fill the device is that of a
-// kernel which shares out any work among so many blocks.
+// What is known about the work of a call. If the grid does no more than fill the device, the kernel
+// may be one that splits any amount of work over that many blocks.
 static const char *basis_of(const struct facts *facts, uint32_t device)
 {
     const struct device_args *args = args_of(facts, device);
@@ -124,7 +124,7 @@ static uint64_t hash_text(uint64_t seed, struct str text)
     return hash_mix(seed ^ 0x9E3779B97F4A7C15u, hash_bytes(text.at, text.len) | 1);
 }
 
-// A number that stands for the launch shape and the operator's shapes and types.
+// A number that identifies the launch shape and the operator's shapes and types.
 static int64_t work_of(const struct facts *facts, uint32_t device)
 {
     const struct device_args *args = args_of(facts, device);
@@ -178,10 +178,10 @@ static bool add_rows(const struct rates *rates, struct arena *arena, struct repo
 struct step_time {
     int64_t compute_ns;
     int64_t known_ns;  // of kernels whose calls do equal work
-    double usually_ns; // what those take on average
+    double usually_ns; // their average
 };
 
-// Whether calls of a kind do equal work, as far as is recorded, and some counted.
+// Whether calls of a kind do equal work, as far as recorded, and some counted.
 static bool compares(const struct facts *facts, const struct kind *kind)
 {
     const char *basis = kind->calls ? basis_of(facts, kind->device) : NULL;

@@ -11,8 +11,8 @@
 struct kernel {
     int64_t total_ns, steady_ns, owned_ns, exposed_ns;
     uint32_t steady_calls;
-    uint32_t by_op;    // a device event with the (name, op, category) that has most time
-    uint32_t by_shape; // a device event with the shape of most calls; FACTS_NONE without shapes
+    uint32_t by_op;    // a device event with the (name, op, category) with most time
+    uint32_t by_shape; // a device event with the most frequent shape; FACTS_NONE without shapes
 };
 
 // Device events of one name, operator, class, category and shape.
@@ -38,7 +38,7 @@ static uint32_t shape_number(const struct facts *facts, uint32_t device)
     return args == ARGS_NONE ? FACTS_NONE : facts->trace->device_args[args].shape;
 }
 
-// Class and category: one operator may launch a kernel within an attention and elsewhere.
+// Class and category: one operator may launch a kernel both inside an attention and elsewhere.
 static uint64_t nature_of(const struct facts *facts, uint32_t device)
 {
     return (uint64_t)facts->devices[device].category << 2 | facts->devices[device].class;
@@ -57,7 +57,7 @@ static int64_t time_of(const struct device_event *device)
     return device->end_ns - device->begin_ns;
 }
 
-// Names the kernels; names.group_of, which has the kinds, becomes that of the kernels.
+// Names the kernels; names.group_of, which has the kinds, is changed to the kernels.
 static bool sum_kinds(struct kernels *all, struct groups *names, struct err *err)
 {
     const struct facts *facts = all->facts;
@@ -97,7 +97,7 @@ static bool find_kinds(struct kernels *all, struct err *err)
     return ok;
 }
 
-// A part of the kinds of a name: those with one operator, or with one shape.
+// A part of a name's kinds: those with one operator, or with one shape.
 struct part {
     int64_t weight;
     uint32_t kernel, device;
@@ -138,7 +138,7 @@ static bool sum_parts(const struct kernels *all, part_key *key_of, struct groups
     return true;
 }
 
-// The heaviest part of each kernel, the first to come among equals; heaviest[] per kernel.
+// The heaviest part of each kernel, the first among equals; heaviest[] per kernel.
 static bool pick(const struct kernels *all, part_key *key_of, struct part *heaviest,
                  struct err *err)
 {
@@ -203,7 +203,7 @@ static const struct launch_shape *shape_of(const struct facts *facts, uint32_t d
     return &facts->trace->shapes[facts->trace->device_args[args].shape];
 }
 
-// "x,y,z" in text, or null when nothing was recorded.
+// "x,y,z" in text, or null if nothing was recorded.
 static void add_dims(struct row *row, const int32_t dims[3], char text[48])
 {
     snprintf(text, 48, "%d,%d,%d", dims[0], dims[1], dims[2]);

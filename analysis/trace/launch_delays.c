@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What launching cost, by the name of the launching call.
+// The cost of launching, by the name of the launching call.
 #include "analysis/trace/analyses.h"
 #include "analysis/stats/groups.h"
 #include "analysis/report/ranked.h"
@@ -13,7 +13,7 @@
 struct delays {
     struct groups names;
     uint32_t *name_of;                      // per launch
-    uint32_t *first;                        // per name and one more
+    uint32_t *first;                        // per name, plus one
     int64_t *call_ns, *delay_ns, *start_ns; // one per launch
     int64_t *scratch;                       // room for as many
     int64_t *short_kernels;                 // per name
@@ -40,7 +40,7 @@ static bool group(const struct facts *facts, struct arena *arena, struct delays 
            delays->scratch && delays->short_kernels;
 }
 
-// later - earlier, cut at the largest numbers.
+// later - earlier, saturating.
 static int64_t since(int64_t earlier_ns, int64_t later_ns)
 {
     int64_t difference_ns;
@@ -64,7 +64,7 @@ static void place(const struct facts *facts, uint32_t launch, uint32_t at, struc
 
 static void fill(const struct facts *facts, struct delays *delays)
 {
-    uint32_t *ends = delays->first + 1; // count up from each name's begin to its end
+    uint32_t *ends = delays->first + 1; // count up from each name's start to its end
     for (uint32_t l = 0; l < facts->launch_count; l++)
         ends[delays->name_of[l] + 1]++;
     for (uint32_t n = 0; n < delays->names.count; n++)
@@ -104,7 +104,7 @@ static bool add_row(const struct facts *facts, const struct delays *delays, uint
     return row_end(&row, &table_launch_delays, report, err);
 }
 
-// Rows in order of the number of launches.
+// Rows by number of launches.
 static bool add_rows(const struct facts *facts, const struct delays *delays, struct arena *arena,
                      struct report *report, struct err *err)
 {

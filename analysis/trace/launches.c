@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How launches on the host and device events belong together.
+// How host launches and device events are linked.
 #include "analysis/trace/analyses.h"
 #include "analysis/stats/stats.h"
 #include "analysis/report/tables.h"
@@ -21,8 +21,8 @@ static bool add(struct report *report, struct metric metric, struct err *err)
     return row_end(&row, &table_launches, report, err);
 }
 
-// Correlations count up, so what is lower than that of every launch was launched earlier. A trace
-// without launches does not tell.
+// Correlations count up, so events with a lower one than every launch were launched earlier. A
+// trace without launches does not show it.
 static int64_t count_early(const struct facts *facts)
 {
     const struct trace *trace = facts->trace;
@@ -72,7 +72,7 @@ static bool add_counts(const struct facts *facts, struct report *report, struct 
 
 // Times between launches and their device events.
 struct delays {
-    int64_t *delay_ns, *start_ns; // from the end and from the begin of the launch; one per link
+    int64_t *delay_ns, *start_ns; // from the end and from the start of the launch; one per link
     int64_t *scratch;
 };
 

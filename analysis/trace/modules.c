@@ -6,7 +6,7 @@
 #include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
 
-// Owned time of one module, of itself and with the modules below.
+// Owned time of one module, by itself and with the modules below.
 struct module_time {
     int64_t forward_self_ns, backward_self_ns, recompute_self_ns;
     int64_t forward_ns, backward_ns, recompute_ns;
@@ -106,7 +106,7 @@ static bool add_row(const struct module_walk *walk, uint32_t index, struct repor
     return ok;
 }
 
-// The root first, then by total time; ids are those of the facts, so any order may be read.
+// The root first, then by total time; ids are those of the facts, so any order can be read.
 static bool add_rows(const struct module_walk *walk, struct arena *arena, struct report *report,
                      struct err *err)
 {
@@ -135,8 +135,8 @@ static bool add_metric(struct report *report, struct metric_row metric, struct e
     return row_end(&row, &table_metrics, report, err);
 }
 
-// What checkpointing repeats shows by Python frames, or by the engine's operators when it runs a
-// function; without either nobody can tell whether there was any.
+// What checkpointing repeats is visible through Python frames, or through the engine's operators
+// when it runs a function; without either it is unknown whether there was any.
 static bool add_metrics(const struct module_walk *walk, struct report *report, struct err *err)
 {
     int64_t recompute_ns = walk->times[0].recompute_ns;

@@ -9,7 +9,7 @@
 #include "analysis/report/tables.h"
 #include "analysis/stats/tally.h"
 
-#define MAX_ROWS 5000 // of single shapes; what owns less is summed in one row
+#define MAX_ROWS 5000 // of single shapes; those that own less are summed in one row
 #define OTHER    STR("(other shapes)")
 
 struct shape_row {
@@ -102,7 +102,7 @@ static bool gather_samples(struct shape_table *table, struct arena *arena, struc
     for (uint32_t c = 0; c < count; c++)
         table->samples[table->rows[table->row_of[c]].first++] =
             table->facts->calls->calls[c].self_ns;
-    for (uint32_t r = 0; r < table->keys.count; r++) // each has moved to the begin of the next
+    for (uint32_t r = 0; r < table->keys.count; r++) // each has moved to the start of the next
         table->rows[r].first -= (uint32_t)table->rows[r].launching;
     return true;
 }

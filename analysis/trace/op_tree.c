@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators as they call each other, with the kernels they launched, merged by path of names.
-// Some 5 % of the scan's time: each call is looked up below its parent; names alone do not tell
-// branches apart.
+// The operator call tree with the kernels they launched, merged by path of names.
+// About 5 % of the scan's time: each call is looked up below its parent, as names alone do not
+// identify branches.
 #include "analysis/trace/analyses.h"
 #include "analysis/stats/groups.h"
 #include "analysis/facts/op_calls.h"
 #include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
 
-// Operators deeper than this, and what comes past the number of nodes, count as the one above.
+// Operators deeper than this, and nodes beyond the limit, count as their parent.
 #define MAX_DEPTH 64
 #define MAX_NODES 200000
 
@@ -52,8 +52,8 @@ static bool add_child(struct op_tree *tree, uint32_t parent, str_id name, enum n
                   err);
 }
 
-// The node of that name and kind below parent, added when new; past MAX_NODES only NODE_MORE is
-// added, of which each node has one at most.
+// The node with that name and kind below parent, added if new; beyond MAX_NODES only NODE_MORE is
+// added, at most one per node.
 static inline bool child(struct op_tree *tree, uint32_t parent, str_id name, enum node_kind kind,
                          uint32_t *node, struct err *err)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators by name: what their calls launched, alone and with the calls below.
-// The dearest analysis (some 6 % of the scan, tests/bench/README.md): it walks every call of an
-// operator, of which there are more than kernels, and gives each launch to all names around it.
+// The most expensive analysis (about 6 % of the scan, tests/bench/README.md): it walks every
+// operator call, of which there are more than kernels, and adds each launch to all names around it.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/op_calls.h"
 #include "analysis/report/ranked.h"
@@ -9,7 +9,7 @@
 #include "analysis/report/tables.h"
 #include "analysis/stats/tally.h"
 
-// Names around a launch that get a total, from the outside; no program nests as deeply, and a
+// Names around a launch that get a total, from the outside; no program nests this deeply, and a
 // hostile file must not make each launch count a thousand times.
 #define MAX_OPEN 64
 
@@ -20,7 +20,7 @@ enum { OUTERMOST, NESTED, TOO_DEEP }; // marks of frames
 struct op_row {
     str_id name;
     uint32_t category; // enum category
-    uint32_t open;     // calls on the way down to the call at hand
+    uint32_t open;     // open calls on the path to the current one
     uint32_t directions;
     uint32_t first; // of its samples
     int64_t calls, host_ns;
@@ -38,7 +38,7 @@ struct op_table {
     int64_t *samples; // self_ns of the launching calls by row, and room for as many
     struct tally categories;
     uint32_t open_names;
-    const struct op_call *last; // launching call that was visited last
+    const struct op_call *last; // launching call visited last
 };
 
 static bool open_row(struct op_table *table, str_id name, struct err *err)
@@ -72,7 +72,7 @@ static bool make_rows(struct op_table *table, struct arena *arena, struct err *e
 {
     const struct trace *trace = table->facts->trace;
     table->row_of = arena_array(arena, trace->strings.count, sizeof *table->row_of, err);
-    if (!table->row_of || !open_row(table, 0, err)) // of what no operator launched
+    if (!table->row_of || !open_row(table, 0, err)) // for launches without an operator
         return false;
     for (uint32_t t = 0; t < trace->track_count; t++) {
         const struct track *track = &trace->tracks[t];
@@ -182,7 +182,7 @@ static bool gather_samples(struct op_table *table, struct arena *arena, struct e
         table->rows[r].first = table->rows[r - 1].first + (uint32_t)table->rows[r - 1].launching;
     for (uint32_t c = 0; c < calls->count; c++)
         table->samples[row_of(table, calls->calls[c].op)->first++] = calls->calls[c].self_ns;
-    for (uint32_t r = 0; r < table->count; r++) // each has moved to the begin of the next
+    for (uint32_t r = 0; r < table->count; r++) // each has moved to the start of the next
         table->rows[r].first -= (uint32_t)table->rows[r].launching;
     return true;
 }

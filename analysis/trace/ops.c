@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators by the device time that they launched directly.
+// Operators by the device time they launched directly.
 #include "analysis/trace/analyses.h"
 #include "analysis/stats/groups.h"
 #include "analysis/facts/op_calls.h"

@@ -34,7 +34,7 @@ static bool find_place(struct part_walk *walk, uint32_t launch, uint32_t call, s
     return groups_index(&walk->keys->places, call, module, &walk->place_of[launch], err);
 }
 
-// Call 0 has no operator; its launches, and the place of what no launch is known of.
+// Call 0 has no operator; its launches, and the place for events without a known launch.
 static bool find_unnamed(struct part_walk *walk, struct err *err)
 {
     const struct facts *facts = walk->facts;

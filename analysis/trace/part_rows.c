@@ -8,14 +8,14 @@
 #include "analysis/names/shape_text.h"
 #include "analysis/report/tables.h"
 
-#define MAX_ROWS      20000 // with more, modules are not told apart, then shapes, then kernels
+#define MAX_ROWS      20000 // beyond that, modules are merged, then shapes, then kernels
 #define OTHER_SHAPES  STR("(other shapes)")
 #define OTHER_KERNELS STR("(other kernels)")
 
 struct part_list {
     const struct facts *facts;
     const struct part_keys *keys;
-    struct str *paths; // per module, NULL text until it is asked for
+    struct str *paths; // per module, NULL text until needed
     struct arena *scratch;
     struct report *report;
 };
@@ -59,7 +59,7 @@ static bool add_part(struct part_list *list, const struct part *part, struct err
     return row_end(&row, &table_parts, list->report, err);
 }
 
-// A row that stands for no operator.
+// A row without an operator.
 static bool add_sum(struct part_list *list, enum bar bar, const char *category, struct str kernel,
                     const struct part *part, struct err *err)
 {
@@ -87,7 +87,7 @@ static bool add_idle(struct part_list *list, struct err *err)
     return true;
 }
 
-// What has no row of its own, by category.
+// What has no separate row, by category.
 static bool add_others(struct part_list *list, const struct ranked *ranked, uint32_t count,
                        struct err *err)
 {

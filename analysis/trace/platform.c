@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Versions are read from members that Kineto writes, and from a record of torch's environment
-// inside another member. Of the latter only the fields named here are read: it may hold secrets.
+// inside another member. Of the latter only the fields named here are read: it may contain secrets.
 #include "analysis/trace/platform.h"
 
 #include "analysis/facts/member_json.h"
@@ -27,7 +27,7 @@ static const char *flavour_of_key(struct str key)
     return NULL;
 }
 
-// By the calls that launched its work, else by what the profiler says of itself.
+// By the calls that launched its work, else by what the profiler says about itself.
 static const char *flavour_of(const struct facts *facts)
 {
     const struct trace *trace = facts->trace;
@@ -77,7 +77,7 @@ static bool take_text(const json_t *object, const char *key, const char *before,
     return text != NULL;
 }
 
-// What torch.utils.collect_env said, when whoever made the file put it in.
+// The output of torch.utils.collect_env, if whoever made the file included it.
 static bool read_torch(const struct trace *trace, struct arena *arena, struct platform *platform,
                        struct err *err)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace ran on, in words that mean the same for every vendor.
+// What a trace ran on, in words with the same meaning for every vendor.
 #ifndef ANALYSIS_PLATFORM_H
 #define ANALYSIS_PLATFORM_H
 
 #include "analysis/facts/facts.h"
 
 struct platform {
-    const char *flavour;  // "cuda" or "rocm", NULL when nothing says so
-    struct str framework; // "PyTorch 2.6.0+cu124"; all "" when not recorded
+    const char *flavour;  // "cuda" or "rocm", NULL if nothing shows it
+    struct str framework; // "PyTorch 2.6.0+cu124"; all "" if not recorded
     struct str driver;    // "575.51.03", or what it supports: "CUDA 12.9", "HIP 6.4.43483"
     struct str runtime;   // "CUDA 12.4"
 };

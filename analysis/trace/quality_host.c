@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the trust report on the host's side: what profiling itself took, what was launched
-// before it began, and clocks that disagree.
+// The host's part of the trust report: the profiler's own cost, what was launched before recording
+// started, and clocks that disagree.
 #include "analysis/trace/quality_host.h"
 
 #include "analysis/facts/overheads.h"
@@ -18,7 +18,7 @@ static bool lies_within(const struct facts *facts, uint32_t event)
            facts_event_end(trace, event) > facts->begin_ns;
 }
 
-// The next such event from `event` on; event_count when there is none.
+// The next such event from `event` on; event_count if there is none.
 static uint32_t next_overhead(const struct facts *facts, uint32_t event)
 {
     const struct trace *trace = facts->trace;
@@ -41,7 +41,7 @@ static uint32_t count_overhead(const struct facts *facts)
     return count;
 }
 
-// Union of the overhead within the window. items has room for twice the events.
+// Union of the overhead inside the window. items has room for twice the events.
 static int64_t overhead_ns(const struct facts *facts, struct keyed *items, uint32_t count)
 {
     const struct trace *trace = facts->trace;
@@ -110,8 +110,8 @@ static bool add_cost_of_options(const struct facts *facts, struct report *report
 
 // --- launches -----------------------------------------------------------------------------------
 
-// Device events without a launch before the first one with a launch on their stream were launched
-// before the recording began; the others have lost theirs. begun has one entry per track.
+// Device events without a launch that come before the first one with a launch on their stream were
+// launched before recording started; the others have lost theirs. begun has one entry per track.
 static void sort_unlinked(const struct facts *facts, bool *begun, struct quality *before,
                           struct quality *lost)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the trust report on the host's side.
+// The host's part of the trust report.
 #ifndef ANALYSIS_QUALITY_HOST_H
 #define ANALYSIS_QUALITY_HOST_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trust report: what was repaired, left out, cut or uncertain, and what that does to numbers.
+// The trust report: what was repaired, left out, cut or uncertain, and its effect on the numbers.
 #include "analysis/trace/quality_host.h"
 
 #include "analysis/trace/analyses.h"
@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-// How bad each repair is, and what it does to the numbers.
+// How severe each repair is, and its effect on the numbers.
 static const struct {
     const char *severity, *effect;
 } repairs[REPAIR_COUNT] = {
@@ -141,7 +141,7 @@ static bool add_graphs(const struct facts *facts, struct report *report, struct 
     return !replayed || quality_add(report, &graphs, err);
 }
 
-// Events that begin before their predecessor on the stream ended. last_ns has one entry per track.
+// Events that start before their predecessor on the stream ended. last_ns has one entry per track.
 static void count_overlaps(const struct facts *facts, int64_t *last_ns, struct quality *quality)
 {
     for (uint32_t t = 0; t < facts->trace->track_count; t++)
@@ -286,7 +286,7 @@ static bool add_calls_left_out(const struct facts *facts, struct report *report,
 
 #define UNRECORDED_WARN_SHARE 0.01 // of the window
 
-// Gaps of a cause, all devices merged.
+// Gaps with a cause, all devices merged.
 static int64_t count_gaps(const struct facts *facts, enum idle_cause cause)
 {
     int64_t count = 0;

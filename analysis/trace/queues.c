@@ -7,12 +7,12 @@
 
 #define FULL 1000 // launches block at about this many
 
-// Arrays have room for the events of any stream.
+// Arrays with room for the events of any stream.
 struct queue_memory {
     int64_t *launch_ns, *begin_ns; // ascending: when launches join the queue and leave it
     int64_t *scratch;
-    int64_t *level_ns;   // time by number of queued events, one more than events
-    uint32_t *queued_on; // per launch: the last row it queued on, plus 1
+    int64_t *level_ns;   // time by number of queued events; one more than events
+    uint32_t *queued_on; // per launch: the last row it was queued on, plus 1
 };
 
 static int64_t within(const struct facts *facts, int64_t time_ns)
@@ -22,8 +22,8 @@ static int64_t within(const struct facts *facts, int64_t time_ns)
     return time_ns < facts->end_ns ? time_ns : facts->end_ns;
 }
 
-// How many launches queue on a stream: each once, until its first event there begins. Devices work
-// in the order of launches, which then need no sorting.
+// How many launches queue on a stream: each once, until its first event there starts. Devices work
+// in launch order, so launches need no sorting.
 static uint32_t gather(const struct facts *facts, const struct streams *streams, uint32_t track,
                        struct queue_memory *memory)
 {
@@ -47,8 +47,8 @@ static uint32_t gather(const struct facts *facts, const struct streams *streams,
     return count;
 }
 
-// Fills level_ns and returns how many levels it has. Of a launch and a begin at the same time the
-// launch comes first, so that no level is below 0.
+// Fills level_ns and returns the number of levels. If a launch and a start coincide, the launch
+// comes first, so that no level is negative.
 static uint32_t weigh(const struct facts *facts, uint32_t count, struct queue_memory *memory)
 {
     uint32_t launched = 0, levels = 1;
@@ -64,11 +64,11 @@ static uint32_t weigh(const struct facts *facts, uint32_t count, struct queue_me
         if (launched - begun == levels)
             memory->level_ns[levels++] = 0;
     }
-    memory->level_ns[0] += facts->end_ns - now_ns; // all have begun
+    memory->level_ns[0] += facts->end_ns - now_ns; // all have started
     return levels;
 }
 
-// The smallest level with at least that percentage of the time at or below it.
+// The lowest level with at least that percentage of the time at or below it.
 static uint32_t percentile(const int64_t *level_ns, uint32_t levels, int64_t window_ns,
                            int64_t percent)
 {

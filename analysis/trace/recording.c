@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a recording holds and lacks, what that shows or would show, and how to record it.
+// What a recording has and lacks, what that shows or would show, and how to record it.
 #include "analysis/trace/analyses.h"
 #include "analysis/stats/stats.h"
 #include "analysis/report/tables.h"
 
 #include <math.h>
 
-#define PRESENT_SHARE \
-    0.9 // of the events concerned; the rest cannot have it, such as work of others
+#define PRESENT_SHARE 0.9 // of the relevant events; the rest cannot have it, such as work of others
 
 enum recording_item {
     ITEM_DEVICE_EVENTS,
@@ -30,7 +29,7 @@ enum recording_item {
 
 static const struct {
     const char *item, *shows, *how, *cost;
-    const char *silent; // findings that it takes, NULL: none
+    const char *silent; // findings that need it, NULL: none
 } texts[ITEM_COUNT] = {
     [ITEM_DEVICE_EVENTS] = {"device_events",
                             "kernels and copies: the breakdown, and everything based on it",
@@ -100,7 +99,7 @@ static const struct {
                      "gemm_below_roofline, attention_below_roofline, memory_near_capacity"},
 };
 
-// Events concerned, and those among them that have it.
+// Relevant events, and those among them that have it.
 struct tally {
     uint64_t of, have;
 };
@@ -190,8 +189,8 @@ static void count_all(struct recording *recording)
     count(recording, ITEM_DEVICE, facts->identity.gpu.len > 0);
 }
 
-// Some of what carries stacks or modules can have none, such as what the backward launches from its
-// own thread: any is enough. Steps leave out what lies between them.
+// Some events with stacks or modules can have none, such as what the backward launches from its own
+// thread: any is enough. Steps leave out what is between them.
 static bool any_is_enough(enum recording_item item)
 {
     return item == ITEM_STACKS || item == ITEM_MODULES || item == ITEM_STEPS;
@@ -205,7 +204,7 @@ static const char *state_of(enum recording_item item, const struct tally *tally)
     return most || any_is_enough(item) ? "present" : "partial";
 }
 
-// A trace of one rank without communication lacks nothing by lacking these.
+// A trace of a single rank without communication misses nothing without these.
 static bool is_pointless(const struct recording *recording, enum recording_item item)
 {
     bool alone = recording->tallies[ITEM_COLLECTIVES].of == 0;

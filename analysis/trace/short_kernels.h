@@ -3,6 +3,6 @@
 #ifndef ANALYSIS_SHORT_KERNELS_H
 #define ANALYSIS_SHORT_KERNELS_H
 
-#define SHORT_KERNEL_NS 10000 // shorter ones cost about as much to launch as to run
+#define SHORT_KERNEL_NS 10000 // shorter ones take about as long to launch as to run
 
 #endif

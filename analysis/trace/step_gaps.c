@@ -5,7 +5,7 @@
 void step_gaps_visit(const struct facts *facts, step_gap_visitor *visit, void *context)
 {
     if (facts->step_count == 0)
-        return; // and no array of them
+        return; // nor an array of them
     const struct step *step = facts->steps, *end = facts->steps + facts->step_count;
     for (uint32_t i = 0; i < facts->gaps.count; i++) {
         const struct gap *gap = &facts->gaps.gaps[i];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The idle gaps of all devices merged as the steady steps cut them.
+// The idle gaps of all devices merged, as cut by the steady steps.
 #ifndef ANALYSIS_STEP_GAPS_H
 #define ANALYSIS_STEP_GAPS_H
 
@@ -7,8 +7,8 @@
 
 typedef void step_gap_visitor(void *context, const struct gap *gap, int64_t length_ns);
 
-// Calls visit for each piece of a gap that lies in a steady step, in order of time; a gap comes
-// several times in a row when a step begins within it. Linear.
+// Calls visit for each piece of a gap that is in a steady step, in time order; a gap occurs several
+// times in a row if a step starts within it. Linear.
 void step_gaps_visit(const struct facts *facts, step_gap_visitor *visit, void *context);
 
 #endif

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The spans of the passes come from the phases of compute kernels; how long they compute, from the
-// sweep; how often they take turns, from the order of their launches.
+// sweep; how often they alternate, from the order of their launches.
 #include "analysis/trace/step_passes.h"
 
 #include "analysis/stats/sort.h"
 #include "analysis/facts/sweep.h"
 #include "analysis/report/tables.h"
 
-// A forward with fewer launches than this share of the step's longest one is no micro-batch.
+// A forward with fewer launches than this fraction of the step's longest one is not a micro-batch.
 #define SHORT_FORWARD 10
 
 struct pass_span {
-    int64_t begin_ns, end_ns; // none when it does not end after it begins
+    int64_t begin_ns, end_ns; // none if it does not end after it starts
     int64_t compute_ns;
 };
 
 struct passes {
     struct pass_span passes, optimizer;
-    int64_t last_ns;       // end of the last compute that is not the optimizer's
-    int64_t micro_batches; // forwards that a backward follows
+    int64_t last_ns;       // end of the last compute other than the optimizer's
+    int64_t micro_batches; // forwards followed by a backward
 };
 
 struct step_passes {
@@ -53,7 +53,7 @@ static void add_kernel(struct passes *passes, const struct device_event *device,
     passes->last_ns = device->end_ns > passes->last_ns ? device->end_ns : passes->last_ns;
 }
 
-// Without a backward the passes end with whatever is not the optimizer's.
+// Without a backward the passes end with anything other than the optimizer.
 static void find_spans(struct step_passes *all)
 {
     const struct facts *facts = all->facts;
@@ -80,7 +80,8 @@ static void add_overlap(struct pass_span *span, const struct segment *segment)
     span->compute_ns += end_ns > begin_ns ? end_ns - begin_ns : 0;
 }
 
-// Kernels of a step may still run when the next one's begin, but not when the one after's do.
+// Kernels of a step may still run when the next one's start, but not when those of the one after it
+// do.
 static void add_segment(void *context, const struct segment *segment)
 {
     struct step_passes *all = context;
@@ -98,7 +99,7 @@ static void add_segment(void *context, const struct segment *segment)
 
 // --- micro-batches ------------------------------------------------------------------------------
 
-// Launches of compute in order of time: key, phase, step.
+// Compute launches in time order: key, phase, step.
 static uint32_t list_launches(const struct step_passes *all, struct keyed *items)
 {
     const struct facts *facts = all->facts;
@@ -115,7 +116,7 @@ static uint32_t list_launches(const struct step_passes *all, struct keyed *items
     return count;
 }
 
-// The forward that begins at items[i]: its launches; *next is what follows it.
+// The forward that starts at items[i]: its launches; *next is what follows it.
 static uint32_t forward_length(const struct keyed *items, uint32_t count, uint32_t i,
                                uint32_t *next)
 {

@@ -9,11 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-// What a distribution is taken of: a sum of parts, or one of their numbers.
+// The figure of a distribution: a sum of parts, or one of their numbers.
 struct metric {
     const char *name;
     int64_t (*sum)(const struct parts *parts);
-    size_t at; // offset within struct parts, when there is no sum
+    size_t at; // offset within struct parts, if there is no sum
 };
 
 #define BAR(bar) offsetof(struct parts, bar_ns) + (bar) * sizeof(int64_t)
@@ -58,10 +58,10 @@ static bool add_step(const struct facts *facts, uint32_t index, struct report *r
     return row_end(&row, &table_steps, report, err);
 }
 
-// What the distributions of all metrics share.
+// Common to the distributions of all metrics.
 struct samples {
     const struct facts *facts;
-    struct interval interval; // of the median of so many steps
+    struct interval interval; // of the median of that many steps
     int64_t *values;          // room for twice the steady steps
 };
 

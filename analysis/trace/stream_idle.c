@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Idle time of each stream in the three categories of Holistic Trace Analysis, with its slips put
-// right: streams of different devices apart, gaps after the latest end so far.
+// Idle time of each stream in the three categories of Holistic Trace Analysis, with two errors
+// fixed: streams of different devices are separate, and gaps start at the latest end so far.
 #include "analysis/trace/analyses.h"
 #include "analysis/names/gap_cause.h"
 #include "analysis/stats/stats.h"

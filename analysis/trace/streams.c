@@ -10,7 +10,7 @@ bool streams_make(const struct facts *facts, struct arena *arena, struct streams
     streams->first = arena_array(arena, (size_t)tracks + 2, sizeof(uint32_t), err);
     if (!streams->devices || !streams->first)
         return false;
-    uint32_t *ends = streams->first + 1; // count up from each row's begin to its end
+    uint32_t *ends = streams->first + 1; // count up from each row's start to its end
     for (uint32_t i = 0; i < facts->device_count; i++)
         ends[facts->devices[i].track + 1]++;
     for (uint32_t t = 0; t < tracks; t++)

@@ -5,10 +5,10 @@
 
 #include "analysis/facts/facts.h"
 
-// Those of row t of the trace are devices[first[t] .. first[t + 1] - 1], in order of begin.
+// Those of row t of the trace are devices[first[t] .. first[t + 1] - 1], ordered by begin.
 struct streams {
     uint32_t *devices; // indices into facts.devices
-    uint32_t *first;   // one more than rows
+    uint32_t *first;   // rows plus one
 };
 
 // Arrays live in arena.

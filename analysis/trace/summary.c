@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The trace in one row, from the tables that the other analyses wrote.
+// The trace in one row, from the tables of the other analyses.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/member_json.h"
 #include "analysis/report/quality.h"
@@ -19,7 +19,7 @@ static size_t count_rows(const struct report *report, const char *name)
     return table ? table->row_count : 0;
 }
 
-// Without a base time the file counts since 1970 itself, unless that cannot be.
+// Without a base time the file's times are since 1970, unless that is impossible.
 static bool window_begin(const struct facts *facts, int64_t *begin_ns)
 {
     json_t *member = member_json_find(facts->trace, STR("baseTimeNanoseconds"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What no rule of the categories knows, by name, and what the trust report says of it.
+// What no category rule matches, by name, and the trust report's line about it.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/grouping.h"
 #include "analysis/report/quality.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #define OTHER_WARN_SHARE 0.05 // of busy time; above this the categories are doubtful
-#define NAMED            3    // kernels that the trust report names
+#define NAMED            3    // kernels named in the trust report
 
 struct unknown {
     int64_t calls, owned_ns;
@@ -20,7 +20,7 @@ struct unknown_walk {
     const struct facts *facts;
     struct grouping grouping;
     struct unknown *unknowns; // per group
-    struct ranked *ranked;    // of all groups, the most first
+    struct ranked *ranked;    // of all groups, largest first
     uint32_t count;
 };
 
@@ -80,7 +80,7 @@ static double busy_percent(const struct facts *facts, int64_t time_ns)
     return busy_ns ? 100.0 * (double)time_ns / (double)busy_ns : 0;
 }
 
-// "...; most in NAME (3.1 %), NAME (0.4 %)". text holds the whole of it: names are cut short.
+// "...; most in NAME (3.1 %), NAME (0.4 %)". text has room for all of it: names are cut short.
 static void describe(const struct unknown_walk *walk, int64_t time_ns, char *text, size_t size)
 {
     int n = snprintf(text, size, "compute not matched by any category rule: %.1f %% of busy time",

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sizes of attention by the positions of queries and keys in the operators' schemas. Paged caches
-// are not here: how much of them is in use is not among the inputs.
+// are missing: how much of them is in use is not among the inputs.
 #include "analysis/work/attention_size.h"
 
 enum layout {
-    LAYOUT_BHND, // batch, heads, length, width of a head
+    LAYOUT_BHND, // batch, heads, length, head width
     LAYOUT_BNHD,
 };
 
 struct layout_of {
     const char *op;
     enum layout layout;
-    int8_t lengths; // where cumulative lengths of the queries stand, those of the keys after them;
-                    // 0: it takes none
+    int8_t lengths; // position of the queries' cumulative lengths, followed by the keys'; 0: it
+                    // takes none
 };
 
 static const struct layout_of layouts[] = {
@@ -68,11 +68,11 @@ static bool read_dense(enum layout layout, const struct op_arg *q, const struct 
     return true;
 }
 
-// Sequences laid end to end.
+// Sequences concatenated.
 static bool read_packed(const struct op_arg *lengths, const struct op_arg *q,
                         const struct op_arg *k, struct attention_size *size)
 {
-    uint32_t at = q->rank == 4; // a batch of 1 in front
+    uint32_t at = q->rank == 4; // a leading batch of 1
     if (q->rank < 3 || q->rank > 4 || k->rank != q->rank || lengths->rank != 1 ||
         (at && (q->dims[0] != 1 || k->dims[0] != 1)) || q->dims[at + 2] != k->dims[at + 2])
         return false;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alignment first, then tiles: their number against the device, and how well the shape fills them.
+// Alignment first, then tiles: their number relative to the device, and how well the shape fills
+// them.
 #include "analysis/work/gemm_shape.h"
 
 #include <ctype.h>
@@ -7,22 +8,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define TILE        128 // rows and columns of results that a block usually works out
-#define LEAST_TILE  16  // what is less, or more, is no tile's size
+#define TILE        128 // rows and columns of results usually computed per block
+#define LEAST_TILE  16  // smaller or larger values are not a tile size
 #define MOST_TILE   512
 #define FULL_ENOUGH 0.75 // of tiles or waves
-#define FEW_WAVES   4    // beyond, a last wave that is not full hardly matters
+#define FEW_WAVES   4    // beyond this, a partial last wave hardly matters
 
 struct dims {
     int64_t batch, m, n, k;
 };
 
-// What a block works out.
+// What a block computes.
 struct tile {
     int64_t rows, columns;
 };
 
-// A number at *at, which is moved past it; 0 when there is none, or one of four digits or more.
+// A number at *at, which is moved past it; 0 if there is none, or one with four or more digits.
 static int64_t take_size(struct str text, size_t *at)
 {
     int64_t size = 0;
@@ -37,7 +38,7 @@ static bool is_size(int64_t size)
     return size >= LEAST_TILE && size <= MOST_TILE && size % LEAST_TILE == 0;
 }
 
-// The first two sizes with an x between them that a kernel's name tells.
+// The first two sizes with an x between them in a kernel's name.
 static struct tile tile_of(struct str kernel)
 {
     for (size_t at = 0; at < kernel.len;) {
@@ -54,7 +55,7 @@ static struct tile tile_of(struct str kernel)
     return (struct tile){TILE, TILE};
 }
 
-// A number after "M=" and the like in the problem's text, or the fallback.
+// A number after "M=" and so on in the problem's text, or the fallback.
 static int64_t dimension(const char *problem, const char *name, int64_t fallback)
 {
     const char *at = strstr(problem, name);
@@ -95,8 +96,8 @@ static int64_t tiles_of(int64_t size, int64_t tile)
     return (size + tile - 1) / tile;
 }
 
-// Of the results of one product. Libraries that count by columns swap them: the way round that
-// fills its tiles better is the one chosen.
+// For the results of one product. Column-major libraries swap them: the orientation that fills its
+// tiles better is assumed.
 static int64_t count_tiles(const struct dims *dims, struct tile *tile)
 {
     int64_t straight = tiles_of(dims->m, tile->rows) * tiles_of(dims->n, tile->columns);

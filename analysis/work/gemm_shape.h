@@ -9,9 +9,8 @@ struct gemm_reason {
     char text[160]; // one sentence without a full stop
 };
 
-// False when the shape gives no reason, or is not known. The kernel's name tells the size of its
-// tiles ("MT64x32x256", "128x256_64x4"); where it does not, they are taken to be 128 x 128.
-// multiprocessors 0: not known.
+// False if the shape is not the reason, or unknown. The kernel's name gives the size of its tiles
+// ("MT64x32x256", "128x256_64x4"); otherwise 128 x 128 is assumed. multiprocessors 0: unknown.
 bool gemm_shape_reason(const struct work *work, struct str kernel, int64_t multiprocessors,
                        struct gemm_reason *reason);
 

@@ -12,16 +12,16 @@
 // Of all passes of a phase.
 struct phase {
     struct parts parts;
-    int64_t passes, requests, tokens; // COUNT_UNKNOWN where a pass does not say
+    int64_t passes, requests, tokens; // COUNT_UNKNOWN if a pass does not give it
 };
 
 struct phases {
     const struct serving_steps *steps;
     struct phase all[SERVING_PHASE_COUNT];
-    uint32_t next; // pass that is not over yet
+    uint32_t next; // first pass that is not over yet
 };
 
-// A segment may reach over several passes and what lies between them.
+// A segment may extend over several passes and what is between them.
 static void add_segment(void *context, const struct segment *segment)
 {
     struct phases *phases = context;

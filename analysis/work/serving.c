@@ -73,7 +73,7 @@ static bool read_execute(struct str text, struct serving_pass *pass)
     return true;
 }
 
-// The value of "key=" among words parted by spaces.
+// The value of "key=" among words separated by spaces.
 static int64_t value_of(struct str text, struct str key)
 {
     int64_t value = COUNT_UNKNOWN;
@@ -173,8 +173,8 @@ static int by_begin(const void *a, const void *b)
     return (x->mark_end_ns < y->mark_end_ns) - (x->mark_end_ns > y->mark_end_ns);
 }
 
-// Marks of one pass overlap: SGLang's builds may write two, devices one per stream. The outermost
-// stays and knows what any of them says.
+// Marks of one pass may overlap: SGLang's builds may write two, devices one per stream. The
+// outermost is kept and gets the information of all.
 static void join_marks(struct serving_steps *steps)
 {
     uint32_t kept = 0;
@@ -241,7 +241,7 @@ const struct serving_step *serving_at(const struct serving_steps *steps, int64_t
     return last && time_ns < last->mark_end_ns ? last : NULL;
 }
 
-// Of each pass from the first event that it launched to the last one's end.
+// For each pass, from the first event it launched to the end of the last one.
 static void find_spans(const struct facts *facts, struct serving_steps *steps)
 {
     for (uint32_t i = 0; i < steps->count; i++) {
@@ -262,7 +262,7 @@ static void find_spans(const struct facts *facts, struct serving_steps *steps)
     }
 }
 
-// Within the window and after the pass before; a pass without events has no time.
+// Within the window and after the previous pass; a pass without events has no time.
 static void bound_spans(const struct facts *facts, struct serving_steps *steps)
 {
     int64_t free_ns = facts->begin_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of attention become runs: one forward through a model each, or a tower of it. Of a model
-// that generates, runs follow each other in a way that nothing else has: one new position per
-// sequence, and one key more than the run before it. The rules: analysis/WORK.md.
+// Groups attention calls into runs: each is one forward through a model, or a tower of it. In a
+// generating model, runs follow each other in a unique way: one new position per sequence, and one
+// key more than in the previous run. The rules: analysis/WORK.md.
 #include "analysis/work/serving_shapes.h"
 
 #include "analysis/facts/attention.h"
@@ -11,10 +11,10 @@
 #include "ingest/base/search.h"
 
 #define CACHED     64
-#define REACH      16 // operators around a launch that are looked at
+#define REACH      16 // operators around a launch to look at
 #define LAYERS_MIN 2
-#define LINKS_MIN  2  // runs that continue the one before
-#define DRAFT_MAX  64 // so many new tokens per sequence may be a draft's, to be verified
+#define LINKS_MIN  2  // runs that continue the previous one
+#define DRAFT_MAX  64 // most new tokens per sequence of a draft to verify
 
 enum name_kind {
     NAME_UNASKED,
@@ -30,12 +30,12 @@ struct cached {
     struct attention_size size;
 };
 
-// Calls of one size without a lookup of embeddings between them.
+// Calls of one size without an embedding lookup between them.
 struct run {
     struct attention_size size; // of its first call
     uint32_t key, calls;        // keys of each call: walk.keys[key] and following
     uint32_t first, last;       // launches: first of its lookups or calls, last of its calls
-    int64_t looked_up;          // by the first lookup before it, that of tokens; 0 without one
+    int64_t looked_up;          // by the first lookup before it, that of the tokens; 0 without one
     enum serving_phase phase;
 };
 
@@ -43,22 +43,22 @@ struct walk {
     const struct facts *facts;
     uint8_t *names; // enum name_kind per string
     struct cached cache[CACHED];
-    int64_t *keys; // NULL while calls are counted only
+    int64_t *keys; // NULL while calls are only counted
     struct run *runs;
     uint32_t call_count, run_count;
-    uint32_t op;     // of the launch before
+    uint32_t op;     // of the previous launch
     uint32_t call;   // operator of the latest call
     uint32_t lookup; // launch of the first lookup since, or FACTS_NONE
     int64_t looked_up;
-    uint32_t step;      // marks before the launch at hand
-    bool cut;           // a mark lies after the latest call
-    uint32_t track;     // of the launch at hand
+    uint32_t step;      // marks before the current launch
+    bool cut;           // there is a mark after the latest call
+    uint32_t track;     // of the current launch
     uint32_t row, rows; // track of the first call; how many have calls
     uint32_t end;       // launch after the last one of that row
 };
 
-// --- what a launch is
-// -----------------------------------------------------------------------------
+// --- classifying a launch
+// -------------------------------------------------------------------------
 
 static enum name_kind ask(struct walk *walk, str_id name)
 {
@@ -71,7 +71,7 @@ static enum name_kind ask(struct walk *walk, str_id name)
     return (enum name_kind)walk->names[name];
 }
 
-// The outermost attention or lookup around an operator, FACTS_NONE without one.
+// The outermost attention or lookup around an operator, FACTS_NONE if none.
 static uint32_t find_around(struct walk *walk, uint32_t op, enum name_kind *kind)
 {
     const struct facts *facts = walk->facts;
@@ -99,7 +99,7 @@ static bool read_inputs(const struct facts *facts, uint32_t op, struct arg_list 
     return !args->problem;
 }
 
-// Most calls have the inputs of one a layer before.
+// Most calls have the inputs of one in the previous layer.
 static bool size_of(struct walk *walk, uint32_t op, bool scores, struct attention_size *size)
 {
     const struct facts *facts = walk->facts;
@@ -183,7 +183,7 @@ static void meet_lookup(struct walk *walk, uint32_t launch, uint32_t op)
     walk->looked_up = indices->elements;
 }
 
-// Rows part runs.
+// Runs do not extend across rows.
 static void pass_rows(struct walk *walk, uint32_t event)
 {
     const struct track *track = &walk->facts->trace->tracks[walk->track];
@@ -220,8 +220,8 @@ static void visit(struct walk *walk, uint32_t l)
         meet_call(walk, l, &size);
 }
 
-// --- which runs are what
-// --------------------------------------------------------------------------
+// --- classifying runs
+// -----------------------------------------------------------------------------
 
 static bool is_single(const struct run *run)
 {
@@ -238,10 +238,10 @@ static bool same_layers(const struct run *a, const struct run *b)
     return a->calls == b->calls && a->calls >= LAYERS_MIN && same_model(&a->size, &b->size);
 }
 
-// Whether a run goes on with what the one before has read. In some layer (not in those that look at
-// an encoder's output or through a window) the keys are those of the run before and the new ones;
-// or they stay, as in a cache made for the longest text, where each token was looked up once. What
-// comes first must have begun with an empty cache, or be no draft.
+// Whether a run continues what the previous one read. In some layer (not one that attends to an
+// encoder's output or through a window) the keys are those of the previous run plus the new ones;
+// or they stay the same, as in a cache for the longest text, if each token was looked up once. The
+// first run must have started with an empty cache, or not be a draft.
 static bool continues(const struct walk *walk, const struct run *a, const struct run *b)
 {
     bool looked_up = a->looked_up == a->size.tokens && b->looked_up == b->size.tokens;
@@ -258,8 +258,8 @@ static bool continues(const struct walk *walk, const struct run *a, const struct
     return false;
 }
 
-// A few new tokens that look at older ones in all layers: the end of a prompt, or a draft that is
-// verified. Then nobody knows what single tokens are either.
+// A few new tokens that attend to older ones in all layers: the end of a prompt, or a draft being
+// verified. Then the meaning of single tokens is unknown, too.
 static bool may_be_draft(const struct walk *walk, const struct run *run)
 {
     if (is_single(run) || is_long(run))
@@ -270,8 +270,8 @@ static bool may_be_draft(const struct walk *walk, const struct run *run)
     return true;
 }
 
-// Whether each call works on all sequences of its pass: a token of each was looked up. Where
-// nothing was, passes of micro-batches that ranks send each other cannot be told from layers.
+// Whether each call covers all sequences of its pass: one token of each was looked up. Without
+// lookups, micro-batches that ranks send each other cannot be distinguished from layers.
 static bool is_whole(const struct walk *walk, const struct run *run)
 {
     const struct facts *facts = walk->facts;
@@ -288,7 +288,7 @@ static bool is_whole(const struct walk *walk, const struct run *run)
     return true;
 }
 
-// A run of the one model that generates, NULL when there is none or several.
+// A run of the only model that generates, NULL if there is none or several.
 static const struct run *find_model(const struct walk *walk)
 {
     const struct run *model = NULL;
@@ -307,7 +307,7 @@ static const struct run *find_model(const struct walk *walk)
     return links >= LINKS_MIN ? model : NULL;
 }
 
-// From the last to the first: what goes on with a prompt was read before its first token came.
+// From last to first: what continues a prompt was read before its first token came.
 static uint32_t judge(struct walk *walk, const struct run *model)
 {
     uint32_t count = 0;
@@ -327,7 +327,7 @@ static uint32_t judge(struct walk *walk, const struct run *model)
 // --- passes
 // ---------------------------------------------------------------------------------------
 
-// Launches after the last attention that every pass has.
+// Launches after the last attention, common to all passes.
 static uint32_t find_tail(const struct walk *walk)
 {
     uint32_t tail = UINT32_MAX;

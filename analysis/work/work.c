@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators computed and moved, against what the device can: the table of work.
+// What operators computed and transferred, relative to the device's limits: the table of work.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/context.h"
 #include "analysis/report/ranked.h"
@@ -41,7 +41,7 @@ static void put_times(const struct work_rows *rows, const struct work_row *row, 
     row_i64(cells, call_ns.p95);
 }
 
-// Operations or bytes of all calls by their time, in 1e12 per second.
+// Operations or bytes of all calls over their time, in 1e12 per second.
 static double rate(int64_t amount, const struct work_row *row)
 {
     if (!count_known(amount) || row->busy_ns == 0)

@@ -9,13 +9,13 @@
 #include <math.h>
 #include <stdio.h>
 
-// Below this share of products, attention and convolutions with known operations their sum says too
-// little of the device.
+// If less than this share of products, attention and convolutions has known operations, their sum
+// says too little about the device.
 #define LEAST_COVERED 0.5
 
 struct metric {
     const char *name, *unit;
-    double value; // NaN: not known, and then help says why
+    double value; // NaN: unknown, and then help says why
     const char *help;
 };
 
@@ -34,7 +34,7 @@ static bool add(struct report *report, const struct metric *metric, struct err *
 // Over the steady steps.
 struct utilization {
     double flops, model_flops;     // executed; without recomputed ones
-    double peak_ns, model_peak_ns; // time that a device at its peak would need for them
+    double peak_ns, model_peak_ns; // time they would take at the device's peak
     double window_ns;              // of the steps, times the devices in the file
     int64_t heavy_ns, covered_ns;  // owned by products, attention and convolution; with FLOPs
     bool peaks_known;              // at every precision that occurs
@@ -72,7 +72,7 @@ static struct utilization utilization_of(const struct work_rows *rows)
     return use;
 }
 
-// Why utilization is not known, NULL when it is.
+// Why utilization is unknown, NULL if it is known.
 static const char *missing(const struct work_rows *rows, const struct utilization *use)
 {
     if (use->window_ns <= 0)
@@ -144,7 +144,7 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
 
 // --- precision -----------------------------------------------------------------------------------
 
-// Of a matrix product: as the inputs of its operator say, else its name.
+// For a matrix product: by its operator's inputs, else its name.
 static enum precision precision_of(const struct work_rows *rows, const uint32_t *row_of_launch,
                                    uint32_t device)
 {
@@ -183,7 +183,8 @@ static bool add_precision(enum precision precision, const int64_t sums[PRECISION
     return add(report, &metric, err);
 }
 
-// The precision of most time is one of the trace's settings, unless the file has one of that name.
+// The precision with most time is one of the trace's settings, unless the file has one of that
+// name.
 static bool add_setting(const struct trace *trace, const int64_t sums[PRECISION_COUNT],
                         struct report *report, struct err *err)
 {

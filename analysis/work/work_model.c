@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses the family of formulas of an operator, and what the families share.
+// Chooses an operator's family of formulas, and has what the families share.
 #include "analysis/work/work_model.h"
 
 #include "analysis/names/category.h"
@@ -40,7 +40,7 @@ int64_t work_product(const struct op_arg *arg, uint32_t from, uint32_t to)
     return product;
 }
 
-// Of an operator without formulas: as much as its category says.
+// For an operator without formulas: as much as its category shows.
 static enum work_kind kind_of(struct str op)
 {
     switch (category_of_op(op)) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot-product attention: two matrix products forward, five backward (the scores are worked
-// out again); each tensor moved once. Softmax is not counted.
+// Scaled dot-product attention: two matrix products forward, five backward (the scores are
+// recomputed); each tensor transferred once. Softmax is not counted.
 #include "analysis/work/work_models.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 enum layout {
-    LAYOUT_BHND, // batch, heads, length, width of a head
+    LAYOUT_BHND, // batch, heads, length, head width
     LAYOUT_BNHD,
 };
 
@@ -23,9 +23,9 @@ struct attention {
     int8_t first; // of query, key, value
     enum causal causal;
     int8_t causal_at;
-    int8_t lengths_at; // of the query's cumulative lengths; they and the keys' follow each other,
-                       // then the longest of either. -1: none
-    int8_t window_at;  // of its left end, which is -1 when there is no window. -1: none
+    int8_t lengths_at; // of the query's cumulative lengths, followed by the keys', then the maximum
+                       // of each. -1: none
+    int8_t window_at;  // of its left end, which is -1 if there is no window. -1: none
 };
 
 // Positions follow the operators' schemas.
@@ -63,7 +63,7 @@ static const struct attention attentions[] = {
     {"aiter::_flash_attn_backward", true, LAYOUT_BNHD, 1, CAUSAL_FLAG, 12, -1, 13},
 };
 
-// Operators whose work lies in lengths that no trace records.
+// Operators whose work depends on lengths that no trace records.
 static const char *const unknown[] = {
     "vllm::unified_attention",   "vllm::unified_attention_with_output",
     "_vllm_fa2_C::varlen_fwd",   "_vllm_fa3_C::fwd",
@@ -95,13 +95,13 @@ static bool read_dense(enum layout layout, const struct qkv *in, struct problem 
            v->dims[length] == p->keys && v->dims[heads] == p->kv_heads;
 }
 
-// Sequences laid end to end. Their lengths are known only when all are as long as the longest.
+// Sequences concatenated. Their lengths are known only if all are as long as the longest.
 static bool read_packed(const struct attention *attention, const struct arg_list *args,
                         const struct qkv *in, struct problem *p)
 {
     const struct op_arg *q = in->q, *k = in->k, *v = in->v;
     const struct op_arg *lengths = op_args_tensor(args, attention->lengths_at);
-    uint32_t at = q->rank == 4; // a batch of 1 in front
+    uint32_t at = q->rank == 4; // a leading batch of 1
     int64_t longest_q, longest_k;
     if (q->rank < 3 || q->rank > 4 || k->rank != q->rank || v->rank != q->rank ||
         lengths->rank != 1 || lengths->dims[0] < 2 || (at && q->dims[0] != 1) ||
@@ -164,7 +164,7 @@ static void fill_flops(const struct attention *attention, const struct arg_list 
              causal ? " causal" : "");
 }
 
-// Q, K, V and O; backward also their gradients.
+// Q, K, V and O; for backward also their gradients.
 static int64_t count_bytes(const struct arg_list *args, int first, bool backward, int64_t outputs)
 {
     int64_t bytes = work_bytes(outputs, args->args[first].dtype);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions: each output is a product with the weights of its channel; each tensor moved once.
+// Convolutions: each output is a product with the weights of its channel; each tensor is
+// transferred once.
 #include "analysis/work/work_models.h"
 
 #include <inttypes.h>
@@ -40,7 +41,7 @@ static const struct conv convs[] = {
     {"aten::slow_conv_dilated3d", 3, 4, 5, 6, -1, -1, -1, false, -1},
 };
 
-// A list with one value for each dimension, or one for all of them.
+// A list with one value per dimension, or one for all.
 static bool read_list(const struct arg_list *args, int index, uint32_t spatial, int64_t absent,
                       int64_t values[MAX_SPATIAL])
 {
@@ -79,7 +80,7 @@ static bool read_geometry(const struct conv *conv, const struct arg_list *args, 
                      g->output_padding);
 }
 
-// Elements along one dimension of the output, 0 when the filter does not fit.
+// Elements along one dimension of the output, 0 if the filter does not fit.
 static int64_t output_size(int64_t in, int64_t filter, const struct geometry *g, uint32_t i)
 {
     int64_t reach = count_add(count_mul(g->dilation[i], filter - 1), 1);
@@ -105,8 +106,7 @@ static int64_t count_outputs(const struct op_arg *in, const struct op_arg *weigh
     return outputs;
 }
 
-// Multiply-adds go from each output, or of a transposed one from each input, to a channel's
-// weights.
+// Multiply-adds per output, or per input if transposed, times a channel's weights.
 static int64_t count_flops(const struct op_arg *in, const struct op_arg *weights, int64_t outputs,
                            bool transposed)
 {
@@ -166,8 +166,8 @@ static void fill_forward(const struct conv *conv, const struct arg_list *args, s
 
 enum { GRADIENT = 0, INPUT = 1, WEIGHTS = 2, TRANSPOSED = 7, MASK = 10 };
 
-// The gradient of the output is read once; then per gradient asked for: of the input, from the
-// weights; of the weights, from the input; of the bias.
+// The gradient of the output is read once; then for each requested gradient: the input's, from the
+// weights; the weights', from the input; the bias's.
 static int64_t backward_bytes(const struct op_arg *gradient, const struct op_arg *in,
                               const struct op_arg *weights, const bool mask[3])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products: 2 M N K operations, and each matrix moved once.
+// Matrix products: 2 M N K operations, and each matrix transferred once.
 #include "analysis/work/work_models.h"
 
 #include <inttypes.h>
@@ -7,8 +7,8 @@
 
 enum form {
     FORM_MM,      // [M,K] [K,N]
-    FORM_LINEAR,  // [*,K] [N,K]: weights as PyTorch keeps them
-    FORM_SWAPPED, // [N,K] [*,K]: the same with the weights first
+    FORM_LINEAR,  // [*,K] [N,K]: weights as stored by PyTorch
+    FORM_SWAPPED, // [N,K] [*,K]: same with the weights first
     FORM_BMM,     // [B,M,K] [B,K,N]
     FORM_MV,      // [M,K] [K]
     FORM_DOT,     // [K] [K]
@@ -23,10 +23,10 @@ struct gemm {
     int8_t a, b;
     int8_t bias, beta; // -1: none
     enum output output;
-    int8_t out_dtype; // of OUTPUT_CHOSEN: its position, -1: not among the inputs
+    int8_t out_dtype; // for OUTPUT_CHOSEN: its position, -1: not among the inputs
 };
 
-// Positions follow the operators' schemas; vendors' operators those of their libraries.
+// Positions follow the operators' schemas; those of vendors' operators their libraries'.
 static const struct gemm gemms[] = {
     {"aten::mm", FORM_MM, 0, 1, -1, -1, OUTPUT_AS_INPUT, -1},
     {"aten::addmm", FORM_MM, 1, 2, 0, 3, OUTPUT_AS_INPUT, -1},
@@ -141,7 +141,7 @@ static enum dtype output_type(const struct gemm *gemm, const struct arg_list *ar
     return DTYPE_BF16;
 }
 
-// Two values of a narrow type lie in each element.
+// An element holds two values of a narrow type.
 static int64_t values(int64_t k, enum dtype dtype)
 {
     return dtype == DTYPE_FP4 ? count_mul(k, 2) : k;
@@ -193,8 +193,8 @@ static const struct grouped groupeds[] = {
     {"aten::_scaled_grouped_mm", 4, 7, OUTPUT_CHOSEN},
 };
 
-// Which of the two is a stack of matrices decides which dimension the offsets cut: rows, columns,
-// or K where neither is; then each group has an output of its own.
+// Which of the two is a stack of matrices determines the dimension cut by the offsets: rows,
+// columns, or K if neither is; then each group has its own output.
 static bool multiply_groups(const struct op_arg *a, const struct op_arg *b, int64_t groups,
                             struct product *p, int64_t *outputs)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Normalizations and lookups in tables of embeddings: what they read and write once.
+// Normalizations and embedding lookups: what they read and write, once each.
 #include "analysis/work/work_models.h"
 
 // --- normalization -------------------------------------------------------------------------------
@@ -8,14 +8,14 @@ enum statistics {
     STATISTICS_NONE,
     STATISTICS_ROWS,     // a mean and a deviation for each row: of layers
     STATISTICS_ROW,      // a deviation for each row: of root mean squares
-    STATISTICS_CHANNELS, // for each channel, and running ones that training also writes: of batches
+    STATISTICS_CHANNELS, // per channel, plus running ones that training also writes: of batches
 };
 
 struct norm {
     const char *op;
     int8_t input, weight, bias;
     enum statistics statistics;
-    int8_t training; // STATISTICS_CHANNELS: position of the flag; running ones stand at 3 and 4
+    int8_t training; // STATISTICS_CHANNELS: position of the flag; running ones are at 3 and 4
 };
 
 static const struct norm norms[] = {
@@ -36,7 +36,7 @@ static enum dtype statistics_type(enum dtype dtype)
     return dtype == DTYPE_BF16 || dtype == DTYPE_FP16 ? DTYPE_FP32 : dtype;
 }
 
-// Rows: the dimensions before those that are normalized, which the weight has.
+// Rows: the dimensions before the normalized ones, which the weight has.
 static int64_t count_rows(const struct arg_list *args, const struct op_arg *in)
 {
     int64_t shape[OP_ARGS_MAX_RANK];
@@ -52,7 +52,7 @@ static int64_t count_rows(const struct arg_list *args, const struct op_arg *in)
 }
 
 // Training reads and writes the running statistics and keeps those of the batch for the backward
-// pass; without it the running ones are only read.
+// pass; otherwise the running ones are only read.
 static int64_t channel_statistics(const struct norm *norm, const struct arg_list *args,
                                   const struct op_arg *in)
 {
@@ -102,7 +102,7 @@ struct norm_backward {
     const char *op;
     int8_t input, weight;
     int8_t mask;    // position of output_mask, -1: all three gradients
-    int8_t running; // tensors at this position and the next are given but only read in evaluation
+    int8_t running; // tensors at this position and the next are passed but only read in evaluation
 };
 
 static const struct norm_backward norm_backwards[] = {
@@ -114,7 +114,7 @@ static const struct norm_backward norm_backwards[] = {
     {"aten::native_group_norm_backward", 1, 4, 9, -1},
 };
 
-// All tensors given but the running statistics.
+// All given tensors except the running statistics.
 static int64_t read_bytes(const struct norm_backward *norm, const struct arg_list *args)
 {
     int64_t bytes = 0;
@@ -165,7 +165,7 @@ bool work_norm(struct str op, const struct arg_list *args, struct work *work)
 
 // --- lookups -------------------------------------------------------------------------------------
 
-// Each index reads a row of the table and writes it to the output; rows read twice count twice.
+// Each index reads a row of the table and writes it to the output; repeated rows count each time.
 static void fill_rows(const struct op_arg *table, const struct op_arg *indices, uint32_t dim,
                       struct work *work)
 {

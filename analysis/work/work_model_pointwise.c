@@ -5,10 +5,10 @@
 enum output { OUTPUT_PROMOTED, OUTPUT_FLOATING, OUTPUT_FIRST, OUTPUT_BOOL };
 
 struct pointwise {
-    const char *op; // without "aten::" and the "_" of the form in place
-    int8_t inputs;  // the leading arguments that may be tensors
+    const char *op; // without "aten::" and the "_" of the in-place form
+    int8_t inputs;  // leading arguments that may be tensors
     enum output output;
-    int8_t choice; // arguments before this one choose, they do not make the output's type
+    int8_t choice; // arguments before this one select; they do not affect the output's type
     enum work_kind kind;
 };
 
@@ -130,7 +130,7 @@ static const struct pointwise pointwises[] = {
     {"_log_softmax_backward_data", 2, OUTPUT_PROMOTED, 0, WORK_SOFTMAX},
 };
 
-// Only written, whatever else they are given.
+// Only written, whatever else is passed.
 static const char *const fills[] = {"fill",   "zero",      "normal",      "uniform",
                                     "random", "bernoulli", "exponential", "zeros_like"};
 
@@ -139,7 +139,7 @@ struct shape {
     int64_t dims[OP_ARGS_MAX_RANK];
 };
 
-// Widens *shape to what it and the tensor make together; dimensions count from the last.
+// Widens *shape by broadcasting it with the tensor; dimensions count from the last.
 static bool broadcast(const struct op_arg *tensor, struct shape *shape)
 {
     uint32_t rank = tensor->rank > shape->rank ? tensor->rank : shape->rank;
@@ -165,7 +165,7 @@ static int64_t elements_of(const struct shape *shape)
     return elements;
 }
 
-// A single number beside a tensor of the same category does not widen its type.
+// A single number next to a tensor of the same category does not widen its type.
 static enum dtype join(enum dtype type, uint32_t rank, const struct op_arg *tensor)
 {
     bool same = dtype_is_floating(type) == dtype_is_floating(tensor->dtype);
@@ -227,7 +227,7 @@ static void fill(const struct pointwise *form, bool in_place, const struct arg_l
     work->bytes = count_add(inputs.bytes, written);
 }
 
-// aten::_softmax(self, dim, half_to_float) and the logarithm of it.
+// aten::_softmax(self, dim, half_to_float) and its logarithm.
 static void fill_softmax(const struct arg_list *args, struct work *work)
 {
     const struct op_arg *in = op_args_tensor(args, 0);
@@ -315,7 +315,7 @@ bool work_pointwise(struct str op, const struct arg_list *args, struct work *wor
     return false;
 }
 
-// Kernels of torch.compile: the tensors among their arguments, read or written. Which of them is
+// Kernels of torch.compile: the tensors among their arguments, each read or written. Which ones are
 // both is not recorded.
 bool work_triton(struct str op, const struct arg_list *args, struct work *work)
 {

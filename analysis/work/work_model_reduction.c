@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reductions: the input read once, what is left of it written once.
+// Reductions: the input read once, the remaining output written once.
 #include "analysis/work/work_models.h"
 
 enum output { OUTPUT_SAME, OUTPUT_SUM, OUTPUT_BOOL, OUTPUT_INT64 };
 
 struct reduction {
     const char *op;
-    uint32_t whole_below; // with fewer arguments than this all dimensions are reduced
-    int8_t dim;           // position of the list of dimensions, or of the one
-    int8_t dtype;         // position of the type asked for, -1: none
-    int8_t whole_dtype;   // the same when all dimensions are reduced
+    uint32_t whole_below; // with fewer arguments than this, all dimensions are reduced
+    int8_t dim;           // position of the dimension or the list of them
+    int8_t dtype;         // position of the requested type, -1: none
+    int8_t whole_dtype;   // same if all dimensions are reduced
     enum output output;
     int8_t results; // tensors of that size, of the output's type
-    bool indices;   // and one of int64, when along a dimension
+    bool indices;   // and one of int64, if along a dimension
 };
 
 // Positions follow the operators' schemas.
@@ -38,7 +38,7 @@ static const struct reduction reductions[] = {
     {"aten::std_mean", 3, 1, -1, -1, OUTPUT_SAME, 2, false},
 };
 
-// The dimensions reduced, as a set; all of them for none and for an empty list.
+// The dimensions reduced, as a set; all of them if none or an empty list is given.
 static bool read_dims(const struct arg_list *args, int index, uint32_t rank, uint32_t *set)
 {
     int64_t dims[OP_ARGS_MAX_RANK];

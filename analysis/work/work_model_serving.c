@@ -11,7 +11,7 @@
 // --- each tensor once ----------------------------------------------------------------------------
 
 // All tensors among the arguments are read or written once, those changed in place both. An output
-// that is no argument is as large as the first input.
+// that is not an argument is as large as the first input.
 struct pass {
     const char *op; // after its namespace
     enum work_kind kind;
@@ -38,7 +38,7 @@ static const struct pass passes[] = {
     {"add_rmsnorm", WORK_NORM, NOWHERE}, // (out, input, residual, its sum, weight, eps)
     {"rmsnorm2d_fwd_with_add", WORK_NORM, NOWHERE},
     {"rmsnorm2d_fwd_with_add_ck", WORK_NORM, NOWHERE},
-    {"rmsnorm2d_fwd", WORK_NORM, NOWHERE}, // (input, weight, eps), gives the output
+    {"rmsnorm2d_fwd", WORK_NORM, NOWHERE}, // (input, weight, eps), returns the output
     {"rmsnorm2d_fwd_ck", WORK_NORM, NOWHERE},
 
     {"silu_and_mul", WORK_ELEMENTWISE, NOWHERE}, // (out, input)
@@ -69,7 +69,7 @@ static void fill_pass(const struct pass *pass, const struct arg_list *args, stru
         work->note = work_note_shapes;
         return;
     }
-    // A norm whose second tensor is the weight gives its output instead of taking it.
+    // A norm whose second tensor is the weight returns its output instead of taking it.
     const struct op_arg *second = op_args_tensor(args, 1);
     bool gives = pass->kind == WORK_NORM && pass->in_place[0] == NONE && second &&
                  second->rank == 1 && args->args[0].rank > 1;
@@ -90,7 +90,7 @@ struct rotary {
     int8_t head_size;        // position of the number, NONE: all of a head is rotated
     int8_t table, table_end; // of cosines and sines, a row per position
     int8_t positions;
-    int8_t fused; // a tensor here: it also writes the cache, which has no formula
+    int8_t fused; // if this is a tensor, the call also writes the cache, which has no formula
 };
 
 static const struct rotary rotaries[] = {
@@ -100,7 +100,7 @@ static const struct rotary rotaries[] = {
     {"rope_cached_positions_2c_fwd_impl", 0, 3, false, NONE, 4, 5, 6, NONE},
 };
 
-// Only the first elements of a head turn when the table is narrower than that.
+// Only the first elements of a head are rotated if the table is narrower.
 static int64_t rotated(const struct rotary *rotary, const struct arg_list *args, int64_t bytes)
 {
     const struct op_arg *table = op_args_tensor(args, rotary->table);
@@ -142,7 +142,7 @@ static void fill_rotary(const struct rotary *rotary, const struct arg_list *args
 struct store {
     const char *op;
     int8_t rows, caches; // of the first of keys and values, and of their caches
-    int8_t count;        // of either; a cache shared by all follows itself
+    int8_t count;        // of each; a cache shared by both follows itself
     bool shared;
     int8_t slots; // where each row goes
 };
@@ -154,7 +154,7 @@ static const struct store stores[] = {
     {"concat_and_cache_mla", 0, 2, 2, true, 3}, // (latent, rotary part, cache, slots, ...)
 };
 
-// Each slot reads a row and writes it, in the cache's own type.
+// Each slot reads a row and writes it in the cache's own type.
 static void fill_store(const struct store *store, const struct arg_list *args, struct work *work)
 {
     const struct op_arg *slots = op_args_tensor(args, store->slots);
@@ -176,10 +176,10 @@ static void fill_store(const struct store *store, const struct arg_list *args, s
 
 // --- attention over the cache --------------------------------------------------------------------
 
-// How long the sequences are is not among the inputs; the engine's annotation may say it.
+// The lengths of the sequences are not among the inputs; the engine's annotation may give them.
 struct paged {
     const char *op;
-    int8_t query, key, value; // (..., heads, width), or of the old caches any order
+    int8_t query, key, value; // (..., heads, width), or any order for old caches
     int8_t kv_heads;          // position of the number, NONE: the dimension before the last
 };
 
@@ -237,8 +237,8 @@ static bool read_heads(const struct paged *paged, const struct arg_list *args, s
     return k->dims[k->rank - 1] == heads->width;
 }
 
-// The sums of the sequences that a call works on, told by its number of queries: those of prompts,
-// those that grow by a token, or both. Of prompts the half above the diagonal is left out.
+// The sums over the sequences of a call, selected by its number of queries: those of prompts, those
+// that grow by a token, or both. For prompts the half above the diagonal is left out.
 static bool choose_lengths(const struct serving_pass *pass, int64_t queries, int64_t *keys,
                            int64_t *pairs)
 {
@@ -289,7 +289,7 @@ void work_paged(struct str op, const struct arg_list *args, const struct serving
 
 // --- which of them -------------------------------------------------------------------------------
 
-// The operator behind one of the engines' namespaces; empty for others.
+// The operator without an engine's namespace; empty for others.
 static struct str bare_name(struct str op)
 {
     static const char *const spaces[] = {"_C::",     "_C_cache_ops::", "_rocm_C::", "sgl_kernel::",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The families of formulas after work_model: each answers whether the operator is one of its own,
-// and if so fills *work, which comes with nothing known.
+// The families of formulas behind work_model: each returns whether the operator is one of its own,
+// and if so fills *work, which is initially unknown.
 #ifndef ANALYSIS_WORK_MODELS_H
 #define ANALYSIS_WORK_MODELS_H
 
@@ -18,7 +18,7 @@ work_family work_pointwise; // elementwise, softmax, copies, fills
 work_family work_triton;
 work_family work_serving; // of inference engines: norms, activations, rotary embedding, caches
 
-// Notes that several families give.
+// Notes used by several families.
 extern const char work_note_shapes[];   // shapes do not fit together
 extern const char work_note_concrete[]; // a number among the inputs was not recorded
 extern const char work_note_types[];    // an element type is unknown
@@ -26,13 +26,14 @@ extern const char work_note_types[];    // an element type is unknown
 // Bytes of elements of a type; COUNT_UNKNOWN for an unknown type.
 int64_t work_bytes(int64_t elements, enum dtype dtype);
 
-// Bytes of the tensor at an index, 0 when there is none.
+// Bytes of the tensor at an index, 0 if there is none.
 int64_t work_tensor_bytes(const struct arg_list *args, int index);
 
-// The same of a tensor as it lies in memory: dimensions with stride 0 are one element.
+// Same for a tensor as stored: dimensions with stride 0 count as one element.
 int64_t work_distinct_bytes(const struct op_arg *arg);
 
-// Product of dimensions from .. to - 1; COUNT_UNKNOWN past 63 bits. All must be kept ones.
+// Product of dimensions from .. to - 1; COUNT_UNKNOWN beyond 63 bits. All must be within those
+// kept.
 int64_t work_product(const struct op_arg *arg, uint32_t from, uint32_t to);
 
 #endif

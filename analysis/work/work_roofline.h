@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the device can do at best for the calls of a row of work.
+// The best the device can do for the calls of a row of work.
 #ifndef ANALYSIS_WORK_ROOFLINE_H
 #define ANALYSIS_WORK_ROOFLINE_H
 
 #include "analysis/work/work_rows.h"
 
-// Of all calls of a row, in ns; NaN where not known.
+// For all calls of a row, in ns; NaN if unknown.
 struct roofline {
     double compute_ns, memory_ns, total_ns;
     const char *bound;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the row of each call and sums the calls up. Inputs are parsed once for each distinct tuple
-// of an operator's name and inputs, rows are distinct in what they show.
+// Finds the row of each call and sums the calls up. Inputs are parsed once per distinct tuple of an
+// operator's name and inputs; rows differ in what they show.
 #include "analysis/work/work_rows.h"
 
 #include "analysis/facts/attention.h"
@@ -8,9 +8,9 @@
 #include "analysis/facts/member_json.h"
 #include "analysis/stats/tally.h"
 
-// What was found last for some inputs; mostly one operator alone has them.
+// The last result for some inputs; mostly only one operator has them.
 struct memo {
-    str_id name; // 0: nothing yet
+    str_id name; // 0: none yet
     uint32_t row;
 };
 
@@ -20,10 +20,10 @@ struct making {
     struct groups texts;    // (dims, types), then (that, strides), then (that, concrete)
     struct groups names;    // (operator, texts): the distinct tuples
     uint32_t *row_of_name;  // per tuple
-    struct memo *memo;      // per op_inputs of the trace, and one more for those without
-    struct groups figures;  // (FLOPs, bytes), then (that, note): what a row is told by besides
+    struct memo *memo;      // per op_inputs of the trace, plus one for calls without
+    struct groups figures;  // (FLOPs, bytes), then (that, note): further keys of a row
     struct groups keys;     // of the rows: (operator and dims, types and figures)
-    struct work_row *grown; // the rows, while they become more
+    struct work_row *grown; // the rows while they are being added
     size_t name_cap, row_cap;
     struct tally kernels, modules;
     struct serving_steps passes; // of an inference engine
@@ -72,8 +72,8 @@ static uint32_t inputs_of(const struct trace *trace, uint32_t op)
     return inputs == ARGS_NONE ? trace->op_inputs_count : inputs;
 }
 
-// Numbers the texts that formulas see; the module among the inputs is none of them. Numbers of the
-// three levels are of one set: keys of a level are told by the bit that no string's number has.
+// Numbers the texts used by formulas; the module among the inputs is not one. The three levels
+// share one set: keys of a level are marked by a bit that no string's number has.
 static bool number_texts(struct groups *texts, const struct op_inputs *inputs, uint32_t *number,
                          struct err *err)
 {
@@ -152,7 +152,7 @@ static bool look_up(struct making *making, str_id op, const struct op_inputs *in
     return add_row(making, &fresh, row, err) && keep_name(making, name, *row, err);
 }
 
-// Attention over a cache has other lengths in each pass: its row is looked up call by call.
+// Attention over a cache has different lengths in each pass: its row is looked up call by call.
 static bool find_paged(struct making *making, uint32_t op, uint32_t inputs, uint32_t *row,
                        struct err *err)
 {
@@ -216,7 +216,7 @@ static bool is_steady(const struct facts *facts, const struct launch *launch)
     return step != FACTS_NONE && facts->steps[step].steady;
 }
 
-// Whether the message size of what an operator launched can be known: of its kernel, of the
+// Whether the message size of what an operator launched can be known: from its kernel, from the
 // operator as record_param_comms, or from its inputs.
 static bool has_message(const struct facts *facts, uint32_t device, uint32_t op)
 {
@@ -277,7 +277,7 @@ static bool find_most(const struct tally *tally, uint32_t count, uint32_t *most,
     return true;
 }
 
-// Copies that another memory or a link bounds, not that of the device.
+// Copies limited by another memory or a link, not by the device's memory.
 static bool crosses_link(struct str kernel)
 {
     static const char *const marks[] = {
@@ -327,14 +327,14 @@ static bool gather_samples(struct work_rows *rows, struct arena *arena, struct e
     }
     for (uint32_t c = 0; c < count; c++)
         rows->samples[rows->rows[rows->row_of_call[c]].first++] = rows->calls->calls[c].self_ns;
-    for (uint32_t r = 0; r < rows->count; r++) // each has moved to the begin of the next
+    for (uint32_t r = 0; r < rows->count; r++) // each has moved to the start of the next
         rows->rows[r].first -= (uint32_t)rows->rows[r].calls;
     return true;
 }
 
 // --- the device ----------------------------------------------------------------------------------
 
-// Memory of the first device of the file, 0 when not recorded.
+// Memory of the first device in the file, 0 if not recorded.
 static int64_t memory_bytes(const struct trace *trace)
 {
     int64_t bytes = 0;
@@ -345,7 +345,7 @@ static int64_t memory_bytes(const struct trace *trace)
     return bytes;
 }
 
-// What the user added goes before what is built in.
+// The user's rows take precedence over built-in ones.
 static bool find_peak(struct work_rows *rows, struct arena *arena, struct err *err)
 {
     const struct facts *facts = rows->facts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls of operators that launched something, put together by what they had to do.
+// Operator calls that launched something, grouped by the work they had to do.
 #ifndef ANALYSIS_WORK_ROWS_H
 #define ANALYSIS_WORK_ROWS_H
 
@@ -17,12 +17,12 @@ struct work_row {
     int64_t steady_calls, steady_recompute_calls; // in steady steps, by launch
     int64_t busy_ns, owned_ns;
     int64_t heavy_owned_ns; // owned by kernels of products, attention and convolution
-    str_id kernel;          // with most of the time
-    uint32_t module;        // the same, index into facts.modules
+    str_id kernel;          // with most time
+    uint32_t module;        // same, index into facts.modules
     uint32_t first;         // of its samples
     bool host_link;         // a copy over the link to the host or to another device
     bool communicates;      // its first device event is communication
-    bool message;           // and says how much, or its operator's inputs do
+    bool message;           // with a known size, or its operator's inputs give it
 };
 
 struct work_rows {
@@ -32,7 +32,7 @@ struct work_rows {
     struct work_row *rows;
     uint32_t count;
     int64_t *samples;        // busy time of the calls by row, and room for as many
-    const struct peak *peak; // of the device, NULL when not known
+    const struct peak *peak; // of the device, NULL if unknown
 };
 
 // Everything lives in arena. Linear in the launches; inputs are parsed once per distinct tuple.
@@ -40,10 +40,10 @@ MUST_CHECK bool work_rows_make(const struct facts *facts, struct arena *arena,
                                struct work_rows *rows, struct err *err);
 
 // Whether a device event is a matrix product, attention or a convolution: work with operations.
-// What stands between the products of an unfused attention has none.
+// What is between the products of an unfused attention has none.
 bool work_is_heavy(const struct facts *facts, uint32_t device);
 
-// Adds hfu, mfu and their like to the table of metrics.
+// Adds hfu, mfu and so on to the table of metrics.
 MUST_CHECK bool work_metrics_add(const struct work_rows *rows, struct report *report,
                                  struct err *err);
 
