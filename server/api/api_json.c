@@ -256,9 +256,7 @@ static bool read_doubts(const struct request *request, const struct run *run,
         .sorts = {{{"rank", 4}, false}},
         .sort_count = 1,
         .limit = TABLE_QUERY_NO_LIMIT};
-    return store_read_table(request->services->intake->store,
-                            (struct run_table){run->id, &table_run_quality}, &query, request->arena,
-                            page, err);
+    return api_read_run_table(request, run, &table_run_quality, &query, page, err);
 }
 
 // Where the rows of a rank start; those of the whole run come last.

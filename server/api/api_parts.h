@@ -16,6 +16,11 @@ void api_locate_run(struct request *request, struct response *response, const st
                     const char *rest);
 
 // The headline rank, -1 while no trace is done (api_tables.c).
+// The rows of a run's table that a query selects; they live as long as the request.
+MUST_CHECK bool api_read_run_table(const struct request *request, const struct run *run,
+                                   const struct table_desc *desc, const struct table_query *query,
+                                   struct table_page *page, struct err *err);
+
 MUST_CHECK bool api_headline_rank(const struct request *request, const struct run *run,
                                   int64_t *rank, struct err *err);
 

@@ -32,14 +32,6 @@ static const struct section sections[] = {
      {.sorts = {{{"total_ns", 8}, true}, {{"name", 4}, false}}, .sort_count = 2, .limit = 10}},
 };
 
-static bool read_rows(const struct request *request, const struct run *run,
-                      const struct section *section, struct table_page *page, struct err *err)
-{
-    return store_read_table(request->services->intake->store,
-                            (struct run_table){run->id, section->desc}, &section->query,
-                            request->arena, page, err);
-}
-
 static void figures_json(const struct table_page *page, struct buf *out)
 {
     buf_puts(out, ",\"summary\":");
@@ -126,7 +118,7 @@ static bool reply_json(struct request *request, struct response *response, const
     figures_json(summary, out);
     for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
         struct table_page page;
-        if (!read_rows(request, run, &sections[i], &page, err))
+        if (!api_read_run_table(request, run, sections[i].desc, &sections[i].query, &page, err))
             return false;
         buf_printf(out, ",\"%s\":", sections[i].name);
         api_rows_json(&page.table, out);
@@ -148,9 +140,7 @@ bool api_get_summary(struct request *request, struct response *response, struct 
     if (!query_allow(&request->query, known, err) ||
         !api_find_run(request, response, request->captures[0], &run, err) ||
         !table_request_parse(request, &table_run_summary, NULL, &table, err) ||
-        !store_read_table(request->services->intake->store,
-                          (struct run_table){run.id, &table_run_summary}, &table.query,
-                          request->arena, &page, err))
+        !api_read_run_table(request, &run, &table_run_summary, &table.query, &page, err))
         return false;
     api_locate_run(request, response, &run, "/summary");
     if (table.export == &export_json && !table.chosen)

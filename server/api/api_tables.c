@@ -34,14 +34,21 @@ static bool is_listed(const struct table_desc *const *tables, const struct table
     return *tables != NULL;
 }
 
+bool api_read_run_table(const struct request *request, const struct run *run,
+                        const struct table_desc *desc, const struct table_query *query,
+                        struct table_page *page, struct err *err)
+{
+    struct table_place place = {run->id, STORE_ANY, STR(""), desc};
+    return store_read_table(request->services->intake->store, &place, query, request->arena, page,
+                            err);
+}
+
 bool api_headline_rank(const struct request *request, const struct run *run, int64_t *rank,
                        struct err *err)
 {
     struct table_page page;
     struct table_query query = {.limit = 1};
-    if (!store_read_table(request->services->intake->store,
-                          (struct run_table){run->id, &table_run_summary}, &query, request->arena,
-                          &page, err))
+    if (!api_read_run_table(request, run, &table_run_summary, &query, &page, err))
         return false;
     const struct table *summary = &page.table;
     *rank = summary->row_count ? table_cell(summary, 0, "headline_rank")->i : -1;
@@ -85,13 +92,10 @@ static bool read_page(const struct request *request, const struct table_place *p
     const struct asked *asked = &question->asked;
     const struct table_request *table = question->table;
     struct table none = {.desc = asked->desc};
-    if (!asked->of_rank)
-        return store_read_table(store, (struct run_table){place->run_id, asked->desc},
-                                &table->query, arena, page, err);
-    if (asked->rank < 0)
+    if (asked->of_rank && asked->rank < 0)
         return table_select(&none, &table->query, arena, page, err);
-    return table_parts_page(store, place, &table->query, arena, page, err) ||
-           err_wrap(err, "rank %lld", (long long)asked->rank);
+    return store_read_table(store, place, &table->query, arena, page, err) ||
+           (asked->of_rank && err_wrap(err, "rank %lld", (long long)asked->rank));
 }
 
 // Details exist per trace only; without a rank those of the headline rank are returned.

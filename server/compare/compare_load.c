@@ -6,6 +6,7 @@
 #include "server/compare/compare_sides.h"
 
 #include "analysis/report/tables.h"
+#include "server/api/api_parts.h"
 
 static bool refuse_unanalysed(struct response *response, const struct run *run, struct err *err)
 {
@@ -28,9 +29,7 @@ bool compare_sides_rank(const struct request *request, const struct compared *co
 {
     struct table_page page;
     struct table_query query = {.limit = 1};
-    if (!store_read_table(request->services->intake->store,
-                          (struct run_table){run->id, &table_run_summary}, &query, request->arena,
-                          &page, err))
+    if (!api_read_run_table(request, run, &table_run_summary, &query, &page, err))
         return false;
     *rank = rank_of(&page.table, compared->options.slowest);
     return true;

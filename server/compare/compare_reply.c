@@ -116,9 +116,7 @@ static bool read_steps(const struct request *request, const struct run *run, int
         .filters = {{STR("rank"), str_of(value)}, {STR("steady"), STR("true")}},
         .filter_count = 2,
         .limit = TABLE_QUERY_NO_LIMIT};
-    return value && store_read_table(request->services->intake->store,
-                                     (struct run_table){run->id, &table_run_steps}, &query,
-                                     request->arena, page, err);
+    return value && api_read_run_table(request, run, &table_run_steps, &query, page, err);
 }
 
 static bool run_steps_json(const struct request *request, const struct compared *compared,

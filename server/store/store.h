@@ -14,7 +14,8 @@ struct store;
 #define STORE_ID_SIZE     16 // "r_7q2k9d0x" and its NUL; runs r_, traces t_, uploads u_
 #define STORE_SHA256_SIZE 65 // lower-case hex and its NUL
 #define STORE_NO_RANK     (-1)
-#define STORE_ANY         (-1) // expected revision: whatever it is
+#define STORE_META_METRIC "meta." // and a key: a number that people gave
+#define STORE_ANY         (-1)    // expected revision: whatever it is
 
 #define STORE_NAME_MAX_BYTES  ((size_t)200)  // run names, projects, tag keys and values
 #define STORE_NOTE_MAX_BYTES  ((size_t)4000) // notes, comments
@@ -107,8 +108,8 @@ struct run_query {
     size_t tag_count;
     int64_t since_ns;  // created at or after; 0 all
     int64_t before_ns; // created before; 0 all
-    // created, name, project, status, received, world_size, gpu, step_median_ns, busy_share,
-    // exposed_comm_share, findings; none: newest first.
+    // created, name, project, status, received, world_size, gpu, worst_quality or a figure (see
+    // store_figures.c); none: newest first.
     struct sort_key sorts[TABLE_QUERY_MAX_SORTS];
     unsigned sort_count;
     uint64_t limit, offset;
@@ -257,17 +258,6 @@ MUST_CHECK bool store_find_rank(struct store *store, struct str run_id, int64_t 
 
 // --- results ------------------------------------------------------------------------------------
 
-// One of a run's tables.
-struct run_table {
-    struct str run_id;
-    const struct table_desc *desc; // one of run_tables
-};
-
-// Rows of a run's table. An unanalysed run has none. The run must exist.
-MUST_CHECK bool store_read_table(struct store *store, struct run_table from,
-                                 const struct table_query *query, struct arena *arena,
-                                 struct table_page *page, struct err *err);
-
 // All run tables, as analyse_compare wants them. report->arena is set by the caller.
 MUST_CHECK bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
                                       struct err *err);
@@ -294,16 +284,34 @@ MUST_CHECK bool store_copy_trace_parts(struct store *store, struct str trace_id,
 // Where the rows of a table are.
 struct table_place {
     struct str run_id;
-    int64_t revision;    // of the run
-    struct str trace_id; // "": one of run_tables
+    int64_t revision;    // of the run that the rows belong to; STORE_ANY: the current one
+    struct str trace_id; // "": a table of the run, one of run_tables
     const struct table_desc *desc;
 };
 
-// Adds the rows of the next part to the report. *at is where it begins, 0 the table, and is moved
-// on. *more: it was not the last one, though the next may be empty. ERR_BUSY when the run is not at
-// that revision any more.
-MUST_CHECK bool store_read_part(struct store *store, const struct table_place *place, uint64_t *at,
-                                struct report *report, bool *more, struct err *err);
+// A table that is read part by part. Start with the place alone.
+struct table_cursor {
+    struct table_place place; // its revision is set by the first part
+    uint64_t next;            // number of the next part
+    bool more;                // whether there is one
+};
+
+// Adds the rows of the next part to the report, if there are any. ERR_BUSY when the run is no
+// longer at that revision.
+MUST_CHECK bool store_read_part(struct store *store, struct table_cursor *cursor,
+                                struct report *report, struct err *err);
+
+// The rows of the next part that match the query's filters and search, in their order.
+MUST_CHECK bool store_read_matches(struct store *store, struct table_cursor *cursor,
+                                   const struct table_query *query, struct arena *arena,
+                                   struct table_page *matches, struct err *err);
+
+// The rows of a table that a query selects; none of a run that was not analysed yet. No more of the
+// table is in memory than the page and a part. ERR_BUSY as above; ERR_LIMIT when that is more than
+// the arena's budget.
+MUST_CHECK bool store_read_table(struct store *store, const struct table_place *place,
+                                 const struct table_query *query, struct arena *arena,
+                                 struct table_page *page, struct err *err);
 
 // What a trace job found.
 struct trace_result {

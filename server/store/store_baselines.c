@@ -5,6 +5,8 @@
 
 #include "ingest/base/clock.h"
 
+#define STEP_MEDIAN "(SELECT value FROM figure WHERE run_id = run.id AND metric = 'step_median_ns')"
+
 bool store_list_baselines(struct store *store, struct str name, struct arena *arena,
                           struct table *table, struct err *err)
 {
@@ -14,11 +16,10 @@ bool store_list_baselines(struct store *store, struct str name, struct arena *ar
         return false;
     struct stmt stmt = sql_begin(
         txn.db,
-        name.len
-            ? "SELECT baseline.name, run.id, run.name, run.project, run.step_median_ns, set_ns "
-              "FROM baseline JOIN run ON run.id = run_id WHERE baseline.name = ?"
-            : "SELECT baseline.name, run.id, run.name, run.project, run.step_median_ns, set_ns "
-              "FROM baseline CROSS JOIN run ON run.id = run_id ORDER BY baseline.name",
+        name.len ? "SELECT baseline.name, run.id, run.name, run.project, " STEP_MEDIAN ", set_ns "
+                   "FROM baseline JOIN run ON run.id = run_id WHERE baseline.name = ?"
+                 : "SELECT baseline.name, run.id, run.name, run.project, " STEP_MEDIAN ", set_ns "
+                   "FROM baseline CROSS JOIN run ON run.id = run_id ORDER BY baseline.name",
         err);
     if (name.len)
         sql_bind_text(&stmt, name);

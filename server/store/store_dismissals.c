@@ -2,6 +2,7 @@
 // Findings that were put aside.
 #include "server/store/store_sql.h"
 
+#include "analysis/report/tables.h"
 #include "ingest/base/clock.h"
 
 bool store_list_dismissals(struct store *store, struct str run_id, struct arena *arena,
@@ -48,13 +49,24 @@ static bool check_reason(struct str reason, struct err *err)
            err_set(err, ERR_USAGE, "found a reason that is not valid UTF-8");
 }
 
+static bool has_finding(const struct table *findings, struct str id)
+{
+    for (size_t row = 0; findings && row < findings->row_count; row++)
+        if (str_equal(table_cell(findings, row, "id")->s, id))
+            return true;
+    return false;
+}
+
 static bool check_finding(struct db *db, struct str run_id, struct str finding, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "SELECT 1 FROM run_findings WHERE run_id = ? AND id = ?", err);
-    sql_bind_text(&stmt, run_id);
-    sql_bind_text(&stmt, finding);
-    bool found = sql_row(&stmt);
-    if (!sql_end(&stmt))
+    static const struct table_desc *const wanted[] = {&table_run_findings, NULL};
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    bool ok = tables_load_run(db, run_id, wanted, &report, err);
+    bool found = ok && has_finding(report_find(&report, table_run_findings.name), finding);
+    arena_free(&arena);
+    if (!ok)
         return false;
     return found || err_set(err, ERR_NOT_FOUND, "the run has no finding '%.*s'",
                             (int)(finding.len < 80 ? finding.len : 80), finding.at);

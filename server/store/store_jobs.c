@@ -222,7 +222,8 @@ static bool settle_point(struct db *db, struct str run_id, struct err *err)
     struct stmt stmt =
         sql_begin(db,
                   "UPDATE stored_run SET point_ns = CASE WHEN status IN ('done', 'partial') "
-                  "THEN step_median_ns WHEN status IN ('failed', 'empty') THEN NULL "
+                  "THEN (SELECT CAST(value AS INTEGER) FROM figure WHERE run_id = stored_run.id "
+                  "AND metric = 'step_median_ns') WHEN status IN ('failed', 'empty') THEN NULL "
                   "ELSE point_ns END WHERE id = ?",
                   err);
     sql_bind_text(&stmt, run_id);
@@ -251,7 +252,7 @@ bool store_finish_run(struct store *store, const struct job *job, int tables, st
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = jobs_end(txn.db, job, STR("done"), STR(""), err) &&
-              tables_replace(txn.db, job->run_id, tables, err) &&
+              tables_save_run(txn.db, job->run_id, tables, err) &&
               jobs_mark_run(txn.db, job->run_id, NULL, err);
     return txn_end(&txn, ok, err);
 }

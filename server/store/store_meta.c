@@ -131,7 +131,8 @@ bool meta_merge(struct db *db, struct str run_id, const struct run_tag *meta, si
 {
     for (size_t i = 0; i < count; i++)
         if (!(meta[i].value.at ? set_one(db, run_id, &meta[i], err)
-                               : remove_one(db, run_id, meta[i].key, err)))
+                               : remove_one(db, run_id, meta[i].key, err)) ||
+            !figures_give(db, run_id, meta[i].key, err))
             return false;
     return count == 0 || check_total(db, run_id, err);
 }

@@ -6,11 +6,26 @@
 
 #include "ingest/base/log.h"
 
+// What a program does after one of the files.
+static const struct {
+    const char *file;
+    bool (*run)(struct db *db, struct err *err);
+} conversions[] = {{"0025_run_parts.sql", convert_run_tables}};
+
+static bool apply(struct db *db, const struct migration *migration, struct err *err)
+{
+    bool ok = sql_execute_all(db, migration->sql, err);
+    for (size_t i = 0; ok && i < sizeof conversions / sizeof *conversions; i++)
+        if (strcmp(conversions[i].file, migration->name) == 0)
+            ok = conversions[i].run(db, err);
+    return ok || err_wrap(err, "%s", migration->name);
+}
+
 static bool migrate(struct db *db, int64_t version, struct err *err)
 {
     for (int i = (int)version; i < schema_count; i++)
-        if (!sql_execute_all(db, schema_migrations[i].sql, err))
-            return err_wrap(err, "%s", schema_migrations[i].name);
+        if (!apply(db, &schema_migrations[i], err))
+            return false;
     if (!db->kind->write_version(db, schema_count, err))
         return false;
     if (version)

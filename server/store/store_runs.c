@@ -22,11 +22,7 @@ const char *run_status_word(enum run_status status)
 
 #define LISTING                                                                                 \
     "SELECT id, name, project, series, note, created, revision, status, world_size, received, " \
-    "done, failed, error, gpu, step_median_ns, busy_share, exposed_comm_share, findings, "      \
-    "worst_quality, steps, gemm_ns, attention_ns, other_compute_ns, exposed_comm_ns, "          \
-    "exposed_memory_ns, idle_host_wait_ns, idle_other_ns, unrecorded_ns, step_pattern, "        \
-    "warmup_steps, (SELECT finalized_ns FROM run WHERE run.id = run_listing.id), "              \
-    "(SELECT owner FROM run WHERE run.id = run_listing.id) "                                    \
+    "done, failed, error, gpu, worst_quality, step_pattern, warmup_steps, finalized_ns, owner " \
     "FROM run_listing "
 
 static enum run_status status_of(struct str word)
@@ -35,22 +31,6 @@ static enum run_status status_of(struct str word)
         if (str_equal(word, str_of(status_words[i])))
             return (enum run_status)i;
     return RUN_EMPTY;
-}
-
-static void read_figures(struct stmt *stmt, struct run *run, struct arena *arena)
-{
-    run->gpu = sql_cell(stmt, 13, COLUMN_TEXT, arena);
-    run->step_median_ns = sql_cell(stmt, 14, COLUMN_I64, arena);
-    run->busy_share = sql_cell(stmt, 15, COLUMN_F64, arena);
-    run->exposed_comm_share = sql_cell(stmt, 16, COLUMN_F64, arena);
-    run->findings = sql_cell(stmt, 17, COLUMN_I64, arena);
-    run->worst_quality = sql_cell(stmt, 18, COLUMN_TEXT, arena);
-    int64_t steps = sql_i64_or(stmt, 19, 1);
-    for (int part = 0; part < PART_COUNT; part++) {
-        run->parts[part] = sql_cell(stmt, 20 + part, COLUMN_I64, arena);
-        if (!run->parts[part].null && steps > 1)
-            run->parts[part].i /= steps;
-    }
 }
 
 static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
@@ -69,11 +49,12 @@ static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
     run->failed = sql_i64(stmt, 11);
     run->active = run->received - run->done - run->failed;
     run->error = sql_text(stmt, 12, arena);
-    run->step_pattern = sql_text(stmt, 28, arena);
-    run->warmup_steps = sql_i64_or(stmt, 29, -1);
-    run->finalized = !sql_is_null(stmt, 30);
-    run->owner = sql_text(stmt, 31, arena);
-    read_figures(stmt, run, arena);
+    run->gpu = sql_cell(stmt, 13, COLUMN_TEXT, arena);
+    run->worst_quality = sql_cell(stmt, 14, COLUMN_TEXT, arena);
+    run->step_pattern = sql_text(stmt, 15, arena);
+    run->warmup_steps = sql_i64_or(stmt, 16, -1);
+    run->finalized = !sql_is_null(stmt, 17);
+    run->owner = sql_text(stmt, 18, arena);
 }
 
 // Tags or settings of a run.
@@ -115,18 +96,20 @@ static bool read_baselines(struct stmt *stmt, struct run *run, struct arena *are
 
 // The statements that read one run after the other.
 struct loading {
-    struct stmt run, tags, meta, baselines;
+    struct stmt run, figures, tags, meta, baselines;
 };
 
 static struct loading begin_loading(struct db *db, struct err *err)
 {
-    return (struct loading){sql_begin(db, LISTING "WHERE id = ?", err), sql_begin(db, TAGS, err),
+    return (struct loading){sql_begin(db, LISTING "WHERE id = ?", err),
+                            sql_begin(db, FIGURES_OF_RUN, err), sql_begin(db, TAGS, err),
                             sql_begin(db, META, err), sql_begin(db, BASELINES, err)};
 }
 
 static bool end_loading(struct loading *loading)
 {
     bool run_ok = sql_end(&loading->run);
+    run_ok = sql_end(&loading->figures) && run_ok;
     bool tags_ok = sql_end(&loading->tags);
     bool meta_ok = sql_end(&loading->meta);
     return sql_end(&loading->baselines) && run_ok && tags_ok && meta_ok;
@@ -140,6 +123,8 @@ static bool load_run(struct loading *loading, struct str id, struct arena *arena
     if (found)
         read_run(&loading->run, run, arena);
     sql_reset(&loading->run);
+    if (found)
+        figures_read(&loading->figures, run);
     return found && read_pairs(&loading->tags, run->id, arena, &run->tags, &run->tag_count) &&
            read_pairs(&loading->meta, run->id, arena, &run->meta, &run->meta_count) &&
            read_baselines(&loading->baselines, run, arena);
@@ -260,18 +245,18 @@ static const struct {
     {"received", "received"},
     {"world_size", "coalesce(world_size, traced_world_size)"},
     {"gpu", "gpu"},
-    {"busy_share", "busy_share"},
-    {"exposed_comm_share", "exposed_comm_share"},
-    {"step_median_ns", "step_median_ns"},
-    {"findings", "findings"},
+    {"worst_quality", "worst_quality"},
 };
+
+// A figure, whose name is bound.
+#define BY_FIGURE "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?)"
 
 static const char *sort_column(struct str name)
 {
     for (size_t i = 0; i < sizeof sortable / sizeof *sortable; i++)
         if (str_equal(name, str_of(sortable[i].name)))
             return sortable[i].sql;
-    return NULL;
+    return figures_have(name) ? BY_FIGURE : NULL;
 }
 
 #define LIKE_PATTERN "LIKE ?1 ESCAPE '\\'"
@@ -332,13 +317,22 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
         if (!column)
             return err_set(err, ERR_USAGE,
                            "cannot sort runs by '%.*s': known are created, name, project, status, "
-                           "received, world_size, gpu, step_median_ns, busy_share, "
-                           "exposed_comm_share, findings",
+                           "received, world_size, gpu, worst_quality, numbers of the summary and "
+                           "the breakdown (step_median_ns, gemm_ns, ...) and numbers among the "
+                           "metadata (meta.KEY)",
                            (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);
         buf_printf(sql, "%s %s NULLS LAST, ", column, key->descending ? "DESC" : "ASC");
     }
     buf_puts(sql, "created_ns DESC, id");
     return true;
+}
+
+// Follows the conditions.
+static void bind_order(struct stmt *stmt, const struct run_query *query)
+{
+    for (unsigned i = 0; i < query->sort_count; i++)
+        if (strcmp(sort_column(query->sorts[i].column), BY_FIGURE) == 0)
+            sql_bind_text(stmt, query->sorts[i].column);
 }
 
 static bool count_runs(struct db *db, const struct run_query *query, struct str pattern,
@@ -383,6 +377,7 @@ static bool list_ids(struct db *db, const struct run_query *query, struct str pa
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);
         bind_conditions(&stmt, query, pattern);
+        bind_order(&stmt, query);
         sql_bind_u64(&stmt, query->limit);
         sql_bind_u64(&stmt, query->offset);
         ok = read_ids(&stmt, list, arena);

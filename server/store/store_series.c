@@ -106,6 +106,20 @@ bool store_find_series(struct store *store, struct series_key *key, struct arena
     "(SELECT id FROM run WHERE project = ? AND series = ? AND point_ns IS NOT NULL " \
     "ORDER BY created_ns DESC, id LIMIT ?)"
 
+#define FIGURE(metric) \
+    ", (SELECT value FROM figure WHERE run_id = run.id AND metric = '" #metric "')"
+#define POINT_FIGURES         \
+    FIGURE(step_ci_low_ns)    \
+    FIGURE(step_ci_high_ns)   \
+    FIGURE(gemm_ns)           \
+    FIGURE(attention_ns)      \
+    FIGURE(other_compute_ns)  \
+    FIGURE(exposed_comm_ns)   \
+    FIGURE(exposed_memory_ns) \
+    FIGURE(idle_host_wait_ns) \
+    FIGURE(idle_other_ns)     \
+    FIGURE(unrecorded_ns)
+
 static bool read_rows(struct store *store, const char *sql, const struct series_key *key,
                       struct arena *arena, struct table *table, struct err *err)
 {
@@ -125,15 +139,9 @@ bool store_list_points(struct store *store, const struct series_key *key, struct
     static const char sql[] =
         "SELECT run.id, run.name, run.created_ns, "
         "(SELECT value FROM metadata WHERE run_id = run.id AND \"key\" = 'commit'), "
-        "run.point_ns, s.step_ci_low_ns, s.step_ci_high_ns, b.gemm_ns / max(b.steps, 1), "
-        "b.attention_ns / max(b.steps, 1), b.other_compute_ns / max(b.steps, 1), "
-        "b.exposed_comm_ns / max(b.steps, 1), b.exposed_memory_ns / max(b.steps, 1), "
-        "b.idle_host_wait_ns / max(b.steps, 1), b.idle_other_ns / max(b.steps, 1), "
-        "b.unrecorded_ns / max(b.steps, 1), run.gpu, "
+        "run.point_ns" POINT_FIGURES ", run.gpu, "
         "coalesce(run.world_size, run.traced_world_size, run.received), run.outlier "
-        "FROM run LEFT JOIN run_summary AS s ON s.run_id = run.id AND s.\"row\" = 0 "
-        "LEFT JOIN run_breakdown AS b ON b.run_id = run.id AND b.scope = 'run_median' "
-        "WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
+        "FROM run WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_points};
     return read_rows(store, sql, key, arena, table, err);
 }

@@ -161,8 +161,25 @@ MUST_CHECK bool jobs_queue_trace(struct db *db, struct str trace_id, struct err 
 // Queues all traces of a run anew, those that are being read too: they began before the change.
 MUST_CHECK bool jobs_queue_traces(struct db *db, struct str run_id, struct err *err);
 
-// Deletes and writes all run tables.
-MUST_CHECK bool tables_replace(struct db *db, struct str run_id, int tables, struct err *err);
+// Writes a run's report in place of the one it had, and what follows from it.
+MUST_CHECK bool tables_save_run(struct db *db, struct str run_id, int tables, struct err *err);
+// Some of a run's tables (NULL-terminated), within a transaction.
+MUST_CHECK bool tables_load_run(struct db *db, struct str run_id,
+                                const struct table_desc *const *known, struct report *report,
+                                struct err *err);
+
+// Takes the run's figures from its stored tables.
+MUST_CHECK bool figures_take(struct db *db, struct str run_id, struct err *err);
+// Takes a setting of the run as a figure, if it is a number.
+MUST_CHECK bool figures_give(struct db *db, struct str run_id, struct str key, struct err *err);
+// Whether runs may have a figure of that name.
+bool figures_have(struct str metric);
+// Sets the figures in *run to the rows of FIGURES_OF_RUN, and makes it ready for the next run.
+#define FIGURES_OF_RUN "SELECT metric, value FROM figure WHERE run_id = ?"
+void figures_read(struct stmt *stmt, struct run *run);
+
+// Moves tables of runs from the schema before 0025_run_parts.sql; that is in place.
+MUST_CHECK bool convert_run_tables(struct db *db, struct err *err);
 // Writes a trace's report; *bytes is what it takes.
 MUST_CHECK bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *bytes,
                                   struct err *err);

@@ -117,7 +117,7 @@ test("results of an older analysis are made anew at the next start", async () =>
   await first.stop();
   const [db] = files_below(data).filter((path) => /\.(db|sqlite3?)$/.test(path));
   await run_program("sqlite3", [db, "UPDATE trace SET analysis_version = 0;" +
-    "DELETE FROM run_kernels; UPDATE trace_report SET version = 0;"]);
+    "DELETE FROM run_table WHERE name = 'kernels'; UPDATE trace_report SET version = 0;"]);
   const second = await start_server({ data });
   await until("the figures are back", async () =>
     (await second.settled("stale")) && (await figures(second, "stale"))[1].length > 0);

@@ -4,6 +4,7 @@
 #define TESTS_UNIT_STORE_FIXTURE_H
 
 #include "server/store/store.h"
+#include "tests/unit/db_raw.h"
 #include "tests/unit/folder.h"
 
 #include "analysis/report/report_parts.h"
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include <cmocka.h>
-#include <sqlite3.h>
 
 struct fixture {
     char folder[64], path[96];
@@ -209,10 +209,21 @@ static inline void finish_next_wide(struct fixture *f, size_t kernels)
     assert_ok(f, end_trace(f, &job, &report, result));
 }
 
+static inline void add_finding(struct fixture *f, struct report *report, const char *id)
+{
+    const struct table_desc *desc = run_table("findings");
+    struct cell row[TABLE_MAX_COLUMNS];
+    for (unsigned i = 0; i < desc->column_count; i++)
+        row[i] = cell_null();
+    row[table_column(desc, "id")] = cell_text(str_of(id));
+    assert_ok(f, report_add(report, desc, row, &f->err));
+}
+
 static inline void finish_run(struct fixture *f, const struct job *job)
 {
     struct report report = {.arena = &f->arena};
     add_kernels(f, &report, run_table("kernels"));
+    add_finding(f, &report, "starved");
     assert_ok(f, end_run(f, job, &report));
 }
 
@@ -236,70 +247,6 @@ static inline size_t garbage_count(struct fixture *f)
     size_t count;
     assert_ok(f, store_list_garbage(f->store, &f->arena, &items, &count, &f->err));
     return count;
-}
-
-// --- the database itself ------------------------------------------------------------------------
-
-static inline sqlite3 *open_raw(struct fixture *f)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    return db;
-}
-
-static inline void set_version(struct fixture *f, int version)
-{
-    char sql[40];
-    sqlite3_stmt *stmt;
-    sqlite3 *db = open_raw(f);
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    sqlite3_step(stmt);
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
-}
-
-// One line per table: "run_x run_id TEXT,row INTEGER,a INTEGER,...", as the descriptors require.
-static inline void expect_table(const struct table_desc *desc, char *out, size_t size)
-{
-    static const char *const types[] = {[COLUMN_I64] = "INTEGER",
-                                        [COLUMN_BOOL] = "INTEGER",
-                                        [COLUMN_F64] = "REAL",
-                                        [COLUMN_TEXT] = "TEXT"};
-    size_t len = (size_t)snprintf(out, size, "run_id TEXT,row INTEGER");
-    for (unsigned i = 0; i < desc->column_count; i++)
-        len += (size_t)snprintf(out + len, size - len, ",%s %s", desc->columns[i].name,
-                                types[desc->columns[i].type]);
-}
-
-// In both directions: every described table is in the schema with exactly its columns, and every
-// table that looks like a run's is described.
-static inline void check_schema(struct fixture *f)
-{
-    sqlite3 *db = open_raw(f);
-    sqlite3_stmt *stmt;
-    const char *sql = "SELECT m.name, group_concat(c.name || ' ' || c.type, ',') "
-                      "FROM sqlite_master AS m, pragma_table_info(m.name) AS c "
-                      "WHERE m.type = 'table' AND m.name GLOB 'run_*' AND m.name <> 'run_tag' "
-                      "GROUP BY m.name";
-    int described = 0, found = 0;
-    while (run_tables[described])
-        described++;
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    for (; sqlite3_step(stmt) == SQLITE_ROW; found++) {
-        const char *name = (const char *)sqlite3_column_text(stmt, 0) + strlen("run_");
-        const struct table_desc *const *desc = run_tables;
-        while (*desc && strcmp((*desc)->name, name) != 0)
-            desc++;
-        if (!*desc)
-            fail_msg("the schema has run_%s, which no descriptor asks for", name);
-        char expected[4096];
-        expect_table(*desc, expected, sizeof expected);
-        assert_string_equal((const char *)sqlite3_column_text(stmt, 1), expected);
-    }
-    assert_int_equal(found, described);
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
 }
 
 #endif

@@ -74,16 +74,9 @@ static void a_flood_of_refused_requests_is_a_number(void **state)
 // Whether the database accepts entries.
 static void set_full(struct fixture *f, bool full)
 {
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 60000);
-    int rc = full ? sqlite3_exec(db,
-                                 "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN "
-                                 "SELECT RAISE(ABORT, 'no room'); END",
-                                 NULL, NULL, NULL)
-                  : sqlite3_exec(db, "DROP TRIGGER full", NULL, NULL, NULL);
-    assert_int_equal(rc, SQLITE_OK);
-    sqlite3_close(db);
+    db_raw_run(f->path, full ? "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN "
+                               "SELECT RAISE(ABORT, 'no room'); END"
+                             : "DROP TRIGGER full");
 }
 
 static void refusals_that_could_not_be_written_come_later(void **state)

@@ -6,11 +6,11 @@
 #include "server/care/intake.h"
 #include "server/files/file_copy.h"
 #include "server/files/scrub.h"
+#include "tests/unit/db_raw.h"
 #include "tests/unit/folder.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
-#include <sqlite3.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/resource.h>
@@ -393,11 +393,7 @@ static void what_a_newer_program_stored_is_neither_copied_nor_called_sound(void 
     struct store_check found;
     char path[96];
     snprintf(path, sizeof path, "%s/stepscope.db", s->data);
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    // lint-allow(sql-literals): a literal
-    assert_int_equal(sqlite3_exec(db, "PRAGMA user_version = 9999", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
+    db_raw_run(path, "PRAGMA user_version = 9999");
     assert_false(backup_make(s->data, s->to, &report, &s->err));
     assert_int_equal(s->err.code, ERR_UNSUPPORTED);
     snprintf(path, sizeof path, "%s/stepscope.db", s->to);

@@ -2,11 +2,11 @@
 // The thread that looks after stored data: what it does, and how often.
 #include "server/base/metrics.h"
 #include "server/care/care.h"
+#include "tests/unit/db_raw.h"
 #include "tests/unit/folder.h"
 
 #include <poll.h>
 #include <setjmp.h>
-#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,15 +26,7 @@ struct fixture {
 // The number a statement returns, 0 without rows.
 static int64_t ask(const struct fixture *f, const char *sql)
 {
-    sqlite3 *db;
-    sqlite3_stmt *stmt;
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 5000);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    int64_t value = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
-    assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
-    sqlite3_close(db);
-    return value;
+    return db_raw_number(f->path, sql);
 }
 
 static int set_up(void **state)
@@ -86,7 +78,8 @@ static struct care *open_and_wait(const struct fixture *f, struct err *err)
 static void a_damaged_database_is_not_read_again_and_again(void **state)
 {
     struct fixture *f = *state;
-    ask(f, "INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
+    db_raw_run(f->path,
+               "PRAGMA foreign_keys = OFF; INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
     struct care *care = care_open(&f->config, &f->err);
     assert_non_null(care);
     for (int i = 0; i < 3; i++)
@@ -197,7 +190,8 @@ static void the_worst_that_is_known_of_the_storage_has_a_word(void **state)
     while (strcmp(care_storage_word(care), "files") != 0) // which is counted a moment later
         poll(NULL, 0, 2);
     care_close(care);
-    ask(f, "INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
+    db_raw_run(f->path,
+               "PRAGMA foreign_keys = OFF; INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
     ask(f, "DELETE FROM database_check");
     assert_non_null(care = care_open(&f->config, &f->err));
     assert_string_not_equal(care_storage_word(care), "sound"); // found before, known at once

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process that reads a hostile file may do, and that the service and its other jobs carry
-// on. The service starts this same program for it: files that start with one of the words below
-// make it misbehave.
+// What a process that reads a hostile file may do, and that the service and its other jobs go on.
+// The service starts this very program for it: files that begin with a word below make it
+// misbehave. labels: threads
+#include "tests/unit/db_raw.h"
 #include "tests/unit/jobs_fixture.h"
 
 #include "server/cli/cmd.h"
@@ -18,7 +19,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -168,16 +168,8 @@ static int be_child(void)
 static int64_t ask(struct service *s, const char *sql)
 {
     char path[96];
-    sqlite3 *db;
-    sqlite3_stmt *stmt;
     snprintf(path, sizeof path, "%s/db", s->folder);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    sqlite3_busy_timeout(db, 5000);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    int64_t value = sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int64(stmt, 0) : 0;
-    assert_int_equal(sqlite3_finalize(stmt), SQLITE_OK);
-    sqlite3_close(db);
-    return value;
+    return db_raw_number(path, sql);
 }
 
 static void end_lease(struct service *s)

@@ -22,13 +22,9 @@ static void expect_next(struct fixture *f, struct str trace_id)
     assert_text(claim(f).trace_id, trace_id.at);
 }
 
-static void pass_second(sqlite3 *db)
+static void pass_second(struct fixture *f)
 {
-    sqlite3_stmt *stmt;
-    const char *sql = "UPDATE job SET due_ns = due_ns - 1000000000 WHERE kind = 'trace'";
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
-    sqlite3_finalize(stmt);
+    db_raw_run(f->path, "UPDATE job SET due_ns = due_ns - 1000000000 WHERE kind = 'trace'");
 }
 
 static void a_small_file_passes_a_huge_one_that_came_before(void **state)
@@ -66,7 +62,6 @@ static void a_huge_file_is_taken_however_many_small_ones_keep_coming(void **stat
 {
     struct fixture *f = *state;
     struct str huge = add_sized(f, "r", 'a', 100 * MB);
-    sqlite3 *db = open_raw(f);
     int seconds = 0;
     for (bool taken = false; !taken; seconds++) {
         char run[16];
@@ -74,9 +69,8 @@ static void a_huge_file_is_taken_however_many_small_ones_keep_coming(void **stat
         add_sized(f, run, 'b', 1 * MB);
         struct job job = claim(f);
         taken = str_equal(job.trace_id, huge);
-        pass_second(db);
+        pass_second(f);
     }
-    sqlite3_close(db);
     assert_in_range(seconds, 90, 110);
 }
 
@@ -181,16 +175,16 @@ static void a_rank_that_comes_later_is_read_and_joined_and_no_other(void **state
 static void an_order_of_thousands_is_kept_by_an_index(void **state)
 {
     struct fixture *f = *state;
-    sqlite3 *db = open_raw(f);
-    sqlite3_stmt *stmt;
-    const char *sql = "EXPLAIN QUERY PLAN SELECT id FROM job WHERE state = 'queued' "
-                      "ORDER BY due_ns, id LIMIT 1";
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    assert_non_null(strstr((const char *)sqlite3_column_text(stmt, 3), "job_queue"));
-    assert_int_equal(sqlite3_step(stmt), SQLITE_DONE); // and nothing is sorted
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
+    struct db *db = db_raw_open(f->path);
+    struct stmt stmt = sql_begin(db,
+                                 "EXPLAIN QUERY PLAN SELECT id FROM job WHERE state = 'queued' "
+                                 "ORDER BY due_ns, id LIMIT 1",
+                                 &f->err);
+    assert_true(sql_row(&stmt));
+    assert_non_null(strstr(sql_text(&stmt, 3, &f->arena).at, "job_queue"));
+    assert_false(sql_row(&stmt)); // and nothing is sorted
+    assert_ok(f, sql_end(&stmt));
+    db_close(db, true);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

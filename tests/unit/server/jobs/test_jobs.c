@@ -3,6 +3,7 @@
 // labels: threads
 #include "server/cli/cmd.h"
 #include "ingest/base/clock.h"
+#include "tests/unit/db_raw.h"
 #include "tests/unit/jobs_fixture.h"
 
 #include <semaphore.h>
@@ -121,18 +122,11 @@ static void only_so_many_wait_for_uploads(void **state)
 // Pretends that the file has this size.
 static void say_bytes(struct service *s, struct str trace_id, int64_t bytes)
 {
-    char path[96];
-    sqlite3 *db;
-    sqlite3_stmt *stmt;
+    char path[96], sql[128];
     snprintf(path, sizeof path, "%s/db", s->folder);
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    const char *sql = "UPDATE trace SET bytes = ? WHERE id = ?";
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    sqlite3_bind_int64(stmt, 1, bytes);
-    sqlite3_bind_text(stmt, 2, trace_id.at, (int)trace_id.len, SQLITE_STATIC);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
+    snprintf(sql, sizeof sql, "UPDATE trace SET bytes = %lld WHERE id = '%.*s'", (long long)bytes,
+             (int)trace_id.len, trace_id.at);
+    db_raw_run(path, sql);
 }
 
 // Accepts a huge file whose reader blocks until write_pipe.

@@ -26,16 +26,12 @@ static struct str keep(struct fixture *f, const char *name, int64_t expires_ns,
     return id;
 }
 
-static void run_sql(struct fixture *f, const char *sql, int expected)
+static bool can_run(struct fixture *f, const char *sql)
 {
-    sqlite3 *db;
-    sqlite3_stmt *stmt = NULL;
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &stmt, NULL), SQLITE_OK);
-    int rc = sqlite3_step(stmt);
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
-    assert_int_equal(rc, expected);
+    struct db *db = db_raw_open(f->path);
+    bool ok = sql_execute(db, sql, &f->err);
+    db_close(db, true);
+    return ok;
 }
 
 static bool is_found(struct fixture *f, const char *hash, struct token *token)
@@ -181,13 +177,13 @@ static void a_session_ends_after_twelve_idle_hours(void **state)
     struct str id = keep(f, "ci", 0, hash);
     assert_ok(f, token_hash(STR("secret"), session, &f->err));
     assert_ok(f, store_add_session(f->store, session, id, &f->err));
-    run_sql(f, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000", SQLITE_DONE);
+    db_raw_run(f->path, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000");
     assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
     assert_true(found); // and used now
-    run_sql(f, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000", SQLITE_DONE);
+    db_raw_run(f->path, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000");
     assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
     assert_true(found);
-    run_sql(f, "UPDATE session SET used_ns = used_ns - 13 * 3600 * 1000000000", SQLITE_DONE);
+    db_raw_run(f->path, "UPDATE session SET used_ns = used_ns - 13 * 3600 * 1000000000");
     assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
     assert_false(found);
 }
@@ -237,7 +233,7 @@ static void quotas_count_days_and_what_is_stored(void **state)
 
 static void what_analyses_make_of_uploads_counts_as_stored(void **state)
 {
-    enum { KEPT = 1000, KERNELS = 3 };
+    enum { KEPT = 1000 };
     struct fixture *f = *state;
     struct quota_use before, use;
     struct upload upload = add_by(f, "k_1", "r", 'a');
@@ -254,9 +250,8 @@ static void what_analyses_make_of_uploads_counts_as_stored(void **state)
     finish_run(f, &job);
     before = use;
     assert_ok(f, store_quota_use(f->store, STR("k_1"), 0, &use, &f->err));
-    int64_t cells = run_table("kernels")->column_count * (int64_t)sizeof(int64_t);
     made = use.stored_bytes - before.stored_bytes;
-    assert_true(made >= KERNELS * cells && made < 2 * KERNELS * cells);
+    assert_true(made > 0 && made < 2000);
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
     assert_ok(f, store_quota_use(f->store, STR("k_1"), 0, &use, &f->err));
     assert_int_equal(use.stored_bytes, 0);
@@ -327,8 +322,10 @@ static void the_audit_log_only_grows(void **state)
     add_entry(f, "a", 204);
     add_entry(f, "b", 403);
     add_entry(f, "a", 200);
-    run_sql(f, "DELETE FROM audit", SQLITE_CONSTRAINT);
-    run_sql(f, "UPDATE audit SET who = 'c'", SQLITE_CONSTRAINT);
+    assert_false(can_run(f, "DELETE FROM audit"));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
+    assert_false(can_run(f, "UPDATE audit SET who = 'c'"));
+    assert_int_equal(f->err.code, ERR_CONFLICT);
     assert_ok(f, store_list_audit(f->store, &all, &f->arena, &table, &f->err));
     assert_int_equal(table.row_count, 3);
     assert_string_equal(cell(&table, 1, "who"), "b"); // newest first

@@ -9,16 +9,6 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-static void execute(const char *path, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    // lint-allow(sql-literals): the statements are literals of this file
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
-}
-
 static const atomic_bool never;
 
 // --- checks -------------------------------------------------------------------------------------
@@ -45,7 +35,8 @@ static void a_reference_into_nothing_is_damage_that_a_full_check_names(void **st
 {
     struct fixture *f = *state;
     struct store_check found;
-    execute(f->path, "INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
+    db_raw_run(f->path,
+               "PRAGMA foreign_keys = OFF; INSERT INTO run_tag VALUES ('r_gone', 'k', 'v')");
     assert_ok(f, store_check_database(f->store, true, &never, &found, &f->err));
     assert_string_equal(found.damage, "run_tag names rows of stored_run that are not there");
     assert_ok(f, store_check_file(f->path, &found, &f->err));
@@ -55,17 +46,9 @@ static void a_reference_into_nothing_is_damage_that_a_full_check_names(void **st
 // Zeroes a table's page in the file; its header and everything else remain.
 static void damage_page_of(struct fixture *f, const char *table)
 {
-    sqlite3 *db;
-    sqlite3_stmt *stmt;
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(db, "SELECT rootpage FROM sqlite_schema WHERE name = ?", -1,
-                                        &stmt, NULL),
-                     SQLITE_OK);
-    sqlite3_bind_text(stmt, 1, table, -1, SQLITE_STATIC);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    long page = sqlite3_column_int(stmt, 0);
-    sqlite3_finalize(stmt);
-    sqlite3_close(db);
+    char sql[128];
+    snprintf(sql, sizeof sql, "SELECT rootpage FROM sqlite_schema WHERE name = '%s'", table);
+    long page = db_raw_number(f->path, sql);
     FILE *file = fopen(f->path, "r+");
     char zeros[4096] = {0};
     assert_int_equal(fseek(file, (page - 1) * 4096, SEEK_SET), 0);
@@ -198,10 +181,11 @@ static void the_newest_two_copies_from_before_a_schema_stay(void **state)
     store_close(f->store);
     folder_write(f->folder, "db.schema-0001", "old");
     folder_write(f->folder, "db.schema-0002", "old");
-    execute(f->path, "DROP TABLE database_check; DROP INDEX upload_by_created;"
-                     "DROP INDEX job_by_end; DROP INDEX blob_damaged; DROP INDEX blob_by_checked;"
-                     "ALTER TABLE blob DROP COLUMN damage; ALTER TABLE blob DROP COLUMN checked_ns;"
-                     "PRAGMA user_version = 10");
+    db_raw_run(f->path,
+               "DROP TABLE database_check; DROP INDEX upload_by_created;"
+               "DROP INDEX job_by_end; DROP INDEX blob_damaged; DROP INDEX blob_by_checked;"
+               "ALTER TABLE blob DROP COLUMN damage; ALTER TABLE blob DROP COLUMN checked_ns;"
+               "PRAGMA user_version = 10");
     f->store = store_open(f->path, &f->err);
     if (!f->store) // other parts of that migration exist already; the copy was made before
         assert_non_null(strstr(f->err.msg, "0011"));
@@ -250,13 +234,9 @@ static void a_file_that_was_looked_at_by_a_clock_ahead_of_its_time_is_looked_at_
     struct fixture *f = *state;
     struct store_blob blob;
     bool found;
-    sqlite3 *db;
     add(f, "r", 'a', 0, "x.json");
     add(f, "r", 'b', 1, "y.json");
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    sqlite3_exec(db, "UPDATE blob SET checked_ns = checked_ns * 2 WHERE sha256 LIKE 'b%'", NULL,
-                 NULL, NULL);
-    sqlite3_close(db);
+    db_raw_run(f->path, "UPDATE blob SET checked_ns = checked_ns * 2 WHERE sha256 LIKE 'b%'");
     assert_ok(f, store_next_to_scrub(f->store, 1, &blob, &found, &f->err));
     assert_true(found);
     assert_int_equal(blob.sha256[0], 'b');
@@ -322,7 +302,7 @@ static void jobs_and_uploads_are_forgotten_but_not_what_waits(void **state)
     uint64_t pruned;
     struct upload again, upload = add(f, "a", 'a', 0, "x.json");
     add(f, "b", 'b', 0, "y.json");
-    execute(f->path, "UPDATE job SET state = 'done', finished_ns = 5 WHERE id = 1");
+    db_raw_run(f->path, "UPDATE job SET state = 'done', finished_ns = 5 WHERE id = 1");
     assert_ok(f, store_prune(f->store, 5, &pruned, &f->err));
     assert_int_equal(pruned, 0);
     assert_ok(f, store_prune(f->store, clock_wall_ns() + 1, &pruned, &f->err));
@@ -379,18 +359,16 @@ static void emptying_the_log_leaves_no_byte_of_what_was_deleted(void **state)
 static void a_reader_delays_the_emptying_but_not_for_long(void **state)
 {
     struct fixture *f = *state;
-    sqlite3 *db;
     bool done;
     add(f, "r", 'a', 0, "x.json");
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "BEGIN; SELECT count(*) FROM run", NULL, NULL, NULL),
-                     SQLITE_OK);
+    struct db *db = db_raw_open(f->path);
+    assert_ok(f, sql_execute_all(db, "BEGIN; SELECT count(*) FROM run", &f->err));
     add(f, "r", 'b', 1, "x.json");
     int64_t begin_ns = clock_mono_ns();
     assert_ok(f, store_empty_log(f->store, &done, &f->err));
     assert_true(clock_mono_ns() - begin_ns < 2000000000);
     assert_false(done);
-    sqlite3_close(db);
+    db_close(db, true);
     assert_ok(f, store_empty_log(f->store, &done, &f->err));
     assert_true(done);
 }

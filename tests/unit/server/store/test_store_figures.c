@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures that triggers keep in a run's row equal those from counting, whatever happens.
+// Figures that are kept of a run are those that counting and its tables give, whatever happens.
 #include "tests/unit/store_fixture.h"
 
 enum { ROUNDS = 1500 };
@@ -13,14 +13,11 @@ static const char *const wrong_runs =
     "running <> (SELECT count(*) FROM trace WHERE run_id = run.id AND state = 'running') OR "
     "joining <> (SELECT count(*) FROM job WHERE run_id = run.id AND kind = 'run' "
     "AND state IN ('queued', 'running')) OR "
-    "traced_world_size IS NOT (SELECT max(world_size) FROM trace WHERE run_id = run.id) OR "
-    "(gpu, step_median_ns, busy_share, exposed_comm_share, findings, worst_quality) IS NOT "
-    "(SELECT gpu, step_median_ns, busy_share, exposed_comm_share, findings, worst_quality "
-    "FROM run_summary WHERE run_id = run.id AND \"row\" = 0)";
+    "traced_world_size IS NOT (SELECT max(world_size) FROM trace WHERE run_id = run.id)";
 
 struct life {
     struct fixture *f;
-    sqlite3 *db; // the test's, separate from the store's
+    struct db *db; // of the test, beside the store's
     uint64_t random;
     struct job job; // the last one claimed; it may be gone
     size_t finished, joined;
@@ -124,21 +121,45 @@ static void change_run(struct life *life)
         assert_ok(f, store_delete_run(f->store, run.id, STORE_ANY, &f->err));
 }
 
+static void assert_same(const struct cell *kept, const struct table *summary, const char *column)
+{
+    const struct cell *cell = summary && summary->row_count ? table_cell(summary, 0, column) : NULL;
+    assert_int_equal(kept->null, !cell || cell->null);
+    if (!kept->null)
+        assert_int_equal(kept->i, cell->i);
+}
+
+// Figures of a run are those of its stored summary.
+static void assert_summary(struct life *life, const char *name)
+{
+    struct fixture *f = life->f;
+    struct run run;
+    struct report report = {.arena = &f->arena};
+    if (!store_find_run(f->store, str_of(name), &f->arena, &run, &f->err))
+        return;
+    assert_ok(f, store_load_run_report(f->store, run.id, &report, &f->err));
+    const struct table *summary = report_find(&report, "summary");
+    assert_same(&run.step_median_ns, summary, "step_median_ns");
+    assert_same(&run.findings, summary, "findings");
+    assert_int_equal(run.gpu.null, !summary || !summary->row_count);
+}
+
 static void assert_figures(struct life *life, size_t round)
 {
-    sqlite3_stmt *stmt;
-    assert_int_equal(sqlite3_prepare_v2(life->db, wrong_runs, -1, &stmt, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-    if (sqlite3_column_int(stmt, 0))
+    assert_summary(life, any_run(life));
+    struct stmt stmt = sql_begin(life->db, wrong_runs, &life->f->err);
+    assert_true(sql_row(&stmt));
+    if (sql_i64(&stmt, 0))
         fail_msg("after round %zu the kept figures are wrong", round);
-    sqlite3_finalize(stmt);
+    assert_ok(life->f, sql_end(&stmt));
 }
 
 static void kept_figures_are_those_that_counting_gives(void **state)
 {
     static void (*const acts[])(struct life *) = {upload,    upload,  begin_job, begin_job,
                                                   begin_job, end_job, end_job,   end_job};
-    struct life life = {.f = *state, .db = open_raw(*state), .random = 11};
+    struct life life = {
+        .f = *state, .db = db_raw_open(((struct fixture *)*state)->path), .random = 11};
     for (size_t round = 0; round < ROUNDS; round++) {
         uint64_t rare = below(&life, 40);
         if (rare == 0)
@@ -150,13 +171,52 @@ static void kept_figures_are_those_that_counting_gives(void **state)
         assert_figures(&life, round);
     }
     assert_true(life.finished > 100 && life.joined > 20);
-    sqlite3_close(life.db);
+    db_close(life.db, true);
+}
+
+static void give(struct fixture *f, const char *name, const char *key, const char *value)
+{
+    struct run run;
+    struct run_tag meta = {str_of(key), value ? str_of(value) : (struct str){NULL, 0}};
+    struct run_patch patch = {.meta = &meta, .meta_count = 1};
+    assert_ok(f, store_find_run(f->store, str_of(name), &f->arena, &run, &f->err));
+    assert_ok(f, store_patch_run(f->store, run.id, &patch, STORE_ANY, &f->err));
+}
+
+static void expect_order(struct fixture *f, const char *metric, const char *const names[3])
+{
+    struct run_query query = {.sorts = {{str_of(metric), false}}, .sort_count = 1, .limit = 10};
+    struct run_list list;
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &list, &f->err));
+    assert_int_equal(list.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_text(list.runs[i].name, names[i]);
+}
+
+static void runs_are_sorted_by_numbers_that_people_gave(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const names[] = {"a", "b", "c"};
+    for (size_t i = 0; i < 3; i++)
+        add(f, names[i], (char)('a' + i), 0, "x.json");
+    give(f, "a", "loss", "10.5");
+    give(f, "b", "loss", "9");
+    give(f, "c", "loss", "-1e3");
+    expect_order(f, "meta.loss", (const char *const[]){"c", "b", "a"});
+    give(f, "c", "loss", "none"); // no number any more: last
+    expect_order(f, "meta.loss", (const char *const[]){"b", "a", "c"});
+    give(f, "a", "loss", "8");
+    give(f, "b", "loss", NULL);
+    give(f, "c", "loss", "0x10"); // only decimal numbers count
+    assert_int_equal(db_raw_number(f->path, "SELECT count(*) FROM figure"), 1);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(kept_figures_are_those_that_counting_gives, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(runs_are_sorted_by_numbers_that_people_gave, set_up,
                                         tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,25 +21,15 @@ static const char *const first_content =
     "INSERT INTO run_breakdown (run_id, \"row\", scope, gemm_ns) "
     "VALUES ('r_old', 0, 'run_median', 33);";
 
-static void execute(struct fixture *f, const char *sql)
-{
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(f->path, &db), SQLITE_OK);
-    // lint-allow(sql-literals): the statements are literals of this file and of the schema
-    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
-        fail_msg("%s", sqlite3_errmsg(db));
-    sqlite3_close(db);
-}
-
-// Replaces the empty store by one as the first schema's version left it.
+// In place of the empty store, one as the first schema's program left it.
 static void fill_first(struct fixture *f)
 {
     store_close(f->store);
     f->store = NULL;
     assert_int_equal(unlink(f->path), 0);
-    execute(f, schema_migrations[0].sql);
-    execute(f, first_content);
-    execute(f, "PRAGMA user_version = 1");
+    db_raw_run(f->path, schema_migrations[0].sql);
+    db_raw_run(f->path, first_content);
+    db_raw_run(f->path, "PRAGMA user_version = 1");
 }
 
 static void runs_of_the_first_schema_keep_all_that_was_known(void **state)
@@ -113,7 +103,7 @@ static void figures_of_runs_follow_what_happens_after_an_upgrade(void **state)
     struct run_list list;
     fill_first(f);
     reopen(f);
-    execute(f, "PRAGMA foreign_keys = ON; DELETE FROM trace WHERE id = 't_done'");
+    db_raw_run(f->path, "PRAGMA foreign_keys = ON; DELETE FROM trace WHERE id = 't_done'");
     assert_ok(f, store_list_runs(f->store, &failed, &f->arena, &list, &f->err));
     assert_int_equal(list.total, 1);
     assert_int_equal(list.runs[0].received, 1);
@@ -126,8 +116,8 @@ static void reports_that_an_older_program_stored_whole_are_read(void **state)
     struct fixture *f = *state;
     struct upload upload = add(f, "r", 'a', 0, "x.json");
     finish_next(f, -1);
-    execute(f, "UPDATE trace_report SET report = (SELECT report FROM trace_table); "
-               "DELETE FROM trace_table");
+    db_raw_run(f->path, "UPDATE trace_report SET report = (SELECT report FROM trace_table); "
+                        "DELETE FROM trace_table");
     const struct table_desc *const kernels[] = {table_named(trace_tables, "kernels"), NULL};
     const struct table_desc *const steps[] = {table_named(trace_tables, "steps"), NULL};
     struct report one = {.arena = &f->arena}, none = one, all = one;
@@ -140,13 +130,74 @@ static void reports_that_an_older_program_stored_whole_are_read(void **state)
     assert_int_equal(all.table_count, 1);
 }
 
+// As the last program with SQL tables of runs left it: version 24.
+static const char *const last_content =
+    "INSERT INTO stored_run (id, project, name, series, created_ns, gpu, step_median_ns) "
+    "VALUES ('r_new', 'p', 'new', 'new', 5, 'MI300X', 70), "
+    "('r_bare', 'p', 'bare', 'bare', 6, NULL, NULL);"
+    "INSERT INTO metadata VALUES ('r_new', 'loss', '2.5'), ('r_new', 'commit', 'abc');"
+    "INSERT INTO run_summary (run_id, \"row\", gpu, step_median_ns, busy_share, findings) "
+    "VALUES ('r_new', 0, 'MI300X', 70, 0.5, 1);"
+    "INSERT INTO run_breakdown (run_id, \"row\", scope, steps, gemm_ns) "
+    "VALUES ('r_new', 0, 'run_median', 3, 33), ('r_new', 1, 'rank', 1, 99);"
+    "INSERT INTO run_findings (run_id, \"row\", id) VALUES ('r_new', 0, 'starved');"
+    "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 2999) "
+    "INSERT INTO run_kernels (run_id, \"row\", name, total_ns) "
+    "SELECT 'r_new', i, 'k' || i, i FROM n;";
+
+static void fill_last(struct fixture *f)
+{
+    store_close(f->store);
+    f->store = NULL;
+    assert_int_equal(unlink(f->path), 0);
+    for (int i = 0; i < 24; i++)
+        db_raw_run(f->path, schema_migrations[i].sql);
+    db_raw_run(f->path, last_content);
+    db_raw_run(f->path, "PRAGMA user_version = 24");
+}
+
+static void expect_kernels(const struct table *kernels)
+{
+    assert_int_equal(kernels->row_count, 3000);
+    for (size_t row = 0; row < kernels->row_count; row++)
+        assert_int_equal(table_cell(kernels, row, "total_ns")->i, row);
+    assert_text(table_cell(kernels, 2999, "name")->s, "k2999");
+    assert_true(table_cell(kernels, 0, "calls")->null);
+}
+
+static void tables_of_runs_become_parts_and_figures(void **state)
+{
+    struct fixture *f = *state;
+    struct run run;
+    struct report report = {.arena = &f->arena};
+    fill_last(f);
+    reopen(f);
+    assert_ok(f, store_find_run(f->store, STR("new"), &f->arena, &run, &f->err));
+    assert_text(run.gpu.s, "MI300X");
+    assert_int_equal(run.step_median_ns.i, 70);
+    assert_int_equal(run.findings.i, 1);
+    assert_false(run.busy_share.null || run.busy_share.f < 0.5 || run.busy_share.f > 0.5);
+    assert_int_equal(run.parts[0].i, 11); // gemm_ns of the headline rank, per step
+    assert_true(run.parts[1].null);
+    assert_int_equal(db_raw_number(f->path, "SELECT value * 10 FROM figure "
+                                            "WHERE metric = 'meta.loss'"),
+                     25);
+    assert_int_equal(
+        db_raw_number(f->path, "SELECT count(*) FROM figure WHERE metric LIKE 'meta.%'"), 1);
+    assert_ok(f, store_load_run_report(f->store, run.id, &report, &f->err));
+    expect_kernels(report_find(&report, "kernels"));
+    assert_ok(f, store_dismiss(f->store, run.id, STR("starved"), STR("known"), &f->err));
+    assert_ok(f, store_find_run(f->store, STR("bare"), &f->arena, &run, &f->err));
+    assert_true(run.step_median_ns.null && run.gpu.null);
+}
+
 static void a_database_of_a_newer_program_is_refused_and_left_alone(void **state)
 {
     struct fixture *f = *state;
     store_close(f->store);
     char sql[64];
     snprintf(sql, sizeof sql, "PRAGMA user_version = %d", schema_count + 1);
-    execute(f, sql);
+    db_raw_run(f->path, sql);
     f->store = store_open(f->path, &f->err);
     assert_null(f->store);
     assert_int_equal(f->err.code, ERR_UNSUPPORTED);
@@ -166,6 +217,7 @@ int main(void)
                                         set_up, tear_down),
         cmocka_unit_test_setup_teardown(reports_that_an_older_program_stored_whole_are_read, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(tables_of_runs_become_parts_and_figures, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_database_of_a_newer_program_is_refused_and_left_alone,
                                         set_up, tear_down),
     };

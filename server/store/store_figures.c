@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures: what lists, trends and sorts need of runs, one number per run and metric. A metric is
+// the name of a column: of the summary, or of the breakdown of the headline rank, there per step.
+// What people gave as a number is "meta." and its key.
+#include "server/store/store_sql.h"
+
+#include "analysis/report/tables.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+// --- metrics ------------------------------------------------------------------------------------
+
+// Numbers without a unit are ids, such as a rank.
+static bool is_metric(const struct column *column)
+{
+    return (column->type == COLUMN_I64 || column->type == COLUMN_F64) && column->unit[0];
+}
+
+static bool has_metric(const struct table_desc *desc, struct str name)
+{
+    for (unsigned i = 0; i < desc->column_count; i++)
+        if (is_metric(&desc->columns[i]) && str_equal(name, str_of(desc->columns[i].name)))
+            return true;
+    return false;
+}
+
+bool figures_have(struct str metric)
+{
+    return str_starts_with(metric, STR(STORE_META_METRIC)) ||
+           has_metric(&table_run_summary, metric) || has_metric(&table_run_breakdown, metric);
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+#define SET_FIGURE                         \
+    "INSERT INTO figure VALUES (?, ?, ?) " \
+    "ON CONFLICT (run_id, metric) DO UPDATE SET value = excluded.value"
+
+static bool set_figure(struct stmt *insert, struct str run_id, struct str metric, double value)
+{
+    sql_bind_text(insert, run_id);
+    sql_bind_text(insert, metric);
+    sql_bind_f64(insert, value);
+    sql_step(insert);
+    return !insert->failed;
+}
+
+// Times cover `steps` steps.
+static bool take_row(struct stmt *insert, struct str run_id, const struct table *table, size_t row,
+                     int64_t steps)
+{
+    for (unsigned i = 0; i < table->desc->column_count; i++) {
+        const struct column *column = &table->desc->columns[i];
+        const struct cell *cell = &table->cells[row * table->desc->column_count + i];
+        bool per_step = strcmp(column->unit, "ns") == 0 && steps > 1;
+        if (cell->null || !is_metric(column))
+            continue;
+        int64_t whole = per_step ? cell->i / steps : cell->i;
+        if (!set_figure(insert, run_id, str_of(column->name),
+                        column->type == COLUMN_F64 ? cell->f : (double)whole))
+            return false;
+    }
+    return true;
+}
+
+static bool take_breakdown(struct stmt *insert, struct str run_id, const struct table *table)
+{
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct cell *steps = table_cell(table, row, "steps");
+        if (str_equal(table_cell(table, row, "scope")->s, STR("run_median")))
+            return take_row(insert, run_id, table, row, steps->null ? 1 : steps->i);
+    }
+    return true;
+}
+
+static bool insert_figures(struct db *db, struct str run_id, const struct report *report,
+                           struct err *err)
+{
+    const struct table *summary = report_find(report, table_run_summary.name);
+    const struct table *breakdown = report_find(report, table_run_breakdown.name);
+    struct stmt insert = sql_begin(db, SET_FIGURE, err);
+    bool ok = (!breakdown || take_breakdown(&insert, run_id, breakdown)) &&
+              (!summary || !summary->row_count || take_row(&insert, run_id, summary, 0, 1));
+    return sql_end(&insert) && ok;
+}
+
+// The texts that lists filter by.
+static bool set_words(struct db *db, struct str run_id, const struct report *report,
+                      struct err *err)
+{
+    const struct table *summary = report_find(report, table_run_summary.name);
+    static const char *const columns[] = {"gpu", "worst_quality"};
+    struct stmt stmt =
+        sql_begin(db, "UPDATE stored_run SET gpu = ?, worst_quality = ? WHERE id = ?", err);
+    for (size_t i = 0; i < 2; i++) {
+        const struct cell *cell =
+            summary && summary->row_count ? table_cell(summary, 0, columns[i]) : NULL;
+        if (cell && !cell->null)
+            sql_bind_text(&stmt, cell->s);
+        else
+            sql_bind_null(&stmt);
+    }
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+static bool forget_figures(struct db *db, struct str run_id, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "DELETE FROM figure WHERE run_id = ? AND metric NOT LIKE '" STORE_META_METRIC "%'",
+        err);
+    sql_bind_text(&stmt, run_id);
+    return sql_run(&stmt);
+}
+
+bool figures_take(struct db *db, struct str run_id, struct err *err)
+{
+    static const struct table_desc *const wanted[] = {&table_run_summary, &table_run_breakdown,
+                                                      NULL};
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    bool ok = tables_load_run(db, run_id, wanted, &report, err) &&
+              forget_figures(db, run_id, err) && insert_figures(db, run_id, &report, err) &&
+              set_words(db, run_id, &report, err);
+    arena_free(&arena);
+    return ok;
+}
+
+// --- numbers that people gave -------------------------------------------------------------------
+
+// A text that is one decimal number.
+static bool to_number(struct str text, double *number)
+{
+    char copy[64], *end;
+    if (text.len == 0 || text.len >= sizeof copy)
+        return false;
+    memcpy(copy, text.at, text.len);
+    copy[text.len] = '\0';
+    if (strspn(copy, "0123456789.eE+-") != text.len) // strtod also reads hexadecimal and "inf"
+        return false;
+    *number = strtod(copy, &end);
+    return *end == '\0' && isfinite(*number);
+}
+
+// What is stored: without what looks like a secret.
+static bool read_meta(struct db *db, struct str run_id, struct str key, struct arena *arena,
+                      struct str *value, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "SELECT value FROM metadata WHERE run_id = ? AND \"key\" = ?", err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, key);
+    *value = sql_row(&stmt) ? sql_text(&stmt, 0, arena) : STR("");
+    return sql_end(&stmt);
+}
+
+static bool give(struct db *db, struct str run_id, struct str metric, struct str value,
+                 struct err *err)
+{
+    double number = 0;
+    bool is_number = to_number(value, &number);
+    struct stmt stmt = sql_begin(
+        db, is_number ? SET_FIGURE : "DELETE FROM figure WHERE run_id = ? AND metric = ?", err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, metric);
+    if (is_number)
+        sql_bind_f64(&stmt, number);
+    return sql_run(&stmt);
+}
+
+bool figures_give(struct db *db, struct str run_id, struct str key, struct err *err)
+{
+    struct arena arena;
+    struct str value;
+    arena_init(&arena, NULL);
+    char *metric = arena_printf(&arena, err, STORE_META_METRIC "%.*s", (int)key.len, key.at);
+    bool ok = metric && read_meta(db, run_id, key, &arena, &value, err) &&
+              give(db, run_id, str_of(metric), value, err);
+    arena_free(&arena);
+    return ok;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+// A figure that a struct run has by name.
+static struct cell *figure_of(struct run *run, struct str metric, enum column_type *type)
+{
+    const struct {
+        const char *metric;
+        enum column_type type;
+        struct cell *cell;
+    } known[] = {{"step_median_ns", COLUMN_I64, &run->step_median_ns},
+                 {"busy_share", COLUMN_F64, &run->busy_share},
+                 {"exposed_comm_share", COLUMN_F64, &run->exposed_comm_share},
+                 {"findings", COLUMN_I64, &run->findings}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        *type = known[i].type;
+        if (str_equal(metric, str_of(known[i].metric)))
+            return known[i].cell;
+    }
+    *type = COLUMN_I64;
+    for (size_t part = 0; part < PART_COUNT; part++)
+        if (str_equal(metric, str_of(run_part_columns[part])))
+            return &run->parts[part];
+    return NULL;
+}
+
+void figures_read(struct stmt *stmt, struct run *run)
+{
+    for (size_t part = 0; part < PART_COUNT; part++)
+        run->parts[part] = cell_null();
+    run->step_median_ns = run->busy_share = cell_null();
+    run->exposed_comm_share = run->findings = cell_null();
+    sql_bind_text(stmt, run->id);
+    while (sql_row(stmt)) {
+        enum column_type type;
+        struct cell *cell = figure_of(run, sql_bytes(stmt, 0), &type);
+        if (cell)
+            *cell = type == COLUMN_I64 ? cell_i64(sql_i64(stmt, 1)) : cell_f64(sql_f64(stmt, 1));
+    }
+    sql_reset(stmt);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pages of tables that are read part by part.
+#include "server/store/store.h"
+
+#define KEEP_ROWS ((uint64_t)4096) // beyond a page, before what is not on it goes
+enum { TRIES = 4 };                // of a page while its run changes
+
+bool store_read_matches(struct store *store, struct table_cursor *cursor,
+                        const struct table_query *query, struct arena *arena,
+                        struct table_page *matches, struct err *err)
+{
+    struct report report = {.arena = arena};
+    struct table_query filters = *query;
+    struct table none = {.desc = cursor->place.desc};
+    filters.sort_count = 0;
+    filters.offset = 0;
+    filters.limit = TABLE_QUERY_NO_LIMIT;
+    if (!store_read_part(store, cursor, &report, err))
+        return false;
+    const struct table *found = report.table_count ? &report.tables[0] : &none;
+    return table_select(found, &filters, arena, matches, err);
+}
+
+// What a page may consist of, as far as is known.
+struct keeping {
+    const struct table_query *query;
+    struct arena arena; // of report, in the budget of the page's
+    struct report report;
+    uint64_t total, end; // rows that match; the first that is on no page
+};
+
+static bool keep_rows(struct report *to, const struct table *rows, size_t first, size_t count,
+                      struct err *err)
+{
+    for (size_t row = first; row < first + count; row++)
+        if (!report_add(to, rows->desc, rows->cells + row * rows->desc->column_count, err))
+            return false;
+    return true;
+}
+
+// Forgets what is not among the first rows.
+static bool thin_out(struct keeping *keeping, struct err *err)
+{
+    struct report fewer = {.arena = &(struct arena){0}};
+    struct table_query best = *keeping->query;
+    struct table_page page;
+    best.offset = 0;
+    best.limit = keeping->end;
+    best.filter_count = 0;
+    best.search = STR("");
+    arena_init(fewer.arena, keeping->arena.budget);
+    bool ok = table_select(&keeping->report.tables[0], &best, &keeping->arena, &page, err) &&
+              keep_rows(&fewer, &page.table, 0, page.table.row_count, err);
+    arena_free(&keeping->arena);
+    keeping->arena = *fewer.arena;
+    keeping->report = fewer;
+    keeping->report.arena = &keeping->arena;
+    return ok;
+}
+
+static size_t kept_rows(const struct keeping *keeping)
+{
+    return keeping->report.table_count ? keeping->report.tables[0].row_count : 0;
+}
+
+static bool keep_matches(struct keeping *keeping, const struct table *matches, struct err *err)
+{
+    const struct table_query *query = keeping->query;
+    uint64_t before = keeping->total, count = matches->row_count, first = 0;
+    keeping->total += count;
+    if (query->sort_count == 0) { // those between the page's ends
+        first = query->offset > before ? query->offset - before : 0;
+        uint64_t end = keeping->end > before ? keeping->end - before : 0;
+        end = end < count ? end : count;
+        count = first < end ? end - first : 0;
+    }
+    if (count && !keep_rows(&keeping->report, matches, first, count, err))
+        return false;
+    return query->sort_count == 0 || keeping->end > UINT64_MAX / 4 ||
+           kept_rows(keeping) < 2 * keeping->end + KEEP_ROWS || thin_out(keeping, err);
+}
+
+static bool keep_all(struct keeping *keeping, struct store *store, const struct table_place *place,
+                     struct err *err)
+{
+    struct table_cursor cursor = {.place = *place, .more = true};
+    bool ok = true;
+    while (ok && cursor.more) {
+        struct arena scratch;
+        struct table_page matches;
+        arena_init(&scratch, NULL);
+        ok = store_read_matches(store, &cursor, keeping->query, &scratch, &matches, err) &&
+             keep_matches(keeping, &matches.table, err);
+        arena_free(&scratch);
+    }
+    return ok;
+}
+
+static bool read_page(struct store *store, const struct table_place *place,
+                      const struct table_query *query, struct arena *arena, struct table_page *page,
+                      struct err *err)
+{
+    struct keeping keeping = {.query = query};
+    struct table none = {.desc = place->desc};
+    struct table_query last = *query;
+    bool all = query->limit > UINT64_MAX - query->offset;
+    keeping.end = all ? UINT64_MAX : query->offset + query->limit;
+    arena_init(&keeping.arena, arena->budget);
+    keeping.report.arena = &keeping.arena;
+    last.filter_count = 0;
+    last.search = STR("");
+    last.offset = query->sort_count ? query->offset : 0; // else what is before was left out
+    bool ok = keep_all(&keeping, store, place, err) &&
+              table_select(kept_rows(&keeping) ? &keeping.report.tables[0] : &none, &last, arena,
+                           page, err);
+    arena_take(arena, &keeping.arena);
+    page->total = keeping.total;
+    page->offset = query->offset;
+    return ok;
+}
+
+bool store_read_table(struct store *store, const struct table_place *place,
+                      const struct table_query *query, struct arena *arena, struct table_page *page,
+                      struct err *err)
+{
+    *page = (struct table_page){.table = {.desc = place->desc}};
+    if (!table_query_check(query, place->desc, err))
+        return false;
+    for (int tries = 1; !read_page(store, place, query, arena, page, err); tries++)
+        if (err->code != ERR_BUSY || place->revision != STORE_ANY || tries == TRIES)
+            return false;
+    return true;
+}
