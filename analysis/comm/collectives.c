@@ -74,13 +74,13 @@ static bool share_rows(struct collective_sums *sums, struct arena *arena, struct
 static void add_identity(struct row *row, const struct trace *trace, const struct collective *c,
                          enum collective_kind kind)
 {
-    row_text_if(row, c->name != 0, trace_text(trace, c->name));
-    row_word(row, bandwidth_kind_word(kind));
-    row_text_if(row, c->dtype != 0, trace_text(trace, c->dtype));
-    row_i64_if(row, c->in_elems != VALUE_ABSENT, c->in_elems);
-    row_i64_if(row, c->out_elems != VALUE_ABSENT, c->out_elems);
-    row_i64_if(row, c->group_size != VALUE_ABSENT, c->group_size);
-    row_text_if(row, c->group != 0, trace_text(trace, c->group));
+    row_text_if(row, COLLECTIVES_COLLECTIVE, c->name != 0, trace_text(trace, c->name));
+    row_word(row, COLLECTIVES_KIND, bandwidth_kind_word(kind));
+    row_text_if(row, COLLECTIVES_DTYPE, c->dtype != 0, trace_text(trace, c->dtype));
+    row_i64_if(row, COLLECTIVES_IN_ELEMS, c->in_elems != VALUE_ABSENT, c->in_elems);
+    row_i64_if(row, COLLECTIVES_OUT_ELEMS, c->out_elems != VALUE_ABSENT, c->out_elems);
+    row_i64_if(row, COLLECTIVES_GROUP_SIZE, c->group_size != VALUE_ABSENT, c->group_size);
+    row_text_if(row, COLLECTIVES_PROCESS_GROUP, c->group != 0, trace_text(trace, c->group));
 }
 
 static void add_bandwidth(struct row *row, const struct trace *trace, const struct collective *c,
@@ -90,9 +90,9 @@ static void add_bandwidth(struct row *row, const struct trace *trace, const stru
     int64_t bytes = bandwidth_bytes(kind, c, element);
     bool known = bytes > 0 && median_ns > 0;
     double algo = known ? (double)bytes / (double)median_ns : NAN; // bytes per ns are GB/s
-    row_i64_if(row, bytes >= 0, bytes);
-    row_f64(row, algo);
-    row_f64(row, algo * bandwidth_bus_factor(kind, c->group_size));
+    row_i64_if(row, COLLECTIVES_BYTES, bytes >= 0, bytes);
+    row_f64(row, COLLECTIVES_ALGO_GBPS, algo);
+    row_f64(row, COLLECTIVES_BUS_GBPS, algo * bandwidth_bus_factor(kind, c->group_size));
 }
 
 static bool add_row(const struct collective_sums *sums, uint32_t group, struct report *report,
@@ -108,19 +108,19 @@ static bool add_row(const struct collective_sums *sums, uint32_t group, struct r
     uint32_t first = sums->grouping.first[group];
     struct stats stats =
         stats_of(sums->grouping.dur_ns + first, sums->grouping.first[group + 1] - first);
-    struct row row = {0};
+    struct row row = {.desc = &table_collectives};
     add_identity(&row, trace, c, kind);
-    row_i64(&row, (int64_t)stats.count);
-    row_i64(&row, sums->total_ns[group]);
-    row_i64(&row, stats.min);
-    row_i64(&row, stats.median);
-    row_i64(&row, stats.p95);
-    row_i64(&row, stats.max);
+    row_i64(&row, COLLECTIVES_CALLS, (int64_t)stats.count);
+    row_i64(&row, COLLECTIVES_TOTAL_NS, sums->total_ns[group]);
+    row_i64(&row, COLLECTIVES_MIN_NS, stats.min);
+    row_i64(&row, COLLECTIVES_MEDIAN_NS, stats.median);
+    row_i64(&row, COLLECTIVES_P95_NS, stats.p95);
+    row_i64(&row, COLLECTIVES_MAX_NS, stats.max);
     add_bandwidth(&row, trace, c, kind, stats.median);
-    row_i64(&row, sums->exposed_ns[group]);
-    row_share(&row, sums->exposed_ns[group], sums->total_ns[group]);
-    row_text_if(&row, key.b != 0, kernel);
-    return row_end(&row, &table_collectives, report, err);
+    row_i64(&row, COLLECTIVES_EXPOSED_NS, sums->exposed_ns[group]);
+    row_share(&row, COLLECTIVES_EXPOSED_SHARE, sums->exposed_ns[group], sums->total_ns[group]);
+    row_text_if(&row, COLLECTIVES_KERNEL, key.b != 0, kernel);
+    return row_end(&row, report, err);
 }
 
 static bool sum(struct collective_sums *sums, struct arena *arena, struct err *err)

@@ -150,20 +150,17 @@ static void add_identity(const struct comm_sizes *all, uint32_t index, enum coll
     const struct comm_call *call = &all->calls->calls[index];
     if (call->collective == ARGS_NONE) {
         struct str own = class_text(class_of(call->own.bytes), text);
-        row_null(row);
-        row_word(row, bandwidth_kind_word(kind));
-        row_null(row);
-        row_text_if(row, own.len != 0, own);
-        row_null(row);
+        row_word(row, COMM_SIZES_KIND, bandwidth_kind_word(kind));
+        row_text_if(row, COMM_SIZES_SIZE_CLASS, own.len != 0, own);
         return;
     }
     const struct collective *c = &trace->collectives[call->collective];
     struct str class = class_text(class_of(comm_calls_bytes(all->calls, index)), text);
-    row_text_if(row, c->group != 0, trace_text(trace, c->group));
-    row_word(row, bandwidth_kind_word(kind));
-    row_text_if(row, c->dtype != 0, trace_text(trace, c->dtype));
-    row_text_if(row, class.len != 0, class);
-    row_i64_if(row, c->group_size != VALUE_ABSENT, c->group_size);
+    row_text_if(row, COMM_SIZES_PROCESS_GROUP, c->group != 0, trace_text(trace, c->group));
+    row_word(row, COMM_SIZES_KIND, bandwidth_kind_word(kind));
+    row_text_if(row, COMM_SIZES_DTYPE, c->dtype != 0, trace_text(trace, c->dtype));
+    row_text_if(row, COMM_SIZES_SIZE_CLASS, class.len != 0, class);
+    row_i64_if(row, COMM_SIZES_GROUP_SIZE, c->group_size != VALUE_ABSENT, c->group_size);
 }
 
 static bool add_row(struct comm_sizes *all, uint32_t group, struct report *report, struct err *err)
@@ -179,21 +176,22 @@ static bool add_row(struct comm_sizes *all, uint32_t group, struct report *repor
     struct size_sums sums;
     sum(all, group, &sums);
     char text[CLASS_TEXT];
-    struct row row = {0};
+    struct row row = {.desc = &table_comm_sizes};
     add_identity(all, index, kind, text, &row);
-    row_i64(&row, (int64_t)sums.stats.count);
-    row_share(&row, sums.steady, facts->steady_count);
-    row_i64_if(&row, comm_calls_bytes(all->calls, index) >= 0 && !sums.overflows, sums.bytes);
-    row_i64(&row, sums.total_ns);
-    row_i64(&row, sums.stats.median);
-    row_i64(&row, sums.stats.p95);
-    row_f64(&row, sums.algo);
-    row_f64(&row, sums.algo * factor);
-    row_f64(&row, sums.best_algo * factor);
-    row_i64(&row, sums.exposed_ns);
-    row_share(&row, sums.exposed_ns, sums.total_ns);
-    row_text_if(&row, !named, kernel);
-    return row_end(&row, &table_comm_sizes, report, err);
+    row_i64(&row, COMM_SIZES_CALLS, (int64_t)sums.stats.count);
+    row_share(&row, COMM_SIZES_CALLS_PER_STEP, sums.steady, facts->steady_count);
+    row_i64_if(&row, COMM_SIZES_BYTES, comm_calls_bytes(all->calls, index) >= 0 && !sums.overflows,
+               sums.bytes);
+    row_i64(&row, COMM_SIZES_TOTAL_NS, sums.total_ns);
+    row_i64(&row, COMM_SIZES_MEDIAN_NS, sums.stats.median);
+    row_i64(&row, COMM_SIZES_P95_NS, sums.stats.p95);
+    row_f64(&row, COMM_SIZES_ALGO_GBPS, sums.algo);
+    row_f64(&row, COMM_SIZES_BUS_GBPS, sums.algo * factor);
+    row_f64(&row, COMM_SIZES_BEST_BUS_GBPS, sums.best_algo * factor);
+    row_i64(&row, COMM_SIZES_EXPOSED_NS, sums.exposed_ns);
+    row_share(&row, COMM_SIZES_EXPOSED_SHARE, sums.exposed_ns, sums.total_ns);
+    row_text_if(&row, COMM_SIZES_KERNEL, !named, kernel);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(struct comm_sizes *all, struct arena *arena, struct report *report,

@@ -22,6 +22,16 @@ enum doing {
     DOING_COUNT
 };
 
+static const unsigned doing_columns[DOING_COUNT] = {
+    [DOING_COMPUTE] = COMM_CALLS_COMPUTE_NS,
+    [DOING_MEMORY] = COMM_CALLS_MEMORY_NS,
+    [DOING_COMM] = COMM_CALLS_COMM_NS,
+    [DOING_DATA_LOADING] = COMM_CALLS_DATA_LOADING_NS,
+    [DOING_HOST] = COMM_CALLS_HOST_NS,
+    [DOING_IDLE] = COMM_CALLS_IDLE_NS,
+    [DOING_UNRECORDED] = COMM_CALLS_UNRECORDED_NS,
+};
+
 // Common to all calls of one operation. Compared as bytes.
 struct comm_op {
     uint32_t group; // index into comm_table.groups, FACTS_NONE without metadata
@@ -222,17 +232,17 @@ static bool add_ops(const struct comm_table *all, struct report *report, struct 
         list.len = list.len <= room ? list.len : 0;
         room -= list.len;
         int64_t size = grouped ? all->sizes[op->group] : 0;
-        struct row row = {0};
-        row_text_if(&row, name != 0, trace_text(trace, name));
-        row_text_if(&row, list.len != 0, list);
-        row_i64_if(&row, size > 0, size);
-        row_word(&row, bandwidth_kind_word((enum collective_kind)op->kind));
-        row_text_if(&row, op->dtype != 0, trace_text(trace, op->dtype));
-        row_i64_if(&row, op->bytes != VALUE_ABSENT, op->bytes);
-        row_i64_if(&row, op->peer != VALUE_ABSENT, op->peer);
-        row_word(&row, comm_phase_word((enum comm_phase)op->phase));
-        row_text_if(&row, op->kernel != 0, trace_text(trace, op->kernel));
-        if (!row_end(&row, &table_comm_ops, report, err))
+        struct row row = {.desc = &table_comm_ops};
+        row_text_if(&row, COMM_OPS_PROCESS_GROUP, name != 0, trace_text(trace, name));
+        row_text_if(&row, COMM_OPS_GROUP_RANKS, list.len != 0, list);
+        row_i64_if(&row, COMM_OPS_GROUP_SIZE, size > 0, size);
+        row_word(&row, COMM_OPS_KIND, bandwidth_kind_word((enum collective_kind)op->kind));
+        row_text_if(&row, COMM_OPS_DTYPE, op->dtype != 0, trace_text(trace, op->dtype));
+        row_i64_if(&row, COMM_OPS_BYTES, op->bytes != VALUE_ABSENT, op->bytes);
+        row_i64_if(&row, COMM_OPS_PEER, op->peer != VALUE_ABSENT, op->peer);
+        row_word(&row, COMM_OPS_PHASE, comm_phase_word((enum comm_phase)op->phase));
+        row_text_if(&row, COMM_OPS_KERNEL, op->kernel != 0, trace_text(trace, op->kernel));
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;
@@ -334,14 +344,14 @@ static void add_time(const struct facts *facts, const struct device_event *devic
     uint32_t sequence = args == ARGS_NONE ? ARGS_NONE : trace->device_args[args].sequence;
     uint32_t comms_id = trace_comms_id(trace, args);
     bool stepped = device->step != FACTS_NONE, launched = device->launch != FACTS_NONE;
-    row_i64_if(row, sequence != ARGS_NONE, sequence);
-    row_i64_if(row, comms_id != 0, comms_id);
-    row_i64_if(row, stepped, stepped ? facts->steps[device->step].number : 0);
-    row_i64(row, device->begin_ns - facts->begin_ns);
-    row_i64(row, device->end_ns - device->begin_ns);
-    row_i64(row, first ? device->owned_ns : 0);
+    row_i64_if(row, COMM_CALLS_SEQUENCE, sequence != ARGS_NONE, sequence);
+    row_i64_if(row, COMM_CALLS_COMMS_ID, comms_id != 0, comms_id);
+    row_i64_if(row, COMM_CALLS_STEP, stepped, stepped ? facts->steps[device->step].number : 0);
+    row_i64(row, COMM_CALLS_BEGIN_NS, device->begin_ns - facts->begin_ns);
+    row_i64(row, COMM_CALLS_DUR_NS, device->end_ns - device->begin_ns);
+    row_i64(row, COMM_CALLS_EXPOSED_NS, first ? device->owned_ns : 0);
     uint32_t launch = launched ? facts->launches[device->launch].event : device->event;
-    row_i64_if(row, launched, trace->begin_ns[launch] - facts->begin_ns);
+    row_i64_if(row, COMM_CALLS_LAUNCH_NS, launched, trace->begin_ns[launch] - facts->begin_ns);
 }
 
 // Omitted for calls that are exposed entirely or not at all.
@@ -354,7 +364,7 @@ static void add_pieces(const struct comm_table *all, uint32_t index, struct buf 
     buf_clear(text);
     if (parted)
         comm_pieces_put(&all->pieces, all->entries[index].call, text);
-    row_text_if(row, parted, (struct str){text->at, text->len});
+    row_text_if(row, COMM_CALLS_EXPOSED_AT, parted, (struct str){text->at, text->len});
 }
 
 static void add_blocked(const struct comm_table *all, uint32_t index, struct row *row)
@@ -363,7 +373,7 @@ static void add_blocked(const struct comm_table *all, uint32_t index, struct row
     uint32_t launch = facts->devices[call_of(all, index)->device].launch;
     bool known = launch != FACTS_NONE;
     int64_t at_ns = known ? facts->trace->begin_ns[facts->launches[launch].event] : 0;
-    row_i64_if(row, known, comm_blocked_until(&all->blocked, at_ns));
+    row_i64_if(row, COMM_CALLS_BLOCKED_NS, known, comm_blocked_until(&all->blocked, at_ns));
 }
 
 static bool add_rows(const struct comm_table *all, struct buf *text, struct report *report,
@@ -371,18 +381,17 @@ static bool add_rows(const struct comm_table *all, struct buf *text, struct repo
 {
     for (uint32_t i = 0; i < all->count; i++) {
         const struct before *before = &all->before[i];
-        struct row row = {0};
-        row_i64(&row, all->op_of[i]);
+        struct row row = {.desc = &table_comm_calls};
+        row_i64(&row, COMM_CALLS_OP, all->op_of[i]);
         add_time(all->facts, &all->facts->devices[call_of(all, i)->device],
                  all->entries[i].part == 0, &row);
-        row_i64(&row, before->ns[DOING_COMPUTE]);
-        row_i64(&row, before->kernels);
-        for (int doing = DOING_MEMORY; doing < DOING_COUNT; doing++)
-            row_i64(&row, before->ns[doing]);
-        row_i64(&row, all->entries[i].part);
+        row_i64(&row, COMM_CALLS_KERNELS, before->kernels);
+        for (int doing = 0; doing < DOING_COUNT; doing++)
+            row_i64(&row, doing_columns[doing], before->ns[doing]);
+        row_i64(&row, COMM_CALLS_PART, all->entries[i].part);
         add_pieces(all, i, text, &row);
         add_blocked(all, i, &row);
-        if (!buf_ok(text, err) || !row_end(&row, &table_comm_calls, report, err))
+        if (!buf_ok(text, err) || !row_end(&row, report, err))
             return false;
     }
     return true;

@@ -69,19 +69,20 @@ static bool add_row(const struct process_groups *all, uint32_t group, struct are
     if (named &&
         !group_places_find(&all->places, trace_text(trace, name), &sums->about, arena, &place, err))
         return false;
-    struct row row = {0};
-    row_text_if(&row, name != 0, trace_text(trace, name));
-    row_text_if(&row, place.description.len != 0, place.description);
-    row_i64_if(&row, place.size > 0, place.size);
-    row_text_if(&row, place.ranks.len != 0, place.ranks);
-    row_word(&row, place.span);
-    row_i64(&row, sums->calls);
-    row_i64_if(&row, sums->sized && !sums->overflows, sums->bytes);
-    row_i64(&row, sums->total_ns);
-    row_i64(&row, sums->exposed_ns);
-    row_share(&row, sums->exposed_ns, sums->total_ns);
-    row_share(&row, sums->exposed_ns, parts_window_ns(&all->facts->whole));
-    return row_end(&row, &table_process_groups, report, err);
+    struct row row = {.desc = &table_process_groups};
+    row_text_if(&row, PROCESS_GROUPS_PROCESS_GROUP, name != 0, trace_text(trace, name));
+    row_text_if(&row, PROCESS_GROUPS_DESCRIPTION, place.description.len != 0, place.description);
+    row_i64_if(&row, PROCESS_GROUPS_SIZE, place.size > 0, place.size);
+    row_text_if(&row, PROCESS_GROUPS_RANKS, place.ranks.len != 0, place.ranks);
+    row_word(&row, PROCESS_GROUPS_SPAN, place.span);
+    row_i64(&row, PROCESS_GROUPS_CALLS, sums->calls);
+    row_i64_if(&row, PROCESS_GROUPS_BYTES, sums->sized && !sums->overflows, sums->bytes);
+    row_i64(&row, PROCESS_GROUPS_TOTAL_NS, sums->total_ns);
+    row_i64(&row, PROCESS_GROUPS_EXPOSED_NS, sums->exposed_ns);
+    row_share(&row, PROCESS_GROUPS_EXPOSED_SHARE, sums->exposed_ns, sums->total_ns);
+    row_share(&row, PROCESS_GROUPS_WINDOW_SHARE, sums->exposed_ns,
+              parts_window_ns(&all->facts->whole));
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(struct process_groups *all, struct arena *arena, struct report *report,

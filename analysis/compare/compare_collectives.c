@@ -176,33 +176,35 @@ static void per_step(const struct pair *pair, struct calls *calls)
     }
 }
 
-static void add_times(struct row *row, const struct call *call, const double ns[SIDES])
+// The columns of the base, the candidate and their difference, in this order.
+static void add_times(struct row *row, unsigned column, const struct call *call,
+                      const double ns[SIDES])
 {
     int64_t whole[SIDES];
     for (int side = 0; side < SIDES; side++) {
         whole[side] = llround(fmin(fmax(ns[side], 0), MOST_NS));
-        row_i64_if(row, call->has[side], whole[side]);
+        row_i64_if(row, column + side, call->has[side], whole[side]);
     }
-    row_i64(row, whole[CAND] - whole[BASE]);
+    row_i64(row, column + SIDES, whole[CAND] - whole[BASE]);
 }
 
 static bool add_call(const struct pair *pair, const struct call *call, struct err *err)
 {
-    struct row row = {0};
-    row_i64(&row, pair->number);
-    row_text(&row, call->kind);
-    row_text_if(&row, call->role.len != 0, call->role);
-    row_i64_if(&row, call->group_size >= 0, call->group_size);
-    row_text_if(&row, call->dtype.len != 0, call->dtype);
-    row_text_if(&row, call->size_class.len != 0, call->size_class);
+    struct row row = {.desc = &table_compare_collectives};
+    row_i64(&row, COMPARE_COLLECTIVES_CAND, pair->number);
+    row_text(&row, COMPARE_COLLECTIVES_KIND, call->kind);
+    row_text_if(&row, COMPARE_COLLECTIVES_ROLE, call->role.len != 0, call->role);
+    row_i64_if(&row, COMPARE_COLLECTIVES_GROUP_SIZE, call->group_size >= 0, call->group_size);
+    row_text_if(&row, COMPARE_COLLECTIVES_DTYPE, call->dtype.len != 0, call->dtype);
+    row_text_if(&row, COMPARE_COLLECTIVES_SIZE_CLASS, call->size_class.len != 0, call->size_class);
     for (int side = 0; side < SIDES; side++)
-        row_f64_if(&row, call->has[side], call->calls[side]);
-    add_times(&row, call, call->ns);
-    add_times(&row, call, call->exposed_ns);
+        row_f64_if(&row, COMPARE_COLLECTIVES_BASE_CALLS + side, call->has[side], call->calls[side]);
+    add_times(&row, COMPARE_COLLECTIVES_BASE_NS, call, call->ns);
+    add_times(&row, COMPARE_COLLECTIVES_BASE_EXPOSED_NS, call, call->exposed_ns);
     for (int side = 0; side < SIDES; side++)
-        row_f64_if(&row, call->bytes[side] > 0,
+        row_f64_if(&row, COMPARE_COLLECTIVES_BASE_BUS_GBPS + side, call->bytes[side] > 0,
                    call->bytes[side] > 0 ? call->bus[side] / call->bytes[side] : 0);
-    return row_end(&row, &table_compare_collectives, pair->report, err);
+    return row_end(&row, pair->report, err);
 }
 
 bool compare_collectives_write(const struct pair *pair, struct err *err)

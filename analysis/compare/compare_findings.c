@@ -118,17 +118,18 @@ static bool add_outcome(const struct pair *pair, const struct outcome *outcome, 
                                         [STATE_UNCHANGED] = "unchanged"};
     int64_t base_ns = outcome->cost_ns[BASE], cand_ns = outcome->cost_ns[CAND];
     const struct hit *hit = told(outcome);
-    struct row row = {0};
-    row_i64(&row, pair->number);
-    row_text(&row, hit->id);
-    row_text(&row, hit->rule);
-    row_text(&row, hit->title);
-    row_word(&row, words[outcome->state]);
-    row_text(&row, hit->severity);
-    row_i64_if(&row, base_ns >= 0, base_ns);
-    row_i64_if(&row, cand_ns >= 0, cand_ns);
-    row_i64_if(&row, base_ns >= 0 || cand_ns >= 0, delta_of(outcome));
-    return row_end(&row, &table_compare_findings, pair->report, err);
+    struct row row = {.desc = &table_compare_findings};
+    row_i64(&row, COMPARE_FINDINGS_CAND, pair->number);
+    row_text(&row, COMPARE_FINDINGS_ID, hit->id);
+    row_text(&row, COMPARE_FINDINGS_RULE, hit->rule);
+    row_text(&row, COMPARE_FINDINGS_TITLE, hit->title);
+    row_word(&row, COMPARE_FINDINGS_STATE, words[outcome->state]);
+    row_text(&row, COMPARE_FINDINGS_SEVERITY, hit->severity);
+    row_i64_if(&row, COMPARE_FINDINGS_BASE_COST_NS, base_ns >= 0, base_ns);
+    row_i64_if(&row, COMPARE_FINDINGS_CAND_COST_NS, cand_ns >= 0, cand_ns);
+    row_i64_if(&row, COMPARE_FINDINGS_DELTA_COST_NS, base_ns >= 0 || cand_ns >= 0,
+               delta_of(outcome));
+    return row_end(&row, pair->report, err);
 }
 
 // The hits of one finding: the base's, then the candidate's.

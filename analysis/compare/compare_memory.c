@@ -86,17 +86,26 @@ static void read_side(struct devices *devices, const struct compare_side *from, 
 
 static bool add_device(const struct pair *pair, const struct device *device, struct err *err)
 {
-    struct row row = {0};
-    row_i64(&row, pair->number);
-    row_text(&row, device->name);
+    static const struct {
+        unsigned base, cand, delta; // 0: none
+    } columns[PEAK_COUNT] = {
+        [ALLOCATED] = {COMPARE_MEMORY_BASE_ALLOCATED_BYTES, COMPARE_MEMORY_CAND_ALLOCATED_BYTES,
+                       COMPARE_MEMORY_DELTA_ALLOCATED_BYTES},
+        [RESERVED] = {COMPARE_MEMORY_BASE_RESERVED_BYTES, COMPARE_MEMORY_CAND_RESERVED_BYTES,
+                      COMPARE_MEMORY_DELTA_RESERVED_BYTES},
+        [CAPACITY] = {COMPARE_MEMORY_BASE_CAPACITY_BYTES, COMPARE_MEMORY_CAND_CAPACITY_BYTES, 0},
+    };
+    struct row row = {.desc = &table_compare_memory};
+    row_i64(&row, COMPARE_MEMORY_CAND, pair->number);
+    row_text(&row, COMPARE_MEMORY_DEVICE, device->name);
     for (int p = 0; p < PEAK_COUNT; p++) {
         int64_t base = device->bytes[BASE][p], cand = device->bytes[CAND][p];
-        row_i64_if(&row, base >= 0, base);
-        row_i64_if(&row, cand >= 0, cand);
-        if (p != CAPACITY)
-            row_i64_if(&row, base >= 0 && cand >= 0, cand - base);
+        row_i64_if(&row, columns[p].base, base >= 0, base);
+        row_i64_if(&row, columns[p].cand, cand >= 0, cand);
+        if (columns[p].delta)
+            row_i64_if(&row, columns[p].delta, base >= 0 && cand >= 0, cand - base);
     }
-    return row_end(&row, &table_compare_memory, pair->report, err);
+    return row_end(&row, pair->report, err);
 }
 
 bool compare_memory_write(const struct pair *pair, struct err *err)

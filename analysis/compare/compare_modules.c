@@ -206,21 +206,22 @@ static bool sort_children(struct tree *tree, struct arena *arena, struct err *er
 static bool add_node(const struct pair *pair, const struct node *node, struct err *err)
 {
     const int64_t *total = node->total_ns, *self = node->self_ns;
-    struct row row = {0};
-    row_i64(&row, pair->number);
-    row_text(&row, node->path);
-    row_i64(&row, node->depth);
-    row_i64_if(&row, node->has[BASE], total[BASE]);
-    row_i64_if(&row, node->has[CAND], total[CAND]);
-    row_i64(&row, total[CAND] - total[BASE]);
-    row_i64_if(&row, node->has[BASE], self[BASE]);
-    row_i64_if(&row, node->has[CAND], self[CAND]);
-    row_i64(&row, self[CAND] - self[BASE]);
+    struct row row = {.desc = &table_compare_modules};
+    row_i64(&row, COMPARE_MODULES_CAND, pair->number);
+    row_text(&row, COMPARE_MODULES_PATH, node->path);
+    row_i64(&row, COMPARE_MODULES_DEPTH, node->depth);
+    row_i64_if(&row, COMPARE_MODULES_BASE_NS, node->has[BASE], total[BASE]);
+    row_i64_if(&row, COMPARE_MODULES_CAND_NS, node->has[CAND], total[CAND]);
+    row_i64(&row, COMPARE_MODULES_DELTA_NS, total[CAND] - total[BASE]);
+    row_i64_if(&row, COMPARE_MODULES_BASE_SELF_NS, node->has[BASE], self[BASE]);
+    row_i64_if(&row, COMPARE_MODULES_CAND_SELF_NS, node->has[CAND], self[CAND]);
+    row_i64(&row, COMPARE_MODULES_DELTA_SELF_NS, self[CAND] - self[BASE]);
     for (int side = 0; side < SIDES; side++)
-        row_f64_if(&row, node->has_calls[side], node->calls[side]);
+        row_f64_if(&row, COMPARE_MODULES_BASE_CALLS + side, node->has_calls[side],
+                   node->calls[side]);
     for (int side = 0; side < SIDES; side++)
-        row_text_if(&row, node->has[side], node->recorded[side]);
-    return row_end(&row, &table_compare_modules, pair->report, err);
+        row_text_if(&row, COMPARE_MODULES_BASE_PATH + side, node->has[side], node->recorded[side]);
+    return row_end(&row, pair->report, err);
 }
 
 // Parents before their children.

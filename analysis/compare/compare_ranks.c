@@ -98,38 +98,41 @@ static bool read_side(const struct compare_pool *pool, struct arena *arena, stru
     return true;
 }
 
-static void add_per_step(struct row *row, const struct compare_pool *pool, bool known,
+// Null where the sum is NaN.
+static void add_per_step(struct row *row, unsigned column, const struct compare_pool *pool,
                          double total_ns, int64_t steps)
 {
-    double ns = steps > 0 ? total_ns / (double)steps * compare_pool_factor(pool) : 0;
-    row_i64_if(row, known && steps > 0, llround(fmin(fmax(ns, -(double)MOST_NS), (double)MOST_NS)));
+    bool known = !isnan(total_ns) && steps > 0;
+    double ns = known ? total_ns / (double)steps * compare_pool_factor(pool) : 0;
+    row_i64_if(row, column, known, llround(fmin(fmax(ns, -(double)MOST_NS), (double)MOST_NS)));
 }
 
 static void add_steps(struct row *row, int64_t base_ns, int64_t cand_ns)
 {
     bool known = base_ns >= 0 && cand_ns >= 0;
-    row_i64_if(row, base_ns >= 0, base_ns);
-    row_i64_if(row, cand_ns >= 0, cand_ns);
-    row_i64_if(row, known, cand_ns - base_ns);
-    row_share(row, cand_ns - base_ns, known ? base_ns : 0);
+    row_i64_if(row, COMPARE_RANKS_BASE_STEP_NS, base_ns >= 0, base_ns);
+    row_i64_if(row, COMPARE_RANKS_CAND_STEP_NS, cand_ns >= 0, cand_ns);
+    row_i64_if(row, COMPARE_RANKS_DELTA_NS, known, cand_ns - base_ns);
+    row_share(row, COMPARE_RANKS_DELTA_SHARE, cand_ns - base_ns, known ? base_ns : 0);
 }
 
 static bool add_rank(const struct pair *pair, const struct rank *base, const struct rank *cand,
                      struct err *err)
 {
     const struct rank *ranks[SIDES] = {base, cand};
-    struct row row = {0};
-    row_i64(&row, pair->number);
-    row_i64(&row, base->rank);
-    row_null(&row);
+    struct row row = {.desc = &table_compare_ranks};
+    row_i64(&row, COMPARE_RANKS_CAND, pair->number);
+    row_i64(&row, COMPARE_RANKS_RANK, base->rank);
     add_steps(&row, base->step_ns, cand->step_ns);
-    for (int side = 0; side < SIDES; side++)
-        add_per_step(&row, pair->sides[side], ranks[side]->has_lateness, ranks[side]->lateness_ns,
-                     ranks[side]->steps);
-    for (int side = 0; side < SIDES; side++)
-        add_per_step(&row, pair->sides[side], ranks[side]->has_wait, ranks[side]->wait_ns,
-                     ranks[side]->steps);
-    return row_end(&row, &table_compare_ranks, pair->report, err);
+    for (int side = 0; side < SIDES; side++) {
+        const struct compare_pool *pool = pair->sides[side];
+        const struct rank *rank = ranks[side];
+        add_per_step(&row, COMPARE_RANKS_BASE_LATENESS_NS + side, pool,
+                     rank->has_lateness ? rank->lateness_ns : NAN, rank->steps);
+        add_per_step(&row, COMPARE_RANKS_BASE_EXPOSED_WAIT_NS + side, pool,
+                     rank->has_wait ? rank->wait_ns : NAN, rank->steps);
+    }
+    return row_end(&row, pair->report, err);
 }
 
 // --- statistics ---------------------------------------------------------------------------------
@@ -168,14 +171,11 @@ static bool add_statistics(const struct pair *pair, const struct ranks ranks[SID
         if (!work_out(&ranks[side], pair->scratch, ns[side], err))
             return false;
     for (int s = 0; s < STATISTIC_COUNT; s++) {
-        struct row row = {0};
-        row_i64(&row, pair->number);
-        row_null(&row);
-        row_word(&row, words[s]);
+        struct row row = {.desc = &table_compare_ranks};
+        row_i64(&row, COMPARE_RANKS_CAND, pair->number);
+        row_word(&row, COMPARE_RANKS_STATISTIC, words[s]);
         add_steps(&row, ns[BASE][s], ns[CAND][s]);
-        while (row.count < table_compare_ranks.column_count)
-            row_null(&row);
-        if (!row_end(&row, &table_compare_ranks, pair->report, err))
+        if (!row_end(&row, pair->report, err))
             return false;
     }
     return true;

@@ -227,15 +227,16 @@ static const char *source_of(const struct setting *setting)
 static bool add_setting(const struct pair *pair, const struct both *both, struct err *err)
 {
     const struct setting *base = both->base, *cand = both->cand;
-    struct row row = {0};
-    row_i64(&row, pair->number);
-    row_text(&row, key_of(both));
-    row_text_if(&row, base != NULL, base ? base->value : (struct str){0});
-    row_text_if(&row, cand != NULL, cand ? cand->value : (struct str){0});
-    row_bool(&row, both->likeness != EQUAL);
-    row_word(&row, source_of(base));
-    row_word(&row, source_of(cand));
-    return row_end(&row, &table_compare_settings, pair->report, err);
+    struct row row = {.desc = &table_compare_settings};
+    row_i64(&row, COMPARE_SETTINGS_CAND, pair->number);
+    row_text(&row, COMPARE_SETTINGS_KEY, key_of(both));
+    row_text_if(&row, COMPARE_SETTINGS_BASE, base != NULL, base ? base->value : (struct str){0});
+    row_text_if(&row, COMPARE_SETTINGS_CAND_VALUE, cand != NULL,
+                cand ? cand->value : (struct str){0});
+    row_bool(&row, COMPARE_SETTINGS_DIFFERS, both->likeness != EQUAL);
+    row_word(&row, COMPARE_SETTINGS_BASE_SOURCE, source_of(base));
+    row_word(&row, COMPARE_SETTINGS_CAND_SOURCE, source_of(cand));
+    return row_end(&row, pair->report, err);
 }
 
 bool compare_settings_write(const struct pair *pair, struct err *err)

@@ -179,40 +179,43 @@ static void say_verdict(struct sentence *sentence, const struct pair *pair)
 
 // --- the row ------------------------------------------------------------------------------------
 
-static void add_interval(struct row *row, const struct compare_pool *pool)
+static void add_interval(struct row *row, unsigned column, const struct compare_pool *pool)
 {
     bool one = pool->count == 1;
     int64_t low_ns = compare_pool_scaled(pool, pool->runs[0].ci_low_ns);
     int64_t high_ns = compare_pool_scaled(pool, pool->runs[0].ci_high_ns);
-    row_i64_if(row, one && low_ns >= 0, low_ns);
-    row_i64_if(row, one && high_ns >= 0, high_ns);
+    row_i64_if(row, column, one && low_ns >= 0, low_ns);
+    row_i64_if(row, column + 1, one && high_ns >= 0, high_ns);
 }
 
 static void add_steps(struct row *row, const struct pair *pair, bool known, bool same_work)
 {
     int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
-    row_i64_if(row, base_ns >= 0, base_ns);
-    row_i64_if(row, cand_ns >= 0, cand_ns);
-    row_i64_if(row, known, cand_ns - base_ns);
-    row_share(row, cand_ns - base_ns, known ? base_ns : 0);
-    add_interval(row, pair->sides[BASE]);
-    add_interval(row, pair->sides[CAND]);
-    row_share(row, base_ns, known && same_work ? cand_ns : 0);
+    row_i64_if(row, COMPARE_SUMMARY_BASE_STEP_NS, base_ns >= 0, base_ns);
+    row_i64_if(row, COMPARE_SUMMARY_CAND_STEP_NS, cand_ns >= 0, cand_ns);
+    row_i64_if(row, COMPARE_SUMMARY_DELTA_NS, known, cand_ns - base_ns);
+    row_share(row, COMPARE_SUMMARY_DELTA_SHARE, cand_ns - base_ns, known ? base_ns : 0);
+    add_interval(row, COMPARE_SUMMARY_BASE_CI_LOW_NS, pair->sides[BASE]);
+    add_interval(row, COMPARE_SUMMARY_CAND_CI_LOW_NS, pair->sides[CAND]);
+    row_share(row, COMPARE_SUMMARY_SPEEDUP, base_ns, known && same_work ? cand_ns : 0);
 }
 
 static void add_judgement(struct row *row, const struct pair *pair, bool known)
 {
     const struct judgement *judged = &pair->judged;
     known = known && !isnan(judged->shift_share);
-    row_i64_if(row, known && !isnan(judged->shift_ns), known ? rounded(judged->shift_ns) : 0);
-    row_f64_if(row, known, judged->shift_share);
-    row_f64_if(row, known && judged->has_interval, judged->low_share);
-    row_f64_if(row, known && judged->has_interval, judged->high_share);
-    row_f64(row, judged->p_value);
-    row_word(row, judged->method);
-    row_bool(row, judged->relevant);
-    row_i64(row, pair->relevant_from_ns);
-    row_f64(row, judged->threshold_share);
+    row_i64_if(row, COMPARE_SUMMARY_SHIFT_NS, known && !isnan(judged->shift_ns),
+               known ? rounded(judged->shift_ns) : 0);
+    row_f64_if(row, COMPARE_SUMMARY_SHIFT_SHARE, known, judged->shift_share);
+    row_f64_if(row, COMPARE_SUMMARY_SHIFT_LOW_SHARE, known && judged->has_interval,
+               judged->low_share);
+    row_f64_if(row, COMPARE_SUMMARY_SHIFT_HIGH_SHARE, known && judged->has_interval,
+               judged->high_share);
+    row_f64(row, COMPARE_SUMMARY_P_VALUE, judged->p_value);
+    row_word(row, COMPARE_SUMMARY_METHOD, judged->method);
+    row_bool(row, COMPARE_SUMMARY_RELEVANT, judged->relevant);
+    row_i64(row, COMPARE_SUMMARY_RELEVANT_FROM_NS, pair->relevant_from_ns);
+    row_f64(row, COMPARE_SUMMARY_THRESHOLD_SHARE, judged->threshold_share);
 }
 
 // Six shares of the device time, null without any.
@@ -222,19 +225,22 @@ static void add_rungs(struct row *row, const double matched[RUNG_COUNT])
     for (int r = 0; r < RUNG_COUNT; r++)
         all += matched[r];
     for (int r = 0; r < RUNG_COUNT; r++)
-        row_f64_if(row, all > 0, all > 0 ? matched[r] / all : 0);
+        row_f64_if(row, COMPARE_SUMMARY_MATCHED_MODULE_SHARE + r, all > 0,
+                   all > 0 ? matched[r] / all : 0);
 }
 
 static void add_work(struct row *row, const struct compare_work *work)
 {
-    row_f64(row, work->same_share);
-    row_bool(row, work->is_same);
+    row_f64(row, COMPARE_SUMMARY_SAME_WORK_SHARE, work->same_share);
+    row_bool(row, COMPARE_SUMMARY_SAME_WORK, work->is_same);
     for (int side = 0; side < SIDES; side++)
-        row_f64(row, work->sides[side].flops_per_step);
+        row_f64(row, COMPARE_SUMMARY_BASE_FLOPS_PER_STEP + side, work->sides[side].flops_per_step);
     for (int side = 0; side < SIDES; side++)
-        row_f64(row, work->sides[side].flops_time_share);
+        row_f64(row, COMPARE_SUMMARY_BASE_FLOPS_TIME_SHARE + side,
+                work->sides[side].flops_time_share);
     for (int side = 0; side < SIDES; side++)
-        row_f64(row, work->sides[side].unknown_share);
+        row_f64(row, COMPARE_SUMMARY_BASE_UNKNOWN_PRECISION_SHARE + side,
+                work->sides[side].unknown_share);
 }
 
 static double matched_share(const double matched[RUNG_COUNT])
@@ -268,24 +274,24 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
     } else {
         say_missing(&sentence, (const struct compare_pool *[]){base, cand});
     }
-    struct row row = {0};
-    row_i64(&row, pair->number);
+    struct row row = {.desc = &table_compare_summary};
+    row_i64(&row, COMPARE_SUMMARY_CAND, pair->number);
     add_steps(&row, pair, known, work.is_same);
-    row_word(&row, verdict_word(pair->judged.verdict));
-    row_text(&row, (struct str){sentence.text, sentence.len});
-    row_i64(&row, base->steps);
-    row_i64(&row, cand->steps);
-    row_i64(&row, base->mean_ns);
-    row_i64(&row, cand->mean_ns);
-    row_i64(&row, cand->mean_ns - base->mean_ns);
-    row_f64(&row, matched_share(matched));
-    row_i64(&row, (int64_t)base->count);
-    row_i64(&row, (int64_t)cand->count);
+    row_word(&row, COMPARE_SUMMARY_VERDICT, verdict_word(pair->judged.verdict));
+    row_text(&row, COMPARE_SUMMARY_VERDICT_TEXT, (struct str){sentence.text, sentence.len});
+    row_i64(&row, COMPARE_SUMMARY_BASE_STEPS, base->steps);
+    row_i64(&row, COMPARE_SUMMARY_CAND_STEPS, cand->steps);
+    row_i64(&row, COMPARE_SUMMARY_BASE_MEAN_NS, base->mean_ns);
+    row_i64(&row, COMPARE_SUMMARY_CAND_MEAN_NS, cand->mean_ns);
+    row_i64(&row, COMPARE_SUMMARY_DELTA_MEAN_NS, cand->mean_ns - base->mean_ns);
+    row_f64(&row, COMPARE_SUMMARY_MATCHED_SHARE, matched_share(matched));
+    row_i64(&row, COMPARE_SUMMARY_BASE_RUNS, (int64_t)base->count);
+    row_i64(&row, COMPARE_SUMMARY_CAND_RUNS, (int64_t)cand->count);
     add_judgement(&row, pair, known);
-    row_i64_if(&row, base->tokens != 0, base->tokens);
-    row_i64_if(&row, cand->tokens != 0, cand->tokens);
+    row_i64_if(&row, COMPARE_SUMMARY_BASE_TOKENS, base->tokens != 0, base->tokens);
+    row_i64_if(&row, COMPARE_SUMMARY_CAND_TOKENS, cand->tokens != 0, cand->tokens);
     add_rungs(&row, matched);
-    row_i64_if(&row, known, known ? bridge_ns(base, cand) : 0);
+    row_i64_if(&row, COMPARE_SUMMARY_BRIDGE_NS, known, known ? bridge_ns(base, cand) : 0);
     add_work(&row, &work);
-    return row_end(&row, &table_compare_summary, pair->report, err);
+    return row_end(&row, pair->report, err);
 }

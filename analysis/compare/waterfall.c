@@ -94,7 +94,8 @@ static bool begin_rows(struct writer *writer, const struct fall *fall, struct er
     return writer->table.cells && writer->copies;
 }
 
-static bool add_text(struct writer *writer, struct row *row, str_id id, struct err *err)
+static bool add_text(struct writer *writer, struct row *row, unsigned column, str_id id,
+                     struct err *err)
 {
     struct str *copy = &writer->copies[id];
     if (id && !copy->at) {
@@ -104,7 +105,7 @@ static bool add_text(struct writer *writer, struct row *row, str_id id, struct e
             return false;
         *copy = (struct str){at, text.len};
     }
-    row_text_if(row, id != 0, *copy);
+    row_text_if(row, column, id != 0, *copy);
     return true;
 }
 
@@ -114,11 +115,12 @@ static bool add_names(struct writer *writer, struct row *row, const struct fall_
     struct group_key shape = {0, 0};
     if (node->shape)
         shape = writer->fall->shapes.keys[node->shape - 1];
-    return add_text(writer, row, node->category, err) && add_text(writer, row, node->op, err) &&
-           add_text(writer, row, (str_id)shape.a, err) &&
-           add_text(writer, row, (str_id)shape.b, err) &&
-           add_text(writer, row, node->kernel[BASE], err) &&
-           add_text(writer, row, node->kernel[CAND], err);
+    return add_text(writer, row, COMPARE_WATERFALL_CATEGORY, node->category, err) &&
+           add_text(writer, row, COMPARE_WATERFALL_OP, node->op, err) &&
+           add_text(writer, row, COMPARE_WATERFALL_DIMS, (str_id)shape.a, err) &&
+           add_text(writer, row, COMPARE_WATERFALL_TYPES, (str_id)shape.b, err) &&
+           add_text(writer, row, COMPARE_WATERFALL_BASE_KERNEL, node->kernel[BASE], err) &&
+           add_text(writer, row, COMPARE_WATERFALL_CAND_KERNEL, node->kernel[CAND], err);
 }
 
 static const char *match_word(const struct fall_node *node, enum level level)
@@ -134,39 +136,38 @@ static void add_times(struct row *row, const struct fall_node *node, const struc
     for (int side = 0; side < SIDES; side++)
         calls[side] = (double)node->calls[side] * per_step(pair->sides[side]);
     struct waterfall_effects effects = waterfall_split(node->ns, calls);
-    row_i64(row, node->total_ns[BASE]);
-    row_i64(row, node->total_ns[CAND]);
-    row_i64(row, pair->sides[BASE]->steps);
-    row_i64(row, pair->sides[CAND]->steps);
-    row_i64(row, node->ns[BASE]);
-    row_i64(row, node->ns[CAND]);
-    row_i64(row, node->ns[CAND] - node->ns[BASE]);
-    row_i64(row, node->calls[BASE]);
-    row_i64(row, node->calls[CAND]);
-    row_i64(row, effects.calls_ns);
-    row_i64(row, effects.per_call_ns);
+    row_i64(row, COMPARE_WATERFALL_BASE_TOTAL_NS, node->total_ns[BASE]);
+    row_i64(row, COMPARE_WATERFALL_CAND_TOTAL_NS, node->total_ns[CAND]);
+    row_i64(row, COMPARE_WATERFALL_BASE_STEPS, pair->sides[BASE]->steps);
+    row_i64(row, COMPARE_WATERFALL_CAND_STEPS, pair->sides[CAND]->steps);
+    row_i64(row, COMPARE_WATERFALL_BASE_NS, node->ns[BASE]);
+    row_i64(row, COMPARE_WATERFALL_CAND_NS, node->ns[CAND]);
+    row_i64(row, COMPARE_WATERFALL_DELTA_NS, node->ns[CAND] - node->ns[BASE]);
+    row_i64(row, COMPARE_WATERFALL_BASE_CALLS, node->calls[BASE]);
+    row_i64(row, COMPARE_WATERFALL_CAND_CALLS, node->calls[CAND]);
+    row_i64(row, COMPARE_WATERFALL_CALLS_EFFECT_NS, effects.calls_ns);
+    row_i64(row, COMPARE_WATERFALL_PER_CALL_EFFECT_NS, effects.per_call_ns);
 }
 
 static bool add_row(struct writer *writer, const struct fall_node *node, enum level level,
                     int64_t parent, struct err *err)
 {
     static const char *const words[LEVEL_COUNT] = {"bar", "category", "op", "shape", "kernel"};
-    struct row row = {.count = 0};
-    row_i64(&row, writer->fall->pair->number);
-    row_i64(&row, ++writer->id);
-    row_i64_if(&row, level != LEVEL_BAR, parent);
-    row_word(&row, words[level]);
-    row_word(&row, category_bar_word((enum bar)node->bar));
+    struct row row = {.desc = &table_compare_waterfall};
+    row_i64(&row, COMPARE_WATERFALL_CAND, writer->fall->pair->number);
+    row_i64(&row, COMPARE_WATERFALL_ID, ++writer->id);
+    row_i64_if(&row, COMPARE_WATERFALL_PARENT, level != LEVEL_BAR, parent);
+    row_word(&row, COMPARE_WATERFALL_LEVEL, words[level]);
+    row_word(&row, COMPARE_WATERFALL_BAR, category_bar_word((enum bar)node->bar));
     if (!add_names(writer, &row, node, err))
         return false;
-    row_word(&row, match_word(node, level));
+    row_word(&row, COMPARE_WATERFALL_MATCH, match_word(node, level));
     add_times(&row, node, writer->fall->pair);
-    row_f64(&row, node->p_value);
-    row_f64(&row, node->q_value);
-    row_word(&row, verdict_word(node->verdict));
-    row_bool(&row, node->relevant);
-    memcpy(writer->table.cells + writer->table.row_count++ * row.count, row.cells,
-           row.count * sizeof *row.cells);
+    row_f64(&row, COMPARE_WATERFALL_P_VALUE, node->p_value);
+    row_f64(&row, COMPARE_WATERFALL_Q_VALUE, node->q_value);
+    row_word(&row, COMPARE_WATERFALL_VERDICT, verdict_word(node->verdict));
+    row_bool(&row, COMPARE_WATERFALL_RELEVANT, node->relevant);
+    row_put(&row, writer->table.cells + writer->table.row_count++ * row.desc->column_count);
     return true;
 }
 

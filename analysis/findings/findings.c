@@ -49,26 +49,27 @@ static const char *severity_of(const struct finding *finding, double share)
 bool findings_row(struct row *row, const struct finding_rule *rule, const struct finding *finding,
                   const struct finding_cost *cost, struct arena *arena, struct err *err)
 {
+    unsigned column = row->desc == &table_findings ? FINDINGS_FINDING : RUN_FINDINGS_FINDING;
     double share = (double)finding->cost_ns / (double)cost->step_ns;
     const char *id = rule->name;
     if (finding->subject)
         id = arena_printf(arena, err, "%s:%s", rule->name, finding->subject);
-    row_word(row, rule->name);
-    row_word(row, finding->title);
-    row_word(row, severity_of(finding, share));
-    row_i64(row, finding->cost_ns);
-    row_f64(row, share);
-    row_word(row, finding->confidence);
-    row_word(row, finding->evidence);
-    row_word(row, rule->why);
-    row_word(row, finding->advice ? finding->advice : rule->advice);
-    row_word(row, rule->method);
-    row_word(row, rule->false_alarms);
-    row_i64(row, cost->own_ns);
-    row_word(row, cost->overlaps);
-    row_word(row, finding->ranks);
-    row_word(row, finding->steps);
-    row_word(row, id);
+    row_word(row, column + FINDING_RULE, rule->name);
+    row_word(row, column + FINDING_TITLE, finding->title);
+    row_word(row, column + FINDING_SEVERITY, severity_of(finding, share));
+    row_i64(row, column + FINDING_COST_NS, finding->cost_ns);
+    row_f64(row, column + FINDING_COST_SHARE, share);
+    row_word(row, column + FINDING_CONFIDENCE, finding->confidence);
+    row_word(row, column + FINDING_EVIDENCE, finding->evidence);
+    row_word(row, column + FINDING_WHY, rule->why);
+    row_word(row, column + FINDING_ADVICE, finding->advice ? finding->advice : rule->advice);
+    row_word(row, column + FINDING_METHOD, rule->method);
+    row_word(row, column + FINDING_FALSE_ALARMS, rule->false_alarms);
+    row_i64(row, column + FINDING_OWN_COST_NS, cost->own_ns);
+    row_word(row, column + FINDING_OVERLAPS, cost->overlaps);
+    row_word(row, column + FINDING_RANKS, finding->ranks);
+    row_word(row, column + FINDING_STEPS, finding->steps);
+    row_word(row, column + FINDING_ID, id);
     return id;
 }
 
@@ -113,9 +114,9 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
         bool alone = overlaps[f] == FACTS_NONE;
         struct finding_cost cost = {the_case->step_ns, own_ns[f],
                                     alone ? NULL : found->rule[order[overlaps[f]]]->name};
-        struct row row = {0};
+        struct row row = {.desc = &table_findings};
         if (!findings_row(&row, found->rule[order[f]], ordered[f], &cost, the_case->arena, err) ||
-            !row_end(&row, &table_findings, report, err))
+            !row_end(&row, report, err))
             return false;
     }
     return true;
@@ -142,7 +143,7 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
     struct finding finding = {.severity = "medium", .confidence = "high"};
     struct finding_cost cost = {.step_ns = 1};
     struct evidence evidence = {0};
-    struct row row = {0};
+    struct row row = {.desc = &table_findings};
     int64_t ops = 0;
     for (uint32_t e = 0; e < trace->event_count; e++)
         ops += trace->kind[e] == EVENT_CPU_OP;
@@ -154,7 +155,7 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
     finding.evidence = evidence_end(&evidence, &scratch, err);
     bool ok = finding.title && finding.evidence &&
               findings_row(&row, &no_device_events, &finding, &cost, &scratch, err) &&
-              row_end(&row, &table_findings, report, err);
+              row_end(&row, report, err);
     arena_free(&scratch);
     return ok;
 }

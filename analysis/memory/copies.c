@@ -102,10 +102,9 @@ static void add_kind(struct row *row, const struct copy_kind *kind)
         [COPY_MEMSET] = "memset"};
     static const char *const hosts[COPY_HOST_COUNT] = {
         [COPY_HOST_PAGEABLE] = "pageable", [COPY_HOST_PINNED] = "pinned"};
-    row_word(row, directions[kind->direction]);
-    row_word(row, hosts[kind->host]);
-    row_cell(row, kind->wait == COPY_WAIT_UNKNOWN ? cell_null()
-                                                  : cell_bool(kind->wait == COPY_WAIT_YES));
+    row_word(row, COPIES_DIRECTION, directions[kind->direction]);
+    row_word(row, COPIES_HOST_MEMORY, hosts[kind->host]);
+    row_bool_if(row, COPIES_BLOCKING, kind->wait != COPY_WAIT_UNKNOWN, kind->wait == COPY_WAIT_YES);
 }
 
 static bool add_row(const struct copy_walk *walk, const struct copies *copies,
@@ -114,20 +113,20 @@ static bool add_row(const struct copy_walk *walk, const struct copies *copies,
     struct quantiles dur_ns =
         stats_quantiles(walk->dur_ns + copies->first, walk->dur_ns + walk->count, copies->count);
     bool sized = copies->sized_calls > 0 && !copies->overflow;
-    struct row row = {0};
+    struct row row = {.desc = &table_copies};
     add_kind(&row, &copies->kind);
-    row_i64(&row, copies->count);
-    row_i64_if(&row, sized, copies->bytes);
-    row_i64(&row, copies->sized_calls);
-    row_i64(&row, copies->total_ns);
-    row_f64_if(&row, sized && copies->sized_ns > 0, // bytes per ns are GB/s
+    row_i64(&row, COPIES_CALLS, copies->count);
+    row_i64_if(&row, COPIES_BYTES, sized, copies->bytes);
+    row_i64(&row, COPIES_SIZED_CALLS, copies->sized_calls);
+    row_i64(&row, COPIES_TOTAL_NS, copies->total_ns);
+    row_f64_if(&row, COPIES_GBPS, sized && copies->sized_ns > 0, // bytes per ns are GB/s
                (double)copies->bytes / (double)copies->sized_ns);
-    row_i64(&row, dur_ns.median);
-    row_i64(&row, dur_ns.p95);
-    row_i64(&row, dur_ns.max);
-    row_i64(&row, copies->exposed_ns);
-    row_i64_if(&row, !copies->host_overflow, copies->host_ns);
-    return row_end(&row, &table_copies, report, err);
+    row_i64(&row, COPIES_MEDIAN_NS, dur_ns.median);
+    row_i64(&row, COPIES_P95_NS, dur_ns.p95);
+    row_i64(&row, COPIES_MAX_NS, dur_ns.max);
+    row_i64(&row, COPIES_EXPOSED_NS, copies->exposed_ns);
+    row_i64_if(&row, COPIES_HOST_NS, !copies->host_overflow, copies->host_ns);
+    return row_end(&row, report, err);
 }
 
 // Most time first.

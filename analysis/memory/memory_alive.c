@@ -106,17 +106,17 @@ static bool add_row(struct alive *alive, struct report *report, const struct hol
     struct str op = trace_text(alive->facts->trace, (str_id)by.a);
     struct str path = context_module_path(alive->facts, (uint32_t)by.b, &alive->arena, err);
     char device[32];
-    struct row row = {0};
+    struct row row = {.desc = &table_peak_allocations};
     if (!path.at)
         return false;
-    row_text(&row, memory_curve_device(alive->curve, device));
-    row_text_if(&row, by.a != 0, op);
-    row_text_if(&row, path.len > 0, path);
-    row_i64_if(&row, holder->allocations > 0, holder->allocations);
-    row_i64(&row, holder->bytes);
-    row_share(&row, holder->bytes, alive->peak_bytes);
-    row_word(&row, holder->allocations > 0 ? "recorded" : "before");
-    return row_end(&row, &table_peak_allocations, report, err);
+    row_text(&row, PEAK_ALLOCATIONS_DEVICE, memory_curve_device(alive->curve, device));
+    row_text_if(&row, PEAK_ALLOCATIONS_OP, by.a != 0, op);
+    row_text_if(&row, PEAK_ALLOCATIONS_MODULE, path.len > 0, path);
+    row_i64_if(&row, PEAK_ALLOCATIONS_ALLOCATIONS, holder->allocations > 0, holder->allocations);
+    row_i64(&row, PEAK_ALLOCATIONS_BYTES, holder->bytes);
+    row_share(&row, PEAK_ALLOCATIONS_PEAK_SHARE, holder->bytes, alive->peak_bytes);
+    row_word(&row, PEAK_ALLOCATIONS_ORIGIN, holder->allocations > 0 ? "recorded" : "before");
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(struct alive *alive, struct report *report, struct err *err)

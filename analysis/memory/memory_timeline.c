@@ -19,12 +19,12 @@ struct timeline {
 static bool add(const struct timeline *timeline, int64_t time_ns, int64_t allocated,
                 int64_t reserved, struct err *err)
 {
-    struct row row = {0};
-    row_text(&row, timeline->device);
-    row_i64(&row, time_ns - timeline->origin_ns);
-    row_i64(&row, allocated);
-    row_i64_if(&row, reserved != VALUE_ABSENT, reserved);
-    return row_end(&row, &table_memory_timeline, timeline->report, err);
+    struct row row = {.desc = &table_memory_timeline};
+    row_text(&row, MEMORY_TIMELINE_DEVICE, timeline->device);
+    row_i64(&row, MEMORY_TIMELINE_TIME_NS, time_ns - timeline->origin_ns);
+    row_i64(&row, MEMORY_TIMELINE_ALLOCATED_BYTES, allocated);
+    row_i64_if(&row, MEMORY_TIMELINE_RESERVED_BYTES, reserved != VALUE_ABSENT, reserved);
+    return row_end(&row, timeline->report, err);
 }
 
 static bool add_point(const struct timeline *timeline, uint32_t point, struct err *err)

@@ -134,20 +134,21 @@ static bool add_peak(const struct memory *memory, struct row *row, struct err *e
     struct str path = context_module_path(facts, context.module, memory->arena, err);
     if (!path.at)
         return false;
-    row_i64(row, memory->peak_ns - memory->origin_ns);
-    row_i64_if(row, step, step ? step->number : 0);
+    row_i64(row, MEMORY_PEAK_NS, memory->peak_ns - memory->origin_ns);
+    row_i64_if(row, MEMORY_PEAK_STEP, step, step ? step->number : 0);
     bool op = context.op != FACTS_NONE;
-    row_text_if(row, op, trace_text(facts->trace, op ? facts->trace->name[context.op] : 0));
-    row_text_if(row, path.len > 0, path);
+    row_text_if(row, MEMORY_PEAK_OP, op,
+                trace_text(facts->trace, op ? facts->trace->name[context.op] : 0));
+    row_text_if(row, MEMORY_PEAK_MODULE, path.len > 0, path);
     return true;
 }
 
 static void add_leak(struct row *row, const struct memory_leak *leak)
 {
-    row_f64(row, leak->line.slope);
-    row_f64_if(row, leak->known, leak->line.low);
-    row_f64_if(row, leak->known, leak->line.high);
-    row_cell(row, leak->known ? cell_bool(leak->leaks) : cell_null());
+    row_f64(row, MEMORY_LEAK_BYTES_PER_STEP, leak->line.slope);
+    row_f64_if(row, MEMORY_LEAK_LOW, leak->known, leak->line.low);
+    row_f64_if(row, MEMORY_LEAK_HIGH, leak->known, leak->line.high);
+    row_bool_if(row, MEMORY_LEAK, leak->known, leak->leaks);
 }
 
 static bool add_row(struct memory *memory, struct report *report, struct err *err)
@@ -157,25 +158,27 @@ static bool add_row(struct memory *memory, struct report *report, struct err *er
     bool known = memory->peak_reserved >= memory->peak.allocated;
     int64_t fragmentation = known ? memory->peak_reserved - memory->peak.allocated : 0;
     char device[32];
-    struct row row = {0};
-    row_text(&row, memory_curve_device(curve, device));
-    row_i64(&row, curve->count);
-    row_i64(&row, memory->peak.allocated);
-    row_i64_if(&row, memory->most_reserved != VALUE_ABSENT, memory->most_reserved);
+    struct row row = {.desc = &table_memory};
+    row_text(&row, MEMORY_DEVICE, memory_curve_device(curve, device));
+    row_i64(&row, MEMORY_EVENTS, curve->count);
+    row_i64(&row, MEMORY_PEAK_ALLOCATED_BYTES, memory->peak.allocated);
+    row_i64_if(&row, MEMORY_PEAK_RESERVED_BYTES, memory->most_reserved != VALUE_ABSENT,
+               memory->most_reserved);
     if (!add_peak(memory, &row, err))
         return false;
-    row_i64_if(&row, known, fragmentation);
-    row_f64_if(&row, known && memory->peak_reserved > 0,
+    row_i64_if(&row, MEMORY_FRAGMENTATION_BYTES, known, fragmentation);
+    row_f64_if(&row, MEMORY_FRAGMENTATION_SHARE, known && memory->peak_reserved > 0,
                (double)fragmentation / (double)memory->peak_reserved);
-    row_i64(&row, curve->begin_bytes);
-    row_i64(&row, curve->allocated[curve->count - 1]);
+    row_i64(&row, MEMORY_BEGIN_BYTES, curve->begin_bytes);
+    row_i64(&row, MEMORY_END_BYTES, curve->allocated[curve->count - 1]);
     add_leak(&row, &memory->leak);
-    row_i64_if(&row, memory->capacity != VALUE_ABSENT, memory->capacity);
-    row_text_if(&row, memory->note_len > 0, (struct str){memory->note, memory->note_len});
-    row_i64_if(&row, memory->leak.steps >= 2, memory->leak.growth_bytes);
-    row_i64(&row, memory->leak.steps);
-    row_i64_if(&row, end_reserved != VALUE_ABSENT, end_reserved);
-    return row_end(&row, &table_memory, report, err);
+    row_i64_if(&row, MEMORY_CAPACITY_BYTES, memory->capacity != VALUE_ABSENT, memory->capacity);
+    row_text_if(&row, MEMORY_NOTE, memory->note_len > 0,
+                (struct str){memory->note, memory->note_len});
+    row_i64_if(&row, MEMORY_LEAK_GROWTH_BYTES, memory->leak.steps >= 2, memory->leak.growth_bytes);
+    row_i64(&row, MEMORY_LEAK_STEPS, memory->leak.steps);
+    row_i64_if(&row, MEMORY_END_RESERVED_BYTES, end_reserved != VALUE_ABSENT, end_reserved);
+    return row_end(&row, report, err);
 }
 
 static bool add_device(struct memory *memory, struct report *report, struct err *err)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums and rows of parts, and rounding that keeps sums exact.
 #include "analysis/names/parts.h"
+#include "analysis/report/tables.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -35,24 +36,24 @@ int64_t parts_recorded_ns(const struct parts *parts)
     return parts_window_ns(parts) - parts->bar_ns[BAR_UNRECORDED];
 }
 
-void parts_row(struct row *row, const struct parts *parts)
+void parts_row(struct row *row, unsigned column, const struct parts *parts)
 {
     int64_t hidden_ns = parts->total_comm_ns - parts->bar_ns[BAR_EXPOSED_COMM];
-    row_i64(row, parts_window_ns(parts));
-    row_i64(row, parts_compute_ns(parts));
-    row_i64(row, parts->bar_ns[BAR_EXPOSED_COMM]);
-    row_i64(row, parts->bar_ns[BAR_EXPOSED_MEMORY]);
-    row_i64(row, parts_idle_ns(parts));
-    row_i64(row, parts_busy_ns(parts));
-    row_i64(row, parts->total_comm_ns);
-    row_i64(row, parts->total_memory_ns);
-    row_share(row, hidden_ns, parts->total_comm_ns);
-    row_i64(row, parts->bar_ns[BAR_GEMM]);
-    row_i64(row, parts->bar_ns[BAR_ATTENTION]);
-    row_i64(row, parts->bar_ns[BAR_OTHER_COMPUTE]);
-    row_i64(row, parts->bar_ns[BAR_IDLE_HOST_WAIT]);
-    row_i64(row, parts->bar_ns[BAR_IDLE_OTHER]);
-    row_i64(row, parts->bar_ns[BAR_UNRECORDED]);
+    row_i64(row, column + TIMES_WINDOW_NS, parts_window_ns(parts));
+    row_i64(row, column + TIMES_COMPUTE_NS, parts_compute_ns(parts));
+    row_i64(row, column + TIMES_EXPOSED_COMM_NS, parts->bar_ns[BAR_EXPOSED_COMM]);
+    row_i64(row, column + TIMES_EXPOSED_MEMORY_NS, parts->bar_ns[BAR_EXPOSED_MEMORY]);
+    row_i64(row, column + TIMES_IDLE_NS, parts_idle_ns(parts));
+    row_i64(row, column + TIMES_BUSY_NS, parts_busy_ns(parts));
+    row_i64(row, column + TIMES_TOTAL_COMM_NS, parts->total_comm_ns);
+    row_i64(row, column + TIMES_TOTAL_MEMORY_NS, parts->total_memory_ns);
+    row_share(row, column + TIMES_OVERLAP_SHARE, hidden_ns, parts->total_comm_ns);
+    row_i64(row, column + TIMES_GEMM_NS, parts->bar_ns[BAR_GEMM]);
+    row_i64(row, column + TIMES_ATTENTION_NS, parts->bar_ns[BAR_ATTENTION]);
+    row_i64(row, column + TIMES_OTHER_COMPUTE_NS, parts->bar_ns[BAR_OTHER_COMPUTE]);
+    row_i64(row, column + TIMES_IDLE_HOST_WAIT_NS, parts->bar_ns[BAR_IDLE_HOST_WAIT]);
+    row_i64(row, column + TIMES_IDLE_OTHER_NS, parts->bar_ns[BAR_IDLE_OTHER]);
+    row_i64(row, column + TIMES_UNRECORDED_NS, parts->bar_ns[BAR_UNRECORDED]);
 }
 
 struct parts parts_read(const struct table *table, size_t row)

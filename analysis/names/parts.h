@@ -13,9 +13,6 @@ struct parts {
                                        // table
 };
 
-// Number of columns that parts_row fills.
-#define PARTS_WIDTH 15
-
 int64_t parts_window_ns(const struct parts *parts);
 int64_t parts_compute_ns(const struct parts *parts);
 int64_t parts_idle_ns(const struct parts *parts); // without any device event, including unrecorded
@@ -25,8 +22,8 @@ int64_t parts_busy_ns(const struct parts *parts);
 // The window without unrecorded time: the basis of shares and utilization.
 int64_t parts_recorded_ns(const struct parts *parts);
 
-// Fills the cells of the group times.
-void parts_row(struct row *row, const struct parts *parts);
+// Fills the group times, from `column` on.
+void parts_row(struct row *row, unsigned column, const struct parts *parts);
 
 // Reads them back from a table's row.
 struct parts parts_read(const struct table *table, size_t row);

@@ -198,17 +198,19 @@ static bool add_row(const struct bubble *b, uint32_t stage, struct buf *ranks,
     int64_t compute_ns = known ? sum->compute_ns / sum->rank_steps : 0;
     if (!ranks_text(b, stage, ranks, err))
         return false;
-    struct row row = {0};
-    row_i64(&row, stage);
-    row_text_if(&row, ranks->len != 0, (struct str){ranks->at, ranks->len});
-    row_i64(&row, known ? b->steps : 0);
-    row_i64_if(&row, b->stages->micro_batches > 0, b->stages->micro_batches);
-    row_i64_if(&row, known, interval_ns);
-    row_i64_if(&row, known, compute_ns);
-    row_i64_if(&row, known, interval_ns - compute_ns);
-    row_share(&row, known ? sum->interval_ns - sum->compute_ns : 0, known ? sum->interval_ns : 0);
-    row_f64(&row, ideal_of(b->stages));
-    return row_end(&row, &table_run_pipeline, report, err);
+    struct row row = {.desc = &table_run_pipeline};
+    row_i64(&row, RUN_PIPELINE_STAGE, stage);
+    row_text_if(&row, RUN_PIPELINE_RANKS, ranks->len != 0, (struct str){ranks->at, ranks->len});
+    row_i64(&row, RUN_PIPELINE_STEPS, known ? b->steps : 0);
+    row_i64_if(&row, RUN_PIPELINE_MICRO_BATCHES, b->stages->micro_batches > 0,
+               b->stages->micro_batches);
+    row_i64_if(&row, RUN_PIPELINE_INTERVAL_NS, known, interval_ns);
+    row_i64_if(&row, RUN_PIPELINE_COMPUTE_NS, known, compute_ns);
+    row_i64_if(&row, RUN_PIPELINE_BUBBLE_NS, known, interval_ns - compute_ns);
+    row_share(&row, RUN_PIPELINE_BUBBLE_SHARE, known ? sum->interval_ns - sum->compute_ns : 0,
+              known ? sum->interval_ns : 0);
+    row_f64(&row, RUN_PIPELINE_IDEAL_SHARE, ideal_of(b->stages));
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct bubble *b, struct report *report, struct err *err)

@@ -24,24 +24,24 @@ static void add_shape(const struct comm_rank *rank, struct row *row)
 {
     const struct clock_jump *jump = largest_jump(rank);
     bool known = rank->clock_calls > 0, jumps = rank->jump_count > 0;
-    row_f64_if(row, known, rank->drift == 0 ? 0 : -rank->drift * 1e6);
-    row_i64_if(row, known, rank->jump_count);
-    row_i64_if(row, jumps, -jump->by_ns);
-    row_i64_if(row, jumps, jump->at_ns - rank->origin_ns);
+    row_f64_if(row, RUN_CLOCKS_DRIFT_PPM, known, rank->drift == 0 ? 0 : -rank->drift * 1e6);
+    row_i64_if(row, RUN_CLOCKS_JUMPS, known, rank->jump_count);
+    row_i64_if(row, RUN_CLOCKS_JUMP_NS, jumps, -jump->by_ns);
+    row_i64_if(row, RUN_CLOCKS_JUMP_AT_NS, jumps, jump->at_ns - rank->origin_ns);
 }
 
 bool run_clocks_add(const struct run_comm *comm, struct report *report, struct err *err)
 {
     for (uint32_t r = 0; r < comm->rank_count; r++) {
         const struct comm_rank *rank = &comm->ranks[r];
-        struct row row = {0};
-        row_i64(&row, rank->rank);
-        row_i64(&row, rank->component);
-        row_i64(&row, rank->offset_ns);
-        row_i64_if(&row, rank->error_ns >= 0, rank->error_ns);
-        row_i64(&row, rank->clock_calls);
+        struct row row = {.desc = &table_run_clocks};
+        row_i64(&row, RUN_CLOCKS_RANK, rank->rank);
+        row_i64(&row, RUN_CLOCKS_COMPONENT, rank->component);
+        row_i64(&row, RUN_CLOCKS_OFFSET_NS, rank->offset_ns);
+        row_i64_if(&row, RUN_CLOCKS_ERROR_NS, rank->error_ns >= 0, rank->error_ns);
+        row_i64(&row, RUN_CLOCKS_COLLECTIVES, rank->clock_calls);
         add_shape(rank, &row);
-        if (!row_end(&row, &table_run_clocks, report, err))
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;
@@ -51,16 +51,14 @@ static bool add_quality(struct report *report, const struct quality *quality, st
 {
     if (quality->count == 0)
         return true;
-    struct row row = {0};
-    row_null(&row);
-    row_word(&row, quality->item);
-    row_word(&row, quality->severity);
-    row_i64(&row, quality->count);
-    row_i64_if(&row, quality->timed, quality->time_ns);
-    row_null(&row);
-    row_word(&row, quality->detail);
-    row_word(&row, quality->effect);
-    return row_end(&row, &table_run_quality, report, err);
+    struct row row = {.desc = &table_run_quality};
+    row_word(&row, RUN_QUALITY_ITEM, quality->item);
+    row_word(&row, RUN_QUALITY_SEVERITY, quality->severity);
+    row_i64(&row, RUN_QUALITY_COUNT, quality->count);
+    row_i64_if(&row, RUN_QUALITY_TIME_NS, quality->timed, quality->time_ns);
+    row_word(&row, RUN_QUALITY_DETAIL, quality->detail);
+    row_word(&row, RUN_QUALITY_EFFECT, quality->effect);
+    return row_end(&row, report, err);
 }
 
 static bool judge_components(const struct run_comm *comm, struct report *report, struct err *err)

@@ -39,15 +39,13 @@ static enum reason reason_of(const struct rank_blame *rank, int64_t error_ns)
 
 static void add_reason(struct row *row, const struct rank_blame *rank, int64_t error_ns)
 {
-    if (rank->late_calls == 0) {
-        row_null(row);
-        row_null(row);
+    if (rank->late_calls == 0)
         return;
-    }
     enum reason reason = reason_of(rank, error_ns);
     double share = rank->reason_ns[reason] / (double)rank->lateness_ns;
-    row_word(row, reason_words[reason]);
-    row_f64_if(row, rank->lateness_ns > 0 && reason != REASON_UNKNOWN, share < 1 ? share : 1);
+    row_word(row, RUN_LATENESS_REASON, reason_words[reason]);
+    row_f64_if(row, RUN_LATENESS_REASON_SHARE, rank->lateness_ns > 0 && reason != REASON_UNKNOWN,
+               share < 1 ? share : 1);
 }
 
 static bool add_row(const struct blame *blame, uint32_t index, struct report *report,
@@ -58,17 +56,18 @@ static bool add_row(const struct blame *blame, uint32_t index, struct report *re
     struct rank_blame *rank = &blame->ranks[index];
     settle_compute(rank, blame->comm->ranks[index].work_ratio > 0);
     bool grouped = rank->group != RUN_NONE;
-    struct row row = {0};
-    row_i64(&row, blame->comm->ranks[index].rank);
-    row_i64(&row, rank->calls);
-    row_i64(&row, rank->late_calls);
-    row_i64(&row, rank->lateness_ns);
-    row_i64(&row, rank->caused_ns);
-    row_text_if(&row, grouped, grouped ? blame->comm->groups[rank->group].name : STR(""));
+    struct row row = {.desc = &table_run_lateness};
+    row_i64(&row, RUN_LATENESS_RANK, blame->comm->ranks[index].rank);
+    row_i64(&row, RUN_LATENESS_CALLS, rank->calls);
+    row_i64(&row, RUN_LATENESS_LATE_CALLS, rank->late_calls);
+    row_i64(&row, RUN_LATENESS_LATENESS_NS, rank->lateness_ns);
+    row_i64(&row, RUN_LATENESS_CAUSED_WAIT_NS, rank->caused_ns);
+    row_text_if(&row, RUN_LATENESS_PROCESS_GROUP, grouped,
+                grouped ? blame->comm->groups[rank->group].name : STR(""));
     add_reason(&row, rank, blame->comm->ranks[index].error_ns);
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        row_i64(&row, rank->excess_ns[order[i]]);
-    return row_end(&row, &table_run_lateness, report, err);
+    for (unsigned i = 0; i < sizeof order / sizeof *order; i++)
+        row_i64(&row, RUN_LATENESS_EXCESS_COMPUTE_NS + i, rank->excess_ns[order[i]]);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct blame *blame, struct arena *scratch, struct report *report,

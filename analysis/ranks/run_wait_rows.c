@@ -202,7 +202,7 @@ static bool add_ranks(struct wait_rows *all, const struct comm_group *group, str
     const char *copy =
         ok ? arena_strdup(&all->scratch, (struct str){text.at, text.len}, err) : NULL;
     buf_free(&text);
-    row_word(row, copy);
+    row_word(row, RUN_COMM_WAITS_RANKS, copy);
     return copy != NULL;
 }
 
@@ -223,9 +223,9 @@ static void add_bandwidth(enum collective_kind kind, int64_t bytes, int64_t size
 {
     bool known = bytes > 0 && transfer_ns > 0;
     double algo = known ? (double)bytes / (double)transfer_ns : 0; // bytes per ns are GB/s
-    row_f64_if(row, known, algo);
+    row_f64_if(row, RUN_COMM_WAITS_ALGO_GBPS, known, algo);
     double factor = bandwidth_bus_factor(kind, size);
-    row_f64_if(row, known, algo * factor);
+    row_f64_if(row, RUN_COMM_WAITS_BUS_GBPS, known, algo * factor);
 }
 
 static void add_latest(struct wait_rows *all, const struct wait_row *sums, struct row *row)
@@ -243,8 +243,8 @@ static void add_latest(struct wait_rows *all, const struct wait_row *sums, struc
     }
     for (uint32_t i = 0; i < sums->calls; i++)
         all->late[matches[all->matches[sums->first + i]].latest_rank] = 0;
-    row_i64_if(row, most > 0, most > 0 ? comm->ranks[best].rank : 0);
-    row_share(row, most, sums->calls);
+    row_i64_if(row, RUN_COMM_WAITS_LATEST_RANK, most > 0, most > 0 ? comm->ranks[best].rank : 0);
+    row_share(row, RUN_COMM_WAITS_LATEST_SHARE, most, sums->calls);
 }
 
 // Minimum transfers, skews and derived figures; all empty without matches.
@@ -259,10 +259,10 @@ static void add_distributions(struct wait_rows *all, const struct wait_row *sums
     for (uint32_t i = 0; i < calls; i++)
         all->values[i] = skew_of(comm, &comm->matches[all->matches[sums->first + i]]);
     struct quantiles skew = stats_quantiles(all->values, all->values + calls, calls);
-    row_i64_if(row, calls > 0, transfer.median);
-    row_i64_if(row, calls > 0, transfer.p95);
-    row_i64_if(row, calls > 0, skew.median);
-    row_i64_if(row, calls > 0, skew.p95);
+    row_i64_if(row, RUN_COMM_WAITS_TRANSFER_MEDIAN_NS, calls > 0, transfer.median);
+    row_i64_if(row, RUN_COMM_WAITS_TRANSFER_P95_NS, calls > 0, transfer.p95);
+    row_i64_if(row, RUN_COMM_WAITS_SKEW_MEDIAN_NS, calls > 0, skew.median);
+    row_i64_if(row, RUN_COMM_WAITS_SKEW_P95_NS, calls > 0, skew.p95);
     add_bandwidth(kind_of(op), sums->bytes, comm->groups[op->group].size,
                   calls ? transfer.median : 0, row);
     add_latest(all, sums, row);
@@ -281,28 +281,27 @@ static bool add_row(struct wait_rows *all, const struct wait_row *sums, struct r
 {
     const struct comm_op *op = &all->comm->ops[sums->op];
     const struct comm_group *group = &all->comm->groups[op->group];
-    struct row row = {0};
-    row_text_if(&row, group->name.len > 0, group->name);
-    row_word(&row, group->dimension);
-    if (!is_one_group(group))
-        row_null(&row); // it is unknown which ranks took part
-    else if (!add_ranks(all, group, &row, err))
+    struct row row = {.desc = &table_run_comm_waits};
+    row_text_if(&row, RUN_COMM_WAITS_PROCESS_GROUP, group->name.len > 0, group->name);
+    row_word(&row, RUN_COMM_WAITS_DIMENSION, group->dimension);
+    // Else it is unknown which ranks took part.
+    if (is_one_group(group) && !add_ranks(all, group, &row, err))
         return false;
-    row_i64_if(&row, group->size >= 0, group->size);
-    row_word(&row, bandwidth_kind_word(kind_of(op)));
-    row_text_if(&row, op->dtype.len > 0, op->dtype);
-    row_i64_if(&row, sums->bytes >= 0, sums->bytes);
-    row_word(&row, group->span);
-    row_i64(&row, sums->calls);
-    row_i64(&row, sums->unmatched);
-    row_i64(&row, sums->total_ns);
+    row_i64_if(&row, RUN_COMM_WAITS_GROUP_SIZE, group->size >= 0, group->size);
+    row_word(&row, RUN_COMM_WAITS_KIND, bandwidth_kind_word(kind_of(op)));
+    row_text_if(&row, RUN_COMM_WAITS_DTYPE, op->dtype.len > 0, op->dtype);
+    row_i64_if(&row, RUN_COMM_WAITS_BYTES, sums->bytes >= 0, sums->bytes);
+    row_word(&row, RUN_COMM_WAITS_SPAN, group->span);
+    row_i64(&row, RUN_COMM_WAITS_CALLS, sums->calls);
+    row_i64(&row, RUN_COMM_WAITS_UNMATCHED_CALLS, sums->unmatched);
+    row_i64(&row, RUN_COMM_WAITS_TOTAL_NS, sums->total_ns);
     bool known = sums->calls > 0; // otherwise it is unknown who waited
-    row_i64_if(&row, known, sums->wait_ns);
-    row_i64_if(&row, known, sums->total_ns - sums->wait_ns);
-    row_i64_if(&row, known, sums->exposed_wait_ns);
-    row_i64_if(&row, known, sums->exposed_transfer_ns);
+    row_i64_if(&row, RUN_COMM_WAITS_WAIT_NS, known, sums->wait_ns);
+    row_i64_if(&row, RUN_COMM_WAITS_TRANSFER_NS, known, sums->total_ns - sums->wait_ns);
+    row_i64_if(&row, RUN_COMM_WAITS_EXPOSED_WAIT_NS, known, sums->exposed_wait_ns);
+    row_i64_if(&row, RUN_COMM_WAITS_EXPOSED_TRANSFER_NS, known, sums->exposed_transfer_ns);
     add_distributions(all, sums, &row);
-    return row_end(&row, &table_run_comm_waits, report, err);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(struct wait_rows *all, struct report *report, struct err *err)

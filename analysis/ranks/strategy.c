@@ -330,9 +330,9 @@ static enum confidence confidence_of_stages(const struct pipeline_stages *stages
     return stages->told ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
 }
 
-static bool add_row(const struct row *row, struct buf *text, struct report *report, struct err *err)
+static bool add_row(struct row *row, struct buf *text, struct report *report, struct err *err)
 {
-    return buf_ok(text, err) && row_end(row, &table_run_strategy, report, err);
+    return buf_ok(text, err) && row_end(row, report, err);
 }
 
 static struct str text_of(const struct buf *text)
@@ -345,13 +345,13 @@ static bool add_family(const struct strategy *all, const struct family *family, 
 {
     buf_clear(text);
     put_evidence(all, family, text);
-    struct row row = {0};
-    row_word(&row, role_texts[family->role].dimension);
-    row_word(&row, role_texts[family->role].variant);
-    row_i64_if(&row, family->degree > 0, family->degree);
-    row_i64(&row, family->teams);
-    row_text(&row, text_of(text));
-    row_word(&row, confidence_words[confidence_of(family)]);
+    struct row row = {.desc = &table_run_strategy};
+    row_word(&row, RUN_STRATEGY_DIMENSION, role_texts[family->role].dimension);
+    row_word(&row, RUN_STRATEGY_VARIANT, role_texts[family->role].variant);
+    row_i64_if(&row, RUN_STRATEGY_DEGREE, family->degree > 0, family->degree);
+    row_i64(&row, RUN_STRATEGY_GROUPS, family->teams);
+    row_text(&row, RUN_STRATEGY_EVIDENCE, text_of(text));
+    row_word(&row, RUN_STRATEGY_CONFIDENCE, confidence_words[confidence_of(family)]);
     return add_row(&row, text, report, err);
 }
 
@@ -369,13 +369,13 @@ static bool add_pipeline(const struct strategy *all, struct buf *text, struct re
                role_texts[ROLE_PIPELINE].reason);
     if (stages->chunks > 1)
         buf_printf(text, ", %" PRId64 " chunks of layers each", stages->chunks);
-    struct row row = {0};
-    row_word(&row, role_texts[ROLE_PIPELINE].dimension);
-    row_word(&row, role_texts[ROLE_PIPELINE].variant);
-    row_i64(&row, stages->stage_count);
-    row_i64(&row, stages->chain_count);
-    row_text(&row, text_of(text));
-    row_word(&row, confidence_words[confidence_of_stages(stages)]);
+    struct row row = {.desc = &table_run_strategy};
+    row_word(&row, RUN_STRATEGY_DIMENSION, role_texts[ROLE_PIPELINE].dimension);
+    row_word(&row, RUN_STRATEGY_VARIANT, role_texts[ROLE_PIPELINE].variant);
+    row_i64(&row, RUN_STRATEGY_DEGREE, stages->stage_count);
+    row_i64(&row, RUN_STRATEGY_GROUPS, stages->chain_count);
+    row_text(&row, RUN_STRATEGY_EVIDENCE, text_of(text));
+    row_word(&row, RUN_STRATEGY_CONFIDENCE, confidence_words[confidence_of_stages(stages)]);
     return add_row(&row, text, report, err);
 }
 
@@ -406,15 +406,13 @@ static bool add_count(const struct strategy *all, struct report *report, struct 
     // A pipeline with unknown traffic may do all forwards first, and then all backwards.
     if (batches < (all->stages.micro_batches ? 1 : 2))
         return true;
-    struct row row = {0};
-    row_word(&row, pipeline ? "micro_batches" : "gradient_accumulation");
-    row_null(&row);
-    row_i64(&row, batches);
-    row_null(&row);
-    row_word(&row, evidence);
+    struct row row = {.desc = &table_run_strategy};
+    row_word(&row, RUN_STRATEGY_DIMENSION, pipeline ? "micro_batches" : "gradient_accumulation");
+    row_i64(&row, RUN_STRATEGY_DEGREE, batches);
+    row_word(&row, RUN_STRATEGY_EVIDENCE, evidence);
     bool doubtful = pipeline ? !all->stages.micro_batches : may_pass_on(all->comm);
-    row_word(&row, doubtful ? "low" : "high");
-    return row_end(&row, &table_run_strategy, report, err);
+    row_word(&row, RUN_STRATEGY_CONFIDENCE, doubtful ? "low" : "high");
+    return row_end(&row, report, err);
 }
 
 // "TP2 x PP4 x DDP4"; a name that ends with a digit is separated from the degree.
@@ -450,13 +448,11 @@ static bool add_overall(const struct strategy *all, struct buf *text, struct rep
         put_word(text, ROLE_PIPELINE, all->stages.stage_count);
     if (text->len == 0)
         return true;
-    struct row row = {0};
-    row_word(&row, "overall");
-    row_text(&row, text_of(text));
-    row_null(&row);
-    row_null(&row);
-    row_word(&row, "all rows of this table in one line");
-    row_word(&row, confidence_words[least]);
+    struct row row = {.desc = &table_run_strategy};
+    row_word(&row, RUN_STRATEGY_DIMENSION, "overall");
+    row_text(&row, RUN_STRATEGY_VARIANT, text_of(text));
+    row_word(&row, RUN_STRATEGY_EVIDENCE, "all rows of this table in one line");
+    row_word(&row, RUN_STRATEGY_CONFIDENCE, confidence_words[least]);
     return add_row(&row, text, report, err);
 }
 

@@ -7,15 +7,15 @@
 
 bool quality_add(struct report *report, const struct quality *quality, struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, quality->item);
-    row_word(&row, quality->severity);
-    row_i64(&row, quality->count);
-    row_i64_if(&row, quality->timed, quality->time_ns);
-    row_i64_if(&row, quality->placed, quality->position);
-    row_word(&row, quality->detail);
-    row_word(&row, quality->effect);
-    return row_end(&row, &table_quality, report, err);
+    struct row row = {.desc = &table_quality};
+    row_word(&row, QUALITY_ITEM, quality->item);
+    row_word(&row, QUALITY_SEVERITY, quality->severity);
+    row_i64(&row, QUALITY_COUNT, quality->count);
+    row_i64_if(&row, QUALITY_TIME_NS, quality->timed, quality->time_ns);
+    row_i64_if(&row, QUALITY_POSITION, quality->placed, quality->position);
+    row_word(&row, QUALITY_DETAIL, quality->detail);
+    row_word(&row, QUALITY_EFFECT, quality->effect);
+    return row_end(&row, report, err);
 }
 
 int64_t quality_count(const struct report *report, const char *item)

@@ -7,6 +7,8 @@
 #include "ingest/base/arena.h"
 #include "ingest/base/buf.h"
 
+#include <assert.h>
+
 enum column_type { COLUMN_I64, COLUMN_F64, COLUMN_TEXT, COLUMN_BOOL };
 
 struct column {
@@ -25,6 +27,15 @@ struct table_desc {
 };
 
 #define TABLE_MAX_COLUMNS 48
+
+// The place of a column in rows. Enums of columns hold the table's number above 8 bits of place, so
+// that a column of another table is found out (asserted).
+static inline unsigned column_place(const struct table_desc *desc, unsigned column)
+{
+    assert(column >> 8 == desc->number && (column & 0xff) < desc->column_count);
+    (void)desc;
+    return column & 0xff;
+}
 
 // One value; null where the column has nothing to say. Which member counts follows from the column.
 struct cell {

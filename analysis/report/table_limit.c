@@ -4,6 +4,7 @@
 
 #include "analysis/report/quality.h"
 #include "analysis/report/row.h"
+#include "analysis/report/tables.h"
 
 #define OWN_BYTES ((uint64_t)4096) // for what is said of it
 
@@ -55,18 +56,16 @@ static size_t cut(struct table *table, uint64_t most_bytes)
 static bool tell(struct report *report, const struct table_desc *desc, int64_t rows,
                  const struct buf *detail, struct err *err)
 {
-    struct row row = {0};
-    if (table_column(desc, "rank") == 0)
-        row_null(&row); // it concerns the run
-    row_word(&row, QUALITY_ROWS_LEFT_OUT);
-    row_word(&row, "warning");
-    row_i64(&row, rows);
-    row_null(&row);
-    row_null(&row);
-    row_text(&row, (struct str){detail->at, detail->len});
-    row_word(&row, "these tables lack their last rows, and so does what a run sums or matches of "
-                   "them; other figures of this report count them");
-    if (!buf_ok(detail, err) || !row_end(&row, desc, report, err))
+    unsigned trust = desc == &table_run_quality ? RUN_QUALITY_TRUST : QUALITY_TRUST;
+    struct row row = {.desc = desc};
+    row_word(&row, trust + TRUST_ITEM, QUALITY_ROWS_LEFT_OUT);
+    row_word(&row, trust + TRUST_SEVERITY, "warning");
+    row_i64(&row, trust + TRUST_COUNT, rows);
+    row_text(&row, trust + TRUST_DETAIL, (struct str){detail->at, detail->len});
+    row_word(&row, trust + TRUST_EFFECT,
+             "these tables lack their last rows, and so does what a run sums or matches of "
+             "them; other figures of this report count them");
+    if (!buf_ok(detail, err) || !row_end(&row, report, err))
         return false;
     const struct table *summary = report_find(report, "summary");
     for (size_t i = 0; summary && i < summary->row_count; i++) {

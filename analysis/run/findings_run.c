@@ -218,20 +218,16 @@ static bool add_rule(const struct run_case *the_case, const struct entry *entry,
                      const struct shared *shared, struct report *report, struct err *err)
 {
     struct finding_cost cost = {the_case->step_ns, shared->own_ns, shared->overlaps.at};
-    struct row row = {0};
-    row_null(&row);
+    struct row row = {.desc = &table_run_findings};
     return findings_row(&row, entry->rule->about, &entry->finding, &cost, the_case->arena, err) &&
-           row_end(&row, &table_run_findings, report, err);
+           row_end(&row, report, err);
 }
 
 // The row of the headline rank's findings, with its own cost and overlap unchanged.
 static void copy_own(const struct run_case *the_case, size_t own_row, struct row *row)
 {
-    const struct table_desc *desc = the_case->own->desc;
-    const struct cell *cells = the_case->own->cells + own_row * desc->column_count;
-    row_i64(row, the_case->headline);
-    for (unsigned c = 0; c < desc->column_count; c++)
-        row_cell(row, cells[c]);
+    row_i64(row, RUN_FINDINGS_RANK, the_case->headline);
+    row_copy(row, RUN_FINDINGS_FINDING, the_case->own, own_row, FINDINGS_FINDING);
 }
 
 // A finding of one trace may share its time with one that the run covers better, through its waits.
@@ -239,18 +235,17 @@ static bool add_own(const struct run_case *the_case, const struct entries *entri
                     const struct entry *entry, const struct shared *shared, struct report *report,
                     struct err *err)
 {
-    const struct table_desc *desc = the_case->own->desc;
-    struct row row = {0};
+    const struct cell *overlaps = table_cell(the_case->own, entry->row, "overlaps");
+    struct row row = {.desc = &table_run_findings};
     copy_own(the_case, entry->row, &row);
-    struct cell *overlaps = &row.cells[table_column(desc, "overlaps") + 1];
-    row.cells[table_column(desc, "own_cost_ns") + 1] = cell_i64(shared->own_ns);
+    row_i64(&row, RUN_FINDINGS_OWN_COST_NS, shared->own_ns);
     if (shared->overlaps.at)
-        *overlaps = cell_text(shared->overlaps);
+        row_text(&row, RUN_FINDINGS_OVERLAPS, shared->overlaps);
     else if (shared->own_ns == entry->cost_ns)
-        *overlaps = cell_null();
+        row_word(&row, RUN_FINDINGS_OVERLAPS, NULL);
     else if (!overlaps->null && is_told(the_case, entries, overlaps->s))
-        *overlaps = entries->waits.at ? cell_text(entries->waits) : cell_null();
-    return row_end(&row, &table_run_findings, report, err);
+        row_text_if(&row, RUN_FINDINGS_OVERLAPS, entries->waits.at != NULL, entries->waits);
+    return row_end(&row, report, err);
 }
 
 static bool add_all(const struct run_case *the_case, const struct entries *entries,
@@ -273,9 +268,9 @@ static bool add_all(const struct run_case *the_case, const struct entries *entri
 static bool add_alone(const struct run_case *the_case, struct report *report, struct err *err)
 {
     for (size_t i = 0; the_case->own && i < the_case->own->row_count; i++) {
-        struct row row = {0};
+        struct row row = {.desc = &table_run_findings};
         copy_own(the_case, i, &row);
-        if (!row_end(&row, &table_run_findings, report, err))
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

@@ -28,13 +28,6 @@ const struct table *run_head(const struct run *run, size_t rank, const char *nam
     return report_find(&run->heads[rank], name);
 }
 
-void run_append(struct row *row, const struct table *table, size_t index, unsigned first)
-{
-    const struct cell *cells = table->cells + index * table->desc->column_count;
-    for (unsigned c = first; c < table->desc->column_count; c++)
-        row_cell(row, cells[c]);
-}
-
 // --- what each rank says of itself --------------------------------------------------------------
 
 static bool take_head(void *context, size_t rank, const struct report *report, struct err *err)
@@ -162,21 +155,18 @@ static bool add_summary(const struct run *run, struct err *err)
     if (!summary)
         return true;
     const struct table *findings = report_find(run->report, "findings");
-    const char *worst = quality_worst(run->report);
-    struct row row = {0};
-    run_append(&row, summary, 0, 0);
-    row.count = (unsigned)table_column(summary->desc, "window_begin_ns"); // by one clock only
-    row.cells[table_column(summary->desc, "findings")] =
-        cell_i64(findings ? (int64_t)findings->row_count : 0);
-    row.cells[table_column(summary->desc, "worst_quality")] =
-        worst ? cell_text(str_of(worst)) : cell_null();
-    row.cells[table_column(summary->desc, "world_size")] =
-        run->world_size >= 0 ? cell_i64(run->world_size) : cell_null();
-    row_i64(&row, (int64_t)run->count);
-    row_i64(&row, run->ranks[run->headline]);
-    row_i64(&row, run->ranks[run->slowest]);
-    row_f64(&row, spread_of(run));
-    return row_end(&row, &table_run_summary, run->report, err);
+    struct row row = {.desc = &table_run_summary};
+    for (unsigned c = 0; c < FIGURES_COLUMNS; c++)
+        row_cell(&row, RUN_SUMMARY_FIGURES + c,
+                 summary->cells[column_place(summary->desc, SUMMARY_FIGURES + c)]);
+    row_i64(&row, RUN_SUMMARY_FINDINGS, findings ? (int64_t)findings->row_count : 0);
+    row_word(&row, RUN_SUMMARY_WORST_QUALITY, quality_worst(run->report));
+    row_i64_if(&row, RUN_SUMMARY_WORLD_SIZE, run->world_size >= 0, run->world_size);
+    row_i64(&row, RUN_SUMMARY_RANKS, (int64_t)run->count);
+    row_i64(&row, RUN_SUMMARY_HEADLINE_RANK, run->ranks[run->headline]);
+    row_i64(&row, RUN_SUMMARY_SLOWEST_RANK, run->ranks[run->slowest]);
+    row_f64(&row, RUN_SUMMARY_RANK_SPREAD_SHARE, spread_of(run));
+    return row_end(&row, run->report, err);
 }
 
 // Matches the collectives, and adds the tables based on them. The strategy comes first: it gives

@@ -85,7 +85,4 @@ const struct table *run_head(const struct run *run, size_t rank, const char *nam
 // Parts of a rank's steady steps: their sum, all 0 without steps.
 struct parts run_steady_parts(const struct run *run, size_t rank);
 
-// Appends all cells of a row from column `first` on.
-void run_append(struct row *row, const struct table *table, size_t index, unsigned first);
-
 #endif

@@ -4,15 +4,31 @@
 #include "analysis/run/run.h"
 #include "analysis/report/tables.h"
 
-// All rows of a rank's table, preceded by the number of the rank.
-static bool copy_rows(const struct run *run, size_t rank, const struct table *table,
-                      const struct table_desc *desc, struct err *err)
+// A table of the run with all rows of a rank's table, preceded by the number of the rank.
+struct listed {
+    const struct table_desc *from, *to;
+    unsigned rank, first, copy; // the rank in `to`, the first column in `from`, where it goes
+};
+
+static const struct listed steps = {&table_steps, &table_run_steps, RUN_STEPS_RANK, STEPS_STEP,
+                                    RUN_STEPS_STEP};
+static const struct listed quality = {&table_quality, &table_run_quality, RUN_QUALITY_RANK,
+                                      QUALITY_TRUST, RUN_QUALITY_TRUST};
+static const struct listed launches = {&table_launches, &table_run_launches, RUN_LAUNCHES_RANK,
+                                       LAUNCHES_LAUNCH, RUN_LAUNCHES_LAUNCH};
+static const struct listed step_stats = {&table_step_stats, &table_run_step_stats,
+                                         RUN_STEP_STATS_RANK, STEP_STATS_METRIC,
+                                         RUN_STEP_STATS_METRIC};
+
+static bool copy_rows(const struct run *run, size_t rank, const struct report *report,
+                      const struct listed *listed, struct err *err)
 {
+    const struct table *table = report_find(report, listed->from->name);
     for (size_t i = 0; table && i < table->row_count; i++) {
-        struct row row = {0};
-        row_i64(&row, run->ranks[rank]);
-        run_append(&row, table, i, 0);
-        if (!row_end(&row, desc, run->report, err))
+        struct row row = {.desc = listed->to};
+        row_i64(&row, listed->rank, run->ranks[rank]);
+        row_copy(&row, listed->copy, table, i, listed->first);
+        if (!row_end(&row, run->report, err))
             return false;
     }
     return true;
@@ -20,9 +36,9 @@ static bool copy_rows(const struct run *run, size_t rank, const struct table *ta
 
 bool run_copy_rank(const struct run *run, size_t rank, const struct report *report, struct err *err)
 {
-    return copy_rows(run, rank, report_find(report, "steps"), &table_run_steps, err) &&
-           copy_rows(run, rank, report_find(report, "quality"), &table_run_quality, err) &&
-           copy_rows(run, rank, report_find(report, "launches"), &table_run_launches, err);
+    return copy_rows(run, rank, report, &steps, err) &&
+           copy_rows(run, rank, report, &quality, err) &&
+           copy_rows(run, rank, report, &launches, err);
 }
 
 // Index of the first row of a breakdown with that scope, or its row count.
@@ -46,11 +62,11 @@ static bool add_breakdown(const struct run *run, size_t rank, size_t index, cons
                           struct err *err)
 {
     const struct table *table = run_head(run, rank, "breakdown");
-    struct row row = {0};
-    row_word(&row, scope);
-    row_i64(&row, run->ranks[rank]);
-    run_append(&row, table, index, 1);
-    return row_end(&row, &table_run_breakdown, run->report, err);
+    struct row row = {.desc = &table_run_breakdown};
+    row_word(&row, RUN_BREAKDOWN_SCOPE, scope);
+    row_i64(&row, RUN_BREAKDOWN_RANK, run->ranks[rank]);
+    row_copy(&row, RUN_BREAKDOWN_DEVICE, table, index, BREAKDOWN_DEVICE);
+    return row_end(&row, run->report, err);
 }
 
 static bool add_steady(const struct run *run, size_t rank, const char *scope, struct err *err)
@@ -102,7 +118,6 @@ bool run_copy_headline(const struct run *run, struct err *err)
     struct report own = {.arena = run->scratch};
     size_t headline = run->headline;
     return run->source->load(run->source->context, headline, known, &own, err) &&
-           add_breakdowns(run, err) &&
-           copy_rows(run, headline, report_find(&own, "step_stats"), &table_run_step_stats, err) &&
+           add_breakdowns(run, err) && copy_rows(run, headline, &own, &step_stats, err) &&
            add_findings(run, report_find(&own, "findings"), err);
 }

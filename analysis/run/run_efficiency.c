@@ -38,12 +38,12 @@ static void add_rank(const struct run *run, size_t rank, int64_t saved_ns, struc
 static bool add(const struct run *run, const char *metric, double value, const char *help,
                 struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, metric);
-    row_f64(&row, value);
-    row_word(&row, "share");
-    row_word(&row, help);
-    return row_end(&row, &table_run_efficiency, run->report, err);
+    struct row row = {.desc = &table_run_efficiency};
+    row_word(&row, RUN_EFFICIENCY_METRIC, metric);
+    row_f64(&row, RUN_EFFICIENCY_VALUE, value);
+    row_word(&row, RUN_EFFICIENCY_UNIT, "share");
+    row_word(&row, RUN_EFFICIENCY_HELP, help);
+    return row_end(&row, run->report, err);
 }
 
 bool run_judge_efficiency(const struct run *run, struct err *err)

@@ -13,10 +13,9 @@ static void choose_columns(struct merging *merging)
     unsigned to = 0;
     for (; to < what->to->column_count; merging->width++) {
         const struct merge_column *column = &what->columns[merging->width];
-        const char *name = column->from ? column->from : what->to->columns[to].name;
+        assert(column_place(what->to, column->to) == to);
         bool spreads = column->rule == MERGE_SPREAD;
-        merging->from[merging->width] = table_column(what->from, name);
-        assert(merging->from[merging->width] >= 0);
+        merging->from[merging->width] = column_place(what->from, column->from);
         bool keeps = spreads || column->rule == MERGE_MEDIAN;
         merging->kept[merging->width] = keeps ? (int)merging->kept_count++ : -1;
         to += spreads ? SPREAD_WIDTH : 1;
@@ -100,12 +99,13 @@ static void write_key(const struct merge_table *what, const struct table *table,
                       struct buf *key)
 {
     buf_clear(key);
-    for (const char *const *name = what->keys; *name; name++) {
-        const struct cell *cell = table_cell(table, row, *name);
+    for (const unsigned *column = what->keys; *column; column++) {
+        unsigned place = column_place(table->desc, *column);
+        const struct cell *cell = &table->cells[row * table->desc->column_count + place];
         buf_putc(key, cell->null ? '-' : '+');
         if (cell->null)
             continue;
-        if (what->from->columns[table_column(what->from, *name)].type == COLUMN_TEXT)
+        if (what->from->columns[place].type == COLUMN_TEXT)
             buf_add_str(key, cell->s);
         else
             buf_i64(key, cell->i);
@@ -261,11 +261,12 @@ static bool take_row(struct run_merge *merge, struct merging *merging, size_t ra
     if (!find_key(merge, merging, table, row, &key, err) ||
         !add_row(merging, merge->run->budget, (struct keyed){(int64_t)key, (uint32_t)rank, 0}, err))
         return false;
-    const char *column = merging->what->weight;
-    const struct cell *weight = column ? table_cell(table, row, column) : NULL;
+    unsigned by = merging->what->weight;
+    const struct cell *cells = table->cells + row * table->desc->column_count;
+    const struct cell *weight = by ? &cells[column_place(table->desc, by)] : NULL;
     struct taking taking = count_row(merging, key, rank, weight && !weight->null ? weight->i : 0,
                                      rank == merge->run->headline);
-    taking.cells = table->cells + row * table->desc->column_count;
+    taking.cells = cells;
     for (unsigned c = 0; c < merging->width; c++)
         if (!take_column(merging, c, &taking, err))
             return false;

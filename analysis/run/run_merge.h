@@ -23,15 +23,16 @@ enum merge_rule {
 };
 
 struct merge_column {
+    unsigned to; // column of the run's table
     enum merge_rule rule;
-    const char *from; // column of the ranks' table; NULL: same name as the run's column
+    unsigned from; // column of the ranks' table
 };
 
 struct merge_table {
     const struct table_desc *from, *to;
-    const char *const *keys; // columns of `from`, NULL-terminated; may include hidden ones
-    const char *weight;      // column of whole numbers: rows with most come first; NULL: by keys
-    const struct merge_column *columns; // in the order of those of `to`
+    const unsigned *keys; // columns of `from`, 0-terminated; may include hidden ones
+    unsigned weight;      // column of whole numbers: rows with most come first; 0: by keys
+    const struct merge_column *columns; // all of `to`, in its order
 };
 
 // The tables that are joined, NULL-terminated (run_merge_tables.c).

@@ -25,9 +25,9 @@ struct joined {
 // One table on its way.
 struct merging {
     const struct merge_table *what;
-    unsigned width;              // columns
-    int from[TABLE_MAX_COLUMNS]; // their index in the ranks' table
-    int kept[TABLE_MAX_COLUMNS]; // where rows keep their value, -1: not kept
+    unsigned width;                   // columns
+    unsigned from[TABLE_MAX_COLUMNS]; // their places in the ranks' table
+    int kept[TABLE_MAX_COLUMNS];      // where rows keep their value, -1: not kept
     unsigned kept_count;
     struct strtab keys, texts;
     struct joined *joined; // by number of the key

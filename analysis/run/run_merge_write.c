@@ -55,42 +55,44 @@ static struct cell median_of(const struct writing *writing, unsigned c)
 
 static void add_spread(struct row *row, const struct writing *writing, unsigned c)
 {
+    unsigned column = writing->merging->what->columns[c].to;
     size_t count = values_of(writing, writing->merging->kept[c]);
     struct stats stats = stats_of(writing->values, count);
-    row_i64(row, stats.min);
-    row_i64(row, stats.median);
-    row_i64(row, stats.max);
-    row_f64(row, stats.mean > 0 ? stats.stddev / stats.mean : NAN);
-    row_i64(row, writing->run->ranks[writing->joined->heaviest_rank]);
+    row_i64(row, column, stats.min);
+    row_i64(row, column + 1, stats.median);
+    row_i64(row, column + 2, stats.max);
+    row_f64(row, column + 3, stats.mean > 0 ? stats.stddev / stats.mean : NAN);
+    row_i64(row, column + 4, writing->run->ranks[writing->joined->heaviest_rank]);
 }
 
 static void add_column(struct row *row, const struct writing *writing, unsigned c)
 {
     const struct merging *merging = writing->merging;
+    unsigned to = merging->what->columns[c].to;
     const struct slot *slot =
         &merging->slots[(size_t)(writing->joined - merging->joined) * merging->width + c];
     switch (merging->what->columns[c].rule) {
     case MERGE_SUM:
     case MERGE_MIN:
-    case MERGE_MAX: row_i64(row, slot->value); break;
-    case MERGE_MEDIAN: row_cell(row, median_of(writing, c)); break;
+    case MERGE_MAX: row_i64(row, to, slot->value); break;
+    case MERGE_MEDIAN: row_cell(row, to, median_of(writing, c)); break;
     case MERGE_SPREAD: add_spread(row, writing, c); break;
-    case MERGE_RANKS: row_i64(row, writing->joined->ranks); break;
-    case MERGE_WINDOW_SHARE: row_share(row, slot->value, writing->run->window_ns); break;
-    case MERGE_BUSY_SHARE: row_share(row, slot->value, writing->run->busy_ns); break;
-    case MERGE_WEIGHT_SHARE: row_share(row, slot->value, writing->joined->weight); break;
+    case MERGE_RANKS: row_i64(row, to, writing->joined->ranks); break;
+    case MERGE_WINDOW_SHARE: row_share(row, to, slot->value, writing->run->window_ns); break;
+    case MERGE_BUSY_SHARE: row_share(row, to, slot->value, writing->run->busy_ns); break;
+    case MERGE_WEIGHT_SHARE: row_share(row, to, slot->value, writing->joined->weight); break;
     case MERGE_FIRST:
     case MERGE_HEAVIEST:
-    case MERGE_HEADLINE: row_cell(row, cell_of(merging, c, slot)); break;
+    case MERGE_HEADLINE: row_cell(row, to, cell_of(merging, c, slot)); break;
     }
 }
 
 static bool write_row(const struct writing *writing, struct err *err)
 {
-    struct row row = {0};
+    struct row row = {.desc = writing->merging->what->to};
     for (unsigned c = 0; c < writing->merging->width; c++)
         add_column(&row, writing, c);
-    return row_end(&row, writing->merging->what->to, writing->run->report, err);
+    return row_end(&row, writing->run->report, err);
 }
 
 // The keys in table order: heaviest first, then by name. Their index is that of their first row.

@@ -9,16 +9,13 @@ enum { MAX_LISTED = 12 }; // ranges of ranks to list
 
 static bool add(const struct run *run, const struct quality *quality, struct err *err)
 {
-    struct row row = {0};
-    row_null(&row);
-    row_word(&row, quality->item);
-    row_word(&row, quality->severity);
-    row_i64(&row, quality->count);
-    row_null(&row);
-    row_null(&row);
-    row_word(&row, quality->detail);
-    row_word(&row, quality->effect);
-    return row_end(&row, &table_run_quality, run->report, err);
+    struct row row = {.desc = &table_run_quality};
+    row_word(&row, RUN_QUALITY_ITEM, quality->item);
+    row_word(&row, RUN_QUALITY_SEVERITY, quality->severity);
+    row_i64(&row, RUN_QUALITY_COUNT, quality->count);
+    row_word(&row, RUN_QUALITY_DETAIL, quality->detail);
+    row_word(&row, RUN_QUALITY_EFFECT, quality->effect);
+    return row_end(&row, run->report, err);
 }
 
 // Ranks first to last except a run in between, as "3, 5-7, ..."; up to a number of ranges.

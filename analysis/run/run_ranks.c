@@ -20,8 +20,8 @@ static struct parts mean_parts(const struct run *run, size_t rank)
 
 static void add_place(struct row *row, const struct run_place *place)
 {
-    row_text_if(row, place->node.len != 0, place->node);
-    row_i64_if(row, place->local_rank >= 0, place->local_rank);
+    row_text_if(row, RUN_RANKS_NODE, place->node.len != 0, place->node);
+    row_i64_if(row, RUN_RANKS_LOCAL_RANK, place->local_rank >= 0, place->local_rank);
 }
 
 // If more than a twentieth of the exposed communication is in calls whose clocks cannot be
@@ -42,11 +42,11 @@ static void add_waits(struct row *row, const struct run *run, size_t rank)
     int64_t steps = run_summary_i64(run, rank, "steady_steps", 0);
     bool known = run_knows_waits(run, rank) && steps > 0;
     int64_t by = known ? steps : 1;
-    row_i64_if(row, known, comm->steady.exposed_wait_ns / by);
-    row_i64_if(row, known, comm->steady.exposed_transfer_ns / by);
-    row_i64_if(row, known, comm->steady.wait_ns / by);
-    row_i64_if(row, known, comm->steady.lateness_ns / by);
-    row_i64_if(row, comm->clock_calls > 0, comm->offset_ns);
+    row_i64_if(row, RUN_RANKS_EXPOSED_WAIT_NS, known, comm->steady.exposed_wait_ns / by);
+    row_i64_if(row, RUN_RANKS_EXPOSED_TRANSFER_NS, known, comm->steady.exposed_transfer_ns / by);
+    row_i64_if(row, RUN_RANKS_WAIT_NS, known, comm->steady.wait_ns / by);
+    row_i64_if(row, RUN_RANKS_LATENESS_NS, known, comm->steady.lateness_ns / by);
+    row_i64_if(row, RUN_RANKS_CLOCK_OFFSET_NS, comm->clock_calls > 0, comm->offset_ns);
 }
 
 static bool add_rank(const struct run *run, size_t rank, struct err *err)
@@ -57,17 +57,17 @@ static bool add_rank(const struct run *run, size_t rank, struct err *err)
     if (!summary)
         return true;
     struct parts parts = mean_parts(run, rank);
-    struct row row = {0};
-    row_i64(&row, run->ranks[rank]);
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        row_cell(&row, *table_cell(summary, 0, columns[c]));
-    row_cell(&row, step_p95(run, rank));
-    parts_row(&row, &parts);
-    row_cell(&row, *table_cell(summary, 0, "worst_quality"));
-    row_bool(&row, rank == run->headline);
+    struct row row = {.desc = &table_run_ranks};
+    row_i64(&row, RUN_RANKS_RANK, run->ranks[rank]);
+    for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++)
+        row_cell(&row, RUN_RANKS_GPU + c, *table_cell(summary, 0, columns[c]));
+    row_cell(&row, RUN_RANKS_STEP_P95_NS, step_p95(run, rank));
+    parts_row(&row, RUN_RANKS_TIMES, &parts);
+    row_cell(&row, RUN_RANKS_WORST_QUALITY, *table_cell(summary, 0, "worst_quality"));
+    row_bool(&row, RUN_RANKS_HEADLINE, rank == run->headline);
     add_place(&row, &run->places[rank]);
     add_waits(&row, run, rank);
-    return row_end(&row, &table_run_ranks, run->report, err);
+    return row_end(&row, run->report, err);
 }
 
 bool run_list_ranks(const struct run *run, struct err *err)

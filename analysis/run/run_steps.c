@@ -9,21 +9,21 @@ static bool add_step(const struct run *run, const struct table *steps, size_t in
                      const struct comm_sums *sums, struct err *err)
 {
     struct comm_sums none = {0};
-    struct row row = {0};
-    row_cell(&row, *table_cell(steps, index, "rank"));
-    row_cell(&row, *table_cell(steps, index, "step"));
-    row_cell(&row, *table_cell(steps, index, "steady"));
-    row_cell(&row, *table_cell(steps, index, "window_ns"));
-    row_cell(&row, *table_cell(steps, index, "compute_ns"));
-    row_cell(&row, *table_cell(steps, index, "exposed_comm_ns"));
+    struct row row = {.desc = &table_run_rank_steps};
+    row_cell(&row, RUN_RANK_STEPS_RANK, *table_cell(steps, index, "rank"));
+    row_cell(&row, RUN_RANK_STEPS_STEP, *table_cell(steps, index, "step"));
+    row_cell(&row, RUN_RANK_STEPS_STEADY, *table_cell(steps, index, "steady"));
+    row_cell(&row, RUN_RANK_STEPS_STEP_NS, *table_cell(steps, index, "window_ns"));
+    row_cell(&row, RUN_RANK_STEPS_COMPUTE_NS, *table_cell(steps, index, "compute_ns"));
+    row_cell(&row, RUN_RANK_STEPS_EXPOSED_COMM_NS, *table_cell(steps, index, "exposed_comm_ns"));
     bool known = sums != NULL;
     sums = known ? sums : &none;
-    row_i64_if(&row, known, sums->exposed_wait_ns);
-    row_i64_if(&row, known, sums->exposed_transfer_ns);
-    row_i64_if(&row, known, sums->wait_ns);
-    row_cell(&row, *table_cell(steps, index, "idle_ns"));
-    row_i64_if(&row, known, sums->lateness_ns);
-    return row_end(&row, &table_run_rank_steps, run->report, err);
+    row_i64_if(&row, RUN_RANK_STEPS_EXPOSED_WAIT_NS, known, sums->exposed_wait_ns);
+    row_i64_if(&row, RUN_RANK_STEPS_EXPOSED_TRANSFER_NS, known, sums->exposed_transfer_ns);
+    row_i64_if(&row, RUN_RANK_STEPS_WAIT_NS, known, sums->wait_ns);
+    row_cell(&row, RUN_RANK_STEPS_IDLE_NS, *table_cell(steps, index, "idle_ns"));
+    row_i64_if(&row, RUN_RANK_STEPS_LATENESS_NS, known, sums->lateness_ns);
+    return row_end(&row, run->report, err);
 }
 
 // The rows of a rank's steps are consecutive in the run's table.

@@ -14,12 +14,12 @@ struct scope {
 static bool add_row(struct report *report, struct scope scope, const struct parts *parts,
                     struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, scope.word);
-    row_word(&row, scope.device);
-    row_i64_if(&row, scope.steps >= 0, scope.steps);
-    parts_row(&row, parts);
-    return row_end(&row, &table_breakdown, report, err);
+    struct row row = {.desc = &table_breakdown};
+    row_word(&row, BREAKDOWN_SCOPE, scope.word);
+    row_word(&row, BREAKDOWN_DEVICE, scope.device);
+    row_i64_if(&row, BREAKDOWN_STEPS, scope.steps >= 0, scope.steps);
+    parts_row(&row, BREAKDOWN_TIMES, parts);
+    return row_end(&row, report, err);
 }
 
 static void add_to_parts(void *context, const struct segment *segment)

@@ -48,17 +48,17 @@ static bool sum_events(const struct facts *facts, struct groups *seen, struct ca
 static bool add_row(const struct facts *facts, const struct category_sum *sum,
                     enum category category, struct report *report, struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, category_bar_word((enum bar)sum->bar));
-    row_word(&row, category_word(category));
-    row_i64(&row, sum->calls);
-    row_i64_if(&row, !sum->overflow, sum->total_ns);
-    row_i64(&row, sum->owned_ns);
-    row_share(&row, sum->owned_ns, parts_busy_ns(&facts->whole));
-    row_i64(&row, facts->steady_category_ns[category]);
-    row_i64(&row, sum->kernels);
-    row_i64(&row, sum->ops);
-    return row_end(&row, &table_categories, report, err);
+    struct row row = {.desc = &table_categories};
+    row_word(&row, CATEGORIES_BAR, category_bar_word((enum bar)sum->bar));
+    row_word(&row, CATEGORIES_CATEGORY, category_word(category));
+    row_i64(&row, CATEGORIES_CALLS, sum->calls);
+    row_i64_if(&row, CATEGORIES_TOTAL_NS, !sum->overflow, sum->total_ns);
+    row_i64(&row, CATEGORIES_OWNED_NS, sum->owned_ns);
+    row_share(&row, CATEGORIES_BUSY_SHARE, sum->owned_ns, parts_busy_ns(&facts->whole));
+    row_i64(&row, CATEGORIES_STEADY_OWNED_NS, facts->steady_category_ns[category]);
+    row_i64(&row, CATEGORIES_KERNELS, sum->kernels);
+    row_i64(&row, CATEGORIES_OPS, sum->ops);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct facts *facts, const struct category_sum *sums,

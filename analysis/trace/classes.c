@@ -14,11 +14,11 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     for (int c = 0; c < DEVICE_CLASS_COUNT; c++) {
         if (events[c] == 0)
             continue;
-        struct row row = {0};
-        row_word(&row, event_device_class_word((enum device_class)c));
-        row_i64(&row, events[c]);
-        row_i64(&row, sum_ns[c]);
-        if (!row_end(&row, &table_classes, report, err))
+        struct row row = {.desc = &table_classes};
+        row_word(&row, CLASSES_CLASS, event_device_class_word((enum device_class)c));
+        row_i64(&row, CLASSES_EVENTS, events[c]);
+        row_i64(&row, CLASSES_SUM_NS, sum_ns[c]);
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

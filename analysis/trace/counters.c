@@ -69,20 +69,21 @@ static void find_name(struct counting *counting)
              told ? "" : ": ", told ? 0 : (int)key.len, key.at);
 }
 
-static void begin_row(const struct counting *counting, struct row *row)
+static void begin_row(const struct counting *counting, struct row *row, unsigned column)
 {
-    row_text(row, str_of(counting->device));
-    row_text(row, str_of(counting->name));
+    row_text(row, column + COUNTER_NAME_DEVICE, str_of(counting->device));
+    row_text(row, column + COUNTER_NAME_COUNTER, str_of(counting->name));
 }
 
 // --- rows ----------------------------------------------------------------------------------------
 
-static void end_mean(struct row *row, const struct counter_mean *mean)
+// The columns mean, min and max.
+static void end_mean(struct row *row, unsigned column, const struct counter_mean *mean)
 {
     bool known = mean->covered_ns > 0;
-    row_f64_if(row, known, counter_mean_value(mean));
-    row_f64_if(row, known, mean->least);
-    row_f64_if(row, known, mean->most);
+    row_f64_if(row, column, known, counter_mean_value(mean));
+    row_f64_if(row, column + 1, known, mean->least);
+    row_f64_if(row, column + 2, known, mean->most);
 }
 
 static bool add_step(struct counting *counting, uint32_t s, const struct counter_mean *mean,
@@ -90,18 +91,18 @@ static bool add_step(struct counting *counting, uint32_t s, const struct counter
 {
     const struct facts *facts = counting->facts;
     const struct step *step = &facts->steps[s];
-    struct row row = {0};
+    struct row row = {.desc = &table_counter_steps};
     if (counting->step_rows == 0)
         return true;
     counting->step_rows--;
-    begin_row(counting, &row);
-    row_i64(&row, step->number);
-    row_bool(&row, step->steady);
-    end_mean(&row, mean);
-    row_i64(&row, mean->covered_ns);
-    row_i64(&row, parts_busy_ns(&facts->step_parts[s]));
-    row_i64(&row, step->end_ns - step->begin_ns);
-    return row_end(&row, &table_counter_steps, counting->report, err);
+    begin_row(counting, &row, COUNTER_STEPS_COUNTER_NAME);
+    row_i64(&row, COUNTER_STEPS_STEP, step->number);
+    row_bool(&row, COUNTER_STEPS_STEADY, step->steady);
+    end_mean(&row, COUNTER_STEPS_MEAN, mean);
+    row_i64(&row, COUNTER_STEPS_COVERED_NS, mean->covered_ns);
+    row_i64(&row, COUNTER_STEPS_BUSY_NS, parts_busy_ns(&facts->step_parts[s]));
+    row_i64(&row, COUNTER_STEPS_STEP_NS, step->end_ns - step->begin_ns);
+    return row_end(&row, counting->report, err);
 }
 
 static void join(struct counter_mean *all, const struct counter_mean *one)
@@ -134,16 +135,17 @@ static bool add_means(struct counting *counting, struct err *err)
     }
     char process[32];
     struct label pid = {counter->pid, counter->process ? counter->process : counter->pid_text};
-    struct row row = {0};
-    begin_row(counting, &row);
-    row_word(&row, counter_unit(str_of(counting->name)));
-    row_i64(&row, counter->count);
-    row_i64_if(&row, counting->reader.pace.median_ns > 0, counting->reader.pace.median_ns);
-    row_bool(&row, counting->reader.pace.sampled);
-    end_mean(&row, &steady);
-    row_share(&row, steady.covered_ns, steady_ns);
-    row_text(&row, facts_label(facts->trace, pid, process));
-    return row_end(&row, &table_counters, counting->report, err);
+    struct row row = {.desc = &table_counters};
+    begin_row(counting, &row, COUNTERS_COUNTER_NAME);
+    row_word(&row, COUNTERS_UNIT, counter_unit(str_of(counting->name)));
+    row_i64(&row, COUNTERS_SAMPLES, counter->count);
+    row_i64_if(&row, COUNTERS_SPACING_NS, counting->reader.pace.median_ns > 0,
+               counting->reader.pace.median_ns);
+    row_bool(&row, COUNTERS_SAMPLED, counting->reader.pace.sampled);
+    end_mean(&row, COUNTERS_MEAN, &steady);
+    row_share(&row, COUNTERS_COVERED_SHARE, steady.covered_ns, steady_ns);
+    row_text(&row, COUNTERS_PROCESS, facts_label(facts->trace, pid, process));
+    return row_end(&row, counting->report, err);
 }
 
 // --- the series ----------------------------------------------------------------------------------
@@ -151,11 +153,11 @@ static bool add_means(struct counting *counting, struct err *err)
 static bool add_point(const struct counting *counting, uint32_t sample, struct err *err)
 {
     const struct counter_sample *at = &counting->facts->trace->counter_samples[sample];
-    struct row row = {0};
-    begin_row(counting, &row);
-    row_i64(&row, at->time_ns - counting->origin_ns);
-    row_f64(&row, at->value);
-    return row_end(&row, &table_counter_series, counting->report, err);
+    struct row row = {.desc = &table_counter_series};
+    begin_row(counting, &row, COUNTER_SERIES_COUNTER_NAME);
+    row_i64(&row, COUNTER_SERIES_TIME_NS, at->time_ns - counting->origin_ns);
+    row_f64(&row, COUNTER_SERIES_VALUE, at->value);
+    return row_end(&row, counting->report, err);
 }
 
 // Of samples first .. end - 1 the first, the last, and the first minimum and maximum.

@@ -38,10 +38,10 @@ static bool add(struct writer *writer, struct str key, struct str value, struct 
         value.len = MAX_VALUE;
         value.len = str_valid_utf8(value);
     }
-    struct row row = {0};
-    row_text(&row, key);
-    row_text(&row, value);
-    return row_end(&row, &table_environment, writer->report, err);
+    struct row row = {.desc = &table_environment};
+    row_text(&row, ENVIRONMENT_KEY, key);
+    row_text(&row, ENVIRONMENT_VALUE, value);
+    return row_end(&row, writer->report, err);
 }
 
 static bool add_value(struct writer *writer, struct str key, const json_t *value, struct err *err)

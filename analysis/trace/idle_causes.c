@@ -64,20 +64,21 @@ static bool add_cause(const struct facts *facts, const struct scope *scope, enum
     if (count == 0)
         return true;
     struct quantiles lengths = stats_quantiles(scope->lengths_ns + first, scope->scratch, count);
-    struct row row = {0};
-    row_word(&row, scope->device);
-    row_word(&row, idle_cause_word(cause));
-    row_word(&row, category_bar_word(idle_cause_bar(cause)));
-    row_i64(&row, count);
-    row_i64(&row, scope->total_ns[cause]);
-    row_share(&row, scope->total_ns[cause], facts->end_ns - facts->begin_ns);
-    row_i64_if(&row, !scope->device, facts->steady.idle_ns[cause]);
-    row_i64(&row, lengths.median);
-    row_i64(&row, lengths.p95);
-    row_i64(&row, lengths.max);
-    row_text_if(&row, event != 0, trace_text(facts->trace, event));
-    row_word(&row, idle_cause_help(cause));
-    return row_end(&row, &table_idle_causes, report, err);
+    struct row row = {.desc = &table_idle_causes};
+    row_word(&row, IDLE_CAUSES_DEVICE, scope->device);
+    row_word(&row, IDLE_CAUSES_CAUSE, idle_cause_word(cause));
+    row_word(&row, IDLE_CAUSES_BAR, category_bar_word(idle_cause_bar(cause)));
+    row_i64(&row, IDLE_CAUSES_GAPS, count);
+    row_i64(&row, IDLE_CAUSES_TOTAL_NS, scope->total_ns[cause]);
+    row_share(&row, IDLE_CAUSES_WINDOW_SHARE, scope->total_ns[cause],
+              facts->end_ns - facts->begin_ns);
+    row_i64_if(&row, IDLE_CAUSES_STEADY_NS, !scope->device, facts->steady.idle_ns[cause]);
+    row_i64(&row, IDLE_CAUSES_MEDIAN_NS, lengths.median);
+    row_i64(&row, IDLE_CAUSES_P95_NS, lengths.p95);
+    row_i64(&row, IDLE_CAUSES_MAX_NS, lengths.max);
+    row_text_if(&row, IDLE_CAUSES_HOST_EVENT, event != 0, trace_text(facts->trace, event));
+    row_word(&row, IDLE_CAUSES_HELP, idle_cause_help(cause));
+    return row_end(&row, report, err);
 }
 
 static bool add_scope(const struct facts *facts, const struct gap_list *list, struct scope *scope,

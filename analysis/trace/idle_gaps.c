@@ -72,13 +72,10 @@ static bool choose_all(const struct facts *facts, struct choices *choices, struc
 static void add_host(struct row *row, const struct facts *facts, uint32_t event)
 {
     const struct trace *trace = facts->trace;
-    if (event == FACTS_NONE) {
-        row_null(row);
-        row_null(row);
+    if (event == FACTS_NONE)
         return;
-    }
-    row_text(row, trace_text(trace, trace->name[event]));
-    row_word(row, kind_word((enum event_kind)trace->kind[event]));
+    row_text(row, IDLE_GAPS_HOST_EVENT, trace_text(trace, trace->name[event]));
+    row_word(row, IDLE_GAPS_HOST_KIND, kind_word((enum event_kind)trace->kind[event]));
 }
 
 // The thread that launched; text has room for a number.
@@ -90,26 +87,25 @@ static struct str thread_of(const struct facts *facts, uint32_t launch, char tex
                         : facts_label(facts->trace, thread->tid, text);
 }
 
-static void add_device(struct row *row, const struct facts *facts, uint32_t device)
+static void add_device(struct row *row, unsigned column, const struct facts *facts, uint32_t device)
 {
     bool known = device != FACTS_NONE;
     str_id name = known ? facts_device_name(facts, device) : 0;
-    row_text_if(row, known, trace_text(facts->trace, name));
+    row_text_if(row, column, known, trace_text(facts->trace, name));
 }
 
 static void add_next(struct row *row, const struct facts *facts, uint32_t next)
 {
     const struct device_event *device = next == FACTS_NONE ? NULL : &facts->devices[next];
     str_id op = device ? facts_device_op(facts, next) : 0;
-    add_device(row, facts, next);
-    row_text_if(row, op != 0, trace_text(facts->trace, op));
-    if (!device || device->launch == FACTS_NONE) {
-        row_null(row);
+    add_device(row, IDLE_GAPS_AFTER, facts, next);
+    row_text_if(row, IDLE_GAPS_AFTER_OP, op != 0, trace_text(facts->trace, op));
+    if (!device || device->launch == FACTS_NONE)
         return;
-    }
     uint32_t launch = facts->launches[device->launch].event;
     int64_t returned_ns = facts_event_end(facts->trace, launch);
-    row_i64(row, device->begin_ns > returned_ns ? device->begin_ns - returned_ns : 0);
+    row_i64(row, IDLE_GAPS_LAUNCH_DELAY_NS,
+            device->begin_ns > returned_ns ? device->begin_ns - returned_ns : 0);
 }
 
 static void add_place(struct row *row, const struct facts *facts, const struct host_place *place)
@@ -120,10 +116,11 @@ static void add_place(struct row *row, const struct facts *facts, const struct h
         op = place->op;
     if (place && trace->kind[place->event] != EVENT_PYTHON)
         frame = place->frame;
-    row_text_if(row, op != FACTS_NONE, trace_text(trace, op == FACTS_NONE ? 0 : trace->name[op]));
-    row_text_if(row, frame != FACTS_NONE,
+    row_text_if(row, IDLE_GAPS_HOST_OP, op != FACTS_NONE,
+                trace_text(trace, op == FACTS_NONE ? 0 : trace->name[op]));
+    row_text_if(row, IDLE_GAPS_HOST_FRAME, frame != FACTS_NONE,
                 trace_text(trace, frame == FACTS_NONE ? 0 : trace->name[frame]));
-    row_text_if(row, note != FACTS_NONE,
+    row_text_if(row, IDLE_GAPS_HOST_RANGE, note != FACTS_NONE,
                 trace_text(trace, note == FACTS_NONE ? 0 : trace->name[note]));
 }
 
@@ -135,19 +132,21 @@ static bool add_row(const struct facts *facts, const struct choice *choice,
     uint32_t step = steps_at(facts, gap->begin_ns);
     bool merged = choice->gpu == FACTS_NONE, launched = launch != FACTS_NONE;
     char device[32], thread[32];
-    struct row row = {0};
-    row_text_if(&row, !merged,
+    struct row row = {.desc = &table_idle_gaps};
+    row_text_if(&row, IDLE_GAPS_DEVICE, !merged,
                 facts_label(facts->trace, facts->gpus[merged ? 0 : choice->gpu], device));
-    row_i64(&row, gap->begin_ns - facts->begin_ns);
-    row_i64(&row, gap->end_ns - gap->begin_ns);
-    row_word(&row, idle_cause_word((enum idle_cause)gap->cause));
-    row_i64_if(&row, step != FACTS_NONE, step == FACTS_NONE ? 0 : facts->steps[step].number);
+    row_i64(&row, IDLE_GAPS_BEGIN_NS, gap->begin_ns - facts->begin_ns);
+    row_i64(&row, IDLE_GAPS_DUR_NS, gap->end_ns - gap->begin_ns);
+    row_word(&row, IDLE_GAPS_CAUSE, idle_cause_word((enum idle_cause)gap->cause));
+    row_i64_if(&row, IDLE_GAPS_STEP, step != FACTS_NONE,
+               step == FACTS_NONE ? 0 : facts->steps[step].number);
     add_host(&row, facts, gap->host_event);
-    row_text_if(&row, launched, launched ? thread_of(facts, launch, thread) : STR(""));
-    add_device(&row, facts, gap->before);
+    row_text_if(&row, IDLE_GAPS_THREAD, launched,
+                launched ? thread_of(facts, launch, thread) : STR(""));
+    add_device(&row, IDLE_GAPS_BEFORE, facts, gap->before);
     add_next(&row, facts, gap->next);
     add_place(&row, facts, place);
-    return row_end(&row, &table_idle_gaps, report, err);
+    return row_end(&row, report, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)

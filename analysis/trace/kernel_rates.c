@@ -142,13 +142,14 @@ static int64_t work_of(const struct facts *facts, uint32_t device)
 static bool add_row(const struct facts *facts, const struct kind *kind, struct report *report,
                     struct err *err)
 {
-    struct row row = {0};
-    row_text(&row, op_calls_name(facts, facts_device_name(facts, kind->device)));
-    row_word(&row, basis_of(facts, kind->device));
-    row_i64(&row, work_of(facts, kind->device));
-    row_i64(&row, kind->calls);
-    row_i64(&row, kind->total_ns);
-    return row_end(&row, &table_kernel_rates, report, err);
+    struct row row = {.desc = &table_kernel_rates};
+    row_text(&row, KERNEL_RATES_KERNEL,
+             op_calls_name(facts, facts_device_name(facts, kind->device)));
+    row_word(&row, KERNEL_RATES_BASIS, basis_of(facts, kind->device));
+    row_i64(&row, KERNEL_RATES_WORK, work_of(facts, kind->device));
+    row_i64(&row, KERNEL_RATES_CALLS, kind->calls);
+    row_i64(&row, KERNEL_RATES_TOTAL_NS, kind->total_ns);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct rates *rates, struct arena *arena, struct report *report,
@@ -224,10 +225,11 @@ static bool add_steps(const struct rates *rates, struct arena *arena, struct rep
         const struct step_time *time = &times[s];
         bool known =
             time->usually_ns > 0 && (double)time->known_ns >= STEP_SHARE * (double)time->compute_ns;
-        struct row row = {0};
-        row_i64(&row, facts->steps[s].number);
-        row_f64_if(&row, known, known ? (double)time->known_ns / time->usually_ns : 0);
-        if (!row_end(&row, &table_step_rates, report, err))
+        struct row row = {.desc = &table_step_rates};
+        row_i64(&row, STEP_RATES_STEP, facts->steps[s].number);
+        row_f64_if(&row, STEP_RATES_RATIO, known,
+                   known ? (double)time->known_ns / time->usually_ns : 0);
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

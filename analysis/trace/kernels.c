@@ -204,35 +204,33 @@ static const struct launch_shape *shape_of(const struct facts *facts, uint32_t d
 }
 
 // "x,y,z" in text, or null if nothing was recorded.
-static void add_dims(struct row *row, const int32_t dims[3], char text[48])
+static void add_dims(struct row *row, unsigned column, const int32_t dims[3], char text[48])
 {
     snprintf(text, 48, "%d,%d,%d", dims[0], dims[1], dims[2]);
-    row_text_if(row, dims[0] || dims[1] || dims[2], str_of(text));
+    row_text_if(row, column, dims[0] || dims[1] || dims[2], str_of(text));
 }
 
 static void add_shape(struct row *row, const struct launch_shape *shape, char texts[2][48])
 {
-    if (!shape) {
-        for (int i = 0; i < 5; i++)
-            row_null(row);
+    if (!shape)
         return;
-    }
-    add_dims(row, shape->grid, texts[0]);
-    add_dims(row, shape->block, texts[1]);
-    row_i64_if(row, shape->registers >= 0, shape->registers);
-    row_i64_if(row, shape->shared_bytes != VALUE_ABSENT, shape->shared_bytes);
-    row_i64_if(row, shape->occupancy_percent >= 0, shape->occupancy_percent);
+    add_dims(row, KERNELS_GRID, shape->grid, texts[0]);
+    add_dims(row, KERNELS_BLOCK, shape->block, texts[1]);
+    row_i64_if(row, KERNELS_REGISTERS, shape->registers >= 0, shape->registers);
+    row_i64_if(row, KERNELS_SHARED_BYTES, shape->shared_bytes != VALUE_ABSENT, shape->shared_bytes);
+    row_i64_if(row, KERNELS_OCCUPANCY_PERCENT, shape->occupancy_percent >= 0,
+               shape->occupancy_percent);
 }
 
 static void add_stats(struct row *row, const struct stats *stats)
 {
-    row_i64(row, stats->min);
-    row_f64(row, stats->mean);
-    row_i64(row, stats->median);
-    row_i64(row, stats->p95);
-    row_i64(row, stats->p99);
-    row_i64(row, stats->max);
-    row_f64(row, stats->stddev);
+    row_i64(row, KERNELS_MIN_NS, stats->min);
+    row_f64(row, KERNELS_MEAN_NS, stats->mean);
+    row_i64(row, KERNELS_MEDIAN_NS, stats->median);
+    row_i64(row, KERNELS_P95_NS, stats->p95);
+    row_i64(row, KERNELS_P99_NS, stats->p99);
+    row_i64(row, KERNELS_MAX_NS, stats->max);
+    row_f64(row, KERNELS_STDDEV_NS, stats->stddev);
 }
 
 static bool add_row(const struct kernels *all, uint32_t group, struct report *report,
@@ -246,22 +244,22 @@ static bool add_row(const struct kernels *all, uint32_t group, struct report *re
     struct stats stats = stats_of(all->names.dur_ns + first, count);
     str_id op = facts_device_op(facts, kernel->by_op);
     char texts[2][48];
-    struct row row = {0};
-    row_text(&row, trace_text(trace, facts_device_name(facts, kernel->by_op)));
-    row_word(&row, event_device_class_word((enum device_class)device->class));
-    row_word(&row, category_word((enum category)device->category));
-    row_text_if(&row, op != 0, trace_text(trace, op));
-    row_i64(&row, count);
-    row_share(&row, kernel->steady_calls, facts->steady_count);
-    row_i64(&row, kernel->total_ns);
-    row_i64(&row, kernel->owned_ns);
-    row_i64(&row, kernel->exposed_ns);
-    row_share(&row, kernel->total_ns, parts_window_ns(&facts->whole));
-    row_share(&row, kernel->total_ns, parts_busy_ns(&facts->whole));
-    row_share(&row, kernel->steady_ns, facts->steady_count);
+    struct row row = {.desc = &table_kernels};
+    row_text(&row, KERNELS_NAME, trace_text(trace, facts_device_name(facts, kernel->by_op)));
+    row_word(&row, KERNELS_CLASS, event_device_class_word((enum device_class)device->class));
+    row_word(&row, KERNELS_CATEGORY, category_word((enum category)device->category));
+    row_text_if(&row, KERNELS_OP, op != 0, trace_text(trace, op));
+    row_i64(&row, KERNELS_CALLS, count);
+    row_share(&row, KERNELS_CALLS_PER_STEP, kernel->steady_calls, facts->steady_count);
+    row_i64(&row, KERNELS_TOTAL_NS, kernel->total_ns);
+    row_i64(&row, KERNELS_OWNED_NS, kernel->owned_ns);
+    row_i64(&row, KERNELS_EXPOSED_NS, kernel->exposed_ns);
+    row_share(&row, KERNELS_WINDOW_SHARE, kernel->total_ns, parts_window_ns(&facts->whole));
+    row_share(&row, KERNELS_BUSY_SHARE, kernel->total_ns, parts_busy_ns(&facts->whole));
+    row_share(&row, KERNELS_PER_STEP_NS, kernel->steady_ns, facts->steady_count);
     add_stats(&row, &stats);
     add_shape(&row, shape_of(facts, kernel->by_shape), texts);
-    return row_end(&row, &table_kernels, report, err);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct kernels *all, struct report *report, struct err *err)

@@ -90,18 +90,19 @@ static bool add_row(const struct facts *facts, const struct delays *delays, uint
     struct quantiles call = stats_quantiles(delays->call_ns + first, delays->scratch, count);
     struct quantiles delay = stats_quantiles(delays->delay_ns + first, delays->scratch, count);
     struct quantiles start = stats_quantiles(delays->start_ns + first, delays->scratch, count);
-    struct row row = {0};
-    row_text(&row, trace_text(facts->trace, (str_id)delays->names.keys[name].a));
-    row_i64(&row, count);
-    row_i64(&row, call.median);
-    row_i64(&row, call.p95);
-    row_i64(&row, delay.median);
-    row_i64(&row, delay.p95);
-    row_i64(&row, start.median);
-    row_i64(&row, delays->short_kernels[name]);
-    row_i64(&row, slow);
-    row_i64(&row, late);
-    return row_end(&row, &table_launch_delays, report, err);
+    struct row row = {.desc = &table_launch_delays};
+    row_text(&row, LAUNCH_DELAYS_CALL,
+             trace_text(facts->trace, (str_id)delays->names.keys[name].a));
+    row_i64(&row, LAUNCH_DELAYS_LAUNCHES, count);
+    row_i64(&row, LAUNCH_DELAYS_CALL_MEDIAN_NS, call.median);
+    row_i64(&row, LAUNCH_DELAYS_CALL_P95_NS, call.p95);
+    row_i64(&row, LAUNCH_DELAYS_DELAY_MEDIAN_NS, delay.median);
+    row_i64(&row, LAUNCH_DELAYS_DELAY_P95_NS, delay.p95);
+    row_i64(&row, LAUNCH_DELAYS_START_MEDIAN_NS, start.median);
+    row_i64(&row, LAUNCH_DELAYS_SHORT_KERNELS, delays->short_kernels[name]);
+    row_i64(&row, LAUNCH_DELAYS_SLOW_CALLS, slow);
+    row_i64(&row, LAUNCH_DELAYS_LONG_DELAYS, late);
+    return row_end(&row, report, err);
 }
 
 // Rows by number of launches.

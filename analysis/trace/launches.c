@@ -13,12 +13,12 @@ struct metric {
 
 static bool add(struct report *report, struct metric metric, struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, metric.name);
-    row_i64(&row, metric.value);
-    row_word(&row, metric.unit);
-    row_word(&row, metric.help);
-    return row_end(&row, &table_launches, report, err);
+    struct row row = {.desc = &table_launches};
+    row_word(&row, LAUNCHES_METRIC, metric.name);
+    row_i64(&row, LAUNCHES_VALUE, metric.value);
+    row_word(&row, LAUNCHES_UNIT, metric.unit);
+    row_word(&row, LAUNCHES_HELP, metric.help);
+    return row_end(&row, report, err);
 }
 
 // Correlations count up, so events with a lower one than every launch were launched earlier. A

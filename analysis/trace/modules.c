@@ -82,26 +82,25 @@ static bool add_row(const struct module_walk *walk, uint32_t index, struct repor
     struct arena scratch;
     arena_init(&scratch, walk->facts->budget);
     struct str path = context_module_path(walk->facts, index, &scratch, err);
-    struct row row = {0};
-    row_i64(&row, index);
-    row_i64_if(&row, index != 0, module->parent);
-    row_i64(&row, module->depth);
-    row_i64(&row, time->children);
-    row_text_if(&row, index != 0, module->name);
-    row_text(&row, path);
-    row_i64_if(&row, index != 0, (int64_t)module->calls);
-    row_i64(&row, time->forward_self_ns);
-    row_i64(&row, time->forward_ns);
-    row_i64(&row, time->backward_self_ns);
-    row_i64(&row, time->backward_ns);
-    row_i64(&row, time->recompute_ns);
-    row_i64(&row, self_of(time));
-    row_i64(&row, total_of(time));
+    struct row row = {.desc = &table_modules};
+    row_i64(&row, MODULES_ID, index);
+    row_i64_if(&row, MODULES_PARENT, index != 0, module->parent);
+    row_i64(&row, MODULES_DEPTH, module->depth);
+    row_i64(&row, MODULES_CHILDREN, time->children);
+    row_text_if(&row, MODULES_NAME, index != 0, module->name);
+    row_text(&row, MODULES_PATH, path);
+    row_i64_if(&row, MODULES_CALLS, index != 0, (int64_t)module->calls);
+    row_i64(&row, MODULES_FORWARD_SELF_NS, time->forward_self_ns);
+    row_i64(&row, MODULES_FORWARD_NS, time->forward_ns);
+    row_i64(&row, MODULES_BACKWARD_SELF_NS, time->backward_self_ns);
+    row_i64(&row, MODULES_BACKWARD_NS, time->backward_ns);
+    row_i64(&row, MODULES_RECOMPUTE_NS, time->recompute_ns);
+    row_i64(&row, MODULES_SELF_OWNED_NS, self_of(time));
+    row_i64(&row, MODULES_TOTAL_OWNED_NS, total_of(time));
     if (index)
-        row_share(&row, total_of(time), total_of(&walk->times[module->parent]));
-    else
-        row_null(&row);
-    bool ok = path.at && row_end(&row, &table_modules, report, err);
+        row_share(&row, MODULES_PARENT_SHARE, total_of(time),
+                  total_of(&walk->times[module->parent]));
+    bool ok = path.at && row_end(&row, report, err);
     arena_free(&scratch);
     return ok;
 }
@@ -125,14 +124,15 @@ static bool add_rows(const struct module_walk *walk, struct arena *arena, struct
 
 static bool add_metric(struct report *report, struct metric_row metric, struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, metric.name);
-    row_f64_if(&row, metric.known, metric.value);
-    row_word(&row, metric.unit);
-    row_word(&row, metric.known ? metric.help
-                                : "Unknown: without Python frames (with_stack) a repeated forward "
-                                  "looks like the first one.");
-    return row_end(&row, &table_metrics, report, err);
+    struct row row = {.desc = &table_metrics};
+    row_word(&row, METRICS_METRIC, metric.name);
+    row_f64_if(&row, METRICS_VALUE, metric.known, metric.value);
+    row_word(&row, METRICS_UNIT, metric.unit);
+    row_word(&row, METRICS_HELP,
+             metric.known ? metric.help
+                          : "Unknown: without Python frames (with_stack) a repeated forward "
+                            "looks like the first one.");
+    return row_end(&row, report, err);
 }
 
 // What checkpointing repeats is visible through Python frames, or through the engine's operators

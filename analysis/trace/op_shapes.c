@@ -127,10 +127,10 @@ static bool name_most(struct shape_table *table, struct arena *arena, struct err
     return true;
 }
 
-static void inputs_cell(const struct shape_table *table, struct row *row, str_id id,
-                        char text[SHAPE_TEXT_SIZE])
+static void inputs_cell(const struct shape_table *table, struct row *row, unsigned column,
+                        str_id id, char text[SHAPE_TEXT_SIZE])
 {
-    row_text_if(row, id != 0, shape_text(trace_text(table->facts->trace, id), text));
+    row_text_if(row, column, id != 0, shape_text(trace_text(table->facts->trace, id), text));
 }
 
 static void distribution(const struct shape_table *table, const struct shape_row *from,
@@ -139,10 +139,10 @@ static void distribution(const struct shape_table *table, const struct shape_row
     struct quantiles call_ns =
         stats_quantiles(table->samples + from->first, table->samples + table->facts->calls->count,
                         (size_t)from->launching);
-    row_i64(row, call_ns.min);
-    row_i64(row, call_ns.median);
-    row_i64(row, call_ns.p95);
-    row_i64(row, call_ns.max);
+    row_i64(row, OP_SHAPES_MIN_NS, call_ns.min);
+    row_i64(row, OP_SHAPES_MEDIAN_NS, call_ns.median);
+    row_i64(row, OP_SHAPES_P95_NS, call_ns.p95);
+    row_i64(row, OP_SHAPES_MAX_NS, call_ns.max);
 }
 
 static bool add_row(const struct shape_table *table, const struct shape_row *from,
@@ -153,20 +153,20 @@ static bool add_row(const struct shape_table *table, const struct shape_row *fro
     struct arena scratch;
     arena_init(&scratch, facts->budget);
     struct str path = context_module_path(facts, from->module, &scratch, err);
-    struct row row = {0};
-    row_text(&row, op_calls_name(facts, from->name));
-    inputs_cell(table, &row, from->dims, dims);
-    inputs_cell(table, &row, from->types, types);
-    row_word(&row, category_word((enum category)from->category));
-    row_text_if(&row, from->module != 0, path);
-    row_i64(&row, from->launching);
-    row_i64(&row, from->kernels);
-    row_i64(&row, from->self_ns);
-    row_i64(&row, from->owned_ns);
-    row_share(&row, from->owned_ns, parts_busy_ns(&facts->whole));
+    struct row row = {.desc = &table_op_shapes};
+    row_text(&row, OP_SHAPES_NAME, op_calls_name(facts, from->name));
+    inputs_cell(table, &row, OP_SHAPES_DIMS, from->dims, dims);
+    inputs_cell(table, &row, OP_SHAPES_TYPES, from->types, types);
+    row_word(&row, OP_SHAPES_CATEGORY, category_word((enum category)from->category));
+    row_text_if(&row, OP_SHAPES_MODULE, from->module != 0, path);
+    row_i64(&row, OP_SHAPES_LAUNCHING_CALLS, from->launching);
+    row_i64(&row, OP_SHAPES_KERNELS, from->kernels);
+    row_i64(&row, OP_SHAPES_SELF_NS, from->self_ns);
+    row_i64(&row, OP_SHAPES_OWNED_NS, from->owned_ns);
+    row_share(&row, OP_SHAPES_BUSY_SHARE, from->owned_ns, parts_busy_ns(&facts->whole));
     distribution(table, from, &row);
-    row_text(&row, op_calls_name(facts, from->kernel));
-    bool ok = path.at && row_end(&row, &table_op_shapes, report, err);
+    row_text(&row, OP_SHAPES_KERNEL, op_calls_name(facts, from->kernel));
+    bool ok = path.at && row_end(&row, report, err);
     arena_free(&scratch);
     return ok;
 }
@@ -174,18 +174,14 @@ static bool add_row(const struct shape_table *table, const struct shape_row *fro
 static bool add_others(const struct shape_table *table, const struct shape_row *sum,
                        struct report *report, struct err *err)
 {
-    struct row row = {0};
-    row_text(&row, OTHER);
-    for (int i = 0; i < 4; i++)
-        row_null(&row);
-    row_i64(&row, sum->launching);
-    row_i64(&row, sum->kernels);
-    row_i64(&row, sum->self_ns);
-    row_i64(&row, sum->owned_ns);
-    row_share(&row, sum->owned_ns, parts_busy_ns(&table->facts->whole));
-    for (int i = 0; i < 5; i++)
-        row_null(&row);
-    return row_end(&row, &table_op_shapes, report, err);
+    struct row row = {.desc = &table_op_shapes};
+    row_text(&row, OP_SHAPES_NAME, OTHER);
+    row_i64(&row, OP_SHAPES_LAUNCHING_CALLS, sum->launching);
+    row_i64(&row, OP_SHAPES_KERNELS, sum->kernels);
+    row_i64(&row, OP_SHAPES_SELF_NS, sum->self_ns);
+    row_i64(&row, OP_SHAPES_OWNED_NS, sum->owned_ns);
+    row_share(&row, OP_SHAPES_BUSY_SHARE, sum->owned_ns, parts_busy_ns(&table->facts->whole));
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct shape_table *table, struct arena *arena, struct report *report,

@@ -158,21 +158,19 @@ static bool add_row(const struct op_tree *tree, uint32_t index, struct report *r
                     struct err *err)
 {
     const struct tree_node *node = &tree->nodes[index];
-    struct row row = {0};
-    row_i64(&row, index);
-    row_i64_if(&row, index != 0, node->parent);
-    row_i64(&row, node->depth);
-    row_i64(&row, node->children);
-    row_text_if(&row, index != 0, name_of(tree, node));
-    row_word(&row, kind_word((enum node_kind)node->kind));
-    row_i64_if(&row, index != 0, node->calls);
-    row_i64(&row, node->self_ns);
-    row_i64(&row, node->total_ns);
+    struct row row = {.desc = &table_op_tree};
+    row_i64(&row, OP_TREE_ID, index);
+    row_i64_if(&row, OP_TREE_PARENT, index != 0, node->parent);
+    row_i64(&row, OP_TREE_DEPTH, node->depth);
+    row_i64(&row, OP_TREE_CHILDREN, node->children);
+    row_text_if(&row, OP_TREE_NAME, index != 0, name_of(tree, node));
+    row_word(&row, OP_TREE_KIND, kind_word((enum node_kind)node->kind));
+    row_i64_if(&row, OP_TREE_CALLS, index != 0, node->calls);
+    row_i64(&row, OP_TREE_SELF_OWNED_NS, node->self_ns);
+    row_i64(&row, OP_TREE_TOTAL_OWNED_NS, node->total_ns);
     if (index)
-        row_share(&row, node->total_ns, tree->nodes[node->parent].total_ns);
-    else
-        row_null(&row);
-    return row_end(&row, &table_op_tree, report, err);
+        row_share(&row, OP_TREE_PARENT_SHARE, node->total_ns, tree->nodes[node->parent].total_ns);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct op_tree *tree, struct arena *arena, struct report *report,

@@ -215,24 +215,24 @@ static bool add_row(const struct op_table *table, const struct op_row *from, str
     struct quantiles call_ns =
         stats_quantiles(table->samples + from->first, table->samples + facts->calls->count, count);
     bool op = from != table->rows;
-    struct row row = {0};
-    row_text_if(&row, op, trace_text(facts->trace, from->name));
-    row_word(&row,
+    struct row row = {.desc = &table_operators};
+    row_text_if(&row, OPERATORS_NAME, op, trace_text(facts->trace, from->name));
+    row_word(&row, OPERATORS_CATEGORY,
              from->category == CATEGORY_NONE ? NULL : category_word((enum category)from->category));
-    row_word(&row, direction_word(from->directions));
-    row_i64_if(&row, op, from->calls);
-    row_i64_if(&row, op, from->launching);
-    row_i64(&row, from->kernels);
-    row_i64_if(&row, op, from->self_ns);
-    row_i64_if(&row, op, from->total_ns);
-    row_i64(&row, from->owned_ns);
-    row_share(&row, from->owned_ns, parts_window_ns(&facts->whole));
-    row_share(&row, from->owned_ns, parts_busy_ns(&facts->whole));
-    row_i64_if(&row, op, from->host_ns);
-    row_i64_if(&row, count != 0, call_ns.median);
-    row_i64_if(&row, count != 0, call_ns.p95);
-    row_i64(&row, from->recompute_ns);
-    return row_end(&row, &table_operators, report, err);
+    row_word(&row, OPERATORS_DIRECTION, direction_word(from->directions));
+    row_i64_if(&row, OPERATORS_CALLS, op, from->calls);
+    row_i64_if(&row, OPERATORS_LAUNCHING_CALLS, op, from->launching);
+    row_i64(&row, OPERATORS_KERNELS, from->kernels);
+    row_i64_if(&row, OPERATORS_SELF_NS, op, from->self_ns);
+    row_i64_if(&row, OPERATORS_TOTAL_NS, op, from->total_ns);
+    row_i64(&row, OPERATORS_OWNED_NS, from->owned_ns);
+    row_share(&row, OPERATORS_WINDOW_SHARE, from->owned_ns, parts_window_ns(&facts->whole));
+    row_share(&row, OPERATORS_BUSY_SHARE, from->owned_ns, parts_busy_ns(&facts->whole));
+    row_i64_if(&row, OPERATORS_HOST_NS, op, from->host_ns);
+    row_i64_if(&row, OPERATORS_MEDIAN_NS, count != 0, call_ns.median);
+    row_i64_if(&row, OPERATORS_P95_NS, count != 0, call_ns.p95);
+    row_i64(&row, OPERATORS_RECOMPUTE_NS, from->recompute_ns);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct op_table *table, struct arena *arena, struct report *report,

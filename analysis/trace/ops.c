@@ -49,11 +49,11 @@ static bool add_rows(const struct op_walk *walk, struct arena *arena, struct rep
     }
     ranked_sort(ranked, count);
     for (uint32_t i = 0; i < count; i++) {
-        struct row row = {0};
-        row_text(&row, ranked[i].name);
-        row_i64(&row, walk->sums[ranked[i].index].calls);
-        row_i64(&row, ranked[i].total_ns);
-        if (!row_end(&row, &table_ops, report, err))
+        struct row row = {.desc = &table_ops};
+        row_text(&row, OPS_NAME, ranked[i].name);
+        row_i64(&row, OPS_LAUNCHING_CALLS, walk->sums[ranked[i].index].calls);
+        row_i64(&row, OPS_TOTAL_NS, ranked[i].total_ns);
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

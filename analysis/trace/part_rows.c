@@ -30,12 +30,12 @@ static bool find_path(struct part_list *list, uint32_t module, struct str *path,
 }
 
 static void put_inputs(const struct facts *facts, str_id id, char text[SHAPE_TEXT_SIZE],
-                       struct row *row)
+                       struct row *row, unsigned column)
 {
     if (id == PART_OTHER_SHAPES)
-        row_text(row, OTHER_SHAPES);
+        row_text(row, column, OTHER_SHAPES);
     else
-        row_text_if(row, id != 0, shape_text(trace_text(facts->trace, id), text));
+        row_text_if(row, column, id != 0, shape_text(trace_text(facts->trace, id), text));
 }
 
 static bool add_part(struct part_list *list, const struct part *part, struct err *err)
@@ -44,34 +44,32 @@ static bool add_part(struct part_list *list, const struct part *part, struct err
     const struct device_event *device = &facts->devices[part->device];
     char dims[SHAPE_TEXT_SIZE], types[SHAPE_TEXT_SIZE];
     struct str path;
-    struct row row = {0};
+    struct row row = {.desc = &table_parts};
     if (!find_path(list, part->module, &path, err))
         return false;
-    row_word(&row, category_bar_word((enum bar)device->bar));
-    row_word(&row, category_word((enum category)device->category));
-    row_text_if(&row, part->op != 0, op_calls_name(facts, part->op));
-    put_inputs(facts, part->dims, dims, &row);
-    put_inputs(facts, part->types, types, &row);
-    row_text_if(&row, part->module != 0, path);
-    row_text(&row, op_calls_name(facts, facts_device_name(facts, part->device)));
-    row_i64(&row, part->calls);
-    row_i64(&row, part->owned_ns);
-    return row_end(&row, &table_parts, list->report, err);
+    row_word(&row, PARTS_BAR, category_bar_word((enum bar)device->bar));
+    row_word(&row, PARTS_CATEGORY, category_word((enum category)device->category));
+    row_text_if(&row, PARTS_OP, part->op != 0, op_calls_name(facts, part->op));
+    put_inputs(facts, part->dims, dims, &row, PARTS_DIMS);
+    put_inputs(facts, part->types, types, &row, PARTS_TYPES);
+    row_text_if(&row, PARTS_MODULE, part->module != 0, path);
+    row_text(&row, PARTS_KERNEL, op_calls_name(facts, facts_device_name(facts, part->device)));
+    row_i64(&row, PARTS_CALLS, part->calls);
+    row_i64(&row, PARTS_OWNED_NS, part->owned_ns);
+    return row_end(&row, list->report, err);
 }
 
 // A row without an operator.
 static bool add_sum(struct part_list *list, enum bar bar, const char *category, struct str kernel,
                     const struct part *part, struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, category_bar_word(bar));
-    row_word(&row, category);
-    for (int i = 0; i < 4; i++)
-        row_null(&row);
-    row_text_if(&row, kernel.len != 0, kernel);
-    row_i64(&row, part->calls);
-    row_i64(&row, part->owned_ns);
-    return row_end(&row, &table_parts, list->report, err);
+    struct row row = {.desc = &table_parts};
+    row_word(&row, PARTS_BAR, category_bar_word(bar));
+    row_word(&row, PARTS_CATEGORY, category);
+    row_text_if(&row, PARTS_KERNEL, kernel.len != 0, kernel);
+    row_i64(&row, PARTS_CALLS, part->calls);
+    row_i64(&row, PARTS_OWNED_NS, part->owned_ns);
+    return row_end(&row, list->report, err);
 }
 
 // Idle time has its cause as category.

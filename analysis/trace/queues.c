@@ -95,17 +95,18 @@ static bool add_row(const struct facts *facts, uint32_t track, uint32_t count,
     }
     const struct track *stream = &facts->trace->tracks[track];
     char device[32], name[32];
-    struct row row = {0};
-    row_text(&row, facts_label(facts->trace, stream->pid, device));
-    row_text(&row, facts_label(facts->trace, stream->tid, name));
-    row_i64(&row, count);
-    row_f64_if(&row, window_ns > 0, weighted / (double)(window_ns > 0 ? window_ns : 1));
-    row_i64(&row, percentile(memory->level_ns, levels, window_ns, 50));
-    row_i64(&row, percentile(memory->level_ns, levels, window_ns, 95));
-    row_i64(&row, max);
-    row_share(&row, memory->level_ns[0], window_ns);
-    row_i64(&row, full_ns);
-    return row_end(&row, &table_queues, report, err);
+    struct row row = {.desc = &table_queues};
+    row_text(&row, QUEUES_DEVICE, facts_label(facts->trace, stream->pid, device));
+    row_text(&row, QUEUES_STREAM, facts_label(facts->trace, stream->tid, name));
+    row_i64(&row, QUEUES_LAUNCHES, count);
+    row_f64_if(&row, QUEUES_MEAN, window_ns > 0,
+               weighted / (double)(window_ns > 0 ? window_ns : 1));
+    row_i64(&row, QUEUES_MEDIAN, percentile(memory->level_ns, levels, window_ns, 50));
+    row_i64(&row, QUEUES_P95, percentile(memory->level_ns, levels, window_ns, 95));
+    row_i64(&row, QUEUES_MAX, max);
+    row_share(&row, QUEUES_EMPTY_SHARE, memory->level_ns[0], window_ns);
+    row_i64(&row, QUEUES_FULL_NS, full_ns);
+    return row_end(&row, report, err);
 }
 
 static bool add_streams(const struct facts *facts, struct arena *arena, struct report *report,

@@ -217,15 +217,15 @@ static bool add_row(const struct recording *recording, enum recording_item item,
                     struct report *report, struct err *err)
 {
     const struct tally *tally = &recording->tallies[item];
-    struct row row = {0};
-    row_word(&row, texts[item].item);
-    row_word(&row, state_of(item, tally));
-    row_f64(&row, tally->of ? (double)tally->have / (double)tally->of : NAN);
-    row_word(&row, texts[item].shows);
-    row_word(&row, texts[item].how);
-    row_word(&row, texts[item].cost);
-    row_word(&row, texts[item].silent);
-    return row_end(&row, &table_recording, report, err);
+    struct row row = {.desc = &table_recording};
+    row_word(&row, RECORDING_ITEM, texts[item].item);
+    row_word(&row, RECORDING_STATE, state_of(item, tally));
+    row_f64(&row, RECORDING_COVERAGE, tally->of ? (double)tally->have / (double)tally->of : NAN);
+    row_word(&row, RECORDING_SHOWS, texts[item].shows);
+    row_word(&row, RECORDING_HOW, texts[item].how);
+    row_word(&row, RECORDING_COST, texts[item].cost);
+    row_word(&row, RECORDING_SILENT_RULES, texts[item].silent);
+    return row_end(&row, report, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)

@@ -49,13 +49,13 @@ static bool add_rows(const struct facts *facts, const struct grouping *grouping,
     ranked_sort(ranked, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct short_sum *op = &sums[ranked[i].index];
-        struct row row = {0};
-        row_text_if(&row, ranked[i].name.len != 0, ranked[i].name);
-        row_i64(&row, op->calls);
-        row_i64(&row, op->short_calls);
-        row_i64(&row, op->total_ns);
-        row_i64(&row, op->short_ns);
-        if (!row_end(&row, &table_short_kernels, report, err))
+        struct row row = {.desc = &table_short_kernels};
+        row_text_if(&row, SHORT_KERNELS_OP, ranked[i].name.len != 0, ranked[i].name);
+        row_i64(&row, SHORT_KERNELS_CALLS, op->calls);
+        row_i64(&row, SHORT_KERNELS_SHORT_CALLS, op->short_calls);
+        row_i64(&row, SHORT_KERNELS_TOTAL_NS, op->total_ns);
+        row_i64(&row, SHORT_KERNELS_SHORT_NS, op->short_ns);
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

@@ -151,12 +151,13 @@ static bool count_turns(struct step_passes *all, struct arena *arena, struct err
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static void add_span(const struct facts *facts, const struct pass_span *span, struct row *row)
+static void add_span(const struct facts *facts, const struct pass_span *span, struct row *row,
+                     unsigned column)
 {
     bool known = span->end_ns > span->begin_ns;
-    row_i64_if(row, known, known ? span->begin_ns - facts->begin_ns : 0);
-    row_i64_if(row, known, known ? span->end_ns - facts->begin_ns : 0);
-    row_i64_if(row, known, span->compute_ns);
+    row_i64_if(row, column, known, known ? span->begin_ns - facts->begin_ns : 0);
+    row_i64_if(row, column + 1, known, known ? span->end_ns - facts->begin_ns : 0);
+    row_i64_if(row, column + 2, known, span->compute_ns);
 }
 
 static bool add_rows(const struct step_passes *all, struct report *report, struct err *err)
@@ -164,13 +165,13 @@ static bool add_rows(const struct step_passes *all, struct report *report, struc
     const struct facts *facts = all->facts;
     for (uint32_t s = 0; s < facts->step_count; s++) {
         const struct passes *passes = &all->steps[s];
-        struct row row = {0};
-        row_i64(&row, facts->steps[s].number);
-        row_bool(&row, facts->steps[s].steady);
-        add_span(facts, &passes->passes, &row);
-        add_span(facts, &passes->optimizer, &row);
-        row_i64_if(&row, passes->micro_batches > 0, passes->micro_batches);
-        if (!row_end(&row, &table_passes, report, err))
+        struct row row = {.desc = &table_passes};
+        row_i64(&row, PASSES_STEP, facts->steps[s].number);
+        row_bool(&row, PASSES_STEADY, facts->steps[s].steady);
+        add_span(facts, &passes->passes, &row, PASSES_BEGIN_NS);
+        add_span(facts, &passes->optimizer, &row, PASSES_OPTIMIZER_BEGIN_NS);
+        row_i64_if(&row, PASSES_MICRO_BATCHES, passes->micro_batches > 0, passes->micro_batches);
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

@@ -48,14 +48,15 @@ static bool add_step(const struct facts *facts, uint32_t index, struct report *r
                      struct err *err)
 {
     const struct step *step = &facts->steps[index];
-    struct row row = {0};
-    row_i64(&row, step->number);
-    row_text(&row, facts->marked ? trace_text(facts->trace, step->name) : STR("whole window"));
-    row_i64(&row, step->begin_ns - facts->begin_ns);
-    row_bool(&row, step->steady);
-    row_word(&row, step->reason);
-    parts_row(&row, &facts->step_parts[index]);
-    return row_end(&row, &table_steps, report, err);
+    struct row row = {.desc = &table_steps};
+    row_i64(&row, STEPS_STEP, step->number);
+    row_text(&row, STEPS_NAME,
+             facts->marked ? trace_text(facts->trace, step->name) : STR("whole window"));
+    row_i64(&row, STEPS_BEGIN_NS, step->begin_ns - facts->begin_ns);
+    row_bool(&row, STEPS_STEADY, step->steady);
+    row_word(&row, STEPS_REASON, step->reason);
+    parts_row(&row, STEPS_TIMES, &facts->step_parts[index]);
+    return row_end(&row, report, err);
 }
 
 // Common to the distributions of all metrics.
@@ -77,20 +78,20 @@ static bool add_metric(const struct samples *samples, const struct metric *metri
             values[count++] = value_of(metric, &facts->step_parts[s]);
     sort_i64(values, values + count, count);
     struct stats stats = stats_of(values, count);
-    struct row row = {0};
-    row_word(&row, metric->name);
-    row_i64(&row, (int64_t)stats.count);
-    row_i64(&row, stats.min);
-    row_f64(&row, stats.mean);
-    row_i64(&row, stats.median);
-    row_i64(&row, stats.p95);
-    row_i64(&row, stats.p99);
-    row_i64(&row, stats.max);
-    row_f64(&row, stats.stddev);
-    row_i64_if(&row, interval->known, values[interval->low]);
-    row_i64_if(&row, interval->known, values[interval->high]);
-    row_word(&row, interval->note);
-    return row_end(&row, &table_step_stats, report, err);
+    struct row row = {.desc = &table_step_stats};
+    row_word(&row, STEP_STATS_METRIC, metric->name);
+    row_i64(&row, STEP_STATS_COUNT, (int64_t)stats.count);
+    row_i64(&row, STEP_STATS_MIN_NS, stats.min);
+    row_f64(&row, STEP_STATS_MEAN_NS, stats.mean);
+    row_i64(&row, STEP_STATS_MEDIAN_NS, stats.median);
+    row_i64(&row, STEP_STATS_P95_NS, stats.p95);
+    row_i64(&row, STEP_STATS_P99_NS, stats.p99);
+    row_i64(&row, STEP_STATS_MAX_NS, stats.max);
+    row_f64(&row, STEP_STATS_STDDEV_NS, stats.stddev);
+    row_i64_if(&row, STEP_STATS_CI_LOW_NS, interval->known, values[interval->low]);
+    row_i64_if(&row, STEP_STATS_CI_HIGH_NS, interval->known, values[interval->high]);
+    row_word(&row, STEP_STATS_CI_NOTE, interval->note);
+    return row_end(&row, report, err);
 }
 
 // The time of one idle cause: "idle_sync", ...

@@ -60,16 +60,16 @@ static bool add_rows(const struct facts *facts, uint32_t track, const struct str
             continue;
         struct quantiles lengths =
             stats_quantiles(gaps->lengths_ns[w], gaps->scratch, gaps->counts[w]);
-        struct row row = {0};
-        row_text(&row, facts_label(facts->trace, stream->pid, device));
-        row_text(&row, facts_label(facts->trace, stream->tid, name));
-        row_word(&row, words[w]);
-        row_i64(&row, gaps->counts[w]);
-        row_i64(&row, gaps->idle_ns[w]);
-        row_share(&row, gaps->idle_ns[w], total_ns);
-        row_i64(&row, lengths.median);
-        row_i64(&row, lengths.max);
-        if (!row_end(&row, &table_stream_idle, report, err))
+        struct row row = {.desc = &table_stream_idle};
+        row_text(&row, STREAM_IDLE_DEVICE, facts_label(facts->trace, stream->pid, device));
+        row_text(&row, STREAM_IDLE_STREAM, facts_label(facts->trace, stream->tid, name));
+        row_word(&row, STREAM_IDLE_CATEGORY, words[w]);
+        row_i64(&row, STREAM_IDLE_GAPS, gaps->counts[w]);
+        row_i64(&row, STREAM_IDLE_IDLE_NS, gaps->idle_ns[w]);
+        row_share(&row, STREAM_IDLE_IDLE_SHARE, gaps->idle_ns[w], total_ns);
+        row_i64(&row, STREAM_IDLE_MEDIAN_NS, lengths.median);
+        row_i64(&row, STREAM_IDLE_MAX_NS, lengths.max);
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

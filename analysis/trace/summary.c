@@ -9,8 +9,9 @@ static void add_step(struct row *row, const struct report *report)
 {
     const struct table *stats = report_find(report, "step_stats");
     static const char *const columns[] = {"median_ns", "ci_low_ns", "ci_high_ns"};
-    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
-        row_cell(row, stats ? *table_cell(stats, 0, columns[c]) : cell_null());
+    for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++)
+        row_cell(row, SUMMARY_STEP_MEDIAN_NS + c,
+                 stats ? *table_cell(stats, 0, columns[c]) : cell_null());
 }
 
 static size_t count_rows(const struct report *report, const char *name)
@@ -36,31 +37,31 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
 {
     const struct identity *who = &facts->identity;
     int64_t steady_ns = parts_recorded_ns(&facts->steady);
-    struct row row = {0};
-    row_i64(&row, facts->device_count);
-    row_i64(&row, facts->linked);
-    row_i64(&row, facts->step_count);
-    row_i64(&row, facts->steady_count);
+    struct row row = {.desc = &table_summary};
+    row_i64(&row, SUMMARY_DEVICE_EVENTS, facts->device_count);
+    row_i64(&row, SUMMARY_LINKED_DEVICE_EVENTS, facts->linked);
+    row_i64(&row, SUMMARY_STEP_COUNT, facts->step_count);
+    row_i64(&row, SUMMARY_STEADY_STEPS, facts->steady_count);
     add_step(&row, report);
-    row_share(&row, parts_busy_ns(&facts->steady), steady_ns);
-    row_share(&row, facts->steady.bar_ns[BAR_EXPOSED_COMM], steady_ns);
-    row_share(&row, steady_ns - parts_busy_ns(&facts->steady), steady_ns);
-    row_text_if(&row, who->gpu.len != 0, who->gpu);
-    row_i64(&row, facts->gpu_count);
-    row_i64_if(&row, who->world_size >= 0, who->world_size);
-    row_i64(&row, (int64_t)facts->trace->input_events);
-    row_i64(&row, (int64_t)facts->trace->text_bytes);
-    row_i64(&row, (int64_t)count_rows(report, "findings"));
-    row_word(&row, quality_worst(report));
-    row_i64(&row, facts->stream_count);
-    row_i64_if(&row, who->rank >= 0, who->rank);
-    row_i64(&row, (int64_t)facts->trace->repairs[REPAIR_INCOMPLETE].count);
-    row_i64(&row, (int64_t)facts->quarantine.implausible);
-    row_i64(&row, (int64_t)facts->quarantine.clipped);
+    row_share(&row, SUMMARY_BUSY_SHARE, parts_busy_ns(&facts->steady), steady_ns);
+    row_share(&row, SUMMARY_EXPOSED_COMM_SHARE, facts->steady.bar_ns[BAR_EXPOSED_COMM], steady_ns);
+    row_share(&row, SUMMARY_IDLE_SHARE, steady_ns - parts_busy_ns(&facts->steady), steady_ns);
+    row_text_if(&row, SUMMARY_GPU, who->gpu.len != 0, who->gpu);
+    row_i64(&row, SUMMARY_DEVICES, facts->gpu_count);
+    row_i64_if(&row, SUMMARY_WORLD_SIZE, who->world_size >= 0, who->world_size);
+    row_i64(&row, SUMMARY_INPUT_EVENTS, (int64_t)facts->trace->input_events);
+    row_i64(&row, SUMMARY_TEXT_BYTES, (int64_t)facts->trace->text_bytes);
+    row_i64(&row, SUMMARY_FINDINGS, (int64_t)count_rows(report, "findings"));
+    row_word(&row, SUMMARY_WORST_QUALITY, quality_worst(report));
+    row_i64(&row, SUMMARY_STREAMS, facts->stream_count);
+    row_i64_if(&row, SUMMARY_RANK, who->rank >= 0, who->rank);
+    row_i64(&row, SUMMARY_INCOMPLETE, (int64_t)facts->trace->repairs[REPAIR_INCOMPLETE].count);
+    row_i64(&row, SUMMARY_IMPLAUSIBLE, (int64_t)facts->quarantine.implausible);
+    row_i64(&row, SUMMARY_CLIPPED, (int64_t)facts->quarantine.clipped);
     int64_t begin_ns = 0;
     bool placed = window_begin(facts, &begin_ns);
-    row_i64_if(&row, placed, begin_ns);
-    return row_end(&row, &table_summary, report, err);
+    row_i64_if(&row, SUMMARY_WINDOW_BEGIN_NS, placed, begin_ns);
+    return row_end(&row, report, err);
 }
 
 const struct analysis summary_analysis = {"summary", run};

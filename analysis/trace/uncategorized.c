@@ -62,13 +62,13 @@ static bool add_rows(const struct unknown_walk *walk, struct report *report, str
     for (uint32_t i = 0; i < walk->count; i++) {
         const struct unknown *unknown = &walk->unknowns[walk->ranked[i].index];
         str_id op = facts_device_op(facts, unknown->device);
-        struct row row = {0};
-        row_text(&row, walk->ranked[i].name);
-        row_text_if(&row, op != 0, trace_text(facts->trace, op));
-        row_i64(&row, unknown->calls);
-        row_i64(&row, unknown->owned_ns);
-        row_share(&row, unknown->owned_ns, parts_busy_ns(&facts->whole));
-        if (!row_end(&row, &table_uncategorized, report, err))
+        struct row row = {.desc = &table_uncategorized};
+        row_text(&row, UNCATEGORIZED_KERNEL, walk->ranked[i].name);
+        row_text_if(&row, UNCATEGORIZED_OP, op != 0, trace_text(facts->trace, op));
+        row_i64(&row, UNCATEGORIZED_CALLS, unknown->calls);
+        row_i64(&row, UNCATEGORIZED_OWNED_NS, unknown->owned_ns);
+        row_share(&row, UNCATEGORIZED_BUSY_SHARE, unknown->owned_ns, parts_busy_ns(&facts->whole));
+        if (!row_end(&row, report, err))
             return false;
     }
     return true;

@@ -73,15 +73,16 @@ static bool add_row(const struct phases *phases, enum serving_phase name, int64_
     bool is_pass = name != SERVING_NONE, counted = is_pass && count_known(phase->tokens);
     double rate =
         counted && recorded_ns > 0 ? (double)phase->tokens * 1e9 / (double)recorded_ns : NAN;
-    struct row row = {0};
-    row_word(&row, serving_phase_word(name));
-    row_i64_if(&row, is_pass, phase->passes);
-    row_i64_if(&row, is_pass && count_known(phase->requests), phase->requests);
-    row_i64_if(&row, counted, phase->tokens);
-    row_f64(&row, rate);
-    row_i64_if(&row, is_pass, is_pass ? median_of(phases->steps, name, values) : 0);
-    parts_row(&row, &phase->parts);
-    return row_end(&row, &table_phases, report, err);
+    struct row row = {.desc = &table_phases};
+    row_word(&row, PHASES_PHASE, serving_phase_word(name));
+    row_i64_if(&row, PHASES_PASSES, is_pass, phase->passes);
+    row_i64_if(&row, PHASES_REQUESTS, is_pass && count_known(phase->requests), phase->requests);
+    row_i64_if(&row, PHASES_TOKENS, counted, phase->tokens);
+    row_f64(&row, PHASES_TOKENS_PER_SECOND, rate);
+    row_i64_if(&row, PHASES_MEDIAN_PASS_NS, is_pass,
+               is_pass ? median_of(phases->steps, name, values) : 0);
+    parts_row(&row, PHASES_TIMES, &phase->parts);
+    return row_end(&row, report, err);
 }
 
 static bool add_rows(const struct phases *phases, int64_t *values, struct report *report,

@@ -21,12 +21,12 @@ struct metric {
 
 static bool add(struct report *report, const struct metric *metric, struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, metric->name);
-    row_f64(&row, metric->value);
-    row_word(&row, metric->unit);
-    row_word(&row, metric->help);
-    return row_end(&row, &table_metrics, report, err);
+    struct row row = {.desc = &table_metrics};
+    row_word(&row, METRICS_METRIC, metric->name);
+    row_f64(&row, METRICS_VALUE, metric->value);
+    row_word(&row, METRICS_UNIT, metric->unit);
+    row_word(&row, METRICS_HELP, metric->help);
+    return row_end(&row, report, err);
 }
 
 // --- utilization ---------------------------------------------------------------------------------
@@ -194,10 +194,10 @@ static bool add_setting(const struct trace *trace, const int64_t sums[PRECISION_
             most = p;
     if (most == PRECISION_NONE || trace_member_text(trace, STR("precision")).len)
         return true;
-    struct row row = {0};
-    row_word(&row, "precision");
-    row_word(&row, precision_word((enum precision)most));
-    return row_end(&row, &table_environment, report, err);
+    struct row row = {.desc = &table_environment};
+    row_word(&row, ENVIRONMENT_KEY, "precision");
+    row_word(&row, ENVIRONMENT_VALUE, precision_word((enum precision)most));
+    return row_end(&row, report, err);
 }
 
 static bool add_precisions(const struct work_rows *rows, struct report *report, struct err *err)

@@ -2,65 +2,12 @@
 // The list of runs, and one run.
 #include "server/api/api.h"
 
+#include "analysis/report/row.h"
 #include "ingest/base/clock.h"
 #include "server/api/table_reply.h"
+#include "server/store/server_tables.h"
 
 // --- the list as a table, for csv, columns and chosen fields ------------------------------------
-
-enum {
-    RUN_ID,
-    RUN_NAME,
-    RUN_PROJECT,
-    RUN_SERIES,
-    RUN_CREATED,
-    RUN_STATUS,
-    RUN_RECEIVED,
-    RUN_WORLD_SIZE,
-    RUN_GPU,
-    RUN_TAGS,
-    RUN_META,
-    RUN_BASELINES,
-    RUN_NOTE,
-    RUN_STEP_MEDIAN,
-    RUN_BUSY,
-    RUN_EXPOSED,
-    RUN_FINDINGS,
-    RUN_QUALITY,
-    RUN_FIRST_PART,
-    RUN_COLUMNS = RUN_FIRST_PART + PART_COUNT
-};
-
-static const struct column run_columns[RUN_COLUMNS] = {
-    {"id", COLUMN_TEXT, "", "identifier of the run"},
-    {"name", COLUMN_TEXT, "", "name, unique in its project"},
-    {"project", COLUMN_TEXT, "", "project that the run belongs to"},
-    {"series", COLUMN_TEXT, "", "name up to '@': repeats of one measurement share it"},
-    {"created", COLUMN_TEXT, "", "when the run was made, UTC, RFC 3339"},
-    {"status", COLUMN_TEXT, "", "empty, pending, running, done, partial or failed"},
-    {"received", COLUMN_I64, "count", "traces received"},
-    {"world_size", COLUMN_I64, "count", "world size, as set or as recorded in its traces"},
-    {"gpu", COLUMN_TEXT, "", "name of the device"},
-    {"tags", COLUMN_TEXT, "", "key=value of every tag, separated by spaces"},
-    {"meta", COLUMN_TEXT, "", "key=value of every setting entered by users, separated by spaces"},
-    {"baselines", COLUMN_TEXT, "", "names of the baselines pinned to it, separated by spaces"},
-    {"note", COLUMN_TEXT, "", "free text"},
-    {"step_median_ns", COLUMN_I64, "ns", "median steady step of the headline rank"},
-    {"busy_share", COLUMN_F64, "share", "share of recorded step time in which the device was busy"},
-    {"exposed_comm_share", COLUMN_F64, "share",
-     "share of step time in which only communication ran"},
-    {"findings", COLUMN_I64, "count", "number of findings"},
-    {"worst_quality", COLUMN_TEXT, "", "worst severity in the trust report"},
-    {"gemm_ns", COLUMN_I64, "ns", "time per step in matrix products"},
-    {"attention_ns", COLUMN_I64, "ns", "time per step in attention kernels"},
-    {"other_compute_ns", COLUMN_I64, "ns", "time per step in all other compute kernels"},
-    {"exposed_comm_ns", COLUMN_I64, "ns", "time per step in which only communication ran"},
-    {"exposed_memory_ns", COLUMN_I64, "ns", "time per step in which only copies ran"},
-    {"idle_host_wait_ns", COLUMN_I64, "ns", "idle time per step caused by the host"},
-    {"idle_other_ns", COLUMN_I64, "ns", "all other idle time per step"},
-    {"unrecorded_ns", COLUMN_I64, "ns", "time per step of work missing from the recording"},
-};
-
-static const struct table_desc runs_table = {"runs", "stored runs", run_columns, RUN_COLUMNS, 0};
 
 static struct str keep_text(struct buf *text, struct arena *arena)
 {
@@ -93,44 +40,48 @@ static struct str join_baselines(const struct run *run, struct arena *arena)
     return keep_text(&text, arena);
 }
 
-static void fill_row(const struct run *run, struct arena *arena, struct cell *row)
+static void fill_row(const struct run *run, struct arena *arena, struct cell *cells)
 {
+    struct row row = {.desc = &table_runs};
     char created[CLOCK_RFC3339_SIZE];
     clock_rfc3339(run->created_ns, created);
-    row[RUN_ID] = cell_text(run->id);
-    row[RUN_NAME] = cell_text(run->name);
-    row[RUN_PROJECT] = cell_text(run->project);
-    row[RUN_SERIES] = cell_text(run->series);
-    row[RUN_CREATED] = cell_text(str_of(arena_strdup(arena, str_of(created), NULL)));
-    row[RUN_STATUS] = cell_text(str_of(run_status_word(run->status)));
-    row[RUN_RECEIVED] = cell_i64(run->received);
-    row[RUN_WORLD_SIZE] = run->world_size < 0 ? cell_null() : cell_i64(run->world_size);
-    row[RUN_GPU] = run->gpu;
-    row[RUN_TAGS] = cell_text(join_pairs(run->tags, run->tag_count, arena));
-    row[RUN_META] = cell_text(join_pairs(run->meta, run->meta_count, arena));
-    row[RUN_BASELINES] = cell_text(join_baselines(run, arena));
-    row[RUN_NOTE] = cell_text(run->note);
-    row[RUN_STEP_MEDIAN] = run->step_median_ns;
-    row[RUN_BUSY] = run->busy_share;
-    row[RUN_EXPOSED] = run->exposed_comm_share;
-    row[RUN_FINDINGS] = run->findings;
-    row[RUN_QUALITY] = run->worst_quality;
-    memcpy(row + RUN_FIRST_PART, run->parts, sizeof(run->parts));
+    row_text(&row, RUNS_ID, run->id);
+    row_text(&row, RUNS_NAME, run->name);
+    row_text(&row, RUNS_PROJECT, run->project);
+    row_text(&row, RUNS_SERIES, run->series);
+    row_text(&row, RUNS_CREATED, str_of(arena_strdup(arena, str_of(created), NULL)));
+    row_word(&row, RUNS_STATUS, run_status_word(run->status));
+    row_i64(&row, RUNS_RECEIVED, run->received);
+    row_i64_if(&row, RUNS_WORLD_SIZE, run->world_size >= 0, run->world_size);
+    row_cell(&row, RUNS_GPU, run->gpu);
+    row_text(&row, RUNS_TAGS, join_pairs(run->tags, run->tag_count, arena));
+    row_text(&row, RUNS_META, join_pairs(run->meta, run->meta_count, arena));
+    row_text(&row, RUNS_BASELINES, join_baselines(run, arena));
+    row_text(&row, RUNS_NOTE, run->note);
+    row_cell(&row, RUNS_STEP_MEDIAN_NS, run->step_median_ns);
+    row_cell(&row, RUNS_BUSY_SHARE, run->busy_share);
+    row_cell(&row, RUNS_EXPOSED_COMM_SHARE, run->exposed_comm_share);
+    row_cell(&row, RUNS_FINDINGS, run->findings);
+    row_cell(&row, RUNS_WORST_QUALITY, run->worst_quality);
+    for (int p = 0; p < PART_COUNT; p++)
+        row_cell(&row, RUNS_GEMM_NS + p, run->parts[p]);
+    row_put(&row, cells);
 }
 
 static bool reply_table(struct request *request, struct response *response,
                         const struct table_request *table, const struct run_list *list,
                         struct err *err)
 {
-    struct table_page page = {.table = {.desc = &runs_table, .row_count = list->count},
+    struct table_page page = {.table = {.desc = &table_runs, .row_count = list->count},
                               .total = list->total,
                               .offset = table->query.offset};
+    unsigned width = table_runs.column_count;
     page.table.cells =
-        arena_array(request->arena, list->count * RUN_COLUMNS, sizeof(*page.table.cells), err);
+        arena_array(request->arena, list->count * width, sizeof(*page.table.cells), err);
     if (!page.table.cells)
         return false;
     for (size_t i = 0; i < list->count; i++)
-        fill_row(&list->runs[i], request->arena, page.table.cells + i * RUN_COLUMNS);
+        fill_row(&list->runs[i], request->arena, page.table.cells + i * width);
     return table_reply_tagged(request, response, table, &page, STR("runs"), err);
 }
 
@@ -209,9 +160,9 @@ bool api_list_runs(struct request *request, struct response *response, struct er
     struct table_request table;
     struct run_query query;
     struct run_list list;
-    // All of them are handled here, so that none is taken for a filter on the table.
+    // All of them are known here, so that none is taken for a filter of the table.
     if (!query_allow(&request->query, known, err) ||
-        !table_request_parse(request, &runs_table, known, &table, err))
+        !table_request_parse(request, &table_runs, known, &table, err))
         return false;
     if (!read_query(request, &table, &query, err) ||
         !store_list_runs(request->services->intake->store, &query, request->arena, &list, err))

@@ -2,6 +2,7 @@
 // The state of an upload, and the bytes as uploaded.
 #include "server/api/api.h"
 
+#include "analysis/report/row.h"
 #include "server/api/table_reply.h"
 #include "server/http/file_range.h"
 #include "server/store/server_tables.h"
@@ -10,22 +11,22 @@ static const char *const no_parameters[] = {NULL};
 
 // --- the state of an upload ---------------------------------------------------------------------
 
-static void fill_row(const struct request *request, const struct trace_row *trace, struct cell *row)
+static void fill_row(const struct request *request, const struct trace_row *trace,
+                     struct cell *cells)
 {
-    const struct cell cells[] = {
-        cell_text(trace->id),
-        cell_text(trace->run_id),
-        trace->rank < 0 ? cell_null() : cell_i64(trace->rank),
-        cell_text(trace->rank_from),
-        cell_text(trace->filename),
-        cell_i64(trace->bytes),
-        cell_text(trace->sha256),
-        cell_text(str_of(trace_state_word(trace->state))),
-        cell_f64(api_trace_progress(request, trace)),
-        cell_text(trace->error),
-        cell_text(trace->warning),
-    };
-    memcpy(row, cells, sizeof cells);
+    struct row row = {.desc = &table_upload};
+    row_text(&row, UPLOAD_TRACE, trace->id);
+    row_text(&row, UPLOAD_RUN, trace->run_id);
+    row_i64_if(&row, UPLOAD_RANK, trace->rank >= 0, trace->rank);
+    row_text(&row, UPLOAD_RANK_FROM, trace->rank_from);
+    row_text(&row, UPLOAD_FILENAME, trace->filename);
+    row_i64(&row, UPLOAD_BYTES, trace->bytes);
+    row_text(&row, UPLOAD_SHA256, trace->sha256);
+    row_word(&row, UPLOAD_STATUS, trace_state_word(trace->state));
+    row_f64(&row, UPLOAD_PROGRESS, api_trace_progress(request, trace));
+    row_text(&row, UPLOAD_ERROR, trace->error);
+    row_text(&row, UPLOAD_WARNING, trace->warning);
+    row_put(&row, cells);
 }
 
 static bool reply_table(struct request *request, struct response *response,

@@ -232,26 +232,6 @@ static inline void job_sum(struct job *job)
 
 // --- what a rank's trace would hold -------------------------------------------------------------
 
-// A row whose cells are null until set by name.
-static inline void job_row(struct row *row, const struct table_desc *desc)
-{
-    row->count = 0;
-    while (row->count < desc->column_count)
-        row_null(row);
-}
-
-static inline void job_set(struct row *row, const struct table_desc *desc, const char *column,
-                           int64_t value)
-{
-    row->cells[table_column(desc, column)] = cell_i64(value);
-}
-
-static inline void job_set_text(struct row *row, const struct table_desc *desc, const char *column,
-                                const char *text)
-{
-    row->cells[table_column(desc, column)] = cell_text(str_of(text));
-}
-
 static inline bool job_add_op(const struct job *job, int r, enum job_op op, struct report *report,
                               struct err *err)
 {
@@ -273,43 +253,46 @@ static inline bool job_add_op(const struct job *job, int r, enum job_op op, stru
     for (int i = 0; i < size && len < sizeof list - 16; i++)
         len += (size_t)snprintf(list + len, sizeof list - len, "%s%d%s", i ? ", " : "[",
                                 first + i * stride, i + 1 < size ? "" : "]");
-    struct row row;
-    job_row(&row, &table_comm_ops);
-    job_set_text(&row, &table_comm_ops, "process_group", name);
+    struct row row = {.desc = &table_comm_ops};
+    row_word(&row, COMM_OPS_PROCESS_GROUP, name);
     if (shape->listed)
-        job_set_text(&row, &table_comm_ops, "group_ranks", list);
-    job_set(&row, &table_comm_ops, "group_size", size);
-    job_set_text(&row, &table_comm_ops, "kind", kinds[op]);
-    job_set_text(&row, &table_comm_ops, "dtype", "BFloat16");
-    job_set(&row, &table_comm_ops, "bytes", 1000 * (op + 1));
+        row_word(&row, COMM_OPS_GROUP_RANKS, list);
+    row_i64(&row, COMM_OPS_GROUP_SIZE, size);
+    row_word(&row, COMM_OPS_KIND, kinds[op]);
+    row_word(&row, COMM_OPS_DTYPE, "BFloat16");
+    row_i64(&row, COMM_OPS_BYTES, 1000 * (op + 1));
     if (op >= JOB_SEND)
-        job_set(&row, &table_comm_ops, "peer", op == JOB_SEND ? r + width : r - width);
-    return row_end(&row, &table_comm_ops, report, err);
+        row_i64(&row, COMM_OPS_PEER, op == JOB_SEND ? r + width : r - width);
+    return row_end(&row, report, err);
 }
 
 static inline bool job_add_call(const struct job *job, const struct job_call *call,
                                 struct report *report, struct err *err)
 {
-    const struct table_desc *desc = &table_comm_calls;
+    static const unsigned columns[BEFORE_COUNT] = {
+        [BEFORE_COMPUTE] = COMM_CALLS_COMPUTE_NS,
+        [BEFORE_MEMORY] = COMM_CALLS_MEMORY_NS,
+        [BEFORE_COMM] = COMM_CALLS_COMM_NS,
+        [BEFORE_DATA_LOADING] = COMM_CALLS_DATA_LOADING_NS,
+        [BEFORE_HOST] = COMM_CALLS_HOST_NS,
+        [BEFORE_IDLE] = COMM_CALLS_IDLE_NS,
+    };
     int64_t dur_ns = call->recorded_end_ns - call->begin_ns;
-    struct row row = {0};
-    row_i64(&row, call->op);
-    row_i64_if(&row, job->shape.numbered && call->sequence >= 0, call->sequence);
-    row_i64_if(&row, call->comms_id, call->comms_id);
-    row_i64(&row, call->step);
-    row_i64(&row, call->begin_ns);
-    row_i64(&row, dur_ns);
-    row_i64(&row, dur_ns);
-    row_null(&row);
-    row_i64(&row, call->before_ns[BEFORE_COMPUTE]);
-    row_i64(&row, call->kernels);
-    for (int i = BEFORE_MEMORY; i < BEFORE_COUNT; i++)
-        row_i64(&row, call->before_ns[i]);
-    row_i64(&row, 0); // unrecorded
-    row_i64(&row, 0);
-    row_null(&row);
-    row_null(&row); // blocked
-    return row_end(&row, desc, report, err);
+    struct row row = {.desc = &table_comm_calls};
+    row_i64(&row, COMM_CALLS_OP, call->op);
+    row_i64_if(&row, COMM_CALLS_SEQUENCE, job->shape.numbered && call->sequence >= 0,
+               call->sequence);
+    row_i64_if(&row, COMM_CALLS_COMMS_ID, call->comms_id, call->comms_id);
+    row_i64(&row, COMM_CALLS_STEP, call->step);
+    row_i64(&row, COMM_CALLS_BEGIN_NS, call->begin_ns);
+    row_i64(&row, COMM_CALLS_DUR_NS, dur_ns);
+    row_i64(&row, COMM_CALLS_EXPOSED_NS, dur_ns);
+    row_i64(&row, COMM_CALLS_KERNELS, call->kernels);
+    for (int i = 0; i < BEFORE_COUNT; i++)
+        row_i64(&row, columns[i], call->before_ns[i]);
+    row_i64(&row, COMM_CALLS_UNRECORDED_NS, 0);
+    row_i64(&row, COMM_CALLS_PART, 0);
+    return row_end(&row, report, err);
 }
 
 // A step ends where the first call of the next one starts; the last one with its last call.
@@ -328,21 +311,20 @@ static inline int64_t job_step_end(const struct job *job, int r, int step)
 // The tables of one rank that run_comm_add reads; texts are in the report's arena.
 static inline bool job_report(const struct job *job, int r, struct report *report, struct err *err)
 {
-    struct row row;
-    job_row(&row, &table_summary);
-    job_set(&row, &table_summary, "window_begin_ns", JOB_EPOCH_NS + job->ranks[r].skew_ns);
-    bool ok = row_end(&row, &table_summary, report, err);
+    struct row row = {.desc = &table_summary};
+    row_i64(&row, SUMMARY_WINDOW_BEGIN_NS, JOB_EPOCH_NS + job->ranks[r].skew_ns);
+    bool ok = row_end(&row, report, err);
     int before = r && r == job->shape.marked;
     int64_t begin_ns = 0;
     for (int step = 0; ok && step < job->shape.steps; step++) {
-        job_row(&row, &table_steps);
-        job_set(&row, &table_steps, "step", step - before);
-        job_set_text(&row, &table_steps, "name", before ? "Optimizer.step#A" : "ProfilerStep#7");
-        job_set(&row, &table_steps, "steady", step > 0);
-        job_set(&row, &table_steps, "begin_ns", begin_ns);
-        job_set(&row, &table_steps, "window_ns", job_step_end(job, r, step) - begin_ns);
+        row = (struct row){.desc = &table_steps};
+        row_i64(&row, STEPS_STEP, step - before);
+        row_word(&row, STEPS_NAME, before ? "Optimizer.step#A" : "ProfilerStep#7");
+        row_bool(&row, STEPS_STEADY, step > 0);
+        row_i64(&row, STEPS_BEGIN_NS, begin_ns);
+        row_i64(&row, STEPS_WINDOW_NS, job_step_end(job, r, step) - begin_ns);
         begin_ns = job_step_end(job, r, step);
-        ok = row_end(&row, &table_steps, report, err);
+        ok = row_end(&row, report, err);
     }
     for (int op = 0; ok && op < JOB_OPS; op++)
         ok = job_add_op(job, r, (enum job_op)op, report, err);

@@ -62,12 +62,10 @@ static void parts_are_written_and_read_back(void **state)
     struct report report = {.arena = &arena};
     struct parts parts = {
         .bar_ns = {1, 2, 4, 8, 16, 32, 64}, .total_comm_ns = 10, .total_memory_ns = 20};
-    struct row row = {0};
+    struct row row = {.desc = &table_breakdown};
     struct err err;
-    for (int c = 0; c < BREAKDOWN_TIMES - BREAKDOWN_SCOPE; c++)
-        row_null(&row);
-    parts_row(&row, &parts);
-    assert_true(row_end(&row, &table_breakdown, &report, &err));
+    parts_row(&row, BREAKDOWN_TIMES, &parts);
+    assert_true(row_end(&row, &report, &err));
     const struct table *table = report_find(&report, "breakdown");
     struct parts back = parts_read(table, 0);
     assert_memory_equal(&back, &parts, sizeof parts);

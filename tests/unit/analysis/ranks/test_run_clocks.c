@@ -160,43 +160,40 @@ struct hand_call {
 
 static void add_hand_op(struct report *report, const char *kind, int64_t size, int64_t peer)
 {
-    struct row row;
+    struct row row = {.desc = &table_comm_ops};
     struct err err;
-    job_row(&row, &table_comm_ops);
-    job_set_text(&row, &table_comm_ops, "process_group", "pp");
-    job_set(&row, &table_comm_ops, "group_size", size);
-    job_set_text(&row, &table_comm_ops, "kind", kind);
-    job_set(&row, &table_comm_ops, "bytes", 100);
+    row_word(&row, COMM_OPS_PROCESS_GROUP, "pp");
+    row_i64(&row, COMM_OPS_GROUP_SIZE, size);
+    row_word(&row, COMM_OPS_KIND, kind);
+    row_i64(&row, COMM_OPS_BYTES, 100);
     if (peer >= 0)
-        job_set(&row, &table_comm_ops, "peer", peer);
-    assert_true(row_end(&row, &table_comm_ops, report, &err));
+        row_i64(&row, COMM_OPS_PEER, peer);
+    assert_true(row_end(&row, report, &err));
 }
 
 static void add_hand_calls(struct report *report, const struct hand_call *calls, size_t count)
 {
-    struct row row;
+    struct row row = {.desc = &table_steps};
     struct err err;
-    job_row(&row, &table_steps);
-    job_set(&row, &table_steps, "step", 0);
-    job_set(&row, &table_steps, "steady", true);
-    job_set(&row, &table_steps, "begin_ns", 0);
-    job_set(&row, &table_steps, "window_ns", 1000 * (int64_t)MS);
-    assert_true(row_end(&row, &table_steps, report, &err));
+    row_i64(&row, STEPS_STEP, 0);
+    row_bool(&row, STEPS_STEADY, true);
+    row_i64(&row, STEPS_BEGIN_NS, 0);
+    row_i64(&row, STEPS_WINDOW_NS, 1000 * (int64_t)MS);
+    assert_true(row_end(&row, report, &err));
     for (size_t i = 0; i < count; i++) {
         const struct table_desc *desc = &table_comm_calls;
-        job_row(&row, desc);
+        row = (struct row){.desc = &table_comm_calls};
         for (unsigned c = 0; c < desc->column_count; c++)
-            if (desc->columns[c].type == COLUMN_I64 &&
-                !str_equal(str_of(desc->columns[c].name), STR("sequence")))
-                row.cells[c] = cell_i64(0);
-        job_set(&row, desc, "op", calls[i].op);
-        job_set(&row, desc, "begin_ns", calls[i].begin_ns);
-        job_set(&row, desc, "dur_ns", calls[i].end_ns - calls[i].begin_ns);
-        job_set(&row, desc, "exposed_ns", calls[i].exposed_ns);
-        job_set(&row, desc, "part", calls[i].part);
+            if (desc->columns[c].type == COLUMN_I64 && COMM_CALLS_OP + c != COMM_CALLS_SEQUENCE)
+                row_i64(&row, COMM_CALLS_OP + c, 0);
+        row_i64(&row, COMM_CALLS_OP, calls[i].op);
+        row_i64(&row, COMM_CALLS_BEGIN_NS, calls[i].begin_ns);
+        row_i64(&row, COMM_CALLS_DUR_NS, calls[i].end_ns - calls[i].begin_ns);
+        row_i64(&row, COMM_CALLS_EXPOSED_NS, calls[i].exposed_ns);
+        row_i64(&row, COMM_CALLS_PART, calls[i].part);
         if (calls[i].exposed_at)
-            job_set_text(&row, desc, "exposed_at", calls[i].exposed_at);
-        assert_true(row_end(&row, desc, report, &err));
+            row_word(&row, COMM_CALLS_EXPOSED_AT, calls[i].exposed_at);
+        assert_true(row_end(&row, report, &err));
     }
 }
 

@@ -377,20 +377,19 @@ enum { RING_RANKS = 4, RING_OPS = 5, RING_STEPS = 6 };
 
 static void add_ring_op(int64_t rank, const char *kind, const char *phase, struct report *report)
 {
-    struct row row;
+    struct row row = {.desc = &table_comm_ops};
     struct err err;
-    job_row(&row, &table_comm_ops);
-    job_set_text(&row, &table_comm_ops, "process_group", phase ? "cp" : "world");
-    job_set_text(&row, &table_comm_ops, "group_ranks", "[0, 1, 2, 3]");
-    job_set(&row, &table_comm_ops, "group_size", RING_RANKS);
-    job_set_text(&row, &table_comm_ops, "kind", kind);
-    job_set(&row, &table_comm_ops, "bytes", 1000);
+    row_word(&row, COMM_OPS_PROCESS_GROUP, phase ? "cp" : "world");
+    row_word(&row, COMM_OPS_GROUP_RANKS, "[0, 1, 2, 3]");
+    row_i64(&row, COMM_OPS_GROUP_SIZE, RING_RANKS);
+    row_word(&row, COMM_OPS_KIND, kind);
+    row_i64(&row, COMM_OPS_BYTES, 1000);
     if (phase) {
         int64_t next = str_equal(str_of(kind), STR("send")) ? 1 : RING_RANKS - 1;
-        job_set(&row, &table_comm_ops, "peer", (rank + next) % RING_RANKS);
-        job_set_text(&row, &table_comm_ops, "phase", phase);
+        row_i64(&row, COMM_OPS_PEER, (rank + next) % RING_RANKS);
+        row_word(&row, COMM_OPS_PHASE, phase);
     }
-    assert_true(row_end(&row, &table_comm_ops, report, &err));
+    assert_true(row_end(&row, report, &err));
 }
 
 // Ranks pass data on in both passes and reduce at the end; rank 2 computes longer before that.
@@ -416,11 +415,10 @@ static void add_ring_rank(int64_t rank, struct run_comm *comm, struct err *err)
             call.recorded_end_ns = now_ns + op * 100000 + (op == RING_OPS - 1 ? 300000 : 50000);
             assert_true(job_add_call(&job, &call, &report, err));
         }
-        struct row row;
-        job_row(&row, &table_steps);
-        job_set(&row, &table_steps, "step", step);
-        job_set(&row, &table_steps, "steady", step > 0);
-        assert_true(row_end(&row, &table_steps, &report, err));
+        struct row row = {.desc = &table_steps};
+        row_i64(&row, STEPS_STEP, step);
+        row_bool(&row, STEPS_STEADY, step > 0);
+        assert_true(row_end(&row, &report, err));
     }
     assert_true(run_comm_add(comm, rank, &report, err));
     arena_free(&arena);
@@ -455,11 +453,10 @@ static void kernels_without_metadata_are_not_matched(void **state)
         struct arena arena;
         arena_init(&arena, NULL);
         struct report report = {.arena = &arena};
-        struct row row;
-        job_row(&row, &table_comm_ops);
-        job_set_text(&row, &table_comm_ops, "kind", "send_recv");
-        job_set_text(&row, &table_comm_ops, "kernel", "ncclKernel_SendRecv");
-        assert_true(row_end(&row, &table_comm_ops, &report, &err));
+        struct row row = {.desc = &table_comm_ops};
+        row_word(&row, COMM_OPS_KIND, "send_recv");
+        row_word(&row, COMM_OPS_KERNEL, "ncclKernel_SendRecv");
+        assert_true(row_end(&row, &report, &err));
         struct job job = {0};
         for (int i = 0; i < 3; i++)
             assert_true(job_add_call(
@@ -487,16 +484,15 @@ static void groups_that_no_list_tells_apart_have_no_ranks(void **state)
         arena_init(&arena, NULL);
         struct report report = {.arena = &arena};
         struct job job = {0};
-        struct row row;
-        job_row(&row, &table_comm_ops);
-        job_set_text(&row, &table_comm_ops, "process_group", "1");
-        job_set(&row, &table_comm_ops, "group_size", 2);
-        job_set_text(&row, &table_comm_ops, "kind", "all_reduce");
-        assert_true(row_end(&row, &table_comm_ops, &report, err));
-        job_row(&row, &table_steps);
-        job_set(&row, &table_steps, "step", 0);
-        job_set(&row, &table_steps, "steady", true);
-        assert_true(row_end(&row, &table_steps, &report, err));
+        struct row row = {.desc = &table_comm_ops};
+        row_word(&row, COMM_OPS_PROCESS_GROUP, "1");
+        row_i64(&row, COMM_OPS_GROUP_SIZE, 2);
+        row_word(&row, COMM_OPS_KIND, "all_reduce");
+        assert_true(row_end(&row, &report, err));
+        row = (struct row){.desc = &table_steps};
+        row_i64(&row, STEPS_STEP, 0);
+        row_bool(&row, STEPS_STEADY, true);
+        assert_true(row_end(&row, &report, err));
         assert_true(job_add_call(&job, &(struct job_call){.recorded_end_ns = 50}, &report, err));
         assert_true(run_comm_add(&solved.comm, r, &report, err));
         arena_free(&arena);
@@ -522,18 +518,17 @@ static void tokens_of_ever_other_sizes_are_one_row(void **state)
             arena_init(&arena, NULL);
             struct report report = {.arena = &arena};
             struct job job = {0};
-            struct row row;
-            job_row(&row, &table_steps);
-            job_set(&row, &table_steps, "step", 0);
-            job_set(&row, &table_steps, "steady", true);
-            assert_true(row_end(&row, &table_steps, &report, err));
+            struct row row = {.desc = &table_steps};
+            row_i64(&row, STEPS_STEP, 0);
+            row_bool(&row, STEPS_STEADY, true);
+            assert_true(row_end(&row, &report, err));
             for (int op = 0; op < sizes; op++) {
-                job_row(&row, &table_comm_ops);
-                job_set_text(&row, &table_comm_ops, "process_group", "ep");
-                job_set(&row, &table_comm_ops, "group_size", 2);
-                job_set_text(&row, &table_comm_ops, "kind", "all_to_all");
-                job_set(&row, &table_comm_ops, "bytes", 1000 + op);
-                assert_true(row_end(&row, &table_comm_ops, &report, err));
+                row = (struct row){.desc = &table_comm_ops};
+                row_word(&row, COMM_OPS_PROCESS_GROUP, "ep");
+                row_i64(&row, COMM_OPS_GROUP_SIZE, 2);
+                row_word(&row, COMM_OPS_KIND, "all_to_all");
+                row_i64(&row, COMM_OPS_BYTES, 1000 + op);
+                assert_true(row_end(&row, &report, err));
                 struct job_call call = {.op = op, .begin_ns = 100 * op};
                 call.recorded_end_ns = call.begin_ns + 50;
                 assert_true(job_add_call(&job, &call, &report, err));
@@ -562,9 +557,9 @@ static void a_call_of_no_operation_is_refused(void **state)
     struct arena arena;
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};
-    struct row row;
-    job_row(&row, &table_comm_ops);
-    assert_true(row_end(&row, &table_comm_ops, &report, &err));
+    struct row row = {.desc = &table_comm_ops};
+
+    assert_true(row_end(&row, &report, &err));
     struct job job = {0};
     assert_true(job_add_call(&job, &(struct job_call){.op = 1}, &report, &err));
     assert_true(run_comm_open(&comm, 1, &budget, &err));

@@ -51,22 +51,20 @@ static void end(struct hand *hand)
 
 static void add_kind(struct report *report, const struct kind *kind, struct err *err)
 {
-    struct row row = {0};
-    row_word(&row, kind->kernel);
-    row_word(&row, kind->basis);
-    row_i64(&row, kind->work);
-    row_i64(&row, kind->calls);
-    row_i64(&row, kind->calls * kind->call_ns);
-    assert_true(row_end(&row, &table_kernel_rates, report, err));
+    struct row row = {.desc = &table_kernel_rates};
+    row_word(&row, KERNEL_RATES_KERNEL, kind->kernel);
+    row_word(&row, KERNEL_RATES_BASIS, kind->basis);
+    row_i64(&row, KERNEL_RATES_WORK, kind->work);
+    row_i64(&row, KERNEL_RATES_CALLS, kind->calls);
+    row_i64(&row, KERNEL_RATES_TOTAL_NS, kind->calls * kind->call_ns);
+    assert_true(row_end(&row, report, err));
 }
 
 static void add_summary(struct report *report, struct err *err)
 {
-    struct cell cells[TABLE_MAX_COLUMNS];
-    for (unsigned c = 0; c < table_summary.column_count; c++)
-        cells[c] = cell_null();
-    cells[table_column(&table_summary, "steady_steps")] = cell_i64(STEPS);
-    assert_true(report_add(report, &table_summary, cells, err));
+    struct row row = {.desc = &table_summary};
+    row_i64(&row, SUMMARY_STEADY_STEPS, STEPS);
+    assert_true(row_end(&row, report, err));
 }
 
 static void add_job_rank(struct hand *hand, const struct kind *kinds, size_t count, uint32_t job)
