@@ -168,6 +168,13 @@ uint64_t unpack_bytes(const struct unpack *unpack)
     return unpack->bytes;
 }
 
+uint64_t unpack_taken(const struct unpack *unpack)
+{
+    if (!unpack->seeks)
+        return source_consumed(unpack->source);
+    return unpack->taken < unpack->size ? unpack->taken : unpack->size;
+}
+
 void unpack_close(struct unpack *unpack)
 {
     if (!unpack)
@@ -304,20 +311,14 @@ struct member_source {
     struct err error;      // of the last read; every later one fails the same way
 };
 
-static uint64_t taken(const struct unpack *unpack)
-{
-    if (!unpack->seeks)
-        return source_consumed(unpack->source);
-    return unpack->taken < unpack->size ? unpack->taken : unpack->size;
-}
-
 static bool within_limits(const struct unpack *unpack, struct err *err)
 {
     const struct unpack_limits *limits = &unpack->limits;
     if (unpack->bytes > limits->max_bytes)
         return err_set(err, ERR_LIMIT, "unpacks to more than %" PRIu64 " GiB",
                        limits->max_bytes >> 30);
-    if (unpack->bytes > RATIO_FREE_BYTES && unpack->bytes / limits->max_ratio > taken(unpack))
+    if (unpack->bytes > RATIO_FREE_BYTES &&
+        unpack->bytes / limits->max_ratio > unpack_taken(unpack))
         return err_set(err, ERR_LIMIT,
                        "unpacks to more than %" PRIu64 " times its size, which no traces do",
                        limits->max_ratio);
@@ -350,7 +351,7 @@ static void member_close(struct source *source)
 static uint64_t member_consumed(const struct source *source)
 {
     const struct member_source *member = (const struct member_source *)source;
-    return taken(member->unpack) - member->taken_before;
+    return unpack_taken(member->unpack) - member->taken_before;
 }
 
 static const struct source_ops member_ops = {
@@ -411,6 +412,6 @@ struct source *unpack_source(struct unpack *unpack, struct err *err)
     }
     member->source.ops = &member_ops;
     member->unpack = unpack;
-    member->taken_before = taken(unpack);
+    member->taken_before = unpack_taken(unpack);
     return &member->source;
 }

@@ -54,6 +54,8 @@ const struct route routes[] = {
     {"GET", "/api/v1/uploads/{upload}", SCOPE_READ | SCOPE_UPLOAD, api_get_upload, NULL},
     {"GET", RUN "/ranks/{rank}/trace", SCOPE_READ, api_get_trace, NULL},
     {"PUT", RUN "/ranks/{rank}/trace", SCOPE_UPLOAD, upload_put, NULL},
+    {"GET", RUN "/inputs", SCOPE_READ, api_list_inputs, NULL},
+    {"GET", "/api/v1/inputs/{input}/file", SCOPE_READ, api_get_input_file, NULL},
 
     {"OPTIONS", TUS, SCOPE_OPEN, tus_options, NULL},
     {"POST", TUS, SCOPE_UPLOAD, tus_post, NULL},

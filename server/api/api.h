@@ -72,4 +72,8 @@ bool api_list_audit(struct request *request, struct response *response, struct e
 bool api_get_upload(struct request *request, struct response *response, struct err *err);
 bool api_get_trace(struct request *request, struct response *response, struct err *err);
 
+// Archives and their members (api_inputs.c).
+bool api_list_inputs(struct request *request, struct response *response, struct err *err);
+bool api_get_input_file(struct request *request, struct response *response, struct err *err);
+
 #endif

@@ -5,6 +5,7 @@
 #include "analysis/report/tables.h"
 #include "ingest/base/clock.h"
 #include "server/api/table_reply.h"
+#include "server/store/store_inputs.h"
 
 static void key(struct buf *out, const char *name)
 {
@@ -333,6 +334,22 @@ static void upload_traces_json(const struct request *request, const struct api_u
     buf_putc(out, ']');
 }
 
+// Archives and those of their members that are no traces.
+static void upload_inputs_json(const struct request *request, const struct upload *upload,
+                               struct buf *out)
+{
+    bool any = false;
+    buf_putc(out, '[');
+    for (size_t i = 0; i < upload->input_count; i++) {
+        if (upload->inputs[i].trace_id.len)
+            continue;
+        buf_puts(out, any ? "," : "");
+        api_input_json(request, &upload->inputs[i], out);
+        any = true;
+    }
+    buf_putc(out, ']');
+}
+
 bool api_upload_json(const struct request *request, const struct api_upload *what, struct buf *out,
                      struct err *err)
 {
@@ -357,6 +374,8 @@ bool api_upload_json(const struct request *request, const struct api_upload *wha
     buf_json(out, what->upload->id);
     key(out, "traces");
     upload_traces_json(request, what, &doubts.table, out);
+    key(out, "inputs");
+    upload_inputs_json(request, what->upload, out);
     buf_putc(out, '}');
     return true;
 }

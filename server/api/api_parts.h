@@ -75,6 +75,18 @@ struct api_upload {
 MUST_CHECK bool api_upload_json(const struct request *request, const struct api_upload *what,
                                 struct buf *out, struct err *err);
 
+// Sends a stored file as an attachment. 403 if it may hold secrets and the sender is no admin.
+struct api_file {
+    struct str sha256, name;
+    int64_t secrets; // that it holds; -1 unknown
+};
+MUST_CHECK bool api_send_file(struct request *request, struct response *response,
+                              const struct api_file *file, struct err *err);
+
+// An archive or a member of one (api_inputs.c).
+struct input_row;
+void api_input_json(const struct request *request, const struct input_row *input, struct buf *out);
+
 // "key=value" of a tag or of metadata (what), from a query or form field. ERR_USAGE.
 MUST_CHECK bool api_parse_pair(const char *what, struct str text, struct run_tag *pair,
                                struct err *err);

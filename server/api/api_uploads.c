@@ -4,7 +4,6 @@
 
 #include "analysis/report/row.h"
 #include "server/api/table_reply.h"
-#include "server/http/file_range.h"
 #include "server/store/server_tables.h"
 
 static const char *const no_parameters[] = {NULL};
@@ -67,45 +66,6 @@ bool api_get_upload(struct request *request, struct response *response, struct e
 
 // --- the bytes as uploaded ----------------------------------------------------------------------
 
-// RFC 6266: a plain form that every client understands, and the true name in UTF-8.
-static void name_file(struct request *request, struct response *response, struct str name)
-{
-    static const char hex[] = "0123456789ABCDEF";
-    struct buf plain = {0}, encoded = {0};
-    for (size_t i = 0; i < name.len; i++) {
-        unsigned char c = (unsigned char)name.at[i];
-        bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-        bool safe = letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-        buf_putc(&plain, safe ? (char)c : '_');
-        if (safe)
-            buf_putc(&encoded, (char)c);
-        else
-            buf_printf(&encoded, "%%%c%c", hex[c >> 4], hex[c & 15]);
-    }
-    if (!plain.failed && !encoded.failed && name.len)
-        response_header(response, request->arena, "Content-Disposition",
-                        "attachment; filename=\"%s\"; filename*=UTF-8''%s", plain.at, encoded.at);
-    else
-        response_header(response, request->arena, "Content-Disposition", "attachment");
-    buf_free(&plain);
-    buf_free(&encoded);
-}
-
-// What looks like a secret in a file is shown nowhere else; until the file was read this is not
-// known.
-static bool may_have(struct request *request, struct response *response,
-                     const struct trace_row *trace, struct err *err)
-{
-    if (trace->secrets == 0 || request->who.scopes & SCOPE_ADMIN)
-        return true;
-    response->fix =
-        STR("ask someone with the scope admin for the file, or wait until it has been analyzed");
-    return response_refuse(
-        response, err, (struct refusal){403, "secrets"},
-        "the file %s text that looks like secrets: only the scope admin may download it",
-        trace->secrets > 0 ? "holds" : "may hold");
-}
-
 bool api_get_trace(struct request *request, struct response *response, struct err *err)
 {
     const struct intake *intake = request->services->intake;
@@ -120,16 +80,8 @@ bool api_get_trace(struct request *request, struct response *response, struct er
         return err_set(err, ERR_USAGE, "found rank '%.*s', expected a number",
                        (int)(request->captures[1].len < 20 ? request->captures[1].len : 20),
                        request->captures[1].at);
-    if (!store_find_rank(intake->store, run.id, rank, request->arena, &trace, err) ||
-        !may_have(request, response, &trace, err))
+    if (!store_find_rank(intake->store, run.id, rank, request->arena, &trace, err))
         return false;
-    if (response_unchanged(request, response, "%.*s", (int)trace.sha256.len, trace.sha256.at))
-        return true;
-    char *sha256 = arena_strdup(request->arena, trace.sha256, err);
-    if (!sha256 ||
-        !blob_open_read(intake->blobs, sha256, &response->fd, &response->file_bytes, err))
-        return false;
-    response->type = "application/octet-stream";
-    name_file(request, response, trace.filename);
-    return file_range_apply(request, response, err);
+    struct api_file file = {trace.sha256, trace.filename, trace.secrets};
+    return api_send_file(request, response, &file, err);
 }

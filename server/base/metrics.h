@@ -49,6 +49,7 @@ enum metric_time {
     METRIC_TIME_REQUEST, // from head received to answer sent; includes health, readiness, uploads
     METRIC_TIME_TRACE_JOB,
     METRIC_TIME_RUN_JOB,
+    METRIC_TIME_UNPACK_JOB,
     METRIC_TIME_COUNT
 };
 

@@ -5,6 +5,7 @@
 
 #include "server/jobs/job_ranks.h"
 #include "server/jobs/job_wire.h"
+#include "server/jobs/members.h"
 #include "server/jobs/sandbox.h"
 #include "server/jobs/shared_page.h"
 
@@ -93,11 +94,27 @@ static bool join_ranks(const struct job_order *order, struct cores *cores, struc
            report_parts_write(report, run_tables, JOB_FD_TABLES, err);
 }
 
+// The keep is the file of bytes.
+static bool unpack(const struct job_order *order, struct progress *progress, struct err *err)
+{
+    struct members_work work = {.input = JOB_FD_INPUT,
+                                .bytes = JOB_FD_KEEP,
+                                .list = JOB_FD_TABLES,
+                                .max_bytes = order->unpack_bytes,
+                                .memory_bytes = order->memory_bytes,
+                                .progress = progress};
+    return members_write(&work, err);
+}
+
 static void work(const struct job_order *order, struct cores *cores, struct progress *progress,
                  struct report *report, struct job_reply *reply)
 {
     if (order->joins) {
         reply->ok = join_ranks(order, cores, report, &reply->err);
+        return;
+    }
+    if (order->unpacks) {
+        reply->ok = unpack(order, progress, &reply->err);
         return;
     }
     struct pipeline_files files = {.input = order->has_input ? JOB_FD_INPUT : -1,

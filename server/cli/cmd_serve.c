@@ -117,6 +117,7 @@ static bool start_jobs(struct service *service, struct err *err)
         .memory_bytes = service->options.job_memory_bytes,
         .tables_bytes = service->options.max_tables_bytes,
         .min_free_bytes = service->options.min_free_bytes,
+        .quota = serve_quota(&service->options),
         .job_seconds = service->options.job_seconds > 0 ? service->options.job_seconds : 0,
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,

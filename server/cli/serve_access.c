@@ -17,6 +17,13 @@ static void say_what_is_odd(const struct serve_options *options, const struct ac
                  "authenticate users in front of it");
 }
 
+struct quota_limits serve_quota(const struct serve_options *options)
+{
+    return (struct quota_limits){.day_bytes = as_limit(options->quota_day_bytes),
+                                 .stored_bytes = as_limit(options->quota_stored_bytes),
+                                 .in_flight = options->quota_in_flight};
+}
+
 bool serve_access_open(struct serve_access *guards, const struct serve_options *options,
                        struct store *store, struct err *err)
 {
@@ -30,9 +37,7 @@ bool serve_access_open(struct serve_access *guards, const struct serve_options *
         .proxy_user_header = options->proxy_user_header,
         .proxy_admins = options->proxy_admins,
     };
-    struct quota_limits limits = {.day_bytes = as_limit(options->quota_day_bytes),
-                                  .stored_bytes = as_limit(options->quota_stored_bytes),
-                                  .in_flight = options->quota_in_flight};
+    struct quota_limits limits = serve_quota(options);
     guards->access = access_open(&config, err);
     if (!guards->access)
         return false;

@@ -14,6 +14,9 @@ struct serve_access {
     struct audit *audit;
 };
 
+// The limits of whoever has none of their own.
+struct quota_limits serve_quota(const struct serve_options *options);
+
 // Pair with serve_access_close, whether it failed or not.
 MUST_CHECK bool serve_access_open(struct serve_access *guards, const struct serve_options *options,
                                   struct store *store, struct err *err);

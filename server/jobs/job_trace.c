@@ -3,20 +3,16 @@
 #include "server/jobs/job_trace.h"
 
 #include "server/base/metrics.h"
-#include "server/files/scrub.h"
+#include "server/jobs/job_input.h"
 #include "server/jobs/sandbox.h"
 
-#include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 #include "ingest/trace/trace_file_open.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define BELIEVED_NS ((int64_t)3600 * 1000000000) // how long a file counts as sound that was hashed
 
 #define GIB ((uint64_t)1 << 30)
 #define MIB ((uint64_t)1 << 20)
@@ -34,61 +30,11 @@ struct attempt {
 
 // --- files --------------------------------------------------------------------------------------
 
-// What is gone stays gone, but descriptors and memory come back.
-static bool passes(int number)
-{
-    return number == EMFILE || number == ENFILE || number == ENOMEM;
-}
-
 // The upload may be missing while there is a kept trace.
 static bool open_input(struct attempt *attempt, struct err *err)
 {
-    uint64_t bytes;
-    errno = 0;
-    if (blob_open_read(attempt->site->config->blobs, attempt->job->sha256.at, &attempt->files.input,
-                       &bytes, err))
-        return true;
-    attempt->files.input = -1;
-    if (passes(errno))
-        err->code = ERR_BUSY;
-    return err->code == ERR_NOT_FOUND && attempt->files.kept >= 0;
-}
-
-static bool goes_on(void *context, int64_t ns)
-{
-    const struct progress *progress = context;
-    (void)ns;
-    return !progress->cancel;
-}
-
-// Reads and hashes the upload, and notes what it finds.
-static bool hash_upload(const struct attempt *attempt, struct err *err)
-{
-    const struct jobs_config *config = attempt->site->config;
-    const struct job *job = attempt->job;
-    struct scrub_pace pace = {.wait = goes_on, .context = attempt->progress};
-    struct store_blob blob = {.bytes = job->bytes};
-    char path[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
-    struct err ignored;
-    snprintf(blob.sha256, sizeof blob.sha256, "%s", job->sha256.at);
-    blob_path(config->blobs, blob.sha256, path);
-    if (!scrub_file(path, &blob, &pace, damage, err))
-        return false;
-    if (!store_note_scrub(config->store, blob.sha256, damage, &ignored))
-        log_warn("job %lld: how its file is was not noted: %s", (long long)job->id, ignored.msg);
-    return !damage[0] || err_set(err, ERR_FORMAT, "the stored file %s: upload it again", damage);
-}
-
-// Figures of bytes that nobody sent would be wrong without a word. What came or was looked at a
-// moment ago is believed.
-static bool check_upload(const struct attempt *attempt, struct err *err)
-{
-    int64_t sound_ns = 0;
-    if (!store_blob_sound_ns(attempt->site->config->store, attempt->job->sha256, &sound_ns, err))
-        return false;
-    int64_t age_ns = clock_wall_ns() - sound_ns;
-    bool is_fresh = attempt->files.input >= 0 && age_ns >= 0 && age_ns < BELIEVED_NS;
-    return is_fresh || hash_upload(attempt, err);
+    return job_input_open(attempt->site->config, attempt->job, &attempt->files.input, err) ||
+           (err->code == ERR_NOT_FOUND && attempt->files.kept >= 0);
 }
 
 static bool open_files(struct attempt *attempt, struct err *err)
@@ -99,7 +45,9 @@ static bool open_files(struct attempt *attempt, struct err *err)
     files->kept = open(attempt->kept_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     bool is_there = open_input(attempt, err);
     bool is_read = files->kept < 0 && (is_there || err->code == ERR_NOT_FOUND);
-    if ((is_read && !check_upload(attempt, err)) || !is_there)
+    if ((is_read && !job_input_check(attempt->site->config, attempt->job, files->input,
+                                     attempt->progress, err)) ||
+        !is_there)
         return false;
     unlink(attempt->part_path); // of a job that was interrupted
     files->keep =
@@ -181,8 +129,7 @@ static struct job_order order_of(const struct attempt *attempt)
     return order;
 }
 
-// Once per service: what protects it less than it could.
-static void tell_walls(struct job_site *site, unsigned walls)
+void job_tell_walls(struct job_site *site, unsigned walls)
 {
     if (walls == SANDBOX_ALL || atomic_exchange(&site->told_walls, true))
         return;
@@ -204,7 +151,7 @@ static bool read_files(struct attempt *attempt, struct job_death *death, struct 
                                   .job_id = attempt->job->id};
     if (!job_child_run(&task, &attempt->reply, death, err))
         return false;
-    tell_walls(attempt->site, attempt->reply.walls);
+    job_tell_walls(attempt->site, attempt->reply.walls);
     if (!attempt->reply.ok)
         *err = attempt->reply.err;
     return attempt->reply.ok;

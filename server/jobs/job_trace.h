@@ -12,8 +12,12 @@ struct job_site {
     const struct jobs_config *config;
     struct cores *cores;
     int cores_fd;
+    struct jobs *jobs;       // to wake when there is more to do
     _Atomic bool told_walls; // that the sandbox lacks something
 };
+
+// Logs, once per service, what protects it less than it could.
+void job_tell_walls(struct job_site *site, unsigned walls);
 
 // How long a file of so many bytes may take.
 int64_t job_trace_seconds(const struct jobs_config *config, int64_t bytes);

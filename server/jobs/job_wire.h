@@ -16,7 +16,7 @@ enum job_fd {
     JOB_FD_INPUT,
     JOB_FD_KEPT,
     JOB_FD_KEEP,
-    JOB_FD_TABLES, // what it found: report_parts.h
+    JOB_FD_TABLES, // what it found: report_parts.h, or members.h
     JOB_FD_CORES,  // struct cores_page
     JOB_FD_PAGE,   // struct job_page
     JOB_FD_COUNT
@@ -30,6 +30,8 @@ struct job_order {
     uint64_t tables_bytes;                           // most that its tables take, 0: any
     bool has_input, has_kept, has_keep;              // which descriptors there are
     bool joins;                                      // the ranks that the input holds
+    bool unpacks;                                    // the archive that the input is
+    uint64_t unpack_bytes;                           // most that its members may take
     struct analysis_options options;                 // without cores
     struct peaks peaks;                              // what options.peaks points to after reading
 };

@@ -4,6 +4,7 @@
 
 #include "server/base/metrics.h"
 #include "server/jobs/job_run.h"
+#include "server/jobs/job_unpack.h"
 #include "server/store/store_tracking.h"
 
 #include "ingest/base/clock.h"
@@ -172,16 +173,21 @@ static void settle_death(struct work *work, const struct job_death *death)
 static bool do_job(struct work *work, struct job_death *death, struct err *err)
 {
     struct jobs *jobs = work->jobs;
-    return work->job.kind == JOB_TRACE
-               ? job_trace_run(&jobs->site, &work->job, &work->progress, death, err)
-               : job_run_join(&jobs->site, &work->job, &work->progress, death, err);
+    switch (work->job.kind) {
+    case JOB_TRACE: return job_trace_run(&jobs->site, &work->job, &work->progress, death, err);
+    case JOB_UNPACK: return job_unpack_run(&jobs->site, &work->job, &work->progress, death, err);
+    case JOB_RUN: break;
+    }
+    return job_run_join(&jobs->site, &work->job, &work->progress, death, err);
 }
 
 static void count_end(const struct work *work, bool ok, const struct err *err, int64_t took_ns)
 {
     struct metrics *metrics = work->jobs->config.metrics;
-    bool is_trace = work->job.kind == JOB_TRACE;
-    metrics_time(metrics, is_trace ? METRIC_TIME_TRACE_JOB : METRIC_TIME_RUN_JOB, took_ns);
+    static const enum metric_time times[] = {[JOB_TRACE] = METRIC_TIME_TRACE_JOB,
+                                             [JOB_RUN] = METRIC_TIME_RUN_JOB,
+                                             [JOB_UNPACK] = METRIC_TIME_UNPACK_JOB};
+    metrics_time(metrics, times[work->job.kind], took_ns);
     metrics_add(metrics,
                 ok                           ? METRIC_JOBS_DONE
                 : err->code == ERR_CANCELLED ? METRIC_JOBS_CANCELLED
@@ -387,6 +393,7 @@ static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, 
     cores_share(&jobs->cores, &jobs->cores_page->free, NULL);
     recount_cores(jobs);
     jobs->site.config = &jobs->config;
+    jobs->site.jobs = jobs;
     jobs->site.cores = &jobs->cores;
     init_lock(jobs);
     jobs->loop = loop;
@@ -458,12 +465,12 @@ void jobs_wake(struct jobs *jobs)
     pthread_mutex_unlock(&jobs->lock);
 }
 
-bool jobs_progress(struct jobs *jobs, struct str trace_id, double *share)
+bool jobs_progress(struct jobs *jobs, struct str id, double *share)
 {
     bool found = false;
     pthread_mutex_lock(&jobs->lock);
     for (const struct work *work = jobs->working; work && !found; work = work->next) {
-        found = str_equal(work->job.trace_id, trace_id);
+        found = str_equal(work->job.trace_id, id) || str_equal(work->job.input_id, id);
         double bytes = work->job.bytes > 0 ? (double)work->job.bytes : 1;
         if (found)
             *share = (double)work->progress.done_bytes / bytes;

@@ -5,6 +5,7 @@
 #ifndef SERVER_JOBS_H
 #define SERVER_JOBS_H
 
+#include "server/base/principal.h"
 #include "server/files/blob.h"
 #include "server/store/store.h"
 
@@ -20,6 +21,7 @@ struct jobs_config {
     uint64_t memory_bytes;     // budget of one job, 0 none
     uint64_t tables_bytes;     // most that the tables of a trace or a run take, 0: any
     uint64_t min_free_bytes;   // disk space of which joining a run leaves half
+    struct quota_limits quota; // of whoever has none of their own
     int64_t job_seconds;       // that reading one file may take; 0: as its size lets expect
     unsigned cores;            // of the machine; 0: found out
     uint64_t lease_check_ms;   // how often leases are renewed, 0: well before they end
@@ -41,8 +43,8 @@ void jobs_close(struct jobs *jobs); // NULL is allowed
 // There is something new in the queue.
 void jobs_wake(struct jobs *jobs);
 
-// How far a trace's job is, 0..1. False when it is not working now.
-bool jobs_progress(struct jobs *jobs, struct str trace_id, double *share);
+// How far the job of a trace or an archive is, 0..1. False when it is not working now.
+bool jobs_progress(struct jobs *jobs, struct str id, double *share);
 
 // Asks a trace's job to stop if it works now; the trace's row is gone.
 void jobs_cancel_trace(struct jobs *jobs, struct str trace_id);

@@ -212,13 +212,18 @@ struct trace_part {
     int64_t bytes;
     struct str filename; // display only
     int64_t rank;        // as a field said, or STORE_NO_RANK
+    struct str archive;  // the format word of what becomes an input (store_inputs.h), "": a trace
 };
+
+struct input_row;
 
 struct upload {
     struct str id, run_id;
     int64_t created_ns;
     struct trace_row *traces; // in the order of the parts
     size_t count;
+    struct input_row *inputs; // archives, each followed by its members
+    size_t input_count;
     bool all_existing; // nothing new came
 };
 
@@ -325,14 +330,15 @@ struct trace_result {
 
 // --- jobs (used by jobs.c) ----------------------------------------------------------------------
 
-enum job_kind { JOB_TRACE, JOB_RUN };
+enum job_kind { JOB_TRACE, JOB_RUN, JOB_UNPACK };
 
 struct job {
     int64_t id;
     enum job_kind kind;
     struct str run_id;
     struct str trace_id; // JOB_TRACE
-    struct str sha256;   // JOB_TRACE: the blob
+    struct str input_id; // JOB_UNPACK: the archive
+    struct str sha256;   // not JOB_RUN: the blob
     int64_t bytes;       // of the blob
     int64_t attempt;     // 1, 2, 3, ...
 
@@ -419,7 +425,8 @@ MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct 
 // Jobs that wait or work, for readiness and back-pressure.
 MUST_CHECK bool store_count_jobs(struct store *store, uint64_t *open, struct err *err);
 
-// True in *open while a trace of the upload, or the joining of its run, waits or works.
+// True in *open while a trace or an archive of the upload, or the joining of a run that it has
+// traces in, waits or works.
 MUST_CHECK bool store_upload_open(struct store *store, struct str upload_id, bool *open,
                                   struct err *err);
 

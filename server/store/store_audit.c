@@ -105,14 +105,15 @@ bool store_quota_use(struct store *store, struct str who, int64_t day, struct qu
                   "(SELECT sum(bytes + made) FROM trace_owner WHERE who = ?1), "
                   "(SELECT sum(flushed) FROM resumable WHERE owner = ?1 AND upload_id IS NULL "
                   "AND refused IS NULL), "
-                  "(SELECT sum(made) FROM stored_run WHERE owner = ?1)",
+                  "(SELECT sum(made) FROM stored_run WHERE owner = ?1), "
+                  "(SELECT sum(bytes) FROM input WHERE owner = ?1 AND blob IS NOT NULL)",
                   err);
     sql_bind_text(&stmt, who);
     sql_bind_i64(&stmt, day);
     if (sql_row(&stmt))
-        *use = (struct quota_use){sql_i64_or(&stmt, 0, 0), sql_i64_or(&stmt, 1, 0) +
-                                                               sql_i64_or(&stmt, 2, 0) +
-                                                               sql_i64_or(&stmt, 3, 0)};
+        *use = (struct quota_use){sql_i64_or(&stmt, 0, 0),
+                                  sql_i64_or(&stmt, 1, 0) + sql_i64_or(&stmt, 2, 0) +
+                                      sql_i64_or(&stmt, 3, 0) + sql_i64_or(&stmt, 4, 0)};
     return txn_end(&txn, sql_end(&stmt), err);
 }
 

@@ -125,7 +125,7 @@ static bool restore_run(struct db *db, struct str id, struct err *err)
                   err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && queue_missing(db, id, err);
+    return sql_run(&stmt) && queue_missing(db, id, err) && inputs_queue_again(db, id, err);
 }
 
 bool store_restore_run(struct store *store, struct str id, struct err *err)
@@ -144,7 +144,8 @@ bool store_restore_run(struct store *store, struct str id, struct err *err)
     "SELECT id, coalesce(deleted_name, name), project, series, deleted_by, created_ns, "       \
     "max(created_ns, coalesce(restored_ns, 0)), coalesce(deleted_ns, 0), revision, received, " \
     "EXISTS (SELECT 1 FROM baseline WHERE run_id = stored_run.id), "                           \
-    "EXISTS (SELECT 1 FROM job WHERE run_id = stored_run.id AND kind IN ('trace', 'run') "     \
+    "EXISTS (SELECT 1 FROM job WHERE run_id = stored_run.id AND kind IN ('trace', 'run', "     \
+    "'unpack') "                                                                               \
     "AND state IN ('queued', 'running')) "
 
 #define SELECT_TRACES                                                                           \
@@ -161,6 +162,20 @@ bool store_restore_run(struct store *store, struct str id, struct err *err)
 #define TRACES_IN_BIN                                         \
     "FROM stored_run AS r CROSS JOIN trace ON run_id = r.id " \
     "WHERE r.deleted_ns IS NOT NULL ORDER BY r.deleted_ns, r.id"
+
+// Archives and attachments; one that a trace has too counts there.
+#define SELECT_INPUTS                                                                 \
+    "SELECT input.run_id, CASE WHEN input.id = (SELECT other.id FROM input AS other " \
+    "WHERE other.blob = input.blob ORDER BY other.created_ns, other.id LIMIT 1) "     \
+    "AND NOT EXISTS (SELECT 1 FROM trace WHERE trace.sha256 = input.blob) "           \
+    "THEN input.bytes ELSE 0 END "
+#define INPUTS_OF_ALL                                         \
+    "FROM stored_run AS r CROSS JOIN input ON run_id = r.id " \
+    "WHERE input.blob IS NOT NULL "                           \
+    "ORDER BY max(r.created_ns, coalesce(r.restored_ns, 0)), r.id"
+#define INPUTS_IN_BIN                                         \
+    "FROM stored_run AS r CROSS JOIN input ON run_id = r.id " \
+    "WHERE r.deleted_ns IS NOT NULL AND input.blob IS NOT NULL ORDER BY r.deleted_ns, r.id"
 
 static void read_run(struct stmt *stmt, struct arena *arena, struct stored_run *run)
 {
@@ -251,6 +266,18 @@ static bool read_traces(struct stmt stmt, struct arena *arena, struct stored_lis
     return sql_end(&stmt);
 }
 
+// Inputs come in the order of the runs, too.
+static bool add_inputs(struct stmt stmt, struct stored_list *list)
+{
+    size_t at = 0;
+    while (sql_row(&stmt)) {
+        while (at + 1 < list->count && !str_equal(list->runs[at].id, sql_bytes(&stmt, 0)))
+            at++;
+        list->runs[at].bytes += (uint64_t)sql_i64(&stmt, 1);
+    }
+    return sql_end(&stmt);
+}
+
 bool store_list_stored(struct store *store, enum stored_which which, struct arena *arena,
                        struct stored_list *list, struct err *err)
 {
@@ -264,6 +291,9 @@ bool store_list_stored(struct store *store, enum stored_which which, struct aren
                   list) &&
         read_traces(
             sql_begin(txn.db, all ? SELECT_TRACES TRACES_OF_ALL : SELECT_TRACES TRACES_IN_BIN, err),
-            arena, list);
+            arena, list) &&
+        add_inputs(
+            sql_begin(txn.db, all ? SELECT_INPUTS INPUTS_OF_ALL : SELECT_INPUTS INPUTS_IN_BIN, err),
+            list);
     return txn_end(&txn, ok, err);
 }

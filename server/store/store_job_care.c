@@ -43,7 +43,7 @@ static bool requeue(struct db *db, const struct job *job, struct back back, stru
     sql_bind_i64(&stmt, job->attempt);
     return sql_run(&stmt) &&
            (db_changes(db) == 1 || jobs_end(db, job, STR("done"), STR(""), err)) &&
-           (job->kind == JOB_RUN || jobs_mark_trace(db, job->trace_id, STR("queued"), err));
+           jobs_mark(db, job, STR("queued"), err);
 }
 
 bool store_requeue_job(struct store *store, const struct job *job, struct err *err)
@@ -66,7 +66,7 @@ static bool list_running(struct db *db, int64_t before_ns, struct arena *arena,
 {
     struct stmt stmt = sql_begin(
         db,
-        "SELECT id, kind = 'run', run_id, trace_id, attempts FROM job WHERE state = 'running' "
+        "SELECT id, kind, run_id, trace_id, attempts, input_id FROM job WHERE state = 'running' "
         "AND coalesce(lease_until_ns, 0) < ?",
         err);
     sql_bind_i64(&stmt, before_ns);
@@ -78,10 +78,11 @@ static bool list_running(struct db *db, int64_t before_ns, struct arena *arena,
         }
         list->jobs[list->count++] = (struct job){
             .id = sql_i64(&stmt, 0),
-            .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
+            .kind = jobs_kind(sql_bytes(&stmt, 1)),
             .run_id = sql_text(&stmt, 2, arena),
             .trace_id = sql_text(&stmt, 3, arena),
             .attempt = sql_i64(&stmt, 4),
+            .input_id = sql_text(&stmt, 5, arena),
         };
     }
     return sql_end(&stmt);
@@ -235,8 +236,10 @@ static bool strike(struct db *db, const struct job *job, const struct job_strike
         return false;
     *again = strikes < STORE_MAX_STRIKES;
     snprintf(reason, sizeof reason, "%s %s %lld time%s (%s)%s",
-             job->kind == JOB_RUN ? "joining the ranks" : "reading this file", why->verb,
-             (long long)strikes, strikes == 1 ? "" : "s", why->detail,
+             job->kind == JOB_RUN      ? "joining the ranks"
+             : job->kind == JOB_UNPACK ? "unpacking this archive"
+                                       : "reading this file",
+             why->verb, (long long)strikes, strikes == 1 ? "" : "s", why->detail,
              *again ? "" : "; it is not retried automatically");
     struct back back = {job->attempt, strikes * WAIT_AFTER_STRIKE_NS, reason};
     return *again ? requeue(db, job, back, err) : jobs_fail(db, job, reason, err);
@@ -290,6 +293,7 @@ bool store_cancel_run(struct store *store, struct str run_id, struct err *err)
         return false;
     bool ok = end_open_jobs(txn.db, run_id, &count, err) &&
               (count == 0 || (fail_open_traces(txn.db, run_id, err) &&
+                              inputs_cancel(txn.db, run_id, STR(CANCELLED), err) &&
                               jobs_mark_run(txn.db, run_id, CANCELLED, err)));
     return txn_end(&txn, ok, err);
 }
@@ -325,6 +329,7 @@ bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = sql_touch_run(txn.db, run_id, err) && forget_error(txn.db, run_id, err) &&
-              queue_traces(txn.db, QUEUE_TRACES(IS_OF_RUN), run_id, err);
+              queue_traces(txn.db, QUEUE_TRACES(IS_OF_RUN), run_id, err) &&
+              inputs_queue_again(txn.db, run_id, err);
     return txn_end(&txn, ok, err);
 }

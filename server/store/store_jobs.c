@@ -17,6 +17,23 @@ bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state, struc
     return sql_run(&stmt);
 }
 
+enum job_kind jobs_kind(struct str word)
+{
+    return str_equal(word, STR("run"))      ? JOB_RUN
+           : str_equal(word, STR("unpack")) ? JOB_UNPACK
+                                            : JOB_TRACE;
+}
+
+bool jobs_mark(struct db *db, const struct job *job, struct str state, struct err *err)
+{
+    switch (job->kind) {
+    case JOB_TRACE: return jobs_mark_trace(db, job->trace_id, state, err);
+    case JOB_UNPACK: return inputs_mark(db, job->input_id, state, err);
+    case JOB_RUN: break;
+    }
+    return true;
+}
+
 bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
@@ -29,14 +46,15 @@ bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err)
     return sql_run(&stmt) && jobs_mark_trace(db, trace_id, STR("queued"), err);
 }
 
-// Joins a run's ranks when none is on its way. Of many, before that each time as many again are
-// there as the last time: its page shows figures early, and all joins together cost twice the last.
-static bool queue_run_if_due(struct db *db, struct str run_id, struct err *err)
+// When none is on its way. Of many, before that each time as many again are there as the last time:
+// its page shows figures early, and all joins together cost twice the last.
+bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
         "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run WHERE id = ?2 "
-        "AND (done >= max(2 * joined, 8) OR done + failed = received) ON CONFLICT DO NOTHING",
+        "AND (done >= max(2 * joined, 8) OR (done + failed = received AND received > 0 "
+        "AND unpacking = 0)) ON CONFLICT DO NOTHING",
         err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, run_id);
@@ -46,16 +64,18 @@ static bool queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 // --- claiming -----------------------------------------------------------------------------------
 
 // A job that was in a crash works alone, and when it is due no other begins before it.
-#define NEXT                                                                           \
-    "SELECT job.id, kind = 'run', job.run_id, trace_id, sha256, bytes, attempts + 1, " \
-    "step_pattern, warmup_steps, "                                                     \
-    "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running') "              \
-    "FROM job JOIN run ON run.id = job.run_id "                                        \
-    "LEFT JOIN trace ON trace.id = job.trace_id WHERE job.state = 'queued' "           \
-    "AND coalesce(bytes, 0) <= ? "                                                     \
-    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "        \
-    "AND (other.crashes > 0 OR (other.run_id = job.run_id "                            \
-    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                 \
+#define NEXT                                                                            \
+    "SELECT job.id, job.kind, job.run_id, job.trace_id, "                               \
+    "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "          \
+    "attempts + 1, step_pattern, warmup_steps, "                                        \
+    "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running'), job.input_id " \
+    "FROM job JOIN run ON run.id = job.run_id "                                         \
+    "LEFT JOIN trace ON trace.id = job.trace_id "                                       \
+    "LEFT JOIN input ON input.id = job.input_id WHERE job.state = 'queued' "            \
+    "AND coalesce(trace.bytes, input.bytes, 0) <= ? "                                   \
+    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "         \
+    "AND (other.crashes > 0 OR (other.run_id = job.run_id "                             \
+    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                  \
     "ORDER BY due_ns, job.id LIMIT 1"
 
 // The next job whose file has at most max_bytes; its id is 0 when none can begin.
@@ -68,9 +88,10 @@ static bool find_next(struct db *db, int64_t max_bytes, struct arena *arena, str
     if (sql_row(&stmt) && !sql_i64(&stmt, 9))
         *job = (struct job){
             .id = sql_i64(&stmt, 0),
-            .kind = sql_i64(&stmt, 1) ? JOB_RUN : JOB_TRACE,
+            .kind = jobs_kind(sql_bytes(&stmt, 1)),
             .run_id = sql_text(&stmt, 2, arena),
             .trace_id = sql_text(&stmt, 3, arena),
+            .input_id = sql_text(&stmt, 10, arena),
             .sha256 = sql_text(&stmt, 4, arena),
             .bytes = sql_i64(&stmt, 5),
             .attempt = sql_i64(&stmt, 6),
@@ -90,8 +111,7 @@ static bool start_job(struct db *db, const struct job *job, struct err *err)
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, STORE_LEASE_NS);
     sql_bind_i64(&stmt, job->id);
-    return sql_run(&stmt) &&
-           (job->kind == JOB_RUN || jobs_mark_trace(db, job->trace_id, STR("running"), err));
+    return sql_run(&stmt) && jobs_mark(db, job, STR("running"), err);
 }
 
 static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, struct job *job,
@@ -202,7 +222,7 @@ static bool finish_trace(struct db *db, const struct job *job, const struct trac
            mark_if_queued(db, job->trace_id, err) &&
            tables_save_trace(db, job->trace_id, result->tables, &bytes, err) &&
            note_trace_made(db, job->trace_id, bytes + result->kept_bytes, err) &&
-           queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 
 bool store_finish_trace(struct store *store, const struct job *job,
@@ -264,14 +284,15 @@ static bool fail_trace(struct db *db, const struct job *job, struct str reason, 
     sql_bind_clean(&stmt, reason);
     sql_bind_text(&stmt, job->trace_id);
     return sql_run(&stmt) && mark_if_queued(db, job->trace_id, err) &&
-           queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
 }
 
 bool jobs_fail(struct db *db, const struct job *job, const char *reason, struct err *err)
 {
     return jobs_end(db, job, STR("failed"), str_of(reason), err) &&
-           (job->kind == JOB_RUN ? jobs_mark_run(db, job->run_id, reason, err)
-                                 : fail_trace(db, job, str_of(reason), err));
+           (job->kind == JOB_RUN      ? jobs_mark_run(db, job->run_id, reason, err)
+            : job->kind == JOB_UNPACK ? inputs_fail(db, job, str_of(reason), err)
+                                      : fail_trace(db, job, str_of(reason), err));
 }
 
 bool store_fail_job(struct store *store, const struct job *job, const char *reason, struct err *err)
@@ -328,8 +349,11 @@ bool store_upload_open(struct store *store, struct str upload_id, bool *open, st
     if (!store_number(store,
                       "SELECT EXISTS (SELECT 1 FROM upload_trace JOIN trace ON trace.id = trace_id "
                       "WHERE upload_id = ?1 AND state IN ('queued', 'running')) OR EXISTS "
-                      "(SELECT 1 FROM upload JOIN job ON job.run_id = upload.run_id "
-                      "WHERE upload.id = ?1 AND kind = 'run' AND state IN ('queued', 'running'))",
+                      "(SELECT 1 FROM upload_input JOIN input ON input.id = input_id "
+                      "WHERE upload_id = ?1 AND state IN ('queued', 'running')) OR EXISTS "
+                      "(SELECT 1 FROM upload_trace JOIN trace ON trace.id = upload_trace.trace_id "
+                      "JOIN job ON job.run_id = trace.run_id WHERE upload_id = ?1 "
+                      "AND kind = 'run' AND job.state IN ('queued', 'running'))",
                       upload_id, &count, err))
         return false;
     *open = count != 0;

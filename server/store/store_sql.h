@@ -148,12 +148,58 @@ MUST_CHECK bool jobs_end(struct db *db, const struct job *job, struct str state,
 MUST_CHECK bool jobs_fail(struct db *db, const struct job *job, const char *reason,
                           struct err *err);
 
+// What the parts of one upload, or the members of an archive, share.
+struct adding {
+    struct db *db;
+    struct str run_id;
+    bool replace;
+    bool locked; // nothing new may come
+    struct arena *arena;
+    struct str owner; // of archives
+    bool adds_only;   // as in run_request, for the runs of an archive's windows
+};
+
+// The trace or the archive that a part became, or was already.
+struct added {
+    char id[STORE_ID_SIZE];
+    bool existing;
+};
+
+// Adds a trace and its job, unless it is there. ERR_CONFLICT, ERR_DENIED.
+MUST_CHECK bool traces_add(const struct adding *adding, const struct trace_part *part,
+                           struct added *added, struct err *err);
+enum trace_state traces_state(struct str word);
+
+MUST_CHECK bool blobs_insert(struct db *db, const struct trace_part *part, struct err *err);
+// A file was put in place that no row may come to name.
+MUST_CHECK bool blobs_note_unneeded(struct db *db, const char *sha256, struct err *err);
+
+// Archives (store_inputs.c): adding one and its job, what an upload has of them, and what becomes
+// of their jobs.
+MUST_CHECK bool inputs_add_archive(const struct adding *adding, const struct trace_part *part,
+                                   struct added *added, struct err *err);
+MUST_CHECK bool inputs_of_upload(struct db *db, struct upload *upload, struct arena *arena,
+                                 struct err *err);
+MUST_CHECK bool inputs_mark(struct db *db, struct str id, struct str state, struct err *err);
+MUST_CHECK bool inputs_fail(struct db *db, const struct job *job, struct str reason,
+                            struct err *err);
+MUST_CHECK bool inputs_cancel(struct db *db, struct str run_id, struct str reason, struct err *err);
+// Those of a run that failed or were interrupted, as far as their bytes are still there.
+MUST_CHECK bool inputs_queue_again(struct db *db, struct str run_id, struct err *err);
+
 // Deletes a trace's rows; its files become garbage.
 MUST_CHECK bool traces_drop(struct db *db, struct str trace_id, struct err *err);
 
 // Gives a trace that waits for its rank one: what the file says, its name, or the first free one.
 MUST_CHECK bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_rank,
                                    struct err *err);
+
+// Joins a run's ranks when none is on its way and there is something new to join.
+MUST_CHECK bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err);
+
+enum job_kind jobs_kind(struct str word);
+// Marks what a job is about: "queued", "running".
+MUST_CHECK bool jobs_mark(struct db *db, const struct job *job, struct str state, struct err *err);
 
 // Queues a trace's job unless one waits already, and marks the trace queued.
 MUST_CHECK bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err);

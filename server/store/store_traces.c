@@ -12,7 +12,7 @@ const char *trace_state_word(enum trace_state state)
     return state_words[state];
 }
 
-static enum trace_state state_of(struct str word)
+enum trace_state traces_state(struct str word)
 {
     for (int i = 0; i < STATE_COUNT; i++)
         if (str_equal(word, str_of(state_words[i])))
@@ -39,7 +39,7 @@ static void read_trace(struct stmt *stmt, struct trace_row *trace, struct arena 
         .rank_from = sql_text(stmt, 5, arena),
         .bytes = sql_i64(stmt, 6),
         .uploaded_ns = sql_i64(stmt, 7),
-        .state = state_of(sql_bytes(stmt, 8)),
+        .state = traces_state(sql_bytes(stmt, 8)),
         .error = sql_text(stmt, 9, arena),
         .warning = sql_text(stmt, 10, arena),
         .secrets = sql_i64_or(stmt, 11, -1),
@@ -136,7 +136,7 @@ static bool load_upload(struct db *db, struct str id, struct arena *arena, struc
     upload->all_existing = true;
     for (size_t i = 0; i < list.count; i++)
         upload->all_existing = upload->all_existing && list.rows[i].existing;
-    return true;
+    return inputs_of_upload(db, upload, arena, err);
 }
 
 bool store_find_upload(struct store *store, struct str id, struct arena *arena,
@@ -150,15 +150,6 @@ bool store_find_upload(struct store *store, struct str id, struct arena *arena,
 }
 
 // --- adding -------------------------------------------------------------------------------------
-
-// What all parts of one upload share.
-struct adding {
-    struct db *db;
-    struct str run_id;
-    bool replace;
-    bool locked; // nothing new may come
-    struct arena *arena;
-};
 
 // The trace that stands where a part would go.
 struct present {
@@ -221,7 +212,7 @@ bool traces_drop(struct db *db, struct str trace_id, struct err *err)
     return sql_run(&stmt);
 }
 
-static bool insert_blob(struct db *db, const struct trace_part *part, struct err *err)
+bool blobs_insert(struct db *db, const struct trace_part *part, struct err *err)
 {
     struct stmt stmt = sql_begin(
         db,
@@ -260,19 +251,13 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
 static bool add_new(const struct adding *adding, const struct trace_part *part,
                     char id[STORE_ID_SIZE], struct err *err)
 {
-    return sql_new_id('t', id, err) && insert_blob(adding->db, part, err) &&
+    return sql_new_id('t', id, err) && blobs_insert(adding->db, part, err) &&
            insert_trace(adding, part, str_of(id), err) &&
            jobs_queue_trace(adding->db, str_of(id), err);
 }
 
-// Which trace a part became, or was already.
-struct added {
-    char trace_id[STORE_ID_SIZE];
-    bool existing;
-};
-
-static bool add_part(const struct adding *adding, const struct trace_part *part,
-                     struct added *added, struct err *err)
+bool traces_add(const struct adding *adding, const struct trace_part *part, struct added *added,
+                struct err *err)
 {
     struct present present;
     bool ok = part->rank >= 0 ? look_at_rank(adding, part, &present, err)
@@ -283,7 +268,7 @@ static bool add_part(const struct adding *adding, const struct trace_part *part,
     if (adding->locked && (!added->existing || present.needs_rank))
         return runs_deny(err);
     if (added->existing) {
-        memcpy(added->trace_id, present.trace_id.at, present.trace_id.len + 1);
+        memcpy(added->id, present.trace_id.at, present.trace_id.len + 1);
         return !present.needs_rank || give_rank(adding->db, present.trace_id, part->rank, err);
     }
     if (present.trace_id.len && !present.failed && !adding->replace)
@@ -294,7 +279,7 @@ static bool add_part(const struct adding *adding, const struct trace_part *part,
                        present.filename.at);
     if (present.trace_id.len && !traces_drop(adding->db, present.trace_id, err))
         return false;
-    return add_new(adding, part, added->trace_id, err);
+    return add_new(adding, part, added->id, err);
 }
 
 static bool insert_upload(struct db *db, struct str id, struct str run_id, struct err *err)
@@ -306,15 +291,44 @@ static bool insert_upload(struct db *db, struct str id, struct str run_id, struc
     return sql_run(&stmt);
 }
 
-static bool insert_upload_trace(struct db *db, struct str upload_id, size_t position,
-                                const struct added *added, struct err *err)
+static bool link(struct db *db, const char *text, struct str upload_id, size_t position,
+                 const struct added *added, struct err *err)
 {
-    struct stmt stmt = sql_begin(db, "INSERT INTO upload_trace VALUES (?, ?, ?, ?)", err);
+    struct stmt stmt = sql_begin(db, text, err);
     sql_bind_text(&stmt, upload_id);
     sql_bind_i64(&stmt, (int64_t)position);
-    sql_bind_text(&stmt, str_of(added->trace_id));
+    sql_bind_text(&stmt, str_of(added->id));
     sql_bind_i64(&stmt, added->existing);
     return sql_run(&stmt);
+}
+
+// An archive that is there already has members that are traces.
+static bool link_members(struct db *db, struct str upload_id, size_t position,
+                         const struct added *archive, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT OR IGNORE INTO upload_trace "
+                                 "SELECT ?1, ((?2 + 1) << 20) + position, trace_id, 1 FROM input "
+                                 "WHERE parent = ?3 AND trace_id IS NOT NULL",
+                                 err);
+    sql_bind_text(&stmt, upload_id);
+    sql_bind_i64(&stmt, (int64_t)position);
+    sql_bind_text(&stmt, str_of(archive->id));
+    return sql_run(&stmt);
+}
+
+static bool add_part(const struct adding *adding, const struct trace_part *part,
+                     struct str upload_id, size_t position, struct err *err)
+{
+    struct added added;
+    if (part->archive.len == 0)
+        return traces_add(adding, part, &added, err) &&
+               link(adding->db, "INSERT INTO upload_trace VALUES (?, ?, ?, ?)", upload_id, position,
+                    &added, err);
+    return inputs_add_archive(adding, part, &added, err) &&
+           link(adding->db, "INSERT INTO upload_input VALUES (?, ?, ?, ?)", upload_id, position,
+                &added, err) &&
+           link_members(adding->db, upload_id, position, &added, err);
 }
 
 static bool check_part(const struct trace_part *part, struct err *err)
@@ -340,20 +354,21 @@ static bool add_upload(struct db *db, const struct upload_request *request, stru
                        struct upload *upload, struct err *err)
 {
     char id[STORE_ID_SIZE];
-    struct adding adding = {.db = db, .replace = request->replace, .arena = arena};
+    struct adding adding = {.db = db,
+                            .replace = request->replace,
+                            .arena = arena,
+                            .owner = request->owner,
+                            .adds_only = request->run.adds_only};
     if (!sql_new_id('u', id, err) ||
         !runs_get_or_create(db, &request->run, arena, &adding.run_id, err) ||
         !runs_is_locked(db, adding.run_id, &request->run, &adding.locked, err) ||
         !insert_upload(db, str_of(id), adding.run_id, err) ||
         !settle_claims(db, request, str_of(id), err))
         return false;
-    for (size_t i = 0; i < request->count; i++) {
-        struct added added;
+    for (size_t i = 0; i < request->count; i++)
         if (!check_part(&request->parts[i], err) ||
-            !add_part(&adding, &request->parts[i], &added, err) ||
-            !insert_upload_trace(db, str_of(id), i, &added, err))
+            !add_part(&adding, &request->parts[i], str_of(id), i, err))
             return false;
-    }
     return uploads_own(db, request->owner, str_of(id), err) &&
            sql_touch_run(db, adding.run_id, err) && load_upload(db, str_of(id), arena, upload, err);
 }

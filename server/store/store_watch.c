@@ -31,7 +31,9 @@ static bool read_owners(struct db *db, struct store_room *room, struct err *err)
     struct stmt stmt = sql_begin(db,
                                  "SELECT who, sum(bytes) FROM (SELECT who, bytes + made AS "
                                  "bytes FROM trace_owner UNION ALL SELECT owner, made FROM "
-                                 "stored_run WHERE owner <> '') GROUP BY who ORDER BY 2 DESC, who",
+                                 "stored_run WHERE owner <> '' UNION ALL SELECT owner, bytes FROM "
+                                 "input WHERE owner <> '' AND blob IS NOT NULL) "
+                                 "GROUP BY who ORDER BY 2 DESC, who",
                                  err);
     while (sql_row(&stmt)) {
         uint64_t bytes = (uint64_t)sql_i64(&stmt, 1);

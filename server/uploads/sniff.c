@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compressed or JSON; the rest is named.
+// Compressed, JSON or an archive; the rest is named. What is what is said by the table of formats.
 #include "server/uploads/sniff.h"
 #include "ingest/format.h"
 
@@ -34,4 +34,13 @@ bool sniff_trace(struct str head, struct err *err)
     if (!found)
         return sniff_unknown(head, err);
     return found->read || found->decode || found->member || format_refuse(found, err);
+}
+
+bool sniff_upload(struct str head, struct str filename, struct str *archive, struct err *err)
+{
+    const struct format *found = format_find(head, (struct str){"", 0});
+    bool unpacks = found && (found->unpack ||
+                             (found->decode && format_has_ending(1u << FORMAT_ARCHIVE, filename)));
+    *archive = unpacks ? str_of(found->name) : STR("");
+    return unpacks || sniff_trace(head, err);
 }

@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells from its first bytes that a file cannot be a trace, so that nobody waits for that answer.
+// Tells from its first bytes that a file can be neither a trace nor an archive, so that nobody
+// waits for that answer.
 #ifndef SERVER_SNIFF_H
 #define SERVER_SNIFF_H
 
 #include "ingest/base/err.h"
 #include "ingest/base/str.h"
 
-#define SNIFF_BYTES 64 // how many are looked at
+#define SNIFF_BYTES 512 // how many are looked at: a tar's first header
 
-// head: the first SNIFF_BYTES, or the whole of a shorter file. True for JSON and for the compressed
-// forms that are read; ERR_FORMAT saying what was found otherwise.
+// head: the first SNIFF_BYTES, or the whole of a shorter file. True for JSON, for the compressed
+// forms that are read, and for archives; ERR_FORMAT saying what was found otherwise.
+// *archive: the format word of what is to be unpacked, "" for a trace. What is compressed is an
+// archive by its name; the job that unpacks it finds out.
+MUST_CHECK bool sniff_upload(struct str head, struct str filename, struct str *archive,
+                             struct err *err);
+
+// The same of what has to be a trace.
 MUST_CHECK bool sniff_trace(struct str head, struct err *err);
 
 // Whether the first bytes are of that Content-Encoding: "gzip", "x-gzip" or "zstd".

@@ -69,12 +69,12 @@ static void refuse(struct turn *turn, const struct err *err)
         log_warn("a refused resumable upload remains: %s", ignored.msg);
 }
 
-static bool check_head(struct turn *turn, struct err *err)
+static bool check_head(struct turn *turn, struct str filename, struct str *archive, struct err *err)
 {
     char head[SNIFF_BYTES];
     size_t len = 0;
     return pieces_read_head(turn->pieces, head, sizeof head, &len, err) &&
-           sniff_trace((struct str){head, len}, err);
+           sniff_upload((struct str){head, len}, filename, archive, err);
 }
 
 static bool accept_form(struct turn *turn, const struct upload_form *form, struct upload *upload,
@@ -102,12 +102,12 @@ static bool accept_form(struct turn *turn, const struct upload_form *form, struc
 
 static bool accept_file(struct turn *turn, struct upload *upload, struct err *err)
 {
-    struct str filename = STR("");
+    struct str filename = STR(""), archive = STR("");
     struct upload_form *form = tus_form(turn->request, turn->resumable.metadata, &filename, err);
-    if (!form || !check_head(turn, err))
+    if (!form || !check_head(turn, filename, &archive, err))
         return false;
     struct spool *spool = pieces_seal(turn->pieces, err);
-    bool ok = spool && upload_form_take(form, spool, filename, err) &&
+    bool ok = spool && upload_form_take(form, spool, filename, archive, err) &&
               accept_form(turn, form, upload, err);
     upload_form_close(form);
     return ok;
@@ -186,8 +186,9 @@ static bool check_stopping(struct turn *turn, struct err *err)
 // checksum nothing is known before it agrees.
 static bool check_first(struct turn *turn, const char *block, size_t size, struct err *err)
 {
+    struct str archive;
     if (turn->checksum || pieces_offset(turn->pieces) > 0 || size < SNIFF_BYTES ||
-        sniff_trace((struct str){block, SNIFF_BYTES}, err))
+        sniff_upload((struct str){block, SNIFF_BYTES}, STR(""), &archive, err))
         return true;
     refuse(turn, err);
     return false;
@@ -230,7 +231,9 @@ static bool read_piece(struct turn *turn, struct err *err)
 
 static bool check_checked(struct turn *turn, struct err *err)
 {
-    if (turn->begin > 0 || pieces_offset(turn->pieces) < SNIFF_BYTES || check_head(turn, err))
+    struct str archive;
+    if (turn->begin > 0 || pieces_offset(turn->pieces) < SNIFF_BYTES ||
+        check_head(turn, STR(""), &archive, err))
         return true;
     if (err->code == ERR_FORMAT)
         refuse(turn, err);

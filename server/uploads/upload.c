@@ -4,6 +4,7 @@
 #include "server/access/audit.h"
 #include "server/access/quota.h"
 #include "server/base/metrics.h"
+#include "server/store/store_inputs.h"
 #include "server/store/store_resumable.h"
 #include "server/uploads/upload_form.h"
 #include "server/uploads/upload_gate.h"
@@ -23,13 +24,21 @@ static bool refuse_failed(struct request *request, struct response *response,
 {
     const char *reason = form->refused_count ? form->refused[0].reason : "";
     struct str name = form->refused_count ? form->refused[0].filename : STR("");
-    size_t failed = form->refused_count;
+    size_t failed = form->refused_count, others = 0;
     for (size_t i = 0; i < upload->count; i++) {
         const struct trace_row *trace = &upload->traces[i];
         if (trace->state != TRACE_FAILED)
             continue;
         reason = failed++ ? reason : trace->error.at;
         name = failed == 1 ? trace->filename : name;
+    }
+    for (size_t i = 0; i < upload->input_count; i++) {
+        const struct input_row *input = &upload->inputs[i];
+        others += input->trace_id.len == 0;
+        if (input->state != TRACE_FAILED || input->trace_id.len)
+            continue;
+        reason = failed++ ? reason : input->reason.at;
+        name = failed == 1 ? input->filename : name;
     }
     if (failed == 0)
         return true;
@@ -41,7 +50,7 @@ static bool refuse_failed(struct request *request, struct response *response,
         response->fix = str_of(fix);
     return response_refuse(response, err, (struct refusal){422, "analysis-failed"},
                            "%zu of %zu files failed, first '%.*s': %s", failed,
-                           upload->count + form->refused_count,
+                           upload->count + others + form->refused_count,
                            (int)(name.len < 60 ? name.len : 60), name.at, reason);
 }
 
@@ -77,7 +86,7 @@ static bool reply(struct request *request, struct response *response,
 
 static bool has_same_bytes(const struct upload_form *form, const struct upload *upload)
 {
-    bool same = form->part_count == upload->count;
+    bool same = form->part_count == upload->count && !upload->input_count;
     for (size_t i = 0; same && i < upload->count; i++)
         same = str_equal(upload->traces[i].sha256, str_of(blob_spool_sha256(form->parts[i].spool)));
     return same;

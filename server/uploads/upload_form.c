@@ -85,6 +85,8 @@ struct blocks {
     bool (*next)(void *ctx, struct str *bytes, struct err *err);
     void *ctx;
     uint64_t expected_bytes; // 0 unknown
+    struct str filename;
+    bool may_be_archive;
 };
 
 // Collects the first bytes; what of the last block goes beyond them is left in *rest.
@@ -123,17 +125,26 @@ static bool write_rest(struct spool *spool, struct blocks *blocks, struct str by
     return blob_spool_seal(spool, err);
 }
 
+// Whether the first bytes are of something that is taken. A raw file is a rank's trace.
+static bool look(struct str head, const struct blocks *blocks, struct str *archive, struct err *err)
+{
+    *archive = STR("");
+    return blocks->may_be_archive ? sniff_upload(head, blocks->filename, archive, err)
+                                  : sniff_trace(head, err);
+}
+
 // Stores a file; *refused: its first bytes say that it is none, err says why, the rest is unread.
 static bool receive(struct request *request, struct upload_form *form, struct blocks *blocks,
                     bool *refused, struct err *err)
 {
     char head[SNIFF_BYTES];
+    struct str archive;
     size_t head_len = 0;
     struct str rest;
     *refused = false;
     if (!read_head(blocks, head, &head_len, &rest, err))
         return false;
-    if (!sniff_trace((struct str){head, head_len}, err)) {
+    if (!look((struct str){head, head_len}, blocks, &archive, err)) {
         *refused = true;
         return false;
     }
@@ -146,7 +157,8 @@ static bool receive(struct request *request, struct upload_form *form, struct bl
                                           : blob_spool_open(blobs, blocks->expected_bytes, err);
     if (!spool)
         return false;
-    form->parts[form->part_count++] = (struct intake_part){.spool = spool, .rank = STORE_NO_RANK};
+    form->parts[form->part_count++] = (struct intake_part){
+        .spool = spool, .filename = blocks->filename, .rank = STORE_NO_RANK, .archive = archive};
     return blob_spool_write(spool, head, head_len, err) &&
            write_rest(spool, blocks, rest, head_len == SNIFF_BYTES, err);
 }
@@ -167,7 +179,7 @@ static bool read_file(struct request *request, struct upload_form *form,
                       struct multipart *multipart, const struct multipart_part *part,
                       struct err *err)
 {
-    struct blocks blocks = {next_of_part, multipart, 0};
+    struct blocks blocks = {.next = next_of_part, .ctx = multipart, .may_be_archive = true};
     struct str name;
     bool refused = false;
     if (!store_check_target(request->services->intake->store, &form->run, err))
@@ -176,9 +188,8 @@ static bool read_file(struct request *request, struct upload_form *form,
         return err_set(err, ERR_LIMIT, "found more than %zu files in one upload", UPLOAD_MAX_FILES);
     if (!upload_display_name(str_of(part->filename), request->arena, &name, err))
         return false;
+    blocks.filename = name;
     bool ok = receive(request, form, &blocks, &refused, err);
-    if (ok)
-        form->parts[form->part_count - 1].filename = name;
     if (!refused)
         return ok;
     struct api_refused_part *entry = &form->refused[form->refused_count++];
@@ -313,6 +324,10 @@ static bool give_ranks(struct upload_form *form, struct err *err)
         return err_set(err, ERR_USAGE, "found %zu rank fields for %zu files, expected one each",
                        form->rank_count, form->part_count);
     for (size_t i = 0; i < form->part_count; i++) {
+        if (form->parts[i].archive.len)
+            return err_set(err, ERR_USAGE,
+                           "found a rank field for an archive, expected none: its members say "
+                           "which ranks they are");
         for (size_t other = 0; other < i; other++)
             if (form->ranks[other] == form->ranks[i])
                 return err_set(err, ERR_USAGE, "found two files for rank %lld",
@@ -323,10 +338,10 @@ static bool give_ranks(struct upload_form *form, struct err *err)
 }
 
 bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,
-                      struct err *err)
+                      struct str archive, struct err *err)
 {
-    form->parts[0] =
-        (struct intake_part){.spool = spool, .filename = filename, .rank = STORE_NO_RANK};
+    form->parts[0] = (struct intake_part){
+        .spool = spool, .filename = filename, .rank = STORE_NO_RANK, .archive = archive};
     form->part_count = 1;
     return give_ranks(form, err);
 }
@@ -382,11 +397,12 @@ bool upload_form_read_raw(struct request *request, struct upload_form *form, str
     bool refused = false;
     struct raw_body raw = {request->body, malloc(MULTIPART_BUFFER_BYTES)};
     uint64_t length = request->body->length;
-    struct blocks blocks = {next_of_body, &raw, length == BODY_UNKNOWN ? 0 : length};
+    struct blocks blocks = {.next = next_of_body,
+                            .ctx = &raw,
+                            .expected_bytes = length == BODY_UNKNOWN ? 0 : length,
+                            .filename = filename};
     bool ok = raw.block ? receive(request, form, &blocks, &refused, err)
                         : err_set(err, ERR_MEMORY, "out of memory for an upload");
     free(raw.block);
-    if (ok)
-        form->parts[0].filename = filename;
     return ok;
 }

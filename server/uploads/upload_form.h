@@ -41,9 +41,10 @@ MUST_CHECK bool upload_form_read_raw(struct request *request, struct upload_form
 MUST_CHECK bool upload_form_set(struct upload_form *form, struct str name, struct str text,
                                 struct err *err);
 
-// Takes over a sealed spool as the one file, and gives it the rank that a field named.
+// Takes over a sealed spool as the one file, and gives it the rank that a field named. archive: as
+// sniff_upload says.
 MUST_CHECK bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,
-                                 struct err *err);
+                                 struct str archive, struct err *err);
 
 // Takes "key=value". ERR_USAGE for everything else.
 MUST_CHECK bool upload_form_add_meta(struct upload_form *form, struct str text, struct err *err);

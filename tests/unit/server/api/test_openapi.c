@@ -374,10 +374,10 @@ static bool has_name(const struct table_desc *const *tables, const char *name)
 // trace's rows are rank_row_NAME.
 static void each_row_schema(void (*visit)(json_t *, const char *, json_t *), json_t *root)
 {
-    const struct table_desc *const *const lists[] = {run_tables, compare_tables, tracking_tables,
-                                                     access_tables, trace_tables};
+    const struct table_desc *const *const lists[] = {run_tables,    compare_tables, tracking_tables,
+                                                     access_tables, uploads_tables, trace_tables};
     json_t *schemas = json_object_get(json_object_get(root, "components"), "schemas");
-    for (size_t list = 0; list < 5; list++)
+    for (size_t list = 0; list < sizeof lists / sizeof *lists; list++)
         for (const struct table_desc *const *desc = lists[list]; *desc; desc++) {
             bool of_rank = lists[list] == trace_tables && has_name(run_tables, (*desc)->name);
             char name[64];

@@ -67,7 +67,7 @@ static bool send(struct service *s, const char *run, const char *content, struct
     check(s, spool != NULL);
     check(s, blob_spool_write(spool, content, strlen(content), &s->err));
     check(s, blob_spool_seal(spool, &s->err));
-    struct intake_part part = {spool, STR("x.json"), 0};
+    struct intake_part part = {.spool = spool, .filename = STR("x.json")};
     struct intake_request request = {
         .run = {.name = str_of(run), .world_size = STORE_ANY}, .parts = &part, .count = 1};
     bool ok = intake_accept(&s->intake, &request, &s->arena, upload, &s->err);

@@ -94,7 +94,7 @@ static bool accept(struct service *s, const char *run, const char *content, int6
                    struct upload *upload)
 {
     struct spool *spool = spooled(s, content);
-    struct intake_part part = {spool, STR("x.json"), rank};
+    struct intake_part part = {.spool = spool, .filename = STR("x.json"), .rank = rank};
     struct intake_request request = {
         .run = {.name = str_of(run), .world_size = STORE_ANY}, .parts = &part, .count = 1};
     bool ok = intake_accept(&s->intake, &request, &s->arena, upload, &s->err);

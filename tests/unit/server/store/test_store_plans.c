@@ -6,6 +6,7 @@
 #include "server/store/store_care.h"
 #include "server/store/store_resumable.h"
 #include "server/store/store_watch.h"
+#include "tests/unit/archive_store.h"
 #include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
@@ -361,7 +362,7 @@ static void begin_in_pieces(struct fixture *f, const char *key, struct resumable
 
 static void add_to_a_run_of_others(struct fixture *f, struct str run_id)
 {
-    struct trace_part part = {abc_sha256, 3, STR("x"), 9};
+    struct trace_part part = {.sha256 = abc_sha256, .bytes = 3, .filename = STR("x"), .rank = 9};
     struct upload_request request = {
         .run = {.name = run_id, .world_size = STORE_ANY, .adds_only = true},
         .parts = &part,
@@ -389,7 +390,7 @@ static void send_in_pieces(struct fixture *f)
     assert_ok(f, store_drop_resumable(store, other.id, &f->err));
     assert_ok(f, store_names_resumable(store, one.id, &is_there, &f->err));
     assert_ok(f, store_find_resumable_of_key(store, STR("me"), STR("1"), &f->arena, &one, &f->err));
-    struct trace_part part = {abc_sha256, 3, STR("x"), 0};
+    struct trace_part part = {.sha256 = abc_sha256, .bytes = 3, .filename = STR("x"), .rank = 0};
     struct upload_request request = {.run = {.name = STR("pieces"), .world_size = STORE_ANY},
                                      .parts = &part,
                                      .count = 1,
@@ -404,6 +405,29 @@ static void send_in_pieces(struct fixture *f)
     assert_ok(f, store_drop_expired(store, INT64_MAX, &is_there, &f->err));
     assert_true(is_there);
     assert_ok(f, store_delete_run(store, upload.run_id, STORE_ANY, &f->err));
+}
+
+// Archives that are taken apart, that fail, and that are none.
+static void unpack_archives(struct fixture *f)
+{
+    struct unpack_state unpack;
+    struct input_row *inputs, input;
+    size_t count;
+    struct upload upload = add_archive(f, "archive", 'a', false);
+    struct job job = claim_archive(f);
+    assert_ok(f, store_begin_unpack(f->store, &job, &f->arena, &unpack, &f->err));
+    add_two_members(f, &job, "iteration_10");
+    assert_ok(f, store_finish_unpack(f->store, &job, STR(""), &f->err));
+    assert_ok(f, store_list_inputs(f->store, upload.run_id, &f->arena, &inputs, &count, &f->err));
+    assert_ok(f, store_find_input(f->store, inputs->id, &f->arena, &input, &f->err));
+    add_archive(f, "archive", 'a', false);
+    add_archive(f, "failing", 'b', false);
+    job = claim_archive(f);
+    assert_ok(f, store_fail_job(f->store, &job, "why", &f->err));
+    add_archive(f, "no archive", 'c', false);
+    job = claim_archive(f);
+    assert_ok(f, store_unpack_as_trace(f->store, &job, &f->err));
+    assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
 }
 
 // Jobs that do not succeed, in every way.
@@ -488,6 +512,7 @@ static void live_a_life(struct fixture *f)
     work_in_vain(f, upload.run_id);
     throw_away_and_restore(f, upload.run_id);
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
+    unpack_archives(f);
     assert_true(garbage_count(f) > 0);
     struct garbage item = {GARBAGE_BLOB, STR("x")};
     assert_ok(f, store_note_garbage(f->store, &item, &f->err));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that cannot be traces are recognized at once, and names are made fit to show.
+// Files that can be neither traces nor archives are recognized at once, and names are made fit to
+// show.
 #include "server/uploads/sniff.h"
 #include "server/uploads/upload_form.h"
 
@@ -12,14 +13,12 @@
 static void what_may_be_a_trace_passes(void **state)
 {
     (void)state;
-    const struct str good[] = {
-        STR("{\"traceEvents\":"),
-        STR("  \n[{"),
-        STR("\xEF\xBB\xBF {"),
-        STR("\x1F\x8B\x08"),
-        STR("\x28\xB5\x2F\xFD"),
-        STR("\x5A\x2A\x4D\x18"),
-        STR("                                                                ")};
+    char blanks[SNIFF_BYTES]; // what follows is unknown
+    memset(blanks, ' ', sizeof blanks);
+    const struct str good[] = {STR("{\"traceEvents\":"), STR("  \n[{"),
+                               STR("\xEF\xBB\xBF {"),    STR("\x1F\x8B\x08"),
+                               STR("\x28\xB5\x2F\xFD"),  STR("\x5A\x2A\x4D\x18"),
+                               {blanks, sizeof blanks}};
     struct err err = {0};
     for (size_t i = 0; i < sizeof(good) / sizeof(*good); i++)
         if (!sniff_trace(good[i], &err))
@@ -46,6 +45,26 @@ static void what_cannot_be_one_is_named(void **state)
         assert_int_equal(err.code, ERR_FORMAT);
         if (!strstr(err.msg, bad[i].what))
             fail_msg("sample %zu: %s", i, err.msg);
+    }
+}
+
+// By content, or by the name of what is compressed.
+static void archives_are_recognized(void **state)
+{
+    (void)state;
+    const struct {
+        struct str head;
+        const char *filename, *archive;
+    } samples[] = {{STR("PK\x03\x04"), "rank0.json", "zip"},
+                   {STR("\x1F\x8B\x08"), "job.tar.gz", "gzip"},
+                   {STR("\x28\xB5\x2F\xFD"), "job.tar.zst", "zstd"},
+                   {STR("\x28\xB5\x2F\xFD"), "rank0.json.zst", ""},
+                   {STR("{\"traceEvents\":"), "job.tar.zst", ""}};
+    struct err err = {0};
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
+        struct str archive;
+        assert_true(sniff_upload(samples[i].head, str_of(samples[i].filename), &archive, &err));
+        assert_true(str_equal(archive, str_of(samples[i].archive)));
     }
 }
 
@@ -80,6 +99,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_may_be_a_trace_passes),
         cmocka_unit_test(what_cannot_be_one_is_named),
+        cmocka_unit_test(archives_are_recognized),
         cmocka_unit_test(names_are_shown_as_utf8_without_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

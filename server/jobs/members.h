@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of an archive as a process leaves them: their bytes one after the other in a file,
+// and a list of them in another. The process has read untrusted bytes, so the list is checked.
+#ifndef SERVER_MEMBERS_H
+#define SERVER_MEMBERS_H
+
+#include "ingest/base/arena.h"
+#include "ingest/format.h"
+
+enum member_kind {
+    MEMBER_TRACE,
+    MEMBER_ATTACHMENT, // kept as it is, text without its secrets
+    MEMBER_SKIPPED,    // not kept
+};
+
+struct member {
+    struct str name; // its path in the archive; "": the file is no archive but a trace by itself
+    enum member_kind kind;
+    struct str format;  // its word, "" unknown
+    uint64_t at, bytes; // in the file of bytes
+    int64_t secrets;    // that its bytes hold; of a trace -1, unknown
+    bool failed;        // it is damaged, or should have been a trace
+    struct str reason;  // why it is no trace, or not whole; "" none
+};
+
+// A member starts where an earlier one ends or later.
+struct member_list {
+    struct member *at;
+    size_t count;
+    struct err end; // why the archive could not be read to its end; ERR_NONE: it could
+};
+
+#define MEMBER_LIST_MAX_BYTES ((uint64_t)64 << 20)
+
+// What a process needs to take an archive apart.
+struct members_work {
+    int input, bytes, list; // descriptors
+    uint64_t max_bytes;     // of the file of bytes
+    uint64_t memory_bytes;  // for reading what may be a trace, 0: any
+    struct progress *progress;
+};
+
+// Writes members and the list. An archive that is damaged or exceeds a limit ends the list; false
+// only if the files cannot be read or written.
+MUST_CHECK bool members_write(const struct members_work *work, struct err *err);
+
+// Appends to a list.
+MUST_CHECK bool member_list_add(int fd, const struct member *member, struct err *err);
+MUST_CHECK bool member_list_finish(int fd, const struct err *end, struct err *err);
+
+// Reads a list into the arena. bytes: the size of the file of bytes. ERR_FORMAT if anything in it
+// cannot be.
+MUST_CHECK bool member_list_read(int fd, uint64_t bytes, struct arena *arena,
+                                 struct member_list *list, struct err *err);
+
+#endif

@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0
+// Takes an archive apart. Runs in the process of a job, which has descriptors only.
+#include "server/jobs/members.h"
+
+#include "ingest/base/redactor.h"
+#include "ingest/ingest.h"
+#include "ingest/unpack.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES ((size_t)256 << 10)
+
+struct writer {
+    const struct members_work *work;
+    struct unpack *unpack;
+    uint64_t at;     // the end of the file of bytes
+    struct err note; // holds the reason of the current member
+    char *block;
+};
+
+// --- the file of bytes --------------------------------------------------------------------------
+
+static bool write_bytes(struct writer *writer, const char *bytes, size_t size, struct err *err)
+{
+    if (writer->at + size > writer->work->max_bytes)
+        return err_set(err, ERR_SPACE,
+                       "unpacks to more than %" PRIu64
+                       " bytes, which is what the disk or a quota has room for",
+                       writer->work->max_bytes);
+    while (size) {
+        ssize_t wrote = pwrite(writer->work->bytes, bytes, size, (off_t)writer->at);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return err_set_errno(err, "writing a member");
+        bytes += wrote;
+        size -= (size_t)wrote;
+        writer->at += (uint64_t)wrote;
+    }
+    return true;
+}
+
+// Forgets the bytes from there on.
+static bool drop_bytes(struct writer *writer, uint64_t from, struct err *err)
+{
+    writer->at = from;
+    return ftruncate(writer->work->bytes, (off_t)from) == 0 ||
+           err_set_errno(err, "dropping a member");
+}
+
+// Copies what can be read; *why says why that is not all.
+static bool copy(struct writer *writer, struct source *source, struct err *why, struct err *err)
+{
+    size_t got = 0;
+    do {
+        got = 0;
+        if (!source_read(source, writer->block, BLOCK_BYTES, &got, why))
+            return true;
+        if (got && !write_bytes(writer, writer->block, got, err))
+            return false;
+    } while (got);
+    return true;
+}
+
+// The bytes from there on, without their compression.
+static struct source *open_bytes(struct writer *writer, const struct member *member,
+                                 struct format_found *found, struct err *err)
+{
+    if (lseek(writer->work->bytes, (off_t)member->at, SEEK_SET) < 0) {
+        err_set_errno(err, "reading a member again");
+        return NULL;
+    }
+    struct source *source = source_fd_open(writer->work->bytes, err);
+    source = source ? format_open(source, member->name, found, err) : NULL;
+    return source && found->layer_count ? unpack_decoded(writer->unpack, source, err) : source;
+}
+
+// --- attachments --------------------------------------------------------------------------------
+
+static void explain(struct member *member, const char *reason)
+{
+    member->reason = str_of(reason);
+}
+
+static void skip(struct member *member, const char *reason, bool failed)
+{
+    member->kind = MEMBER_SKIPPED;
+    member->bytes = 0;
+    member->secrets = 0;
+    member->failed = failed;
+    explain(member, reason);
+}
+
+// UTF-8 without control characters that no text has.
+static bool is_text(struct str head)
+{
+    size_t valid = str_valid_utf8(head);
+    if (valid + 3 < head.len || (valid < head.len && head.len < FORMAT_HEAD_BYTES))
+        return false;
+    for (size_t i = 0; i < valid; i++)
+        if ((unsigned char)head.at[i] < ' ' && !strchr("\t\n\r\f\b\x1b", head.at[i]))
+            return false;
+    return true;
+}
+
+static bool write_clean(struct writer *writer, struct buf *clean, struct err *err)
+{
+    bool ok =
+        buf_ok(clean, err) && (!clean->len || write_bytes(writer, clean->at, clean->len, err));
+    buf_clear(clean);
+    return ok;
+}
+
+static bool redact(struct writer *writer, struct source *source, struct err *why, struct err *err)
+{
+    struct redactor redactor = {0};
+    struct buf clean = {0};
+    bool ok = true;
+    for (size_t got = 1; ok && got;) {
+        got = 0;
+        if (!source_read(source, writer->block, BLOCK_BYTES, &got, why))
+            break;
+        redactor_add(&redactor, (struct str){writer->block, got}, &clean);
+        ok = write_clean(writer, &clean, err);
+    }
+    ok = ok && redactor_end(&redactor, &clean, err) && write_clean(writer, &clean, err);
+    redactor_free(&redactor);
+    buf_free(&clean);
+    return ok;
+}
+
+// "train.log.gz" is kept as "train.log".
+static void drop_endings(struct member *member, const struct format_found *found)
+{
+    for (unsigned i = 0; i < found->layer_count; i++) {
+        struct str end = str_of(found->layers[i]->ending);
+        struct str *name = &member->name;
+        if (name->len > end.len && memcmp(name->at + name->len - end.len, end.at, end.len) == 0)
+            name->len -= end.len;
+    }
+}
+
+// A copy without compression and secrets takes the place of the bytes.
+static bool keep_text(struct writer *writer, struct member *member, struct source *source,
+                      struct err *why, struct err *err)
+{
+    member->at = writer->at;
+    member->secrets = 0;
+    if (!redact(writer, source, why, err))
+        return false;
+    member->bytes = writer->at - member->at;
+    if (!member->bytes)
+        skip(member, "an empty file", false);
+    return true;
+}
+
+static bool count_secrets(struct writer *writer, struct member *member, struct source *source,
+                          struct err *why)
+{
+    struct secret_tally tally = {0};
+    for (size_t got = 1; got;) {
+        got = 0;
+        if (!source_read(source, writer->block, BLOCK_BYTES, &got, why))
+            break;
+        secret_tally_add(&tally, (struct str){writer->block, got});
+    }
+    secret_tally_end(&tally);
+    member->secrets = 0;
+    for (int kind = 0; kind < SECRET_KINDS; kind++)
+        member->secrets += (int64_t)tally.found[kind].count;
+    return true;
+}
+
+static bool keep_attachment(struct writer *writer, struct member *member, struct err *why,
+                            struct err *err)
+{
+    struct format_found found;
+    member->kind = MEMBER_ATTACHMENT;
+    member->secrets = 0;
+    struct source *source = open_bytes(writer, member, &found, why);
+    if (!source)
+        return true;
+    bool text = is_text(found.head);
+    if (text)
+        drop_endings(member, &found);
+    bool ok = text ? keep_text(writer, member, source, why, err)
+                   : count_secrets(writer, member, source, why);
+    source_close(source);
+    return ok;
+}
+
+// --- what a member is ---------------------------------------------------------------------------
+
+static bool is_archive(const struct format *format)
+{
+    return format && format->kind == FORMAT_ARCHIVE;
+}
+
+// JSON whose start does not say what it is: whether it has events.
+static bool has_events(struct writer *writer, const struct member *member)
+{
+    struct format_found found;
+    struct err why = {.pos = ERR_NO_POS};
+    struct budget budget = {.limit = writer->work->memory_bytes};
+    struct source *source = open_bytes(writer, member, &found, &why);
+    struct trace *trace = source ? ingest_opened(source, &found, &budget, NULL, &why) : NULL;
+    trace_free(trace);
+    return trace || why.code != ERR_FORMAT;
+}
+
+static bool is_trace(struct writer *writer, const struct member *member,
+                     const struct format_found *found, bool sure)
+{
+    return found->format && found->format->read && (sure || has_events(writer, member));
+}
+
+// Says of what is kept as an attachment why it is no trace. other: the best format that is not
+// read.
+static void judge(struct writer *writer, struct member *member, const struct format *format,
+                  const struct format *other)
+{
+    bool named = format_has_ending(1u << FORMAT_TRACE, member->name);
+    if (format && format->read)
+        member->format = other ? str_of(other->name) : named ? STR("json") : STR("");
+    if (is_archive(format))
+        explain(member, "an archive within an archive: unpack it and upload its files");
+    else if (named && !(format && format->read)) {
+        member->failed = !(format ? format_refuse(format, &writer->note)
+                                  : format_refuse_what("content that is not JSON", &writer->note));
+        explain(member, writer->note.msg);
+    } else if (other && other->kind == FORMAT_TRACE && other->advice)
+        explain(member, other->advice);
+}
+
+static bool classify(struct writer *writer, struct member *member, struct err *why, struct err *err)
+{
+    struct format_found found;
+    struct source *source = open_bytes(writer, member, &found, why);
+    if (!source) {
+        member->failed = true;
+        return keep_attachment(writer, member, why, err);
+    }
+    bool sure = found.format && format_like(found.format, found.head, member->name) == FORMAT_SURE;
+    const struct format *other = found.format && found.format->read
+                                     ? format_find_unread(found.head, member->name)
+                                     : found.format;
+    source_close(source);
+    member->format = found.format ? str_of(found.format->name) : STR("");
+    if (is_trace(writer, member, &found, sure)) {
+        member->kind = MEMBER_TRACE;
+        member->secrets = -1;
+        return true;
+    }
+    judge(writer, member, found.format, other);
+    return keep_attachment(writer, member, why, err);
+}
+
+// A limit is that of the whole archive, which ends here.
+static bool ends(const struct err *why)
+{
+    return why->code == ERR_LIMIT || why->code == ERR_MEMORY;
+}
+
+static bool take_bytes(struct writer *writer, struct member *member, struct err *why,
+                       struct err *err)
+{
+    struct source *source = unpack_source(writer->unpack, err);
+    bool ok = source && copy(writer, source, why, err);
+    source_close(source);
+    member->bytes = writer->at - member->at;
+    if (!ok || ends(why))
+        return ok;
+    if (member->bytes)
+        return classify(writer, member, why, err);
+    skip(member, why->code ? why->msg : "an empty file",
+         why->code || format_has_ending(1u << FORMAT_TRACE, member->name));
+    return true;
+}
+
+// *end: the archive cannot be read further.
+static bool take_member(struct writer *writer, const struct unpack_member *from, struct err *end,
+                        struct err *err)
+{
+    struct err why = {.pos = ERR_NO_POS};
+    struct member member = {.name = str_of(from->name), .at = writer->at, .format = STR("")};
+    if (from->unread)
+        skip(&member, from->unread, false);
+    else if (!take_bytes(writer, &member, &why, err))
+        return false;
+    if (ends(&why)) {
+        *end = why;
+        return drop_bytes(writer, member.at, err);
+    }
+    if (why.code && !member.reason.len)
+        explain(&member, why.msg);
+    return (member.kind != MEMBER_SKIPPED || drop_bytes(writer, member.at, err)) &&
+           member_list_add(writer->work->list, &member, err);
+}
+
+// --- the archive --------------------------------------------------------------------------------
+
+static bool take_members(struct writer *writer, struct err *end, struct err *err)
+{
+    const struct unpack_member *from = NULL;
+    for (;;) {
+        if (!unpack_next(writer->unpack, &from, end) || !from)
+            return true;
+        if (!take_member(writer, from, end, err))
+            return false;
+        if (end->code)
+            return true;
+        if (writer->work->progress)
+            writer->work->progress->done_bytes = unpack_taken(writer->unpack);
+    }
+}
+
+// The disk or a quota is full: what was written whole is kept.
+static bool stop_at_limit(struct err *end, struct err *err)
+{
+    if (err->code != ERR_SPACE)
+        return false;
+    *end = *err;
+    return true;
+}
+
+// A file that is no archive beneath its compression is a trace by itself.
+static bool add_file(struct writer *writer, struct err *err)
+{
+    struct member file = {.name = STR(""), .kind = MEMBER_TRACE, .format = STR(""), .secrets = -1};
+    return member_list_add(writer->work->list, &file, err);
+}
+
+static bool write_members(struct writer *writer, struct err *end, struct err *err)
+{
+    struct format_found found;
+    struct source *source = source_fd_open(writer->work->input, err);
+    if (!source)
+        return false;
+    source = format_open(source, STR(""), &found, end);
+    if (!source)
+        return true;
+    if (!is_archive(found.format) || !found.format->unpack) {
+        source_close(source);
+        return add_file(writer, err);
+    }
+    writer->unpack = unpack_open(source, found.format, &unpack_limits, end);
+    return !writer->unpack || take_members(writer, end, err) || stop_at_limit(end, err);
+}
+
+bool members_write(const struct members_work *work, struct err *err)
+{
+    struct writer writer = {.work = work, .block = malloc(BLOCK_BYTES)};
+    struct err end = {.pos = ERR_NO_POS};
+    bool ok = writer.block || err_set(err, ERR_MEMORY, "out of memory");
+    ok = ok && write_members(&writer, &end, err) && member_list_finish(work->list, &end, err);
+    unpack_close(writer.unpack);
+    free(writer.block);
+    return ok;
+}

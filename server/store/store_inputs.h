@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was uploaded besides single traces: archives, and what became of each of their members.
+#ifndef SERVER_STORE_INPUTS_H
+#define SERVER_STORE_INPUTS_H
+
+#include "server/base/principal.h"
+#include "server/store/store.h"
+
+enum input_kind { INPUT_ARCHIVE, INPUT_TRACE, INPUT_ATTACHMENT, INPUT_SKIPPED };
+const char *input_kind_word(enum input_kind kind); // "archive", "trace", "attachment", "skipped"
+
+struct input_row {
+    struct str id, run_id, run_name;
+    struct str parent; // the archive's id; "": it was uploaded by itself
+    int64_t position;  // in the archive
+    enum input_kind kind;
+    struct str format;   // its word, "" unknown
+    struct str filename; // of a member its path in the archive
+    int64_t bytes;
+    int64_t rank;           // of a trace; STORE_NO_RANK unknown
+    struct str trace_id;    // of a trace, "" once another one replaced it
+    enum trace_state state; // of a trace its own
+    struct str reason;      // why it failed, was skipped or is no trace; "" none
+    int64_t secrets;        // in an attachment; -1 unknown
+    struct str blob;        // where the bytes are, "" nowhere; those of a trace are the trace's
+    int64_t created_ns;
+};
+
+// Inputs of a run: archives uploaded to it, each followed by its members, including those that went
+// to runs of their own; then members of other archives that came to this run.
+MUST_CHECK bool store_list_inputs(struct store *store, struct str run_id, struct arena *arena,
+                                  struct input_row **inputs, size_t *count, struct err *err);
+
+// ERR_NOT_FOUND.
+MUST_CHECK bool store_find_input(struct store *store, struct str id, struct arena *arena,
+                                 struct input_row *input, struct err *err);
+
+// --- taking an archive apart (used by job_unpack.c) ---------------------------------------------
+
+struct unpack_state {
+    struct str owner;           // "" nobody known
+    struct quota_limits limits; // of his own; -1: as the service says
+    int64_t stored;             // how many members an earlier attempt has stored
+};
+MUST_CHECK bool store_begin_unpack(struct store *store, const struct job *job, struct arena *arena,
+                                   struct unpack_state *state, struct err *err);
+
+// A member whose blob is in place.
+struct new_member {
+    int64_t position;
+    enum input_kind kind; // no archive
+    struct str filename, format;
+    struct str window;  // "": it goes to the archive's run; else to the run of that window
+    const char *sha256; // "" if nothing of it is kept
+    int64_t bytes, secrets;
+    bool failed;
+    struct str reason;
+};
+
+// Adds members and the traces that they are, in one transaction. Those that are there already stay
+// as they are. ERR_NOT_FOUND if the job is no longer the caller's.
+MUST_CHECK bool store_add_members(struct store *store, const struct job *job,
+                                  const struct new_member *members, size_t count, struct err *err);
+
+// The file is no archive but a trace: it becomes one, and the job is done.
+MUST_CHECK bool store_unpack_as_trace(struct store *store, const struct job *job, struct err *err);
+
+// All members that can be read are stored; the archive's own bytes go. reason: why there are not
+// more, "" there are not.
+MUST_CHECK bool store_finish_unpack(struct store *store, const struct job *job, struct str reason,
+                                    struct err *err);
+
+#endif

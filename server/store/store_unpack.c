@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// The members of an archive in the store. Whatever is repeated changes nothing: a member is known
+// by its place in the archive.
+#include "ingest/base/clock.h"
+#include "server/store/store_inputs.h"
+#include "server/store/store_sql.h"
+
+#include <stdio.h>
+
+// Members of one archive that are being added.
+struct unpacking {
+    struct db *db;
+    struct arena *arena;
+    const struct job *job;
+    struct run run;   // of the archive
+    struct str owner; // who uploaded it
+    bool adds_only, replaces;
+    int64_t bytes;
+    struct str filename, blob;
+    struct str window, window_run; // of the last member that had a window
+    struct err window_error;       // why there is no run for that window
+};
+
+// --- the archive --------------------------------------------------------------------------------
+
+static bool check_job(struct db *db, const struct job *job, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "SELECT 1 FROM job WHERE id = ? AND state = 'running' AND attempts = ?", err);
+    sql_bind_i64(&stmt, job->id);
+    sql_bind_i64(&stmt, job->attempt);
+    bool found = sql_row(&stmt);
+    return sql_end(&stmt) &&
+           (found || err_set(err, ERR_NOT_FOUND, "job %lld was requeued, or deleted with its run",
+                             (long long)job->id));
+}
+
+static bool load(struct unpacking *unpacking, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        unpacking->db,
+        "SELECT owner, adds_only, replaces, bytes, filename, blob FROM input WHERE id = ?", err);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    bool found = sql_row(&stmt);
+    if (found) {
+        unpacking->owner = sql_text(&stmt, 0, unpacking->arena);
+        unpacking->adds_only = sql_i64(&stmt, 1) != 0;
+        unpacking->replaces = sql_i64(&stmt, 2) != 0;
+        unpacking->bytes = sql_i64(&stmt, 3);
+        unpacking->filename = sql_text(&stmt, 4, unpacking->arena);
+        unpacking->blob = sql_text(&stmt, 5, unpacking->arena);
+    }
+    return sql_end(&stmt) && (found || err_set(err, ERR_NOT_FOUND, "the archive is gone")) &&
+           runs_load(unpacking->db, unpacking->job->run_id, unpacking->arena, &unpacking->run, err);
+}
+
+bool store_begin_unpack(struct store *store, const struct job *job, struct arena *arena,
+                        struct unpack_state *state, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, DB_READ, &txn, err))
+        return false;
+    struct stmt stmt =
+        sql_begin(txn.db,
+                  "SELECT owner, (SELECT coalesce(max(position) + 1, 0) FROM input AS member "
+                  "WHERE member.parent = input.id), token.day_bytes, token.stored_bytes "
+                  "FROM input LEFT JOIN token ON token.id = owner WHERE input.id = ?",
+                  err);
+    sql_bind_text(&stmt, job->input_id);
+    bool found = sql_row(&stmt);
+    if (found)
+        *state = (struct unpack_state){
+            .owner = sql_text(&stmt, 0, arena),
+            .stored = sql_i64(&stmt, 1),
+            .limits = {sql_i64_or(&stmt, 2, -1), sql_i64_or(&stmt, 3, -1), -1}};
+    bool ok = sql_end(&stmt) && (found || err_set(err, ERR_NOT_FOUND, "the archive is gone"));
+    return txn_end(&txn, ok, err);
+}
+
+// --- runs of windows ----------------------------------------------------------------------------
+
+// Where earlier members of the window went, so that renaming the run changes nothing.
+static bool find_window(struct unpacking *unpacking, struct str window, struct err *err)
+{
+    struct stmt stmt = sql_begin(unpacking->db,
+                                 "SELECT run.id FROM input JOIN run ON run.id = input.run_id "
+                                 "WHERE parent = ? AND \"window\" = ? AND \"window\" <> '' LIMIT 1",
+                                 err);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    sql_bind_text(&stmt, window);
+    unpacking->window_run = sql_row(&stmt) ? sql_text(&stmt, 0, unpacking->arena) : STR("");
+    return sql_end(&stmt);
+}
+
+// "exp42@iteration_10", and "exp@42.iteration_10" where a series is named already.
+static char *window_name(struct unpacking *unpacking, struct str window, struct err *err)
+{
+    struct str name = unpacking->run.name;
+    bool in_series = name.len && memchr(name.at, '@', name.len);
+    return arena_printf(unpacking->arena, err, "%.*s%c%.*s", (int)name.len, name.at,
+                        in_series ? '.' : '@', (int)window.len, window.at);
+}
+
+// The run of a window is like that of the archive.
+static bool make_window(struct unpacking *unpacking, struct str window, struct err *err)
+{
+    const struct run *run = &unpacking->run;
+    char *name = window_name(unpacking, window, err);
+    bool locked = false;
+    struct run_request request = {
+        .name = str_of(name),
+        .project = run->project,
+        .note = STR(""),
+        .tags = run->tags,
+        .tag_count = run->tag_count,
+        .meta = run->meta,
+        .meta_count = run->meta_count,
+        .world_size = run->world_size,
+        .step_pattern = run->step_pattern,
+        .warmup_steps = run->warmup_steps >= 0 ? &run->warmup_steps : NULL,
+        .owner = unpacking->owner,
+        .adds_only = unpacking->adds_only,
+    };
+    return name &&
+           runs_get_or_create(unpacking->db, &request, unpacking->arena, &unpacking->window_run,
+                              err) &&
+           runs_is_locked(unpacking->db, unpacking->window_run, &request, &locked, err) &&
+           (!locked || runs_deny(err));
+}
+
+// What is wrong with the run of a window is wrong with its members alone.
+static bool is_of_member(const struct err *err)
+{
+    return err->code == ERR_USAGE || err->code == ERR_DENIED || err->code == ERR_CONFLICT ||
+           err->code == ERR_NOT_FOUND;
+}
+
+static bool enter_window(struct unpacking *unpacking, struct str window, struct err *err)
+{
+    if (str_equal(window, unpacking->window))
+        return true;
+    struct err why = {.pos = ERR_NO_POS};
+    unpacking->window = window;
+    unpacking->window_error = why;
+    if (!find_window(unpacking, window, err))
+        return false;
+    if (unpacking->window_run.len || make_window(unpacking, window, &why))
+        return true;
+    if (!is_of_member(&why)) {
+        *err = why;
+        return false;
+    }
+    unpacking->window_error = why;
+    unpacking->window_run = STR("");
+    return true;
+}
+
+// --- one member ---------------------------------------------------------------------------------
+
+static bool is_there(struct unpacking *unpacking, const struct new_member *member, bool *there,
+                     struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(unpacking->db, "SELECT 1 FROM input WHERE parent = ? AND position = ?", err);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    sql_bind_i64(&stmt, member->position);
+    *there = sql_row(&stmt);
+    return sql_end(&stmt);
+}
+
+// Every upload of the archive brought the trace. Its place is after all files of the upload.
+static bool link_uploads(struct unpacking *unpacking, const struct new_member *member,
+                         const struct added *added, struct err *err)
+{
+    struct stmt stmt = sql_begin(unpacking->db,
+                                 "INSERT OR IGNORE INTO upload_trace SELECT upload_id, "
+                                 "((position + 1) << 20) + ?, ?, ? FROM upload_input "
+                                 "WHERE input_id = ?",
+                                 err);
+    sql_bind_i64(&stmt, member->position);
+    sql_bind_text(&stmt, str_of(added->id));
+    sql_bind_i64(&stmt, added->existing);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    return sql_run(&stmt);
+}
+
+static bool own_trace(struct unpacking *unpacking, const struct added *added, int64_t bytes,
+                      struct err *err)
+{
+    if (unpacking->owner.len == 0 || added->existing)
+        return true;
+    struct stmt stmt =
+        sql_begin(unpacking->db,
+                  "INSERT OR IGNORE INTO trace_owner (trace_id, who, bytes) VALUES (?, ?, ?)", err);
+    sql_bind_text(&stmt, str_of(added->id));
+    sql_bind_text(&stmt, unpacking->owner);
+    sql_bind_i64(&stmt, bytes);
+    return sql_run(&stmt);
+}
+
+static bool add_trace(struct unpacking *unpacking, const struct new_member *member,
+                      struct str run_id, struct added *added, struct err *err)
+{
+    struct adding adding = {.db = unpacking->db,
+                            .run_id = run_id,
+                            .replace = unpacking->replaces,
+                            .arena = unpacking->arena};
+    struct trace_part part = {.sha256 = member->sha256,
+                              .bytes = member->bytes,
+                              .filename = member->filename,
+                              .rank = STORE_NO_RANK};
+    return traces_add(&adding, &part, added, err) && link_uploads(unpacking, member, added, err) &&
+           own_trace(unpacking, added, member->bytes, err);
+}
+
+static bool add_attachment(struct unpacking *unpacking, const struct new_member *member,
+                           struct err *err)
+{
+    struct trace_part part = {.sha256 = member->sha256, .bytes = member->bytes};
+    return blobs_heal(unpacking->db, str_of(member->sha256), err) &&
+           blobs_insert(unpacking->db, &part, err);
+}
+
+static bool insert(struct unpacking *unpacking, const struct new_member *member, struct str run_id,
+                   const struct added *added, struct err *err)
+{
+    char id[STORE_ID_SIZE];
+    if (!sql_new_id('i', id, err))
+        return false;
+    struct stmt stmt = sql_begin(
+        unpacking->db,
+        "INSERT INTO input (id, run_id, parent, position, kind, format, filename, \"window\", "
+        "blob, trace_id, bytes, secrets, state, reason, owner, created_ns) VALUES (?, ?, ?, ?, ?, "
+        "?, ?, ?, nullif(?, ''), nullif(?, ''), ?, nullif(?, -1), ?, nullif(?, ''), ?, ?)",
+        err);
+    sql_bind_text(&stmt, str_of(id));
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    sql_bind_i64(&stmt, member->position);
+    sql_bind_text(&stmt, str_of(input_kind_word(member->kind)));
+    sql_bind_text(&stmt, member->format);
+    sql_bind_clean(&stmt, member->filename);
+    sql_bind_text(&stmt, member->window);
+    sql_bind_text(&stmt, member->kind == INPUT_ATTACHMENT ? str_of(member->sha256) : STR(""));
+    sql_bind_text(&stmt, str_of(added->id));
+    sql_bind_i64(&stmt, member->bytes);
+    sql_bind_i64(&stmt, member->kind == INPUT_ATTACHMENT ? member->secrets : -1);
+    sql_bind_text(&stmt, member->failed ? STR("failed") : STR("done"));
+    sql_bind_clean(&stmt, member->reason);
+    sql_bind_text(&stmt, unpacking->owner);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    return sql_run(&stmt);
+}
+
+// A trace for which there is no run.
+static struct new_member without_run(const struct new_member *member, const struct err *why)
+{
+    struct new_member failed = *member;
+    failed.kind = INPUT_SKIPPED;
+    failed.bytes = 0;
+    failed.window = STR("");
+    failed.failed = true;
+    failed.reason = str_of(why->msg);
+    return failed;
+}
+
+static bool add_member(struct unpacking *unpacking, const struct new_member *given, struct err *err)
+{
+    struct added added = {.id = ""};
+    struct new_member member = *given;
+    struct str run_id = unpacking->job->run_id;
+    bool there;
+    if (!is_there(unpacking, &member, &there, err) || there)
+        return there;
+    if (member.window.len && !enter_window(unpacking, member.window, err))
+        return false;
+    if (member.window.len && unpacking->window_run.len)
+        run_id = unpacking->window_run;
+    else if (member.window.len)
+        member = without_run(given, &unpacking->window_error);
+    bool ok = member.kind == INPUT_TRACE        ? add_trace(unpacking, &member, run_id, &added, err)
+              : member.kind == INPUT_ATTACHMENT ? add_attachment(unpacking, &member, err)
+              : given->sha256[0] ? blobs_note_unneeded(unpacking->db, given->sha256, err)
+                                 : true;
+    return ok && insert(unpacking, &member, run_id, &added, err) &&
+           (member.kind != INPUT_TRACE || sql_touch_run(unpacking->db, run_id, err));
+}
+
+// --- transactions -------------------------------------------------------------------------------
+
+static bool add_members(struct unpacking *unpacking, const struct new_member *members, size_t count,
+                        struct err *err)
+{
+    bool ok = check_job(unpacking->db, unpacking->job, err) && load(unpacking, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_member(unpacking, &members[i], err);
+    return ok && sql_touch_run(unpacking->db, unpacking->job->run_id, err);
+}
+
+bool store_add_members(struct store *store, const struct job *job, const struct new_member *members,
+                       size_t count, struct err *err)
+{
+    struct txn txn;
+    struct arena arena;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    arena_init(&arena, NULL);
+    struct unpacking unpacking = {
+        .db = txn.db, .arena = &arena, .job = job, .window = STR(""), .window_run = STR("")};
+    bool ok = add_members(&unpacking, members, count, err);
+    arena_free(&arena);
+    return txn_end(&txn, ok, err);
+}
+
+// What the members take beyond the archive counts as sent today, too.
+static bool charge(struct unpacking *unpacking, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(unpacking->db, "SELECT coalesce(sum(bytes), 0) FROM input WHERE parent = ?", err);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    int64_t bytes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    int64_t more = bytes > unpacking->bytes ? bytes - unpacking->bytes : 0;
+    return sql_end(&stmt) && uploads_charge(unpacking->db, unpacking->owner, (uint64_t)more, err);
+}
+
+static bool let_bytes_go(struct unpacking *unpacking, struct err *err)
+{
+    struct stmt stmt = sql_begin(unpacking->db,
+                                 "UPDATE input SET blob = NULL, reason = NULL, state = 'done' "
+                                 "WHERE id = ?",
+                                 err);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    return sql_run(&stmt);
+}
+
+static bool finish(struct unpacking *unpacking, struct str reason, struct err *err)
+{
+    const struct job *job = unpacking->job;
+    return load(unpacking, err) &&
+           jobs_end(unpacking->db, job, reason.len ? STR("failed") : STR("done"), reason, err) &&
+           let_bytes_go(unpacking, err) && charge(unpacking, err) &&
+           (reason.len ? inputs_fail(unpacking->db, job, reason, err)
+                       : jobs_queue_run_if_due(unpacking->db, job->run_id, err)) &&
+           sql_touch_run(unpacking->db, job->run_id, err);
+}
+
+bool store_finish_unpack(struct store *store, const struct job *job, struct str reason,
+                         struct err *err)
+{
+    struct txn txn;
+    struct arena arena;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    arena_init(&arena, NULL);
+    struct unpacking unpacking = {.db = txn.db, .arena = &arena, .job = job};
+    bool ok = finish(&unpacking, reason, err);
+    arena_free(&arena);
+    return txn_end(&txn, ok, err);
+}
+
+static bool become_trace(struct unpacking *unpacking, struct err *err)
+{
+    struct added added = {.id = ""};
+    if (!check_job(unpacking->db, unpacking->job, err) || !load(unpacking, err))
+        return false;
+    struct new_member member = {.kind = INPUT_TRACE,
+                                .filename = unpacking->filename,
+                                .sha256 = unpacking->blob.at,
+                                .bytes = unpacking->bytes};
+    if (!add_trace(unpacking, &member, unpacking->job->run_id, &added, err))
+        return false;
+    struct stmt stmt = sql_begin(unpacking->db,
+                                 "UPDATE input SET kind = 'trace', trace_id = ?, blob = NULL, "
+                                 "state = 'done' WHERE id = ?",
+                                 err);
+    sql_bind_text(&stmt, str_of(added.id));
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    return sql_run(&stmt) && jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
+           sql_touch_run(unpacking->db, unpacking->job->run_id, err);
+}
+
+bool store_unpack_as_trace(struct store *store, const struct job *job, struct err *err)
+{
+    struct txn txn;
+    struct arena arena;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    arena_init(&arena, NULL);
+    struct unpacking unpacking = {.db = txn.db, .arena = &arena, .job = job};
+    bool ok = become_trace(&unpacking, err);
+    arena_free(&arena);
+    return txn_end(&txn, ok, err);
+}

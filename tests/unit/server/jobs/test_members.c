@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// An archive is taken apart into traces, attachments and what is skipped, and a list that lies is
+// refused.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "ingest/base/arena.h"
+#include "server/jobs/members.h"
+#include "tests/unit/archive_bytes.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRACE \
+    "{\"traceEvents\":[{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"ts\":1,\"dur\":2}]}"
+
+struct fixture {
+    int input, bytes, list;
+    struct arena arena;
+    struct member_list members;
+    struct err err;
+};
+
+static int file_of(const void *bytes, size_t size)
+{
+    int fd = memfd_create("test", MFD_CLOEXEC);
+    assert_true(fd >= 0);
+    assert_int_equal(pwrite(fd, bytes, size, 0), (ssize_t)size);
+    return fd;
+}
+
+static uint64_t size_of(int fd)
+{
+    struct stat info;
+    assert_int_equal(fstat(fd, &info), 0);
+    return (uint64_t)info.st_size;
+}
+
+static struct fixture take_apart(const struct buf *archive, uint64_t max_bytes)
+{
+    struct fixture f = {.input = file_of(archive->at, archive->len),
+                        .bytes = file_of("", 0),
+                        .list = file_of("", 0)};
+    struct members_work work = {
+        .input = f.input, .bytes = f.bytes, .list = f.list, .max_bytes = max_bytes};
+    arena_init(&f.arena, NULL);
+    if (!members_write(&work, &f.err) ||
+        !member_list_read(f.list, size_of(f.bytes), &f.arena, &f.members, &f.err))
+        fail_msg("%s", f.err.msg);
+    return f;
+}
+
+static void let_go(struct fixture *f)
+{
+    arena_free(&f->arena);
+    close(f->input);
+    close(f->bytes);
+    close(f->list);
+}
+
+// "name kind [failed] [reason]" of each member.
+static char *list(struct fixture *f)
+{
+    static const char *const words[] = {"trace", "attachment", "skipped"};
+    struct buf text = {0};
+    for (size_t i = 0; i < f->members.count; i++) {
+        const struct member *member = &f->members.at[i];
+        buf_printf(&text, "%.*s %s%s%s%.*s\n", (int)member->name.len, member->name.at,
+                   words[member->kind], member->failed ? " failed" : "",
+                   member->reason.len ? ": " : "", (int)member->reason.len, member->reason.at);
+    }
+    char *copy = arena_strdup(&f->arena, (struct str){text.at ? text.at : "", text.len}, &f->err);
+    buf_free(&text);
+    return copy;
+}
+
+static char *bytes_of(struct fixture *f, size_t index)
+{
+    const struct member *member = &f->members.at[index];
+    char *text = arena_alloc(&f->arena, member->bytes + 1, &f->err);
+    assert_non_null(text);
+    assert_int_equal(pread(f->bytes, text, member->bytes, (off_t)member->at),
+                     (ssize_t)member->bytes);
+    return text;
+}
+
+static void each_member_has_its_own_fate(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, inner = {0};
+    put_tar_file(&inner, "a", "b");
+    put_tar_end(&inner);
+    put_tar_file(&tar, "run/rank0.json", TRACE);
+    put_tar_file(&tar, "run/config.json", "{\"lr\": 1e-3}");
+    put_tar_file(&tar, "run/train.log", "step 1 loss 2\nHF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz\n");
+    put_tar(&tar, "run/link.json", '2', STR(""));
+    put_tar(&tar, "run/more.tar", '0', (struct str){inner.at, inner.len});
+    put_tar_file(&tar, "run/rank1.json", "");
+    put_tar_file(&tar, "run/rank2.json", "no JSON at all");
+    put_tar_file(&tar, "../etc/passwd", "x");
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(
+        list(&f),
+        "run/rank0.json trace\n"
+        "run/config.json attachment\n"
+        "run/train.log attachment\n"
+        "run/link.json skipped: a symbolic link\n"
+        "run/more.tar attachment: an archive within an archive: unpack it and upload its files\n"
+        "run/rank1.json skipped failed: an empty file\n"
+        "run/rank2.json attachment failed: found text that is not JSON, perhaps a log, expected a "
+        "trace as .json, .json.gz or .json.zst\n"
+        "../etc/passwd skipped: its name leads out of the archive\n");
+    assert_int_equal(f.members.end.code, ERR_NONE);
+    assert_string_equal(bytes_of(&f, 0), TRACE);
+    assert_string_equal(bytes_of(&f, 2), "step 1 loss 2\nHF_TOKEN=[redacted:named]\n");
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&inner);
+}
+
+static void a_compressed_text_is_kept_as_text_without_its_secrets(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, gz = {0};
+    add_gzip(&gz, STR("API_KEY=abcdefgh\n"), 6);
+    put_tar(&tar, "train.log.gz", '0', (struct str){gz.at, gz.len});
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(list(&f), "train.log attachment\n");
+    assert_string_equal(bytes_of(&f, 0), "API_KEY=[redacted:named]\n");
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&gz);
+}
+
+static void secrets_in_other_bytes_are_counted(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar(&tar, "dump.bin", '0', STR("\0\1\2 API_KEY=abcdefgh \3"));
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(list(&f), "dump.bin attachment\n");
+    assert_int_equal(f.members.at[0].secrets, 1);
+    let_go(&f);
+    buf_free(&tar);
+}
+
+static void a_file_that_is_no_archive_is_a_trace_by_itself(void **state)
+{
+    (void)state;
+    struct buf gz = {0};
+    add_gzip(&gz, STR(TRACE), 6);
+    struct fixture f = take_apart(&gz, 1 << 20);
+    assert_string_equal(list(&f), " trace\n");
+    assert_int_equal(f.members.at[0].bytes, 0);
+    let_go(&f);
+    buf_free(&gz);
+}
+
+static void a_cut_archive_keeps_what_came_before(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "rank0.json", TRACE);
+    put_tar_file(&tar, "rank1.json", TRACE);
+    tar.len -= 600; // in the second header
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(list(&f), "rank0.json trace\n");
+    assert_int_equal(f.members.end.code, ERR_FORMAT);
+    let_go(&f);
+    buf_free(&tar);
+}
+
+static void what_has_no_room_ends_the_list(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "rank0.json", TRACE);
+    put_tar_file(&tar, "rank1.json", TRACE);
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, sizeof TRACE + 10);
+    assert_string_equal(list(&f), "rank0.json trace\n");
+    assert_int_equal(f.members.end.code, ERR_SPACE);
+    let_go(&f);
+    buf_free(&tar);
+}
+
+// Whatever the list says, no member has bytes that are not there.
+static void check_changed(struct fixture *f)
+{
+    struct member_list members;
+    uint64_t bytes = size_of(f->bytes);
+    if (!member_list_read(f->list, bytes, &f->arena, &members, &f->err)) {
+        assert_int_equal(f->err.code, ERR_FORMAT);
+        return;
+    }
+    for (size_t i = 0; i < members.count; i++)
+        assert_true(members.at[i].at + members.at[i].bytes <= bytes);
+}
+
+static void a_list_that_was_changed_names_no_bytes_that_are_not_there(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "rank0.json", TRACE);
+    put_tar_file(&tar, "notes.txt", "x");
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    uint64_t bits = 8 * size_of(f.list);
+    for (uint64_t bit = 0; bit < bits; bit++) {
+        unsigned char byte;
+        assert_int_equal(pread(f.list, &byte, 1, (off_t)(bit / 8)), 1);
+        unsigned char other = byte ^ (unsigned char)(1 << bit % 8);
+        assert_int_equal(pwrite(f.list, &other, 1, (off_t)(bit / 8)), 1);
+        check_changed(&f);
+        assert_int_equal(pwrite(f.list, &byte, 1, (off_t)(bit / 8)), 1);
+    }
+    let_go(&f);
+    buf_free(&tar);
+}
+
+static void a_list_without_its_end_is_refused(void **state)
+{
+    (void)state;
+    struct buf tar = {0};
+    put_tar_file(&tar, "rank0.json", TRACE);
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    for (uint64_t size = size_of(f.list); size-- > 0;) {
+        struct member_list members;
+        assert_int_equal(ftruncate(f.list, (off_t)size), 0);
+        assert_false(member_list_read(f.list, size_of(f.bytes), &f.arena, &members, &f.err));
+        assert_int_equal(f.err.code, ERR_FORMAT);
+    }
+    let_go(&f);
+    buf_free(&tar);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_member_has_its_own_fate),
+        cmocka_unit_test(a_compressed_text_is_kept_as_text_without_its_secrets),
+        cmocka_unit_test(secrets_in_other_bytes_are_counted),
+        cmocka_unit_test(a_file_that_is_no_archive_is_a_trace_by_itself),
+        cmocka_unit_test(a_cut_archive_keeps_what_came_before),
+        cmocka_unit_test(what_has_no_room_ends_the_list),
+        cmocka_unit_test(a_list_that_was_changed_names_no_bytes_that_are_not_there),
+        cmocka_unit_test(a_list_without_its_end_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
