@@ -98,6 +98,27 @@ static bool put_next_values(void *context, struct buf *out, bool *more, struct e
     return true;
 }
 
+// Writes all columns of a table of a few parts, which are read once. *more: it has too many, and
+// nothing was written.
+static bool put_at_once(const struct table_stream *stream, struct buf *out, bool *more,
+                        struct err *err)
+{
+    struct budget budget = {.limit = STREAM_HELD_BYTES};
+    struct arena arena;
+    struct table_page page;
+    arena_init(&arena, &budget);
+    bool ok = store_read_table(stream->store, &stream->cursor.place, &stream->table.query, &arena,
+                               &page, err);
+    *more = !ok && err->code == ERR_LIMIT;
+    if (ok) {
+        struct export_end end = {.rows = page.table.row_count, .total = page.total};
+        table_put_rows(&stream->table, &page.table, out);
+        table_put_tail(&stream->table, &end, out);
+    }
+    arena_free(&arena);
+    return ok || *more;
+}
+
 bool table_parts_stream(struct request *request, struct response *response,
                         const struct table_place *place, const struct table_request *table,
                         struct str name, struct err *err)
@@ -115,7 +136,8 @@ bool table_parts_stream(struct request *request, struct response *response,
     table_reply_head(request, response, table, name);
     table_put_head(table, &response->body);
     // What cannot be read at all is refused, not truncated; short answers have a length.
-    bool ok = response->stream.next(stream, &response->body, &more, err);
+    bool ok = !table->export->column || put_at_once(stream, &response->body, &more, err);
+    ok = ok && (!more || response->stream.next(stream, &response->body, &more, err));
     if (!more || !ok)
         response->stream = (struct response_stream){0};
     return ok && buf_ok(&response->body, err);

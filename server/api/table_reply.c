@@ -24,16 +24,15 @@ void table_put_tail(const struct table_request *table, const struct export_end *
         table->export->tail(&view, end, out);
 }
 
-static void put_page(const struct table_request *table, const struct table_page *page,
-                     struct buf *out)
+void table_put_rows(const struct table_request *table, const struct table *rows, struct buf *out)
 {
     const struct export *export = table->export;
     struct export_view view = table_view(table);
     if (export->rows)
-        export->rows(&view, &page->table, 0, out);
+        export->rows(&view, rows, 0, out);
     for (unsigned i = 0; export->column && i < view.column_count; i++) {
         export->column(&view, i, out);
-        export->values(&page->table, view.columns[i], 0, out);
+        export->values(rows, view.columns[i], 0, out);
     }
 }
 
@@ -104,7 +103,7 @@ bool table_reply_write(struct request *request, struct response *response,
     }
     table_reply_head(request, response, table, name);
     table_put_head(table, out);
-    put_page(table, page, out);
+    table_put_rows(table, &page->table, out);
     table_put_tail(table, &end, out);
     return buf_ok(out, err);
 }

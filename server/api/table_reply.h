@@ -33,6 +33,7 @@ MUST_CHECK bool table_reply_write(struct request *request, struct response *resp
 void table_reply_head(struct request *request, struct response *response,
                       const struct table_request *table, struct str name);
 void table_put_head(const struct table_request *table, struct buf *out);
+void table_put_rows(const struct table_request *table, const struct table *rows, struct buf *out);
 void table_put_tail(const struct table_request *table, const struct export_end *end,
                     struct buf *out);
 struct export_view table_view(const struct table_request *table); // lives as long as the request

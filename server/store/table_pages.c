@@ -80,28 +80,28 @@ static bool keep_matches(struct keeping *keeping, const struct table *matches, s
            kept_rows(keeping) < 2 * keeping->end + KEEP_ROWS || thin_out(keeping, err);
 }
 
-static bool keep_all(struct keeping *keeping, struct store *store, const struct table_place *place,
-                     struct err *err)
+static bool keep_rest(struct keeping *keeping, struct store *store, struct table_cursor *cursor,
+                      struct err *err)
 {
-    struct table_cursor cursor = {.place = *place, .more = true};
     bool ok = true;
-    while (ok && cursor.more) {
+    while (ok && cursor->more) {
         struct arena scratch;
         struct table_page matches;
         arena_init(&scratch, NULL);
-        ok = store_read_matches(store, &cursor, keeping->query, &scratch, &matches, err) &&
+        ok = store_read_matches(store, cursor, keeping->query, &scratch, &matches, err) &&
              keep_matches(keeping, &matches.table, err);
         arena_free(&scratch);
     }
     return ok;
 }
 
-static bool read_page(struct store *store, const struct table_place *place,
+// The page, once the first part's matches are known.
+static bool read_rest(struct store *store, struct table_cursor *cursor,
                       const struct table_query *query, struct arena *arena, struct table_page *page,
                       struct err *err)
 {
     struct keeping keeping = {.query = query};
-    struct table none = {.desc = place->desc};
+    struct table none = {.desc = cursor->place.desc};
     struct table_query last = *query;
     bool all = query->limit > UINT64_MAX - query->offset;
     keeping.end = all ? UINT64_MAX : query->offset + query->limit;
@@ -109,14 +109,32 @@ static bool read_page(struct store *store, const struct table_place *place,
     keeping.report.arena = &keeping.arena;
     last.filter_count = 0;
     last.search = STR("");
-    last.offset = query->sort_count ? query->offset : 0; // else what is before was left out
-    bool ok = keep_all(&keeping, store, place, err) &&
+    last.offset = query->sort_count ? query->offset : 0; // otherwise what is before was left out
+    bool ok = keep_matches(&keeping, &page->table, err) &&
+              keep_rest(&keeping, store, cursor, err) &&
               table_select(kept_rows(&keeping) ? &keeping.report.tables[0] : &none, &last, arena,
                            page, err);
     arena_take(arena, &keeping.arena);
     page->total = keeping.total;
     page->offset = query->offset;
     return ok;
+}
+
+static bool read_page(struct store *store, const struct table_place *place,
+                      const struct table_query *query, struct arena *arena, struct table_page *page,
+                      struct err *err)
+{
+    struct table_cursor cursor = {.place = *place};
+    struct table_page first;
+    struct table_query rest = *query;
+    if (!store_read_matches(store, &cursor, query, arena, &first, err))
+        return false;
+    rest.filter_count = 0;
+    rest.search = STR("");
+    if (!cursor.more) // the usual case: nothing needs to be copied
+        return table_select(&first.table, &rest, arena, page, err);
+    *page = first;
+    return read_rest(store, &cursor, query, arena, page, err);
 }
 
 bool store_read_table(struct store *store, const struct table_place *place,
