@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements of any kind of database: binding, stepping and reading with one error kept for the
+// Statements for any kind of database: binding, stepping and reading, with one error kept for the
 // end.
 #include "server/db/db.h"
 
@@ -138,7 +138,7 @@ bool sql_execute_all(struct db *db, const char *text, struct err *err)
         if (!db->kind->prepare(&stmt, text, &text))
             return false;
         if (!stmt.at)
-            break; // only space and comments are left
+            break; // only whitespace and comments are left
         if (!sql_run(&stmt))
             return false;
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A connection to the database and its statements, whatever kind of database it is. Statements
-// remember their first failure, so that a query reads as begin, bind, rows, end.
+// A connection to the database and its statements, independent of the kind of database. Statements
+// remember their first failure, so a query reads as begin, bind, rows, end.
 //
 // To add a kind: a file db_x.c with a `const struct db_kind db_x`, a line in db.c, and its schema
 // in schema/x.
@@ -23,16 +23,16 @@ enum db_trouble {
     DB_FLUSH_FAILED, // written data may be lost, although later flushes succeed
 };
 
-// Whoever wants to know about it. Called on the thread that uses the connection.
+// Notified of disk trouble, on the thread that uses the connection.
 struct db_watch {
     void (*trouble)(void *context, enum db_trouble trouble);
     void *context;
 };
 
 enum db_check_depth {
-    DB_CHECK_QUICK, // one table after another, without comparing indexes
-    DB_CHECK_FULL,  // one table after another, with indexes and references
-    DB_CHECK_WHOLE, // everything in one read, including pages of no table
+    DB_CHECK_QUICK, // table by table, without comparing indexes
+    DB_CHECK_FULL,  // table by table, with indexes and references
+    DB_CHECK_WHOLE, // everything in one read, including pages that belong to no table
 };
 
 struct db_sizes {
@@ -43,20 +43,20 @@ struct db_sizes {
 
 enum db_step { DB_ROW, DB_DONE, DB_FAILED };
 
-// What a kind of database does. Functions that return bool or DB_FAILED set the error they are
-// given, or that of the statement.
+// The operations of a database kind. Functions that return bool or DB_FAILED set the error passed
+// in, or that of the statement.
 struct db_kind {
     const char *name;
     bool (*is_place)(const char *place); // whether such a place belongs to this kind
 
-    // Connections. A writing one creates the database if there is none.
+    // Connections. Opening one for writing creates the database if it does not exist.
     struct db *(*open)(const char *place, enum db_access access, const struct db_watch *watch,
                        struct err *err);
     // flush: whether the disk can still be trusted with what is in memory.
     void (*close)(struct db *db, bool flush);
 
-    // Statements. prepare takes the first one of a text; *rest is what follows it, and stmt->at is
-    // NULL if only space and comments were left.
+    // Statements. prepare takes the first one of a text; *rest is what follows it. stmt->at is NULL
+    // if only whitespace and comments were left.
     bool (*prepare)(struct stmt *stmt, const char *text, const char **rest);
     bool (*bind_null)(struct stmt *stmt);
     bool (*bind_i64)(struct stmt *stmt, int64_t value);
@@ -81,7 +81,7 @@ struct db_kind {
     bool (*commit)(struct db *db, struct err *err);
     void (*rollback)(struct db *db);
 
-    // Care.
+    // Maintenance.
     bool (*read_version)(struct db *db, int64_t *version, struct err *err);
     bool (*write_version)(struct db *db, int64_t version, struct err *err);
     bool (*was_unclean)(const struct db *db); // the last process did not close it
@@ -97,7 +97,7 @@ struct db_kind {
 extern const struct db_kind *const db_kinds[]; // ends with NULL
 extern const struct db_kind db_sqlite;
 
-// The first member of each kind's own connection.
+// The first member of each kind's connection struct.
 struct db {
     const struct db_kind *kind;
 };
@@ -107,7 +107,7 @@ struct db {
 // place: the path of a file. watch may be NULL.
 MUST_CHECK struct db *db_open(const char *place, enum db_access access,
                               const struct db_watch *watch, struct err *err);
-// For reading, a database that must be there already. ERR_NOT_FOUND.
+// For reading; the database must exist. ERR_NOT_FOUND.
 MUST_CHECK struct db *db_open_existing(const char *place, struct err *err);
 void db_close(struct db *db, bool flush); // NULL is allowed
 
@@ -119,7 +119,7 @@ int64_t db_changes(struct db *db);
 // After the first failure *err is set and everything else does nothing.
 struct stmt {
     struct db *db;
-    void *at;  // of the kind; NULL after a failure
+    void *at;  // belongs to the kind; NULL after a failure
     int bound; // parameters bound so far
     bool failed;
     struct err *err;
@@ -127,28 +127,29 @@ struct stmt {
 
 struct stmt sql_begin(struct db *db, const char *text, struct err *err);
 
-// Bind the next parameter. Texts and bytes must stay until sql_end.
+// Bind the next parameter. Texts and bytes must stay valid until sql_end.
 void sql_bind_text(struct stmt *stmt, struct str value);
-void sql_bind_text_copy(struct stmt *stmt, struct str value); // may go before sql_end
+void sql_bind_text_copy(struct stmt *stmt, struct str value); // may be freed before sql_end
 void sql_bind_i64(struct stmt *stmt, int64_t value);
-void sql_bind_u64(struct stmt *stmt, uint64_t value); // at most INT64_MAX arrives
+void sql_bind_u64(struct stmt *stmt, uint64_t value); // values above INT64_MAX are stored as
+                                                      // INT64_MAX
 void sql_bind_f64(struct stmt *stmt, double value);
 void sql_bind_null(struct stmt *stmt);
 void sql_bind_bytes(struct stmt *stmt, struct str bytes);
 
-// True when a row is ready to be read; false at the end and after a failure.
+// True if a row is ready to be read; false at the end and after a failure.
 MUST_CHECK bool sql_row(struct stmt *stmt);
-// Runs a statement whose rows nobody wants and makes it ready for the next binding.
+// Runs a statement, discards its rows and readies it for the next binding.
 void sql_step(struct stmt *stmt);
-// False when anything failed.
+// False if anything failed.
 MUST_CHECK bool sql_end(struct stmt *stmt);
 
-// Makes a statement ready for the next binding while rows are left.
+// Readies a statement for the next binding while rows are left.
 void sql_reset(struct stmt *stmt);
 
 // sql_step and sql_end for a statement without results.
 MUST_CHECK bool sql_run(struct stmt *stmt);
-// The same from the text on.
+// Like sql_run, from the statement's text.
 MUST_CHECK bool sql_execute(struct db *db, const char *text, struct err *err);
 // Runs all statements of a text.
 MUST_CHECK bool sql_execute_all(struct db *db, const char *text, struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// SQLite: a file with a log of writes beside it.
+// SQLite: a database file with a write-ahead log next to it.
 #include "server/db/db_sqlite.h"
 
 #include "ingest/base/clock.h"
@@ -23,7 +23,7 @@ static sqlite3_stmt *at(const struct stmt *stmt)
 
 // --- failures -----------------------------------------------------------------------------------
 
-// A file that cannot be opened for lack of descriptors is as good as ever.
+// A file that cannot be opened for lack of descriptors is not damaged.
 static bool is_out_of_descriptors(sqlite3 *db)
 {
     int reason = sqlite3_system_errno(db);
@@ -38,7 +38,7 @@ enum err_code db_sqlite_code(sqlite3 *db, int rc)
     case SQLITE_FULL: return ERR_SPACE;
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_INTERRUPT: return ERR_BUSY; // a reader's time is over
+    case SQLITE_INTERRUPT: return ERR_BUSY; // the reader's time is up
     case SQLITE_CONSTRAINT: return ERR_CONFLICT;
     case SQLITE_NOMEM: return ERR_MEMORY;
     case SQLITE_TOOBIG: return ERR_LIMIT;
@@ -46,7 +46,7 @@ enum err_code db_sqlite_code(sqlite3 *db, int rc)
     case SQLITE_IOERR:
     case SQLITE_READONLY:
     case SQLITE_PERM:
-    case SQLITE_CORRUPT: // what we stored is not what a client sent: no ERR_FORMAT
+    case SQLITE_CORRUPT: // not ERR_FORMAT: it is our data, not what a client sent
     case SQLITE_NOTADB: return ERR_IO;
     default: return ERR_INTERNAL;
     }
@@ -65,7 +65,7 @@ static void report_trouble(const struct db_sqlite_file *file, int rc)
 static bool check(struct stmt *stmt, int rc)
 {
     struct db_sqlite_file *file = db_sqlite_of(stmt->db);
-    if (rc == SQLITE_OK || stmt->failed) // after a failure the same one comes again
+    if (rc == SQLITE_OK || stmt->failed) // after a failure the same one is reported again
         return rc == SQLITE_OK;
     report_trouble(file, sqlite3_extended_errcode(file->at));
     return err_set(stmt->err, db_sqlite_code(file->at, rc), "database: %s",
@@ -178,7 +178,7 @@ static void limit(sqlite3 *db)
         sqlite3_limit(db, limits[i].id, limits[i].most);
 }
 
-// Turns off what a hostile database file or a slip of ours could do.
+// Turns off what a hostile database file or a bug of ours could use.
 static bool configure(struct db_sqlite_file *file, struct err *err)
 {
     sqlite3_busy_timeout(file->at, BUSY_MS);
@@ -195,8 +195,8 @@ static bool configure(struct db_sqlite_file *file, struct err *err)
            sql_execute(&file->db, "PRAGMA cache_size = -16384", err); // KiB: tables of a few runs
 }
 
-// In place of SQLite's automatic checkpoints, which swallow failures to flush. The commit that
-// caused it is done, whatever comes of this.
+// Replaces SQLite's automatic checkpoints, which hide failures to flush. The commit that triggered
+// it succeeds either way.
 static int checkpoint(void *context, sqlite3 *db, const char *name, int pages)
 {
     if (pages >= CHECKPOINT_PAGES)
@@ -216,7 +216,7 @@ static bool configure_writer(struct db_sqlite_file *file, struct err *err)
     return true;
 }
 
-// A name that looks like a URI could ask for a database elsewhere, or in memory alone.
+// A name that looks like a URI could open a different database, or one in memory only.
 static int open_plain(const char *path, enum db_access access, sqlite3 **db)
 {
     char plain[4096];
@@ -323,7 +323,7 @@ static bool commit(struct db *db, struct err *err)
 
 static void rollback(struct db *db)
 {
-    limit_time(db, 0); // one that is late ends, too
+    limit_time(db, 0); // a transaction past its deadline must still be able to end
     if (sqlite3_get_autocommit(db_sqlite_of(db)->at))
         return; // some failures roll back by themselves
     bool is_rolled_back = sql_execute(db, "ROLLBACK", NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the db_sqlite_*.c files share.
+// Shared by the db_sqlite_*.c files.
 #ifndef SERVER_DB_SQLITE_H
 #define SERVER_DB_SQLITE_H
 
@@ -11,7 +11,7 @@ struct db_sqlite_file {
     struct db db;
     sqlite3 *at;
     struct db_watch watch;
-    int64_t deadline_ns; // of the transaction that reads, 0: none
+    int64_t deadline_ns; // of the reading transaction, 0: none
     bool was_unclean;
     char path[];
 };
@@ -24,7 +24,7 @@ static inline struct db_sqlite_file *db_sqlite_of(const struct db *db)
 // The error for a result code; only ERR_IO says something about the file itself.
 enum err_code db_sqlite_code(sqlite3 *at, int rc);
 
-// Opens a connection, one for writing without the log of writes.
+// Opens a connection. One for writing does not have the write-ahead log enabled yet.
 MUST_CHECK struct db *db_sqlite_connect(const char *path, enum db_access access,
                                         const struct db_watch *watch, struct err *err);
 

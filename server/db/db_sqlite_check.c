@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads through a SQLite database for damage.
+// Checks a SQLite database for damage.
 #include "server/db/db_sqlite.h"
 
 #include <stdio.h>
@@ -9,10 +9,10 @@ enum { LOOK_AT_STOP_OPS = 10000, TABLE_NAME_BYTES = 128 };
 struct checking {
     struct db *db;
     bool full;
-    char *damage; // DB_DAMAGE_BYTES; what is found first stays
+    char *damage; // DB_DAMAGE_BYTES; the first damage found is kept
 };
 
-// A sound table yields "ok", sound references no row.
+// A sound table yields "ok"; sound references yield no row.
 static bool read_findings(struct stmt *stmt, const struct checking *checking, const char *prefix)
 {
     while (sql_row(stmt)) {
@@ -44,7 +44,7 @@ static bool check_references(const struct checking *checking, struct str table, 
     return read_findings(&stmt, checking, "");
 }
 
-// The table after `name` in the order of names; "" at the end.
+// The table after `name` in name order; "" at the end.
 static bool next_table(struct db *db, char name[TABLE_NAME_BYTES], struct err *err)
 {
     struct stmt stmt = sql_begin(db,
@@ -57,7 +57,7 @@ static bool next_table(struct db *db, char name[TABLE_NAME_BYTES], struct err *e
     return sql_end(&stmt);
 }
 
-// One table per read: a long read would keep the log of writes growing.
+// One read per table: one long read would keep the write-ahead log growing.
 static bool check_tables(const struct checking *checking, struct err *err)
 {
     char name[TABLE_NAME_BYTES] = "";
@@ -93,7 +93,7 @@ bool db_sqlite_check(struct db *db, enum db_check_depth depth, const atomic_bool
     struct checking checking = {db, depth == DB_CHECK_FULL, damage};
     sqlite3 *at = db_sqlite_of(db)->at;
     damage[0] = '\0';
-    // SQLite wants a pointer without const; what it points to is only read.
+    // SQLite wants a non-const pointer, but the data is only read.
     sqlite3_progress_handler(at, stop ? LOOK_AT_STOP_OPS : 0, is_stopped, (void *)(uintptr_t)stop);
     bool ok = depth == DB_CHECK_WHOLE ? check_whole(&checking, err) : check_tables(&checking, err);
     sqlite3_progress_handler(at, 0, NULL, NULL);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of a SQLite database: for backups, and beside itself before its schema changes.
+// Copies of a SQLite database: for backups, and next to it before its schema changes.
 #include "server/db/db_sqlite.h"
 
 #include <dirent.h>
@@ -32,7 +32,7 @@ static bool flush_folder_of(const char *path, struct err *err)
     return flush_file(dirname(copy), O_RDONLY | O_DIRECTORY, err);
 }
 
-// In one step: a reader's view of one moment, however long it takes.
+// In one step: a snapshot of one moment, however long it takes.
 static bool copy_pages(sqlite3 *from, sqlite3 *to, struct err *err)
 {
     sqlite3_backup *copy = sqlite3_backup_init(to, "main", from, "main");
@@ -59,7 +59,7 @@ bool db_sqlite_copy(struct db *db, const char *to, struct err *err)
 
 // --- before the schema changes ------------------------------------------------------------------
 
-// The copies beside a database: how many, and the one of the lowest number.
+// The copies next to a database: how many, and the one with the lowest number.
 struct copies {
     unsigned count;
     char oldest[PATH_BYTES];
@@ -116,7 +116,7 @@ bool db_sqlite_copy_before_schema(struct db *db, int64_t version, struct err *er
     if (len < 0 || (size_t)len + sizeof ".part" > sizeof to)
         return err_set(err, ERR_USAGE, "the path %s is too long", path);
     snprintf(part, sizeof part, "%.*s.part", len, to);
-    unlink(part); // of a start that was cut short
+    unlink(part); // left by an interrupted start
     if (!db_sqlite_copy(db, part, err))
         return err_wrap(err, "a copy before the schema changes");
     return (rename(part, to) == 0 || err_set_errno(err, "naming %s", to)) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The formats in which tables leave the service. To add one: a file export_x.c with a
+// The formats in which tables are exported. To add one: a file export_x.c with a
 // `const struct export export_x`, and a line in exports.c.
 #ifndef SERVER_EXPORT_H
 #define SERVER_EXPORT_H
@@ -12,12 +12,12 @@
 struct export_view {
     const struct table_desc *desc;
     const unsigned *columns; // indexes into desc
-    unsigned column_count;   // 1 at least
+    unsigned column_count;   // at least 1
 };
 
 struct export_end {
     uint64_t rows, total; // written, and matching
-    const char *next;     // cursor of the next page; NULL: this was the last
+    const char *next;     // cursor of the next page; NULL: this is the last
 };
 
 // Functions append to out, which may have been sent and emptied between calls.
@@ -27,7 +27,7 @@ struct export
     const char *accept; // media type in Accept that selects it; NULL: only the parameter does
     const char *type;   // Content-Type
     const char *suffix; // of the file name of a download; NULL: shown inline
-    bool paged;         // without a limit, a page is sent instead of everything
+    bool paged;         // without a limit, one page is sent instead of everything
 
     // Before the rows; NULL: nothing.
     void (*head)(const struct export_view *view, struct buf *out);
@@ -36,8 +36,8 @@ struct export
     void (*rows)(const struct export_view *view, const struct table *rows, uint64_t before,
                  struct buf *out);
 
-    // or columns in turn: the start of a column, by its place in the view, then its values in
-    // batches, from a table that has the column at `index`.
+    // or one column after another: first the start of a column, by its position in the view, then
+    // its values in batches, from a table that has the column at `index`.
     void (*column)(const struct export_view *view, unsigned place, struct buf *out);
     void (*values)(const struct table *rows, unsigned index, uint64_t before, struct buf *out);
 
@@ -50,10 +50,10 @@ extern const struct export export_json, export_columns, export_csv, export_ndjso
 // In the order in which messages list them, the default first; ends with NULL.
 extern const struct export *const exports[];
 
-// Differs from format to format, for an ETag.
+// Differs between formats; used in the ETag.
 uint64_t export_hash(const struct export *export);
 
-// ERR_USAGE, listing what is known.
+// ERR_USAGE lists the known formats.
 MUST_CHECK const struct export *export_find(struct str word, struct err *err);
 
 // A cell as JSON.
@@ -63,8 +63,8 @@ void export_json_cell(struct cell cell, enum column_type type, struct buf *out);
 void export_json_row(const struct export_view *view, const struct table *rows, size_t row,
                      struct buf *out);
 
-// A cell as CSV: quoted text that no spreadsheet takes for a formula, plain numbers, nothing for
-// null.
+// A cell as CSV: text quoted so that no spreadsheet takes it for a formula, plain numbers, nothing
+// for null.
 void export_csv_cell(struct cell cell, enum column_type type, struct buf *out);
 
 static inline struct cell export_cell(const struct table *rows, size_t row, unsigned column)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list of values per column, as notebooks want them, with units and meanings.
+// A list of values per column, the form notebooks want, with units and meanings.
 #include "server/exports/export.h"
 
 static void head(const struct export_view *view, struct buf *out)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated values as RFC 4180 has them, in UTF-8.
+// Comma-separated values as in RFC 4180, in UTF-8.
 #include "server/exports/export.h"
 
-// The same signs as East Asian keyboards give them: U+FF1D, U+FF0B, U+FF0D, U+FF20.
+// The same characters in full width: U+FF1D, U+FF0B, U+FF0D, U+FF20.
 static bool begins_wide(struct str line, size_t at)
 {
     static const char *const signs[] = {"\xEF\xBC\x9D", "\xEF\xBC\x8B", "\xEF\xBC\x8D",
@@ -13,8 +13,7 @@ static bool begins_wide(struct str line, size_t at)
     return false;
 }
 
-// Whether a spreadsheet would take a line for a formula: it begins, after blanks, with one of
-// these.
+// Whether a spreadsheet would take a line for a formula: after blanks, it starts with one of these.
 static bool begins_formula(struct str line)
 {
     size_t i = 0;
@@ -29,7 +28,7 @@ static bool begins_formula(struct str line)
     return i < line.len && (memchr("=+-@\t\r", line.at[i], 6) || begins_wide(line, i));
 }
 
-// Text that is UTF-8, within the quotes; *line_begins carries on from piece to piece.
+// UTF-8 text within the quotes. *line_begins carries over from piece to piece.
 static void csv_text(struct str text, bool *line_begins, struct buf *out)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -57,7 +56,7 @@ void export_csv_cell(struct cell cell, enum column_type type, struct buf *out)
     while (rest.len) {
         size_t valid = str_valid_utf8(rest);
         csv_text((struct str){rest.at, valid}, &line_begins, out);
-        size_t bad = valid < rest.len; // a byte that readers of UTF-8 would stumble over
+        size_t bad = valid < rest.len; // a byte that UTF-8 readers would reject
         if (bad)
             buf_puts(out, "\xEF\xBF\xBD");
         rest = (struct str){rest.at + valid + bad, rest.len - valid - bad};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that a signal handler writes one byte to.
+// A file into which a signal handler writes one byte.
 #include "server/jobs/crash_mark.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static void mark(int number)
     raise(number); // the default action is back: SA_RESETHAND
 }
 
-// Where a sanitizer watches already it ends in SIGABRT, which comes here.
+// If a sanitizer already handles the signal, it ends in SIGABRT, which is caught here.
 static void watch(int number)
 {
     struct sigaction old, ours = {.sa_handler = mark, .sa_flags = SA_RESETHAND | SA_NODEFER};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends a trace of our own the way of every other.
+// Sends a built-in trace through the same path as every other.
 #include "server/jobs/job_check.h"
 
 #include "server/jobs/job_trace.h"
@@ -35,7 +35,7 @@ static bool open_files(struct pipeline_files *files, int *tables, struct err *er
            err_set_errno(err, "making a trace to read");
 }
 
-// The process shares where we are in the files: one that died may have read or written them.
+// The process shares our file offsets: one that died may have moved them.
 static bool rewind_files(const struct job_child_task *task, struct err *err)
 {
     const struct pipeline_files *files = &task->files;
@@ -53,7 +53,7 @@ static void close_files(const struct job_child_task *task)
             close(fds[i]);
 }
 
-// True when the process answered, or what kept it from that says nothing of the machine.
+// True if the process answered, or if the reason it did not says nothing about the machine.
 static bool read_trace(const struct job_child_task *task, struct job_death *death)
 {
     struct job_reply reply;

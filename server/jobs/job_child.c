@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process per trace job: started from the program that runs, it gets descriptors and nothing
+// One process per trace job: started from the running program; it gets descriptors and nothing
 // else.
 #include "server/jobs/job_child.h"
 
@@ -27,7 +27,7 @@ enum {
     FIRST_SAFE_FD = 32, // above every number that the process will use
 };
 
-// A process at work.
+// A running process.
 struct child {
     const struct job_child_task *task;
     struct job_page *page;
@@ -37,7 +37,7 @@ struct child {
     pid_t pid;
     struct job_stop stop;
     struct buf reply, log;
-    bool floods;         // it sent more than an answer may hold
+    bool floods;         // it sent more than a reply may hold
     const char *stopped; // why we ended it; NULL: we did not
 };
 
@@ -48,7 +48,7 @@ static bool no_resources(const char *what, struct err *err)
     return err_set(err, ERR_BUSY, "%s: %s", what, strerror(errno));
 }
 
-// A copy whose number is none of those that the process will use.
+// A copy with a number that the process will not use.
 static int lift(int fd)
 {
     return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FIRST_SAFE_FD);
@@ -61,7 +61,7 @@ static void close_fd(int *fd)
     *fd = -1;
 }
 
-// A file without a name that holds the order, at its begin.
+// An unnamed file that holds the order, positioned at its start.
 static int order_file(const struct job_order *order)
 {
     struct buf text = {0};
@@ -78,7 +78,7 @@ static int order_file(const struct job_order *order)
     return fd;
 }
 
-// A pipe whose writing end the process gets.
+// A pipe; the process gets the writing end.
 static bool open_pipe(int *ours, int *theirs)
 {
     int ends[2];
@@ -131,7 +131,7 @@ static bool is_for_loader(const char *variable)
     return false;
 }
 
-// What the loader and the memory allocator are told, and nothing else of ours.
+// Settings for the loader and the memory allocator, and nothing else from our environment.
 static void choose_environment(char *chosen[], size_t room)
 {
     size_t count = 0;
@@ -150,7 +150,7 @@ static int give_fds(posix_spawn_file_actions_t *actions, const struct child *chi
     return rc ? rc : posix_spawn_file_actions_addclosefrom_np(actions, JOB_FD_COUNT);
 }
 
-// Signals are as at the start of a program, and those of a terminal go to the service alone.
+// Signals are reset as for a fresh program, and terminal signals go to the service only.
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;

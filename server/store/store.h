@@ -26,8 +26,8 @@ struct store;
 #define STORE_MAX_BASELINES   ((size_t)1000)
 #define STORE_MAX_EMPTY_RUNS  1000 // of one owner
 
-// Opens or creates the database at path and brings its schema up to date. ERR_UNSUPPORTED when a
-// newer version wrote it.
+// Opens or creates the database at path and updates its schema. ERR_UNSUPPORTED if a newer version
+// wrote it.
 MUST_CHECK struct store *store_open(const char *path, struct err *err);
 void store_close(struct store *store); // NULL is allowed
 
@@ -35,7 +35,7 @@ void store_close(struct store *store); // NULL is allowed
 
 enum run_status {
     RUN_EMPTY,   // no trace yet
-    RUN_PENDING, // traces wait, none was begun
+    RUN_PENDING, // traces are waiting, none was started
     RUN_RUNNING, // some work is done or under way and some is left
     RUN_DONE,
     RUN_FAILED,  // no trace could be read, or joining them failed
@@ -47,7 +47,7 @@ struct run_tag {
     struct str key, value;
 };
 
-// The eight parts of a step, in the order in which bars show them.
+// The eight parts of a step, in the order bars show them.
 enum run_part {
     PART_GEMM,
     PART_ATTENTION,
@@ -66,45 +66,46 @@ struct run {
     int64_t created_ns;                         // wall clock
     int64_t revision;                           // grows with every change of the run or its results
     enum run_status status;
-    int64_t world_size;           // as set, else as the traces say; -1 unknown
+    int64_t world_size;           // as set, else as in the traces; -1 unknown
     bool finalized;               // no more ranks will come
-    struct str owner;             // who made it; "" nobody known
+    struct str owner;             // who created it; "" unknown
     int64_t received;             // traces
     int64_t done, failed, active; // of those; active: queued or running
-    struct str step_pattern;      // annotation that marks a step, "" as found
-    int64_t warmup_steps;         // left out first, -1 by the rule of warm-up
+    struct str step_pattern;      // annotation that marks a step, "" detected
+    int64_t warmup_steps;         // left out at the start, -1 by the warm-up rule
     struct run_tag *tags;         // by key
     size_t tag_count;
-    struct run_tag *meta; // settings that people gave, by key; they win over what traces say
+    struct run_tag *meta; // settings that people entered, by key; they take precedence over those
+                          // in traces
     size_t meta_count;
     struct str *baselines; // names that are pinned to it, ascending
     size_t baseline_count;
-    struct str error; // reason of the first failed trace, or of the run; "" none
+    struct str error; // why the first failed trace or the run failed; "" none
 
     // From the run's tables; null cells until the run was analysed.
     struct cell gpu, step_median_ns, busy_share, exposed_comm_share, findings, worst_quality;
     struct cell parts[PART_COUNT]; // per step of the headline rank (integers)
 };
 
-// What a client may set. Members that are NULL stay as they are. Tags and settings are merged into
-// what is there; one whose value is NULL goes.
+// What a client may set. NULL members stay as they are. Tags and settings are merged into the
+// existing ones; one whose value is NULL is removed.
 struct run_patch {
     const struct str *name, *project, *note;
     const struct run_tag *tags, *meta;
     size_t tag_count, meta_count;
-    bool forgets_tags;         // all that were there
-    const int64_t *world_size; // -1 forgets it
-    // A change of these queues the run's traces anew.
-    const struct str *step_pattern; // "" forgets it
-    const int64_t *warmup_steps;    // -1 forgets it
+    bool forgets_tags;         // removes all existing tags
+    const int64_t *world_size; // -1 clears it
+    // Changing these queues the run's traces again.
+    const struct str *step_pattern; // "" clears it
+    const int64_t *warmup_steps;    // -1 clears it
 };
 
 struct run_query {
     struct str search;          // substring of name, project, note, a tag or the GPU; "" all
-    struct str project, gpu;    // equal; held in its name, in any case; "" all
+    struct str project, gpu;    // equal; substring of its name, in any case; "" all
     struct str status;          // its word; "" all
     struct str series;          // equal; "" all
-    const struct run_tag *tags; // all of them must be there; an empty value: any value
+    const struct run_tag *tags; // all of them must be present; an empty value: any value
     size_t tag_count;
     int64_t since_ns;  // created at or after; 0 all
     int64_t before_ns; // created before; 0 all
@@ -121,10 +122,10 @@ struct run_list {
     uint64_t total; // that match, on all pages
 };
 
-// The run of that name in that project, made when there is none. Tags, meta and note are added when
-// given; world_size when >= 0. ERR_USAGE for a name that cannot be one.
+// The run of that name in that project, created if it does not exist. Tags, meta and note are added
+// if given; world_size if >= 0. ERR_USAGE for an invalid name.
 struct run_request {
-    struct str name;    // "": a name is made up from the date and time
+    struct str name;    // "": generated from the date and time
     struct str project; // "": "default"
     struct str note;
     const struct run_tag *tags, *meta;
@@ -133,46 +134,47 @@ struct run_request {
     // As in run_patch; "" and NULL leave them as they are.
     struct str step_pattern;
     const int64_t *warmup_steps;
-    struct str owner; // who makes it, or adds to it; "" nobody known
-    bool adds_only;   // what changes a run that others made, that is complete or a baseline fails
-                      // with ERR_DENIED; what repeats what is there does not
+    struct str owner; // who creates it, or adds to it; "" unknown
+    bool adds_only;   // a change to a run that others created, that is complete or a baseline fails
+                      // with ERR_DENIED; repeating what is there does not
 };
 
-// Whether a run could be made so, as far as that can be said without looking. ERR_USAGE.
+// Whether a run could be created this way, as far as can be checked without the database.
+// ERR_USAGE.
 MUST_CHECK bool store_check_run(const struct run_request *request, struct err *err);
 
-// The same before files for the run come: what has the form of an id must be there.
+// The same check before files for the run arrive: a name in the form of an id must exist.
 MUST_CHECK bool store_check_target(struct store *store, const struct run_request *request,
                                    struct err *err);
 
-// Makes an empty run. ERR_CONFLICT when the name is taken in the project, ERR_BUSY when its owner
-// has too many that are empty.
+// Creates an empty run. ERR_CONFLICT if the name is taken in the project, ERR_BUSY if its owner has
+// too many empty runs.
 MUST_CHECK bool store_create_run(struct store *store, const struct run_request *request,
                                  struct arena *arena, struct run *run, struct err *err);
 
 // Finds a run by id, by name ("project/name" too), by "series~latest" (the newest of a series, in
-// any project, or "project/series~latest") or by "@baseline:name". ERR_NOT_FOUND; ERR_CONFLICT when
-// a bare name stands in several projects.
+// any project, or "project/series~latest") or by "@baseline:name". ERR_NOT_FOUND; ERR_CONFLICT if a
+// bare name exists in several projects.
 MUST_CHECK bool store_find_run(struct store *store, struct str key, struct arena *arena,
                                struct run *run, struct err *err);
 
 MUST_CHECK bool store_list_runs(struct store *store, const struct run_query *query,
                                 struct arena *arena, struct run_list *list, struct err *err);
 
-// expected: the revision the client saw, or STORE_ANY. ERR_CONFLICT when it has changed since or
-// the new name is taken; ERR_NOT_FOUND.
+// expected: the revision the client saw, or STORE_ANY. ERR_CONFLICT if it has changed since or the
+// new name is taken; ERR_NOT_FOUND.
 MUST_CHECK bool store_patch_run(struct store *store, struct str id, const struct run_patch *patch,
                                 int64_t expected, struct err *err);
 
-// Deletes all rows of a run, in the bin (store_bin.h) or not, and notes its files as garbage. Call
-// intake_delete_run instead: it removes the files, too.
+// Deletes all rows of a run, whether in the bin (store_bin.h) or not, and lists its files as
+// garbage. Call intake_delete_run instead: it removes the files, too.
 MUST_CHECK bool store_delete_run(struct store *store, struct str id, int64_t expected,
                                  struct err *err);
 
-// No more ranks will come: the run is complete with those that are there. More are still welcome.
+// No more ranks are expected: the run is complete with those it has. More are still accepted.
 MUST_CHECK bool store_finalize_run(struct store *store, struct str id, struct err *err);
 
-// A finding that someone put aside, for a reason, until it is taken back.
+// A finding that someone dismissed, with a reason, until that is undone.
 struct dismissal {
     struct str finding, reason; // its id in the run's table of findings
     int64_t created_ns;
@@ -180,10 +182,10 @@ struct dismissal {
 MUST_CHECK bool store_list_dismissals(struct store *store, struct str run_id, struct arena *arena,
                                       struct dismissal **dismissals, size_t *count,
                                       struct err *err);
-// ERR_NOT_FOUND when the run has no such finding; ERR_USAGE for a reason that cannot be one.
+// ERR_NOT_FOUND if the run has no such finding; ERR_USAGE for an invalid reason.
 MUST_CHECK bool store_dismiss(struct store *store, struct str run_id, struct str finding,
                               struct str reason, struct err *err);
-// ERR_NOT_FOUND when it is not dismissed.
+// ERR_NOT_FOUND if it is not dismissed.
 MUST_CHECK bool store_take_back_dismissal(struct store *store, struct str run_id,
                                           struct str finding, struct err *err);
 
@@ -201,8 +203,8 @@ struct trace_row {
     enum trace_state state;
     struct str error;   // why it failed
     struct str warning; // what a user should know, such as a rank that was taken
-    bool existing;      // in an upload: these bytes were there before
-    int64_t secrets;    // texts in it that look like secrets, -1 until it was read
+    bool existing;      // in an upload: these bytes were already stored
+    int64_t secrets;    // strings in it that look like secrets, -1 until it was read
     struct str damage;  // what is wrong with its stored bytes, "" nothing known
 };
 
@@ -211,7 +213,7 @@ struct trace_part {
     const char *sha256;
     int64_t bytes;
     struct str filename; // display only
-    int64_t rank;        // as a field said, or STORE_NO_RANK
+    int64_t rank;        // from a field, or STORE_NO_RANK
     struct str archive;  // the format word of what becomes an input (store_inputs.h), "": a trace
 };
 
@@ -224,28 +226,28 @@ struct upload {
     size_t count;
     struct input_row *inputs; // archives, each followed by its members
     size_t input_count;
-    bool all_existing; // nothing new came
+    bool all_existing; // nothing new was uploaded
 };
 
-// What a client calls an upload, so that it may send it again and get the same answer.
+// A client's key for an upload, so that it can send it again and get the same answer.
 struct upload_key {
     struct str text; // "" none
-    int64_t request; // a hash of all that it is: another means another upload
+    int64_t request; // a hash of the whole request: a different one means a different upload
 };
 
-// Gets or makes the run and adds rows for all parts, the upload and the jobs, in one transaction;
-// after that an upload is acknowledged. Same bytes for the same run and rank: the existing trace.
-// Other bytes for a rank: ERR_CONFLICT, unless the older trace failed or with replace; then it
-// goes. Call intake_accept instead: it puts the blobs in place, too.
+// Finds or creates the run and adds rows for all parts, the upload and the jobs, in one
+// transaction; after that the upload is acknowledged. Same bytes for the same run and rank: the
+// existing trace. Different bytes for a rank: ERR_CONFLICT, unless the older trace failed or with
+// replace; then it is removed. Call intake_accept instead: it puts the blobs in place, too.
 struct upload_request {
     struct run_request run;
     const struct trace_part *parts;
     size_t count;
     bool replace;
-    struct str owner;        // whose traces and bytes they are; "" nobody's
+    struct str owner;        // who owns the traces and bytes; "" nobody
     uint64_t sent_bytes;     // to count as sent by the owner today
     struct upload_key key;   // one that the owner used already is ERR_CONFLICT
-    struct str resumable_id; // "" none; the upload in pieces that becomes this
+    struct str resumable_id; // "" none; the resumable upload that becomes this one
 };
 MUST_CHECK bool store_add_upload(struct store *store, const struct upload_request *request,
                                  struct arena *arena, struct upload *upload, struct err *err);
@@ -253,40 +255,41 @@ MUST_CHECK bool store_add_upload(struct store *store, const struct upload_reques
 MUST_CHECK bool store_find_upload(struct store *store, struct str id, struct arena *arena,
                                   struct upload *upload, struct err *err);
 
-// Traces of a run by rank, those without one last.
+// Traces of a run by rank, those without a rank last.
 MUST_CHECK bool store_list_traces(struct store *store, struct str run_id, struct arena *arena,
                                   struct trace_row **traces, size_t *count, struct err *err);
 
-// ERR_NOT_FOUND when the run has no such rank.
+// ERR_NOT_FOUND if the run has no such rank.
 MUST_CHECK bool store_find_rank(struct store *store, struct str run_id, int64_t rank,
                                 struct arena *arena, struct trace_row *trace, struct err *err);
 
 // --- results ------------------------------------------------------------------------------------
 
-// All run tables, as analyse_compare wants them. report->arena is set by the caller.
+// All run tables, as analyse_compare needs them. The caller sets report->arena.
 MUST_CHECK bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
                                       struct err *err);
 
-// The same of some of the run tables (NULL-terminated).
+// Like store_load_run_report, for some of the run tables (NULL-terminated).
 MUST_CHECK bool store_load_run_tables(struct store *store, struct str run_id,
                                       const struct table_desc *const *known, struct report *report,
                                       struct err *err);
 
-// The report of one trace. ERR_NOT_FOUND while there is none.
+// The report of one trace. ERR_NOT_FOUND if there is none yet.
 MUST_CHECK bool store_load_trace_report(struct store *store, struct str trace_id,
                                         struct report *report, struct err *err);
 
-// The same of some of the trace tables (NULL-terminated); one alone is all that is read.
+// Like store_load_trace_report, for some of the trace tables (NULL-terminated); only those are
+// read.
 MUST_CHECK bool store_load_trace_tables(struct store *store, struct str trace_id,
                                         const struct table_desc *const *known,
                                         struct report *report, struct err *err);
 
-// Appends those of a trace's tables that are known to a file of parts, as they are stored.
+// Appends the known tables of a trace to a file of parts, as they are stored.
 MUST_CHECK bool store_copy_trace_parts(struct store *store, struct str trace_id,
                                        const struct table_desc *const *known, int fd,
                                        struct err *err);
 
-// Where the rows of a table are.
+// Locates the rows of a table.
 struct table_place {
     struct str run_id;
     int64_t revision;    // of the run that the rows belong to; STORE_ANY: the current one
@@ -318,13 +321,13 @@ MUST_CHECK bool store_read_table(struct store *store, const struct table_place *
                                  const struct table_query *query, struct arena *arena,
                                  struct table_page *page, struct err *err);
 
-// What a trace job found.
+// The result of a trace job.
 struct trace_result {
-    int tables;               // a file of parts, which are stored as they are
-    int64_t secrets;          // that the trust report counts
+    int tables;               // a file of parts, stored as they are
+    int64_t secrets;          // for the trust report
     int64_t kept_bytes;       // of the trace that is kept for later
-    int64_t join_bytes;       // of those of the tables that joining the ranks reads, unpacked
-    int64_t rank, world_size; // as the file says, -1 when it does not
+    int64_t join_bytes;       // unpacked size of the tables that joining the ranks reads
+    int64_t rank, world_size; // from the file, -1 if it has none
     int64_t events, text_bytes, parse_ns, analyse_ns;
 };
 
@@ -346,33 +349,33 @@ struct job {
     int64_t warmup_steps;    // JOB_TRACE: of its run, -1 by the rule
 };
 
-// A job that was at work in so many crashes of the service is to blame, and one whose own process
-// died so often. Being killed from outside is forgiven, but not for ever: the system kills what
-// takes too much memory.
+// After this many crashes of the service with the job running, or of the job's own process, the job
+// fails. Being killed from outside is forgiven a few times only: the kernel kills what takes too
+// much memory.
 #define STORE_MAX_CRASHES  3
 #define STORE_MAX_STRIKES  3
 #define STORE_MAX_ATTEMPTS 30
 
-// A job belongs to its worker for so long, and longer when the lease is renewed.
+// How long a worker owns a job; renewing the lease extends it.
 #define STORE_LEASE_NS INT64_C(60000000000)
 
-// Files up to here are read in a second or two, so that others may wait for them.
+// Files up to this size are read in a second or two, so others can wait for them.
 #define STORE_SMALL_BYTES ((int64_t)64 << 20)
 
-// Takes the queued job that is due first: one that joins a run at once (so that a run is done
-// before other runs' files are read), a file a second after it came and one more per megabyte,
-// behind those of its run; what did not end later than that. Counts the attempt and commits that.
-// *found false: nothing can begin now. A run's job waits while another of the same run works; a job
-// that was at work in a crash works alone, so that no other shares the blame.
+// Takes the queued job that is due first. A job that joins a run is due at once (so that a run is
+// done before other runs' files are read); a file is due one second after it arrived plus one
+// second per megabyte, after those of its run. Counts the attempt and commits that. *found false:
+// nothing can start now. A run's job waits while another of the same run is running; a job that was
+// running during a crash runs alone, so that no other shares the blame.
 MUST_CHECK bool store_claim_job(struct store *store, struct arena *arena, struct job *job,
                                 bool *found, struct err *err);
 
-// The same among the jobs whose file is small.
+// Like store_claim_job, among jobs with small files only.
 MUST_CHECK bool store_claim_small_job(struct store *store, struct arena *arena, struct job *job,
                                       bool *found, struct err *err);
 
-// Writes a trace's results, settles its rank and queues the run's job when it was the last, or
-// as many ranks are there again as when it was joined last. ERR_NOT_FOUND when the run was deleted
+// Writes a trace's results, settles its rank and queues the run's job if it was the last trace, or
+// if the number of ranks has doubled since the last join. ERR_NOT_FOUND if the run was deleted
 // meanwhile.
 MUST_CHECK bool store_finish_trace(struct store *store, const struct job *job,
                                    const struct trace_result *result, struct err *err);
@@ -381,16 +384,16 @@ MUST_CHECK bool store_finish_trace(struct store *store, const struct job *job,
 MUST_CHECK bool store_finish_run(struct store *store, const struct job *job, int tables,
                                  struct err *err);
 
-// Ends a job as failed, with a sentence for the user. As every end of a job: ERR_NOT_FOUND when it
-// is no longer the caller's.
+// Ends a job as failed, with a sentence for the user. Like every function that ends a job:
+// ERR_NOT_FOUND if the caller no longer owns it.
 MUST_CHECK bool store_fail_job(struct store *store, const struct job *job, const char *reason,
                                struct err *err);
 
-// Puts a job back because we stop; the attempt does not count. ERR_NOT_FOUND when it is gone.
+// Puts a job back because we are stopping; the attempt does not count. ERR_NOT_FOUND if it is gone.
 MUST_CHECK bool store_requeue_job(struct store *store, const struct job *job, struct err *err);
 
-// The job's own process died: it is queued again with the reason, or failed when that was the last
-// time (*again false).
+// The job's process died: the job is queued again with the reason, or failed if that was its last
+// attempt (*again false).
 struct job_strike {
     const char *verb;   // "crashed"
     const char *detail; // "SIGSEGV"
@@ -398,31 +401,31 @@ struct job_strike {
 MUST_CHECK bool store_strike_job(struct store *store, const struct job *job,
                                  const struct job_strike *why, bool *again, struct err *err);
 
-// Renews the leases of jobs that are at work; *lost others had run out and are queued again.
+// Renews the leases of running jobs; *lost others had expired and are queued again.
 MUST_CHECK bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count,
                                   size_t *lost, struct err *err);
 
-// All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
-// he ends it. A run without any stays as it is.
+// All queued and running jobs of a run end as failed, "cancelled"; a worker finds out when it ends
+// the job. A run without any stays as it is.
 MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct err *err);
 
-// At start: running jobs are queued again, or failed when they are to blame (crashed: the last
-// process fell over by itself); traces with results of an older ANALYSIS_VERSION are queued.
+// At start: running jobs are queued again, or failed if they are the cause (crashed: the last
+// process crashed by itself); traces with results of an older ANALYSIS_VERSION are queued.
 MUST_CHECK bool store_recover_jobs(struct store *store, bool crashed, struct err *err);
 
-// Queues all traces of a run anew. ERR_NOT_FOUND.
+// Queues all traces of a run again. ERR_NOT_FOUND.
 MUST_CHECK bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err);
 
-// The ranks of a run that are done, ascending, with their trace ids.
+// The finished ranks of a run, ascending, with their trace ids.
 struct rank_trace {
     int64_t rank;
     struct str trace_id;
-    int64_t join_bytes; // as in its trace_result; -1 of those that an older program stored
+    int64_t join_bytes; // as in its trace_result; -1 if an older program stored it
 };
 MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
                                  struct rank_trace **ranks, size_t *count, struct err *err);
 
-// Jobs that wait or work, for readiness and back-pressure.
+// Queued and running jobs, for readiness and back-pressure.
 MUST_CHECK bool store_count_jobs(struct store *store, uint64_t *open, struct err *err);
 
 // True in *open while a trace or an archive of the upload, or the joining of a run that it has
@@ -439,10 +442,10 @@ struct garbage {
     struct str name; // sha256, or trace id
 };
 
-// Files whose rows went; gone from the list once store_forget_garbage was told.
+// Files whose rows were deleted; removed from the list by store_forget_garbage.
 MUST_CHECK bool store_list_garbage(struct store *store, struct arena *arena, struct garbage **items,
                                    size_t *count, struct err *err);
-// A file that no row ever named goes with them.
+// Lists a file that no row ever named, too.
 MUST_CHECK bool store_note_garbage(struct store *store, const struct garbage *item,
                                    struct err *err);
 MUST_CHECK bool store_forget_garbage(struct store *store, const struct garbage *item,

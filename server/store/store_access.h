@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is stored of tokens, sessions, quotas and the audit log. As in store.h: any thread, durable
-// when true is returned, texts of results in the arena given.
+// What is stored about tokens, sessions, quotas and the audit log. As in store.h: any thread,
+// durable once true is returned, strings in results live in the arena passed in.
 #ifndef SERVER_STORE_ACCESS_H
 #define SERVER_STORE_ACCESS_H
 
@@ -9,14 +9,14 @@
 
 #define STORE_TOKEN_MAX_SECONDS  ((int64_t)10 * 366 * 86400)
 #define STORE_MAX_TOKENS         ((int64_t)1000) // live ones
-#define STORE_SESSIONS_PER_TOKEN ((int64_t)50)   // the longest unused end when there are more
+#define STORE_SESSIONS_PER_TOKEN ((int64_t)50)   // beyond that, the longest unused ones end
 #define STORE_SESSION_IDLE_NS    ((int64_t)12 * 3600 * 1000000000)
 
 // --- tokens -------------------------------------------------------------------------------------
 
 struct token {
     struct str id, name;
-    unsigned scopes;             // as given, without those that they include
+    unsigned scopes;             // as given, without the scopes they include
     int64_t expires_ns;          // 0: never
     int64_t revoked_ns, used_ns; // 0: not yet
     struct quota_limits limits;
@@ -29,24 +29,24 @@ struct token_request {
     struct quota_limits limits;
 };
 
-// Keeps a token by its hash. ERR_USAGE for a bad name, ERR_CONFLICT when there are too many.
+// Stores a token by its hash. ERR_USAGE for a bad name, ERR_CONFLICT if there are too many.
 MUST_CHECK bool store_add_token(struct store *store, const struct token_request *request,
                                 const char *hash, struct arena *arena, struct str *id,
                                 struct err *err);
 
-// The token of that hash, whether it is still good or not; *found false when there is none.
+// The token with that hash, whether still valid or not; *found false if there is none.
 MUST_CHECK bool store_find_token(struct store *store, const char *hash, struct arena *arena,
                                  struct token *token, bool *found, struct err *err);
 
-// Notes that it was used now, unless that was noted within the last minute.
+// Records that it was used now, unless that was recorded within the last minute.
 MUST_CHECK bool store_touch_token(struct store *store, const struct token *token, struct err *err);
 
 // One token, by its id, or all; newest first. Rows of table_tokens.
 MUST_CHECK bool store_list_tokens(struct store *store, struct str id, struct arena *arena,
                                   struct table *table, struct err *err);
 
-// Ends the token of that id, or the only good one of that name, and its sessions. ERR_NOT_FOUND;
-// ERR_CONFLICT when several have the name.
+// Revokes the token with that id, or the only valid one with that name, and ends its sessions.
+// ERR_NOT_FOUND; ERR_CONFLICT if several have the name.
 MUST_CHECK bool store_revoke_token(struct store *store, struct str key, struct arena *arena,
                                    struct str *id, struct err *err);
 
@@ -58,8 +58,8 @@ MUST_CHECK bool store_count_tokens(struct store *store, int64_t *count, struct e
 MUST_CHECK bool store_add_session(struct store *store, const char *hash, struct str token_id,
                                   struct err *err);
 
-// The token that began the session of that hash; *found false when there is none, or not any more.
-// Notes once a minute that it was used.
+// The token that started the session with that hash; *found false if there is none, or it has
+// ended. Records at most once a minute that it was used.
 MUST_CHECK bool store_find_session(struct store *store, const char *hash, struct arena *arena,
                                    struct token *token, bool *found, struct err *err);
 MUST_CHECK bool store_end_session(struct store *store, const char *hash, struct err *err);
@@ -71,7 +71,7 @@ int64_t store_today(void);
 
 struct quota_use {
     int64_t day_bytes;
-    int64_t stored_bytes; // uploads, also those in pieces, and what analyses made of them
+    int64_t stored_bytes; // uploads, including resumable ones, and the results of their analyses
 };
 MUST_CHECK bool store_quota_use(struct store *store, struct str who, int64_t day,
                                 struct quota_use *use, struct err *err);
@@ -85,16 +85,16 @@ struct audit_row {
     struct str who, peer, action, object, request_id;
     int status;
 };
-// Gives the number of the new row; id may be NULL.
+// Returns the number of the new row; id may be NULL.
 MUST_CHECK bool store_add_audit(struct store *store, const struct audit_row *row, int64_t *id,
                                 struct err *err);
 
-// The row stands for so many requests that were refused, the last at last_ns. Both only grow.
+// Makes the row count this many refused requests, the last at last_ns. Both only grow.
 MUST_CHECK bool store_sum_audit(struct store *store, int64_t id, uint64_t count, int64_t last_ns,
                                 struct err *err);
 
-// Forgets rows older than that, some at a time. None of the last STORE_AUDIT_LEAST_DAYS goes: the
-// database refuses it.
+// Deletes rows older than that, a limited number per call. The database refuses to delete any of
+// the last STORE_AUDIT_LEAST_DAYS.
 #define STORE_AUDIT_LEAST_DAYS 30
 MUST_CHECK bool store_prune_audit(struct store *store, int64_t before_ns, uint64_t *pruned,
                                   struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alerts: listing them, and what people decide of them.
+// Alerts: listing them and recording people's decisions.
 #include "server/store/store_sql.h"
 #include "server/store/server_tables.h"
 
@@ -102,7 +102,7 @@ static bool check_comment(struct str comment, struct err *err)
            err_set(err, ERR_USAGE, "found a comment that is not valid UTF-8");
 }
 
-// Whoever says new gives it back to the service; it goes when it holds no more.
+// Setting an alert to new gives it back to the service; it is removed once it no longer applies.
 static bool update_alert(struct db *db, struct str id, const struct alert_patch *patch,
                          struct err *err)
 {
@@ -124,7 +124,7 @@ static bool update_alert(struct db *db, struct str id, const struct alert_patch 
     return sql_run(&stmt) && (db_changes(db) == 1 || refuse(id, err));
 }
 
-// What was decided changes how the series is judged.
+// Decisions change how the series is judged.
 static bool touch_series(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of the audit log, and what quotas count.
+// Rows of the audit log, and usage counted against quotas.
 #include "server/store/server_tables.h"
 #include "server/store/store_access.h"
 #include "server/store/store_sql.h"
@@ -8,7 +8,7 @@
 
 #define DAYS_KEPT 31
 
-enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait for milliseconds
+enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait only milliseconds
 
 // --- audit --------------------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ bool store_add_audit(struct store *store, const struct audit_row *row, int64_t *
     sql_bind_i64(&stmt, row->status);
     sql_bind_text(&stmt, row->request_id);
     int64_t row_id = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
-    sql_step(&stmt); // a row is inserted for good once the statement has ended
+    sql_step(&stmt); // a row is inserted for good only once the statement has ended
     bool ok = sql_end(&stmt);
     ok = txn_end(&txn, ok, err);
     if (id)

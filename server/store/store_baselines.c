@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that others are held against, each under a name.
+// Runs that others are compared with, each under a name.
 #include "server/store/store_sql.h"
 #include "server/store/server_tables.h"
 

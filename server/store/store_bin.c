@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deleted runs: into the bin, out of it, and what is in there. The view run leaves them out, so
-// here and nowhere else the table itself is read.
+// Deleted runs: into the bin, out of it, and its contents. The view `run` leaves them out, so only
+// here is the table itself read.
 #include "server/store/store_bin.h"
 
 #include "analysis/analysis.h"
@@ -24,7 +24,7 @@ static bool check_no_baseline(struct db *db, struct str id, struct err *err)
     return sql_end(&stmt) && !is_baseline;
 }
 
-// The rest is done by triggers (0023). A join that is cut short is forgotten: restoring queues it.
+// Triggers (0023) do the rest. An interrupted join is forgotten: restoring queues it.
 static bool bin_run(struct db *db, struct str id, struct str who, struct err *err)
 {
     struct stmt stmt =

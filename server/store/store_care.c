@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What care needs of the rows: which file to look at, which is damaged, what is old enough to go.
+// The rows that maintenance needs: which file to check, which is damaged, what is old enough to
+// delete.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
@@ -10,7 +11,7 @@
 
 // --- files --------------------------------------------------------------------------------------
 
-// The first blob that a query with one parameter gives.
+// The first blob that a query with one parameter returns.
 static bool find_blob(struct txn *txn, const char *sql, int64_t at_ns, struct store_blob *blob,
                       struct err *err)
 {
@@ -27,7 +28,7 @@ static bool find_blob(struct txn *txn, const char *sql, int64_t at_ns, struct st
 
 #define OLDEST_BLOB \
     "SELECT sha256, bytes FROM blob WHERE checked_ns <= ? ORDER BY checked_ns LIMIT 1"
-// By a clock that was set back since then.
+// Verified at a time in the future: the clock was set back since.
 #define FUTURE_BLOB "SELECT sha256, bytes FROM blob WHERE checked_ns > ? LIMIT 1"
 
 bool store_next_to_scrub(struct store *store, int64_t before_ns, struct store_blob *blob,
@@ -61,7 +62,7 @@ static bool was_damaged(struct db *db, struct str sha256, bool *damaged, struct 
     return sql_end(&stmt);
 }
 
-// A warning of another kind stays; the list of damaged files names this one all the same.
+// A different warning is kept; the list of damaged files names this one anyway.
 static bool warn_traces(struct db *db, struct str sha256, bool is_damaged, struct err *err)
 {
     struct stmt stmt =
@@ -176,7 +177,7 @@ bool store_believe_clock(struct store *store, int64_t at_ns, struct err *err)
     return txn_end(&txn, ok, err);
 }
 
-enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait for milliseconds
+enum { PRUNED_AT_ONCE = 2000 }; // so that other writers wait only milliseconds
 
 static bool prune(struct db *db, const char *text, int64_t before_ns, uint64_t *pruned,
                   struct err *err)

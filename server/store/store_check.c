@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for damage in the database of the service, and in a whole file; and reads what a file
+// Checks the service's database, or a whole file, for damage, and reads which files a database
 // names.
 #include "server/store/store_sql.h"
 

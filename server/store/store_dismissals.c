@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings that were put aside.
+// Dismissed findings.
 #include "server/store/store_sql.h"
 
 #include "analysis/report/tables.h"

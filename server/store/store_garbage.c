@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files whose rows went, and whether a row names a file.
+// Files whose rows were deleted, and whether a row names a file.
 #include "server/store/store_sql.h"
 
 bool store_names_blob(struct store *store, const char *sha256, bool *named, struct err *err)

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of jobs that did not end: put back, recovered at a start, taken from a lost worker,
-// struck out, cancelled, begun anew.
+// What happens to jobs that did not finish: put back, recovered at a start, taken from a lost
+// worker, failed after repeated crashes, cancelled, started over.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
 
 #include <stdio.h>
 
-// How far behind new files a job goes that did not end. It is not behind for ever: what comes later
-// than that waits for it.
+// How far a job that did not finish is moved back behind new files. It does not wait forever: files
+// that arrive later than that go after it.
 #define SECOND_NS            INT64_C(1000000000)
 #define WAIT_AFTER_KILL_NS   (10 * SECOND_NS)
 #define WAIT_AFTER_STRIKE_NS (10 * SECOND_NS)  // for each
-#define WAIT_AFTER_CRASH_NS  (600 * SECOND_NS) // for each; others must wait while it works
+#define WAIT_AFTER_CRASH_NS  (600 * SECOND_NS) // for each; others must wait while it runs
 
 // --- putting back -------------------------------------------------------------------------------
 
-// A job goes back into the queue.
+// A job that goes back into the queue.
 struct back {
     int64_t attempts;
-    int64_t wait_ns;    // so much behind what comes now; 0: it keeps its turn
+    int64_t wait_ns;    // this long after what arrives now; 0: it keeps its turn
     const char *reason; // why, NULL: nothing is wrong with it
 };
 
 static bool requeue(struct db *db, const struct job *job, struct back back, struct err *err)
 {
-    // A newer job of the same thing may wait already: then this one is not needed.
+    // A newer job for the same trace or run may be queued already: then this one is not needed.
     struct stmt stmt = sql_begin(
         db,
         "UPDATE OR IGNORE job SET state = 'queued', attempts = ?1, lease_until_ns = NULL, "
@@ -129,7 +129,7 @@ static bool recover_running(struct db *db, int64_t before_ns, bool crashed, size
     return ok;
 }
 
-// Queues anew the traces that a condition with one parameter selects.
+// Queues the traces that a condition with one parameter selects again.
 #define QUEUE_TRACES(condition)                                                            \
     "INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace', run_id, id, ?2 " \
     "FROM trace WHERE " condition " ON CONFLICT DO NOTHING"
@@ -163,7 +163,7 @@ bool jobs_queue_failed_of(struct db *db, struct str sha256, struct err *err)
     return sql_run(&mark);
 }
 
-// Runs whose traces are current and whose tables are not.
+// Runs whose traces are current but whose tables are not.
 static bool requeue_stale_runs(struct db *db, struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -305,7 +305,7 @@ static bool forget_error(struct db *db, struct str run_id, struct err *err)
     return sql_run(&stmt);
 }
 
-// Takes the text of a QUEUE_TRACES of a run.
+// Takes the SQL of a QUEUE_TRACES of a run.
 static bool queue_traces(struct db *db, const char *text, struct str run_id, struct err *err)
 {
     struct stmt queue = sql_begin(db, text, err);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The durable queue: queueing, claiming, finishing and failing jobs. What else becomes of them is
-// in store_job_care.c.
+// The durable queue: queueing, claiming, finishing and failing jobs. The rest is in
+// store_job_care.c.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
@@ -63,7 +63,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 
 // --- claiming -----------------------------------------------------------------------------------
 
-// A job that was in a crash works alone, and when it is due no other begins before it.
+// A job that was running during a crash runs alone, and once it is due no other starts before it.
 #define NEXT                                                                            \
     "SELECT job.id, job.kind, job.run_id, job.trace_id, "                               \
     "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "          \
@@ -78,7 +78,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
     "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                  \
     "ORDER BY due_ns, job.id LIMIT 1"
 
-// The next job whose file has at most max_bytes; its id is 0 when none can begin.
+// The next job whose file has at most max_bytes; its id is 0 if none can start.
 static bool find_next(struct db *db, int64_t max_bytes, struct arena *arena, struct job *job,
                       struct err *err)
 {
@@ -203,7 +203,7 @@ static bool write_figures(struct db *db, struct str trace_id, const struct trace
     return sql_run(&stmt);
 }
 
-// Counts what was made of a trace to whoever brought it.
+// Counts the bytes derived from a trace to its owner.
 static bool note_trace_made(struct db *db, struct str trace_id, int64_t bytes, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "UPDATE trace_owner SET made = ? WHERE trace_id = ?", err);
@@ -235,7 +235,7 @@ bool store_finish_trace(struct store *store, const struct job *job,
     return txn_end(&txn, ok, err);
 }
 
-// A run counts in its series once its analysis ended well. While it is analysed again it counts as
+// A run counts in its series once its analysis succeeded. While it is analysed again it counts as
 // before.
 static bool settle_point(struct db *db, struct str run_id, struct err *err)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Judging series whose points changed: read, worked out without holding the database, and written
-// if nothing came in between.
+// Judges series whose points changed: read them, compute without holding the database, and write if
+// nothing changed meanwhile.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
@@ -12,7 +12,7 @@ enum { BATCH = 16 };
 static const char *const kind_words[] = {"outlier", "change"};
 static const char *const status_words[] = {"new", "acknowledged", "expected", "noise", "fixed"};
 
-// A series on its way through.
+// A series being judged.
 struct judging {
     struct series_key key;
     int64_t changed; // as it was when read
@@ -115,7 +115,7 @@ static void read_alert(struct stmt *stmt, struct arena *arena, struct series_ale
         .previous = SERIES_NONE};
 }
 
-// Those of runs that count; older ones stay as they are.
+// Alerts of runs that count; older ones stay as they are.
 static bool read_alerts(struct db *db, struct judging *series, struct arena *arena, struct err *err)
 {
     struct series_state *state = &series->state;

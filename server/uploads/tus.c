@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads in pieces, by the tus 1.0 protocol with its extensions creation, creation-with-upload,
-// checksum, termination and expiration: everything but receiving bytes.
+// Resumable uploads, by the tus 1.0 protocol with its extensions creation, creation-with-upload,
+// checksum, termination and expiration: everything except receiving bytes.
 #include "server/uploads/tus.h"
 
 #include "ingest/base/clock.h"
@@ -92,7 +92,7 @@ static bool is_one_of(struct str name, const char *const *words)
     return false;
 }
 
-// Of what clients say by themselves, names are shown, types are not believed.
+// Client metadata: names are shown, types are not trusted.
 static bool set_fields(struct upload_form *form, const struct tus_metadata *metadata,
                        struct str *filename, struct err *err)
 {
@@ -123,7 +123,7 @@ struct upload_form *tus_form(struct request *request, struct str metadata, struc
     return ok ? form : NULL;
 }
 
-// Metadata waits in the store for the last byte, and shall hold no secrets there.
+// Metadata is stored until the last byte arrives, and must not contain secrets there.
 static bool clean_metadata(struct request *request, struct str *metadata, struct err *err)
 {
     struct tus_metadata *parsed = arena_alloc(request->arena, sizeof *parsed, err);
@@ -131,13 +131,14 @@ static bool clean_metadata(struct request *request, struct str *metadata, struct
            tus_metadata_clean(parsed, request->arena, metadata, err);
 }
 
-// Digits alone: what a reader takes for a sign, another may not.
+// Digits only: readers differ in which signs they accept.
 static bool read_count(struct str text, int64_t *count)
 {
     return text.len && text.at[0] >= '0' && text.at[0] <= '9' && str_to_i64(text, count);
 }
 
-// Ignored, a part would become a trace of its own, and a length that is told later be missed.
+// If we ignored these, a part would become a trace by itself, and a deferred length would be
+// missing.
 static bool check_extensions(const struct request *request, struct err *err)
 {
     static const char *const names[] = {"Upload-Concat", "Upload-Defer-Length"};
@@ -162,7 +163,7 @@ static bool read_length(struct request *request, uint64_t *bytes, struct err *er
     return length > 0 || err_set(err, ERR_FORMAT, "found an empty file, expected a trace in JSON");
 }
 
-// What can be said against the description of an upload.
+// Checks the description of an upload.
 static bool check_wanted(struct request *request, struct response *response,
                          struct resumable_request *wanted, struct err *err)
 {
@@ -199,7 +200,7 @@ static bool create(struct request *request, const struct resumable_request *want
         return false;
     if (pieces_create(intake->blobs, made->id.at, err))
         return true;
-    struct err ignored; // a row without its file is dropped when it is asked for
+    struct err ignored; // a row without its file is dropped when it is next requested
     if (!store_drop_resumable(intake->store, made->id, &ignored))
         log_warn("the row of an upload that could not start remains: %s", ignored.msg);
     return false;
@@ -216,7 +217,7 @@ static bool check_same(const struct resumable *known, const struct resumable_req
                    "this Idempotency-Key started an upload with other Upload-Metadata");
 }
 
-// The upload that a key began, whatever became of it, unless it has expired. ERR_NOT_FOUND.
+// The upload that a key started, whatever its state, unless it has expired. ERR_NOT_FOUND.
 static bool find_known(struct request *request, const struct resumable_request *wanted,
                        struct resumable *known, struct err *err)
 {
@@ -241,7 +242,7 @@ static bool find_or_create(struct request *request, struct response *response,
     upload_gate_forget(request);
     if (is_made)
         return true;
-    // The same key may have come on another connection meanwhile.
+    // The same key may have arrived on another connection meanwhile.
     return wanted->key.len && err->code == ERR_CONFLICT && find_known(request, wanted, made, err);
 }
 
@@ -277,8 +278,8 @@ static bool has_same_bytes(struct request *request, struct response *response,
     return ok;
 }
 
-// Only bytes that come along tell whether this is the same upload: without them nobody shall
-// believe that another file is stored.
+// Only the bytes sent along show whether this is the same upload: without them no client may be
+// made to believe that a different file is stored.
 static bool repeat_complete(struct request *request, struct response *response,
                             const struct resumable *made, bool brings_bytes, struct err *err)
 {
@@ -359,7 +360,7 @@ static bool read_offset(struct request *request, uint64_t *offset, struct err *e
     return true;
 }
 
-// A piece for an upload that is accepted already: its sender never got the last answer.
+// A piece for an upload that was already accepted: its sender never got the last answer.
 static bool repeat_result(struct request *request, struct response *response,
                           const struct resumable *found, uint64_t offset, struct err *err)
 {
@@ -404,7 +405,7 @@ bool tus_delete(struct request *request, struct response *response, struct err *
     return true;
 }
 
-// Clients that cannot send PATCH or DELETE say in a header of a POST that they mean it.
+// Clients that cannot send PATCH or DELETE use a header of a POST instead.
 static bool overrides(const struct request *request, const char *method)
 {
     struct str meant = request_header(request, "X-HTTP-Method-Override");

@@ -14,7 +14,7 @@ static struct str trimmed(struct str text)
     return text;
 }
 
-// Cuts off what comes before the first `end`, or all of it.
+// Cuts off what precedes the first `end`, or everything.
 static struct str take(struct str *rest, char end)
 {
     const char *at = rest->len ? memchr(rest->at, end, rest->len) : NULL;

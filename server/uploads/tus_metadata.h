@@ -9,7 +9,7 @@
 
 struct tus_field {
     struct str name;  // printable ASCII
-    struct str value; // UTF-8 without NUL; "" where the pair has none
+    struct str value; // UTF-8 without NUL; "" if the pair has none
 };
 
 struct tus_metadata {
@@ -17,12 +17,12 @@ struct tus_metadata {
     size_t count;
 };
 
-// Reads a header. tag and meta, which may be given several times, may also hold several values, one
-// per line; each becomes a field. ERR_USAGE. Names point into the header, values into the arena.
+// Reads a header. tag and meta, which may be repeated, may also hold several values, one per line;
+// each becomes a field. ERR_USAGE. Names point into the header, values into the arena.
 MUST_CHECK bool tus_metadata_parse(struct str header, struct arena *arena,
                                    struct tus_metadata *metadata, struct err *err);
 
-// Writes them down again as a header, into the arena, without what looks like a secret.
+// Writes the pairs as a header again, into the arena, without anything that looks like a secret.
 MUST_CHECK bool tus_metadata_clean(const struct tus_metadata *metadata, struct arena *arena,
                                    struct str *header, struct err *err);
 

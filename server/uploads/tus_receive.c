@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the bodies of requests to one file, and from the complete file to an upload.
+// Writes request bodies to one file, and turns the complete file into an upload.
 #include "server/access/audit.h"
 #include "server/base/metrics.h"
 #include "server/uploads/tus.h"
@@ -15,17 +15,17 @@
 
 #include <stdlib.h>
 
-// One request at an upload.
+// One request to an upload.
 struct turn {
     struct request *request;
     struct response *response;
-    struct resumable resumable; // as it was when the turn began
+    struct resumable resumable; // as it was when the request started
     struct pieces *pieces;
-    uint64_t begin;                // offset at which its piece begins
+    uint64_t begin;                // offset of its piece
     struct tus_checksum *checksum; // of the piece, NULL none
 };
 
-// What another request did to the upload before it let go of the file.
+// What another request did to the upload before it released the file.
 static bool look_again(struct turn *turn, struct err *err)
 {
     struct resumable *now = &turn->resumable;
@@ -59,7 +59,7 @@ static bool open_pieces(struct turn *turn, struct err *err)
 
 // --- the end of an upload -----------------------------------------------------------------------
 
-// Nothing that is sent later can mend it. The reason stays for whoever asks.
+// Nothing sent later can fix it. The reason is kept for anyone who asks.
 static void refuse(struct turn *turn, const struct err *err)
 {
     const struct intake *intake = turn->request->services->intake;
@@ -135,7 +135,7 @@ static bool accept(struct turn *turn, struct err *err)
 
 // --- what is there ------------------------------------------------------------------------------
 
-// Makes what is there durable and says how much it is.
+// Makes the received bytes durable and reports how many there are.
 static bool keep(struct turn *turn, struct err *err)
 {
     const struct resumable *resumable = &turn->resumable;
@@ -147,7 +147,7 @@ static bool keep(struct turn *turn, struct err *err)
             !store_extend_resumable(turn->request->services->intake->store, resumable->id, offset,
                                     expires_ns, err))
             return false;
-        if (offset > turn->begin) // what a request before this one left behind is not of its body
+        if (offset > turn->begin) // bytes left by an earlier request are not part of its body
             quota_settle(turn->request, offset - turn->begin);
     }
     tus_show_offset(turn->request, turn->response, offset);
@@ -182,8 +182,8 @@ static bool check_stopping(struct turn *turn, struct err *err)
                            "the service is stopping; received bytes are kept");
 }
 
-// A file that cannot be a trace is told so before the rest of it is sent; but of bytes with a
-// checksum nothing is known before it agrees.
+// A file that cannot be a trace is refused before the rest is sent; but bytes with a checksum prove
+// nothing before it matches.
 static bool check_first(struct turn *turn, const char *block, size_t size, struct err *err)
 {
     struct str archive;
@@ -194,7 +194,7 @@ static bool check_first(struct turn *turn, const char *block, size_t size, struc
     return false;
 }
 
-// An upload does not expire while its bytes come, however slowly.
+// An upload does not expire while its bytes arrive, however slowly.
 static bool prolong(struct turn *turn, struct err *err)
 {
     const struct services *services = turn->request->services;
@@ -250,7 +250,7 @@ static bool check_piece(struct turn *turn, struct err *err)
                            "the piece does not match its Upload-Checksum; it was discarded");
 }
 
-// Bytes with a checksum count together or not at all, others as far as they came.
+// Bytes with a checksum count all together or not at all, others as far as they arrived.
 static bool receive_piece(struct turn *turn, struct err *err)
 {
     struct err trouble;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Taking in traces: everything that can be refused is refused before the body is read, and nothing
-// is acknowledged before it is durable.
+// Accepts traces: everything that can be refused is refused before the body is read, and nothing is
+// acknowledged before it is durable.
 #include "server/access/audit.h"
 #include "server/access/quota.h"
 #include "server/base/metrics.h"
@@ -17,7 +17,8 @@ static const char *const own_parameters[] = {"wait", NULL};
 
 // --- after the body -----------------------------------------------------------------------------
 
-// Whoever waits wants to go on with the result: one failed file is a failed upload. It is stored.
+// A client that waits wants to use the result: one failed file is a failed upload. It is stored
+// anyway.
 static bool refuse_failed(struct request *request, struct response *response,
                           const struct upload_form *form, const struct upload *upload,
                           struct err *err)
@@ -65,7 +66,8 @@ static bool reply(struct request *request, struct response *response,
         return false;
     bool settled = upload->all_existing;
     if (seconds && intake->jobs) {
-        upload_gate_leave(request); // who waits for the analysis keeps nobody from uploading
+        upload_gate_leave(request); // a client waiting for the analysis does not block other
+                                    // uploads
         settled = jobs_wait_upload(intake->jobs, upload->id, (uint64_t)seconds * 1000);
         if (!store_find_upload(intake->store, upload->id, request->arena, upload, err))
             return false;
@@ -106,7 +108,7 @@ static bool refuse_reuse(struct response *response, const struct upload_form *fo
                            what, (int)before->id.len, before->id.at);
 }
 
-// Answers for the upload that the key brought before, if this is the same.
+// Answers with the upload that the key created before, if this is the same one.
 static bool repeat(struct request *request, struct response *response,
                    const struct upload_form *form, const struct upload_key *key, struct err *err)
 {
@@ -125,7 +127,7 @@ static bool repeat(struct request *request, struct response *response,
                 : refuse_reuse(response, form, &before.upload, err);
 }
 
-// Whether the key brought an upload before: then the bytes of this one are compared with that's.
+// Whether the key created an upload before: then these bytes are compared with that one's.
 static bool find_key(struct request *request, const struct upload_key *key, bool *used,
                      struct err *err)
 {
@@ -150,7 +152,7 @@ static bool acknowledge(struct request *request, struct response *response,
     return reply(request, response, form, upload, err);
 }
 
-// The same key may have come on another connection meanwhile.
+// The same key may have arrived on another connection meanwhile.
 static bool explain_conflict(struct request *request, struct response *response,
                              const struct upload_form *form, const struct upload_key *key,
                              struct err *err)
@@ -200,8 +202,8 @@ static bool take_form(struct request *request, struct response *response, struct
            accept_form(request, response, form, err);
 }
 
-// Between the checks: everything that an upload is, whatever its form. What comes with a used key
-// is read to its end, for only its bytes tell whether it is the same.
+// Between the checks: all that an upload consists of, in any form. A body sent with a used key is
+// read to its end, because only its bytes show whether it is the same.
 static bool take(struct request *request, struct response *response,
                  bool (*receive)(struct request *request, struct response *response,
                                  struct upload_form *form, struct err *err),
@@ -237,8 +239,8 @@ bool upload_post(struct request *request, struct response *response, struct err 
     return take(request, response, take_form, err);
 }
 
-// An existing run by any of its names, else a new one of that name. Whoever names it by its id
-// means that very run, also when it gets another name while the body comes.
+// An existing run by any of its names, else a new one of that name. An id means exactly that run,
+// even if it is renamed while the body arrives.
 static bool name_run(struct request *request, struct upload_form *form, struct err *err)
 {
     struct run run;
@@ -274,8 +276,8 @@ static bool read_meta(const struct request *request, struct upload_form *form, s
     return true;
 }
 
-// A trace may come compressed, and is kept so; a coding that nobody here can undo is refused rather
-// than stored as something else.
+// A trace may arrive compressed, and is stored that way; a coding that we cannot undo is refused
+// rather than stored as something else.
 static bool read_coding(const struct request *request, struct response *response,
                         struct str *coding, struct err *err)
 {

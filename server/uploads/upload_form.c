@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a body to sealed spools: every byte is looked at once and nothing is held but one buffer.
+// From a body to sealed spools: every byte is looked at once and only one buffer is held.
 #include "server/uploads/upload_form.h"
 
 #include "ingest/base/secrets.h"
@@ -80,7 +80,7 @@ void upload_form_explain_denial(struct response *response)
 
 // --- one file -----------------------------------------------------------------------------------
 
-// The bytes of one file, block after block; an empty block is its end.
+// The bytes of one file, block by block; an empty block is the end.
 struct blocks {
     bool (*next)(void *ctx, struct str *bytes, struct err *err);
     void *ctx;
@@ -89,7 +89,7 @@ struct blocks {
     bool may_be_archive;
 };
 
-// Collects the first bytes; what of the last block goes beyond them is left in *rest.
+// Collects the first bytes; what the last block holds beyond them is left in *rest.
 static bool read_head(struct blocks *blocks, char head[SNIFF_BYTES], size_t *head_len,
                       struct str *rest, struct err *err)
 {
@@ -133,7 +133,8 @@ static bool look(struct str head, const struct blocks *blocks, struct str *archi
                                   : sniff_trace(head, err);
 }
 
-// Stores a file; *refused: its first bytes say that it is none, err says why, the rest is unread.
+// Stores a file; *refused: its first bytes show that it is not a trace, err has the reason, the
+// rest is unread.
 static bool receive(struct request *request, struct upload_form *form, struct blocks *blocks,
                     bool *refused, struct err *err)
 {
@@ -315,7 +316,7 @@ static bool read_part(struct request *request, struct upload_form *form,
            upload_form_set(form, str_of(part->name), text, err);
 }
 
-// Rank fields belong to the files in the order of both.
+// Rank fields apply to the files in order.
 static bool give_ranks(struct upload_form *form, struct err *err)
 {
     if (form->rank_count == 0)

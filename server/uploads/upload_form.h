@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an upload holds: its files, each sealed in a spool, and the fields around them.
+// The contents of an upload: its files, each sealed in a spool, and the other fields.
 #ifndef SERVER_UPLOAD_FORM_H
 #define SERVER_UPLOAD_FORM_H
 
@@ -13,7 +13,7 @@ struct upload_form {
     struct run_tag tags[UPLOAD_MAX_TAGS];
     struct run_tag meta[STORE_MAX_META];
     bool replace;
-    struct str coding;               // Content-Encoding that the file must show; "" none
+    struct str coding;               // Content-Encoding that the file must match; "" none
     bool is_repeat;                  // its key was used: its bytes are compared, not stored
     int64_t warmup_steps;            // what run.warmup_steps points to, when given
     int64_t ranks[UPLOAD_MAX_FILES]; // of rank fields, in order
@@ -24,12 +24,12 @@ struct upload_form {
     size_t refused_count;
 };
 
-// A form without files, in the request's arena. Close it with upload_form_close in every case.
+// A form without files, in the request's arena. Always close it with upload_form_close.
 MUST_CHECK struct upload_form *upload_form_new(struct request *request, struct err *err);
 void upload_form_close(struct upload_form *form); // NULL is allowed
 
-// Reads a multipart body to its end. Fields may stand before or after the files. Files that cannot
-// be traces are put aside; when there are no others the first one's reason is the error.
+// Reads a multipart body to its end. Fields may come before or after the files. Files that cannot
+// be traces are set aside; if there are no others the first one's reason is the error.
 MUST_CHECK bool upload_form_read(struct request *request, struct response *response,
                                  struct upload_form *form, struct err *err);
 
@@ -37,7 +37,7 @@ MUST_CHECK bool upload_form_read(struct request *request, struct response *respo
 MUST_CHECK bool upload_form_read_raw(struct request *request, struct upload_form *form,
                                      struct str filename, struct err *err);
 
-// Sets a field as a part of that name in a multipart body does; text must stay. ERR_USAGE.
+// Sets a field, like a part of that name in a multipart body; text must stay valid. ERR_USAGE.
 MUST_CHECK bool upload_form_set(struct upload_form *form, struct str name, struct str text,
                                 struct err *err);
 
@@ -52,11 +52,11 @@ MUST_CHECK bool upload_form_add_meta(struct upload_form *form, struct str text, 
 // Takes "true" or "false". ERR_USAGE for everything else.
 MUST_CHECK bool upload_form_set_replace(struct upload_form *form, struct str text, struct err *err);
 
-// Putting another trace in the place of one changes what is said of a run: 403 without that scope.
+// Replacing a trace changes a run's results: 403 without that scope.
 MUST_CHECK bool upload_form_check_scope(const struct request *request, struct response *response,
                                         const struct upload_form *form, struct err *err);
 
-// Says what helps against ERR_DENIED, which adding to a run of others is.
+// Adds advice for ERR_DENIED, which adding to another owner's run returns.
 void upload_form_explain_denial(struct response *response);
 
 // A file name for display: at most 255 bytes of UTF-8, control characters as \xNN.

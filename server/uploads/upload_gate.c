@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Size, space, places and the length of the queue, in this order: what no waiting will change comes
-// first.
+// Size, disk space, slots and queue length, in this order: what waiting cannot change comes first.
 #include "server/uploads/upload_gate.h"
 
 #include "server/access/quota.h"
@@ -31,7 +30,7 @@ static bool check_space(const struct services *services, uint64_t announced_byte
                    (unsigned long long)services->min_free_bytes);
 }
 
-// What comes faster than it can be read would fill the disk first and be shown last.
+// Files that arrive faster than they can be read would fill the disk and wait longest to be shown.
 static bool check_queue(const struct services *services, struct response *response, struct err *err)
 {
     uint64_t open = 0;
@@ -62,13 +61,13 @@ bool upload_gate_announce(struct request *request, struct response *response,
            quota_admit(request, response, announced_bytes, err);
 }
 
-// Nothing was read: each piece is counted when it comes.
+// Nothing was read: each piece is counted when it arrives.
 void upload_gate_forget(struct request *request)
 {
     quota_leave(request);
 }
 
-// Uploads may not take all threads from the dashboard.
+// Uploads must not take all threads from the dashboard.
 static bool take_place(struct request *request, struct response *response, struct err *err)
 {
     const struct services *services = request->services;
@@ -80,7 +79,7 @@ static bool take_place(struct request *request, struct response *response, struc
                    services->uploads_in_flight);
 }
 
-// What becomes of a body.
+// What a body is for.
 enum purpose { NEW_UPLOAD, PIECE, REPEAT };
 
 struct meter {
@@ -90,8 +89,8 @@ struct meter {
     uint64_t steps; // for which there was space
 };
 
-// What was free before may be taken by others meanwhile. And of a body whose length nobody told it
-// could not be asked before.
+// Space that was free before may be taken meanwhile. And for a body of unknown length it could not
+// be checked before.
 static bool count(void *ctx, struct err *err)
 {
     struct meter *meter = ctx;

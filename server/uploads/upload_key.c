@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads Idempotency-Key, and tells one upload from another.
+// Reads Idempotency-Key and distinguishes uploads.
 #include "server/uploads/upload_key.h"
 
 #include "ingest/base/hash.h"
@@ -54,7 +54,7 @@ static bool check(struct str text, struct err *err)
                               text.len, STORE_KEY_MAX_BYTES);
 }
 
-// What must not be kept as it is stands for itself as its hash.
+// A key that must not be stored as it is is replaced by its hash.
 static bool hide_secret(const struct request *request, struct str *text, struct err *err)
 {
     struct secret secret;

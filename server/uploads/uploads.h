@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Handlers of the ways in.
+// Handlers of the upload routes.
 #ifndef SERVER_UPLOADS_H
 #define SERVER_UPLOADS_H
 
@@ -9,7 +9,7 @@
 bool upload_post(struct request *request, struct response *response, struct err *err);
 bool upload_put(struct request *request, struct response *response, struct err *err);
 
-// Uploads in pieces (tus.c).
+// Resumable uploads (tus.c).
 bool tus_options(struct request *request, struct response *response, struct err *err);
 bool tus_post(struct request *request, struct response *response, struct err *err);
 bool tus_get(struct request *request, struct response *response, struct err *err);
