@@ -477,6 +477,17 @@ static void settle_audit(struct care *care)
 
 // --- the thread ---------------------------------------------------------------------------------
 
+// Whether what all services share is looked after here.
+static bool leads(struct care *care)
+{
+    struct store *store = care->config.intake.store;
+    struct err err;
+    bool leads = true;
+    if (store_is_shared(store) && !store_take_role(store, "care", &leads, &err))
+        log_warn("deciding who looks after the data: %s", err.msg);
+    return leads;
+}
+
 static void do_duties(struct care *care)
 {
     struct disk_fault *fault = blob_fault(care->config.intake.blobs);
@@ -487,6 +498,8 @@ static void do_duties(struct care *care)
         return;
     keep_ballast(care);
     settle_audit(care);
+    if (!leads(care))
+        return;
     purge_for_room(care);
     if (is_clock_believed(care)) {
         expire_runs(care);

@@ -47,6 +47,7 @@ enum db_step { DB_ROW, DB_DONE, DB_FAILED };
 // in, or that of the statement.
 struct db_kind {
     const char *name;
+    bool is_shared;                      // whether several processes may serve one database
     bool (*is_place)(const char *place); // whether such a place belongs to this kind
 
     // Connections. Opening one for writing creates the database if it does not exist.
@@ -72,6 +73,8 @@ struct db_kind {
     double (*f64)(const struct stmt *stmt, int column);
     struct str (*bytes)(const struct stmt *stmt, int column);
     int64_t (*changes)(struct db *db);
+    // The time of day, the same for all who share the database.
+    bool (*clock)(struct db *db, int64_t *now_ns, struct err *err);
 
     // Transactions.
     bool (*begin)(struct db *db, enum db_access access, struct err *err);

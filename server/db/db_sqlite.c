@@ -160,6 +160,14 @@ static int64_t changes(struct db *db)
     return sqlite3_changes64(db_sqlite_of(db)->at);
 }
 
+static bool read_clock(struct db *db, int64_t *now_ns, struct err *err)
+{
+    (void)db;
+    (void)err;
+    *now_ns = clock_wall_ns();
+    return true;
+}
+
 // --- opening ------------------------------------------------------------------------------------
 
 // Far above what our statements need.
@@ -390,6 +398,7 @@ const struct db_kind db_sqlite = {
     .f64 = f64,
     .bytes = bytes,
     .changes = changes,
+    .clock = read_clock,
     .begin = begin,
     .limit_time = limit_time,
     .commit = commit,

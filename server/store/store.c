@@ -16,6 +16,7 @@ enum { READERS = 4 };
 
 struct store {
     char *path;
+    char *owner;                         // of the jobs it claims
     struct disk_fault own_fault, *fault; // in use: its own, or one that is shared
     void (*on_full)(void *context);
     void *on_full_context;
@@ -85,15 +86,22 @@ static bool open_readers(struct store *store, struct err *err)
 
 struct store *store_open(const char *path, struct err *err)
 {
+    return store_open_as(path, "", err);
+}
+
+struct store *store_open_as(const char *path, const char *owner, struct err *err)
+{
     struct store *store = calloc(1, sizeof *store);
-    char *copy = strdup(path);
-    if (!store || !copy) {
+    char *path_copy = strdup(path), *owner_copy = strdup(owner);
+    if (!store || !path_copy || !owner_copy) {
         free(store);
-        free(copy);
+        free(path_copy);
+        free(owner_copy);
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    store->path = copy;
+    store->path = path_copy;
+    store->owner = owner_copy;
     store->fault = &store->own_fault;
     pthread_mutex_init(&store->write_lock, NULL);
     pthread_mutex_init(&store->read_lock, NULL);
@@ -116,6 +124,7 @@ void store_close(struct store *store)
     pthread_mutex_destroy(&store->read_lock);
     pthread_cond_destroy(&store->reader_free);
     free(store->path);
+    free(store->owner);
     free(store);
 }
 
@@ -149,6 +158,16 @@ bool store_copy_file(const char *path, const char *to, struct err *err)
 const char *store_path(const struct store *store)
 {
     return store->path;
+}
+
+bool store_is_shared(const struct store *store)
+{
+    return store->writer->kind->is_shared;
+}
+
+struct str store_owner(const struct store *store)
+{
+    return str_of(store->owner);
 }
 
 // --- transactions -------------------------------------------------------------------------------

@@ -29,6 +29,10 @@ struct store;
 // Opens or creates the database at path and updates its schema. ERR_UNSUPPORTED if a newer version
 // wrote it.
 MUST_CHECK struct store *store_open(const char *path, struct err *err);
+
+// The same as one of several services that share the database. owner: its name, which must be the
+// same after a restart.
+MUST_CHECK struct store *store_open_as(const char *path, const char *owner, struct err *err);
 void store_close(struct store *store); // NULL is allowed
 
 // --- runs ---------------------------------------------------------------------------------------
@@ -405,12 +409,19 @@ MUST_CHECK bool store_strike_job(struct store *store, const struct job *job,
 MUST_CHECK bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count,
                                   size_t *lost, struct err *err);
 
-// All queued and running jobs of a run end as failed, "cancelled"; a worker finds out when it ends
-// the job. A run without any stays as it is.
+// Takes a role that one of the services sharing the database has at a time, or keeps it for another
+// STORE_LEASE_NS. *leads: whether it has the role now.
+MUST_CHECK bool store_take_role(struct store *store, const char *role, bool *leads,
+                                struct err *err);
+bool store_is_shared(const struct store *store); // whether there may be other services
+
+// All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
+// he ends it. A run without any stays as it is.
 MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct err *err);
 
-// At start: running jobs are queued again, or failed if they are the cause (crashed: the last
-// process crashed by itself); traces with results of an older ANALYSIS_VERSION are queued.
+// At start: running jobs of this service, and those whose lease has run out, are queued again, or
+// failed if they are to blame (crashed: this service's last process crashed by itself); traces with
+// results of an older ANALYSIS_VERSION are queued.
 MUST_CHECK bool store_recover_jobs(struct store *store, bool crashed, struct err *err);
 
 // Queues all traces of a run again. ERR_NOT_FOUND.

@@ -60,16 +60,22 @@ struct job_list {
     size_t count;
 };
 
-// Running jobs whose lease ends before that time.
-static bool list_running(struct db *db, int64_t before_ns, struct arena *arena,
+#define RUNNING \
+    "SELECT id, kind, run_id, trace_id, attempts, input_id FROM job WHERE state = 'running' "
+
+// Running jobs of an owner, or (NULL) those whose lease has run out.
+static bool list_running(struct db *db, const struct str *owner, struct arena *arena,
                          struct job_list *list, struct err *err)
 {
+    int64_t now_ns;
+    if (!db->kind->clock(db, &now_ns, err))
+        return false;
     struct stmt stmt = sql_begin(
-        db,
-        "SELECT id, kind, run_id, trace_id, attempts, input_id FROM job WHERE state = 'running' "
-        "AND coalesce(lease_until_ns, 0) < ?",
-        err);
-    sql_bind_i64(&stmt, before_ns);
+        db, owner ? RUNNING "AND owner = ?" : RUNNING "AND coalesce(lease_until_ns, 0) < ?", err);
+    if (owner)
+        sql_bind_text(&stmt, *owner);
+    else
+        sql_bind_i64(&stmt, now_ns);
     while (sql_row(&stmt)) {
         list->jobs = sql_grow(arena, list->jobs, list->count, sizeof *list->jobs, err);
         if (!list->jobs) {
@@ -115,13 +121,13 @@ static bool recover_job(struct db *db, const struct job *job, bool crashed, stru
     return jobs_fail(db, job, reason, err);
 }
 
-static bool recover_running(struct db *db, int64_t before_ns, bool crashed, size_t *count,
+static bool recover_running(struct db *db, const struct str *owner, bool crashed, size_t *count,
                             struct err *err)
 {
     struct arena arena;
     struct job_list list = {0};
     arena_init(&arena, NULL);
-    bool ok = list_running(db, before_ns, &arena, &list, err);
+    bool ok = list_running(db, owner, &arena, &list, err);
     for (size_t i = 0; ok && i < list.count; i++)
         ok = recover_job(db, &list.jobs[i], crashed, err);
     *count = list.count;
@@ -183,33 +189,72 @@ bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     size_t count;
-    bool ok = recover_running(txn.db, INT64_MAX, crashed, &count, err) &&
-              requeue_stale(txn.db, err) && requeue_stale_runs(txn.db, err);
+    struct str owner = store_owner(store);
+    bool ok = recover_running(txn.db, &owner, crashed, &count, err) &&
+              recover_running(txn.db, NULL, false, &count, err) && requeue_stale(txn.db, err) &&
+              requeue_stale_runs(txn.db, err);
     return txn_end(&txn, ok, err);
 }
 
 // --- leases -------------------------------------------------------------------------------------
 
-static bool renew(struct db *db, int64_t job_id, int64_t until_ns, struct err *err)
+static bool renew(struct db *db, const int64_t *job_ids, size_t count, struct str owner,
+                  struct err *err)
 {
-    struct stmt stmt =
-        sql_begin(db, "UPDATE job SET lease_until_ns = ? WHERE id = ? AND state = 'running'", err);
-    sql_bind_i64(&stmt, until_ns);
-    sql_bind_i64(&stmt, job_id);
-    return sql_run(&stmt);
+    int64_t now_ns;
+    if (!db->kind->clock(db, &now_ns, err))
+        return false;
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE job SET lease_until_ns = ? WHERE id = ? AND owner = ? "
+                                 "AND state = 'running'",
+                                 err);
+    for (size_t i = 0; i < count; i++) {
+        sql_bind_i64(&stmt, now_ns + STORE_LEASE_NS);
+        sql_bind_i64(&stmt, job_ids[i]);
+        sql_bind_text(&stmt, owner);
+        sql_step(&stmt);
+    }
+    return sql_end(&stmt);
 }
 
 bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count, size_t *lost,
                        struct err *err)
 {
     struct txn txn;
-    int64_t now_ns = clock_wall_ns();
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    bool ok = true;
-    for (size_t i = 0; ok && i < count; i++)
-        ok = renew(txn.db, job_ids[i], now_ns + STORE_LEASE_NS, err);
-    ok = ok && recover_running(txn.db, now_ns, false, lost, err);
+    bool ok = renew(txn.db, job_ids, count, store_owner(store), err) &&
+              recover_running(txn.db, NULL, false, lost, err);
+    return txn_end(&txn, ok, err);
+}
+
+// Whoever has the role keeps it while it asks in time.
+static bool take_role(struct db *db, const char *role, struct str owner, bool *leads,
+                      struct err *err)
+{
+    int64_t now_ns;
+    if (!db->kind->clock(db, &now_ns, err))
+        return false;
+    struct stmt stmt = sql_begin(db,
+                                 "INSERT INTO leader VALUES (?, ?, ?) ON CONFLICT (role) DO UPDATE "
+                                 "SET owner = excluded.owner, until_ns = excluded.until_ns "
+                                 "WHERE leader.owner = excluded.owner OR leader.until_ns < ?",
+                                 err);
+    sql_bind_text(&stmt, str_of(role));
+    sql_bind_text(&stmt, owner);
+    sql_bind_i64(&stmt, now_ns + STORE_LEASE_NS);
+    sql_bind_i64(&stmt, now_ns);
+    bool ok = sql_run(&stmt);
+    *leads = ok && db_changes(db) == 1;
+    return ok;
+}
+
+bool store_take_role(struct store *store, const char *role, bool *leads, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    bool ok = take_role(txn.db, role, store_owner(store), leads, err);
     return txn_end(&txn, ok, err);
 }
 

@@ -101,15 +101,19 @@ static bool find_next(struct db *db, int64_t max_bytes, struct arena *arena, str
     return sql_end(&stmt);
 }
 
-static bool start_job(struct db *db, const struct job *job, struct err *err)
+static bool start_job(struct db *db, const struct job *job, struct str owner, struct err *err)
 {
+    int64_t now_ns;
+    if (!db->kind->clock(db, &now_ns, err))
+        return false;
     struct stmt stmt = sql_begin(db,
-                                 "UPDATE job SET state = 'running', attempts = ?, started_ns = ?2, "
-                                 "lease_until_ns = ?2 + ? WHERE id = ?",
+                                 "UPDATE job SET state = 'running', attempts = ?, started_ns = ?, "
+                                 "lease_until_ns = ?, owner = ? WHERE id = ?",
                                  err);
     sql_bind_i64(&stmt, job->attempt);
-    sql_bind_i64(&stmt, clock_wall_ns());
-    sql_bind_i64(&stmt, STORE_LEASE_NS);
+    sql_bind_i64(&stmt, now_ns);
+    sql_bind_i64(&stmt, now_ns + STORE_LEASE_NS);
+    sql_bind_text(&stmt, owner);
     sql_bind_i64(&stmt, job->id);
     return sql_run(&stmt) && jobs_mark(db, job, STR("running"), err);
 }
@@ -120,8 +124,8 @@ static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, s
     struct txn txn;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    bool ok =
-        find_next(txn.db, max_bytes, arena, job, err) && (!job->id || start_job(txn.db, job, err));
+    bool ok = find_next(txn.db, max_bytes, arena, job, err) &&
+              (!job->id || start_job(txn.db, job, store_owner(store), err));
     return txn_end(&txn, ok, err);
 }
 
