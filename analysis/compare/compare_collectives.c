@@ -23,19 +23,13 @@ struct calls {
     size_t count;
 };
 
-static struct str text_of(const struct table *table, size_t row, const char *column)
+static double number_of(const struct table *table, size_t row, unsigned column)
 {
     const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? STR("") : cell->s;
-}
-
-static double number_of(const struct table *table, size_t row, const char *column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    int c = table_column(table->desc, column);
+    unsigned place = column_place(table->desc, column);
     if (cell->null)
         return 0;
-    return table->desc->columns[c].type == COLUMN_F64 ? cell->f : (double)cell->i;
+    return table->desc->columns[place].type == COLUMN_F64 ? cell->f : (double)cell->i;
 }
 
 // The role of a process group's ranks, from the run's collectives.
@@ -63,8 +57,8 @@ static bool read_roles(const struct compare_run *run, struct arena *arena, struc
     if (!roles->at)
         return false;
     for (size_t i = 0; i < count; i++)
-        roles->at[i] =
-            (struct role){text_of(waits, i, "process_group"), text_of(waits, i, "dimension")};
+        roles->at[i] = (struct role){table_text(waits, i, RUN_COMM_WAITS_PROCESS_GROUP),
+                                     table_text(waits, i, RUN_COMM_WAITS_DIMENSION)};
     qsort(roles->at, count, sizeof *roles->at, compare_groups);
     return true;
 }
@@ -79,19 +73,20 @@ static struct str role_of(const struct roles *roles, struct str group)
 
 static struct call read_call(const struct table *sizes, size_t row, int side, int64_t steps)
 {
-    const struct cell *group_size = table_cell(sizes, row, "group_size");
-    struct call call = {.kind = text_of(sizes, row, "kind"),
-                        .dtype = text_of(sizes, row, "dtype"),
-                        .size_class = text_of(sizes, row, "size_class"),
+    const struct cell *group_size = table_cell(sizes, row, COMM_SIZES_GROUP_SIZE);
+    struct call call = {.kind = table_text(sizes, row, COMM_SIZES_KIND),
+                        .dtype = table_text(sizes, row, COMM_SIZES_DTYPE),
+                        .size_class = table_text(sizes, row, COMM_SIZES_SIZE_CLASS),
                         .group_size = group_size->null ? -1 : group_size->i};
-    double calls = number_of(sizes, row, "calls");
-    double steady = number_of(sizes, row, "calls_per_step") * (double)steps;
-    double bus = number_of(sizes, row, "bus_gbps"), bytes = number_of(sizes, row, "bytes");
+    double calls = number_of(sizes, row, COMM_SIZES_CALLS);
+    double steady = number_of(sizes, row, COMM_SIZES_CALLS_PER_STEP) * (double)steps;
+    double bus = number_of(sizes, row, COMM_SIZES_BUS_GBPS),
+           bytes = number_of(sizes, row, COMM_SIZES_BYTES);
     double part = calls > 0 ? steady / calls : 0; // share of the trace's calls that are steady
     call.has[side] = true;
     call.calls[side] = steady;
-    call.ns[side] = number_of(sizes, row, "total_ns") * part;
-    call.exposed_ns[side] = number_of(sizes, row, "exposed_ns") * part;
+    call.ns[side] = number_of(sizes, row, COMM_SIZES_TOTAL_NS) * part;
+    call.exposed_ns[side] = number_of(sizes, row, COMM_SIZES_EXPOSED_NS) * part;
     call.bytes[side] = bus > 0 ? bytes : 0;
     call.bus[side] = bus > 0 ? bus * bytes : 0;
     return call;
@@ -108,7 +103,7 @@ static bool read_side(const struct pair *pair, int side, struct calls *calls, st
             return false;
         for (size_t i = 0; sizes && i < sizes->row_count; i++) {
             struct call call = read_call(sizes, i, side, pool->runs[r].steps);
-            call.role = role_of(&roles, text_of(sizes, i, "process_group"));
+            call.role = role_of(&roles, table_text(sizes, i, COMM_SIZES_PROCESS_GROUP));
             calls->at[calls->count++] = call;
         }
     }

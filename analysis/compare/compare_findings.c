@@ -40,13 +40,13 @@ static size_t read_side(const struct compare_side *side, int which, struct hit *
     for (size_t r = 0; r < side->run_count; r++) {
         const struct table *table = report_find(side->runs[r].run, "findings");
         for (size_t i = 0; table && i < table->row_count; i++) {
-            const struct cell *cost = table_cell(table, i, "cost_ns");
-            const struct cell *id = table_cell(table, i, "id");
-            struct str rule = table_cell(table, i, "rule")->s;
+            const struct cell *cost = table_cell(table, i, RUN_FINDINGS_COST_NS);
+            const struct cell *id = table_cell(table, i, RUN_FINDINGS_ID);
+            struct str rule = table_cell(table, i, RUN_FINDINGS_RULE)->s;
             hits[count++] = (struct hit){.id = id->null ? rule : id->s,
                                          .rule = rule,
-                                         .title = table_cell(table, i, "title")->s,
-                                         .severity = table_cell(table, i, "severity")->s,
+                                         .title = table_cell(table, i, RUN_FINDINGS_TITLE)->s,
+                                         .severity = table_cell(table, i, RUN_FINDINGS_SEVERITY)->s,
                                          .cost_ns = cost->null || cost->i < 0 ? -1 : cost->i,
                                          .side = which,
                                          .run = r};

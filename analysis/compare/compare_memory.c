@@ -36,7 +36,7 @@ static bool has_one_accelerator(const struct compare_side *side)
         const struct table *memory = report_find(side->runs[r].rank, "memory");
         size_t accelerators = 0;
         for (size_t i = 0; memory && i < memory->row_count; i++)
-            accelerators += number_of(table_cell(memory, i, "device")->s).at != NULL;
+            accelerators += number_of(table_cell(memory, i, MEMORY_DEVICE)->s).at != NULL;
         if (accelerators > 1)
             return false;
     }
@@ -65,9 +65,9 @@ static struct device *find_device(struct devices *devices, struct str name)
 
 static void read_row(struct devices *devices, const struct table *memory, size_t row, int side)
 {
-    static const char *const columns[PEAK_COUNT] = {"peak_allocated_bytes", "peak_reserved_bytes",
-                                                    "capacity_bytes"};
-    struct device *device = find_device(devices, table_cell(memory, row, "device")->s);
+    static const unsigned columns[PEAK_COUNT] = {MEMORY_PEAK_ALLOCATED_BYTES,
+                                                 MEMORY_PEAK_RESERVED_BYTES, MEMORY_CAPACITY_BYTES};
+    struct device *device = find_device(devices, table_cell(memory, row, MEMORY_DEVICE)->s);
     for (int p = 0; device && p < PEAK_COUNT; p++) {
         const struct cell *cell = table_cell(memory, row, columns[p]);
         if (!cell->null && cell->i > device->bytes[side][p])

@@ -29,19 +29,19 @@ static int64_t step_count(const struct compare_run *run)
 {
     const struct table *summary = report_find(run->rank, "summary");
     const struct cell *steps =
-        summary && summary->row_count ? table_cell(summary, 0, "step_count") : NULL;
+        summary && summary->row_count ? table_cell(summary, 0, SUMMARY_STEP_COUNT) : NULL;
     return steps && !steps->null && steps->i > 0 ? steps->i : 1;
 }
 
 static struct node read_node(const struct table *modules, const struct module_name *name, int side)
 {
-    const struct cell *calls = table_cell(modules, name->row, "calls");
+    const struct cell *calls = table_cell(modules, name->row, MODULES_CALLS);
     struct node node = {.path = name->path, .parent_path = name->parent, .depth = name->depth};
     node.recorded[side] = name->recorded;
     node.has[side] = true;
     node.has_calls[side] = !calls->null;
     node.calls[side] = calls->null ? 0 : (double)calls->i;
-    node.self_ns[side] = table_cell(modules, name->row, "self_owned_ns")->i;
+    node.self_ns[side] = table_cell(modules, name->row, MODULES_SELF_OWNED_NS)->i;
     return node;
 }
 

@@ -2,6 +2,7 @@
 // Reads the runs of a side and pools them: sums over the repeats, so that parts keep their sums.
 #include "analysis/compare/compare_pool.h"
 
+#include "analysis/report/tables.h"
 #include <stdlib.h>
 
 #define MOST        ((int64_t)1 << 55) // ns or calls of one run, at most: a year
@@ -11,10 +12,10 @@ static bool read_total(struct pool_run *run, struct err *err)
 {
     const struct table *breakdown = report_find(run->from->rank, "breakdown");
     for (size_t i = 0; breakdown && i < breakdown->row_count; i++) {
-        const struct cell *steps = table_cell(breakdown, i, "steps");
-        if (!str_equal(table_cell(breakdown, i, "scope")->s, STR("steady")) || steps->null)
+        const struct cell *steps = table_cell(breakdown, i, BREAKDOWN_STEPS);
+        if (!table_is(breakdown, i, BREAKDOWN_SCOPE, STR("steady")) || steps->null)
             continue;
-        run->total = parts_read(breakdown, i);
+        run->total = parts_read(breakdown, i, BREAKDOWN_TIMES);
         run->steps = steps->i;
     }
     int64_t left = MOST;
@@ -30,24 +31,24 @@ static bool read_total(struct pool_run *run, struct err *err)
     return true;
 }
 
-static bool check_sum(const struct table *table, const char *column, struct err *err)
+static bool check_sum(const struct table *table, unsigned column, struct err *err)
 {
     if (!table)
         return true;
     int64_t left = MOST;
-    int c = table_column(table->desc, column);
     for (size_t i = 0; i < table->row_count; i++) {
-        int64_t value = table->cells[i * table->desc->column_count + (size_t)c].i;
+        int64_t value = table_cell(table, i, column)->i;
         if (value < 0 || value > left)
             return err_set(err, ERR_FORMAT, "%s of %s: found %lld, expected 0 to %lld in all",
-                           column, table->desc->name, (long long)value, (long long)MOST);
+                           table->desc->columns[column_place(table->desc, column)].name,
+                           table->desc->name, (long long)value, (long long)MOST);
         left -= value;
     }
     return true;
 }
 
 // A value of the summary's row, -1 if there is none; times are not negative and at most years.
-static int64_t summary_i64(const struct pool_run *run, const char *column)
+static int64_t summary_i64(const struct pool_run *run, unsigned column)
 {
     const struct table *summary = report_find(run->from->rank, "summary");
     const struct cell *cell = summary && summary->row_count ? table_cell(summary, 0, column) : NULL;
@@ -57,12 +58,12 @@ static int64_t summary_i64(const struct pool_run *run, const char *column)
 static bool read_run(const struct compare_run *from, struct pool_run *run, struct err *err)
 {
     *run = (struct pool_run){.from = from, .parts = report_find(from->rank, "parts")};
-    run->median_ns = summary_i64(run, "step_median_ns");
-    run->ci_low_ns = summary_i64(run, "step_ci_low_ns");
-    run->ci_high_ns = summary_i64(run, "step_ci_high_ns");
-    return (read_total(run, err) && check_sum(run->parts, "owned_ns", err) &&
-            check_sum(run->parts, "calls", err) &&
-            check_sum(report_find(from->rank, "modules"), "self_owned_ns", err)) ||
+    run->median_ns = summary_i64(run, SUMMARY_STEP_MEDIAN_NS);
+    run->ci_low_ns = summary_i64(run, SUMMARY_STEP_CI_LOW_NS);
+    run->ci_high_ns = summary_i64(run, SUMMARY_STEP_CI_HIGH_NS);
+    return (read_total(run, err) && check_sum(run->parts, PARTS_OWNED_NS, err) &&
+            check_sum(run->parts, PARTS_CALLS, err) &&
+            check_sum(report_find(from->rank, "modules"), MODULES_SELF_OWNED_NS, err)) ||
            err_wrap(err, "run %.*s", (int)from->id.len, from->id.at);
 }
 
@@ -77,11 +78,11 @@ struct str compare_pool_setting(const struct compare_run *run, struct str key)
     struct str best = STR("");
     int64_t most = 0;
     for (size_t i = 0; table && i < table->row_count; i++) {
-        int64_t ranks = table_cell(table, i, "ranks")->i;
-        if (!str_equal(table_cell(table, i, "key")->s, key) || ranks <= most)
+        int64_t ranks = table_cell(table, i, RUN_ENVIRONMENT_RANKS)->i;
+        if (!str_equal(table_cell(table, i, RUN_ENVIRONMENT_KEY)->s, key) || ranks <= most)
             continue;
         most = ranks;
-        best = table_cell(table, i, "value")->s;
+        best = table_cell(table, i, RUN_ENVIRONMENT_VALUE)->s;
     }
     return best;
 }

@@ -30,12 +30,6 @@ static int compare_ranks(const void *a, const void *b)
     return (x->step_ns > y->step_ns) - (x->step_ns < y->step_ns);
 }
 
-static int64_t i64_or(const struct table *table, size_t row, const char *column, int64_t fallback)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? fallback : cell->i;
-}
-
 // Keeps sums far from overflow whatever a table contains.
 static int64_t bounded(int64_t value)
 {
@@ -44,13 +38,13 @@ static int64_t bounded(int64_t value)
 
 static struct rank read_rank(const struct table *table, size_t row)
 {
-    struct rank rank = {.rank = table_cell(table, row, "rank")->i,
-                        .step_ns = bounded(i64_or(table, row, "step_median_ns", -1)),
-                        .steps = bounded(i64_or(table, row, "steady_steps", 0))};
-    rank.lateness_ns = (double)i64_or(table, row, "lateness_ns", 0) * (double)rank.steps;
-    rank.wait_ns = (double)i64_or(table, row, "exposed_wait_ns", 0) * (double)rank.steps;
-    rank.has_lateness = !table_cell(table, row, "lateness_ns")->null;
-    rank.has_wait = !table_cell(table, row, "exposed_wait_ns")->null;
+    struct rank rank = {.rank = table_cell(table, row, RUN_RANKS_RANK)->i,
+                        .step_ns = bounded(table_i64(table, row, RUN_RANKS_STEP_MEDIAN_NS, -1)),
+                        .steps = bounded(table_i64(table, row, RUN_RANKS_STEADY_STEPS, 0))};
+    rank.lateness_ns = (double)table_i64(table, row, RUN_RANKS_LATENESS_NS, 0) * (double)rank.steps;
+    rank.wait_ns = (double)table_i64(table, row, RUN_RANKS_EXPOSED_WAIT_NS, 0) * (double)rank.steps;
+    rank.has_lateness = !table_cell(table, row, RUN_RANKS_LATENESS_NS)->null;
+    rank.has_wait = !table_cell(table, row, RUN_RANKS_EXPOSED_WAIT_NS)->null;
     return rank;
 }
 

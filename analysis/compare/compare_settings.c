@@ -66,7 +66,8 @@ static bool take_ranks(struct settings *settings, const struct compare_run *run,
     const struct table *summary = report_find(run->run, "summary");
     if (!summary || !summary->row_count || is_given(run, STR("ranks")))
         return true;
-    const char *text = arena_printf(arena, err, "%" PRId64, table_cell(summary, 0, "ranks")->i);
+    const char *text =
+        arena_printf(arena, err, "%" PRId64, table_cell(summary, 0, RUN_SUMMARY_RANKS)->i);
     if (text)
         take(settings, (struct setting){STR("ranks"), str_of(text), false, 1});
     return text != NULL;
@@ -79,10 +80,10 @@ static bool take_run(struct settings *settings, const struct compare_run *run, s
     for (size_t i = 0; i < run->meta_count; i++)
         take(settings, (struct setting){run->meta[i].key, run->meta[i].value, true, 1});
     for (size_t i = 0; table && i < table->row_count; i++) {
-        struct str key = table_cell(table, i, "key")->s;
+        struct str key = table_cell(table, i, RUN_ENVIRONMENT_KEY)->s;
         if (!is_given(run, key))
-            take(settings, (struct setting){key, table_cell(table, i, "value")->s, false,
-                                            table_cell(table, i, "ranks")->i});
+            take(settings, (struct setting){key, table_cell(table, i, RUN_ENVIRONMENT_VALUE)->s,
+                                            false, table_cell(table, i, RUN_ENVIRONMENT_RANKS)->i});
     }
     return take_ranks(settings, run, arena, err);
 }

@@ -21,7 +21,7 @@ static bool as_many(double a, double b)
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static double per_step(const struct table *table, size_t row, const char *calls, const char *steps)
+static double per_step(const struct table *table, size_t row, unsigned calls, unsigned steps)
 {
     int64_t count = table_cell(table, row, steps)->i;
     return count > 0 ? (double)table_cell(table, row, calls)->i / (double)count : 0;
@@ -61,10 +61,10 @@ static bool read_ops(const struct compare_pool *pool, struct arena *arena, struc
     for (size_t i = 0; i < pool->count; i++) {
         const struct table *parts = pool->runs[i].parts;
         for (size_t row = 0; parts && row < parts->row_count; row++) {
-            const struct cell *op = table_cell(parts, row, "op");
-            bool without = table_cell(parts, row, "dims")->null;
+            const struct cell *op = table_cell(parts, row, PARTS_OP);
+            bool without = table_cell(parts, row, PARTS_DIMS)->null;
             struct op_time one = {.op = op->s};
-            one.ns[without] = (double)table_cell(parts, row, "owned_ns")->i;
+            one.ns[without] = (double)table_cell(parts, row, PARTS_OWNED_NS)->i;
             if (!op->null)
                 times->at[times->count++] = one;
         }
@@ -95,7 +95,8 @@ static bool has_shapes(const struct op_times *times, struct str op)
 static bool is_matched(const struct op_times times[SIDES], const struct table *table, size_t row)
 {
     static const char *const rungs[] = {"module", "shape", "kernel"};
-    struct str match = table_cell(table, row, "match")->s, op = table_cell(table, row, "op")->s;
+    struct str match = table_cell(table, row, COMPARE_WATERFALL_MATCH)->s,
+               op = table_cell(table, row, COMPARE_WATERFALL_OP)->s;
     for (size_t i = 0; i < sizeof rungs / sizeof *rungs; i++)
         if (str_equal(match, str_of(rungs[i])))
             return true;
@@ -105,8 +106,10 @@ static bool is_matched(const struct op_times times[SIDES], const struct table *t
 
 static bool runs_as_often(const struct pair *pair, const struct table *table, size_t row)
 {
-    return pair->options->per_token || as_many(per_step(table, row, "base_calls", "base_steps"),
-                                               per_step(table, row, "cand_calls", "cand_steps"));
+    return pair->options->per_token ||
+           as_many(
+               per_step(table, row, COMPARE_WATERFALL_BASE_CALLS, COMPARE_WATERFALL_BASE_STEPS),
+               per_step(table, row, COMPARE_WATERFALL_CAND_CALLS, COMPARE_WATERFALL_CAND_STEPS));
 }
 
 // The work of unrecorded time is unknown.
@@ -125,12 +128,12 @@ static bool find_same_share(const struct pair *pair, double *share, struct err *
         if (!read_ops(pair->sides[side], pair->scratch, &times[side], err))
             return false;
     for (size_t row = 0; table && row < table->row_count; row++) {
-        if (table_cell(table, row, "cand")->i != pair->number ||
-            !str_equal(table_cell(table, row, "level")->s, STR("shape")) ||
-            is_no_work(table_cell(table, row, "bar")->s))
+        if (table_cell(table, row, COMPARE_WATERFALL_CAND)->i != pair->number ||
+            !table_is(table, row, COMPARE_WATERFALL_LEVEL, STR("shape")) ||
+            is_no_work(table_cell(table, row, COMPARE_WATERFALL_BAR)->s))
             continue;
-        double ns = (double)table_cell(table, row, "base_ns")->i +
-                    (double)table_cell(table, row, "cand_ns")->i;
+        double ns = (double)table_cell(table, row, COMPARE_WATERFALL_BASE_NS)->i +
+                    (double)table_cell(table, row, COMPARE_WATERFALL_CAND_NS)->i;
         all += ns;
         same += is_matched(times, table, row) && runs_as_often(pair, table, row) ? ns : 0;
     }
@@ -144,8 +147,8 @@ static double metric_of(const struct report *rank, struct str name)
 {
     const struct table *table = report_find(rank, table_metrics.name);
     for (size_t row = 0; table && row < table->row_count; row++)
-        if (str_equal(table_cell(table, row, "metric")->s, name)) {
-            const struct cell *value = table_cell(table, row, "value");
+        if (str_equal(table_cell(table, row, METRICS_METRIC)->s, name)) {
+            const struct cell *value = table_cell(table, row, METRICS_VALUE);
             return value->null ? NAN : value->f;
         }
     return NAN;

@@ -1,50 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads the parts of all runs of both sides, under names common to both.
 #include "analysis/names/module_names.h"
+#include "analysis/report/tables.h"
 #include "analysis/names/op_alias.h"
 #include "analysis/compare/waterfall_tree.h"
 
 #define OTHER_SHAPES  STR("(other shapes)")
 #define OTHER_KERNELS STR("(other kernels)")
 
-enum field { BAR, CATEGORY, OP, DIMS, TYPES, MODULE, KERNEL, CALLS, OWNED, FIELD_COUNT };
-
-// The columns of a table of parts, found once.
-struct fields {
-    const struct table *table;
-    size_t column[FIELD_COUNT];
-};
-
 // One run being read.
 struct reader {
     struct fall *fall;
-    struct fields fields;
+    const struct table *parts;
     struct module_names modules;
     int side;
     uint32_t run;
     int64_t left_ns[BAR_COUNT]; // of the bars, not covered by a row yet
 };
-
-static struct fields find_fields(const struct table *table)
-{
-    static const char *const names[FIELD_COUNT] = {
-        "bar", "category", "op", "dims", "types", "module", "kernel", "calls", "owned_ns"};
-    struct fields fields = {.table = table};
-    for (int f = 0; f < FIELD_COUNT; f++)
-        fields.column[f] = (size_t)table_column(table->desc, names[f]);
-    return fields;
-}
-
-static const struct cell *cell_of(const struct fields *fields, size_t row, enum field field)
-{
-    return &fields->table->cells[row * fields->table->desc->column_count + fields->column[field]];
-}
-
-static struct str text_of(const struct fields *fields, size_t row, enum field field)
-{
-    const struct cell *cell = cell_of(fields, row, field);
-    return cell->null ? STR("") : cell->s;
-}
 
 static bool intern(struct fall *fall, struct str text, str_id *id, struct err *err)
 {
@@ -64,13 +36,13 @@ static uint32_t bar_of(struct str word)
 // A sum over shapes has no shape, so it matches by operator only.
 static bool read_shape(struct reader *reader, size_t row, struct leaf *leaf, struct err *err)
 {
-    struct str dims = text_of(&reader->fields, row, DIMS);
+    struct str dims = table_text(reader->parts, row, PARTS_DIMS);
     str_id dims_id, types_id;
     uint32_t index;
     if (!dims.len || str_equal(dims, OTHER_SHAPES))
         return true;
     if (!intern(reader->fall, dims, &dims_id, err) ||
-        !intern(reader->fall, text_of(&reader->fields, row, TYPES), &types_id, err) ||
+        !intern(reader->fall, table_text(reader->parts, row, PARTS_TYPES), &types_id, err) ||
         !groups_index(&reader->fall->shapes, dims_id, types_id, &index, err))
         return false;
     leaf->shape = index + 1;
@@ -79,16 +51,16 @@ static bool read_shape(struct reader *reader, size_t row, struct leaf *leaf, str
 
 static bool read_names(struct reader *reader, size_t row, struct leaf *leaf, struct err *err)
 {
-    const struct fields *fields = &reader->fields;
-    struct str module = text_of(fields, row, MODULE);
-    struct str kernel = text_of(fields, row, KERNEL);
+    const struct table *parts = reader->parts;
+    struct str module = table_text(parts, row, PARTS_MODULE);
+    struct str kernel = table_text(parts, row, PARTS_KERNEL);
     if (module.len)
         module = module_names_path(&reader->modules, module);
     if (str_equal(kernel, OTHER_KERNELS))
         kernel.len = 0; // a sum of many is not the same kernel elsewhere
-    leaf->bar = bar_of(text_of(fields, row, BAR));
-    return intern(reader->fall, text_of(fields, row, CATEGORY), &leaf->category, err) &&
-           intern(reader->fall, op_alias_name(text_of(fields, row, OP)), &leaf->op, err) &&
+    leaf->bar = bar_of(table_text(parts, row, PARTS_BAR));
+    return intern(reader->fall, table_text(parts, row, PARTS_CATEGORY), &leaf->category, err) &&
+           intern(reader->fall, op_alias_name(table_text(parts, row, PARTS_OP)), &leaf->op, err) &&
            intern(reader->fall, module, &leaf->module, err) &&
            intern(reader->fall, kernel, &leaf->kernel, err) && read_shape(reader, row, leaf, err);
 }
@@ -116,7 +88,7 @@ static bool add_reading(struct reader *reader, const struct leaf *names, int64_t
 
 static bool read_row(struct reader *reader, size_t row, struct err *err)
 {
-    int64_t ns = cell_of(&reader->fields, row, OWNED)->i;
+    int64_t ns = table_cell(reader->parts, row, PARTS_OWNED_NS)->i;
     struct leaf leaf = {.rung = RUNG_UNMATCHED};
     if (!read_names(reader, row, &leaf, err))
         return false;
@@ -125,7 +97,7 @@ static bool read_row(struct reader *reader, size_t row, struct err *err)
                        "found parts of %s that sum to more than the breakdown's time",
                        category_bar_word((enum bar)leaf.bar));
     reader->left_ns[leaf.bar] -= ns;
-    return add_reading(reader, &leaf, ns, cell_of(&reader->fields, row, CALLS)->i, err);
+    return add_reading(reader, &leaf, ns, table_cell(reader->parts, row, PARTS_CALLS)->i, err);
 }
 
 // What no row covers is a part, too, so that every level sums to the bars.
@@ -148,7 +120,7 @@ static bool read_run(struct fall *fall, const struct pool_run *run, int side, ui
                            &reader.modules, err))
         return false;
     if (run->parts)
-        reader.fields = find_fields(run->parts);
+        reader.parts = run->parts;
     for (size_t i = 0; run->parts && i < run->parts->row_count; i++)
         if (!read_row(&reader, i, err))
             return err_wrap(err, "run %.*s", (int)run->from->id.len, run->from->id.at);

@@ -46,10 +46,15 @@ static const char *severity_of(const struct finding *finding, double share)
     return share >= FINDING_MEDIUM_SHARE ? "medium" : "low";
 }
 
+unsigned findings_group(const struct table_desc *desc)
+{
+    return desc == &table_run_findings ? RUN_FINDINGS_FINDING : FINDINGS_FINDING;
+}
+
 bool findings_row(struct row *row, const struct finding_rule *rule, const struct finding *finding,
                   const struct finding_cost *cost, struct arena *arena, struct err *err)
 {
-    unsigned column = row->desc == &table_findings ? FINDINGS_FINDING : RUN_FINDINGS_FINDING;
+    unsigned column = findings_group(row->desc);
     double share = (double)finding->cost_ns / (double)cost->step_ns;
     const char *id = rule->name;
     if (finding->subject)

@@ -212,8 +212,10 @@ MUST_CHECK bool findings_share_out(const struct finding_case *the_case,
                                    const struct finding *const *findings, size_t count,
                                    int64_t *own_ns, uint32_t *overlaps, struct err *err);
 
-// The column group finding of a row of findings, of a trace's table or a run's; overlaps: a rule's
-// name or NULL. The id's text lives in arena.
+// Where the column group finding starts in the table of a trace or of a run.
+unsigned findings_group(const struct table_desc *desc);
+
+// Fills that group; overlaps: a rule's name or NULL. The id's text lives in arena.
 MUST_CHECK bool findings_row(struct row *row, const struct finding_rule *rule,
                              const struct finding *finding, const struct finding_cost *cost,
                              struct arena *arena, struct err *err);

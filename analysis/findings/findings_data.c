@@ -2,16 +2,18 @@
 // The rule that turns the trust report's warnings into findings.
 #include "analysis/findings/findings.h"
 
+#include "analysis/report/tables.h"
+
 // Counts rows of a severity; *first becomes the detail of the first one unless already set.
 static size_t count_rows(const struct table *quality, struct str severity, const char **first)
 {
     size_t count = 0;
     for (size_t i = 0; i < quality->row_count; i++) {
-        if (!str_equal(table_cell(quality, i, "severity")->s, severity))
+        if (!str_equal(table_cell(quality, i, QUALITY_SEVERITY)->s, severity))
             continue;
         count++;
         if (!*first)
-            *first = table_cell(quality, i, "detail")->s.at;
+            *first = table_cell(quality, i, QUALITY_DETAIL)->s.at;
     }
     return count;
 }

@@ -2,6 +2,7 @@
 // The rule about idle time that no other finding covers: many small causes, or unknown ones.
 #include "analysis/findings/findings.h"
 
+#include "analysis/report/tables.h"
 #include <stdio.h>
 
 // The findings before this one.
@@ -96,8 +97,8 @@ static bool is_recorded(const struct report *report, const char *item)
 {
     const struct table *table = report_find(report, "recording");
     for (size_t i = 0; table && i < table->row_count; i++)
-        if (str_equal(table_cell(table, i, "item")->s, str_of(item)))
-            return !str_equal(table_cell(table, i, "state")->s, STR("missing"));
+        if (table_is(table, i, RECORDING_ITEM, str_of(item)))
+            return !table_is(table, i, RECORDING_STATE, STR("missing"));
     return false;
 }
 

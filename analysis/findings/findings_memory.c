@@ -3,6 +3,7 @@
 // costs time itself; of several devices the worst is reported.
 #include "analysis/findings/findings.h"
 
+#include "analysis/report/tables.h"
 #include <stdio.h>
 
 struct memory_row {
@@ -10,7 +11,7 @@ struct memory_row {
     size_t row;
 };
 
-static bool find_i64(struct memory_row at, const char *column, int64_t *value)
+static bool find_i64(struct memory_row at, unsigned column, int64_t *value)
 {
     const struct cell *cell = table_cell(at.table, at.row, column);
     *value = cell->null ? 0 : cell->i;
@@ -56,7 +57,7 @@ static struct bytes_text bytes_text(double bytes)
 
 static const char *device_of(struct memory_row at)
 {
-    return table_cell(at.table, at.row, "device")->s.at;
+    return table_cell(at.table, at.row, MEMORY_DEVICE)->s.at;
 }
 
 // --- growth --------------------------------------------------------------------------------------
@@ -64,8 +65,8 @@ static const char *device_of(struct memory_row at)
 static double leak_of(struct memory_row at)
 {
     int64_t leak;
-    return find_i64(at, "leak", &leak) && leak
-               ? table_cell(at.table, at.row, "leak_bytes_per_step")->f
+    return find_i64(at, MEMORY_LEAK, &leak) && leak
+               ? table_cell(at.table, at.row, MEMORY_LEAK_BYTES_PER_STEP)->f
                : -1;
 }
 
@@ -78,20 +79,21 @@ static bool check_leak(const struct finding_case *the_case, bool *fires, struct 
         return true;
     double slope = leak_of(at);
     int64_t growth, steps;
-    find_i64(at, "leak_growth_bytes", &growth);
-    find_i64(at, "leak_steps", &steps);
+    find_i64(at, MEMORY_LEAK_GROWTH_BYTES, &growth);
+    find_i64(at, MEMORY_LEAK_STEPS, &steps);
     finding->severity = slope >= FINDING_LEAK_HIGH_BYTES     ? "high"
                         : slope >= FINDING_LEAK_MEDIUM_BYTES ? "medium"
                                                              : "low";
     finding->confidence = "medium";
     finding->title = arena_printf(the_case->arena, err, "memory of %s grows by %s per step",
                                   device_of(at), bytes_text(slope).text);
-    finding->evidence = findings_fact(the_case, "memory_timeline", err,
-                                      "95 %% interval from %s to %s per step; %s gained over "
-                                      "%lld steady steps",
-                                      bytes_text(table_cell(at.table, at.row, "leak_low")->f).text,
-                                      bytes_text(table_cell(at.table, at.row, "leak_high")->f).text,
-                                      bytes_text((double)growth).text, (long long)steps);
+    finding->evidence =
+        findings_fact(the_case, "memory_timeline", err,
+                      "95 %% interval from %s to %s per step; %s gained over "
+                      "%lld steady steps",
+                      bytes_text(table_cell(at.table, at.row, MEMORY_LEAK_LOW)->f).text,
+                      bytes_text(table_cell(at.table, at.row, MEMORY_LEAK_HIGH)->f).text,
+                      bytes_text((double)growth).text, (long long)steps);
     return finding->title && finding->evidence;
 }
 
@@ -115,10 +117,10 @@ const struct finding_rule finding_memory_leak = {
 static double used_share(struct memory_row at)
 {
     int64_t capacity, used;
-    if (!find_i64(at, "capacity_bytes", &capacity) || capacity <= 0)
+    if (!find_i64(at, MEMORY_CAPACITY_BYTES, &capacity) || capacity <= 0)
         return -1;
-    if (!find_i64(at, "peak_reserved_bytes", &used))
-        find_i64(at, "peak_allocated_bytes", &used);
+    if (!find_i64(at, MEMORY_PEAK_RESERVED_BYTES, &used))
+        find_i64(at, MEMORY_PEAK_ALLOCATED_BYTES, &used);
     return (double)used / (double)capacity;
 }
 
@@ -126,8 +128,8 @@ static bool tell_use(const struct finding_case *the_case, struct memory_row at,
                      struct finding *finding, struct err *err)
 {
     int64_t capacity, peak;
-    find_i64(at, "capacity_bytes", &capacity);
-    find_i64(at, "peak_allocated_bytes", &peak);
+    find_i64(at, MEMORY_CAPACITY_BYTES, &capacity);
+    find_i64(at, MEMORY_PEAK_ALLOCATED_BYTES, &peak);
     double percent = 100 * used_share(at);
     finding->confidence = "medium";
     finding->title =
@@ -196,8 +198,8 @@ const struct finding_rule finding_memory_headroom = {
 static double fragmentation_of(struct memory_row at)
 {
     int64_t bytes;
-    const struct cell *share = table_cell(at.table, at.row, "fragmentation_share");
-    return find_i64(at, "fragmentation_bytes", &bytes) && bytes >= FINDING_FRAGMENT_BYTES &&
+    const struct cell *share = table_cell(at.table, at.row, MEMORY_FRAGMENTATION_SHARE);
+    return find_i64(at, MEMORY_FRAGMENTATION_BYTES, &bytes) && bytes >= FINDING_FRAGMENT_BYTES &&
                    !share->null
                ? share->f
                : -1;
@@ -211,8 +213,8 @@ static bool check_fragmentation(const struct finding_case *the_case, bool *fires
     if (!*fires)
         return true;
     int64_t bytes, peak;
-    find_i64(at, "fragmentation_bytes", &bytes);
-    find_i64(at, "peak_allocated_bytes", &peak);
+    find_i64(at, MEMORY_FRAGMENTATION_BYTES, &bytes);
+    find_i64(at, MEMORY_PEAK_ALLOCATED_BYTES, &peak);
     finding->severity = used_share(at) >= FINDING_MEMORY_FULL_SHARE ? "medium" : "low";
     finding->confidence = "medium";
     finding->title =

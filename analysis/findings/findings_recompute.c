@@ -2,6 +2,8 @@
 // The rule about what activation checkpointing repeats.
 #include "analysis/findings/findings.h"
 
+#include "analysis/report/tables.h"
+
 // Without Python frames, collectives launched by hooks in a checkpointed function's backward cannot
 // be distinguished from repeated ones; gradients are far more common.
 static bool is_repeated(const struct facts *facts, uint32_t device)
@@ -24,8 +26,8 @@ static double free_share(const struct report *report)
     const struct table *memory = report_find(report, "memory");
     double least = -1;
     for (size_t i = 0; memory && i < memory->row_count; i++) {
-        const struct cell *capacity = table_cell(memory, i, "capacity_bytes");
-        const struct cell *held = table_cell(memory, i, "peak_reserved_bytes");
+        const struct cell *capacity = table_cell(memory, i, MEMORY_CAPACITY_BYTES);
+        const struct cell *held = table_cell(memory, i, MEMORY_PEAK_RESERVED_BYTES);
         if (capacity->null || held->null || capacity->i <= 0)
             continue;
         double share = 1 - (double)held->i / (double)capacity->i;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about matrix products and attention that run far below the device's limits.
 #include "analysis/findings/findings_work.h"
+#include "analysis/report/tables.h"
 #include "analysis/work/gemm_shape.h"
 #include "analysis/trace/short_kernels.h"
 
@@ -33,13 +34,13 @@ static bool may_fire(const struct finding_case *the_case, const struct efficienc
     const struct table *work = report_find(the_case->report, "work");
     double lost_ns = 0;
     for (size_t i = 0; work && i < work->row_count; i++) {
-        struct str kind = table_cell(work, i, "kind")->s;
-        const struct cell *efficiency = table_cell(work, i, "efficiency");
+        struct str kind = table_cell(work, i, WORK_KIND)->s;
+        const struct cell *efficiency = table_cell(work, i, WORK_EFFICIENCY);
         bool ours = false;
         for (enum work_kind k = about->first; k <= about->last; k++)
             ours |= str_equal(kind, str_of(work_kind_word(k)));
         if (ours && !efficiency->null && efficiency->f < FINDING_ROOFLINE_EXAMPLE)
-            lost_ns += (double)table_cell(work, i, "owned_ns")->i;
+            lost_ns += (double)table_cell(work, i, WORK_OWNED_NS)->i;
     }
     return lost_ns >= FINDING_ROOFLINE_SHARE * (double)the_case->step_ns * (double)the_case->steps;
 }
@@ -130,8 +131,8 @@ static int64_t multiprocessors(const struct finding_case *the_case)
     const struct table *table = report_find(the_case->report, "environment");
     int64_t number = 0;
     for (size_t i = 0; table && i < table->row_count; i++)
-        if (str_equal(table_cell(table, i, "key")->s, STR("gpu_multiprocessors")) &&
-            !str_to_i64(table_cell(table, i, "value")->s, &number))
+        if (table_is(table, i, ENVIRONMENT_KEY, STR("gpu_multiprocessors")) &&
+            !str_to_i64(table_cell(table, i, ENVIRONMENT_VALUE)->s, &number))
             number = 0;
     return number;
 }

@@ -2,6 +2,7 @@
 // The rows of work behind device events, for rules about how well they are done.
 #include "analysis/findings/findings_work.h"
 
+#include "analysis/report/tables.h"
 #include <stdio.h>
 
 static void join_launches(const struct facts *facts, struct finding_work *work)
@@ -61,8 +62,8 @@ double finding_gemm_share(const struct finding_case *the_case, enum precision pr
     char name[40];
     snprintf(name, sizeof name, "gemm_%s_share", precision_word(precision));
     for (size_t i = 0; metrics && i < metrics->row_count; i++) {
-        const struct cell *value = table_cell(metrics, i, "value");
-        if (str_equal(table_cell(metrics, i, "metric")->s, str_of(name)))
+        const struct cell *value = table_cell(metrics, i, METRICS_VALUE);
+        if (table_is(metrics, i, METRICS_METRIC, str_of(name)))
             return value->null ? 0 : value->f;
     }
     return 0;

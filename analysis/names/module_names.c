@@ -2,6 +2,7 @@
 // Renumbers the instances of modules below each parent.
 #include "analysis/names/module_names.h"
 
+#include "analysis/report/tables.h"
 #include <stdlib.h>
 
 #define MAX_PATH 1024
@@ -53,11 +54,11 @@ static int compare_recorded(const void *a, const void *b)
 static struct child read_child(const struct table *modules, const struct module_name *name,
                                size_t id)
 {
-    const struct cell *parent = table_cell(modules, name->row, "parent");
+    const struct cell *parent = table_cell(modules, name->row, MODULES_PARENT);
     struct child child = {.id = id};
     if (!parent->null && parent->i > 0 && (uint64_t)parent->i < id)
         child.parent = (size_t)parent->i;
-    split_name(table_cell(modules, name->row, "name")->s, &child.class, &child.number);
+    split_name(table_cell(modules, name->row, MODULES_NAME)->s, &child.class, &child.number);
     return child;
 }
 
@@ -96,13 +97,13 @@ static bool name_child(const struct child *child, struct module_name *names, str
 static bool read_rows(const struct table *modules, struct module_names *names, struct err *err)
 {
     for (size_t i = 0; i < names->count; i++) {
-        int64_t id = table_cell(modules, i, "id")->i;
+        int64_t id = table_cell(modules, i, MODULES_ID)->i;
         if (id < 0 || (uint64_t)id >= names->count || names->at[id].recorded.at)
             return err_set(err, ERR_FORMAT,
                            "modules: found id %lld, expected each of 0 to %zu once", (long long)id,
                            names->count - 1);
         names->at[id] =
-            (struct module_name){.recorded = table_cell(modules, i, "path")->s, .row = i};
+            (struct module_name){.recorded = table_cell(modules, i, MODULES_PATH)->s, .row = i};
     }
     return true;
 }

@@ -56,23 +56,23 @@ void parts_row(struct row *row, unsigned column, const struct parts *parts)
     row_i64(row, column + TIMES_UNRECORDED_NS, parts->bar_ns[BAR_UNRECORDED]);
 }
 
-struct parts parts_read(const struct table *table, size_t row)
+struct parts parts_read(const struct table *table, size_t row, unsigned times)
 {
-    static const char *const columns[BAR_COUNT] = {
-        [BAR_GEMM] = "gemm_ns",
-        [BAR_ATTENTION] = "attention_ns",
-        [BAR_OTHER_COMPUTE] = "other_compute_ns",
-        [BAR_EXPOSED_COMM] = "exposed_comm_ns",
-        [BAR_EXPOSED_MEMORY] = "exposed_memory_ns",
-        [BAR_IDLE_HOST_WAIT] = "idle_host_wait_ns",
-        [BAR_IDLE_OTHER] = "idle_other_ns",
-        [BAR_UNRECORDED] = "unrecorded_ns",
+    static const unsigned columns[BAR_COUNT] = {
+        [BAR_GEMM] = TIMES_GEMM_NS,
+        [BAR_ATTENTION] = TIMES_ATTENTION_NS,
+        [BAR_OTHER_COMPUTE] = TIMES_OTHER_COMPUTE_NS,
+        [BAR_EXPOSED_COMM] = TIMES_EXPOSED_COMM_NS,
+        [BAR_EXPOSED_MEMORY] = TIMES_EXPOSED_MEMORY_NS,
+        [BAR_IDLE_HOST_WAIT] = TIMES_IDLE_HOST_WAIT_NS,
+        [BAR_IDLE_OTHER] = TIMES_IDLE_OTHER_NS,
+        [BAR_UNRECORDED] = TIMES_UNRECORDED_NS,
     };
     struct parts parts = {0};
     for (int b = 0; b < BAR_COUNT; b++)
-        parts.bar_ns[b] = table_cell(table, row, columns[b])->i;
-    parts.total_comm_ns = table_cell(table, row, "total_comm_ns")->i;
-    parts.total_memory_ns = table_cell(table, row, "total_memory_ns")->i;
+        parts.bar_ns[b] = table_cell(table, row, times + columns[b])->i;
+    parts.total_comm_ns = table_cell(table, row, times + TIMES_TOTAL_COMM_NS)->i;
+    parts.total_memory_ns = table_cell(table, row, times + TIMES_TOTAL_MEMORY_NS)->i;
     return parts;
 }
 

@@ -25,8 +25,8 @@ int64_t parts_recorded_ns(const struct parts *parts);
 // Fills the group times, from `column` on.
 void parts_row(struct row *row, unsigned column, const struct parts *parts);
 
-// Reads them back from a table's row.
-struct parts parts_read(const struct table *table, size_t row);
+// Reads them back from a table's row, whose group times starts at that column.
+struct parts parts_read(const struct table *table, size_t row, unsigned times);
 
 // The mean per step, in integers whose bars sum exactly to the rounded mean window (largest
 // remainder). steps is at least 1.

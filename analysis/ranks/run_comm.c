@@ -2,6 +2,7 @@
 // From the tables of each rank to compact calls of a run, with shared operations and groups.
 #include "analysis/ranks/run_comm.h"
 
+#include "analysis/report/tables.h"
 #include "analysis/stats/groups.h"
 #include "analysis/ranks/run_comm_stages.h"
 #include "ingest/trace/record_set.h"
@@ -118,30 +119,32 @@ static void *grow(struct budget *budget, void *items, size_t *cap, size_t count,
     return grown;
 }
 
-static int64_t number(const struct table *table, size_t row, const char *column, int64_t fallback)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? fallback : cell->i;
-}
-
 static bool intern(struct comm_loader *loader, const struct table *table, size_t row,
-                   const char *column, str_id *id, struct err *err)
+                   unsigned column, str_id *id, struct err *err)
 {
     const struct cell *cell = table_cell(table, row, column);
     bool known = !cell->null && cell->s.len <= STRTAB_MAX_LEN;
     return strtab_intern(&loader->texts, known ? cell->s : STR(""), id, err);
 }
 
+// Where a table holds a group's name and size.
+struct namesake_columns {
+    unsigned group, size;
+};
+
+static const struct namesake_columns of_op = {COMM_OPS_PROCESS_GROUP, COMM_OPS_GROUP_SIZE};
+static const struct namesake_columns of_group = {PROCESS_GROUPS_PROCESS_GROUP, PROCESS_GROUPS_SIZE};
+
 // The number of the group's name and size in the rank's recording, added if new.
 static bool find_namesake(struct run_comm *comm, const struct table *table, size_t row,
-                          const char *size_column, uint32_t *index, struct err *err)
+                          struct namesake_columns columns, uint32_t *index, struct err *err)
 {
     struct comm_loader *loader = comm->loader;
-    int64_t size = number(table, row, size_column, -1);
+    int64_t size = table_i64(table, row, columns.size, -1);
     uint32_t known = loader->names.count;
     uint32_t recording = comm->recordings ? comm->recordings[comm->rank_count - 1] : 0;
     str_id name;
-    if (!intern(loader, table, row, "process_group", &name, err) ||
+    if (!intern(loader, table, row, columns.group, &name, err) ||
         !groups_index(&loader->names, (uint64_t)recording << 32 | name, (uint64_t)size, index, err))
         return false;
     struct namesake *grown = grow(comm->budget, loader->namesakes, &loader->namesake_cap,
@@ -162,8 +165,8 @@ static bool find_group(struct run_comm *comm, const struct table *ops, size_t ro
 {
     struct comm_loader *loader = comm->loader;
     struct group_name key;
-    if (!intern(loader, ops, row, "group_ranks", &key.list, err) ||
-        !find_namesake(comm, ops, row, "group_size", &key.namesake, err))
+    if (!intern(loader, ops, row, COMM_OPS_GROUP_RANKS, &key.list, err) ||
+        !find_namesake(comm, ops, row, of_op, &key.namesake, err))
         return false;
     struct namesake *namesake = &loader->namesakes[key.namesake];
     key.subset = key.list ? 0 : namesake->subset;
@@ -185,7 +188,7 @@ static bool find_group(struct run_comm *comm, const struct table *ops, size_t ro
 
 static enum collective_kind kind_of(const struct table *ops, size_t row)
 {
-    const struct cell *cell = table_cell(ops, row, "kind");
+    const struct cell *cell = table_cell(ops, row, COMM_OPS_KIND);
     for (int kind = KIND_UNKNOWN + 1; !cell->null && kind < COLLECTIVE_KIND_COUNT; kind++)
         if (str_equal(cell->s, str_of(bandwidth_kind_word((enum collective_kind)kind))))
             return (enum collective_kind)kind;
@@ -196,14 +199,14 @@ static bool add_op(struct run_comm *comm, const struct table *ops, size_t row, s
 {
     struct comm_loader *loader = comm->loader;
     struct op_key key = {
-        .bytes = number(ops, row, "bytes", -1),
-        .peer = number(ops, row, "peer", -1),
+        .bytes = table_i64(ops, row, COMM_OPS_BYTES, -1),
+        .peer = table_i64(ops, row, COMM_OPS_PEER, -1),
         .kind = (uint32_t)kind_of(ops, row),
     };
     return find_group(comm, ops, row, &key.group, err) &&
-           intern(loader, ops, row, "dtype", &key.dtype, err) &&
-           intern(loader, ops, row, "phase", &key.phase, err) &&
-           intern(loader, ops, row, "kernel", &key.kernel, err) &&
+           intern(loader, ops, row, COMM_OPS_DTYPE, &key.dtype, err) &&
+           intern(loader, ops, row, COMM_OPS_PHASE, &key.phase, err) &&
+           intern(loader, ops, row, COMM_OPS_KERNEL, &key.kernel, err) &&
            record_set_add(&loader->ops, &key, &loader->op_of[row], err);
 }
 
@@ -251,19 +254,17 @@ typedef bool (*take_id)(struct comm_loader *loader, struct namesake *namesake, u
 // not.
 static bool is_unlisted(const struct table *ops, size_t op)
 {
-    return table_cell(ops, op, "group_ranks")->null && !run_comm_is_p2p(kind_of(ops, op));
+    return table_cell(ops, op, COMM_OPS_GROUP_RANKS)->null && !run_comm_is_p2p(kind_of(ops, op));
 }
 
 static bool each_comms_id(struct comm_loader *loader, const struct table *ops,
                           const struct table *calls, take_id take, struct err *err)
 {
-    int op_column = table_column(calls->desc, "op");
-    int id_column = table_column(calls->desc, "comms_id");
     for (size_t row = 0; row < calls->row_count; row++) {
-        const struct cell *cells = calls->cells + row * calls->desc->column_count;
-        size_t op = (size_t)cells[op_column].i;
-        if (!cells[id_column].null && op < ops->row_count && is_unlisted(ops, op) &&
-            !take(loader, &loader->namesakes[loader->op_of[op]], (uint32_t)cells[id_column].i, err))
+        const struct cell *id = table_cell(calls, row, COMM_CALLS_COMMS_ID);
+        size_t op = (size_t)table_cell(calls, row, COMM_CALLS_OP)->i;
+        if (!id->null && op < ops->row_count && is_unlisted(ops, op) &&
+            !take(loader, &loader->namesakes[loader->op_of[op]], (uint32_t)id->i, err))
             return false;
     }
     return true;
@@ -275,7 +276,7 @@ static bool split_groups(struct run_comm *comm, const struct table *ops, const s
 {
     struct comm_loader *loader = comm->loader;
     for (size_t row = 0; row < ops->row_count; row++) {
-        if (!find_namesake(comm, ops, row, "group_size", &loader->op_of[row], err))
+        if (!find_namesake(comm, ops, row, of_op, &loader->op_of[row], err))
             return false;
         loader->namesakes[loader->op_of[row]].subset = 0;
     }
@@ -305,9 +306,9 @@ static bool add_ops(struct run_comm *comm, const struct table *ops, const struct
 static bool add_spans(struct run_comm *comm, const struct table *groups, struct err *err)
 {
     for (size_t row = 0; groups && row < groups->row_count; row++) {
-        const struct cell *span = table_cell(groups, row, "span");
+        const struct cell *span = table_cell(groups, row, PROCESS_GROUPS_SPAN);
         uint32_t namesake;
-        if (!find_namesake(comm, groups, row, "size", &namesake, err))
+        if (!find_namesake(comm, groups, row, of_group, &namesake, err))
             return false;
         for (size_t i = 0; !span->null && i < sizeof span_words / sizeof *span_words; i++)
             if (str_equal(span->s, str_of(span_words[i])))
@@ -336,9 +337,9 @@ static void add_ratios(struct comm_rank *rank, const struct table *rates)
 {
     for (uint32_t i = 0; i < rank->step_count; i++) {
         bool known = rates && i < rates->row_count &&
-                     table_cell(rates, i, "step")->i == rank->steps[i].number &&
-                     !table_cell(rates, i, "ratio")->null;
-        rank->steps[i].ratio = known ? table_cell(rates, i, "ratio")->f : 1;
+                     table_cell(rates, i, STEP_RATES_STEP)->i == rank->steps[i].number &&
+                     !table_cell(rates, i, STEP_RATES_RATIO)->null;
+        rank->steps[i].ratio = known ? table_cell(rates, i, STEP_RATES_RATIO)->f : 1;
     }
 }
 
@@ -348,14 +349,14 @@ static bool add_steps(struct run_comm *comm, struct comm_rank *rank, const struc
     rank->step_count = steps ? (uint32_t)steps->row_count : 0;
     rank->steps = arena_array(&comm->arena, rank->step_count, sizeof *rank->steps, err);
     if (rank->step_count)
-        rank->marks = hash_mark(table_cell(steps, 0, "name"));
+        rank->marks = hash_mark(table_cell(steps, 0, STEPS_NAME));
     for (uint32_t i = 0; rank->steps && i < rank->step_count; i++) {
-        rank->steps[i].number = table_cell(steps, i, "step")->i;
-        rank->steps[i].steady = table_cell(steps, i, "steady")->i != 0;
+        rank->steps[i].number = table_cell(steps, i, STEPS_STEP)->i;
+        rank->steps[i].steady = table_cell(steps, i, STEPS_STEADY)->i != 0;
         rank->steps[i].begin_ns =
-            rank->origin_ns + plausible(number(steps, i, "begin_ns", 0), MAX_TIME_NS);
-        rank->steps[i].end_ns =
-            rank->steps[i].begin_ns + plausible(number(steps, i, "window_ns", 0), MAX_TIME_NS);
+            rank->origin_ns + plausible(table_i64(steps, i, STEPS_BEGIN_NS, 0), MAX_TIME_NS);
+        rank->steps[i].end_ns = rank->steps[i].begin_ns +
+                                plausible(table_i64(steps, i, STEPS_WINDOW_NS, 0), MAX_TIME_NS);
     }
     return rank->steps != NULL;
 }
@@ -372,52 +373,31 @@ static uint32_t find_step(const struct comm_rank *rank, const struct cell *step,
     return RUN_NONE;
 }
 
-enum {
-    CALL_OP,
-    CALL_SEQUENCE,
-    CALL_STEP,
-    CALL_BEGIN,
-    CALL_DUR,
-    CALL_EXPOSED,
-    CALL_KERNELS,
-    CALL_PART,
-    CALL_EXPOSED_AT,
-    CALL_UNRECORDED,
-    CALL_LAUNCH,
-    CALL_BLOCKED,
-    CALL_BEFORE,
-    CALL_COLUMNS = CALL_BEFORE + BEFORE_COUNT
-};
-
-// Looks up the columns once, not per call.
-static void find_columns(const struct table *calls, int columns[CALL_COLUMNS])
+static struct comm_event read_call(const struct table *calls, size_t row)
 {
-    static const char *const names[CALL_COLUMNS] = {
-        "op",         "sequence",  "step",       "begin_ns",        "dur_ns",    "exposed_ns",
-        "kernels",    "part",      "exposed_at", "unrecorded_ns",   "launch_ns", "blocked_ns",
-        "compute_ns", "memory_ns", "comm_ns",    "data_loading_ns", "host_ns",   "idle_ns"};
-    for (int i = 0; i < CALL_COLUMNS; i++)
-        columns[i] = table_column(calls->desc, names[i]);
-}
-
-static struct comm_event read_call(const struct cell *cells, const int columns[CALL_COLUMNS])
-{
-    const struct cell *sequence = &cells[columns[CALL_SEQUENCE]];
-    const struct cell *launch = &cells[columns[CALL_LAUNCH]];
+    static const unsigned before[BEFORE_COUNT] = {
+        [BEFORE_COMPUTE] = COMM_CALLS_COMPUTE_NS,
+        [BEFORE_MEMORY] = COMM_CALLS_MEMORY_NS,
+        [BEFORE_COMM] = COMM_CALLS_COMM_NS,
+        [BEFORE_DATA_LOADING] = COMM_CALLS_DATA_LOADING_NS,
+        [BEFORE_HOST] = COMM_CALLS_HOST_NS,
+        [BEFORE_IDLE] = COMM_CALLS_IDLE_NS,
+    };
+    const struct cell *launch = table_cell(calls, row, COMM_CALLS_LAUNCH_NS);
     struct comm_event event = {
-        .begin_ns = plausible(cells[columns[CALL_BEGIN]].i, MAX_TIME_NS),
-        .dur_ns = plausible(cells[columns[CALL_DUR]].i, MAX_TIME_NS),
-        .exposed_ns = cells[columns[CALL_EXPOSED]].i,
-        .wait_ns = sequence->null ? -1 : sequence->i, // until run_match_make
-        .kernels = (uint32_t)cells[columns[CALL_KERNELS]].i & MAX_KERNELS,
-        .joined = cells[columns[CALL_PART]].i > 0,
+        .begin_ns = plausible(table_cell(calls, row, COMM_CALLS_BEGIN_NS)->i, MAX_TIME_NS),
+        .dur_ns = plausible(table_cell(calls, row, COMM_CALLS_DUR_NS)->i, MAX_TIME_NS),
+        .exposed_ns = table_cell(calls, row, COMM_CALLS_EXPOSED_NS)->i,
+        .wait_ns = table_i64(calls, row, COMM_CALLS_SEQUENCE, -1), // until run_match_make
+        .kernels = (uint32_t)table_cell(calls, row, COMM_CALLS_KERNELS)->i & MAX_KERNELS,
+        .joined = table_cell(calls, row, COMM_CALLS_PART)->i > 0,
         .match = RUN_NONE,
         .launch_ns = launch->null ? INT64_MIN : plausible(launch->i, MAX_TIME_NS),
-        .blocked_ns = launch->null ? 0 : cells[columns[CALL_BLOCKED]].i,
+        .blocked_ns = launch->null ? 0 : table_cell(calls, row, COMM_CALLS_BLOCKED_NS)->i,
     };
     for (int i = 0; i < BEFORE_COUNT; i++)
-        event.before_ns[i] = cells[columns[CALL_BEFORE + i]].i;
-    event.before_ns[BEFORE_IDLE] += cells[columns[CALL_UNRECORDED]].i;
+        event.before_ns[i] = table_cell(calls, row, before[i])->i;
+    event.before_ns[BEFORE_IDLE] += table_cell(calls, row, COMM_CALLS_UNRECORDED_NS)->i;
     return event;
 }
 
@@ -431,28 +411,25 @@ static bool keep_pieces(struct run_comm *comm, const struct cell *text, struct c
 static bool add_calls(struct run_comm *comm, struct comm_rank *rank, const struct table *calls,
                       size_t ops, int64_t origin_ns, struct err *err)
 {
-    int columns[CALL_COLUMNS];
-    find_columns(calls, columns);
     rank->events = arena_room(&comm->arena, calls->row_count, sizeof *rank->events, err);
     if (!rank->events)
         return false;
     uint32_t step = 0;
     for (size_t row = 0; row < calls->row_count; row++) {
-        const struct cell *cells = calls->cells + row * calls->desc->column_count;
         struct comm_event *event = &rank->events[row];
-        size_t op = (size_t)cells[columns[CALL_OP]].i;
+        size_t op = (size_t)table_cell(calls, row, COMM_CALLS_OP)->i;
         if (op >= ops)
             return err_set(err, ERR_FORMAT, "call %zu of rank %lld is of operation %zu of %zu", row,
                            (long long)rank->rank, op, ops);
-        *event = read_call(cells, columns);
-        if (!keep_pieces(comm, &cells[columns[CALL_EXPOSED_AT]], event, err))
+        *event = read_call(calls, row);
+        if (!keep_pieces(comm, table_cell(calls, row, COMM_CALLS_EXPOSED_AT), event, err))
             return false;
         event->begin_ns += plausible(origin_ns, MAX_ORIGIN_NS);
         if (event->launch_ns != INT64_MIN)
             event->launch_ns += plausible(origin_ns, MAX_ORIGIN_NS);
         event->op = comm->loader->op_of[op];
         event->joined &= row > 0;
-        event->step = find_step(rank, &cells[columns[CALL_STEP]], step);
+        event->step = find_step(rank, table_cell(calls, row, COMM_CALLS_STEP), step);
         step = event->step == RUN_NONE ? step : event->step;
     }
     rank->count = (uint32_t)calls->row_count;
@@ -466,7 +443,7 @@ bool run_comm_add(struct run_comm *comm, int64_t number_of_rank, const struct re
     const struct table *calls = report_find(report, "comm_calls");
     const struct table *summary = report_find(report, "summary");
     int64_t origin_ns =
-        summary && summary->row_count ? number(summary, 0, "window_begin_ns", 0) : 0;
+        summary && summary->row_count ? table_i64(summary, 0, SUMMARY_WINDOW_BEGIN_NS, 0) : 0;
     struct comm_rank *rank = &comm->ranks[comm->rank_count++];
     *rank = (struct comm_rank){.rank = number_of_rank,
                                .work_ratio = NAN,

@@ -2,6 +2,7 @@
 // Keeps the passes of each rank in absolute times.
 #include "analysis/ranks/run_passes.h"
 
+#include "analysis/report/tables.h"
 #include "ingest/base/search.h"
 
 // On either side of 1970, so that clocks can be shifted without overflow.
@@ -22,44 +23,37 @@ void run_passes_close(struct run_passes *passes)
     *passes = (struct run_passes){0};
 }
 
-static int64_t number_of(const struct table *table, size_t row, const char *column,
-                         int64_t otherwise)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? otherwise : cell->i;
-}
-
 static bool is_plausible(int64_t time_ns)
 {
     return time_ns > -MAX_TIME_NS && time_ns < MAX_TIME_NS;
 }
 
 // Unreasonable times count as none: they come from damaged files.
-static struct pass_times times_of(const struct table *table, size_t row,
-                                  const char *const columns[3], int64_t window_ns)
+static struct pass_times times_of(const struct table *table, size_t row, const unsigned columns[3],
+                                  int64_t window_ns)
 {
     struct pass_times times = {0};
     if (table_cell(table, row, columns[0])->null ||
-        __builtin_add_overflow(window_ns, number_of(table, row, columns[0], 0), &times.begin_ns) ||
-        __builtin_add_overflow(window_ns, number_of(table, row, columns[1], 0), &times.end_ns))
+        __builtin_add_overflow(window_ns, table_i64(table, row, columns[0], 0), &times.begin_ns) ||
+        __builtin_add_overflow(window_ns, table_i64(table, row, columns[1], 0), &times.end_ns))
         return (struct pass_times){0};
     if (!is_plausible(times.begin_ns) || !is_plausible(times.end_ns))
         return (struct pass_times){0};
-    times.compute_ns = number_of(table, row, columns[2], 0);
+    times.compute_ns = table_i64(table, row, columns[2], 0);
     return times;
 }
 
 static struct step_times step_of(const struct table *table, size_t row, int64_t window_ns)
 {
-    static const char *const passes[] = {"begin_ns", "end_ns", "compute_ns"};
-    static const char *const optimizer[] = {"optimizer_begin_ns", "optimizer_end_ns",
-                                            "optimizer_compute_ns"};
+    static const unsigned passes[] = {PASSES_BEGIN_NS, PASSES_END_NS, PASSES_COMPUTE_NS};
+    static const unsigned optimizer[] = {PASSES_OPTIMIZER_BEGIN_NS, PASSES_OPTIMIZER_END_NS,
+                                         PASSES_OPTIMIZER_COMPUTE_NS};
     return (struct step_times){
-        .number = number_of(table, row, "step", 0),
-        .steady = number_of(table, row, "steady", 0),
+        .number = table_i64(table, row, PASSES_STEP, 0),
+        .steady = table_i64(table, row, PASSES_STEADY, 0),
         .passes = times_of(table, row, passes, window_ns),
         .optimizer = times_of(table, row, optimizer, window_ns),
-        .micro_batches = number_of(table, row, "micro_batches", 0),
+        .micro_batches = table_i64(table, row, PASSES_MICRO_BATCHES, 0),
     };
 }
 
@@ -67,7 +61,7 @@ static struct step_times step_of(const struct table *table, size_t row, int64_t 
 static bool optimizes(const struct table *categories)
 {
     for (size_t row = 0; categories && row < categories->row_count; row++) {
-        const struct cell *category = table_cell(categories, row, "category");
+        const struct cell *category = table_cell(categories, row, CATEGORIES_CATEGORY);
         if (!category->null && str_equal(category->s, STR("optimizer")))
             return true;
     }
@@ -81,7 +75,7 @@ static bool runs_backward(const struct table *kernels)
 {
     static const char *const parts[] = {"backward", "grad_input", "wgrad", "flash_bwd", "fmha_bwd"};
     for (size_t row = 0; kernels && row < kernels->row_count; row++) {
-        const struct cell *name = table_cell(kernels, row, "name");
+        const struct cell *name = table_cell(kernels, row, KERNELS_NAME);
         for (size_t i = 0; !name->null && i < sizeof parts / sizeof *parts; i++)
             if (str_contains_nocase(name->s, str_of(parts[i])))
                 return true;
@@ -98,7 +92,7 @@ bool run_passes_add(struct run_passes *passes, const struct report *report, stru
                      runs_backward(report_find(report, "kernels"));
     if (!table || !summary || !summary->row_count)
         return true;
-    int64_t window_ns = number_of(summary, 0, "window_begin_ns", 0);
+    int64_t window_ns = table_i64(summary, 0, SUMMARY_WINDOW_BEGIN_NS, 0);
     rank->steps = arena_room(&passes->arena, table->row_count, sizeof *rank->steps, err);
     if (!rank->steps)
         return false;

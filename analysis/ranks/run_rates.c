@@ -78,9 +78,9 @@ static bool find_key(struct run_rates *rates, const struct table *table, size_t 
                      uint32_t *index, struct err *err)
 {
     uint32_t known = rates->keys.count, job = rates->job[rates->count], name;
-    if (!find_name(rates, table_cell(table, row, "kernel")->s, &name, err) ||
+    if (!find_name(rates, table_cell(table, row, KERNEL_RATES_KERNEL)->s, &name, err) ||
         !groups_index(&rates->keys, (uint64_t)job << 32 | name,
-                      (uint64_t)table_cell(table, row, "work")->i, index, err))
+                      (uint64_t)table_cell(table, row, KERNEL_RATES_WORK)->i, index, err))
         return false;
     if (*index < known)
         return true;
@@ -89,7 +89,8 @@ static bool find_key(struct run_rates *rates, const struct table *table, size_t 
     if (!about)
         return false;
     rates->about = about;
-    about[known] = (struct rate_key){name, (uint8_t)basis_of(table_cell(table, row, "basis"))};
+    about[known] =
+        (struct rate_key){name, (uint8_t)basis_of(table_cell(table, row, KERNEL_RATES_BASIS))};
     return true;
 }
 
@@ -97,8 +98,8 @@ static bool add_entry(struct run_rates *rates, const struct table *table, size_t
                       struct err *err)
 {
     struct rate_entry entry = {.rank = rates->count,
-                               .calls = table_cell(table, row, "calls")->i,
-                               .total_ns = table_cell(table, row, "total_ns")->i};
+                               .calls = table_cell(table, row, KERNEL_RATES_CALLS)->i,
+                               .total_ns = table_cell(table, row, KERNEL_RATES_TOTAL_NS)->i};
     if (entry.calls <= 0 || entry.total_ns <= 0)
         return true;
     struct rate_entry *entries = budget_room(rates->budget, rates->entries, &rates->entry_cap,
@@ -118,7 +119,7 @@ bool run_rates_add(struct run_rates *rates, int64_t rank, uint32_t job, const st
     const struct table *summary = report_find(report, "summary");
     const struct table *table = report_find(report, "kernel_rates");
     const struct cell *steady =
-        summary && summary->row_count ? table_cell(summary, 0, "steady_steps") : NULL;
+        summary && summary->row_count ? table_cell(summary, 0, SUMMARY_STEADY_STEPS) : NULL;
     bool known = steady && !steady->null && steady->i > 0;
     rates->ranks[rates->count] = (struct rank_rate){.rank = rank, .ratio = NAN};
     rates->steps[rates->count] = known ? steady->i : 1;

@@ -18,12 +18,18 @@ bool quality_add(struct report *report, const struct quality *quality, struct er
     return row_end(&row, report, err);
 }
 
+unsigned quality_trust(const struct table_desc *desc)
+{
+    return desc == &table_run_quality ? RUN_QUALITY_TRUST : QUALITY_TRUST;
+}
+
 int64_t quality_count(const struct report *report, const char *item)
 {
     const struct table *table = report_find(report, "quality");
+    unsigned trust = table ? quality_trust(table->desc) : 0;
     for (size_t i = 0; table && i < table->row_count; i++)
-        if (str_equal(table_cell(table, i, "item")->s, str_of(item)))
-            return table_cell(table, i, "count")->i;
+        if (table_is(table, i, trust + TRUST_ITEM, str_of(item)))
+            return table_i64(table, i, trust + TRUST_COUNT, 0);
     return 0;
 }
 
@@ -31,9 +37,10 @@ const char *quality_worst(const struct report *report)
 {
     static const char *const severities[] = {"error", "warning", "info"};
     const struct table *table = report_find(report, "quality");
+    unsigned severity = table ? quality_trust(table->desc) + TRUST_SEVERITY : 0;
     for (size_t s = 0; table && s < sizeof severities / sizeof *severities; s++)
         for (size_t i = 0; i < table->row_count; i++)
-            if (str_equal(table_cell(table, i, "severity")->s, str_of(severities[s])))
+            if (table_is(table, i, severity, str_of(severities[s])))
                 return severities[s];
     return NULL;
 }

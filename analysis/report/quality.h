@@ -17,6 +17,9 @@ struct quality {
 
 MUST_CHECK bool quality_add(struct report *report, const struct quality *quality, struct err *err);
 
+// Where the group trust starts in the table of a trace or of a run.
+unsigned quality_trust(const struct table_desc *desc);
+
 // The item that counts the secrets of the file.
 #define QUALITY_SECRETS "secrets"
 

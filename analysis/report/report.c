@@ -118,11 +118,41 @@ int table_column(const struct table_desc *desc, const char *name)
     return -1;
 }
 
-const struct cell *table_cell(const struct table *table, size_t row, const char *column)
+const struct cell *table_cell(const struct table *table, size_t row, unsigned column)
 {
-    int c = table_column(table->desc, column);
-    assert(c >= 0 && row < table->row_count);
-    return &table->cells[row * table->desc->column_count + (size_t)c];
+    assert(row < table->row_count);
+    return &table->cells[row * table->desc->column_count + column_place(table->desc, column)];
+}
+
+static enum column_type type_of(const struct table *table, unsigned column)
+{
+    return table->desc->columns[column_place(table->desc, column)].type;
+}
+
+int64_t table_i64(const struct table *table, size_t row, unsigned column, int64_t otherwise)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    assert(type_of(table, column) == COLUMN_I64 || type_of(table, column) == COLUMN_BOOL);
+    return cell->null ? otherwise : cell->i;
+}
+
+double table_f64(const struct table *table, size_t row, unsigned column, double otherwise)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    assert(type_of(table, column) == COLUMN_F64);
+    return cell->null ? otherwise : cell->f;
+}
+
+struct str table_text(const struct table *table, size_t row, unsigned column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    assert(type_of(table, column) == COLUMN_TEXT);
+    return cell->null ? STR("") : cell->s;
+}
+
+bool table_is(const struct table *table, size_t row, unsigned column, struct str word)
+{
+    return !table_cell(table, row, column)->null && str_equal(table_text(table, row, column), word);
 }
 
 size_t table_row_bytes(const struct table *table, size_t row)

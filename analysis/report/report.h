@@ -37,6 +37,12 @@ static inline unsigned column_place(const struct table_desc *desc, unsigned colu
     return column & 0xff;
 }
 
+// The first column of a table, which some tables have in common.
+static inline unsigned table_first(const struct table_desc *desc)
+{
+    return desc->number << 8;
+}
+
 // One value; null where the column has nothing to say. Which member counts follows from the column.
 struct cell {
     bool null;
@@ -109,10 +115,18 @@ MUST_CHECK bool report_borrow(struct report *report, const struct table *table, 
 // The table of that name, or NULL when the report has none (an empty result may have none).
 const struct table *report_find(const struct report *report, const char *name);
 
-// The cell of a row by column name. The column must exist (asserted).
-const struct cell *table_cell(const struct table *table, size_t row, const char *column);
+// The cell of a row. The column must be one of the table's enum (asserted).
+const struct cell *table_cell(const struct table *table, size_t row, unsigned column);
 
-// Index of a column, or -1.
+// Its value, of the type that the column has (asserted); `otherwise` or "" where it is null.
+int64_t table_i64(const struct table *table, size_t row, unsigned column, int64_t otherwise);
+double table_f64(const struct table *table, size_t row, unsigned column, double otherwise);
+struct str table_text(const struct table *table, size_t row, unsigned column);
+
+// Whether it is that word; a null cell is none.
+bool table_is(const struct table *table, size_t row, unsigned column, struct str word);
+
+// The place of a column whose name comes from outside, or -1.
 int table_column(const struct table_desc *desc, const char *name);
 
 // What the rows hold: eight bytes a cell, and texts.

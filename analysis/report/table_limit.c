@@ -56,7 +56,7 @@ static size_t cut(struct table *table, uint64_t most_bytes)
 static bool tell(struct report *report, const struct table_desc *desc, int64_t rows,
                  const struct buf *detail, struct err *err)
 {
-    unsigned trust = desc == &table_run_quality ? RUN_QUALITY_TRUST : QUALITY_TRUST;
+    unsigned trust = quality_trust(desc);
     struct row row = {.desc = desc};
     row_word(&row, trust + TRUST_ITEM, QUALITY_ROWS_LEFT_OUT);
     row_word(&row, trust + TRUST_SEVERITY, "warning");
@@ -69,8 +69,10 @@ static bool tell(struct report *report, const struct table_desc *desc, int64_t r
         return false;
     const struct table *summary = report_find(report, "summary");
     for (size_t i = 0; summary && i < summary->row_count; i++) {
-        int column = table_column(summary->desc, "worst_quality");
-        summary->cells[i * summary->desc->column_count + (size_t)column] =
+        unsigned figures =
+            summary->desc == &table_run_summary ? RUN_SUMMARY_FIGURES : SUMMARY_FIGURES;
+        unsigned place = column_place(summary->desc, figures + FIGURES_WORST_QUALITY);
+        summary->cells[i * summary->desc->column_count + place] =
             cell_text(str_of(quality_worst(report)));
     }
     return true;

@@ -2,6 +2,7 @@
 // Picks what the command line's object has under fixed keys from a report's tables.
 #include "analysis/run/analysis_json.h"
 
+#include "analysis/report/tables.h"
 #include <assert.h>
 #include <stdlib.h>
 
@@ -11,6 +12,11 @@ static void put_key(struct buf *out, const char *key)
         buf_putc(out, ',');
     buf_json(out, str_of(key));
     buf_putc(out, ':');
+}
+
+static const char *name_of(const struct table_desc *desc, unsigned column)
+{
+    return desc->columns[column_place(desc, column)].name;
 }
 
 static void put_cell(struct buf *out, const char *key, const struct cell *cell)
@@ -25,45 +31,46 @@ static void put_cell(struct buf *out, const char *key, const struct cell *cell)
 // Counts that are 0 are left out.
 static void put_quarantine(struct buf *out, const struct table *summary)
 {
-    static const char *const kinds[] = {"incomplete", "implausible", "clipped"};
+    static const unsigned kinds[] = {SUMMARY_INCOMPLETE, SUMMARY_IMPLAUSIBLE, SUMMARY_CLIPPED};
     put_key(out, "quarantined");
     buf_putc(out, '{');
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         const struct cell *count = table_cell(summary, 0, kinds[i]);
         if (count->i)
-            put_cell(out, kinds[i], count);
+            put_cell(out, name_of(summary->desc, kinds[i]), count);
     }
     buf_putc(out, '}');
 }
 
 static void put_summary(struct buf *out, const struct table *summary)
 {
-    put_cell(out, "trace_events", table_cell(summary, 0, "input_events"));
-    put_cell(out, "device_events", table_cell(summary, 0, "device_events"));
-    put_cell(out, "linked_device_events", table_cell(summary, 0, "linked_device_events"));
-    put_cell(out, "streams", table_cell(summary, 0, "streams"));
+    put_cell(out, "trace_events", table_cell(summary, 0, SUMMARY_INPUT_EVENTS));
+    put_cell(out, "device_events", table_cell(summary, 0, SUMMARY_DEVICE_EVENTS));
+    put_cell(out, "linked_device_events", table_cell(summary, 0, SUMMARY_LINKED_DEVICE_EVENTS));
+    put_cell(out, "streams", table_cell(summary, 0, SUMMARY_STREAMS));
     put_quarantine(out, summary);
-    put_cell(out, "rank", table_cell(summary, 0, "rank"));
-    put_cell(out, "world_size", table_cell(summary, 0, "world_size"));
+    put_cell(out, "rank", table_cell(summary, 0, SUMMARY_RANK));
+    put_cell(out, "world_size", table_cell(summary, 0, SUMMARY_WORLD_SIZE));
 }
 
 // Columns `first` to `last` of the row of all devices merged, which is the first.
-static void put_columns(struct buf *out, const struct table *breakdown, const char *first,
-                        const char *last)
+static void put_columns(struct buf *out, const struct table *breakdown, unsigned first,
+                        unsigned last)
 {
     if (!breakdown) {
         buf_puts(out, "null");
         return;
     }
-    assert(str_equal(table_cell(breakdown, 0, "scope")->s, STR("trace")));
+    assert(table_is(breakdown, 0, BREAKDOWN_SCOPE, STR("trace")));
     const struct table_desc *desc = breakdown->desc;
     buf_putc(out, '{');
-    for (int c = table_column(desc, first); c <= table_column(desc, last); c++) {
-        const struct cell *cell = &breakdown->cells[c];
-        if (cell->null || desc->columns[c].type == COLUMN_I64) {
-            put_cell(out, desc->columns[c].name, cell);
+    for (unsigned c = first; c <= last; c++) {
+        const struct column *column = &desc->columns[column_place(desc, c)];
+        const struct cell *cell = table_cell(breakdown, 0, c);
+        if (cell->null || column->type == COLUMN_I64) {
+            put_cell(out, column->name, cell);
         } else {
-            put_key(out, desc->columns[c].name);
+            put_key(out, column->name);
             buf_f64(out, cell->f);
         }
     }
@@ -73,9 +80,9 @@ static void put_columns(struct buf *out, const struct table *breakdown, const ch
 static void put_breakdown(struct buf *out, const struct table *breakdown)
 {
     put_key(out, "breakdown");
-    put_columns(out, breakdown, "window_ns", "overlap_share");
+    put_columns(out, breakdown, BREAKDOWN_WINDOW_NS, BREAKDOWN_OVERLAP_SHARE);
     put_key(out, "breakdown_split");
-    put_columns(out, breakdown, "gemm_ns", "unrecorded_ns");
+    put_columns(out, breakdown, BREAKDOWN_GEMM_NS, BREAKDOWN_UNRECORDED_NS);
 }
 
 static void put_classes(struct buf *out, const struct table *classes)
@@ -83,10 +90,10 @@ static void put_classes(struct buf *out, const struct table *classes)
     put_key(out, "classes");
     buf_putc(out, '{');
     for (size_t i = 0; classes && i < classes->row_count; i++) {
-        put_key(out, table_cell(classes, i, "class")->s.at);
+        put_key(out, table_cell(classes, i, CLASSES_CLASS)->s.at);
         buf_putc(out, '{');
-        put_cell(out, "events", table_cell(classes, i, "events"));
-        put_cell(out, "sum_ns", table_cell(classes, i, "sum_ns"));
+        put_cell(out, "events", table_cell(classes, i, CLASSES_EVENTS));
+        put_cell(out, "sum_ns", table_cell(classes, i, CLASSES_SUM_NS));
         buf_putc(out, '}');
     }
     buf_putc(out, '}');
@@ -110,16 +117,17 @@ struct merged {
     int64_t calls, total_ns, min_ns, max_ns;
 };
 
-static const char *const merged_columns[5] = {"collective", "dtype", "in_elems", "out_elems",
-                                              "group_size"};
+static const unsigned merged_columns[5] = {COLLECTIVES_COLLECTIVE, COLLECTIVES_DTYPE,
+                                           COLLECTIVES_IN_ELEMS, COLLECTIVES_OUT_ELEMS,
+                                           COLLECTIVES_GROUP_SIZE};
 
 static struct merged read_merged(const struct table *table, size_t row)
 {
     struct merged merged = {
-        .calls = table_cell(table, row, "calls")->i,
-        .total_ns = table_cell(table, row, "total_ns")->i,
-        .min_ns = table_cell(table, row, "min_ns")->i,
-        .max_ns = table_cell(table, row, "max_ns")->i,
+        .calls = table_cell(table, row, COLLECTIVES_CALLS)->i,
+        .total_ns = table_cell(table, row, COLLECTIVES_TOTAL_NS)->i,
+        .min_ns = table_cell(table, row, COLLECTIVES_MIN_NS)->i,
+        .max_ns = table_cell(table, row, COLLECTIVES_MAX_NS)->i,
     };
     for (int c = 0; c < 5; c++)
         merged.cells[c] = *table_cell(table, row, merged_columns[c]);
@@ -176,7 +184,7 @@ static void put_merged(struct buf *out, const struct merged *row)
 {
     buf_putc(out, '{');
     for (int c = 0; c < 5; c++) {
-        put_key(out, merged_columns[c]);
+        put_key(out, name_of(&table_collectives, merged_columns[c]));
         if (row->cells[c].null)
             buf_puts(out, "null");
         else if (c < 2)

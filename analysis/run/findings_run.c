@@ -123,11 +123,11 @@ static bool is_told(const struct run_case *the_case, const struct entries *entri
 // What no other remaining finding of the trace explains.
 static int64_t want_of(const struct entries *entries, const struct table *own, size_t row)
 {
-    int64_t cost_ns = run_cell_i64(own, row, "cost_ns", 0);
-    bool freed = run_cell_is(own, row, "overlaps", STR("exposed_communication"));
+    int64_t cost_ns = table_i64(own, row, FINDINGS_COST_NS, 0);
+    bool freed = table_is(own, row, FINDINGS_OVERLAPS, STR("exposed_communication"));
     if (entries->transfer_ns < 0 || !freed)
-        return run_cell_i64(own, row, "own_cost_ns", cost_ns);
-    bool overlap = run_cell_is(own, row, "rule", STR("low_overlap"));
+        return table_i64(own, row, FINDINGS_OWN_COST_NS, cost_ns);
+    bool overlap = table_is(own, row, FINDINGS_RULE, STR("low_overlap"));
     return overlap && entries->overlap_ns < cost_ns ? entries->overlap_ns : cost_ns;
 }
 
@@ -135,14 +135,14 @@ static void take_own(const struct run_case *the_case, struct entries *entries)
 {
     const struct table *own = the_case->own;
     for (size_t i = 0; own && i < own->row_count; i++) {
-        struct str rule = table_cell(own, i, "rule")->s;
+        struct str rule = table_cell(own, i, FINDINGS_RULE)->s;
         if (is_told(the_case, entries, rule))
             continue;
         unsigned bars = bars_of(rule);
         entries->all[entries->count++] =
             (struct entry){.row = i,
                            .name = rule,
-                           .cost_ns = run_cell_i64(own, i, "cost_ns", 0),
+                           .cost_ns = table_i64(own, i, FINDINGS_COST_NS, 0),
                            .want_ns = want_of(entries, own, i),
                            .bars = bars == RUN_BARS_ALL ? entries->slow_bars : bars};
     }
@@ -235,7 +235,7 @@ static bool add_own(const struct run_case *the_case, const struct entries *entri
                     const struct entry *entry, const struct shared *shared, struct report *report,
                     struct err *err)
 {
-    const struct cell *overlaps = table_cell(the_case->own, entry->row, "overlaps");
+    const struct cell *overlaps = table_cell(the_case->own, entry->row, FINDINGS_OVERLAPS);
     struct row row = {.desc = &table_run_findings};
     copy_own(the_case, entry->row, &row);
     row_i64(&row, RUN_FINDINGS_OWN_COST_NS, shared->own_ns);
@@ -295,7 +295,7 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
     struct parts mean = parts_per_step(of->steady, the_case.steps);
     memcpy(the_case.part_ns, mean.bar_ns, sizeof mean.bar_ns);
     int64_t *comm_ns = &the_case.part_ns[BAR_EXPOSED_COMM];
-    int64_t wait_ns = run_rank_i64(&the_case, "exposed_wait_ns", of->headline);
+    int64_t wait_ns = run_rank_i64(&the_case, RUN_RANKS_EXPOSED_WAIT_NS, of->headline);
     wait_ns = wait_ns < 0 ? 0 : wait_ns < *comm_ns ? wait_ns : *comm_ns;
     the_case.part_ns[RUN_PART_WAIT] = wait_ns;
     *comm_ns -= wait_ns;
@@ -313,7 +313,8 @@ static bool add_shared(const struct run_findings *of, struct run_case *the_case,
         return false;
     if (the_case->step_ns > 0) {
         if (!run_has_jobs(the_case))
-            entries.transfer_ns = run_rank_i64(the_case, "exposed_transfer_ns", of->headline);
+            entries.transfer_ns =
+                run_rank_i64(the_case, RUN_RANKS_EXPOSED_TRANSFER_NS, of->headline);
         entries.overlap_ns = (int64_t)((double)entries.transfer_ns * run_overlap_share(the_case));
         if (!check_rules(the_case, &entries, err))
             return false;

@@ -71,11 +71,6 @@ struct run_findings {
 MUST_CHECK bool findings_of_run(const struct run_findings *of, struct report *report,
                                 struct err *err);
 
-// An integer of a row, or the fallback if it is null.
-int64_t run_cell_i64(const struct table *table, size_t row, const char *column, int64_t fallback);
-double run_cell_f64(const struct table *table, size_t row, const char *column, double fallback);
-bool run_cell_is(const struct table *table, size_t row, const char *column, struct str word);
-
 double run_percent(const struct run_case *the_case, int64_t ns);
 bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share);
 
@@ -88,11 +83,11 @@ struct run_ranks {
 #define RUN_RANKS_ALL ((struct run_ranks){INT64_MIN, {NULL, 0}})
 
 // Lower median over ranks of a column in the table of ranks; -1 if none has it.
-MUST_CHECK bool run_rank_median(const struct run_case *the_case, const char *column,
+MUST_CHECK bool run_rank_median(const struct run_case *the_case, unsigned column,
                                 struct run_ranks among, int64_t *median, struct err *err);
 
 // That column of one rank, -1 if it has none.
-int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank);
+int64_t run_rank_i64(const struct run_case *the_case, unsigned column, int64_t rank);
 
 // Parts of the headline rank's step that take longer in its slow steps than in the others; all if
 // unknown.

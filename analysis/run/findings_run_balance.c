@@ -2,6 +2,7 @@
 // Rules about work that is spread unevenly over ranks and stages.
 #include "analysis/run/findings_run.h"
 
+#include "analysis/report/tables.h"
 #include <inttypes.h>
 
 // --- ranks ---------------------------------------------------------------------------------------
@@ -27,10 +28,10 @@ static struct balance measure(const struct run_case *the_case, const struct run_
     const struct table *ranks = report_find(the_case->report, "ranks");
     struct balance balance = {0};
     for (size_t i = 0; ranks && i < ranks->row_count; i++) {
-        int64_t rank = table_cell(ranks, i, "rank")->i;
-        if (run_cell_i64(ranks, i, "steady_steps", 0) == 0)
+        int64_t rank = table_cell(ranks, i, RUN_RANKS_RANK)->i;
+        if (table_i64(ranks, i, RUN_RANKS_STEADY_STEPS, 0) == 0)
             continue;
-        double work_ns = work_of(the_case, rank, run_cell_i64(ranks, i, "compute_ns", 0));
+        double work_ns = work_of(the_case, rank, table_i64(ranks, i, RUN_RANKS_COMPUTE_NS, 0));
         bool other = !run_late_has(late, rank);
         balance.count++;
         balance.others += other;
@@ -66,7 +67,7 @@ static bool is_theirs(const struct balance *balance, const struct run_late *late
 static unsigned bars_of(const struct run_case *the_case, const struct balance *balance)
 {
     double own_ns = work_of(the_case, the_case->headline,
-                            run_rank_i64(the_case, "compute_ns", the_case->headline));
+                            run_rank_i64(the_case, RUN_RANKS_COMPUTE_NS, the_case->headline));
     double beyond_ns = own_ns - balance->mean_ns;
     double waited_ns = balance->largest_ns - own_ns;
     if (beyond_ns > waited_ns)
@@ -132,16 +133,16 @@ static struct bubble sum_stages(const struct table *pipeline)
 {
     struct bubble bubble = {0};
     for (size_t i = 0; pipeline && i < pipeline->row_count; i++) {
-        const struct cell *share = table_cell(pipeline, i, "bubble_share");
-        const struct cell *ideal = table_cell(pipeline, i, "ideal_share");
+        const struct cell *share = table_cell(pipeline, i, RUN_PIPELINE_BUBBLE_SHARE);
+        const struct cell *ideal = table_cell(pipeline, i, RUN_PIPELINE_IDEAL_SHARE);
         if (share->null || ideal->null)
             continue;
         bubble.stages++;
         bubble.share += share->f;
         bubble.ideal += ideal->f;
-        bubble.bubble_ns += (double)run_cell_i64(pipeline, i, "bubble_ns", 0);
-        bubble.interval_ns += (double)run_cell_i64(pipeline, i, "interval_ns", 0);
-        bubble.micro_batches = run_cell_i64(pipeline, i, "micro_batches", 0);
+        bubble.bubble_ns += (double)table_i64(pipeline, i, RUN_PIPELINE_BUBBLE_NS, 0);
+        bubble.interval_ns += (double)table_i64(pipeline, i, RUN_PIPELINE_INTERVAL_NS, 0);
+        bubble.micro_batches = table_i64(pipeline, i, RUN_PIPELINE_MICRO_BATCHES, 0);
     }
     if (bubble.stages == 0)
         return bubble;
@@ -160,10 +161,10 @@ static double within_stages_ns(const struct run_case *the_case)
     const struct table *waits = report_find(the_case->report, "comm_waits");
     double sum_ns = 0;
     for (size_t i = 0; waits && i < waits->row_count; i++)
-        if (!table_cell(waits, i, "dimension")->null &&
-            !run_cell_is(waits, i, "dimension", STR("pipeline")))
-            sum_ns += (double)run_cell_i64(waits, i, "exposed_wait_ns", 0) +
-                      (double)run_cell_i64(waits, i, "exposed_transfer_ns", 0);
+        if (!table_cell(waits, i, RUN_COMM_WAITS_DIMENSION)->null &&
+            !table_is(waits, i, RUN_COMM_WAITS_DIMENSION, STR("pipeline")))
+            sum_ns += (double)table_i64(waits, i, RUN_COMM_WAITS_EXPOSED_WAIT_NS, 0) +
+                      (double)table_i64(waits, i, RUN_COMM_WAITS_EXPOSED_TRANSFER_NS, 0);
     return sum_ns / ((double)the_case->ranks * (double)the_case->steps);
 }
 

@@ -1,29 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What rules of a run read from its tables.
 #include "analysis/run/findings_run.h"
+#include "analysis/report/tables.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
 // A part of a step with a smaller share of the slow steps' excess is not what is slow.
 #define SLOW_PART 0.1
-
-int64_t run_cell_i64(const struct table *table, size_t row, const char *column, int64_t fallback)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? fallback : cell->i;
-}
-
-double run_cell_f64(const struct table *table, size_t row, const char *column, double fallback)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? fallback : cell->f;
-}
-
-bool run_cell_is(const struct table *table, size_t row, const char *column, struct str word)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return !cell->null && str_equal(cell->s, word);
-}
 
 double run_percent(const struct run_case *the_case, int64_t ns)
 {
@@ -66,7 +49,7 @@ static bool take_range(struct str *list, int64_t *first, int64_t *last)
            (list->len == 0 || (take_char(list, ',') && list->len > 0));
 }
 
-bool run_rank_median(const struct run_case *the_case, const char *column, struct run_ranks among,
+bool run_rank_median(const struct run_case *the_case, unsigned column, struct run_ranks among,
                      int64_t *median, struct err *err)
 {
     const struct table *ranks = report_find(the_case->report, "ranks");
@@ -76,7 +59,7 @@ bool run_rank_median(const struct run_case *the_case, const char *column, struct
         return false;
     for (size_t i = 0; i < rows; i++) {
         const struct cell *cell = table_cell(ranks, i, column);
-        int64_t rank = table_cell(ranks, i, "rank")->i;
+        int64_t rank = table_cell(ranks, i, RUN_RANKS_RANK)->i;
         if (!cell->null && rank != among.except &&
             (!among.list.at || run_list_has(among.list, rank)))
             values[count++] = cell->i;
@@ -87,34 +70,34 @@ bool run_rank_median(const struct run_case *the_case, const char *column, struct
 }
 
 // The table of ranks ascends.
-int64_t run_rank_i64(const struct run_case *the_case, const char *column, int64_t rank)
+int64_t run_rank_i64(const struct run_case *the_case, unsigned column, int64_t rank)
 {
     const struct table *ranks = report_find(the_case->report, "ranks");
     size_t low = 0, high = ranks ? ranks->row_count : 0, count = high;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (table_cell(ranks, middle, "rank")->i < rank)
+        if (table_cell(ranks, middle, RUN_RANKS_RANK)->i < rank)
             low = middle + 1;
         else
             high = middle;
     }
-    bool found = low < count && table_cell(ranks, low, "rank")->i == rank;
-    return found ? run_cell_i64(ranks, low, column, -1) : -1;
+    bool found = low < count && table_cell(ranks, low, RUN_RANKS_RANK)->i == rank;
+    return found ? table_i64(ranks, low, column, -1) : -1;
 }
 
 // --- slow steps ----------------------------------------------------------------------------------
 
 // By how much the mean of a column over the headline rank's steady steps exceeds the median: the
 // excess of slow steps; 0 if unknown. Room for twice the rows in values.
-static double excess_of(const struct run_case *the_case, const struct table *steps,
-                        const char *column, int64_t *values)
+static double excess_of(const struct run_case *the_case, const struct table *steps, unsigned column,
+                        int64_t *values)
 {
     size_t count = 0;
     double sum = 0;
     for (size_t i = 0; i < steps->row_count; i++) {
         const struct cell *cell = table_cell(steps, i, column);
-        if (cell->null || table_cell(steps, i, "rank")->i != the_case->headline ||
-            !run_cell_i64(steps, i, "steady", 0))
+        if (cell->null || table_cell(steps, i, RUN_RANK_STEPS_RANK)->i != the_case->headline ||
+            !table_i64(steps, i, RUN_RANK_STEPS_STEADY, 0))
             continue;
         sum += (double)cell->i;
         values[count++] = cell->i;
@@ -126,19 +109,18 @@ static double excess_of(const struct run_case *the_case, const struct table *ste
 bool run_slow_parts(const struct run_case *the_case, unsigned *bars, struct err *err)
 {
     static const struct {
-        const char *column;
-        unsigned bars;
-    } parts[] = {{"compute_ns", RUN_BARS_COMPUTE},
-                 {"exposed_wait_ns", RUN_BARS_WAIT},
-                 {"exposed_transfer_ns", RUN_BARS_MOVE},
-                 {"idle_ns", RUN_BARS_IDLE}};
+        unsigned column, bars;
+    } parts[] = {{RUN_RANK_STEPS_COMPUTE_NS, RUN_BARS_COMPUTE},
+                 {RUN_RANK_STEPS_EXPOSED_WAIT_NS, RUN_BARS_WAIT},
+                 {RUN_RANK_STEPS_EXPOSED_TRANSFER_NS, RUN_BARS_MOVE},
+                 {RUN_RANK_STEPS_IDLE_NS, RUN_BARS_IDLE}};
     const struct table *steps = report_find(the_case->report, "rank_steps");
     size_t rows = steps ? steps->row_count : 0;
     int64_t *values = arena_room(the_case->arena, 2 * rows + 1, sizeof *values, err);
     *bars = RUN_BARS_ALL;
     if (!values || rows == 0)
         return values;
-    double step_ns = excess_of(the_case, steps, "step_ns", values), told_ns = 0;
+    double step_ns = excess_of(the_case, steps, RUN_RANK_STEPS_STEP_NS, values), told_ns = 0;
     unsigned found = 0;
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         double part_ns = excess_of(the_case, steps, parts[p].column, values);
@@ -161,7 +143,7 @@ static struct str stage_of(const struct run_case *the_case, struct str list)
     int64_t rank, last;
     bool known = take_range(&list, &rank, &last);
     for (size_t i = 0; known && pipeline && i < pipeline->row_count; i++) {
-        const struct cell *ranks = table_cell(pipeline, i, "ranks");
+        const struct cell *ranks = table_cell(pipeline, i, RUN_PIPELINE_RANKS);
         if (!ranks->null && run_list_has(ranks->s, rank))
             return ranks->s;
     }
@@ -182,11 +164,11 @@ static bool joins_stages(const struct run_case *the_case, struct str list)
 
 static bool is_pipeline(const struct run_case *the_case, const struct table *waits, size_t row)
 {
-    const struct cell *ranks = table_cell(waits, row, "ranks");
-    return run_cell_is(waits, row, "kind", STR("send")) ||
-           run_cell_is(waits, row, "kind", STR("recv")) ||
-           run_cell_is(waits, row, "kind", STR("send_recv")) ||
-           run_cell_is(waits, row, "dimension", STR("pipeline")) ||
+    const struct cell *ranks = table_cell(waits, row, RUN_COMM_WAITS_RANKS);
+    return table_is(waits, row, RUN_COMM_WAITS_KIND, STR("send")) ||
+           table_is(waits, row, RUN_COMM_WAITS_KIND, STR("recv")) ||
+           table_is(waits, row, RUN_COMM_WAITS_KIND, STR("send_recv")) ||
+           table_is(waits, row, RUN_COMM_WAITS_DIMENSION, STR("pipeline")) ||
            (!ranks->null && joins_stages(the_case, ranks->s));
 }
 
@@ -195,7 +177,7 @@ double run_collective_share(const struct run_case *the_case)
     const struct table *waits = report_find(the_case->report, "comm_waits");
     double all_ns = 0, collective_ns = 0;
     for (size_t i = 0; waits && i < waits->row_count; i++) {
-        double wait_ns = (double)run_cell_i64(waits, i, "exposed_wait_ns", 0);
+        double wait_ns = (double)table_i64(waits, i, RUN_COMM_WAITS_EXPOSED_WAIT_NS, 0);
         all_ns += wait_ns;
         collective_ns += is_pipeline(the_case, waits, i) ? 0 : wait_ns;
     }
@@ -207,7 +189,7 @@ static bool needs_result(const struct table *waits, size_t row)
     static const char *const dimensions[] = {"tensor", "expert", "pipeline"};
     bool needs = false;
     for (size_t d = 0; d < sizeof dimensions / sizeof *dimensions; d++)
-        needs |= run_cell_is(waits, row, "dimension", str_of(dimensions[d]));
+        needs |= table_is(waits, row, RUN_COMM_WAITS_DIMENSION, str_of(dimensions[d]));
     return needs;
 }
 
@@ -216,7 +198,7 @@ double run_overlap_share(const struct run_case *the_case)
     const struct table *waits = report_find(the_case->report, "comm_waits");
     double all_ns = 0, free_ns = 0;
     for (size_t i = 0; waits && i < waits->row_count; i++) {
-        double transfer_ns = (double)run_cell_i64(waits, i, "exposed_transfer_ns", 0);
+        double transfer_ns = (double)table_i64(waits, i, RUN_COMM_WAITS_EXPOSED_TRANSFER_NS, 0);
         all_ns += transfer_ns;
         free_ns += needs_result(waits, i) ? 0 : transfer_ns;
     }
@@ -228,8 +210,8 @@ int64_t run_missing_ranks(const struct run_case *the_case)
     const struct table *quality = report_find(the_case->report, "quality");
     int64_t missing = 0;
     for (size_t i = 0; quality && i < quality->row_count; i++)
-        if (run_cell_is(quality, i, "item", STR("missing_ranks")))
-            missing += run_cell_i64(quality, i, "count", 0);
+        if (table_is(quality, i, RUN_QUALITY_ITEM, STR("missing_ranks")))
+            missing += table_i64(quality, i, RUN_QUALITY_COUNT, 0);
     return missing;
 }
 

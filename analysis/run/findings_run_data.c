@@ -2,6 +2,7 @@
 // Rules about what a run's traces lack.
 #include "analysis/run/findings_run.h"
 
+#include "analysis/report/tables.h"
 #include <inttypes.h>
 
 static bool check_missing(const struct run_case *the_case, bool *fires, struct finding *finding,
@@ -44,7 +45,7 @@ static size_t row_of_jobs(const struct table *quality)
 {
     size_t row = 0;
     while (quality && row < quality->row_count &&
-           !run_cell_is(quality, row, "item", STR("several_jobs")))
+           !table_is(quality, row, RUN_QUALITY_ITEM, STR("several_jobs")))
         row++;
     return row;
 }
@@ -63,7 +64,7 @@ static bool check_jobs(const struct run_case *the_case, bool *fires, struct find
     if (!*fires)
         return true;
     size_t row = row_of_jobs(quality);
-    int64_t count = run_cell_i64(quality, row, "count", 0);
+    int64_t count = table_i64(quality, row, RUN_QUALITY_COUNT, 0);
     struct evidence evidence = {0};
     finding->severity = "high";
     finding->confidence = "high";
@@ -72,7 +73,7 @@ static bool check_jobs(const struct run_case *the_case, bool *fires, struct find
         "this run holds several jobs: %" PRId64
         " of %zu ranks %s of another one, and ranks of different jobs are not compared",
         count, the_case->ranks, count == 1 ? "is" : "are");
-    evidence_add(&evidence, "quality", "%s", table_cell(quality, row, "detail")->s.at);
+    evidence_add(&evidence, "quality", "%s", table_cell(quality, row, RUN_QUALITY_DETAIL)->s.at);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
@@ -103,13 +104,13 @@ static size_t count_rows(const struct table *quality, struct str severity, const
 {
     size_t count = 0;
     for (size_t i = 0; quality && i < quality->row_count; i++) {
-        if (!run_cell_is(quality, i, "severity", severity) ||
-            run_cell_is(quality, i, "item", STR("missing_ranks")) ||
-            run_cell_is(quality, i, "item", STR("several_jobs")))
+        if (!table_is(quality, i, RUN_QUALITY_SEVERITY, severity) ||
+            table_is(quality, i, RUN_QUALITY_ITEM, STR("missing_ranks")) ||
+            table_is(quality, i, RUN_QUALITY_ITEM, STR("several_jobs")))
             continue;
         count++;
         if (!*first)
-            *first = table_cell(quality, i, "detail")->s.at;
+            *first = table_cell(quality, i, RUN_QUALITY_DETAIL)->s.at;
     }
     return count;
 }

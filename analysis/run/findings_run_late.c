@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which ranks the others wait for: one, or several that are late together.
 #include "analysis/run/findings_run.h"
+#include "analysis/report/tables.h"
 #include "analysis/ranks/run_split.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
@@ -14,8 +15,8 @@ static void find_blamed(struct run_late *late)
     double most_ns = 0;
     late->all_ns = 0;
     for (size_t i = 0; late->lateness && i < late->lateness->row_count; i++) {
-        double caused_ns = (double)run_cell_i64(late->lateness, i, "caused_wait_ns", 0);
-        if (run_cell_is(late->lateness, i, "reason", STR("communication")))
+        double caused_ns = (double)table_i64(late->lateness, i, RUN_LATENESS_CAUSED_WAIT_NS, 0);
+        if (table_is(late->lateness, i, RUN_LATENESS_REASON, STR("communication")))
             continue;
         late->all_ns += caused_ns;
         if (caused_ns <= most_ns)
@@ -31,7 +32,7 @@ static struct run_ranks peers_of(const struct run_case *the_case, int64_t rank)
 {
     const struct table *pipeline = report_find(the_case->report, "pipeline");
     for (size_t i = 0; pipeline && i < pipeline->row_count; i++) {
-        const struct cell *ranks = table_cell(pipeline, i, "ranks");
+        const struct cell *ranks = table_cell(pipeline, i, RUN_PIPELINE_RANKS);
         if (!ranks->null && run_list_count(ranks->s) > 1 && run_list_has(ranks->s, rank))
             return (struct run_ranks){rank, ranks->s};
     }
@@ -55,9 +56,9 @@ static bool list_exposed(const struct run_case *the_case, struct run_ranks among
     if (!exposed->ranks || !exposed->ascending)
         return false;
     for (size_t i = 0; i < rows; i++) {
-        const struct cell *cell = table_cell(ranks, i, "exposed_comm_ns");
+        const struct cell *cell = table_cell(ranks, i, RUN_RANKS_EXPOSED_COMM_NS);
         if (!cell->null &&
-            (!among.list.at || run_list_has(among.list, table_cell(ranks, i, "rank")->i)))
+            (!among.list.at || run_list_has(among.list, table_cell(ranks, i, RUN_RANKS_RANK)->i)))
             exposed->ranks[exposed->count++] = (struct keyed){-cell->i, (uint32_t)i, 0};
     }
     sort_keyed(exposed->ranks, exposed->ranks + rows, exposed->count);
@@ -76,7 +77,7 @@ static bool name_late(const struct run_case *the_case, const struct exposed *exp
     if (!numbers)
         return false;
     for (size_t i = 0; i < late->count; i++)
-        numbers[i] = table_cell(ranks, exposed->ranks[first + i].a, "rank")->i;
+        numbers[i] = table_cell(ranks, exposed->ranks[first + i].a, RUN_RANKS_RANK)->i;
     sort_i64(numbers, numbers + late->count, late->count);
     late->ranks = numbers;
     late->list = number_list(numbers, late->count, the_case->arena, err);
@@ -94,10 +95,10 @@ static void sum_blame(struct run_late *late)
         double ns = 0;
         size_t row = late->lateness->row_count;
         for (size_t i = 0; i < late->lateness->row_count; i++) {
-            if (!run_cell_is(late->lateness, i, "reason", str_of(reasons[r])) ||
-                !run_late_has(late, table_cell(late->lateness, i, "rank")->i))
+            if (!table_is(late->lateness, i, RUN_LATENESS_REASON, str_of(reasons[r])) ||
+                !run_late_has(late, table_cell(late->lateness, i, RUN_LATENESS_RANK)->i))
                 continue;
-            ns += (double)run_cell_i64(late->lateness, i, "caused_wait_ns", 0);
+            ns += (double)table_i64(late->lateness, i, RUN_LATENESS_CAUSED_WAIT_NS, 0);
             row = row < i ? row : i; // those that cause most come first
         }
         if (ns > most_ns) {
@@ -106,9 +107,9 @@ static void sum_blame(struct run_late *late)
         }
     }
     for (size_t i = 0; i < late->lateness->row_count; i++)
-        if (run_late_has(late, table_cell(late->lateness, i, "rank")->i) &&
-            !run_cell_is(late->lateness, i, "reason", STR("communication")))
-            sum_ns += (double)run_cell_i64(late->lateness, i, "caused_wait_ns", 0);
+        if (run_late_has(late, table_cell(late->lateness, i, RUN_LATENESS_RANK)->i) &&
+            !table_is(late->lateness, i, RUN_LATENESS_REASON, STR("communication")))
+            sum_ns += (double)table_i64(late->lateness, i, RUN_LATENESS_CAUSED_WAIT_NS, 0);
     late->part = sum_ns / late->all_ns;
 }
 
@@ -145,14 +146,14 @@ static bool find_alone(const struct run_case *the_case, int64_t blamed, struct r
                        struct err *err)
 {
     int64_t others_ns, *numbers = arena_room(the_case->arena, 1, sizeof *numbers, err);
-    if (!numbers ||
-        !run_rank_median(the_case, "exposed_comm_ns", peers_of(the_case, blamed), &others_ns, err))
+    if (!numbers || !run_rank_median(the_case, RUN_RANKS_EXPOSED_COMM_NS,
+                                     peers_of(the_case, blamed), &others_ns, err))
         return false;
     numbers[0] = blamed;
     late->ranks = numbers;
     late->count = 1;
     late->list = number_list(numbers, 1, the_case->arena, err);
-    late->cost_ns = others_ns - run_rank_i64(the_case, "exposed_comm_ns", blamed);
+    late->cost_ns = others_ns - run_rank_i64(the_case, RUN_RANKS_EXPOSED_COMM_NS, blamed);
     return late->list != NULL;
 }
 
@@ -169,7 +170,7 @@ bool run_find_late(const struct run_case *the_case, struct run_late *late, struc
     find_blamed(late);
     if (late->part <= 0)
         return true;
-    int64_t blamed = table_cell(late->lateness, late->row, "rank")->i;
+    int64_t blamed = table_cell(late->lateness, late->row, RUN_LATENESS_RANK)->i;
     if (!list_exposed(the_case, peers_of(the_case, blamed), &exposed, err) ||
         !find_alike(the_case, &exposed, blamed, late, err))
         return false;

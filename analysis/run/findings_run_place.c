@@ -2,6 +2,8 @@
 // What some ranks of a run have in common: nodes, a stage, a process group.
 #include "analysis/run/findings_run.h"
 
+#include "analysis/report/tables.h"
+
 enum { MOST_NODES = 4 }; // that are named
 
 // The ranks of a node, and how many of them are in question.
@@ -14,14 +16,14 @@ static bool count_nodes(const struct table *ranks, const struct run_late *some, 
                         struct groups *numbers, struct err *err)
 {
     for (size_t i = 0; i < ranks->row_count; i++) {
-        const struct cell *cell = table_cell(ranks, i, "node");
+        const struct cell *cell = table_cell(ranks, i, RUN_RANKS_NODE);
         struct str name = cell->null ? STR("") : cell->s;
         uint32_t n;
         if (!groups_index(numbers, hash_bytes(name.at, name.len), name.len, &n, err))
             return false;
         nodes[n].name = name;
         nodes[n].all++;
-        nodes[n].some += run_late_has(some, table_cell(ranks, i, "rank")->i);
+        nodes[n].some += run_late_has(some, table_cell(ranks, i, RUN_RANKS_RANK)->i);
     }
     return true;
 }
@@ -63,10 +65,10 @@ static bool find_nodes(const struct run_case *the_case, const struct run_late *s
 }
 
 // The row with exactly that list of ranks; the row count if there is none.
-static size_t row_of_list(const struct table *table, const char *list)
+static size_t row_of_list(const struct table *table, unsigned column, const char *list)
 {
     size_t row = 0;
-    while (table && row < table->row_count && !run_cell_is(table, row, "ranks", str_of(list)))
+    while (table && row < table->row_count && !table_is(table, row, column, str_of(list)))
         row++;
     return row;
 }
@@ -80,12 +82,14 @@ bool run_common_place(const struct run_case *the_case, const struct run_late *so
         return false;
     if (**place || some->count < 2)
         return true;
-    size_t stage = row_of_list(pipeline, some->list), group = row_of_list(waits, some->list);
+    size_t stage = row_of_list(pipeline, RUN_PIPELINE_RANKS, some->list),
+           group = row_of_list(waits, RUN_COMM_WAITS_RANKS, some->list);
     if (pipeline && stage < pipeline->row_count)
         *place = arena_printf(the_case->arena, err, " (stage %lld)",
-                              (long long)run_cell_i64(pipeline, stage, "stage", -1));
-    else if (waits && group < waits->row_count && !table_cell(waits, group, "dimension")->null)
+                              (long long)table_i64(pipeline, stage, RUN_PIPELINE_STAGE, -1));
+    else if (waits && group < waits->row_count &&
+             !table_cell(waits, group, RUN_COMM_WAITS_DIMENSION)->null)
         *place = arena_printf(the_case->arena, err, " (a group of %s parallelism)",
-                              table_cell(waits, group, "dimension")->s.at);
+                              table_cell(waits, group, RUN_COMM_WAITS_DIMENSION)->s.at);
     return *place != NULL;
 }

@@ -20,10 +20,11 @@ static bool says_nothing(struct str range)
 static bool is_late_host(const struct table *gaps, size_t row)
 {
     static const char *const causes[] = {"sync", "allocator", "host_compute", "launch_overhead"};
-    if (!table_cell(gaps, row, "device")->null || table_cell(gaps, row, "step")->null)
+    if (!table_cell(gaps, row, IDLE_GAPS_DEVICE)->null ||
+        table_cell(gaps, row, IDLE_GAPS_STEP)->null)
         return false;
     for (size_t i = 0; i < sizeof causes / sizeof *causes; i++)
-        if (run_cell_is(gaps, row, "cause", str_of(causes[i])))
+        if (table_is(gaps, row, IDLE_GAPS_CAUSE, str_of(causes[i])))
             return true;
     return false;
 }
@@ -32,8 +33,8 @@ static double time_in(const struct table *gaps, struct str range)
 {
     double ns = 0;
     for (size_t i = 0; i < gaps->row_count; i++)
-        if (is_late_host(gaps, i) && run_cell_is(gaps, i, "host_range", range))
-            ns += (double)run_cell_i64(gaps, i, "dur_ns", 0);
+        if (is_late_host(gaps, i) && table_is(gaps, i, IDLE_GAPS_HOST_RANGE, range))
+            ns += (double)table_i64(gaps, i, IDLE_GAPS_DUR_NS, 0);
     return ns;
 }
 
@@ -43,10 +44,10 @@ static struct str find_range(const struct table *gaps, double least_ns)
     struct str best = {NULL, 0};
     double all_ns = 0, best_ns = 0;
     for (size_t i = 0; i < gaps->row_count; i++) {
-        const struct cell *range = table_cell(gaps, i, "host_range");
+        const struct cell *range = table_cell(gaps, i, IDLE_GAPS_HOST_RANGE);
         if (!is_late_host(gaps, i))
             continue;
-        all_ns += (double)run_cell_i64(gaps, i, "dur_ns", 0);
+        all_ns += (double)table_i64(gaps, i, IDLE_GAPS_DUR_NS, 0);
         if (range->null || says_nothing(range->s) || (best.at && str_equal(best, range->s)))
             continue;
         double ns = time_in(gaps, range->s);

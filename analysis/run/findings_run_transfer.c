@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about the cost of transferring data once all ranks of a collective have arrived.
 #include "analysis/run/findings_run.h"
+#include "analysis/report/tables.h"
 #include "analysis/ranks/run_links.h"
 
 #include <inttypes.h>
@@ -8,11 +9,11 @@
 // Exposed transfer of a row per rank and step.
 static double exposed_ns(const struct run_case *the_case, const struct table *waits, size_t row)
 {
-    const struct cell *list = table_cell(waits, row, "ranks");
+    const struct cell *list = table_cell(waits, row, RUN_COMM_WAITS_RANKS);
     int64_t ranks = list->null ? 0 : run_list_count(list->s);
     if (ranks <= 0 || (size_t)ranks > the_case->ranks)
         ranks = (int64_t)the_case->ranks;
-    return (double)run_cell_i64(waits, row, "exposed_transfer_ns", 0) /
+    return (double)table_i64(waits, row, RUN_COMM_WAITS_EXPOSED_TRANSFER_NS, 0) /
            (double)(ranks * the_case->steps);
 }
 
@@ -20,8 +21,8 @@ static double exposed_ns(const struct run_case *the_case, const struct table *wa
 static struct href_text href_of_row(const struct table *waits, size_t row)
 {
     struct href_text href = href_to("comm_waits");
-    const struct cell *group = table_cell(waits, row, "process_group");
-    const struct cell *kind = table_cell(waits, row, "kind");
+    const struct cell *group = table_cell(waits, row, RUN_COMM_WAITS_PROCESS_GROUP);
+    const struct cell *kind = table_cell(waits, row, RUN_COMM_WAITS_KIND);
     if (!group->null)
         href_add(&href, "process_group", group->s);
     if (!kind->null)
@@ -32,7 +33,7 @@ static struct href_text href_of_row(const struct table *waits, size_t row)
 // The kind of a row's collectives as a word.
 static const char *kind_of(const struct table *waits, size_t row)
 {
-    const struct cell *kind = table_cell(waits, row, "kind");
+    const struct cell *kind = table_cell(waits, row, RUN_COMM_WAITS_KIND);
     return kind->null ? "unknown" : kind->s.at;
 }
 
@@ -101,7 +102,7 @@ static double best_bandwidth(const struct table *waits)
 {
     double best = 0;
     for (size_t i = 0; i < waits->row_count; i++) {
-        double gbps = run_cell_f64(waits, i, "algo_gbps", 0);
+        double gbps = table_f64(waits, i, RUN_COMM_WAITS_ALGO_GBPS, 0);
         best = gbps > best ? gbps : best;
     }
     return best;
@@ -116,15 +117,15 @@ static struct small sum_small(const struct run_case *the_case, const struct tabl
     struct small sum = {0};
     double best = best_bandwidth(waits), all = (double)the_case->ranks * (double)the_case->steps;
     for (size_t i = 0; i < waits->row_count; i++) {
-        const struct cell *list = table_cell(waits, i, "ranks");
-        int64_t bytes = run_cell_i64(waits, i, "bytes", -1);
-        int64_t transfer_ns = run_cell_i64(waits, i, "transfer_median_ns", 0);
+        const struct cell *list = table_cell(waits, i, RUN_COMM_WAITS_RANKS);
+        int64_t bytes = table_i64(waits, i, RUN_COMM_WAITS_BYTES, -1);
+        int64_t transfer_ns = table_i64(waits, i, RUN_COMM_WAITS_TRANSFER_MEDIAN_NS, 0);
         if (bytes < 0 || bytes >= FINDING_SMALL_BYTES || transfer_ns <= 0 || best <= 0)
             continue;
         double ideal = (double)bytes / best / (double)transfer_ns;
         double ranks = list->null ? 0 : (double)run_list_count(list->s);
-        double part = (double)run_cell_i64(waits, i, "exposed_transfer_ns", 0) / all;
-        sum.calls += (double)run_cell_i64(waits, i, "calls", 0) * ranks / all;
+        double part = (double)table_i64(waits, i, RUN_COMM_WAITS_EXPOSED_TRANSFER_NS, 0) / all;
+        sum.calls += (double)table_i64(waits, i, RUN_COMM_WAITS_CALLS, 0) * ranks / all;
         sum.exposed_ns += part;
         sum.cost_ns += part * (ideal < 1 ? 1 - ideal : 0);
     }
@@ -197,9 +198,9 @@ static const char *doubt_of(const struct run_case *the_case, const struct table 
 {
     int64_t matched = 0, unmatched = 0;
     for (size_t i = 0; waits && i < waits->row_count; i++) {
-        int64_t size = run_cell_i64(waits, i, "group_size", 1);
-        matched += run_cell_i64(waits, i, "calls", 0) * (size < 1 ? 1 : size);
-        unmatched += run_cell_i64(waits, i, "unmatched_calls", 0);
+        int64_t size = table_i64(waits, i, RUN_COMM_WAITS_GROUP_SIZE, 1);
+        matched += table_i64(waits, i, RUN_COMM_WAITS_CALLS, 0) * (size < 1 ? 1 : size);
+        unmatched += table_i64(waits, i, RUN_COMM_WAITS_UNMATCHED_CALLS, 0);
     }
     if (run_missing_ranks(the_case) > 0)
         return "; some of it may be waits for ranks without a trace";
@@ -211,22 +212,24 @@ static void tell_most(const struct run_case *the_case, const struct table *waits
 {
     struct href_text href = href_of_row(waits, row);
     struct time_text time = time_text((int64_t)exposed_ns(the_case, waits, row));
-    if (table_cell(waits, row, "bytes")->null || table_cell(waits, row, "bus_gbps")->null)
+    if (table_cell(waits, row, RUN_COMM_WAITS_BYTES)->null ||
+        table_cell(waits, row, RUN_COMM_WAITS_BUS_GBPS)->null)
         evidence_add(evidence, href.text,
                      "most in %s, whose size is not recorded: %s per step and rank",
                      kind_of(waits, row), time.text);
     else
         evidence_add(evidence, href.text,
                      "most in %s of %" PRId64 " bytes: %s per step and rank, %.0f GB/s on the bus",
-                     kind_of(waits, row), run_cell_i64(waits, row, "bytes", 0), time.text,
-                     run_cell_f64(waits, row, "bus_gbps", 0));
+                     kind_of(waits, row), table_i64(waits, row, RUN_COMM_WAITS_BYTES, 0), time.text,
+                     table_f64(waits, row, RUN_COMM_WAITS_BUS_GBPS, 0));
 }
 
 static bool check_transfer(const struct run_case *the_case, bool *fires, struct finding *finding,
                            struct err *err)
 {
     const struct table *waits = report_find(the_case->report, "comm_waits");
-    if (!run_rank_median(the_case, "exposed_transfer_ns", RUN_RANKS_ALL, &finding->cost_ns, err))
+    if (!run_rank_median(the_case, RUN_RANKS_EXPOSED_TRANSFER_NS, RUN_RANKS_ALL, &finding->cost_ns,
+                         err))
         return false;
     *fires = run_costs(the_case, finding->cost_ns, FINDING_RUN_TRANSFER_SHARE);
     if (!*fires)

@@ -2,6 +2,7 @@
 // Rules about ranks that wait for each other: for one, or in general.
 #include "analysis/run/findings_run.h"
 
+#include "analysis/report/tables.h"
 #include <inttypes.h>
 
 // The text for each reason why ranks are late, and where that time is in their own step.
@@ -32,7 +33,7 @@ static const struct reason {
 static const struct reason *reason_of(const struct run_late *late)
 {
     const struct cell *word =
-        late->part > 0 ? table_cell(late->lateness, late->row, "reason") : NULL;
+        late->part > 0 ? table_cell(late->lateness, late->row, RUN_LATENESS_REASON) : NULL;
     for (size_t i = 0; word && !word->null && i < sizeof reasons / sizeof *reasons; i++)
         if (str_equal(word->s, str_of(reasons[i].word)))
             return &reasons[i];
@@ -50,7 +51,7 @@ static const char *because_of(const struct run_late *late)
 // Exposed wait per step in collectives of a median rank.
 static bool exposed_wait(const struct run_case *the_case, int64_t *wait_ns, struct err *err)
 {
-    if (!run_rank_median(the_case, "exposed_wait_ns", RUN_RANKS_ALL, wait_ns, err))
+    if (!run_rank_median(the_case, RUN_RANKS_EXPOSED_WAIT_NS, RUN_RANKS_ALL, wait_ns, err))
         return false;
     *wait_ns = (int64_t)((double)*wait_ns * run_collective_share(the_case));
     return true;
@@ -60,10 +61,10 @@ static bool exposed_wait(const struct run_case *the_case, int64_t *wait_ns, stru
 
 static void add_lateness(const struct run_late *late, struct evidence *evidence)
 {
-    int64_t calls = run_cell_i64(late->lateness, late->row, "calls", 0), last = 0;
+    int64_t calls = table_i64(late->lateness, late->row, RUN_LATENESS_CALLS, 0), last = 0;
     for (size_t i = 0; i < late->lateness->row_count; i++)
-        if (run_late_has(late, table_cell(late->lateness, i, "rank")->i))
-            last += run_cell_i64(late->lateness, i, "late_calls", 0);
+        if (run_late_has(late, table_cell(late->lateness, i, RUN_LATENESS_RANK)->i))
+            last += table_i64(late->lateness, i, RUN_LATENESS_LATE_CALLS, 0);
     if (late->count > 1)
         evidence_add(evidence, "lateness",
                      "one of these %zu ranks is the last to start in %" PRId64
@@ -78,8 +79,8 @@ static void add_lateness(const struct run_late *late, struct evidence *evidence)
 
 static void add_why(const struct run_late *late, struct evidence *evidence)
 {
-    int64_t rank = table_cell(late->lateness, late->row, "rank")->i;
-    double share = run_cell_f64(late->lateness, late->row, "reason_share", 0);
+    int64_t rank = table_cell(late->lateness, late->row, RUN_LATENESS_RANK)->i;
+    double share = table_f64(late->lateness, late->row, RUN_LATENESS_REASON_SHARE, 0);
     struct href_text steps = href_to("rank_steps"), timeline = href_to("timeline");
     href_add_number(&steps, "rank", rank);
     href_add_number(&timeline, "rank", rank);
@@ -99,7 +100,7 @@ static bool find_range(const struct run_case *the_case, const struct run_late *l
                        const char **within, struct err *err)
 {
     struct str range = {NULL, 0};
-    int64_t rank = table_cell(late->lateness, late->row, "rank")->i;
+    int64_t rank = table_cell(late->lateness, late->row, RUN_LATENESS_RANK)->i;
     const struct reason *reason = reason_of(late);
     *within = "";
     if (!reason || strcmp(reason->word, "host") != 0)
@@ -120,7 +121,7 @@ static bool tell_straggler(const struct run_case *the_case, const struct run_lat
     const char *place, *within;
     if (!run_common_place(the_case, late, &place, err) || !find_range(the_case, late, &within, err))
         return false;
-    double share = run_cell_f64(late->lateness, late->row, "reason_share", 0);
+    double share = table_f64(late->lateness, late->row, RUN_LATENESS_REASON_SHARE, 0);
     finding->confidence = reason && share >= 0.5 ? "high" : "medium";
     finding->advice = reason ? reason->advice : NULL;
     finding->subject = finding->ranks = late->list;

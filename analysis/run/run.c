@@ -16,7 +16,7 @@
 #include "analysis/ranks/strategy.h"
 #include "analysis/report/tables.h"
 
-int64_t run_summary_i64(const struct run *run, size_t rank, const char *column, int64_t fallback)
+int64_t run_summary_i64(const struct run *run, size_t rank, unsigned column, int64_t fallback)
 {
     const struct table *summary = run_head(run, rank, "summary");
     const struct cell *cell = summary ? table_cell(summary, 0, column) : NULL;
@@ -67,7 +67,7 @@ static bool choose_ranks(struct run *run, struct err *err)
         return false;
     size_t known = 0, count = 0;
     for (size_t i = 0; i < run->count; i++) {
-        int64_t step_ns = run_summary_i64(run, i, "step_median_ns", -1);
+        int64_t step_ns = run_summary_i64(run, i, SUMMARY_STEP_MEDIAN_NS, -1);
         if (run->job[i] != run->main_job)
             continue;
         ranked[count++] = (struct ranked){step_ns, {NULL, 0}, (uint32_t)i};
@@ -83,8 +83,8 @@ static void sum_windows(struct run *run)
 {
     for (size_t i = 0; i < run->count; i++) {
         const struct table *breakdown = run_head(run, i, "breakdown");
-        run->window_ns += breakdown ? table_cell(breakdown, 0, "window_ns")->i : 0;
-        run->busy_ns += breakdown ? table_cell(breakdown, 0, "busy_ns")->i : 0;
+        run->window_ns += breakdown ? table_cell(breakdown, 0, BREAKDOWN_WINDOW_NS)->i : 0;
+        run->busy_ns += breakdown ? table_cell(breakdown, 0, BREAKDOWN_BUSY_NS)->i : 0;
     }
 }
 
@@ -128,7 +128,7 @@ static int64_t world_size(const struct run *run)
 {
     int64_t world = -1;
     for (size_t i = 0; i < run->count; i++) {
-        int64_t size = run_summary_i64(run, i, "world_size", -1);
+        int64_t size = run_summary_i64(run, i, SUMMARY_WORLD_SIZE, -1);
         world = size > world ? size : world;
     }
     return world;
@@ -138,13 +138,13 @@ static double spread_of(const struct run *run)
 {
     int64_t least = INT64_MAX, most = 0;
     for (size_t i = 0; i < run->count; i++) {
-        int64_t step_ns = run_summary_i64(run, i, "step_median_ns", -1);
+        int64_t step_ns = run_summary_i64(run, i, SUMMARY_STEP_MEDIAN_NS, -1);
         if (step_ns < 0 || run->job[i] != run->main_job)
             continue;
         least = step_ns < least ? step_ns : least;
         most = step_ns > most ? step_ns : most;
     }
-    int64_t headline_ns = run_summary_i64(run, run->headline, "step_median_ns", 0);
+    int64_t headline_ns = run_summary_i64(run, run->headline, SUMMARY_STEP_MEDIAN_NS, 0);
     return headline_ns > 0 ? (double)(most - least) / (double)headline_ns : 0;
 }
 

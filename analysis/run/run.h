@@ -77,7 +77,7 @@ MUST_CHECK bool run_judge_quality(const struct run *run, struct err *err);
 bool run_knows_waits(const struct run *run, size_t rank);
 
 // The number in a rank's summary, or fallback if it is null.
-int64_t run_summary_i64(const struct run *run, size_t rank, const char *column, int64_t fallback);
+int64_t run_summary_i64(const struct run *run, size_t rank, unsigned column, int64_t fallback);
 
 // A table of the rank's head; NULL if it has none.
 const struct table *run_head(const struct run *run, size_t rank, const char *name);

@@ -45,7 +45,8 @@ bool run_copy_rank(const struct run *run, size_t rank, const struct report *repo
 static size_t find_scope(const struct table *breakdown, struct str scope)
 {
     size_t i = 0;
-    while (i < breakdown->row_count && !str_equal(table_cell(breakdown, i, "scope")->s, scope))
+    while (i < breakdown->row_count &&
+           !str_equal(table_cell(breakdown, i, BREAKDOWN_SCOPE)->s, scope))
         i++;
     return i;
 }
@@ -55,7 +56,7 @@ struct parts run_steady_parts(const struct run *run, size_t rank)
     const struct table *breakdown = run_head(run, rank, "breakdown");
     size_t index = breakdown ? find_scope(breakdown, STR("steady")) : 0;
     bool known = breakdown && index < breakdown->row_count;
-    return known ? parts_read(breakdown, index) : (struct parts){0};
+    return known ? parts_read(breakdown, index, BREAKDOWN_TIMES) : (struct parts){0};
 }
 
 static bool add_breakdown(const struct run *run, size_t rank, size_t index, const char *scope,
@@ -84,7 +85,7 @@ static bool add_breakdowns(const struct run *run, struct err *err)
     for (size_t rank = 0; rank < run->count; rank++) {
         const struct table *table = run_head(run, rank, "breakdown");
         for (size_t i = 0; table && i < table->row_count; i++) {
-            struct str scope = table_cell(table, i, "scope")->s;
+            struct str scope = table_cell(table, i, BREAKDOWN_SCOPE)->s;
             const char *as = str_equal(scope, STR("trace"))    ? "rank"
                              : str_equal(scope, STR("device")) ? "device"
                                                                : NULL;
@@ -101,8 +102,8 @@ static bool add_findings(const struct run *run, const struct table *own, struct 
     struct run_findings of = {
         .own = own,
         .headline = run->ranks[run->headline],
-        .steps = run_summary_i64(run, run->headline, "steady_steps", 0),
-        .all_steps = run_summary_i64(run, run->headline, "step_count", 0),
+        .steps = run_summary_i64(run, run->headline, SUMMARY_STEADY_STEPS, 0),
+        .all_steps = run_summary_i64(run, run->headline, SUMMARY_STEP_COUNT, 0),
         .steady = &steady,
         .ranks = run->count,
         .rates = run->rates,

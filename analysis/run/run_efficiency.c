@@ -19,7 +19,7 @@ struct totals {
 
 static void add_rank(const struct run *run, size_t rank, int64_t saved_ns, struct totals *totals)
 {
-    double steps = (double)run_summary_i64(run, rank, "steady_steps", 0);
+    double steps = (double)run_summary_i64(run, rank, SUMMARY_STEADY_STEPS, 0);
     if (steps <= 0)
         return;
     struct parts parts = run_steady_parts(run, rank);

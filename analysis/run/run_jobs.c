@@ -37,8 +37,8 @@ void run_note_steps(struct run *run, size_t rank, const struct report *report)
     const struct table *steps = report_find(report, "steps");
     struct run_steps *noted = &run->steps[rank];
     for (size_t i = 0; steps && i < steps->row_count; i++) {
-        const struct cell *name = table_cell(steps, i, "name");
-        int64_t number = table_cell(steps, i, "step")->i;
+        const struct cell *name = table_cell(steps, i, STEPS_NAME);
+        int64_t number = table_cell(steps, i, STEPS_STEP)->i;
         if (name->null || !str_starts_with(name->s, NUMBERED))
             return;
         noted->first = noted->known && noted->first < number ? noted->first : number;
@@ -52,7 +52,8 @@ void run_note_steps(struct run *run, size_t rank, const struct report *report)
 static struct str gpu_of(const struct run *run, size_t rank)
 {
     const struct table *summary = run_head(run, rank, "summary");
-    const struct cell *gpu = summary && summary->row_count ? table_cell(summary, 0, "gpu") : NULL;
+    const struct cell *gpu =
+        summary && summary->row_count ? table_cell(summary, 0, SUMMARY_GPU) : NULL;
     return gpu && !gpu->null ? gpu->s : STR("");
 }
 
@@ -88,7 +89,7 @@ static void sign_devices(struct jobs *jobs)
 static void sign_worlds(struct jobs *jobs)
 {
     for (size_t i = 0; i < jobs->run->count; i++) {
-        int64_t world = run_summary_i64(jobs->run, i, "world_size", 0);
+        int64_t world = run_summary_i64(jobs->run, i, SUMMARY_WORLD_SIZE, 0);
         jobs->signs[i][BY_WORLD] = world > 0 && world <= INT32_MAX ? (uint32_t)world : 0;
     }
 }
@@ -101,8 +102,8 @@ static void order_ranks(struct jobs *jobs)
     for (size_t i = 0; i < run->count; i++) {
         const struct table *breakdown = run_head(run, i, "breakdown");
         bool has_window = breakdown && breakdown->row_count;
-        int64_t begin_ns = run_summary_i64(run, i, "window_begin_ns", 0);
-        int64_t window_ns = has_window ? table_cell(breakdown, 0, "window_ns")->i : 0;
+        int64_t begin_ns = run_summary_i64(run, i, SUMMARY_WINDOW_BEGIN_NS, 0);
+        int64_t window_ns = has_window ? table_cell(breakdown, 0, BREAKDOWN_WINDOW_NS)->i : 0;
         bool known = has_window && begin_ns >= YEAR_2000_NS &&
                      !__builtin_add_overflow(begin_ns, window_ns, &jobs->ends[i]);
         jobs->in_time[i] = (struct keyed){known ? begin_ns : 0, (uint32_t)i, 0};
@@ -110,7 +111,7 @@ static void order_ranks(struct jobs *jobs)
     sort_keyed(jobs->in_time, jobs->in_time + run->count, run->count);
     for (size_t i = 0; i < run->count; i++) {
         uint32_t rank = jobs->in_time[i].a;
-        jobs->in_rank[i] = (struct keyed){run_summary_i64(run, rank, "rank", -1), rank, 0};
+        jobs->in_rank[i] = (struct keyed){run_summary_i64(run, rank, SUMMARY_RANK, -1), rank, 0};
     }
     sort_keyed(jobs->in_rank, jobs->in_rank + run->count, run->count);
     for (size_t i = 0; i < run->count; i++) {
@@ -137,7 +138,7 @@ static bool goes_on(const struct run *run, const struct recording *recording, ui
                     int64_t later_ns)
 {
     const struct run_steps *steps = &run->steps[rank];
-    double step_ns = (double)run_summary_i64(run, rank, "step_median_ns", 0);
+    double step_ns = (double)run_summary_i64(run, rank, SUMMARY_STEP_MEDIAN_NS, 0);
     double between = (double)steps->first - (double)recording->steps.last;
     return steps->known && recording->steps.known && between > 0 &&
            (double)later_ns < between * step_ns * PACE_TIMES &&

@@ -2,6 +2,7 @@
 // Which machine and device each rank ran on: as given in the trace, else inferred from the device
 // numbers, which restart on each machine.
 #include "analysis/run/run.h"
+#include "analysis/report/tables.h"
 #include "analysis/ranks/run_comm.h"
 
 bool run_place_is_host(struct str key)
@@ -19,8 +20,8 @@ static struct str host_of(const struct run *run, size_t rank)
 {
     const struct table *environment = run_head(run, rank, "environment");
     for (size_t i = 0; environment && i < environment->row_count; i++)
-        if (run_place_is_host(table_cell(environment, i, "key")->s))
-            return table_cell(environment, i, "value")->s;
+        if (run_place_is_host(table_cell(environment, i, ENVIRONMENT_KEY)->s))
+            return table_cell(environment, i, ENVIRONMENT_VALUE)->s;
     return STR("");
 }
 
@@ -42,8 +43,8 @@ static int64_t device_of(const struct run *run, size_t rank)
     const struct table *breakdown = run_head(run, rank, "breakdown");
     int64_t device = -1;
     for (size_t i = 0; breakdown && i < breakdown->row_count; i++) {
-        const struct cell *name = table_cell(breakdown, i, "device");
-        if (!str_equal(table_cell(breakdown, i, "scope")->s, STR("device")) || name->null)
+        const struct cell *name = table_cell(breakdown, i, BREAKDOWN_DEVICE);
+        if (!table_is(breakdown, i, BREAKDOWN_SCOPE, STR("device")) || name->null)
             continue;
         if (device >= 0)
             return -1;

@@ -80,7 +80,7 @@ struct misfit {
     struct quality quality;
 };
 
-static bool differs_in(const struct run *run, size_t rank, const char *column)
+static bool differs_in(const struct run *run, size_t rank, unsigned column)
 {
     return run_summary_i64(run, rank, column, -1) !=
            run_summary_i64(run, run->headline, column, -1);
@@ -88,7 +88,7 @@ static bool differs_in(const struct run *run, size_t rank, const char *column)
 
 static bool steps_differ(const struct run *run, size_t rank)
 {
-    return differs_in(run, rank, "steady_steps");
+    return differs_in(run, rank, SUMMARY_STEADY_STEPS);
 }
 
 static bool job_differs(const struct run *run, size_t rank)
@@ -103,13 +103,13 @@ static bool recording_differs(const struct run *run, size_t rank)
 
 static bool world_differs(const struct run *run, size_t rank)
 {
-    return differs_in(run, rank, "world_size");
+    return differs_in(run, rank, SUMMARY_WORLD_SIZE);
 }
 
 static struct str gpu_of(const struct run *run, size_t rank)
 {
     const struct table *summary = run_head(run, rank, "summary");
-    const struct cell *gpu = summary ? table_cell(summary, 0, "gpu") : NULL;
+    const struct cell *gpu = summary ? table_cell(summary, 0, SUMMARY_GPU) : NULL;
     return gpu && !gpu->null ? gpu->s : STR("");
 }
 
@@ -121,8 +121,8 @@ static bool gpu_differs(const struct run *run, size_t rank)
 static const struct cell *setting_of(const struct table *environment, struct str key)
 {
     for (size_t i = 0; environment && i < environment->row_count; i++)
-        if (str_equal(table_cell(environment, i, "key")->s, key))
-            return table_cell(environment, i, "value");
+        if (str_equal(table_cell(environment, i, ENVIRONMENT_KEY)->s, key))
+            return table_cell(environment, i, ENVIRONMENT_VALUE);
     return NULL;
 }
 
@@ -132,11 +132,11 @@ static bool software_differs(const struct run *run, size_t rank)
     const struct table *own = run_head(run, rank, "environment");
     const struct table *other = run_head(run, run->headline, "environment");
     for (size_t i = 0; own && i < own->row_count; i++) {
-        struct str key = table_cell(own, i, "key")->s;
+        struct str key = table_cell(own, i, ENVIRONMENT_KEY)->s;
         if (str_find(key, STR("version")) == SIZE_MAX)
             continue;
         const struct cell *value = setting_of(other, key);
-        if (value && !str_equal(value->s, table_cell(own, i, "value")->s))
+        if (value && !str_equal(value->s, table_cell(own, i, ENVIRONMENT_VALUE)->s))
             return true;
     }
     return false;

@@ -7,14 +7,14 @@
 static struct cell step_p95(const struct run *run, size_t rank)
 {
     const struct table *stats = run_head(run, rank, "step_stats");
-    return stats ? *table_cell(stats, 0, "p95_ns") : cell_null();
+    return stats ? *table_cell(stats, 0, STEP_STATS_P95_NS) : cell_null();
 }
 
 // Parts of the mean steady step, all 0 without steps.
 static struct parts mean_parts(const struct run *run, size_t rank)
 {
     struct parts parts = run_steady_parts(run, rank);
-    int64_t steps = run_summary_i64(run, rank, "steady_steps", 0);
+    int64_t steps = run_summary_i64(run, rank, SUMMARY_STEADY_STEPS, 0);
     return steps ? parts_per_step(&parts, steps) : (struct parts){0};
 }
 
@@ -39,7 +39,7 @@ bool run_knows_waits(const struct run *run, size_t rank)
 static void add_waits(struct row *row, const struct run *run, size_t rank)
 {
     const struct comm_rank *comm = &run->comm->ranks[rank];
-    int64_t steps = run_summary_i64(run, rank, "steady_steps", 0);
+    int64_t steps = run_summary_i64(run, rank, SUMMARY_STEADY_STEPS, 0);
     bool known = run_knows_waits(run, rank) && steps > 0;
     int64_t by = known ? steps : 1;
     row_i64_if(row, RUN_RANKS_EXPOSED_WAIT_NS, known, comm->steady.exposed_wait_ns / by);
@@ -51,19 +51,25 @@ static void add_waits(struct row *row, const struct run *run, size_t rank)
 
 static bool add_rank(const struct run *run, size_t rank, struct err *err)
 {
-    static const char *const columns[] = {"gpu",        "device_events", "linked_device_events",
-                                          "step_count", "steady_steps",  "step_median_ns"};
+    static const unsigned columns[][2] = {
+        {RUN_RANKS_GPU, SUMMARY_GPU},
+        {RUN_RANKS_DEVICE_EVENTS, SUMMARY_DEVICE_EVENTS},
+        {RUN_RANKS_LINKED_DEVICE_EVENTS, SUMMARY_LINKED_DEVICE_EVENTS},
+        {RUN_RANKS_STEP_COUNT, SUMMARY_STEP_COUNT},
+        {RUN_RANKS_STEADY_STEPS, SUMMARY_STEADY_STEPS},
+        {RUN_RANKS_STEP_MEDIAN_NS, SUMMARY_STEP_MEDIAN_NS},
+        {RUN_RANKS_WORST_QUALITY, SUMMARY_WORST_QUALITY},
+    };
     const struct table *summary = run_head(run, rank, "summary");
     if (!summary)
         return true;
     struct parts parts = mean_parts(run, rank);
     struct row row = {.desc = &table_run_ranks};
     row_i64(&row, RUN_RANKS_RANK, run->ranks[rank]);
-    for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++)
-        row_cell(&row, RUN_RANKS_GPU + c, *table_cell(summary, 0, columns[c]));
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        row_cell(&row, columns[c][0], *table_cell(summary, 0, columns[c][1]));
     row_cell(&row, RUN_RANKS_STEP_P95_NS, step_p95(run, rank));
     parts_row(&row, RUN_RANKS_TIMES, &parts);
-    row_cell(&row, RUN_RANKS_WORST_QUALITY, *table_cell(summary, 0, "worst_quality"));
     row_bool(&row, RUN_RANKS_HEADLINE, rank == run->headline);
     add_place(&row, &run->places[rank]);
     add_waits(&row, run, rank);

@@ -266,7 +266,7 @@ static size_t first_of_rank(const struct table *doubts, int64_t rank)
     size_t low = 0, high = doubts->row_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct cell *cell = table_cell(doubts, middle, "rank");
+        const struct cell *cell = table_cell(doubts, middle, RUN_QUALITY_RANK);
         if (!cell->null && cell->i < rank)
             low = middle + 1;
         else
@@ -285,11 +285,11 @@ static void warnings_json(const struct trace_row *trace, const struct table *dou
         buf_json(out, trace->warning);
     bool any = trace->warning.len;
     for (; row < doubts->row_count; row++, any = true) {
-        const struct cell *rank = table_cell(doubts, row, "rank");
+        const struct cell *rank = table_cell(doubts, row, RUN_QUALITY_RANK);
         if (rank->null || rank->i != trace->rank)
             break;
         buf_puts(out, any ? "," : "");
-        buf_json(out, table_cell(doubts, row, "detail")->s);
+        buf_json(out, table_cell(doubts, row, RUN_QUALITY_DETAIL)->s);
     }
     buf_putc(out, ']');
 }

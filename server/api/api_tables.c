@@ -51,7 +51,7 @@ bool api_headline_rank(const struct request *request, const struct run *run, int
     if (!api_read_run_table(request, run, &table_run_summary, &query, &page, err))
         return false;
     const struct table *summary = &page.table;
-    *rank = summary->row_count ? table_cell(summary, 0, "headline_rank")->i : -1;
+    *rank = summary->row_count ? table_cell(summary, 0, RUN_SUMMARY_HEADLINE_RANK)->i : -1;
     return true;
 }
 

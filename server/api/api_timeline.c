@@ -261,11 +261,11 @@ static void put_steps(const struct drawing *drawing, struct buf *out)
     int64_t shift_ns = header->device_begin_ns - header->begin_ns;
     open_list(out, "steps");
     for (size_t i = 0; drawing->steps && i < drawing->steps->row_count; i++) {
-        int64_t begin_ns = table_cell(drawing->steps, i, "begin_ns")->i + shift_ns;
-        int64_t end_ns = begin_ns + table_cell(drawing->steps, i, "window_ns")->i;
+        int64_t begin_ns = table_cell(drawing->steps, i, STEPS_BEGIN_NS)->i + shift_ns;
+        int64_t end_ns = begin_ns + table_cell(drawing->steps, i, STEPS_WINDOW_NS)->i;
         if (begin_ns < drawing->asked.to_ns && end_ns > drawing->asked.from_ns)
             buf_printf(out, "{\"number\":%lld,\"begin_ns\":%lld,\"end_ns\":%lld},",
-                       (long long)table_cell(drawing->steps, i, "step")->i, (long long)begin_ns,
+                       (long long)table_cell(drawing->steps, i, STEPS_STEP)->i, (long long)begin_ns,
                        (long long)end_ns);
     }
     close_list(out, "}");

@@ -6,6 +6,7 @@
 #include "server/cli/print_report.h"
 #include "server/cli/rank_files.h"
 
+#include "analysis/report/tables.h"
 #include "analysis/run/analysis_json.h"
 #include "analysis/names/peaks.h"
 
@@ -93,8 +94,8 @@ static bool is_shown(const struct rank_files *run, size_t index)
 {
     const struct table *summary = report_find(&run->report, "summary");
     return run->count <= MAX_SHOWN || !summary ||
-           run->at[index].rank == table_cell(summary, 0, "headline_rank")->i ||
-           run->at[index].rank == table_cell(summary, 0, "slowest_rank")->i;
+           run->at[index].rank == table_cell(summary, 0, RUN_SUMMARY_HEADLINE_RANK)->i ||
+           run->at[index].rank == table_cell(summary, 0, RUN_SUMMARY_SLOWEST_RANK)->i;
 }
 
 static bool print_text(const struct rank_files *run, struct err *err)

@@ -2,6 +2,7 @@
 // Finds the files of each run of a side and reads them, one run after another.
 #include "server/cli/file_sides.h"
 
+#include "analysis/report/tables.h"
 #include "server/compare/contributors.h"
 #include "server/store/rank_name.h"
 
@@ -110,7 +111,7 @@ static bool list_files(const char *operand, struct paths *paths, struct err *err
 static size_t index_of_rank(const struct rank_files *files, bool slowest)
 {
     const struct table *summary = report_find(&files->report, "summary");
-    const char *column = slowest ? "slowest_rank" : "headline_rank";
+    unsigned column = slowest ? RUN_SUMMARY_SLOWEST_RANK : RUN_SUMMARY_HEADLINE_RANK;
     if (!summary || !summary->row_count || table_cell(summary, 0, column)->null)
         return 0;
     for (size_t i = 0; i < files->count; i++)

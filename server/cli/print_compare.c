@@ -12,7 +12,8 @@ enum { MAX_CHANGES = 10, LABEL_WIDTH = 17, MAX_NAME = 60 };
 
 static bool is_shown(const struct gate_question *question, const struct table *table, size_t row)
 {
-    return table_cell(table, row, "cand")->i == question->pair.cand;
+    return table_cell(table, row, table_first(table->desc) + CANDIDATE_CAND)->i ==
+           question->pair.cand;
 }
 
 static const struct table *find(const struct gate_question *question, const struct table_desc *desc)
@@ -32,23 +33,23 @@ static void print_runs(const struct gate_question *question, FILE *out)
 {
     const struct table *runs = find(question, &table_compare_runs);
     for (size_t row = 0; row < shown_rows(runs); row++) {
-        int64_t cand = shown_count(runs, row, "cand");
+        int64_t cand = table_i64(runs, row, COMPARE_RUNS_CAND, 0);
         if (cand != 0 && cand != question->pair.cand)
             continue;
         fprintf(out, "  %-*s", LABEL_WIDTH, cand == 0 ? "base" : "candidate");
-        shown_put(out, shown_text(runs, row, "name"), 60);
-        long long steady = shown_count(runs, row, "steady_steps");
+        shown_put(out, table_text(runs, row, COMPARE_RUNS_NAME), 60);
+        long long steady = table_i64(runs, row, COMPARE_RUNS_STEADY_STEPS, 0);
         if (steady == 0)
             fputs(": no steady step\n", out);
         else
             fprintf(out, ": median step %.3f ms of %lld steady\n",
-                    shown_ms(runs, row, "step_median_ns"), steady);
+                    shown_ms(runs, row, COMPARE_RUNS_STEP_MEDIAN_NS), steady);
     }
 }
 
-static void print_value(const struct table *settings, size_t row, const char *column, FILE *out)
+static void print_value(const struct table *settings, size_t row, unsigned column, FILE *out)
 {
-    struct str value = shown_text(settings, row, column);
+    struct str value = table_text(settings, row, column);
     shown_put(out, value.len ? value : STR("not recorded"), 60);
 }
 
@@ -57,15 +58,16 @@ static void print_settings(const struct gate_question *question, FILE *out)
     const struct table *settings = find(question, &table_compare_settings);
     size_t count = 0;
     for (size_t row = 0; row < shown_rows(settings); row++) {
-        if (!is_shown(question, settings, row) || !shown_count(settings, row, "differs"))
+        if (!is_shown(question, settings, row) ||
+            !table_i64(settings, row, COMPARE_SETTINGS_DIFFERS, 0))
             continue;
         fputs(count++ ? "" : "\nsettings that differ\n", out);
         fputs("  ", out);
-        shown_put(out, shown_text(settings, row, "key"), 40);
+        shown_put(out, table_text(settings, row, COMPARE_SETTINGS_KEY), 40);
         fputs(": ", out);
-        print_value(settings, row, "base", out);
+        print_value(settings, row, COMPARE_SETTINGS_BASE, out);
         fputs(" -> ", out);
-        print_value(settings, row, "cand_value", out);
+        print_value(settings, row, COMPARE_SETTINGS_CAND_VALUE, out);
         fputc('\n', out);
     }
     if (count == 0)
@@ -76,15 +78,18 @@ static void print_settings(const struct gate_question *question, FILE *out)
 
 static void print_figures(const struct table *table, size_t row, FILE *out)
 {
-    fprintf(out, "  %10.3f %10.3f %+10.3f  ", shown_ms(table, row, "base_ns"),
-            shown_ms(table, row, "cand_ns"), shown_ms(table, row, "delta_ns"));
+    fprintf(out, "  %10.3f %10.3f %+10.3f  ", shown_ms(table, row, COMPARE_WATERFALL_BASE_NS),
+            shown_ms(table, row, COMPARE_WATERFALL_CAND_NS),
+            shown_ms(table, row, COMPARE_WATERFALL_DELTA_NS));
 }
 
 // The bars sum to the mean step; the bridge leads from there to the median, the headline.
 static void print_steps(const struct table *summary, size_t row, FILE *out)
 {
-    static const char *const mean[] = {"base_mean_ns", "cand_mean_ns", "delta_mean_ns"};
-    static const char *const median[] = {"base_step_ns", "cand_step_ns", "delta_ns"};
+    static const unsigned mean[] = {COMPARE_SUMMARY_BASE_MEAN_NS, COMPARE_SUMMARY_CAND_MEAN_NS,
+                                    COMPARE_SUMMARY_DELTA_MEAN_NS};
+    static const unsigned median[] = {COMPARE_SUMMARY_BASE_STEP_NS, COMPARE_SUMMARY_CAND_STEP_NS,
+                                      COMPARE_SUMMARY_DELTA_NS};
     double from[3], to[3];
     for (int i = 0; i < 3; i++) {
         from[i] = shown_ms(summary, row, mean[i]);
@@ -92,15 +97,16 @@ static void print_steps(const struct table *summary, size_t row, FILE *out)
     }
     fprintf(out, "  %10.3f %10.3f %+10.3f  mean step\n", from[0], from[1], from[2]);
     fprintf(out, "  %+10.3f %+10.3f %+10.3f  bridge to the median\n", to[0] - from[0],
-            to[1] - from[1], shown_ms(summary, row, "bridge_ns"));
+            to[1] - from[1], shown_ms(summary, row, COMPARE_SUMMARY_BRIDGE_NS));
     fprintf(out, "  %10.3f %10.3f %+10.3f  median step\n", to[0], to[1], to[2]);
 }
 
 // Only incomplete recordings have unrecorded time.
 static bool is_all_recorded(const struct table *waterfall, size_t row)
 {
-    return shown_is(waterfall, row, "bar", "unrecorded") &&
-           !shown_count(waterfall, row, "base_ns") && !shown_count(waterfall, row, "cand_ns");
+    return table_is(waterfall, row, COMPARE_WATERFALL_BAR, STR("unrecorded")) &&
+           !table_i64(waterfall, row, COMPARE_WATERFALL_BASE_NS, 0) &&
+           !table_i64(waterfall, row, COMPARE_WATERFALL_CAND_NS, 0);
 }
 
 static void print_bars(const struct gate_question *question, FILE *out)
@@ -110,11 +116,12 @@ static void print_bars(const struct gate_question *question, FILE *out)
     int64_t first = contributors_summary_row(&question->pair, &summary);
     fputs("\nms per step\n        base  candidate     change\n", out);
     for (size_t row = 0; row < shown_rows(waterfall); row++) {
-        if (!is_shown(question, waterfall, row) || !shown_is(waterfall, row, "level", "bar") ||
+        if (!is_shown(question, waterfall, row) ||
+            !table_is(waterfall, row, COMPARE_WATERFALL_LEVEL, STR("bar")) ||
             is_all_recorded(waterfall, row))
             continue;
         print_figures(waterfall, row, out);
-        shown_words(out, shown_text(waterfall, row, "bar"), MAX_NAME);
+        shown_words(out, table_text(waterfall, row, COMPARE_WATERFALL_BAR), MAX_NAME);
         fputc('\n', out);
     }
     if (first >= 0)
@@ -144,11 +151,11 @@ static void collect(const struct gate_question *question, const struct table *wa
                     struct changes *changes)
 {
     for (size_t row = 0; row < shown_rows(waterfall); row++) {
-        int64_t delta_ns = shown_count(waterfall, row, "delta_ns");
-        if (!delta_ns || !shown_is(waterfall, row, "level", "op") ||
+        int64_t delta_ns = table_i64(waterfall, row, COMPARE_WATERFALL_DELTA_NS, 0);
+        if (!delta_ns || !table_is(waterfall, row, COMPARE_WATERFALL_LEVEL, STR("op")) ||
             !is_shown(question, waterfall, row))
             continue;
-        if (shown_is(waterfall, row, "verdict", "within noise"))
+        if (table_is(waterfall, row, COMPARE_WATERFALL_VERDICT, STR("within noise")))
             changes->noise++;
         else
             changes->at[changes->count++] = (struct change){row, delta_ns};
@@ -160,17 +167,18 @@ static void collect(const struct gate_question *question, const struct table *wa
 // By its own name; idle time only has its cause, and some work its category.
 static void print_name(const struct table *waterfall, size_t row, FILE *out)
 {
-    static const char *const names[] = {"op", "cand_kernel", "base_kernel"};
-    struct str bar = shown_text(waterfall, row, "bar");
+    static const unsigned names[] = {COMPARE_WATERFALL_OP, COMPARE_WATERFALL_CAND_KERNEL,
+                                     COMPARE_WATERFALL_BASE_KERNEL};
+    struct str bar = table_text(waterfall, row, COMPARE_WATERFALL_BAR);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        struct str name = shown_text(waterfall, row, names[i]);
+        struct str name = table_text(waterfall, row, names[i]);
         if (name.len) {
             shown_put(out, name, MAX_NAME);
             return;
         }
     }
     fputs(str_starts_with(bar, STR("idle_")) ? "idle by " : "", out);
-    shown_words(out, shown_text(waterfall, row, "category"), MAX_NAME);
+    shown_words(out, table_text(waterfall, row, COMPARE_WATERFALL_CATEGORY), MAX_NAME);
 }
 
 static void print_change(const struct table *waterfall, size_t row, FILE *out)
@@ -178,9 +186,9 @@ static void print_change(const struct table *waterfall, size_t row, FILE *out)
     print_figures(waterfall, row, out);
     print_name(waterfall, row, out);
     fputs("  ", out);
-    shown_words(out, shown_text(waterfall, row, "bar"), 20);
+    shown_words(out, table_text(waterfall, row, COMPARE_WATERFALL_BAR), 20);
     fputs(", ", out);
-    shown_put(out, shown_text(waterfall, row, "verdict"), 20);
+    shown_put(out, table_text(waterfall, row, COMPARE_WATERFALL_VERDICT), 20);
     fputc('\n', out);
 }
 
@@ -206,10 +214,10 @@ static void print_matched(const struct gate_question *question, FILE *out)
 {
     const struct table *summary;
     int64_t first = contributors_summary_row(&question->pair, &summary);
-    if (first < 0 || table_cell(summary, (size_t)first, "matched_share")->null)
+    if (first < 0 || table_cell(summary, (size_t)first, COMPARE_SUMMARY_MATCHED_SHARE)->null)
         return;
     fprintf(out, "\n%.1f %% of the device time was matched by operator or kernel name\n",
-            shown_percent(summary, (size_t)first, "matched_share"));
+            shown_percent(summary, (size_t)first, COMPARE_SUMMARY_MATCHED_SHARE));
 }
 
 void print_compare_text(const struct gate_question *question, const struct gate_answer *answer,

@@ -2,6 +2,9 @@
 // Prints reports for people: aligned columns, milliseconds, bars of blocks.
 #include "server/cli/print_report.h"
 
+#include "analysis/findings/findings.h"
+#include "analysis/report/quality.h"
+#include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
 #include "server/cli/shown.h"
 
@@ -20,17 +23,17 @@ static void print_identity(const struct report *report, const char *file, int64_
         fputc('\n', out);
         return;
     }
-    struct str gpu = shown_text(summary, 0, "gpu");
+    struct str gpu = table_text(summary, 0, SUMMARY_GPU);
     if (gpu.len) {
         fputs(", ", out);
         shown_put(out, gpu, NAME_WIDTH);
     }
-    int64_t events = shown_count(summary, 0, "device_events"),
-            steps = shown_count(summary, 0, "step_count");
+    int64_t events = table_i64(summary, 0, SUMMARY_DEVICE_EVENTS, 0),
+            steps = table_i64(summary, 0, SUMMARY_STEP_COUNT, 0);
     fprintf(out, ", %lld device event%s (%lld with their launch), %lld step%s (%lld steady)\n",
             (long long)events, shown_plural(events),
-            (long long)shown_count(summary, 0, "linked_device_events"), (long long)steps,
-            shown_plural(steps), (long long)shown_count(summary, 0, "steady_steps"));
+            (long long)table_i64(summary, 0, SUMMARY_LINKED_DEVICE_EVENTS, 0), (long long)steps,
+            shown_plural(steps), (long long)table_i64(summary, 0, SUMMARY_STEADY_STEPS, 0));
 }
 
 static void put_bar(FILE *out, double share)
@@ -44,8 +47,8 @@ static void put_bar(FILE *out, double share)
 static size_t breakdown_row(const struct table *breakdown)
 {
     for (size_t row = 0; row < breakdown->row_count; row++)
-        if (shown_is(breakdown, row, "scope", "steady") ||
-            shown_is(breakdown, row, "scope", "run_median"))
+        if (table_is(breakdown, row, BREAKDOWN_SCOPE, STR("steady")) ||
+            table_is(breakdown, row, BREAKDOWN_SCOPE, STR("run_median")))
             return row;
     return 0;
 }
@@ -54,7 +57,7 @@ static bool has_item(const struct report *report, const char *item)
 {
     const struct table *quality = report_find(report, "quality");
     for (size_t row = 0; row < shown_rows(quality); row++)
-        if (shown_is(quality, row, "item", item))
+        if (table_is(quality, row, QUALITY_ITEM, str_of(item)))
             return true;
     return false;
 }
@@ -62,16 +65,17 @@ static bool has_item(const struct report *report, const char *item)
 static void print_breakdown(const struct report *report, FILE *out)
 {
     static const struct {
-        const char *column, *label;
+        unsigned column;
+        const char *label;
     } bars[] = {
-        {"gemm_ns", "gemm"},
-        {"attention_ns", "attention"},
-        {"other_compute_ns", "other compute"},
-        {"exposed_comm_ns", "exposed communication"},
-        {"exposed_memory_ns", "exposed copies"},
-        {"idle_host_wait_ns", "idle, waiting for host"},
-        {"idle_other_ns", "idle, other"},
-        {"unrecorded_ns", "unrecorded work"},
+        {BREAKDOWN_GEMM_NS, "gemm"},
+        {BREAKDOWN_ATTENTION_NS, "attention"},
+        {BREAKDOWN_OTHER_COMPUTE_NS, "other compute"},
+        {BREAKDOWN_EXPOSED_COMM_NS, "exposed communication"},
+        {BREAKDOWN_EXPOSED_MEMORY_NS, "exposed copies"},
+        {BREAKDOWN_IDLE_HOST_WAIT_NS, "idle, waiting for host"},
+        {BREAKDOWN_IDLE_OTHER_NS, "idle, other"},
+        {BREAKDOWN_UNRECORDED_NS, "unrecorded work"},
     };
     const struct table *breakdown = report_find(report, "breakdown");
     if (shown_rows(breakdown) == 0) {
@@ -79,10 +83,10 @@ static void print_breakdown(const struct report *report, FILE *out)
         return;
     }
     size_t row = breakdown_row(breakdown);
-    double window_ms = shown_ms(breakdown, row, "window_ns");
-    int64_t steps = shown_count(breakdown, row, "steps");
+    double window_ms = shown_ms(breakdown, row, BREAKDOWN_WINDOW_NS);
+    int64_t steps = table_i64(breakdown, row, BREAKDOWN_STEPS, 0);
     double per_step = steps > 0 ? (double)steps : 1;
-    double unrecorded_ms = shown_ms(breakdown, row, "unrecorded_ns");
+    double unrecorded_ms = shown_ms(breakdown, row, BREAKDOWN_UNRECORDED_NS);
     double recorded_ms = window_ms - unrecorded_ms;
     if (unrecorded_ms > 0)
         fprintf(out,
@@ -91,7 +95,7 @@ static void print_breakdown(const struct report *report, FILE *out)
                 unrecorded_ms / per_step, unrecorded_ms / window_ms * 100);
     fprintf(out, "\n  where the time goes: %.3f ms %s, busy %.1f %%%s\n", window_ms / per_step,
             has_item(report, "no_steps") ? "in the whole window" : "per steady step (mean)",
-            recorded_ms > 0 ? shown_ms(breakdown, row, "busy_ns") / recorded_ms * 100 : 0,
+            recorded_ms > 0 ? shown_ms(breakdown, row, BREAKDOWN_BUSY_NS) / recorded_ms * 100 : 0,
             unrecorded_ms > 0 ? " of what was recorded" : "");
     for (size_t i = 0; i < sizeof bars / sizeof *bars; i++) {
         double part_ms = shown_ms(breakdown, row, bars[i].column);
@@ -108,12 +112,13 @@ static void print_step_stats(const struct report *report, FILE *out)
     const struct table *stats = report_find(report, "step_stats");
     if (shown_rows(stats) == 0)
         return;
-    fprintf(out, "    median %.3f ms", shown_ms(stats, 0, "median_ns"));
-    if (!table_cell(stats, 0, "ci_low_ns")->null)
-        fprintf(out, " (95 %% within %.3f to %.3f)", shown_ms(stats, 0, "ci_low_ns"),
-                shown_ms(stats, 0, "ci_high_ns"));
-    fprintf(out, ", p95 %.3f ms, longest %.3f ms of %lld steady\n", shown_ms(stats, 0, "p95_ns"),
-            shown_ms(stats, 0, "max_ns"), (long long)shown_count(stats, 0, "count"));
+    fprintf(out, "    median %.3f ms", shown_ms(stats, 0, STEP_STATS_MEDIAN_NS));
+    if (!table_cell(stats, 0, STEP_STATS_CI_LOW_NS)->null)
+        fprintf(out, " (95 %% within %.3f to %.3f)", shown_ms(stats, 0, STEP_STATS_CI_LOW_NS),
+                shown_ms(stats, 0, STEP_STATS_CI_HIGH_NS));
+    fprintf(out, ", p95 %.3f ms, longest %.3f ms of %lld steady\n",
+            shown_ms(stats, 0, STEP_STATS_P95_NS), shown_ms(stats, 0, STEP_STATS_MAX_NS),
+            (long long)table_i64(stats, 0, STEP_STATS_COUNT, 0));
 }
 
 static void print_steps(const struct report *report, FILE *out)
@@ -124,11 +129,11 @@ static void print_steps(const struct report *report, FILE *out)
         return;
     fputs("\n  steps            total ms       busy ms  exposed comm ms\n", out);
     for (size_t row = 0; row < rows && row < MAX_STEPS; row++) {
-        struct str reason = shown_text(steps, row, "reason");
+        struct str reason = table_text(steps, row, STEPS_REASON);
         fprintf(out, "    %-10lld %13.3f %13.3f %16.3f%s",
-                (long long)shown_count(steps, row, "step"), shown_ms(steps, row, "window_ns"),
-                shown_ms(steps, row, "busy_ns"), shown_ms(steps, row, "exposed_comm_ns"),
-                reason.len ? "  " : "");
+                (long long)table_i64(steps, row, STEPS_STEP, 0),
+                shown_ms(steps, row, STEPS_WINDOW_NS), shown_ms(steps, row, STEPS_BUSY_NS),
+                shown_ms(steps, row, STEPS_EXPOSED_COMM_NS), reason.len ? "  " : "");
         shown_put(out, reason, SHOWN_LINE_WIDTH);
         fputc('\n', out);
     }
@@ -145,20 +150,20 @@ static void print_kernels(const struct report *report, FILE *out)
         return;
     fprintf(out, "\n  top kernels of %zu    total ms   of busy      calls\n", rows);
     for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
-        fprintf(out, "    %24.3f %7.1f %% %10lld  ", shown_ms(kernels, row, "total_ns"),
-                shown_percent(kernels, row, "busy_share"),
-                (long long)shown_count(kernels, row, "calls"));
-        shown_put(out, shown_text(kernels, row, "name"), NAME_WIDTH);
+        fprintf(out, "    %24.3f %7.1f %% %10lld  ", shown_ms(kernels, row, KERNELS_TOTAL_NS),
+                shown_percent(kernels, row, KERNELS_BUSY_SHARE),
+                (long long)table_i64(kernels, row, KERNELS_CALLS, 0));
+        shown_put(out, table_text(kernels, row, KERNELS_NAME), NAME_WIDTH);
         fputc('\n', out);
     }
 }
 
 // A number in a column, or a dash if it is empty.
-static void put_number(FILE *out, const struct table *table, size_t row, const char *column,
+static void put_number(FILE *out, const struct table *table, size_t row, unsigned column,
                        double scale)
 {
     const struct cell *cell = table_cell(table, row, column);
-    bool is_whole = table->desc->columns[table_column(table->desc, column)].type == COLUMN_I64;
+    bool is_whole = table->desc->columns[column_place(table->desc, column)].type == COLUMN_I64;
     if (cell->null)
         fprintf(out, " %9s", "-");
     else
@@ -174,14 +179,15 @@ static void print_collectives(const struct report *report, FILE *out)
     fprintf(out, "\n  collectives (%zu)     total ms  exposed ms  calls   MB/call  bus GB/s\n",
             rows);
     for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
-        fprintf(out, "    %25.3f %11.3f %6lld", shown_ms(collectives, row, "total_ns"),
-                shown_ms(collectives, row, "exposed_ns"),
-                (long long)shown_count(collectives, row, "calls"));
-        put_number(out, collectives, row, "bytes", 1e6);
-        put_number(out, collectives, row, "bus_gbps", 1);
+        fprintf(out, "    %25.3f %11.3f %6lld", shown_ms(collectives, row, COLLECTIVES_TOTAL_NS),
+                shown_ms(collectives, row, COLLECTIVES_EXPOSED_NS),
+                (long long)table_i64(collectives, row, COLLECTIVES_CALLS, 0));
+        put_number(out, collectives, row, COLLECTIVES_BYTES, 1e6);
+        put_number(out, collectives, row, COLLECTIVES_BUS_GBPS, 1);
         fputs("  ", out);
-        struct str name = shown_text(collectives, row, "collective");
-        shown_put(out, name.len ? name : shown_text(collectives, row, "kernel"), NAME_WIDTH);
+        struct str name = table_text(collectives, row, COLLECTIVES_COLLECTIVE);
+        shown_put(out, name.len ? name : table_text(collectives, row, COLLECTIVES_KERNEL),
+                  NAME_WIDTH);
         fputc('\n', out);
     }
 }
@@ -196,13 +202,13 @@ static void print_counters(const struct report *report, FILE *out)
             rows);
     for (size_t row = 0; row < rows && row < TOP_ROWS; row++) {
         fputs("              ", out);
-        put_number(out, counters, row, "mean", 1);
-        put_number(out, counters, row, "min", 1);
-        put_number(out, counters, row, "max", 1);
+        put_number(out, counters, row, COUNTERS_MEAN, 1);
+        put_number(out, counters, row, COUNTERS_MIN, 1);
+        put_number(out, counters, row, COUNTERS_MAX, 1);
         fputs("  ", out);
-        shown_put(out, shown_text(counters, row, "unit"), 8);
-        fputs(shown_text(counters, row, "unit").len ? " " : "", out);
-        shown_put(out, shown_text(counters, row, "counter"), NAME_WIDTH);
+        shown_put(out, table_text(counters, row, COUNTERS_UNIT), 8);
+        fputs(table_text(counters, row, COUNTERS_UNIT).len ? " " : "", out);
+        shown_put(out, table_text(counters, row, COUNTERS_COUNTER), NAME_WIDTH);
         fputc('\n', out);
     }
 }
@@ -220,10 +226,11 @@ static void print_facts(struct str evidence, FILE *out)
 // Other findings that explain part of the same time.
 static void print_overlap(const struct table *findings, size_t row, FILE *out)
 {
-    struct str other = shown_text(findings, row, "overlaps");
+    unsigned group = findings_group(findings->desc);
+    struct str other = table_text(findings, row, group + FINDING_OVERLAPS);
     if (other.len == 0)
         return;
-    int64_t own_ns = shown_count(findings, row, "own_cost_ns");
+    int64_t own_ns = table_i64(findings, row, group + FINDING_OWN_COST_NS, 0);
     if (own_ns > 0)
         fprintf(out, "      %s of it is its own, the rest", time_text(own_ns).text);
     else
@@ -238,27 +245,29 @@ void print_findings(const struct report *report, FILE *out)
     const struct table *findings = report_find(report, "findings");
     if (shown_rows(findings))
         fputs("\n  findings (costs are upper bounds)\n", out);
+    unsigned group = findings ? findings_group(findings->desc) : 0;
     for (size_t row = 0; row < shown_rows(findings); row++) {
         fputs("    [", out);
-        shown_put(out, shown_text(findings, row, "severity"), 20);
+        shown_put(out, table_text(findings, row, group + FINDING_SEVERITY), 20);
         fputs("] ", out);
-        shown_put(out, shown_text(findings, row, "title"), 160);
+        shown_put(out, table_text(findings, row, group + FINDING_TITLE), 160);
         fputc('\n', out);
         print_overlap(findings, row, out);
-        print_facts(shown_text(findings, row, "evidence"), out);
+        print_facts(table_text(findings, row, group + FINDING_EVIDENCE), out);
         fputs("      what to do:\n", out);
-        shown_wrap(out, shown_text(findings, row, "advice"), 8);
+        shown_wrap(out, table_text(findings, row, group + FINDING_ADVICE), 8);
     }
 }
 
 void print_quality_row(const struct table *quality, size_t row, FILE *out)
 {
+    unsigned trust = quality_trust(quality->desc);
     fputs("    [", out);
-    shown_put(out, shown_text(quality, row, "severity"), 20);
-    fprintf(out, "] %lld: ", (long long)shown_count(quality, row, "count"));
-    shown_put(out, shown_text(quality, row, "detail"), 300);
+    shown_put(out, table_text(quality, row, trust + TRUST_SEVERITY), 20);
+    fprintf(out, "] %lld: ", (long long)table_i64(quality, row, trust + TRUST_COUNT, 0));
+    shown_put(out, table_text(quality, row, trust + TRUST_DETAIL), 300);
     fputs("; ", out);
-    shown_put(out, shown_text(quality, row, "effect"), 300);
+    shown_put(out, table_text(quality, row, trust + TRUST_EFFECT), 300);
     fputc('\n', out);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the ranks of a run show together, for people.
 #include "server/cli/print_report.h"
+
+#include "analysis/report/tables.h"
 #include "server/cli/shown.h"
 
 #include <math.h>
@@ -12,13 +14,15 @@ static void print_ranks(const struct table *ranks, FILE *out)
     fputs("ranks               median step ms     p95 ms  exposed comm ms/step  idle ms/step\n",
           out);
     for (size_t row = 0; row < ranks->row_count; row++) {
-        bool headline = shown_count(ranks, row, "headline") != 0;
+        bool headline = table_i64(ranks, row, RUN_RANKS_HEADLINE, 0) != 0;
         if (row >= MAX_RANKS && !headline)
             continue;
         fprintf(out, "  %-8lld %23.3f %10.3f %21.3f %13.3f%s\n",
-                (long long)shown_count(ranks, row, "rank"), shown_ms(ranks, row, "step_median_ns"),
-                shown_ms(ranks, row, "step_p95_ns"), shown_ms(ranks, row, "exposed_comm_ns"),
-                shown_ms(ranks, row, "idle_ns"), headline ? "  represents the run" : "");
+                (long long)table_i64(ranks, row, RUN_RANKS_RANK, 0),
+                shown_ms(ranks, row, RUN_RANKS_STEP_MEDIAN_NS),
+                shown_ms(ranks, row, RUN_RANKS_STEP_P95_NS),
+                shown_ms(ranks, row, RUN_RANKS_EXPOSED_COMM_NS),
+                shown_ms(ranks, row, RUN_RANKS_IDLE_NS), headline ? "  represents the run" : "");
     }
     if (ranks->row_count > MAX_RANKS)
         fprintf(out, "  of %zu, the first %d and the one that represents the run\n",
@@ -26,7 +30,7 @@ static void print_ranks(const struct table *ranks, FILE *out)
 }
 
 // Mean over the ranks where it is known; NaN if none.
-static double mean_ms(const struct table *ranks, const char *column)
+static double mean_ms(const struct table *ranks, unsigned column)
 {
     double sum = 0;
     size_t known = 0;
@@ -40,9 +44,11 @@ static double mean_ms(const struct table *ranks, const char *column)
 // The verdict: do the ranks wait for each other, or for the network?
 static void print_communication(const struct table *ranks, FILE *out)
 {
-    double exposed = mean_ms(ranks, "exposed_comm_ns"), wait = mean_ms(ranks, "exposed_wait_ns");
-    double transfer = mean_ms(ranks, "exposed_transfer_ns"), step = mean_ms(ranks, "window_ns");
-    if (mean_ms(ranks, "total_comm_ns") == 0)
+    double exposed = mean_ms(ranks, RUN_RANKS_EXPOSED_COMM_NS),
+           wait = mean_ms(ranks, RUN_RANKS_EXPOSED_WAIT_NS);
+    double transfer = mean_ms(ranks, RUN_RANKS_EXPOSED_TRANSFER_NS),
+           step = mean_ms(ranks, RUN_RANKS_WINDOW_NS);
+    if (mean_ms(ranks, RUN_RANKS_TOTAL_COMM_NS) == 0)
         return;
     fprintf(out, "\n  communication    %.3f ms of a step are exposed on the average rank (%.1f %%)",
             exposed, step > 0 ? exposed / step * 100 : 0);
@@ -66,7 +72,7 @@ static const char *words_of(const struct table *lateness)
         {"communication", "it waits itself in other groups"},
     };
     for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (shown_is(lateness, 0, "reason", reasons[i][0]))
+        if (table_is(lateness, 0, RUN_LATENESS_REASON, str_of(reasons[i][0])))
             return reasons[i][1];
     return "nothing it did in that time stands out";
 }
@@ -75,47 +81,49 @@ static const char *words_of(const struct table *lateness)
 static void print_late(const struct report *report, FILE *out)
 {
     const struct table *lateness = report_find(report, "lateness");
-    double all_ms = 0, most_ms = shown_rows(lateness) ? shown_ms(lateness, 0, "caused_wait_ns") : 0;
+    double all_ms = 0,
+           most_ms = shown_rows(lateness) ? shown_ms(lateness, 0, RUN_LATENESS_CAUSED_WAIT_NS) : 0;
     for (size_t row = 0; row < shown_rows(lateness); row++)
-        all_ms += shown_ms(lateness, row, "caused_wait_ns");
+        all_ms += shown_ms(lateness, row, RUN_LATENESS_CAUSED_WAIT_NS);
     if (most_ms <= 0)
         return;
     fprintf(out, "  late             rank %lld causes %.1f %% of all waiting",
-            (long long)shown_count(lateness, 0, "rank"), most_ms / all_ms * 100);
-    struct str group = shown_text(lateness, 0, "process_group");
+            (long long)table_i64(lateness, 0, RUN_LATENESS_RANK, 0), most_ms / all_ms * 100);
+    struct str group = table_text(lateness, 0, RUN_LATENESS_PROCESS_GROUP);
     if (group.len) {
         fputs(", most in group ", out);
         shown_put(out, group, 60);
     }
     fprintf(out, ":\n                   %s", words_of(lateness));
-    if (!table_cell(lateness, 0, "reason_share")->null)
-        fprintf(out, " (%.0f %% of its lateness)", shown_percent(lateness, 0, "reason_share"));
+    if (!table_cell(lateness, 0, RUN_LATENESS_REASON_SHARE)->null)
+        fprintf(out, " (%.0f %% of its lateness)",
+                shown_percent(lateness, 0, RUN_LATENESS_REASON_SHARE));
     fputc('\n', out);
 }
 
 static void print_dimension(const struct table *strategy, size_t row, FILE *out)
 {
-    struct str variant = shown_text(strategy, row, "variant");
+    struct str variant = table_text(strategy, row, RUN_STRATEGY_VARIANT);
     fputs("                   ", out);
-    shown_words(out, shown_text(strategy, row, "dimension"), 40);
+    shown_words(out, table_text(strategy, row, RUN_STRATEGY_DIMENSION), 40);
     fputs(variant.len ? " " : "", out);
     shown_put(out, variant, 60);
-    if (!table_cell(strategy, row, "degree")->null)
-        fprintf(out, " %lld", (long long)shown_count(strategy, row, "degree"));
+    if (!table_cell(strategy, row, RUN_STRATEGY_DEGREE)->null)
+        fprintf(out, " %lld", (long long)table_i64(strategy, row, RUN_STRATEGY_DEGREE, 0));
     fputc('\n', out);
-    shown_wrap(out, shown_text(strategy, row, "evidence"), 21);
+    shown_wrap(out, table_text(strategy, row, RUN_STRATEGY_EVIDENCE), 21);
 }
 
 static void print_strategy(const struct report *report, FILE *out)
 {
     const struct table *strategy = report_find(report, "strategy");
     for (size_t row = 0; row < shown_rows(strategy); row++) {
-        if (!shown_is(strategy, row, "dimension", "overall")) {
+        if (!table_is(strategy, row, RUN_STRATEGY_DIMENSION, STR("overall"))) {
             print_dimension(strategy, row, out);
             continue;
         }
         fputs("  strategy         ", out);
-        shown_put(out, shown_text(strategy, row, "variant"), 80);
+        shown_put(out, table_text(strategy, row, RUN_STRATEGY_VARIANT), 80);
         fputc('\n', out);
     }
 }
@@ -126,24 +134,24 @@ static void print_pipeline(const struct report *report, FILE *out)
     size_t stages = shown_rows(pipeline);
     double share = 0;
     for (size_t row = 0; row < stages; row++)
-        share += shown_percent(pipeline, row, "bubble_share") / (double)stages;
+        share += shown_percent(pipeline, row, RUN_PIPELINE_BUBBLE_SHARE) / (double)stages;
     if (stages)
         fprintf(out,
                 "  pipeline         bubble %.1f %% of a step on average over %zu stages, ideal "
                 "%.1f %%, %lld micro-batches\n",
-                share, stages, shown_percent(pipeline, 0, "ideal_share"),
-                (long long)shown_count(pipeline, 0, "micro_batches"));
+                share, stages, shown_percent(pipeline, 0, RUN_PIPELINE_IDEAL_SHARE),
+                (long long)table_i64(pipeline, 0, RUN_PIPELINE_MICRO_BATCHES, 0));
 }
 
 static void print_efficiency(const struct report *report, FILE *out)
 {
     const struct table *efficiency = report_find(report, "efficiency");
     for (size_t row = 0; row < shown_rows(efficiency); row++) {
-        if (table_cell(efficiency, row, "value")->null)
+        if (table_cell(efficiency, row, RUN_EFFICIENCY_VALUE)->null)
             continue;
         fputs(row ? "                   " : "  efficiency       ", out);
-        shown_words(out, shown_text(efficiency, row, "metric"), 40);
-        fprintf(out, " %.1f %%\n", shown_percent(efficiency, row, "value"));
+        shown_words(out, table_text(efficiency, row, RUN_EFFICIENCY_METRIC), 40);
+        fprintf(out, " %.1f %%\n", shown_percent(efficiency, row, RUN_EFFICIENCY_VALUE));
     }
 }
 
@@ -153,12 +161,12 @@ static void print_clocks(const struct report *report, FILE *out)
     double least = 0, most = 0, error = 0;
     int64_t aligned = 0;
     for (size_t row = 0; row < shown_rows(clocks); row++) {
-        if (shown_count(clocks, row, "collectives") == 0)
+        if (table_i64(clocks, row, RUN_CLOCKS_COLLECTIVES, 0) == 0)
             continue;
-        double offset = shown_ms(clocks, row, "offset_ns");
+        double offset = shown_ms(clocks, row, RUN_CLOCKS_OFFSET_NS);
         least = fmin(least, offset);
         most = fmax(most, offset);
-        error = fmax(error, shown_ms(clocks, row, "error_ns"));
+        error = fmax(error, shown_ms(clocks, row, RUN_CLOCKS_ERROR_NS));
         aligned++;
     }
     if (aligned)
@@ -173,7 +181,7 @@ static void print_run_quality(const struct report *report, FILE *out)
 {
     const struct table *quality = report_find(report, "quality");
     for (size_t row = 0; row < shown_rows(quality); row++)
-        if (table_cell(quality, row, "rank")->null)
+        if (table_cell(quality, row, RUN_QUALITY_RANK)->null)
             print_quality_row(quality, row, out);
 }
 

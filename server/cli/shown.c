@@ -11,33 +11,14 @@ size_t shown_rows(const struct table *table)
     return table ? table->row_count : 0;
 }
 
-double shown_ms(const struct table *table, size_t row, const char *column)
+double shown_ms(const struct table *table, size_t row, unsigned column)
 {
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? 0 : (double)cell->i / 1e6;
+    return (double)table_i64(table, row, column, 0) / 1e6;
 }
 
-int64_t shown_count(const struct table *table, size_t row, const char *column)
+double shown_percent(const struct table *table, size_t row, unsigned column)
 {
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? 0 : cell->i;
-}
-
-double shown_percent(const struct table *table, size_t row, const char *column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? 0 : cell->f * 100;
-}
-
-struct str shown_text(const struct table *table, size_t row, const char *column)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return cell->null ? STR("") : cell->s;
-}
-
-bool shown_is(const struct table *table, size_t row, const char *column, const char *word)
-{
-    return str_equal(shown_text(table, row, column), str_of(word));
+    return table_f64(table, row, column, 0) * 100;
 }
 
 static void put_instead(FILE *out, struct str value, size_t width, char from, char to)

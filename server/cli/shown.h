@@ -12,12 +12,9 @@
 // 0 without a table.
 size_t shown_rows(const struct table *table);
 
-// Values of a column; 0 or no text if it is empty.
-double shown_ms(const struct table *table, size_t row, const char *column);
-int64_t shown_count(const struct table *table, size_t row, const char *column);
-double shown_percent(const struct table *table, size_t row, const char *column);
-struct str shown_text(const struct table *table, size_t row, const char *column);
-bool shown_is(const struct table *table, size_t row, const char *column, const char *word);
+// Values of a column; 0 if it is empty.
+double shown_ms(const struct table *table, size_t row, unsigned column);
+double shown_percent(const struct table *table, size_t row, unsigned column);
 
 // At most width bytes, cut at a whole character; control characters could send commands to a
 // terminal.

@@ -20,8 +20,9 @@ static int64_t rank_of(const struct table *summary, bool slowest)
 {
     if (!summary || !summary->row_count)
         return -1;
-    const struct cell *rank = table_cell(summary, 0, slowest ? "slowest_rank" : "headline_rank");
-    return rank->null ? table_cell(summary, 0, "headline_rank")->i : rank->i;
+    const struct cell *rank =
+        table_cell(summary, 0, slowest ? RUN_SUMMARY_SLOWEST_RANK : RUN_SUMMARY_HEADLINE_RANK);
+    return rank->null ? table_cell(summary, 0, RUN_SUMMARY_HEADLINE_RANK)->i : rank->i;
 }
 
 bool compare_sides_rank(const struct request *request, const struct compared *compared,

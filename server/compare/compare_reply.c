@@ -130,7 +130,7 @@ static bool run_steps_json(const struct request *request, const struct compared 
     buf_putc(out, '[');
     for (size_t row = 0; row < page.table.row_count; row++) {
         buf_puts(out, row ? "," : "");
-        buf_i64(out, table_cell(&page.table, row, "window_ns")->i);
+        buf_i64(out, table_cell(&page.table, row, RUN_STEPS_WINDOW_NS)->i);
     }
     buf_putc(out, ']');
     return true;
@@ -157,7 +157,7 @@ static void summary_json(const struct report *report, int64_t cand, struct buf *
 {
     const struct table *summary = report_find(report, table_compare_summary.name);
     for (size_t row = 0; summary && row < summary->row_count; row++)
-        if (table_cell(summary, row, "cand")->i == cand) {
+        if (table_cell(summary, row, COMPARE_SUMMARY_CAND)->i == cand) {
             report_row_json(summary, row, out);
             return;
         }
@@ -169,7 +169,7 @@ static void settings_json(const struct report *report, int64_t cand, struct buf 
     const struct table *settings = report_find(report, table_compare_settings.name);
     const char *comma = "";
     for (size_t row = 0; settings && row < settings->row_count; row++) {
-        if (table_cell(settings, row, "cand")->i != cand)
+        if (table_cell(settings, row, COMPARE_SETTINGS_CAND)->i != cand)
             continue;
         buf_puts(out, comma);
         report_row_json(settings, row, out);

@@ -43,27 +43,24 @@ static void add(struct gathered *gathered, struct contributor one)
 
 // --- device work --------------------------------------------------------------------------------
 
-static bool is_word(const struct table *table, size_t row, const char *column, const char *word)
-{
-    const struct cell *cell = table_cell(table, row, column);
-    return !cell->null && str_equal(cell->s, str_of(word));
-}
-
 static bool is_cand(const struct gathered *gathered, const struct table *table, size_t row)
 {
-    return table_cell(table, row, "cand")->i == gathered->pair->cand;
+    return table_cell(table, row, table_first(table->desc) + CANDIDATE_CAND)->i ==
+           gathered->pair->cand;
 }
 
 static bool is_idle(const struct table *table, size_t row)
 {
-    const struct cell *bar = table_cell(table, row, "bar");
+    const struct cell *bar = table_cell(table, row, COMPARE_WATERFALL_BAR);
     return !bar->null && str_starts_with(bar->s, STR("idle_"));
 }
 
 // The operator, else the kernel, else the category.
 static struct str name_of(const struct table *table, size_t row)
 {
-    static const char *const columns[] = {"op", "cand_kernel", "base_kernel", "category", "bar"};
+    static const unsigned columns[] = {COMPARE_WATERFALL_OP, COMPARE_WATERFALL_CAND_KERNEL,
+                                       COMPARE_WATERFALL_BASE_KERNEL, COMPARE_WATERFALL_CATEGORY,
+                                       COMPARE_WATERFALL_BAR};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
         const struct cell *cell = table_cell(table, row, columns[i]);
         if (!cell->null && cell->s.len)
@@ -92,22 +89,24 @@ static const char *row_name(const struct gathered *gathered, const struct table 
 
 static int presence_of(const struct table *waterfall, size_t row)
 {
-    int64_t base_ns = table_cell(waterfall, row, "base_ns")->i;
-    int64_t cand_ns = table_cell(waterfall, row, "cand_ns")->i;
+    int64_t base_ns = table_cell(waterfall, row, COMPARE_WATERFALL_BASE_NS)->i;
+    int64_t cand_ns = table_cell(waterfall, row, COMPARE_WATERFALL_CAND_NS)->i;
     return (cand_ns > 0 && base_ns == 0) - (base_ns > 0 && cand_ns == 0);
 }
 
 static void add_rows(struct gathered *gathered, const struct table *waterfall, bool has_collectives)
 {
     for (size_t row = 0; waterfall && row < waterfall->row_count; row++) {
-        if (!is_cand(gathered, waterfall, row) || !is_word(waterfall, row, "level", "op"))
+        if (!is_cand(gathered, waterfall, row) ||
+            !table_is(waterfall, row, COMPARE_WATERFALL_LEVEL, STR("op")))
             continue;
-        if (has_collectives && is_word(waterfall, row, "bar", "exposed_comm"))
+        if (has_collectives && table_is(waterfall, row, COMPARE_WATERFALL_BAR, STR("exposed_comm")))
             continue;
-        add(gathered, (struct contributor){row_name(gathered, waterfall, row),
-                                           table_cell(waterfall, row, "delta_ns")->i,
-                                           table_cell(waterfall, row, "bar")->s,
-                                           presence_of(waterfall, row)});
+        add(gathered,
+            (struct contributor){row_name(gathered, waterfall, row),
+                                 table_cell(waterfall, row, COMPARE_WATERFALL_DELTA_NS)->i,
+                                 table_cell(waterfall, row, COMPARE_WATERFALL_BAR)->s,
+                                 presence_of(waterfall, row)});
     }
 }
 
@@ -115,17 +114,17 @@ static void add_rows(struct gathered *gathered, const struct table *waterfall, b
 
 static int64_t exposed_delta(const struct table *collectives, size_t row)
 {
-    const struct cell *delta = table_cell(collectives, row, "delta_exposed_ns");
+    const struct cell *delta = table_cell(collectives, row, COMPARE_COLLECTIVES_DELTA_EXPOSED_NS);
     return delta->null ? 0 : delta->i;
 }
 
 static bool is_first_of_kind(const struct gathered *gathered, const struct table *collectives,
                              size_t row)
 {
-    struct str kind = table_cell(collectives, row, "kind")->s;
+    struct str kind = table_cell(collectives, row, COMPARE_COLLECTIVES_KIND)->s;
     for (size_t i = 0; i < row; i++)
         if (is_cand(gathered, collectives, i) &&
-            str_equal(table_cell(collectives, i, "kind")->s, kind))
+            str_equal(table_cell(collectives, i, COMPARE_COLLECTIVES_KIND)->s, kind))
             return false;
     return true;
 }
@@ -140,11 +139,11 @@ static bool add_collectives(struct gathered *gathered, const struct table *colle
         any = true;
         if (!is_first_of_kind(gathered, collectives, row))
             continue;
-        struct str kind = table_cell(collectives, row, "kind")->s;
+        struct str kind = table_cell(collectives, row, COMPARE_COLLECTIVES_KIND)->s;
         int64_t delta_ns = 0;
         for (size_t i = row; i < collectives->row_count; i++)
             if (is_cand(gathered, collectives, i) &&
-                str_equal(table_cell(collectives, i, "kind")->s, kind))
+                str_equal(table_cell(collectives, i, COMPARE_COLLECTIVES_KIND)->s, kind))
                 delta_ns += exposed_delta(collectives, i);
         const char *clean = contributors_clean(kind, NAME_MAX_BYTES, gathered->arena);
         const char *name = arena_printf(gathered->arena, NULL, "exposed %s", clean);
@@ -159,7 +158,7 @@ int64_t contributors_summary_row(const struct compared_pair *pair, const struct 
 {
     *summary = report_find(pair->report, table_compare_summary.name);
     for (size_t row = 0; *summary && row < (*summary)->row_count; row++)
-        if (table_cell(*summary, row, "cand")->i == pair->cand)
+        if (table_cell(*summary, row, COMPARE_SUMMARY_CAND)->i == pair->cand)
             return (int64_t)row;
     return -1;
 }
@@ -217,7 +216,7 @@ static int64_t whole_of(const struct compared_pair *pair)
 {
     const struct table *summary;
     int64_t row = contributors_summary_row(pair, &summary);
-    return row < 0 ? 0 : table_cell(summary, (size_t)row, "delta_mean_ns")->i;
+    return row < 0 ? 0 : table_cell(summary, (size_t)row, COMPARE_SUMMARY_DELTA_MEAN_NS)->i;
 }
 
 bool contributors_find(const struct compared_pair *pair, struct arena *arena,

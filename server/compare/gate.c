@@ -22,13 +22,13 @@ const char *gate_side_name(const struct compare_side *side, struct arena *arena)
 
 // --- the judgement ------------------------------------------------------------------------------
 
-static double number_of(const struct table *summary, size_t row, const char *column)
+static double number_of(const struct table *summary, size_t row, unsigned column)
 {
     const struct cell *cell = table_cell(summary, row, column);
     return cell->null ? NAN : cell->f;
 }
 
-static double time_of(const struct table *summary, size_t row, const char *column)
+static double time_of(const struct table *summary, size_t row, unsigned column)
 {
     const struct cell *cell = table_cell(summary, row, column);
     return cell->null ? NAN : (double)cell->i;
@@ -40,8 +40,8 @@ static size_t read_medians(const struct report *report, int64_t cand, double *me
     const struct table *runs = report_find(report, table_compare_runs.name);
     size_t count = 0;
     for (size_t row = 0; runs && row < runs->row_count && count < COMPARE_MAX_RUNS; row++) {
-        const struct cell *median = table_cell(runs, row, "step_median_ns");
-        if (table_cell(runs, row, "cand")->i == cand && !median->null)
+        const struct cell *median = table_cell(runs, row, COMPARE_RUNS_STEP_MEDIAN_NS);
+        if (table_cell(runs, row, COMPARE_RUNS_CAND)->i == cand && !median->null)
             medians[count++] = (double)median->i;
     }
     return count;
@@ -87,20 +87,20 @@ static const char *method_of(struct str word)
 // As judged by the comparison, which may have scaled the candidate and used the history.
 static void take_summary(const struct table *summary, size_t row, struct judgement *judgement)
 {
-    const struct cell *relevant = table_cell(summary, row, "relevant");
-    judgement->verdict = verdict_of(table_cell(summary, row, "verdict")->s);
-    judgement->method = method_of(table_cell(summary, row, "method")->s);
+    const struct cell *relevant = table_cell(summary, row, COMPARE_SUMMARY_RELEVANT);
+    judgement->verdict = verdict_of(table_cell(summary, row, COMPARE_SUMMARY_VERDICT)->s);
+    judgement->method = method_of(table_cell(summary, row, COMPARE_SUMMARY_METHOD)->s);
     judgement->relevant = !relevant->null && relevant->i;
-    judgement->base_ns = time_of(summary, row, "base_step_ns");
-    judgement->cand_ns = time_of(summary, row, "cand_step_ns");
-    judgement->shift_ns = time_of(summary, row, "shift_ns");
-    judgement->shift_share = number_of(summary, row, "shift_share");
-    judgement->low_share = number_of(summary, row, "shift_low_share");
-    judgement->high_share = number_of(summary, row, "shift_high_share");
+    judgement->base_ns = time_of(summary, row, COMPARE_SUMMARY_BASE_STEP_NS);
+    judgement->cand_ns = time_of(summary, row, COMPARE_SUMMARY_CAND_STEP_NS);
+    judgement->shift_ns = time_of(summary, row, COMPARE_SUMMARY_SHIFT_NS);
+    judgement->shift_share = number_of(summary, row, COMPARE_SUMMARY_SHIFT_SHARE);
+    judgement->low_share = number_of(summary, row, COMPARE_SUMMARY_SHIFT_LOW_SHARE);
+    judgement->high_share = number_of(summary, row, COMPARE_SUMMARY_SHIFT_HIGH_SHARE);
     judgement->has_interval = !isnan(judgement->low_share) && !isnan(judgement->high_share);
-    judgement->p_value = number_of(summary, row, "p_value");
-    judgement->threshold_share = number_of(summary, row, "threshold_share");
-    judgement->relevant_from_ns = time_of(summary, row, "relevant_from_ns");
+    judgement->p_value = number_of(summary, row, COMPARE_SUMMARY_P_VALUE);
+    judgement->threshold_share = number_of(summary, row, COMPARE_SUMMARY_THRESHOLD_SHARE);
+    judgement->relevant_from_ns = time_of(summary, row, COMPARE_SUMMARY_RELEVANT_FROM_NS);
     if (judgement->verdict != VERDICT_UNKNOWN)
         judgement->base_missing = judgement->cand_missing = 0;
 }
@@ -408,8 +408,8 @@ static void put_evidence(const struct gate_question *question, const struct judg
 
 static void put_work(const struct table *summary, size_t row, struct buf *out)
 {
-    const struct cell *same = table_cell(summary, row, "same_work");
-    double share = number_of(summary, row, "same_work_share");
+    const struct cell *same = table_cell(summary, row, COMPARE_SUMMARY_SAME_WORK);
+    double share = number_of(summary, row, COMPARE_SUMMARY_SAME_WORK_SHARE);
     if (same->null || same->i)
         return;
     buf_puts(out, "; the sides did different work: operators, shapes and calls match in ");
@@ -502,13 +502,13 @@ static void put_settings(const struct gate_question *question, struct arena *are
     const struct table *settings = report_find(question->pair.report, table_compare_settings.name);
     size_t count = 0;
     for (size_t row = 0; settings && row < settings->row_count; row++) {
-        if (table_cell(settings, row, "cand")->i != question->pair.cand ||
-            !table_cell(settings, row, "differs")->i)
+        if (table_cell(settings, row, COMPARE_SETTINGS_CAND)->i != question->pair.cand ||
+            !table_cell(settings, row, COMPARE_SETTINGS_DIFFERS)->i)
             continue;
         if (count++ < MAX_SETTINGS)
-            buf_printf(
-                out, "%s%s", count == 1 ? "; settings that differ: " : ", ",
-                contributors_clean(table_cell(settings, row, "key")->s, MAX_NAME_BYTES, arena));
+            buf_printf(out, "%s%s", count == 1 ? "; settings that differ: " : ", ",
+                       contributors_clean(table_cell(settings, row, COMPARE_SETTINGS_KEY)->s,
+                                          MAX_NAME_BYTES, arena));
     }
     if (count > MAX_SETTINGS)
         buf_printf(out, " and %zu more", count - MAX_SETTINGS);

@@ -52,7 +52,7 @@ static bool check_reason(struct str reason, struct err *err)
 static bool has_finding(const struct table *findings, struct str id)
 {
     for (size_t row = 0; findings && row < findings->row_count; row++)
-        if (str_equal(table_cell(findings, row, "id")->s, id))
+        if (table_is(findings, row, RUN_FINDINGS_ID, id))
             return true;
     return false;
 }

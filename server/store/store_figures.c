@@ -67,8 +67,8 @@ static bool take_row(struct stmt *insert, struct str run_id, const struct table 
 static bool take_breakdown(struct stmt *insert, struct str run_id, const struct table *table)
 {
     for (size_t row = 0; row < table->row_count; row++) {
-        const struct cell *steps = table_cell(table, row, "steps");
-        if (str_equal(table_cell(table, row, "scope")->s, STR("run_median")))
+        const struct cell *steps = table_cell(table, row, RUN_BREAKDOWN_STEPS);
+        if (table_is(table, row, RUN_BREAKDOWN_SCOPE, STR("run_median")))
             return take_row(insert, run_id, table, row, steps->null ? 1 : steps->i);
     }
     return true;
@@ -90,7 +90,7 @@ static bool set_words(struct db *db, struct str run_id, const struct report *rep
                       struct err *err)
 {
     const struct table *summary = report_find(report, table_run_summary.name);
-    static const char *const columns[] = {"gpu", "worst_quality"};
+    static const unsigned columns[] = {RUN_SUMMARY_GPU, RUN_SUMMARY_WORST_QUALITY};
     struct stmt stmt =
         sql_begin(db, "UPDATE stored_run SET gpu = ?, worst_quality = ? WHERE id = ?", err);
     for (size_t i = 0; i < 2; i++) {

@@ -6,6 +6,7 @@
 #include "analysis/report/tables.h"
 #include "server/base/pipeline.h"
 #include "server/store/store.h"
+#include "tests/named_cell.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -132,8 +133,8 @@ static bool add_call(const struct plan *plan, int64_t rank, int64_t step, int64_
 {
     const struct table *steps = report_find(report, "steps");
     size_t row_index = (size_t)step;
-    int64_t room_ns = table_cell(steps, row_index, "window_ns")->i / plan->calls;
-    int64_t at_ns = table_cell(steps, row_index, "begin_ns")->i + room_ns * call;
+    int64_t room_ns = named_cell(steps, row_index, "window_ns")->i / plan->calls;
+    int64_t at_ns = named_cell(steps, row_index, "begin_ns")->i + room_ns * call;
     int64_t begin_ns = at_ns + begin_of(rank, step, call);
     int64_t duration_ns = duration_of(plan, rank, step, call);
     int64_t comm_ns = begin_ns / 4, host_ns = begin_ns / 50;
@@ -144,7 +145,7 @@ static bool add_call(const struct plan *plan, int64_t rank, int64_t step, int64_
         cell_i64(call >= TENSOR_CALLS),
         cell_null(),
         cell_null(),
-        *table_cell(steps, row_index, "step"),
+        *named_cell(steps, row_index, "step"),
         cell_i64(begin_ns),
         cell_i64(duration_ns),
         cell_i64(duration_ns / 2),

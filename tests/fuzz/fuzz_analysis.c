@@ -7,6 +7,8 @@
 #include "analysis/analysis.h"
 #include "analysis/compare/compare.h"
 #include "analysis/names/parts.h"
+#include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <stdlib.h>
 
@@ -20,12 +22,12 @@ static void check(bool holds)
         abort();
 }
 
-static void check_parts(const struct report *report, const char *name)
+static void check_parts(const struct report *report, const struct table_desc *desc, unsigned times)
 {
-    const struct table *table = report_find(report, name);
+    const struct table *table = report_find(report, desc->name);
     for (size_t i = 0; table && i < table->row_count; i++) {
-        struct parts parts = parts_read(table, i);
-        check(parts_window_ns(&parts) == table_cell(table, i, "window_ns")->i);
+        struct parts parts = parts_read(table, i, times);
+        check(parts_window_ns(&parts) == named_cell(table, i, "window_ns")->i);
         check(parts.total_comm_ns >= parts.bar_ns[BAR_EXPOSED_COMM]);
         for (int b = 0; b < BAR_COUNT; b++)
             check(parts.bar_ns[b] >= 0);
@@ -38,8 +40,8 @@ static void check_kernels(const struct report *report)
     const struct table *breakdown = report_find(report, "breakdown");
     int64_t owned_ns = 0;
     for (size_t i = 0; kernels && i < kernels->row_count; i++)
-        owned_ns += table_cell(kernels, i, "owned_ns")->i;
-    check(!kernels || owned_ns == table_cell(breakdown, 0, "busy_ns")->i);
+        owned_ns += named_cell(kernels, i, "owned_ns")->i;
+    check(!kernels || owned_ns == named_cell(breakdown, 0, "busy_ns")->i);
 }
 
 // Live memory sums to the peak, and copies own the exposed memory time.
@@ -50,24 +52,24 @@ static void check_memory(const struct report *report)
     int64_t bytes = 0;
     for (size_t i = 0; memory && i < memory->row_count; i++)
         bytes =
-            (int64_t)((uint64_t)bytes + (uint64_t)table_cell(memory, i, "peak_allocated_bytes")->i);
+            (int64_t)((uint64_t)bytes + (uint64_t)named_cell(memory, i, "peak_allocated_bytes")->i);
     for (size_t i = 0; peaks && i < peaks->row_count; i++)
-        bytes = (int64_t)((uint64_t)bytes - (uint64_t)table_cell(peaks, i, "bytes")->i);
+        bytes = (int64_t)((uint64_t)bytes - (uint64_t)named_cell(peaks, i, "bytes")->i);
     check(bytes == 0);
     const struct table *copies = report_find(report, "copies");
     const struct table *breakdown = report_find(report, "breakdown");
     int64_t owned_ns = 0;
     for (size_t i = 0; copies && i < copies->row_count; i++)
-        owned_ns += table_cell(copies, i, "exposed_ns")->i;
-    check(!copies || owned_ns == table_cell(breakdown, 0, "exposed_memory_ns")->i);
+        owned_ns += named_cell(copies, i, "exposed_ns")->i;
+    check(!copies || owned_ns == named_cell(breakdown, 0, "exposed_memory_ns")->i);
 }
 
 static int64_t sum_of(const struct table *table, const char *level, const char *column)
 {
     int64_t sum = 0;
     for (size_t i = 0; i < table->row_count; i++)
-        if (str_equal(table_cell(table, i, "level")->s, str_of(level)))
-            sum += table_cell(table, i, column)->i;
+        if (str_equal(named_cell(table, i, "level")->s, str_of(level)))
+            sum += named_cell(table, i, column)->i;
     return sum;
 }
 
@@ -83,17 +85,17 @@ static void compare_with_itself(const struct report *run, const struct report *r
         return;
     const struct table *fall = report_find(&report, "compare_waterfall");
     const struct table *summary = report_find(&report, "compare_summary");
-    int64_t mean_ns = table_cell(summary, 0, "base_mean_ns")->i;
+    int64_t mean_ns = named_cell(summary, 0, "base_mean_ns")->i;
     check(sum_of(fall, "bar", "base_ns") == mean_ns);
     check(sum_of(fall, "category", "base_ns") == mean_ns);
     check(sum_of(fall, "op", "base_ns") == mean_ns);
     check(sum_of(fall, "shape", "cand_ns") == mean_ns);
     check(sum_of(fall, "kernel", "cand_ns") == mean_ns);
     for (size_t i = 0; i < fall->row_count; i++)
-        check(table_cell(fall, i, "delta_ns")->i == 0);
+        check(named_cell(fall, i, "delta_ns")->i == 0);
     const struct table *modules = report_find(&report, "compare_modules");
     for (size_t i = 0; modules && i < modules->row_count; i++)
-        check(table_cell(modules, i, "delta_ns")->i == 0);
+        check(named_cell(modules, i, "delta_ns")->i == 0);
 }
 
 // A saved report loads unchanged.
@@ -134,14 +136,14 @@ static void analyse(const struct trace *trace, const struct analysis_options *op
         return;
     check(analysis_json_trace(&report, &json, &err));
     buf_free(&json);
-    check_parts(&report, "breakdown");
-    check_parts(&report, "steps");
+    check_parts(&report, &table_breakdown, BREAKDOWN_TIMES);
+    check_parts(&report, &table_steps, STEPS_TIMES);
     check_kernels(&report);
     check_memory(&report);
     check_saved(&report, arena);
     if (!analyse_reports(ranks, 2, &run, &err))
         return;
-    check_parts(&run, "ranks");
+    check_parts(&run, &table_run_ranks, RUN_RANKS_TIMES);
     compare_with_itself(&run, &report, arena);
 }
 

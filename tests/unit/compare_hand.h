@@ -5,6 +5,7 @@
 
 #include "analysis/compare/compare.h"
 #include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -110,8 +111,8 @@ static inline int64_t bench_sum(const struct report *rank, const char *bar)
     const struct table *parts = report_find(rank, "parts");
     int64_t sum = 0;
     for (size_t i = 0; parts && i < parts->row_count; i++)
-        if (str_equal(table_cell(parts, i, "bar")->s, str_of(bar)))
-            sum += table_cell(parts, i, "owned_ns")->i;
+        if (str_equal(named_cell(parts, i, "bar")->s, str_of(bar)))
+            sum += named_cell(parts, i, "owned_ns")->i;
     return sum;
 }
 
@@ -179,24 +180,24 @@ static inline void bench_check_sums(const struct bench *bench)
     for (size_t l = 0; l < sizeof levels / sizeof *levels; l++) {
         int64_t sum = 0;
         for (size_t i = 0; i < fall->row_count; i++)
-            if (str_equal(table_cell(fall, i, "level")->s, str_of(levels[l])))
-                sum += table_cell(fall, i, "delta_ns")->i;
+            if (str_equal(named_cell(fall, i, "level")->s, str_of(levels[l])))
+                sum += named_cell(fall, i, "delta_ns")->i;
         int64_t expected = 0;
         for (size_t i = 0; i < summary->row_count; i++)
-            expected += table_cell(summary, i, "delta_mean_ns")->i;
+            expected += named_cell(summary, i, "delta_mean_ns")->i;
         assert_int_equal(sum, expected);
     }
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         memset(below, 0, (fall->row_count + 1) * sizeof *below);
         for (size_t i = 0; i < fall->row_count; i++) {
-            const struct cell *parent = table_cell(fall, i, "parent");
-            assert_int_equal(table_cell(fall, i, "id")->i, i + 1);
+            const struct cell *parent = named_cell(fall, i, "parent");
+            assert_int_equal(named_cell(fall, i, "id")->i, i + 1);
             if (!parent->null)
-                below[parent->i] += table_cell(fall, i, columns[c])->i;
+                below[parent->i] += named_cell(fall, i, columns[c])->i;
         }
         for (size_t i = 0; i < fall->row_count; i++)
-            if (!str_equal(table_cell(fall, i, "level")->s, STR("kernel")))
-                assert_int_equal(below[i + 1], table_cell(fall, i, columns[c])->i);
+            if (!str_equal(named_cell(fall, i, "level")->s, STR("kernel")))
+                assert_int_equal(below[i + 1], named_cell(fall, i, columns[c])->i);
     }
     test_free(below);
 }
@@ -214,9 +215,9 @@ static inline size_t bench_find(const struct bench *bench, const char *level, co
 {
     const struct table *fall = bench_table(bench, "compare_waterfall");
     for (size_t i = 0; i < fall->row_count; i++) {
-        const struct cell *cell = table_cell(fall, i, column);
+        const struct cell *cell = named_cell(fall, i, column);
         bool same = text ? !cell->null && str_equal(cell->s, str_of(text)) : cell->null;
-        if (same && str_equal(table_cell(fall, i, "level")->s, str_of(level)))
+        if (same && str_equal(named_cell(fall, i, "level")->s, str_of(level)))
             return i;
     }
     fail_msg("no row of level %s with %s = %s", level, column, text ? text : "null");
@@ -228,7 +229,7 @@ static inline const struct cell *bench_cell(const struct bench *bench, const cha
 {
     const struct table *found = bench_table(bench, table);
     assert_true(row < found->row_count);
-    return table_cell(found, row, column);
+    return named_cell(found, row, column);
 }
 
 static inline int64_t bench_i64(const struct bench *bench, const char *table, size_t row,

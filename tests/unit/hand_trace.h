@@ -6,6 +6,7 @@
 #include "analysis/analysis.h"
 #include "analysis/facts/facts.h"
 #include "ingest/trace/trace_builder.h"
+#include "tests/named_cell.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -163,7 +164,7 @@ static inline const struct cell *hand_cell(const struct hand *hand, const char *
     const struct table *found = report_find(&hand->report, table);
     assert_non_null(found);
     assert_true(row < found->row_count);
-    return table_cell(found, row, column);
+    return named_cell(found, row, column);
 }
 
 static inline int64_t hand_i64(const struct hand *hand, const char *table, size_t row,

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "tests/named_cell.h"
 #include "tests/unit/comm_job.h"
 
 #define OFFSET_NS 20000 // accuracy of the clocks found
@@ -57,13 +58,13 @@ static inline int64_t cell(const struct solved *solved, const char *table, size_
     const struct table *found = report_find(&solved->report, table);
     assert_non_null(found);
     assert_true(row < found->row_count);
-    return table_cell(found, row, column)->i;
+    return named_cell(found, row, column)->i;
 }
 
 static inline struct str text(const struct solved *solved, const char *table, size_t row,
                               const char *column)
 {
-    const struct cell *found = table_cell(report_find(&solved->report, table), row, column);
+    const struct cell *found = named_cell(report_find(&solved->report, table), row, column);
     return found->null ? STR("") : found->s;
 }
 
@@ -97,7 +98,7 @@ static inline int64_t sum(const struct solved *solved, const char *table, const 
     const struct table *found = report_find(&solved->report, table);
     int64_t total = 0;
     for (size_t i = 0; found && i < found->row_count; i++)
-        total += table_cell(found, i, column)->i;
+        total += named_cell(found, i, column)->i;
     return total;
 }
 

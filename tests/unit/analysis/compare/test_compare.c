@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparisons of repeats and candidates: verdict, settings, modules, ranks, memory, communication,
 // findings, and what is refused.
+#include "tests/named_cell.h"
 #include "tests/unit/compare_hand.h"
 
 #define SUMMARY "compare_summary"
@@ -201,10 +202,10 @@ static void a_run_against_itself_differs_in_nothing(void **state)
     assert_int_equal(bench_i64(&bench, SUMMARY, 0, "delta_mean_ns"), 0);
     const struct table *fall = bench_table(&bench, "compare_waterfall");
     for (size_t i = 0; i < fall->row_count; i++) {
-        assert_int_equal(table_cell(fall, i, "delta_ns")->i, 0);
-        assert_int_equal(table_cell(fall, i, "calls_effect_ns")->i, 0);
-        assert_int_equal(table_cell(fall, i, "relevant")->i, 0);
-        assert_true(str_equal(table_cell(fall, i, "verdict")->s, STR("within noise")));
+        assert_int_equal(named_cell(fall, i, "delta_ns")->i, 0);
+        assert_int_equal(named_cell(fall, i, "calls_effect_ns")->i, 0);
+        assert_int_equal(named_cell(fall, i, "relevant")->i, 0);
+        assert_true(str_equal(named_cell(fall, i, "verdict")->s, STR("within noise")));
     }
     bench_end(&bench);
 }

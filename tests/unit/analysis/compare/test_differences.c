@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Small cases in which other trace tools are known to give another figure, worked out by hand.
 // Cases of a single analysis are in its own test.
+#include "tests/named_cell.h"
 #include "tests/unit/hand_trace.h"
 
 static void a_kernels_mean_is_that_of_its_calls(void **state)
@@ -13,9 +14,9 @@ static void a_kernels_mean_is_that_of_its_calls(void **state)
     hand_kernel(&hand, "gemm", 1, 200, 60);
     hand_analyse(&hand);
     const struct table *kernels = report_find(&hand.report, "kernels");
-    assert_int_equal(table_cell(kernels, 0, "calls")->i, 3);
-    assert_int_equal(table_cell(kernels, 0, "total_ns")->i, 90);
-    assert_true(table_cell(kernels, 0, "mean_ns")->f == 30.0);
+    assert_int_equal(named_cell(kernels, 0, "calls")->i, 3);
+    assert_int_equal(named_cell(kernels, 0, "total_ns")->i, 90);
+    assert_true(named_cell(kernels, 0, "mean_ns")->f == 30.0);
     hand_end(&hand);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The waterfall: each rung of its ladder, sums at every level, and edges.
+#include "tests/named_cell.h"
 #include "tests/unit/compare_hand.h"
 
 #include "analysis/names/op_alias.h"
@@ -390,7 +391,7 @@ static void every_candidate_has_rows_of_its_own(void **state)
     const struct table *fall = bench_table(&bench, FALL);
     size_t half = fall->row_count / 2;
     for (size_t i = 0; i < fall->row_count; i++)
-        assert_int_equal(table_cell(fall, i, "cand")->i, i < half ? 1 : 2);
+        assert_int_equal(named_cell(fall, i, "cand")->i, i < half ? 1 : 2);
     assert_int_equal(bench_i64(&bench, FALL, half, "delta_ns"), 20);
     assert_int_equal(bench_i64(&bench, "compare_summary", 1, "delta_ns"), 20);
     bench_end(&bench);
@@ -456,10 +457,10 @@ static void rows_are_not_tested_when_neither_step_nor_bar_differs(void **state)
     bench_compare(&bench);
     const struct table *fall = bench_table(&bench, FALL);
     for (size_t i = 0; i < fall->row_count; i++) {
-        bool bar = str_equal(table_cell(fall, i, "level")->s, STR("bar"));
-        assert_false(table_cell(fall, i, "relevant")->i);
-        assert_true(bar || table_cell(fall, i, "p_value")->null);
-        assert_false(str_equal(table_cell(fall, i, "verdict")->s, STR("significant")));
+        bool bar = str_equal(named_cell(fall, i, "level")->s, STR("bar"));
+        assert_false(named_cell(fall, i, "relevant")->i);
+        assert_true(bar || named_cell(fall, i, "p_value")->null);
+        assert_false(str_equal(named_cell(fall, i, "verdict")->s, STR("significant")));
     }
     bench_end(&bench);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Clocks linked by sends, or not at all, that drift or were set; and exposed time by its place.
+#include "tests/named_cell.h"
 #include "tests/unit/solved_job.h"
 
 #include <math.h>
@@ -52,8 +53,8 @@ static void ranks_that_nothing_joins_are_not_compared(void **state)
     const struct table *waits = report_find(&solved.report, "comm_waits");
     for (size_t i = 0; i < waits->row_count; i++) {
         bool sends = str_equal(text(&solved, "comm_waits", i, "kind"), STR("send_recv"));
-        assert_int_equal(table_cell(waits, i, "wait_ns")->null, sends);
-        assert_int_equal(table_cell(waits, i, "exposed_transfer_ns")->null, sends);
+        assert_int_equal(named_cell(waits, i, "wait_ns")->null, sends);
+        assert_int_equal(named_cell(waits, i, "exposed_transfer_ns")->null, sends);
     }
     assert_int_equal(solved.comm.ranks[0].steady.apart_calls, 3);
     assert_true(solved.comm.ranks[0].steady.apart_ns > 0);
@@ -74,7 +75,7 @@ static void check_drifts(const struct solved *solved, const double *ppm)
 {
     const struct table *clocks = report_find(&solved->report, "clocks");
     for (size_t r = 0; r < clocks->row_count; r++) {
-        double found = table_cell(clocks, r, "drift_ppm")->f;
+        double found = named_cell(clocks, r, "drift_ppm")->f;
         if (!(fabs(found - ppm[r]) <= (ppm[r] != 0)))
             fail_msg("found a drift of %g ppm of rank %zu, expected %g", found, r, ppm[r]);
     }

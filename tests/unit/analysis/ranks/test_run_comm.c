@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Collectives of jobs whose truth is known: matches, clocks, waits, and who made the others wait.
+#include "tests/named_cell.h"
 #include "tests/unit/solved_job.h"
 
 static void clocks_and_waits_are_those_of_the_job(void **state)
@@ -339,12 +340,12 @@ static void blame_passes_to_who_kept_a_late_rank_waiting(void **state)
     solve(&solved);
     const struct table *table = report_find(&solved.report, "lateness");
     for (size_t i = 0; i < table->row_count; i++) {
-        if (table_cell(table, i, "rank")->i != 2)
+        if (named_cell(table, i, "rank")->i != 2)
             continue;
-        assert_true(table_cell(table, i, "late_calls")->i >= 5);
-        assert_text(table_cell(table, i, "reason")->s, "communication");
-        assert_true(table_cell(table, i, "lateness_ns")->i > MS);
-        assert_true(20 * table_cell(table, i, "caused_wait_ns")->i <
+        assert_true(named_cell(table, i, "late_calls")->i >= 5);
+        assert_text(named_cell(table, i, "reason")->s, "communication");
+        assert_true(named_cell(table, i, "lateness_ns")->i > MS);
+        assert_true(20 * named_cell(table, i, "caused_wait_ns")->i <
                     cell(&solved, "lateness", 0, "caused_wait_ns"));
     }
     end(&solved);
@@ -542,7 +543,7 @@ static void tokens_of_ever_other_sizes_are_one_row(void **state)
         assert_true(run_waits_add(&solved.comm, &solved.report, err));
         const struct table *waits = report_find(&solved.report, "comm_waits");
         assert_int_equal(waits->row_count, sizes == 8 ? 8 : 1);
-        assert_int_equal(table_cell(waits, 0, "bytes")->null, sizes > 8);
+        assert_int_equal(named_cell(waits, 0, "bytes")->null, sizes > 8);
         assert_int_equal(sum(&solved, "comm_waits", "calls"), sizes);
         end(&solved);
     }

@@ -2,6 +2,7 @@
 // Strategies recognized from handmade calls, and bubbles worked out by hand.
 #include "analysis/ranks/strategy.h"
 #include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -164,7 +165,7 @@ static const struct cell *cell_of(const struct job *job, const char *table, size
     const struct table *found = report_find(&job->report, table);
     assert_non_null(found);
     assert_true(row < found->row_count);
-    return table_cell(found, row, column);
+    return named_cell(found, row, column);
 }
 
 static void tell(struct job *job)
@@ -183,7 +184,7 @@ static size_t row_of(const struct job *job, const char *dimension)
 {
     const struct table *table = report_find(&job->report, "strategy");
     for (size_t row = 0; row < table->row_count; row++)
-        if (strcmp(table_cell(table, row, "dimension")->s.at, dimension) == 0)
+        if (strcmp(named_cell(table, row, "dimension")->s.at, dimension) == 0)
             return row;
     fail_msg("no row %s", dimension);
     return 0;
@@ -504,10 +505,10 @@ static void ranks_that_send_in_a_row_are_a_pipeline(void **state)
     const struct table *table = report_find(&job.report, "pipeline");
     assert_int_equal(table->row_count, 4);
     for (size_t s = 0; s < 4; s++) {
-        assert_int_equal(table_cell(table, s, "stage")->i, s);
-        assert_int_equal(table_cell(table, s, "ranks")->s.at[0], '0' + (int)s);
-        assert_true(fabs(table_cell(table, s, "ideal_share")->f - 3.0 / 11) < 1e-12);
-        assert_true(table_cell(table, s, "interval_ns")->null); // no passes were recorded
+        assert_int_equal(named_cell(table, s, "stage")->i, s);
+        assert_int_equal(named_cell(table, s, "ranks")->s.at[0], '0' + (int)s);
+        assert_true(fabs(named_cell(table, s, "ideal_share")->f - 3.0 / 11) < 1e-12);
+        assert_true(named_cell(table, s, "interval_ns")->null); // no passes were recorded
     }
     job_end(&job);
 }
@@ -562,7 +563,7 @@ static void one_turn_of_the_passes_does_not_tell_micro_batches_of_a_pipeline(voi
     assert_overall(&job, "PP4");
     const struct table *strategy = report_find(&job.report, "strategy");
     for (size_t i = 0; i < strategy->row_count; i++)
-        assert_string_not_equal(table_cell(strategy, i, "dimension")->s.at, "micro_batches");
+        assert_string_not_equal(named_cell(strategy, i, "dimension")->s.at, "micro_batches");
     job_end(&job);
 }
 

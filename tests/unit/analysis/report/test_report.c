@@ -2,12 +2,15 @@
 // Reports keep their rows, write them as JSON, and survive being saved, damaged and loaded.
 #include "analysis/analysis.h"
 #include "analysis/compare/compare.h"
-#include "analysis/report/report.h"
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 
 static const struct column fruit_columns[] = {
@@ -50,8 +53,8 @@ static void rows_are_found_by_table_and_column(void **state)
     add_fruit(&report);
     const struct table *table = report_find(&report, "fruit");
     assert_int_equal(table->row_count, 2);
-    assert_int_equal(table_cell(table, 1, "count")->i, INT64_MAX);
-    assert_true(table_cell(table, 1, "name")->null);
+    assert_int_equal(named_cell(table, 1, "count")->i, INT64_MAX);
+    assert_true(named_cell(table, 1, "name")->null);
     assert_null(report_find(&report, "stones"));
     assert_int_equal(table_column(&fruit, "weight"), 2);
     assert_int_equal(table_column(&fruit, "stone"), -1);
@@ -291,6 +294,49 @@ static void a_report_with_any_byte_changed_does_no_harm(void **state)
     arena_free(&arena);
 }
 
+static void a_row_is_filled_in_any_order_and_the_rest_is_null(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    struct row row = {.desc = &table_step_stats};
+    struct err err;
+    row_f64(&row, STEP_STATS_DISTRIBUTION + DISTRIBUTION_MEAN_NS, NAN);
+    row_i64(&row, STEP_STATS_COUNT, 3);
+    row_word(&row, STEP_STATS_METRIC, "step");
+    assert_true(row_end(&row, &report, &err));
+    const struct table *table = report_find(&report, "step_stats");
+    assert_true(table_is(table, 0, STEP_STATS_METRIC, STR("step")));
+    assert_int_equal(table_i64(table, 0, STEP_STATS_COUNT, -1), 3);
+    assert_int_equal(table_i64(table, 0, STEP_STATS_MIN_NS, -1), -1);
+    assert_true(table_f64(table, 0, STEP_STATS_MEAN_NS, 5) == 5);
+    assert_int_equal(table_text(table, 0, STEP_STATS_CI_NOTE).len, 0);
+    assert_false(table_is(table, 0, STEP_STATS_CI_NOTE, STR("")));
+    assert_int_equal(STEP_STATS_MEAN_NS - STEP_STATS_DISTRIBUTION, DISTRIBUTION_MEAN_NS);
+    arena_free(&arena);
+}
+
+static void a_row_takes_over_columns_of_the_same_names(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    struct row trust = {.desc = &table_quality}, row = {.desc = &table_run_quality};
+    struct err err;
+    row_i64(&trust, QUALITY_COUNT, 7);
+    row_word(&trust, QUALITY_EFFECT, "none");
+    assert_true(row_end(&trust, &report, &err));
+    row_copy(&row, RUN_QUALITY_TRUST, &report.tables[0], 0, QUALITY_TRUST);
+    struct cell cells[TABLE_MAX_COLUMNS];
+    row_put(&row, cells);
+    assert_true(cells[column_place(row.desc, RUN_QUALITY_RANK)].null);
+    assert_int_equal(cells[column_place(row.desc, RUN_QUALITY_COUNT)].i, 7);
+    assert_true(str_equal(cells[column_place(row.desc, RUN_QUALITY_EFFECT)].s, STR("none")));
+    arena_free(&arena);
+}
+
 static void every_table_has_a_name_and_every_column_a_definition(void **state)
 {
     (void)state;
@@ -299,6 +345,7 @@ static void every_table_has_a_name_and_every_column_a_definition(void **state)
         for (size_t t = 0; lists[l][t]; t++) {
             const struct table_desc *desc = lists[l][t];
             assert_true(t < REPORT_MAX_TABLES);
+            assert_true(desc->number > 0);
             assert_true(desc->column_count <= TABLE_MAX_COLUMNS);
             assert_non_null(strrchr(desc->help, '.'));
             for (unsigned c = 0; c < desc->column_count; c++) {
@@ -321,6 +368,8 @@ int main(void)
         cmocka_unit_test(tables_and_columns_that_nobody_knows_are_left_out),
         cmocka_unit_test(a_report_cut_at_any_byte_is_refused),
         cmocka_unit_test(a_report_with_any_byte_changed_does_no_harm),
+        cmocka_unit_test(a_row_is_filled_in_any_order_and_the_rest_is_null),
+        cmocka_unit_test(a_row_takes_over_columns_of_the_same_names),
         cmocka_unit_test(every_table_has_a_name_and_every_column_a_definition),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

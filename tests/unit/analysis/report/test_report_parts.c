@@ -3,6 +3,7 @@
 #include "analysis/analysis.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -107,7 +108,7 @@ static void long_texts_make_short_parts(void **state)
     int fd = send_all(w);
     assert_true(receive(w, fd, &all, REPORT_PART_BYTES));
     assert_int_equal(report_find(&all, "environment")->row_count, ROWS);
-    assert_memory_equal(table_cell(&all.tables[0], ROWS - 1, "value")->s.at, text, TEXT_BYTES);
+    assert_memory_equal(named_cell(&all.tables[0], ROWS - 1, "value")->s.at, text, TEXT_BYTES);
     free(text);
     close(fd);
 }

@@ -4,6 +4,7 @@
 #include "analysis/report/quality.h"
 #include "analysis/report/table_limit.h"
 #include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,10 +81,10 @@ static void the_largest_tables_are_cut_and_the_trust_report_says_so(void **state
     assert_true(kernels > 0 && kernels < 5000 && ops > 0 && ops < 9000);
     assert_int_equal(quality_count(&r->report, QUALITY_ROWS_LEFT_OUT), 14000 - kernels - ops);
     const struct table *quality = report_find(&r->report, "quality");
-    assert_non_null(strstr(table_cell(quality, 0, "detail")->s.at, "kernels keeps "));
-    assert_non_null(strstr(table_cell(quality, 0, "detail")->s.at, "--max-tables"));
+    assert_non_null(strstr(named_cell(quality, 0, "detail")->s.at, "kernels keeps "));
+    assert_non_null(strstr(named_cell(quality, 0, "detail")->s.at, "--max-tables"));
     const struct table *summary = report_find(&r->report, "summary");
-    assert_string_equal(table_cell(summary, 0, "worst_quality")->s.at, "warning");
+    assert_string_equal(named_cell(summary, 0, "worst_quality")->s.at, "warning");
 }
 
 static void a_run_says_it_of_no_rank(void **state)
@@ -93,8 +94,8 @@ static void a_run_says_it_of_no_rank(void **state)
     assert_true(table_limit(&r->report, 50000, &table_run_quality, &r->err));
     const struct table *quality = report_find(&r->report, "quality");
     assert_int_equal(quality->row_count, 1);
-    assert_true(table_cell(quality, 0, "rank")->null);
-    assert_int_equal(table_cell(quality, 0, "count")->i, 5000 - rows_of(r, "kernels"));
+    assert_true(named_cell(quality, 0, "rank")->null);
+    assert_int_equal(named_cell(quality, 0, "count")->i, 5000 - rows_of(r, "kernels"));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -4,6 +4,7 @@
 #include "analysis/run/findings_run.h"
 #include "analysis/ranks/run_links.h"
 #include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <stdarg.h>
 #include <stddef.h>
@@ -105,8 +106,8 @@ static const struct cell *cell_of(const struct hand_run *run, const char *rule, 
 {
     const struct table *found = report_find(&run->report, "findings");
     for (size_t i = 0; i < count(run); i++)
-        if (str_equal(table_cell(found, i, "rule")->s, str_of(rule)))
-            return table_cell(found, i, column);
+        if (str_equal(named_cell(found, i, "rule")->s, str_of(rule)))
+            return named_cell(found, i, column);
     fail_msg("%s is silent", rule);
     return NULL;
 }

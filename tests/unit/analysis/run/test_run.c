@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks become a run, and two runs a waterfall that sums exactly at every level.
+#include "tests/named_cell.h"
 #include "tests/unit/hand_trace.h"
 
 #include "analysis/compare/compare.h"
@@ -96,7 +97,7 @@ static const struct cell *cell_of(const struct report *report, const char *table
     const struct table *found = report_find(report, table);
     assert_non_null(found);
     assert_true(row < found->row_count);
-    return table_cell(found, row, column);
+    return named_cell(found, row, column);
 }
 
 static int64_t i64_of(const struct report *report, const char *table, size_t row,
@@ -165,11 +166,11 @@ static void settings_and_missing_ranks_are_those_of_the_run(void **state)
     join_crew(&crew);
     const struct table *settings = report_find(&crew.report, "environment");
     assert_int_equal(settings->row_count, 4); // from the file and derived, each once
-    assert_int_equal(table_cell(settings, 0, "ranks")->i, 3);
+    assert_int_equal(named_cell(settings, 0, "ranks")->i, 3);
     const struct table *quality = report_find(&crew.report, "quality");
-    assert_true(str_equal(table_cell(quality, 0, "item")->s, STR("missing_ranks")));
-    assert_true(table_cell(quality, 0, "rank")->null);
-    assert_int_equal(table_cell(quality, 0, "count")->i, 1);
+    assert_true(str_equal(named_cell(quality, 0, "item")->s, STR("missing_ranks")));
+    assert_true(named_cell(quality, 0, "rank")->null);
+    assert_int_equal(named_cell(quality, 0, "count")->i, 1);
     end_crew(&crew);
 }
 
@@ -216,9 +217,9 @@ static int64_t sum_below(const struct table *fall, int64_t id, const char *colum
 {
     int64_t sum = 0;
     for (size_t i = 0; i < fall->row_count; i++) {
-        const struct cell *parent = table_cell(fall, i, "parent");
+        const struct cell *parent = named_cell(fall, i, "parent");
         if (!parent->null && parent->i == id)
-            sum += table_cell(fall, i, column)->i;
+            sum += named_cell(fall, i, column)->i;
     }
     return sum;
 }
@@ -230,18 +231,18 @@ static void check_sums(const struct table *fall)
                                           "base_total_ns", "cand_total_ns", "base_calls"};
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
         for (size_t i = 0; i < fall->row_count; i++)
-            if (!str_equal(table_cell(fall, i, "level")->s, STR("kernel")))
-                assert_int_equal(sum_below(fall, table_cell(fall, i, "id")->i, columns[c]),
-                                 table_cell(fall, i, columns[c])->i);
+            if (!str_equal(named_cell(fall, i, "level")->s, STR("kernel")))
+                assert_int_equal(sum_below(fall, named_cell(fall, i, "id")->i, columns[c]),
+                                 named_cell(fall, i, columns[c])->i);
 }
 
 static size_t find_row(const struct table *fall, const char *match, const char *op)
 {
     for (size_t i = 0; i < fall->row_count; i++) {
-        const struct cell *own = table_cell(fall, i, "op");
+        const struct cell *own = named_cell(fall, i, "op");
         bool same = op ? !own->null && str_equal(own->s, str_of(op)) : own->null;
-        if (same && str_equal(table_cell(fall, i, "level")->s, STR("op")) &&
-            str_equal(table_cell(fall, i, "match")->s, str_of(match)))
+        if (same && str_equal(named_cell(fall, i, "level")->s, STR("op")) &&
+            str_equal(named_cell(fall, i, "match")->s, str_of(match)))
             return i;
     }
     fail_msg("no row %s %s", match, op ? op : "(no operator)");
@@ -295,18 +296,18 @@ static void a_waterfall_sums_exactly_and_matches_by_operator_first(void **state)
     check_sums(fall);
     int64_t delta_ns = 0;
     for (size_t i = 0; i < fall->row_count; i++)
-        if (str_equal(table_cell(fall, i, "level")->s, STR("bar")))
-            delta_ns += table_cell(fall, i, "delta_ns")->i;
+        if (str_equal(named_cell(fall, i, "level")->s, STR("bar")))
+            delta_ns += named_cell(fall, i, "delta_ns")->i;
     assert_int_equal(delta_ns, i64_of(&report, "compare_summary", 0, "delta_mean_ns"));
     size_t mm = find_row(fall, "op", "aten::mm");
-    assert_int_equal(table_cell(fall, mm, "base_total_ns")->i, 4 * 1501); // four steady steps
-    assert_int_equal(table_cell(fall, mm, "cand_total_ns")->i, 6 * 800);
-    assert_true(str_equal(table_cell(fall, mm, "base_kernel")->s, STR("nvjet_a")));
-    assert_true(str_equal(table_cell(fall, mm, "cand_kernel")->s, STR("Cijk_A")));
+    assert_int_equal(named_cell(fall, mm, "base_total_ns")->i, 4 * 1501); // four steady steps
+    assert_int_equal(named_cell(fall, mm, "cand_total_ns")->i, 6 * 800);
+    assert_true(str_equal(named_cell(fall, mm, "base_kernel")->s, STR("nvjet_a")));
+    assert_true(str_equal(named_cell(fall, mm, "cand_kernel")->s, STR("Cijk_A")));
     size_t softmax = find_row(fall, "kernel", NULL);
-    assert_int_equal(table_cell(fall, softmax, "delta_ns")->i, 3);
+    assert_int_equal(named_cell(fall, softmax, "delta_ns")->i, 3);
     size_t rest = find_row(fall, "category", NULL); // aten::mul against aten::sub
-    assert_true(str_equal(table_cell(fall, rest, "category")->s, STR("elementwise")));
+    assert_true(str_equal(named_cell(fall, rest, "category")->s, STR("elementwise")));
     find_row(fall, "unmatched", "my::op");
     find_row(fall, "unmatched", NULL); // flash_attn_fwd
     end_crew(&base);
@@ -324,14 +325,14 @@ static void a_run_compared_with_itself_differs_in_nothing(void **state)
     compare_crews(&crew, &crew, &report);
     const struct table *fall = report_find(&report, "compare_waterfall");
     for (size_t i = 0; i < fall->row_count; i++) {
-        assert_int_equal(table_cell(fall, i, "delta_ns")->i, 0);
-        assert_int_equal(table_cell(fall, i, "calls_effect_ns")->i, 0);
+        assert_int_equal(named_cell(fall, i, "delta_ns")->i, 0);
+        assert_int_equal(named_cell(fall, i, "calls_effect_ns")->i, 0);
     }
     assert_true(cell_of(&report, "compare_summary", 0, "speedup")->f == 1);
     assert_true(cell_of(&report, "compare_summary", 0, "matched_share")->f == 1);
     const struct table *settings = report_find(&report, "compare_settings");
     for (size_t i = 0; i < settings->row_count; i++)
-        assert_false(table_cell(settings, i, "differs")->i);
+        assert_false(named_cell(settings, i, "differs")->i);
     end_crew(&crew);
 }
 

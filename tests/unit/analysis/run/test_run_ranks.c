@@ -4,6 +4,7 @@
 // labels: threads
 #include "analysis/analysis.h"
 #include "analysis/report/tables.h"
+#include "tests/named_cell.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -160,7 +161,7 @@ static const struct cell *cell_of(const struct ranks *ranks, const char *table, 
     const struct table *found = report_find(&ranks->run, table);
     assert_non_null(found);
     assert_true(row < found->row_count);
-    return table_cell(found, row, column);
+    return named_cell(found, row, column);
 }
 
 static void expect_i64(const struct ranks *ranks, const char *table, size_t row, const char *column,
@@ -184,8 +185,8 @@ static double efficiency_of(const struct ranks *ranks, const char *metric)
 {
     const struct table *table = report_find(&ranks->run, "efficiency");
     for (size_t i = 0; table && i < table->row_count; i++)
-        if (str_equal(table_cell(table, i, "metric")->s, str_of(metric)))
-            return table_cell(table, i, "value")->null ? NAN : table_cell(table, i, "value")->f;
+        if (str_equal(named_cell(table, i, "metric")->s, str_of(metric)))
+            return named_cell(table, i, "value")->null ? NAN : named_cell(table, i, "value")->f;
     fail_msg("efficiency has no row %s", metric);
     return NAN;
 }
@@ -194,7 +195,7 @@ static const struct table *quality_row(const struct ranks *ranks, const char *it
 {
     const struct table *quality = report_find(&ranks->run, "quality");
     for (*row = 0; quality && *row < quality->row_count; ++*row)
-        if (str_equal(table_cell(quality, *row, "item")->s, str_of(item)))
+        if (str_equal(named_cell(quality, *row, "item")->s, str_of(item)))
             return quality;
     return NULL;
 }
@@ -206,8 +207,8 @@ static void expect_quality(const struct ranks *ranks, const char *item, int64_t 
     const struct table *quality = quality_row(ranks, item, &row);
     if (!quality)
         fail_msg("quality has no row %s", item);
-    assert_int_equal(table_cell(quality, row, "count")->i, count);
-    struct str detail = table_cell(quality, row, "detail")->s;
+    assert_int_equal(named_cell(quality, row, "count")->i, count);
+    struct str detail = named_cell(quality, row, "detail")->s;
     const char *list = strrchr(detail.at, ':');
     assert_non_null(list);
     assert_string_equal(list + 2, listed);

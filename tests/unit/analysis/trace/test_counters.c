@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/trace/counter_steps.h"
+#include "tests/named_cell.h"
 #include "tests/golden/trace_dump.h"
 
 struct counted_trace {
@@ -67,7 +68,7 @@ static const struct cell *cell(const struct counted_trace *t, const char *table,
     const struct table *found = report_find(&t->report, table);
     assert_non_null(found);
     assert_true(row < found->row_count);
-    return table_cell(found, row, column);
+    return named_cell(found, row, column);
 }
 
 static void assert_number(const struct counted_trace *t, const char *column, double expected)
@@ -152,11 +153,11 @@ static void a_thinned_series_keeps_its_extremes(void **state)
     int64_t last_ns = INT64_MIN;
     assert_in_range(series->row_count, 500, 1000);
     for (size_t i = 0; i < series->row_count; i++) {
-        double value = table_cell(series, i, "value")->f;
+        double value = named_cell(series, i, "value")->f;
         least = value < least ? value : least;
         most = value > most ? value : most;
-        assert_true(table_cell(series, i, "time_ns")->i > last_ns);
-        last_ns = table_cell(series, i, "time_ns")->i;
+        assert_true(named_cell(series, i, "time_ns")->i > last_ns);
+        last_ns = named_cell(series, i, "time_ns")->i;
     }
     assert_true(least < -98 && most > 98);
     assert_int_equal(last_ns, 4999000);

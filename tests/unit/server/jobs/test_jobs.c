@@ -3,6 +3,7 @@
 // labels: threads
 #include "server/cli/cmd.h"
 #include "ingest/base/clock.h"
+#include "tests/named_cell.h"
 #include "tests/unit/db_raw.h"
 #include "tests/unit/jobs_fixture.h"
 
@@ -25,7 +26,7 @@ static void an_accepted_file_becomes_a_report(void **state)
     check(s, store_load_trace_report(s->intake.store, row.id, &report, &s->err));
     const struct table *kernels = report_find(&report, "kernels");
     assert_non_null(kernels);
-    assert_int_equal(table_cell(kernels, 0, "total_ns")->i, 50000);
+    assert_int_equal(named_cell(kernels, 0, "total_ns")->i, 50000);
     struct run run;
     check(s, store_find_run(s->intake.store, STR("r"), &s->arena, &run, &s->err));
     assert_int_equal(run.status, RUN_DONE);

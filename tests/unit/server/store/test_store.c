@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store: runs, uploads, the queue, ranks, results; each test on a new database.
 // labels: threads
+#include "tests/named_cell.h"
 #include "tests/unit/store_fixture.h"
 
 #include <unistd.h>
@@ -542,9 +543,9 @@ static void results_read_back_as_they_were_written(void **state)
     assert_ok(f, store_load_run_report(f->store, upload.run_id, &run_report, &f->err));
     const struct table *kernels = report_find(&run_report, "kernels");
     assert_int_equal(kernels->row_count, 3);
-    assert_text(table_cell(kernels, 1, "name")->s, "gemm");
-    assert_int_equal(table_cell(kernels, 1, "total_ns")->i, 300);
-    assert_true(table_cell(kernels, 1, "op")->null);
+    assert_text(named_cell(kernels, 1, "name")->s, "gemm");
+    assert_int_equal(named_cell(kernels, 1, "total_ns")->i, 300);
+    assert_true(named_cell(kernels, 1, "op")->null);
 }
 
 static void a_long_table_comes_whole_and_in_parts(void **state)
@@ -568,8 +569,8 @@ static void a_long_table_comes_whole_and_in_parts(void **state)
         size_t count = part.table_count ? part.tables[0].row_count : 0;
         assert_true(count <= REPORT_PART_ROWS);
         for (size_t i = 0; i < count; i++, row++) {
-            assert_int_equal(table_cell(&part.tables[0], i, "total_ns")->i, row);
-            assert_int_equal(table_cell(kernels, row, "total_ns")->i, row);
+            assert_int_equal(named_cell(&part.tables[0], i, "total_ns")->i, row);
+            assert_int_equal(named_cell(kernels, row, "total_ns")->i, row);
         }
     }
     assert_int_equal(row, ROWS);
@@ -623,8 +624,8 @@ static void a_page_is_what_the_whole_table_gives(void **state)
         assert_int_equal(memory.total, totals[i]);
         assert_int_equal(page.table.row_count, memory.table.row_count);
         for (size_t row = 0; row < page.table.row_count; row++)
-            assert_text(table_cell(&page.table, row, "name")->s,
-                        table_cell(&memory.table, row, "name")->s.at);
+            assert_text(named_cell(&page.table, row, "name")->s,
+                        named_cell(&memory.table, row, "name")->s.at);
     }
 }
 

@@ -3,6 +3,7 @@
 // take.
 #include "server/store/store_access.h"
 #include "server/store/store_bin.h"
+#include "tests/named_cell.h"
 #include "tests/unit/series_fixture.h"
 
 static struct run find(struct fixture *f, const char *key)
@@ -72,8 +73,8 @@ static void nothing_but_the_bin_sees_a_deleted_run(void **state)
     judge_all(f);
     struct table table = series(f);
     assert_int_equal(table.row_count, 1);
-    assert_int_equal(table_cell(&table, 0, "runs")->i, 2);
-    assert_int_equal(table_cell(&table, 0, "points")->i, 2);
+    assert_int_equal(named_cell(&table, 0, "runs")->i, 2);
+    assert_int_equal(named_cell(&table, 0, "points")->i, 2);
     struct stored_list in_bin = stored(f, STORED_IN_BIN);
     assert_int_equal(in_bin.count, 1);
     assert_text(in_bin.runs[0].name, "s@3");
@@ -97,7 +98,7 @@ static void a_restored_run_is_as_it_was(void **state)
     assert_true(after.revision > before.revision); // pages fetch again
     judge_all(f);
     struct table table = series(f);
-    assert_int_equal(table_cell(&table, 0, "points")->i, 3);
+    assert_int_equal(named_cell(&table, 0, "points")->i, 3);
     assert_int_equal(stored(f, STORED_IN_BIN).count, 0);
     assert_false(store_restore_run(f->store, after.id, &f->err));
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
@@ -231,13 +232,13 @@ static void an_alert_keeps_what_people_said(void **state)
     judge_all(f);
     struct table table = alerts(f, "");
     assert_int_equal(table.row_count, 1);
-    struct str alert = table_cell(&table, 0, "id")->s;
+    struct str alert = named_cell(&table, 0, "id")->s;
     decide(f, alert, "acknowledged", "a bad node");
     struct str id = bin(f, "s@13");
     judge_all(f);
     assert_int_equal(alerts(f, "").row_count, 0);
     table = series(f);
-    assert_int_equal(table_cell(&table, 0, "open_alerts")->i, 0);
+    assert_int_equal(named_cell(&table, 0, "open_alerts")->i, 0);
     assert_false(store_find_alert(f->store, alert, &f->arena, &table, &f->err));
     struct str status = STR("noise");
     struct alert_patch patch = {.status = &status};
@@ -247,10 +248,10 @@ static void an_alert_keeps_what_people_said(void **state)
     judge_all(f);
     table = alerts(f, "");
     assert_int_equal(table.row_count, 1);
-    assert_text(table_cell(&table, 0, "id")->s, alert.at);
-    assert_text(table_cell(&table, 0, "comment")->s, "a bad node");
-    assert_text(table_cell(&table, 0, "status")->s, "acknowledged");
-    assert_text(table_cell(&table, 0, "series")->s, "s");
+    assert_text(named_cell(&table, 0, "id")->s, alert.at);
+    assert_text(named_cell(&table, 0, "comment")->s, "a bad node");
+    assert_text(named_cell(&table, 0, "status")->s, "acknowledged");
+    assert_text(named_cell(&table, 0, "series")->s, "s");
 }
 
 static void a_file_of_several_runs_counts_once(void **state)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures that are kept of a run are those that counting and its tables give, whatever happens.
+#include "tests/named_cell.h"
 #include "tests/unit/store_fixture.h"
 
 enum { ROUNDS = 1500 };
@@ -123,7 +124,7 @@ static void change_run(struct life *life)
 
 static void assert_same(const struct cell *kept, const struct table *summary, const char *column)
 {
-    const struct cell *cell = summary && summary->row_count ? table_cell(summary, 0, column) : NULL;
+    const struct cell *cell = summary && summary->row_count ? named_cell(summary, 0, column) : NULL;
     assert_int_equal(kept->null, !cell || cell->null);
     if (!kept->null)
         assert_int_equal(kept->i, cell->i);

@@ -7,6 +7,7 @@
 #include "server/store/store_resumable.h"
 #include "server/store/store_watch.h"
 #include "tests/unit/archive_store.h"
+#include "tests/named_cell.h"
 #include "tests/unit/series_fixture.h"
 
 #include <dirent.h>
@@ -229,13 +230,13 @@ static void track_a_series(struct fixture *f)
     assert_int_equal(table.row_count, 1);
     list_series_in_every_way(f);
     list_alerts_in_every_way(f);
-    struct str id = table_cell(&table, 0, "id")->s;
+    struct str id = named_cell(&table, 0, "id")->s;
     assert_ok(f, store_find_alert(f->store, id, &f->arena, &table, &f->err));
     decide(f, id, "new", "");
     add_runs(f, "s", 14, 4, 1.5);
     judge_all(f);
     table = alerts(f, "");
-    assert_string_equal(table_cell(&table, 0, "kind")->s.at, "change");
+    assert_string_equal(named_cell(&table, 0, "kind")->s.at, "change");
     for (int i = 13; i < 18; i++) {
         char name[16];
         snprintf(name, sizeof name, "s@%d", i);

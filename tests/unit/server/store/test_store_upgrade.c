@@ -3,6 +3,7 @@
 #include "server/store/schema_data.h"
 #include "server/store/store_tracking.h"
 #include "server/store/store_care.h"
+#include "tests/named_cell.h"
 #include "tests/unit/store_fixture.h"
 
 // What the first schema's version left: a run with a rank that was read, one that failed and a tag.
@@ -67,11 +68,11 @@ static void runs_of_the_first_schema_are_points_of_their_series(void **state)
     assert_ok(f, store_judge_series(f->store, &f->err));
     assert_ok(f, store_list_series(f->store, &query, &f->arena, &table, &f->err));
     assert_int_equal(table.row_count, 1);
-    assert_int_equal(table_cell(&table, 0, "points")->i, 1);
-    assert_int_equal(table_cell(&table, 0, "step_median_ns")->i, 77);
+    assert_int_equal(named_cell(&table, 0, "points")->i, 1);
+    assert_int_equal(named_cell(&table, 0, "step_median_ns")->i, 77);
     assert_ok(f, store_find_series(f->store, &key, &f->arena, &f->err));
     assert_ok(f, store_list_points(f->store, &key, &f->arena, &table, &f->err));
-    assert_string_equal(table_cell(&table, 0, "gpu")->s.at, "H100");
+    assert_string_equal(named_cell(&table, 0, "gpu")->s.at, "H100");
 }
 
 static void traces_of_an_older_analysis_are_read_again(void **state)
@@ -160,9 +161,9 @@ static void expect_kernels(const struct table *kernels)
 {
     assert_int_equal(kernels->row_count, 3000);
     for (size_t row = 0; row < kernels->row_count; row++)
-        assert_int_equal(table_cell(kernels, row, "total_ns")->i, row);
-    assert_text(table_cell(kernels, 2999, "name")->s, "k2999");
-    assert_true(table_cell(kernels, 0, "calls")->null);
+        assert_int_equal(named_cell(kernels, row, "total_ns")->i, row);
+    assert_text(named_cell(kernels, 2999, "name")->s, "k2999");
+    assert_true(named_cell(kernels, 0, "calls")->null);
 }
 
 static void tables_of_runs_become_parts_and_figures(void **state)

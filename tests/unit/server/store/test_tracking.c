@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Metadata, baselines, series and alerts in the store: what is kept, what goes, and that judging
 // may be interrupted, repeated and happen in any order.
+#include "tests/named_cell.h"
 #include "tests/unit/series_fixture.h"
 
 static struct run find(struct fixture *f, const char *key)
@@ -19,7 +20,7 @@ static bool is_found(struct fixture *f, const char *key)
 static struct str text_at(const struct table *table, size_t row, const char *column)
 {
     assert_true(row < table->row_count);
-    return table_cell(table, row, column)->s;
+    return named_cell(table, row, column)->s;
 }
 
 // --- metadata -----------------------------------------------------------------------------------
@@ -202,14 +203,14 @@ static void a_series_counts_its_runs_and_points(void **state)
     judge_all(f);
     struct table table = series(f);
     assert_int_equal(table.row_count, 1);
-    assert_int_equal(table_cell(&table, 0, "runs")->i, 4);
-    assert_int_equal(table_cell(&table, 0, "points")->i, 3);
+    assert_int_equal(named_cell(&table, 0, "runs")->i, 4);
+    assert_int_equal(named_cell(&table, 0, "points")->i, 3);
     assert_string_equal(text_at(&table, 0, "last_run").at, find(f, "s@3").id.at);
     struct table list = points(f, "s");
     assert_int_equal(list.row_count, 3);
     assert_text(text_at(&list, 0, "name"), "s@1");
     assert_text(text_at(&list, 2, "name"), "s@3");
-    assert_int_equal(table_cell(&list, 0, "ranks")->i, 1);
+    assert_int_equal(named_cell(&list, 0, "ranks")->i, 1);
 }
 
 static void a_series_follows_its_runs_when_they_are_renamed_and_deleted(void **state)
@@ -279,10 +280,10 @@ static void a_planted_change_becomes_one_alert(void **state)
     assert_text(text_at(&table, 0, "kind"), "change");
     assert_text(text_at(&table, 0, "run_name"), "s@13");
     assert_string_equal(text_at(&table, 0, "previous_run").at, find(f, "s@12").id.at);
-    double share = table_cell(&table, 0, "change_share")->f;
+    double share = named_cell(&table, 0, "change_share")->f;
     assert_true(share > 0.09 && share < 0.11);
     struct table list = series(f);
-    assert_int_equal(table_cell(&list, 0, "open_alerts")->i, 1);
+    assert_int_equal(named_cell(&list, 0, "open_alerts")->i, 1);
     judge_all(f);
     reopen(f);
     judge_all(f);
