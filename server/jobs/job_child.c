@@ -187,8 +187,8 @@ static bool spawn(struct child *child, struct err *err)
 
 // --- watching -----------------------------------------------------------------------------------
 
-// Reads what is there. Past the limit bytes are read and dropped, and it is false. Closes at the
-// end.
+// Reads what is available. Past the limit bytes are read and dropped, and it returns false. Closes
+// at end of file.
 static bool read_some(int *fd, struct buf *into, size_t most)
 {
     char bytes[READ_BYTES];
@@ -215,7 +215,7 @@ static const char *reason_to_stop(const struct job_stop *stop)
     return clock_mono_ns() > stop->deadline_ns ? "time" : NULL;
 }
 
-// Until the process closes its end of the reply: then it is done, or it is dead.
+// Until the process closes its end of the reply pipe: then it is done or dead.
 static void watch(struct child *child)
 {
     while (child->reply_fd >= 0 && !child->stopped) {
@@ -231,8 +231,8 @@ static void watch(struct child *child)
     }
 }
 
-// Gives back the cores that it had beyond its own, or takes its own back that it lent while it
-// waited. What it says it has is believed up to the most that a job can have.
+// Returns the extra cores that the process still held, or takes back the one it lent while waiting.
+// The count it reports is trusted up to the most a job can have.
 static void settle_cores(const struct child *child)
 {
     enum { MOST = 64 };
@@ -243,7 +243,8 @@ static void settle_cores(const struct child *child)
         cores_hold(child->task->cores);
 }
 
-// It has nothing to say any more; a signal changes nothing of how a process ended that is ending.
+// No more of the reply is expected; SIGKILL does not change the status of a process that is already
+// exiting.
 static int end(struct child *child)
 {
     int status = 0;
@@ -286,7 +287,7 @@ static void blame_signal(struct job_death *death, int number)
                                  : "");
 }
 
-// Whether there is an answer to look at.
+// Whether there is a reply to read.
 static bool judge_end(const struct child *child, int status, struct job_death *death,
                       struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each rank is a header and the parts of its tables. Both sides are the same program.
+// Each rank is a header followed by its table parts. Both sides are the same program.
 #include "server/jobs/job_ranks.h"
 
 #include "analysis/report/report_parts.h"
@@ -17,7 +17,7 @@ bool job_ranks_write(struct store *store, const struct rank_trace *rank, int fd,
 {
     struct header header = {.rank = rank->rank};
     off_t begin = lseek(fd, 0, SEEK_CUR);
-    errno = ENOSPC; // what a short write means
+    errno = ENOSPC; // a short write means a full disk
     if (begin < 0 || write(fd, &header, sizeof header) != (ssize_t)sizeof header)
         return err_set_errno(err, "writing the ranks");
     if (!store_copy_trace_parts(store, rank->trace_id, run_rank_tables, fd, err))
@@ -30,7 +30,7 @@ bool job_ranks_write(struct store *store, const struct rank_trace *rank, int fd,
 
 // --- reading ------------------------------------------------------------------------------------
 
-// Where the parts of each rank are.
+// The position of each rank's parts.
 struct place {
     uint64_t from, end;
 };
@@ -61,7 +61,7 @@ static bool refuse_damaged(struct err *err)
     return err_set(err, ERR_INTERNAL, "the file of ranks is damaged");
 }
 
-// Counts the ranks, and notes them where there is room.
+// Counts the ranks, and records as many as there is room for.
 static bool find_ranks(int fd, int64_t *numbers, struct place *places, size_t *count,
                        struct err *err)
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Few rows are joined by the service itself, which is quicker. For more a process gets the tables
-// as they are stored and gives back those of the run: the service holds a part of them at a time.
+// The service joins a small number of rows itself, which is faster. For more, a process gets the
+// tables as they are stored and returns those of the run; the service holds only a part of them at
+// a time.
 #include "server/jobs/job_run.h"
 
 #include "server/jobs/job_ranks.h"
@@ -12,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SERVICE_MOST_BYTES ((int64_t)8 << 20) // of tables; joining them takes some ten times that
+#define SERVICE_MOST_BYTES ((int64_t)8 << 20) // of tables; joining takes about ten times that
 
 struct joining {
     struct job_site *site;
@@ -57,7 +58,7 @@ static bool join_in_service(struct joining *joining, struct arena *arena, struct
 
 // --- by a process -------------------------------------------------------------------------------
 
-// Half of what uploads leave free is for results.
+// Half of the disk space that uploads leave free is for results.
 static bool has_room(const struct jobs_config *config, struct err *err)
 {
     uint64_t free_bytes, least_bytes = config->min_free_bytes / 2;
@@ -118,8 +119,8 @@ static bool join_in_process(struct joining *joining, struct job_death *death, st
 
 // --- either -------------------------------------------------------------------------------------
 
-// Whether little is to be joined, or an unknown amount: what an older program stored comes in
-// larger parts than a process takes.
+// Whether there is little to join, or an unknown amount: tables stored by an older program come in
+// parts too large for a process.
 static bool fits_service(const struct joining *joining)
 {
     int64_t sum = 0;
@@ -142,7 +143,7 @@ bool job_run_join(struct job_site *site, const struct job *job, struct progress 
                                &joining.count, err) &&
               (fits_service(&joining) ? join_in_service(&joining, &arena, err)
                                       : join_in_process(&joining, death, err));
-    arena_free(&arena); // before the tables need their room
+    arena_free(&arena); // free before the tables need the memory
     ok = ok && store_finish_run(site->config->store, job, joining.tables, err);
     if (joining.tables >= 0)
         close(joining.tables);

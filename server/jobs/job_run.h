@@ -5,7 +5,7 @@
 
 #include "server/jobs/job_trace.h"
 
-// Failures of job_child_run and of the store, or what is wrong with the ranks.
+// Fails as job_child_run and the store do, or with what is wrong with the ranks.
 MUST_CHECK bool job_run_join(struct job_site *site, const struct job *job,
                              struct progress *progress, struct job_death *death, struct err *err);
 

@@ -24,13 +24,13 @@ struct attempt {
     struct progress *progress;
     char kept_path[BLOB_PATH_SIZE], part_path[BLOB_PATH_SIZE + 8];
     struct pipeline_files files;
-    int tables; // what the process found
+    int tables; // results from the process
     struct job_reply reply;
 };
 
 // --- files --------------------------------------------------------------------------------------
 
-// The upload may be missing while there is a kept trace.
+// The upload may be missing if there is a kept trace.
 static bool open_input(struct attempt *attempt, struct err *err)
 {
     return job_input_open(attempt->site->config, attempt->job, &attempt->files.input, err) ||
@@ -49,7 +49,7 @@ static bool open_files(struct attempt *attempt, struct err *err)
                                      attempt->progress, err)) ||
         !is_there)
         return false;
-    unlink(attempt->part_path); // of a job that was interrupted
+    unlink(attempt->part_path); // left by an interrupted job
     files->keep =
         open(attempt->part_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (files->keep < 0)
@@ -72,7 +72,7 @@ static void close_files(const struct pipeline_files *files)
         close_file(fds[i]);
 }
 
-// A kept trace gets its name when it looks like one. Without it a later analysis reads the upload.
+// A kept trace gets its final name if it looks valid. Without it a later analysis reads the upload.
 static void name_kept(const struct attempt *attempt)
 {
     struct err err;
@@ -87,7 +87,7 @@ static void name_kept(const struct attempt *attempt)
 
 // --- the process --------------------------------------------------------------------------------
 
-// By default 5 minutes and 2 seconds more per megabyte, some hundred times what it takes.
+// By default 5 minutes plus 2 seconds per megabyte, some hundred times what it needs.
 int64_t job_trace_seconds(const struct jobs_config *config, int64_t bytes)
 {
     enum { MOST = 366 * 24 * 3600 };
@@ -107,7 +107,8 @@ struct job_order job_trace_order(const struct jobs_config *config,
     return (struct job_order){
         .service_pid = getpid(),
         .memory_bytes = memory,
-        // Beside the budget: what is not counted in it, stacks, the allocator's places of threads.
+        // On top of the budget: memory it does not count, such as stacks and the allocator's
+        // per-thread arenas.
         .address_bytes = memory ? memory + memory / 4 + GIB + cores * 80 * MIB : 0,
         .cpu_seconds = (uint64_t)seconds * (cores + 1) + 10,
         .file_bytes = GIB + config->tables_bytes + 16 * (uint64_t)bytes,

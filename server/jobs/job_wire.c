@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a job: numbers of 8 bytes and texts with their length, each message a fixed row of
+// Messages of a job: 8-byte numbers and strings with their length, each message a fixed sequence of
 // them. Both sides are the same program, so there are no versions.
 #include "server/jobs/job_wire.h"
 
@@ -25,7 +25,7 @@ static void put_f64(struct buf *out, double value)
     buf_add(out, &value, sizeof value);
 }
 
-// What is left of a message. After a failure it stays failed and yields zeros.
+// The unread rest of a message. After a failure it stays failed and yields zeros.
 struct cursor {
     struct str left;
     bool failed;
@@ -51,7 +51,7 @@ static uint64_t take_number(struct cursor *in)
     return value;
 }
 
-// A number between the two, else the message is no good.
+// A number within the range, else the message is invalid.
 static int64_t take_within(struct cursor *in, int64_t least, int64_t most)
 {
     int64_t value = (int64_t)take_number(in);
@@ -186,7 +186,7 @@ void job_wire_put_reply(const struct job_reply *reply, struct buf *out)
     put_number(out, found->kept);
 }
 
-// A message of one line of valid UTF-8.
+// Makes a message one line of valid UTF-8.
 static void clean(char *text)
 {
     struct str left = str_of(text);
@@ -205,7 +205,7 @@ static void clean(char *text)
 static void take_failure(struct cursor *in, struct err *failure)
 {
     failure->code = (enum err_code)take_within(in, ERR_NONE + 1, ERR_INTERNAL);
-    // What only the service decides: to try again without end, or to stop.
+    // Only the service may decide to retry forever or to stop.
     in->failed |= failure->code == ERR_BUSY || failure->code == ERR_CANCELLED;
     failure->pos = take_number(in);
     struct str text = take_text(in);

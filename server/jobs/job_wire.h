@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages between the service and a job's child process. Its answer is not trusted: it has
-// read untrusted files.
+// The messages between the service and a job's child process. Its reply is not trusted: it has read
+// untrusted files.
 #ifndef SERVER_JOB_WIRE_H
 #define SERVER_JOB_WIRE_H
 
@@ -8,7 +8,7 @@
 
 #include "analysis/names/peaks.h"
 
-// Where the process finds its descriptors. It has no others and opens none.
+// The process's descriptors. It has no others and opens none.
 enum job_fd {
     JOB_FD_ORDER,
     JOB_FD_REPLY,
@@ -22,40 +22,40 @@ enum job_fd {
     JOB_FD_COUNT
 };
 
-// What is to be done.
+// The work to do.
 struct job_order {
     int64_t service_pid;
     uint64_t memory_bytes;                           // budget of the job, 0: none
     uint64_t address_bytes, cpu_seconds, file_bytes; // limits of the process
-    uint64_t tables_bytes;                           // most that its tables take, 0: any
-    bool has_input, has_kept, has_keep;              // which descriptors there are
-    bool joins;                                      // the ranks that the input holds
+    uint64_t tables_bytes;                           // most that its tables may take, 0: any
+    bool has_input, has_kept, has_keep;              // which descriptors are open
+    bool joins;                                      // joins the ranks in the input
     bool unpacks;                                    // the archive that the input is
     uint64_t unpack_bytes;                           // most that its members may take
     struct analysis_options options;                 // without cores
-    struct peaks peaks;                              // what options.peaks points to after reading
+    struct peaks peaks;                              // target of options.peaks after reading
 };
 
 #define JOB_ORDER_MAX_BYTES ((size_t)4 << 20)
 
 void job_wire_put_order(const struct job_order *order, struct buf *out);
 
-// Texts live in arena. order->options.peaks points into *order.
+// Strings live in arena. order->options.peaks points into *order.
 MUST_CHECK bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order *order,
                                     struct err *err);
 
-// The tables that it wrote, as they are found to be.
+// The tables it wrote, measured by the service.
 struct job_tables {
     uint64_t plain_bytes;
     uint64_t join_bytes; // of those in run_rank_tables
-    int64_t secrets;     // that the trust report counts
+    int64_t secrets;     // for the trust report
 };
 
-// What came of it.
+// The result.
 struct job_reply {
-    bool ok;                      // found, and its tables are written; else err
+    bool ok;                      // found is set and its tables are written; else err is
     unsigned walls;               // of the sandbox
-    struct pipeline_result found; // but for texts of its identity
+    struct pipeline_result found; // without the strings of its identity
     struct job_tables tables;     // not part of the message
     struct err err;
 };
@@ -64,7 +64,8 @@ struct job_reply {
 
 void job_wire_put_reply(const struct job_reply *reply, struct buf *out);
 
-// Checks everything. ERR_FORMAT when it is no reply; what the reply says failed is in reply->err.
+// Checks everything. ERR_FORMAT if it is not a valid reply; an error that the process reports is in
+// reply->err.
 MUST_CHECK bool job_wire_take_reply(struct str bytes, struct job_reply *reply, struct err *err);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes jobs from the store's queue, runs them on libuv's pool and writes what they found.
+// Takes jobs from the store's queue, runs them on libuv's pool and stores their results.
 #include "server/jobs/jobs.h"
 
 #include "server/base/metrics.h"
@@ -16,12 +16,13 @@
 #include <uv.h>
 
 enum {
-    RETRY_MS = 2000, // after the queue could not be read or written, or a process not be started
+    RETRY_MS = 2000, // after the queue could not be read or written, or a process could not be
+                     // started
     LEASE_CHECK_MS = STORE_LEASE_NS / 4000000,
     MAX_WORKING = 256,
 };
 
-// One job at work. The loop's thread owns it; a pool thread runs it.
+// One running job. Owned by the loop's thread; a pool thread runs it.
 struct work {
     uv_work_t request;
     struct jobs *jobs;
@@ -33,27 +34,27 @@ struct work {
 
 struct jobs {
     struct jobs_config config;
-    struct cores cores; // each job at work holds one; the others may help any of them
+    struct cores cores; // each running job holds one; the others may help any of them
     struct cores_page *cores_page;
     struct job_site site;
     uv_loop_t *loop;
     uv_async_t wake;
-    uv_timer_t timer; // to try again; once stopping: to cancel
+    uv_timer_t timer; // to try again; while stopping: to cancel
     uv_timer_t leases;
 
-    pthread_mutex_t lock; // guards what follows; work->job and arena never change while listed
+    pthread_mutex_t lock; // guards the members below; work->job and arena never change while listed
     pthread_cond_t changed;
     struct work *working;
     unsigned count;      // of working
-    uint64_t generation; // counts jobs that ended, or will never begin
+    uint64_t generation; // counts jobs that ended, or will never start
     unsigned waiting;    // in jobs_wait_upload
     bool stopping;
 };
 
 // --- one job, on a pool thread ------------------------------------------------------------------
 
-// What a run that ended means for its series. It is done though this fails; then the next one that
-// ends, or a look at the series, catches up.
+// Updates the judgement of the run's series. Failures are ignored: the next run that ends, or a
+// look at the series, catches up.
 static void judge_series(const struct work *work)
 {
     struct err err = {.pos = ERR_NO_POS};
@@ -82,7 +83,7 @@ static struct timespec deadline_in(uint64_t ms)
     return at;
 }
 
-// False at once when the service stops.
+// Returns false at once if the service stops.
 static bool wait_to_retry(struct jobs *jobs)
 {
     struct timespec deadline = deadline_in(RETRY_MS);
@@ -95,14 +96,14 @@ static bool wait_to_retry(struct jobs *jobs)
     return !stopping;
 }
 
-// A job that waits for the next start, or for its next turn, and not one that somebody ended.
+// Whether the job waits for the next start or its next turn, rather than having been cancelled.
 static bool is_put_back(struct work *work, const struct err *why)
 {
     return why->code == ERR_BUSY || (why->code == ERR_CANCELLED && is_stopping(work->jobs));
 }
 
-// Cancelled jobs wait for the next start, others say why they ended. On a full disk this is tried
-// until there is room: a job that stays marked as running would run never again.
+// Interrupted jobs wait for the next start, others record why they ended. On a full disk this is
+// retried until there is room: a job that stays marked as running would never run again.
 static bool write_end(struct work *work, const struct err *why, const char *reason, struct err *err)
 {
     struct store *store = work->jobs->config.store;
@@ -114,7 +115,7 @@ static bool write_end(struct work *work, const struct err *why, const char *reas
     return false;
 }
 
-// The trace, or its run, was deleted meanwhile: then its file goes too.
+// The trace, or its run, was deleted meanwhile: then its file is removed too.
 static void drop_trace_file(const struct work *work)
 {
     const struct jobs_config *config = &work->jobs->config;
@@ -140,7 +141,7 @@ static void tell_end(const struct work *work, bool written, const char *reason,
         drop_trace_file(work);
 }
 
-// A job did not end well.
+// Ends a job that failed.
 static void settle(struct work *work, const struct err *why)
 {
     struct err err = {0};
@@ -154,7 +155,7 @@ static void settle(struct work *work, const struct err *why)
     tell_end(work, write_end(work, why, reason, &err), reason, &err);
 }
 
-// The process of a job died: that is the fault of this very file.
+// A job's process died: this file caused it.
 static void settle_death(struct work *work, const struct job_death *death)
 {
     struct store *store = work->jobs->config.store;
@@ -216,8 +217,8 @@ static void run_job(uv_work_t *request)
 
 // --- dispatch, on the loop's thread -------------------------------------------------------------
 
-// Huge files leave a worker to the small ones, which would wait for minutes else. It costs little:
-// cores that no job uses help the huge file's.
+// One worker is kept free of huge files, or small ones would wait for minutes. It costs little:
+// idle cores help with the huge file.
 static bool may_take_huge(const struct jobs *jobs)
 {
     unsigned huge = 0;
@@ -243,7 +244,7 @@ static void free_work(struct work *work)
     free(work);
 }
 
-// Who waits looks again. Under the lock.
+// Wakes the waiters. Call it under the lock.
 static void tell_change(struct jobs *jobs)
 {
     jobs->generation++;
@@ -269,7 +270,7 @@ static void close_handles(struct jobs *jobs)
     uv_close((uv_handle_t *)&jobs->leases, NULL);
 }
 
-// Processes that died may have miscounted; when none is there the count is known.
+// Processes that died may have left a wrong count; if none is running the count is known.
 static void recount_cores(struct jobs *jobs)
 {
     if (!jobs->working)
@@ -278,7 +279,7 @@ static void recount_cores(struct jobs *jobs)
 
 static void job_ended(uv_work_t *request, int status)
 {
-    (void)status; // nobody cancels a request: a dispatched job always runs
+    (void)status; // requests are never cancelled: a dispatched job always runs
     struct work *work = request->data;
     struct jobs *jobs = work->jobs;
     unlist(jobs, work);
@@ -316,7 +317,7 @@ static struct work *new_work(struct jobs *jobs)
     return work;
 }
 
-// Starts one job. False when there is none, or none can be had now.
+// Starts one job. False if there is none, or none can be taken now.
 static bool start_next(struct jobs *jobs)
 {
     struct work *work = new_work(jobs);
@@ -347,7 +348,7 @@ static void woken(uv_async_t *async)
     dispatch(async->data);
 }
 
-// Jobs at work stay theirs who work; those that nobody works on any more go back.
+// Renews the leases of running jobs; jobs whose worker is gone go back to the queue.
 static void keep_leases(uv_timer_t *timer)
 {
     struct jobs *jobs = timer->data;
@@ -460,7 +461,7 @@ void jobs_close(struct jobs *jobs)
 void jobs_wake(struct jobs *jobs)
 {
     pthread_mutex_lock(&jobs->lock);
-    if (!jobs->stopping) // else the handle may be closed already
+    if (!jobs->stopping) // otherwise the handle may be closed already
         uv_async_send(&jobs->wake);
     pthread_mutex_unlock(&jobs->lock);
 }
@@ -476,7 +477,7 @@ bool jobs_progress(struct jobs *jobs, struct str id, double *share)
             *share = (double)work->progress.done_bytes / bytes;
     }
     pthread_mutex_unlock(&jobs->lock);
-    if (found && *share > 0.99) // the analyses follow; only the store can say that it is done
+    if (found && *share > 0.99) // analysis follows; only the store knows when it is done
         *share = 0.99;
     return found;
 }
@@ -487,11 +488,11 @@ void jobs_cancel_trace(struct jobs *jobs, struct str trace_id)
     for (struct work *work = jobs->working; work; work = work->next)
         if (str_equal(work->job.trace_id, trace_id))
             work->progress.cancel = true;
-    tell_change(jobs); // its job may have waited still
+    tell_change(jobs); // its job may still have been queued
     pthread_mutex_unlock(&jobs->lock);
 }
 
-// The jobs at work for a run, at most `room` of them.
+// The running jobs of a run, at most `room` of them.
 static size_t list_work(struct jobs *jobs, struct str run_id, int64_t *ids, size_t room)
 {
     size_t count = 0;
@@ -517,14 +518,14 @@ static void cancel_work(struct jobs *jobs, const int64_t *ids, size_t count)
     for (struct work *work = jobs->working; work; work = work->next)
         if (is_listed(ids, count, work->job.id))
             work->progress.cancel = true;
-    tell_change(jobs); // jobs that waited ended, too
+    tell_change(jobs); // queued jobs ended, too
     pthread_mutex_unlock(&jobs->lock);
 }
 
 bool jobs_cancel_run(struct jobs *jobs, struct str run_id, struct err *err)
 {
-    // Listed before the store ends them: what is queued anew behind that is another job, which may
-    // work already when the processes are ended.
+    // Listed before the store ends them: a job queued for the run after that is a different one,
+    // which may be running by the time the processes are ended.
     int64_t ids[MAX_WORKING];
     size_t count = list_work(jobs, run_id, ids, MAX_WORKING);
     if (!store_cancel_run(jobs->config.store, run_id, err))
@@ -539,7 +540,7 @@ void jobs_stop_run(struct jobs *jobs, struct str run_id)
     cancel_work(jobs, ids, list_work(jobs, run_id, ids, MAX_WORKING));
 }
 
-// Waits for a job to end since `seen`; false when the time is over or the service stops.
+// Waits for a job to end since `seen`; false on timeout or if the service stops.
 static bool wait_for_change(struct jobs *jobs, uint64_t seen, const struct timespec *deadline)
 {
     int rc = 0;
@@ -579,7 +580,7 @@ static bool wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeou
 {
     struct timespec deadline = deadline_in(timeout_ms);
     for (;;) {
-        uint64_t seen = current_generation(jobs); // before looking, so that no end is missed
+        uint64_t seen = current_generation(jobs); // before the check, so that no end is missed
         bool open = true;
         struct err err;
         if (!store_upload_open(jobs->config.store, upload_id, &open, &err) || !open)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits of the system, no new privileges, no files (Landlock) and a list of system calls
+// Resource limits, no new privileges, no files (Landlock) and an allowlist of system calls
 // (seccomp).
 #include "server/jobs/sandbox.h"
 
@@ -16,14 +16,14 @@
 #include <unistd.h>
 
 #ifdef STEPSCOPE_SANITIZE
-enum { CAN_SHUT_IN = 0 }; // sanitizers take terabytes of addresses, and open files when they report
+enum { CAN_SHUT_IN = 0 }; // sanitizers take terabytes of address space, and open files to report
 #else
 enum { CAN_SHUT_IN = 1 };
 #endif
 
 // --- limits -------------------------------------------------------------------------------------
 
-// The signal of a limit that is reached tells why, if there is one; SIGKILL comes with the last.
+// The soft limit's signal tells why the process died, if it has one; the hard limit sends SIGKILL.
 static bool limit_twice(int resource, uint64_t value, uint64_t last, struct err *err)
 {
     struct rlimit now, wanted;
@@ -42,7 +42,7 @@ static bool limit(int resource, uint64_t value, struct err *err)
 
 static bool set_limits(const struct sandbox_limits *limits, struct err *err)
 {
-    signal(SIGXFSZ, SIG_IGN); // a file that is too long is an error of its writer
+    signal(SIGXFSZ, SIG_IGN); // a file that is too long is reported as a write error
     if (CAN_SHUT_IN && limits->address_bytes && !limit(RLIMIT_AS, limits->address_bytes, err))
         return false;
     return limit_twice(RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 5, err) &&
@@ -52,13 +52,13 @@ static bool set_limits(const struct sandbox_limits *limits, struct err *err)
 
 // --- no files -----------------------------------------------------------------------------------
 
-// As the newest kernels know it; older ones are told of the members that they know.
+// The newest kernel's layout; older ones get only the members they know.
 struct ruleset {
     uint64_t files, network, scope;
 };
 enum { FILES_OF_FIRST = 13, NETWORK_RIGHTS = 2, SCOPES = 2 };
 
-// How many rights on files each version of Landlock knows, from the first on.
+// How many file rights each version of Landlock knows, starting at version 1.
 static const unsigned file_rights[] = {FILES_OF_FIRST, FILES_OF_FIRST + 1, FILES_OF_FIRST + 2,
                                        FILES_OF_FIRST + 2, FILES_OF_FIRST + 3};
 enum { LAST_FILE_RIGHTS = sizeof file_rights / sizeof *file_rights - 1 };
@@ -68,8 +68,8 @@ static uint64_t first_bits(unsigned count)
     return ((uint64_t)1 << count) - 1;
 }
 
-// A rule for everything and no exception: no file is opened, no port connected. False where the
-// kernel lacks it.
+// Handles all rights and allows none: no file can be opened, no port connected. False if the kernel
+// lacks it.
 static bool forbid_files(void)
 {
     enum { ASK_VERSION = 1, WITH_NETWORK = 4, WITH_SCOPE = 6 };
@@ -92,7 +92,7 @@ static bool forbid_files(void)
 
 // --- system calls -------------------------------------------------------------------------------
 
-// Whatever their arguments: what computes, and what uses open descriptors.
+// Allowed with any arguments: calls for computing and for using open descriptors.
 static const int allowed[] = {
     SCMP_SYS(read),
     SCMP_SYS(pread64),
@@ -130,7 +130,8 @@ static const int allowed[] = {
     SCMP_SYS(restart_syscall),
 };
 
-// Those that nothing which computes ever makes: who tries is no longer our program.
+// Calls that no computing code ever makes: a process that tries one is no longer running our
+// program.
 static const int hostile[] = {
     // other programs and processes
     SCMP_SYS(execve),
@@ -154,7 +155,7 @@ static const int hostile[] = {
     SCMP_SYS(sendto),
     SCMP_SYS(sendmsg),
     SCMP_SYS(sendmmsg),
-    // names of files
+    // file names
     SCMP_SYS(unlink),
     SCMP_SYS(unlinkat),
     SCMP_SYS(rename),
@@ -193,19 +194,19 @@ static const int hostile[] = {
     SCMP_SYS(kexec_load),
 };
 
-// Those that would reach further with other arguments, and then end the process.
+// Calls that would reach further with other arguments; those end the process.
 struct narrow {
     int call;
     struct scmp_arg_cmp harmless, hostile;
 };
 
-// The library's own macros leave members to the compiler.
+// The library's own macros leave members uninitialized.
 static struct scmp_arg_cmp when(unsigned argument, enum scmp_compare holds, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){.arg = argument, .op = holds, .datum_a = value, .datum_b = 0};
 }
 
-// Whether the bits of a mask are value.
+// Whether the masked bits equal value.
 static struct scmp_arg_cmp when_bits(unsigned argument, scmp_datum_t mask, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){
@@ -220,7 +221,7 @@ static bool allow_narrow(scmp_filter_ctx filter)
         {SCMP_SYS(mprotect), when_bits(2, PROT_EXEC, 0), when_bits(2, PROT_EXEC, PROT_EXEC)},
         {SCMP_SYS(clone), when_bits(0, CLONE_THREAD, CLONE_THREAD), when_bits(0, CLONE_THREAD, 0)},
         {SCMP_SYS(tgkill), when(0, SCMP_CMP_EQ, pid), when(0, SCMP_CMP_NE, pid)},
-        // looking only
+        // read-only
         {SCMP_SYS(prlimit64), when(2, SCMP_CMP_EQ, 0), when(2, SCMP_CMP_NE, 0)},
     };
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
@@ -234,9 +235,9 @@ static bool allow_narrow(scmp_filter_ctx filter)
                             when(1, SCMP_CMP_EQ, F_GETFL)) == 0;
 }
 
-// What libraries try by the way and can do without: the C library's allocator opens a file of /proc
-// when it first gives memory back. clone3, whose arguments cannot be seen, gives way to clone, as
-// do calls that nobody knows yet.
+// Calls that libraries try and can do without: the C library's allocator opens a file in /proc when
+// it first returns memory. clone3, whose arguments cannot be inspected, falls back to clone, as do
+// calls that are still unknown.
 static bool refuse_some(scmp_filter_ctx filter)
 {
     return seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), SCMP_SYS(open), 0) == 0 &&
@@ -251,8 +252,8 @@ static bool add_all(scmp_filter_ctx filter, uint32_t action, const int *calls, s
     return true;
 }
 
-// A C library or a machine that is newer than this list tries calls that are not on it, and goes on
-// without them: every file would fail if that were death.
+// A C library or a machine newer than this list tries calls that are not on it, and falls back
+// without them: killing the process would make every file fail.
 static bool write_rules(scmp_filter_ctx filter)
 {
     return seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) == 0 &&
@@ -261,7 +262,7 @@ static bool write_rules(scmp_filter_ctx filter)
            allow_narrow(filter) && refuse_some(filter);
 }
 
-// *stands false where the kernel lacks it.
+// *stands false if the kernel lacks it.
 static bool forbid_calls(bool *stands, struct err *err)
 {
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(ENOSYS));

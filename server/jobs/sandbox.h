@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shuts the calling process in: from then on it can compute, use the descriptors that it has, and
-// end. For processes that read bytes of strangers.
+// Confines the calling process: from then on it can compute, use the descriptors it has, and exit.
+// For processes that read untrusted bytes.
 #ifndef SERVER_SANDBOX_H
 #define SERVER_SANDBOX_H
 
@@ -13,14 +13,14 @@ struct sandbox_limits {
     unsigned descriptors;   // below this number
 };
 
-// What stands around the process. A kernel may lack the second and third; builds with sanitizers
+// The protections of the process. A kernel may lack the second and third; builds with sanitizers
 // need what they forbid.
 enum sandbox_wall { SANDBOX_LIMITS = 1, SANDBOX_LANDLOCK = 2, SANDBOX_SECCOMP = 4 };
 #define SANDBOX_ALL (SANDBOX_LIMITS | SANDBOX_LANDLOCK | SANDBOX_SECCOMP)
 
-// While the process has one thread only. *walls: those that stand. Fails when one that could stand
-// does not. Opening a file is refused, as is any system call that is not on the list; one that only
-// an attacker makes ends the process with SIGSYS.
+// Call it while the process has a single thread. *walls: those in place. Fails if one that the
+// kernel supports cannot be set up. Opening a file is refused, as is any system call that is not on
+// the list; one that only an attacker makes ends the process with SIGSYS.
 MUST_CHECK bool sandbox_enter(const struct sandbox_limits *limits, unsigned *walls,
                               struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files without a name, mapped.
+// Unnamed memory files, mapped.
 #include "server/jobs/shared_page.h"
 
 #include <fcntl.h>
@@ -19,7 +19,7 @@ void *shared_page_map(int fd, struct err *err)
 
 void *shared_page_new(int *fd, struct err *err)
 {
-    // Sealed, so that no process can take the memory from under another one.
+    // Sealed, so that no process can shrink the memory under another one.
     *fd = memfd_create("stepscope-job", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0 || ftruncate(*fd, SHARED_PAGE_BYTES) != 0 ||
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A little memory that processes share by handing on its descriptor.
+// A page of memory that processes share by passing its descriptor.
 #ifndef SERVER_SHARED_PAGE_H
 #define SERVER_SHARED_PAGE_H
 
@@ -15,16 +15,16 @@ struct cores_page {
 
 // Of one job.
 struct job_page {
-    struct progress progress; // only done_bytes means something to who does not work
+    struct progress progress; // a process that does not do the work uses only done_bytes
     atomic_int held;          // cores
 };
 
-// Makes zeroed memory and maps it; the descriptor is closed at exec unless it is handed on. NULL on
-// failure. Pair with shared_page_close.
+// Allocates zeroed memory and maps it; the descriptor is closed at exec unless it is passed on.
+// NULL on failure. Pair with shared_page_close.
 MUST_CHECK void *shared_page_new(int *fd, struct err *err);
 void shared_page_close(void *page, int fd); // NULL and -1 are allowed
 
-// Maps memory whose descriptor was handed on. NULL on failure.
+// Maps memory from an inherited descriptor. NULL on failure.
 MUST_CHECK void *shared_page_map(int fd, struct err *err);
 
 #endif

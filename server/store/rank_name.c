@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for a rank in a file name, the last part of a path first.
+// Finds a rank in a file name, starting with the last part of a path.
 #include "server/store/rank_name.h"
 
 #include <ctype.h>
@@ -16,7 +16,7 @@ static bool is_digit(char c)
     return isdigit((unsigned char)c) != 0;
 }
 
-// The number that begins at `at`, unless a letter follows; -1 when there is none.
+// The number at `at`, unless a letter follows; -1 if there is none.
 static int64_t number_at(struct str text, size_t at)
 {
     size_t end = at;
@@ -32,7 +32,7 @@ static bool begins_word(struct str text, size_t at)
     return at == 0 || !is_letter(text.at[at - 1]);
 }
 
-// "rank", perhaps one of - _ =, and a number.
+// "rank", optionally one of - _ =, and a number.
 static int64_t after_rank(struct str text, size_t at)
 {
     struct str rest = {text.at + at, text.len - at};
@@ -43,7 +43,7 @@ static int64_t after_rank(struct str text, size_t at)
     return number_at(text, digits);
 }
 
-// A word that is r and a number, behind a separator: "_r12".
+// A word made of r and a number, after a separator: "_r12".
 static int64_t after_r(struct str text, size_t at)
 {
     if (at == 0 || !strchr("_-.", text.at[at - 1]) || tolower((unsigned char)text.at[at]) != 'r')

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The database schema as the build embeds it from schema/sqlite; see schema/embed.cmake.
+// The database schema, embedded by the build from schema/sqlite; see schema/embed.cmake.
 #ifndef SERVER_SCHEMA_DATA_H
 #define SERVER_SCHEMA_DATA_H
 

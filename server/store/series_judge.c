@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands out in a series of runs, worked out for each hardware by itself.
+// What stands out in a series of runs, computed for each hardware separately.
 #include "server/store/series_judge.h"
 
 #include "analysis/stats/change_points.h"
@@ -11,7 +11,7 @@
 
 enum { REFERENCE_RUNS = 8, HISTORY_RUNS = 64, RETURN_RUNS = 3, SAME_CHANGE_RUNS = 3 };
 
-// Without a fence a step that is so near to the one before counts as back.
+// Without a fence, a step this close to the previous level counts as a return.
 static const double unknown_fence_share = 0.02;
 
 double series_share(double before_ns, double after_ns)
@@ -19,7 +19,7 @@ double series_share(double before_ns, double after_ns)
     return after_ns / before_ns - 1;
 }
 
-// As large whichever way it goes: a step twice as long and one half as long are equally far.
+// Symmetric: a step twice as long and one half as long are equally far.
 static double distance_share(double a_ns, double b_ns)
 {
     return expm1(fabs(log(a_ns / b_ns)));
@@ -34,7 +34,7 @@ static bool is_relevant(double before_ns, double after_ns)
 
 // --- the runs on one hardware -------------------------------------------------------------------
 
-// Values that neighbours are compared among: usual runs, of levels brought to one height.
+// Values for comparing neighbours: usual runs, with all levels scaled to one height.
 struct history {
     double values[HISTORY_RUNS];
     size_t count;
@@ -52,10 +52,10 @@ struct lane {
     size_t *at; // indexes of its points
     size_t count;
     double *values;
-    bool *begins; // a level begins with this point
+    bool *begins; // a level starts at this point
     struct change_point *changes;
     size_t change_count;
-    double noise_share; // differences that someone called noise
+    double noise_share; // differences that someone marked as noise
     double fence_share; // at the end; NaN unknown
     struct arena *arena;
     struct series_judgement *out;
@@ -101,14 +101,15 @@ static size_t previous_of(const struct lane *lane, size_t k)
     return k ? lane->at[k - 1] : SERIES_NONE;
 }
 
-// What neighbours differ by at most; NaN while nobody can know.
+// The most that neighbours differ by; NaN if that cannot be known yet.
 static double fence_of(const struct lane *lane, const struct history *history)
 {
-    return fmax(history_fence(history->values, history->count), // fmax passes over NaN
+    return fmax(history_fence(history->values, history->count), // fmax ignores NaN
                 lane->noise_share > 0 ? lane->noise_share : NAN);
 }
 
-// Brings a level to the height of the one before, so that the step between them is no difference.
+// Scales a level to the height of the previous one, so that the step between them does not count as
+// a difference.
 static void begin_level(struct history *history, struct level *level, double value)
 {
     level->count = 0;
@@ -118,7 +119,7 @@ static void begin_level(struct history *history, struct level *level, double val
 
 static void keep_usual(struct history *history, struct level *level, double value)
 {
-    bool joins = level->count == 0 && history->count; // its height is there already
+    bool joins = level->count == 0 && history->count; // its height is in the history already
     if (!joins)
         push(history->values, &history->count, HISTORY_RUNS, value * history->scale);
     push(level->values, &level->count, REFERENCE_RUNS, value);
@@ -136,11 +137,11 @@ static bool add_alert(struct lane *lane, struct series_alert alert, struct err *
 
 // --- single runs --------------------------------------------------------------------------------
 
-// One run after the other, against the runs of its level before.
+// Compares each run with the earlier runs of its level.
 struct sweep {
     struct history history;
     struct level level;
-    size_t open; // index among the alerts of the outliers that are being passed, or SERIES_NONE
+    size_t open; // index among the alerts of the current group of outliers, or SERIES_NONE
 };
 
 static bool is_outlier(const struct lane *lane, const struct sweep *sweep, size_t k)
@@ -149,11 +150,11 @@ static bool is_outlier(const struct lane *lane, const struct sweep *sweep, size_
         return false;
     double fence = fence_of(lane, &sweep->history);
     double before = median_of(sweep->level.values, sweep->level.count);
-    return sweep->history.count >= HISTORY_MIN_RUNS && // what was called noise makes no history
+    return sweep->history.count >= HISTORY_MIN_RUNS && // noise marked by people is not history
            distance_share(before, lane->values[k]) > fence && is_relevant(before, lane->values[k]);
 }
 
-// Whether a run only goes on with what the one before began.
+// Whether a run only continues what the previous one started.
 static bool goes_on(const struct lane *lane, const struct sweep *sweep, size_t k)
 {
     if (sweep->open == SERIES_NONE)
@@ -164,8 +165,8 @@ static bool goes_on(const struct lane *lane, const struct sweep *sweep, size_t k
            distance_share(lane->values[k - 1], lane->values[k]) <= fence_of(lane, &sweep->history);
 }
 
-// A level that begins where outliers were being passed is what they announced: their alert becomes
-// that of the level, which is found nearby.
+// If a level starts among outliers, they were its first sign: their alert becomes the level's,
+// which is matched as a nearby one.
 static void begin_with(struct lane *lane, struct sweep *sweep, size_t k)
 {
     if (sweep->open != SERIES_NONE) {
@@ -242,14 +243,14 @@ static bool find_levels(struct lane *lane, struct err *err)
     return true;
 }
 
-// How near to the step before a change counts as back.
+// How close to the earlier step time a change counts as a return.
 static double return_share(const struct lane *lane, double before_ns, double after_ns)
 {
     double fence = isnan(lane->fence_share) ? unknown_fence_share : lane->fence_share;
     return fmin(fence, distance_share(before_ns, after_ns) / 2);
 }
 
-// Whether a step has left a change behind: as before it, or beyond on the other side.
+// Whether a step undoes a change: back to before it, or beyond it on the other side.
 static bool is_back(const struct lane *lane, double before_ns, double after_ns, double step_ns)
 {
     double tolerance = 1 + return_share(lane, before_ns, after_ns);
@@ -267,8 +268,8 @@ static bool newest_are_back(const struct lane *lane, const struct change_point *
     return true;
 }
 
-// The later change that takes a slower level back; SERIES_NONE when there is none. To lose what was
-// faster is news of its own.
+// The later change that undoes a slower level; SERIES_NONE if there is none. Losing an improvement
+// is reported separately.
 static size_t find_return(const struct lane *lane, size_t i)
 {
     const struct change_point *change = &lane->changes[i];
@@ -295,11 +296,11 @@ static bool alert_change(struct lane *lane, size_t i, bool is_fixed, struct err 
                      err);
 }
 
-// Changes up to the one that ends a slower level are over with it; those on the way back are a part
+// Changes up to the one that ends a slower level are closed with it; those on the way back are part
 // of its end.
 static bool alert_changes(struct lane *lane, struct err *err)
 {
-    size_t over = 0; // changes before this index
+    size_t over = 0; // changes before this index are closed
     for (size_t i = 0; i < lane->change_count; i++) {
         const struct change_point *change = &lane->changes[i];
         size_t end = find_return(lane, i);
@@ -332,7 +333,7 @@ static bool is_same_hardware(const struct series_point *a, const struct series_p
     return a->ranks == b->ranks && str_equal(a->gpu, b->gpu);
 }
 
-// The first run on this hardware; the point itself when there is none before.
+// The first run on this hardware; the point itself if there is none before.
 static size_t first_alike(const struct series_state *state, size_t at)
 {
     size_t first = 0;
@@ -384,7 +385,7 @@ static void tell_hardware(struct lane *lane, size_t first)
                                    .p_value = NAN};
 }
 
-// The newest run against those before it.
+// The newest run compared with those before it.
 static double last_share(const struct lane *lane)
 {
     size_t before = lane->count - 1;
@@ -420,7 +421,7 @@ static bool is_near(size_t a, size_t b)
     return (a > b ? a - b : b - a) <= SAME_CHANGE_RUNS;
 }
 
-// What becomes of a stored alert that was found again.
+// Updates a stored alert that was found again.
 static void meet(struct series_alert *stored, const struct series_alert *found)
 {
     bool is_open = stored->status == ALERT_NEW || stored->status == ALERT_ACKNOWLEDGED;
@@ -433,7 +434,7 @@ static void meet(struct series_alert *stored, const struct series_alert *found)
         stored->status = ALERT_FIXED;
 }
 
-// With more runs a change may turn out to have begun a little earlier or later.
+// With more runs a change may turn out to have started slightly earlier or later.
 static bool is_moved(const struct series_state *state, const struct series_alert *stored,
                      const struct series_alert *found)
 {
@@ -442,7 +443,7 @@ static bool is_moved(const struct series_state *state, const struct series_alert
            is_same_hardware(&state->points[stored->at], &state->points[found->at]);
 }
 
-// Pairs what was found with stored alerts: of the same run, else (nearby) of one beside it.
+// Matches found alerts with stored ones: of the same run, else (nearby) of an adjacent one.
 static void pair(const struct series_state *state, struct series_judgement *found, bool *is_met,
                  bool nearby)
 {
@@ -455,12 +456,12 @@ static void pair(const struct series_state *state, struct series_judgement *foun
                 continue;
             meet(stored, alert);
             is_met[s] = true;
-            alert->at = SERIES_NONE; // stands in the stored one
+            alert->at = SERIES_NONE; // represented by the stored one
         }
     }
 }
 
-// Stored alerts first, then those that are new.
+// Stored alerts first, then new ones.
 static bool settle_alerts(const struct series_state *state, struct series_judgement *found,
                           struct arena *arena, struct err *err)
 {
@@ -522,7 +523,7 @@ static const struct series_alert *alert_between(const struct series_judgement *j
     return NULL;
 }
 
-// Changes of level after one point and up to another, and whether they leave it where it was.
+// Level changes after one point and up to another, and whether they cancel out.
 static bool levels_differ(const struct series_state *state, const struct series_judgement *judged,
                           size_t from, size_t to, double *p_value)
 {
@@ -537,7 +538,7 @@ static bool levels_differ(const struct series_state *state, const struct series_
         least_share = fmin(least_share, distance_share(change->before_ns, change->after_ns) / 2);
         *p_value = fmax(isnan(*p_value) ? 0 : *p_value, change->p_value);
     }
-    bool differ = distance_share(before_ns, after_ns) > least_share; // false without any
+    bool differ = distance_share(before_ns, after_ns) > least_share; // false if there are none
     *p_value = differ ? *p_value : NAN;
     return differ;
 }

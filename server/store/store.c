@@ -11,13 +11,13 @@
 
 enum { READERS = 4 };
 
-// A transaction that reads keeps the log of writes from being emptied: it grows meanwhile.
+// A reading transaction keeps the write-ahead log from being truncated: it grows meanwhile.
 #define READ_LIMIT_NS ((int64_t)5 * 1000000000)
 
 struct store {
     char *path;
-    char *owner;                         // of the jobs it claims
-    struct disk_fault own_fault, *fault; // in use: its own, or one that is shared
+    char *owner;                         // owns the jobs it claims
+    struct disk_fault own_fault, *fault; // in use: its own, or a shared one
     void (*on_full)(void *context);
     void *on_full_context;
 
@@ -25,7 +25,7 @@ struct store {
     struct db *writer;
     atomic_ullong writes;      // transactions so far
     bool is_full;              // the writer found the disk full; guarded by write_lock
-    pthread_mutex_t read_lock; // guards the readers that are free
+    pthread_mutex_t read_lock; // guards the list of free readers
     pthread_cond_t reader_free;
     struct db *readers[READERS];
     int free_count;
@@ -118,7 +118,7 @@ void store_close(struct store *store)
         return;
     for (int i = 0; i < store->free_count; i++)
         db_close(store->readers[i], true);
-    // Last, since it may tidy up; after a failed flush no other one is trusted.
+    // Last, since it may clean up; after a failed flush no other flush is trusted.
     db_close(store->writer, disk_fault_check(store->fault, NULL));
     pthread_mutex_destroy(&store->write_lock);
     pthread_mutex_destroy(&store->read_lock);
@@ -149,7 +149,7 @@ bool store_drop_schema_copies(struct store *store, struct err *err)
 bool store_copy_file(const char *path, const char *to, struct err *err)
 {
     struct db *db = db_open_existing(path, err);
-    // What a newer program stored may need more than this copy.
+    // Data stored by a newer program may need more than this copy.
     bool ok = db && migrate_check(db, err) && db->kind->copy(db, to, err);
     db_close(db, true);
     return ok;
@@ -191,7 +191,7 @@ static void give_reader(struct store *store, struct db *db)
     pthread_mutex_unlock(&store->read_lock);
 }
 
-// What helps on a full disk is done when others may write again.
+// Room is made on a full disk once others may write again.
 static void release_writer(struct txn *txn)
 {
     struct store *store = txn->store;

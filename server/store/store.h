@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything the service must not forget: runs, traces, uploads, jobs and the tables of reports.
-// Plain structs in and out; no type of the database shows. Any function may be called from any
-// thread at any time. Every change is one transaction and durable (fsynced) when true is returned.
-// Texts of results live in the arena given; absent texts are "" unless NULL is mentioned.
+// The service's durable state: runs, traces, uploads, jobs and the tables of reports. Plain structs
+// in and out; no database type is visible. Any function may be called from any thread at any time.
+// Every change is one transaction and durable (fsynced) once true is returned. Strings in results
+// live in the arena passed in; absent strings are "" unless NULL is mentioned.
 #ifndef SERVER_STORE_H
 #define SERVER_STORE_H
 
@@ -15,7 +15,7 @@ struct store;
 #define STORE_SHA256_SIZE 65 // lower-case hex and its NUL
 #define STORE_NO_RANK     (-1)
 #define STORE_META_METRIC "meta." // and a key: a number that people gave
-#define STORE_ANY         (-1)    // expected revision: whatever it is
+#define STORE_ANY         (-1)    // expected revision: any
 
 #define STORE_NAME_MAX_BYTES  ((size_t)200)  // run names, projects, tag keys and values
 #define STORE_NOTE_MAX_BYTES  ((size_t)4000) // notes, comments

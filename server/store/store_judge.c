@@ -245,7 +245,7 @@ static bool insert_alert(struct db *db, const struct judging *series,
     return sql_run(&stmt);
 }
 
-// Touches the row only when something is new.
+// Writes the row only if something changed.
 static bool update_alert(struct db *db, const struct judging *series,
                          const struct series_alert *alert, struct err *err)
 {
@@ -271,7 +271,7 @@ static bool write_alerts(struct db *db, const struct judging *series, struct err
 {
     const struct series_judgement *found = &series->judgement;
     bool ok = true;
-    for (size_t i = 0; ok && i < found->alert_count; i++) // runs may only have one at a time
+    for (size_t i = 0; ok && i < found->alert_count; i++) // a run may have only one at a time
         if (found->alerts[i].dropped)
             ok = drop_alert(db, found->alerts[i].id, err);
     for (size_t i = 0; ok && i < found->alert_count; i++) {
@@ -306,7 +306,7 @@ static bool write_figures(struct db *db, const struct judging *series, struct er
     return sql_run(&stmt);
 }
 
-// Whether nobody judged it or changed it since it was read.
+// Whether nobody judged or changed the series since it was read.
 static bool is_current(struct db *db, const struct judging *series, bool *current, struct err *err)
 {
     struct stmt stmt = sql_begin(db,

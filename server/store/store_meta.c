@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings that people give of a run, such as its batch size, and what they may be.
+// Settings that people enter for a run, such as its batch size, and which are valid.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/secrets.h"
@@ -22,7 +22,7 @@ bool meta_check_secret(const char *what, struct str text, struct err *err)
 
 static bool check_letters(const char *what, struct str word, struct err *err)
 {
-    bool has_more = false; // than dots, which mean folders in an address
+    bool has_more = false; // characters other than dots: "." and ".." are folders in a URL
     if (word.len == 0 || word.len > STORE_WORD_MAX_BYTES)
         return err_set(err, ERR_USAGE, "found a %s of %zu bytes, expected 1 to %zu", what, word.len,
                        STORE_WORD_MAX_BYTES);
@@ -43,7 +43,7 @@ bool meta_check_word(const char *what, struct str word, struct err *err)
 
 static bool check_count(const struct run_tag *meta, struct err *err)
 {
-    const int64_t most = (int64_t)1 << 48; // that comparisons reckon with
+    const int64_t most = (int64_t)1 << 48; // comparisons calculate with it
     int64_t number = 0;
     return (str_to_i64(meta->value, &number) && number > 0 && number <= most) ||
            err_set(err, ERR_USAGE, "found %.*s '%.*s', expected a whole number from 1 to 2^48",
@@ -51,7 +51,7 @@ static bool check_count(const struct run_tag *meta, struct err *err)
                    (int)(meta->value.len < 60 ? meta->value.len : 60), meta->value.at);
 }
 
-// Comparisons reckon with these, so a slip is told when it is made.
+// Comparisons calculate with these, so a mistake is reported when it is entered.
 static bool check_known(const struct run_tag *meta, struct err *err)
 {
     static const char *const counts[] = {"batch_size", "seq_len", "tokens_per_step"};
@@ -83,14 +83,14 @@ static bool check_value(const struct run_tag *meta, struct err *err)
 
 bool meta_check(const struct run_tag *meta, size_t count, struct err *err)
 {
-    if (count > 2 * STORE_MAX_META) // some of a change may be to go
+    if (count > 2 * STORE_MAX_META) // some entries of a change may be removals
         return err_set(err, ERR_USAGE, "found %zu settings, expected at most %zu", count,
                        STORE_MAX_META);
     for (size_t i = 0; i < count; i++)
         if (!check_letters("metadata key", meta[i].key, err) ||
             (meta[i].value.at &&
              (!meta_check_secret("metadata key", meta[i].key, err) || !check_value(&meta[i], err))))
-            return false; // what goes may be whatever came before
+            return false; // an entry to remove may have any old value
     return true;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings a database's schema to the newest version: numbered files, each once, all in one
+// Updates a database's schema to the newest version: numbered files, each applied once, all in one
 // transaction, never backwards.
 #include "server/store/schema_data.h"
 #include "server/store/store_sql.h"
@@ -33,7 +33,7 @@ static bool migrate(struct db *db, int64_t version, struct err *err)
     return true;
 }
 
-// In one transaction; version is what is there now.
+// In one transaction; version is the current one.
 static bool migrate_in_one(struct db *db, struct err *err)
 {
     int64_t version;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settles which rank of its run a trace is, once its file was read.
+// Settles a trace's rank in its run, once its file was read.
 #include "server/store/rank_name.h"
 #include "server/store/store_sql.h"
 
@@ -11,7 +11,7 @@ struct placing {
     bool replaces;
     int64_t rank;        // found so far, or STORE_NO_RANK
     const char *from;    // where it was found
-    const char *warning; // NULL none
+    const char *warning; // NULL: none
 };
 
 static bool first_free_rank(struct placing *placing, int64_t *rank, struct err *err)
@@ -26,12 +26,12 @@ static bool first_free_rank(struct placing *placing, int64_t *rank, struct err *
     return sql_end(&stmt);
 }
 
-// Who has a rank now.
+// The trace that has a rank now.
 struct holder {
-    struct str trace_id; // "" nobody
+    struct str trace_id; // "": none
     struct str filename;
-    bool has_no_claim; // it got the rank for being free
-    bool failed;       // it could not be read, so nothing is lost with it
+    bool has_no_claim; // it got the rank because it was free
+    bool failed;       // it could not be read, so replacing it loses nothing
 };
 
 static bool find_holder(struct placing *placing, int64_t rank, struct holder *holder,
@@ -64,8 +64,8 @@ static bool move_holder(struct placing *placing, struct str trace_id, struct err
     return sql_run(&stmt);
 }
 
-// Takes a rank that something speaks for, if it can be had. A number that no request can name is no
-// rank.
+// Takes a rank for which there is evidence, if available. A number that no request can name is not
+// a rank.
 static bool try_rank(struct placing *placing, int64_t rank, const char *from, struct err *err)
 {
     struct holder holder;
@@ -106,7 +106,7 @@ static bool write_rank(struct placing *placing, struct err *err)
     return sql_run(&stmt);
 }
 
-// In order: what the upload said, the file's metadata, its name, the first rank that is free.
+// In order: from the upload's field, the file's metadata, its name, the first free rank.
 static bool settle_rank(struct placing *placing, struct str filename, int64_t metadata_rank,
                         struct err *err)
 {
@@ -121,7 +121,7 @@ static bool settle_rank(struct placing *placing, struct str filename, int64_t me
     return write_rank(placing, err);
 }
 
-// What settling needs of the trace's row. *is_pending false: its rank stands.
+// Reads the trace's row. *is_pending false: its rank is settled.
 static bool look_at_trace(struct placing *placing, struct str *filename, bool *is_pending,
                           struct err *err)
 {

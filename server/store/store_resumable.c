@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads that come in pieces, and keys of uploads, in the store.
+// Resumable uploads, and keys of uploads, in the store.
 #include "server/store/store_resumable.h"
 
 #include "ingest/base/clock.h"
@@ -210,7 +210,7 @@ bool store_refuse_resumable(struct store *store, struct str id, const char *reas
     return txn_end(&txn, sql_run(&stmt), err);
 }
 
-// Looks without the writer, which has better things to do.
+// Checks without taking the write transaction.
 static bool has_expired(struct store *store, int64_t now_ns, int64_t keys_before_ns, bool *found,
                         struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changing runs: making, patching and deleting them, and what their names may be.
+// Changing runs: creating, patching and deleting them, and which names are valid.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"
@@ -38,8 +38,8 @@ static uint32_t last_of(struct str text)
     return first_of((struct str){text.at + at, text.len - at});
 }
 
-// Blanks, characters without width, and those that turn the direction of what follows: two names
-// look the same, or a name looks like another.
+// Blanks, zero-width characters, and those that change the text direction: they make two names look
+// alike.
 static bool is_unseen(uint32_t c)
 {
     static const uint32_t ranges[][2] = {
@@ -52,7 +52,7 @@ static bool is_unseen(uint32_t c)
     return false;
 }
 
-// "." and ".." mean folders in an address.
+// "." and ".." are folders in a URL.
 static bool is_hard_to_name(struct str name)
 {
     return str_equal(name, STR(".")) || str_equal(name, STR("..")) || is_unseen(first_of(name)) ||
@@ -74,7 +74,7 @@ static bool check_line(const char *what, struct str text, struct err *err)
     return meta_check_secret(what, text, err);
 }
 
-// A line that can stand in an address.
+// A line that can be part of a URL.
 static bool check_name(const char *what, struct str name, struct err *err)
 {
     if (!check_line(what, name, err))
@@ -94,7 +94,8 @@ static bool check_name(const char *what, struct str name, struct err *err)
     return true;
 }
 
-// Links by id shall lead to the run that had it, or nowhere, once that is deleted.
+// After a run is deleted, links by its id must lead nowhere rather than to another run with that
+// name.
 static bool check_no_id(struct str name, struct err *err)
 {
     return !sql_has_id_form('r', name) ||
@@ -110,13 +111,13 @@ static bool refuse_tags(size_t count, struct err *err)
 
 static bool check_tags(const struct run_tag *tags, size_t count, struct err *err)
 {
-    if (count > 2 * STORE_MAX_TAGS) // some of a change may be to go
+    if (count > 2 * STORE_MAX_TAGS) // some entries of a change may be removals
         return refuse_tags(count, err);
     for (size_t i = 0; i < count; i++)
         if (tags[i].value.at &&
             (!check_line("tag", tags[i].key, err) ||
              !check_text("tag value", tags[i].value, STORE_NAME_MAX_BYTES, err)))
-            return false; // what goes may be whatever came before
+            return false; // an entry to remove may have any old value
     return true;
 }
 
@@ -150,7 +151,7 @@ bool store_check_run(const struct run_request *request, struct err *err)
            check_steps(request->step_pattern, request->warmup_steps, err);
 }
 
-// Repeats of one measurement share what stands before '@'.
+// Repeats of one measurement share the part before '@'.
 static struct str series_of(struct str name)
 {
     const char *at = memchr(name.at, '@', name.len);
@@ -187,7 +188,7 @@ static bool count_tags(struct db *db, struct str run_id, size_t *count, struct e
     return sql_end(&stmt);
 }
 
-// A run that has too many, from before there was a limit, may change those that it has.
+// A run that has too many, from before there was a limit, may still change those it has.
 static bool merge_tags(struct db *db, struct str run_id, const struct run_tag *tags, size_t count,
                        struct err *err)
 {
@@ -228,7 +229,7 @@ static void bind_warmup(struct stmt *stmt, const int64_t *steps)
         sql_bind_null(stmt);
 }
 
-// Sets how steps are found, each unless NULL; when that is a change, all traces are read anew.
+// Sets how steps are found, each unless NULL; if that changes, all traces are read again.
 static bool set_steps(struct db *db, struct str run_id, const struct str *pattern,
                       const int64_t *warmup_steps, struct err *err)
 {
@@ -292,7 +293,7 @@ static bool insert_run(struct db *db, const struct run_request *request, struct 
            set_asked_steps(db, *id, request, err);
 }
 
-// Adds what a later upload says of a run.
+// Adds a later upload's description to a run.
 static bool update_run(struct db *db, const struct run_request *request, struct str id,
                        struct err *err)
 {
@@ -308,7 +309,7 @@ static bool update_run(struct db *db, const struct run_request *request, struct 
            set_asked_steps(db, id, request, err);
 }
 
-// The same of a run that whoever asks may not change: saying again what is there changes nothing.
+// The same for a run that the caller may not change: repeating what is there changes nothing.
 static bool repeat_run(struct db *db, const struct run_request *request, struct str id,
                        struct arena *arena, struct err *err)
 {
@@ -364,7 +365,7 @@ bool runs_get_or_create(struct db *db, const struct run_request *request, struct
     return locked ? repeat_run(db, request, *id, arena, err) : update_run(db, request, *id, err);
 }
 
-// Runs are rows that cost next to nothing to ask for.
+// Empty runs are rows that cost a client almost nothing to create.
 static bool check_empty_runs(struct db *db, struct str owner, struct err *err)
 {
     struct stmt stmt =
@@ -437,7 +438,7 @@ static bool check_patch(const struct run_patch *patch, struct err *err)
            meta_check(patch->meta, patch->meta_count, err);
 }
 
-// The name must be free where the run would go.
+// The name must be free in the target project.
 static bool check_free(struct db *db, struct str id, const struct run_patch *patch, struct err *err)
 {
     struct stmt stmt = sql_begin(db,

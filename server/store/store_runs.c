@@ -94,7 +94,7 @@ static bool read_baselines(struct stmt *stmt, struct run *run, struct arena *are
 #define META      "SELECT \"key\", value FROM metadata WHERE run_id = ? ORDER BY \"key\""
 #define BASELINES "SELECT name FROM baseline WHERE run_id = ? ORDER BY name"
 
-// The statements that read one run after the other.
+// The statements for reading one run after another.
 struct loading {
     struct stmt run, figures, tags, meta, baselines;
 };
@@ -155,7 +155,7 @@ bool runs_search(struct db *db, const char *text, const struct str parameters[2]
     return sql_end(&stmt);
 }
 
-// "project/name" in two; false without a slash.
+// Splits "project/name" in two; false without a slash.
 static bool split_project(struct str key, struct str both[2])
 {
     size_t slash = str_find(key, STR("/"));
@@ -180,7 +180,7 @@ static bool search_latest(struct db *db, struct str key, struct arena *arena,
                        series, arena, found, err);
 }
 
-// Ids that a key stands for, by its form.
+// Ids that match a key, by its form.
 static bool resolve(struct db *db, struct str key, struct arena *arena, struct id_search *found,
                     struct err *err)
 {
@@ -234,7 +234,7 @@ bool store_find_run(struct store *store, struct str key, struct arena *arena, st
 
 // --- listing ------------------------------------------------------------------------------------
 
-// What a list may be sorted by, and where that stands.
+// What a list may be sorted by, and the column.
 static const struct {
     const char *name, *sql;
 } sortable[] = {
@@ -261,8 +261,8 @@ static const char *sort_column(struct str name)
 
 #define LIKE_PATTERN "LIKE ?1 ESCAPE '\\'"
 
-// The pattern is ?1 and stands in several places; every other value follows in order. What is not
-// asked for is left out, so that SQLite need not look at it.
+// The pattern is ?1 and occurs several times; every other value follows in order. Unused conditions
+// are left out, so that SQLite need not check them.
 static void add_conditions(struct buf *sql, const struct run_query *query)
 {
     buf_puts(sql, "FROM run WHERE ?1 IS NOT NULL");
@@ -387,7 +387,7 @@ static bool list_ids(struct db *db, const struct run_query *query, struct str pa
     return ok;
 }
 
-// Sorts ids alone; what else is shown is read of the runs on the page.
+// Sorts only ids; everything else is read just for the runs on the page.
 static bool list_page(struct db *db, const struct run_query *query, struct str pattern,
                       struct arena *arena, struct run_list *list, struct err *err)
 {

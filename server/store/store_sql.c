@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statements of the store: texts without secrets, cells and tables; and ids.
+// Statements of the store: strings without secrets, cells and tables; and ids.
 #include "server/store/store_sql.h"
 
 #include "ingest/base/clock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the store_*.c files share: transactions, and pieces of them.
+// Shared by the store_*.c files: transactions, and parts of them.
 #ifndef SERVER_STORE_SQL_H
 #define SERVER_STORE_SQL_H
 
@@ -16,23 +16,24 @@ struct txn {
     enum db_access access;
 };
 
-// Waits for the writer, or for a reader. Pair with txn_end when true.
+// Waits for the writer, or for a reader. Pair with txn_end if true.
 MUST_CHECK bool txn_begin(struct store *store, enum db_access access, struct txn *txn,
                           struct err *err);
-// Commits when ok, else rolls back; gives the connection back. Returns ok and whether it committed.
+// Commits if ok, else rolls back; returns the connection to the pool. Returns ok and whether it
+// committed.
 MUST_CHECK bool txn_end(struct txn *txn, bool ok, struct err *err);
 
 // --- statements (db.h) --------------------------------------------------------------------------
 
-// Text from outside, without what looks like a secret; and the value that stands beside a name.
+// Untrusted text, without anything that looks like a secret; and the value that belongs to a name.
 void sql_bind_clean(struct stmt *stmt, struct str value);
 void sql_bind_clean_value(struct stmt *stmt, struct str name, struct str value);
 void sql_bind_cell(struct stmt *stmt, const struct column *column, const struct cell *cell);
 
 struct cell sql_cell(struct stmt *stmt, int column, enum column_type type, struct arena *arena);
 
-// Adds all rows to a table, whose columns are the statement's, and ends it. A whole number for a
-// column of text is a time; it becomes RFC 3339.
+// Adds all rows to a table whose columns are the statement's, and ends it. An integer for a text
+// column is a time, written as RFC 3339.
 MUST_CHECK bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table);
 
 // --- small things -------------------------------------------------------------------------------
@@ -43,7 +44,7 @@ MUST_CHECK bool sql_new_id(char prefix, char id[STORE_ID_SIZE], struct err *err)
 // Whether a text could be such an id.
 bool sql_has_id_form(char prefix, struct str text);
 
-// Counts a change of a run. ERR_NOT_FOUND when it is gone.
+// Counts a change of a run. ERR_NOT_FOUND if it is gone.
 MUST_CHECK bool sql_touch_run(struct db *db, struct str run_id, struct err *err);
 
 // Grows an array in an arena: room for one more of count elements of size bytes; NULL on failure.
@@ -57,18 +58,18 @@ MUST_CHECK struct str sql_like(struct arena *arena, struct str text, struct err 
 const char *store_path(const struct store *store);
 struct str store_owner(const struct store *store);
 
-// Brings the schema up to date, after copying what an older program wrote. ERR_UNSUPPORTED for a
-// database of a newer program.
+// Updates the schema, after copying what an older program wrote. ERR_UNSUPPORTED for a database of
+// a newer program.
 MUST_CHECK bool migrate_check(struct db *db, struct err *err);
 MUST_CHECK bool migrate_schema(struct db *db, struct err *err);
 
-// The number that a statement with at most one parameter (NULL text: none) yields; 0 without rows.
+// The number that a statement with at most one parameter (NULL text: none) returns; 0 without rows.
 MUST_CHECK bool store_number(struct store *store, const char *sql, struct str parameter,
                              int64_t *number, struct err *err);
 
 // --- pieces of transactions that several files use ----------------------------------------------
 
-// Ids that a query with one or two parameters (NULL text: none) yields.
+// Ids that a query with one or two parameters (NULL text: none) returns.
 struct id_search {
     struct str id; // the first
     int count;     // 2: two or more
@@ -84,66 +85,66 @@ MUST_CHECK bool runs_load(struct db *db, struct str id, struct arena *arena, str
 MUST_CHECK bool runs_check_revision(struct db *db, struct str id, int64_t expected,
                                     struct err *err);
 
-// Whether whoever asks may only repeat what is there already (store_rights.c).
+// Whether the caller may only repeat what is already there (store_rights.c).
 MUST_CHECK bool runs_is_locked(struct db *db, struct str id, const struct run_request *request,
                                bool *locked, struct err *err);
 bool runs_deny(struct err *err);
 
-// All that people said of a run, to tell whether it changed.
+// Everything that people entered for a run, to detect changes.
 MUST_CHECK bool runs_said(struct db *db, struct str id, struct arena *arena, struct str *said,
                           struct err *err);
 
-// Gets or makes the run of a request; id lives in the arena.
+// Finds or creates the run of a request; id lives in the arena.
 MUST_CHECK bool runs_get_or_create(struct db *db, const struct run_request *request,
                                    struct arena *arena, struct str *id, struct err *err);
 
-// Names are keys, so nothing can stand in the place of a secret in one. ERR_USAGE naming what.
+// Names are keys, so a secret in one cannot be masked. ERR_USAGE naming what.
 MUST_CHECK bool meta_check_secret(const char *what, struct str text, struct err *err);
 
-// "A-Z a-z 0-9 . _ -", 1 to STORE_WORD_MAX_BYTES of them, not dots alone, and no secret. ERR_USAGE
+// "A-Z a-z 0-9 . _ -", 1 to STORE_WORD_MAX_BYTES of them, not only dots, and no secret. ERR_USAGE
 // naming what.
 MUST_CHECK bool meta_check_word(const char *what, struct str word, struct err *err);
 
-// Whether these can be settings. ERR_USAGE.
+// Whether these are valid settings. ERR_USAGE.
 MUST_CHECK bool meta_check(const struct run_tag *meta, size_t count, struct err *err);
 
-// Sets them beside those that are there; one whose value's text is NULL goes. ERR_USAGE for too
+// Merges them into the existing ones; one whose value's text is NULL is removed. ERR_USAGE for too
 // many.
 MUST_CHECK bool meta_merge(struct db *db, struct str run_id, const struct run_tag *meta,
                            size_t count, struct err *err);
 
-// Notes what an upload in pieces became. ERR_NOT_FOUND when it was ended meanwhile.
+// Records what a resumable upload became. ERR_NOT_FOUND if it was ended meanwhile.
 MUST_CHECK bool resumable_accept(struct db *db, struct str id, struct str upload_id,
                                  struct err *err);
 
-// Notes the key of an upload. ERR_CONFLICT when its owner used it already.
+// Records the key of an upload. ERR_CONFLICT if its owner used it already.
 MUST_CHECK bool upload_key_insert(struct db *db, const struct upload_request *request,
                                   struct str upload_id, struct err *err);
 
 // Counts bytes as sent today.
 MUST_CHECK bool uploads_charge(struct db *db, struct str who, uint64_t bytes, struct err *err);
 
-// Traces that came with the upload belong to who, unless somebody brought them before.
+// Traces of the upload belong to who, unless somebody uploaded them before.
 MUST_CHECK bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err *err);
 
-// Notes what a look at a blob's bytes found ("" sound), and warns on its traces.
+// Records the result of checking a blob's bytes ("" sound), and warns on its traces.
 MUST_CHECK bool blobs_note(struct db *db, struct str sha256, struct str damage, struct err *err);
 
-// An upload just put sound bytes in place of what may have been damaged. Where that is why a trace
-// failed, it is read anew.
+// An upload just replaced possibly damaged bytes with sound ones. If the damage made a trace fail,
+// it is read again.
 MUST_CHECK bool blobs_heal(struct db *db, struct str sha256, struct err *err);
 
-// Queues anew the traces of a blob that failed.
+// Queues the failed traces of a blob again.
 MUST_CHECK bool jobs_queue_failed_of(struct db *db, struct str sha256, struct err *err);
 
-// Sets a trace's state and forgets its error.
+// Sets a trace's state and clears its error.
 MUST_CHECK bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state,
                                 struct err *err);
 
-// A run's analysis ended, well (error NULL) or not.
+// A run's analysis ended, successfully (error NULL) or not.
 MUST_CHECK bool jobs_mark_run(struct db *db, struct str run_id, const char *error, struct err *err);
 
-// Ends a job that its worker still has. ERR_NOT_FOUND when he has it no more.
+// Ends a job that its worker still owns. ERR_NOT_FOUND if it no longer does.
 MUST_CHECK bool jobs_end(struct db *db, const struct job *job, struct str state, struct str reason,
                          struct err *err);
 MUST_CHECK bool jobs_fail(struct db *db, const struct job *job, const char *reason,
@@ -191,7 +192,7 @@ MUST_CHECK bool inputs_queue_again(struct db *db, struct str run_id, struct err 
 // Deletes a trace's rows; its files become garbage.
 MUST_CHECK bool traces_drop(struct db *db, struct str trace_id, struct err *err);
 
-// Gives a trace that waits for its rank one: what the file says, its name, or the first free one.
+// Gives a trace without a rank one: from the file, its name, or the first free one.
 MUST_CHECK bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_rank,
                                    struct err *err);
 
@@ -202,10 +203,11 @@ enum job_kind jobs_kind(struct str word);
 // Marks what a job is about: "queued", "running".
 MUST_CHECK bool jobs_mark(struct db *db, const struct job *job, struct str state, struct err *err);
 
-// Queues a trace's job unless one waits already, and marks the trace queued.
+// Queues a trace's job unless one is queued already, and marks the trace queued.
 MUST_CHECK bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err);
 
-// Queues all traces of a run anew, those that are being read too: they began before the change.
+// Queues all traces of a run again, including those being read: they were started before the
+// change.
 MUST_CHECK bool jobs_queue_traces(struct db *db, struct str run_id, struct err *err);
 
 // Writes a run's report in place of the one it had, and what follows from it.

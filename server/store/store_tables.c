@@ -214,7 +214,7 @@ static bool read_older(struct db *db, struct str trace_id, struct frames *frames
                                          (int)trace_id.len, trace_id.at));
 }
 
-// What the disk spoiled is nobody's input.
+// Data damaged on disk is not the client's input.
 static bool unpack(struct str bytes, const struct table_desc *const *known, struct report *report,
                    struct err *err)
 {
@@ -321,7 +321,7 @@ bool store_copy_trace_parts(struct store *store, struct str trace_id,
     struct txn txn;
     if (!txn_begin(store, DB_READ, &txn, err))
         return false;
-    txn.db->kind->limit_time(txn.db, 0); // a disk too slow for it now will be next time, too
+    txn.db->kind->limit_time(txn.db, 0); // a disk too slow for it now will be too slow next time
     bool ok = each_part(txn.db, of_traces.some_first, &walk, err) &&
               (copying.found || err_set(err, ERR_BUSY, "trace %.*s is being analyzed again",
                                         (int)trace_id.len, trace_id.at)) &&

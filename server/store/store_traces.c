@@ -151,16 +151,16 @@ bool store_find_upload(struct store *store, struct str id, struct arena *arena,
 
 // --- adding -------------------------------------------------------------------------------------
 
-// The trace that stands where a part would go.
+// The existing trace in a part's place.
 struct present {
     struct str trace_id; // "" none
     bool same;           // its bytes are the part's
-    bool needs_rank;     // it waits for its rank, which the part knows
-    bool failed;         // it could not be read, so nothing is lost with it
+    bool needs_rank;     // it has no rank yet, and the part has one
+    bool failed;         // it could not be read, so replacing it loses nothing
     struct str filename;
 };
 
-// What stands at the rank a part names.
+// The trace at the rank of a part.
 static bool look_at_rank(const struct adding *adding, const struct trace_part *part,
                          struct present *present, struct err *err)
 {
@@ -340,8 +340,8 @@ static bool check_part(const struct trace_part *part, struct err *err)
     return true;
 }
 
-// What must be true together with the upload: a crash in between would have it done twice, or
-// not counted.
+// Must be true together with the upload: a crash in between would do it twice, or
+// not count it.
 static bool settle_claims(struct db *db, const struct upload_request *request, struct str id,
                           struct err *err)
 {

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs over time: baselines, series with their points and levels, and alerts. A part of the store,
-// whose rules in store.h hold here. Rows come as tables, with the columns of tracking_tables.h.
+// Runs over time: baselines, series with their points and levels, and alerts. Part of the store;
+// the rules in store.h apply. Rows come as tables, with the columns of tracking_tables.h.
 #ifndef SERVER_STORE_TRACKING_H
 #define SERVER_STORE_TRACKING_H
 
 #include "server/store/series_judge.h"
 #include "server/store/store.h"
 
-#define STORE_MAX_SERIES ((size_t)1000) // that a list shows, those with the newest runs
+#define STORE_MAX_SERIES ((size_t)1000) // in a list, those with the newest runs
 #define STORE_MAX_POINTS ((size_t)500)  // of a series that count, the newest
-#define STORE_MAX_ALERTS ((size_t)1000) // that a list shows, the newest
+#define STORE_MAX_ALERTS ((size_t)1000) // in a list, the newest
 
 // --- baselines: runs that others are held against; the key "@baseline:name" finds one ------------
 
-// By name; a name that is not "": only that one.
+// By name; if name is not "": only that one.
 MUST_CHECK bool store_list_baselines(struct store *store, struct str name, struct arena *arena,
                                      struct table *table, struct err *err);
 
-// Pins the name to the run, and to no other any more. ERR_USAGE for a name that cannot be one,
-// ERR_NOT_FOUND when the run is gone, ERR_CONFLICT when there are too many.
+// Pins the name to the run, and unpins it from any other. ERR_USAGE for an invalid name,
+// ERR_NOT_FOUND if the run is gone, ERR_CONFLICT if there are too many.
 MUST_CHECK bool store_set_baseline(struct store *store, struct str name, struct str run_id,
                                    struct err *err);
 
@@ -38,12 +38,12 @@ struct series_query {
 MUST_CHECK bool store_list_series(struct store *store, const struct series_query *query,
                                   struct arena *arena, struct table *table, struct err *err);
 
-// A series is known by its project and its own name.
+// A series is identified by its project and its name.
 struct series_key {
     struct str project, series;
 };
 
-// Fills key->project where it is "". ERR_NOT_FOUND; ERR_CONFLICT when several projects have it.
+// Fills key->project if it is "". ERR_NOT_FOUND; ERR_CONFLICT if several projects have it.
 MUST_CHECK bool store_find_series(struct store *store, struct series_key *key, struct arena *arena,
                                   struct err *err);
 
@@ -51,7 +51,7 @@ MUST_CHECK bool store_find_series(struct store *store, struct series_key *key, s
 MUST_CHECK bool store_list_points(struct store *store, const struct series_key *key,
                                   struct arena *arena, struct table *table, struct err *err);
 
-// Where new levels begin among these, oldest first.
+// Where new levels start among these, oldest first.
 MUST_CHECK bool store_list_level_changes(struct store *store, const struct series_key *key,
                                          struct arena *arena, struct table *table, struct err *err);
 
@@ -65,12 +65,12 @@ struct alert_query {
 MUST_CHECK bool store_list_alerts(struct store *store, const struct alert_query *query,
                                   struct arena *arena, struct table *table, struct err *err);
 
-// A table of that one. ERR_NOT_FOUND.
+// A table with only that alert. ERR_NOT_FOUND.
 MUST_CHECK bool store_find_alert(struct store *store, struct str id, struct arena *arena,
                                  struct table *table, struct err *err);
 
-// What somebody decides of an alert; NULL: as it is. ERR_NOT_FOUND; ERR_USAGE for a status that is
-// none or a comment that cannot be one.
+// Somebody's decision on an alert; NULL: unchanged. ERR_NOT_FOUND; ERR_USAGE for an unknown status
+// or an invalid comment.
 struct alert_patch {
     const struct str *status, *comment;
 };
@@ -78,12 +78,11 @@ MUST_CHECK bool store_patch_alert(struct store *store, struct str id,
                                   const struct alert_patch *patch, struct err *err);
 
 // Judges all series whose points changed since, and raises, changes and closes their alerts. Cheap
-// when there is none. What it does depends on what is stored alone, so that it may be cut off or
-// run twice at any time.
+// if there is none. The result depends only on what is stored, so it may be interrupted or run
+// twice at any time.
 MUST_CHECK bool store_judge_series(struct store *store, struct err *err);
 
-// What the series says of two of its runs, as it is now: known is false where one is no point of
-// it.
+// Compares two of the series' runs, as of now: known is false if one is not a point of it.
 MUST_CHECK bool store_judge_pair(struct store *store, const struct series_key *key,
                                  const struct str run_ids[2], struct arena *arena,
                                  struct series_evidence *evidence, struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looking at the queue.
+// Reading the state of the queue.
 #include "server/store/store_watch.h"
 
 #include "ingest/base/clock.h"

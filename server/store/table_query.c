@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filters, search, order and paging of a table in memory; and the checks that both ways share.
+// Filters, search, order and paging of a table in memory; and the checks shared with SQL queries.
 #include "server/store/table_query.h"
 
 #include <assert.h>
@@ -100,7 +100,7 @@ bool table_query_check(const struct table_query *query, const struct table_desc 
 
 static bool cell_equals(enum column_type type, const struct cell *cell, const struct cell *value)
 {
-    if (value->null) // an empty value asks for rows that have none
+    if (value->null) // an empty value selects rows that have none
         return cell->null || (type == COLUMN_TEXT && cell->s.len == 0);
     if (cell->null)
         return false;
@@ -113,7 +113,7 @@ static bool cell_equals(enum column_type type, const struct cell *cell, const st
     return false;
 }
 
-// A query with its names looked up and its values read.
+// A query with its names looked up and its values parsed.
 struct plan {
     const struct table_desc *desc;
     unsigned filter_count;

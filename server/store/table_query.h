@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which rows of a table somebody wants to see: filters, search, order and a page of them. The store
-// answers it in SQL for run tables, table_select in memory for reports that were loaded whole.
+// Which rows of a table to return: filters, search, order and a page of them. The store answers it
+// in SQL for run tables, table_select in memory for reports that were loaded completely.
 #ifndef SERVER_TABLE_QUERY_H
 #define SERVER_TABLE_QUERY_H
 
@@ -11,10 +11,10 @@ struct sort_key {
     bool descending; // nulls come last either way
 };
 
-// column = value, as text the way it came in a URL. Several filters on one column mean "or".
+// column = value, the value as text from a URL. Several filters on one column mean "or".
 struct table_filter {
     struct str column;
-    struct str value; // for numbers decimal text, for booleans "true" or "false"
+    struct str value; // decimal text for numbers, "true" or "false" for booleans
 };
 
 #define TABLE_QUERY_MAX_SORTS   4
@@ -26,27 +26,27 @@ struct table_query {
     unsigned sort_count;
     struct table_filter filters[TABLE_QUERY_MAX_FILTERS];
     unsigned filter_count;
-    struct str search; // substring of any text column, ASCII letters alike; empty: all rows
+    struct str search; // substring of any text column, ASCII case ignored; empty: all rows
     uint64_t limit, offset;
 };
 
 // One page of the rows that match.
 struct table_page {
-    struct table table; // texts and cells live in the arena given
+    struct table table; // strings and cells live in the arena passed in
     uint64_t total;     // rows that match, on all pages
-    uint64_t offset; // of the first row here; the next page, if any, begins at offset + row_count
+    uint64_t offset; // of the first row here; the next page, if any, starts at offset + row_count
 };
 
-// ERR_USAGE naming the columns there are when a sort or filter names another one, or when a value
-// cannot be one of its column.
+// ERR_USAGE if a sort or filter names an unknown column (it lists the known ones), or if a value is
+// invalid for its column.
 MUST_CHECK bool table_query_check(const struct table_query *query, const struct table_desc *desc,
                                   struct err *err);
 
-// The value of a filter on a column; an empty text is null and asks for rows without a value.
+// The value of a filter on a column; an empty text is null and selects rows without a value.
 MUST_CHECK bool table_filter_value(const struct column *column, struct str text, struct cell *value,
                                    struct err *err);
 
-// Rows of a table in memory, whose texts the page shares.
+// Rows of a table in memory, whose strings the page shares.
 MUST_CHECK bool table_select(const struct table *from, const struct table_query *query,
                              struct arena *arena, struct table_page *page, struct err *err);
 

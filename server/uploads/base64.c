@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strict decoding: what has two readings is refused.
+// Strict decoding: ambiguous text is refused.
 #include "server/uploads/base64.h"
 
 static int digit(char c)
@@ -38,7 +38,7 @@ bool base64_decode(struct str text, struct arena *arena, struct str *bytes, stru
         if (i % 4 != 0)
             out[len++] = (char)(bits >> (6 - i % 4 * 2));
     }
-    size_t rest = digits.len % 4; // digits whose last bits belong to no byte must be zero
+    size_t rest = digits.len % 4; // bits of the last digits beyond the last byte must be zero
     if (rest == 1 || (rest == 2 && (bits & 15)) || (rest == 3 && (bits & 3)))
         return err_set(err, ERR_USAGE, "found base64 that ends in the middle of a byte");
     out[len] = '\0';

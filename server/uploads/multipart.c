@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds delimiters with memmem over one buffer and hands out what lies between them without a copy.
+// Finds delimiters with memmem in one buffer and returns the content between them without a copy.
 #include "server/uploads/multipart.h"
 
 #include <stdlib.h>
 
-#define PADDING_MAX   ((size_t)64)                 // blanks behind a delimiter
+#define PADDING_MAX   ((size_t)64)                 // blanks after a delimiter
 #define DELIMITER_MAX (4 + MULTIPART_BOUNDARY_MAX) // "\r\n--" and the boundary
 
 enum state {
     PREAMBLE, // before the first delimiter
     CONTENT,  // in a part
-    HEADERS,  // just behind a delimiter that begins a part
-    ENDED,    // behind the last delimiter
+    HEADERS,  // just after a delimiter that starts a part
+    ENDED,    // after the last delimiter
 };
 
 struct multipart {
@@ -35,13 +35,13 @@ static struct str skip_blanks(struct str text)
 }
 
 // One `; name=value` of a header from *rest; the value without quotes goes to value, cut at size.
-// False at the end or where the text is not of that form.
+// False at the end or if the text is not of that form.
 static bool next_parameter(struct str *rest, struct str *name, char *value, size_t size)
 {
     struct str text = skip_blanks(*rest);
     if (text.len == 0 || text.at[0] != ';')
         return false;
-    while (text.len && text.at[0] == ';') // nothing may stand between two of them
+    while (text.len && text.at[0] == ';') // nothing may come between two of them
         text = skip_blanks((struct str){text.at + 1, text.len - 1});
     size_t equals = str_find(text, STR("="));
     if (equals == SIZE_MAX)
@@ -50,7 +50,7 @@ static bool next_parameter(struct str *rest, struct str *name, char *value, size
     size_t i = equals + 1, len = 0;
     bool quoted = i < text.len && text.at[i] == '"';
     for (i += quoted; i < text.len && (quoted ? text.at[i] != '"' : text.at[i] != ';'); i++) {
-        // Only quotes and backslashes are escaped: old browsers send C:\dir\file as it stands.
+        // Only quotes and backslashes are escaped: old browsers send C:\dir\file unchanged.
         if (quoted && text.at[i] == '\\' && i + 1 < text.len &&
             (text.at[i + 1] == '"' || text.at[i + 1] == '\\'))
             i++;
@@ -119,7 +119,7 @@ struct multipart *multipart_open(const char *boundary, struct multipart_source s
     memcpy(m->delimiter, "\r\n--", 4);
     memcpy(m->delimiter + 4, boundary, len + 1);
     m->delimiter_len = len + 4;
-    // A delimiter may open the body; with a line end before it there is only one form to find.
+    // A delimiter may open the body; prepending a line end leaves only one form to find.
     memcpy(m->buffer, "\r\n", 2);
     m->begin = 0;
     m->end = 2;
@@ -136,7 +136,7 @@ static bool format_error(struct err *err, const char *what)
     return err_set(err, ERR_FORMAT, "multipart body: %s", what);
 }
 
-// Adds at least a byte behind the unread ones. Fails where the source ends.
+// Appends at least one byte to the unread ones. Fails if the source ends.
 static bool refill(struct multipart *m, struct err *err)
 {
     memmove(m->buffer, m->buffer + m->begin, m->end - m->begin);
@@ -159,13 +159,13 @@ static struct str unread(const struct multipart *m)
 
 enum match { NO_MATCH, PART_FOLLOWS, LAST, NEED_MORE };
 
-// Behind a delimiter may stand blanks, which gateways add (RFC 2046, 5.1.1).
+// A delimiter may be followed by blanks, which gateways add (RFC 2046, 5.1.1).
 static size_t count_blanks(struct str text)
 {
     return text.len - skip_blanks(text).len;
 }
 
-// What stands at a found delimiter: it counts only with a line end or "--" behind it.
+// Classifies a found delimiter: it counts only if a line end or "--" follows.
 static enum match classify(const struct multipart *m, size_t at)
 {
     size_t behind = at + m->delimiter_len;
@@ -180,8 +180,8 @@ static enum match classify(const struct multipart *m, size_t at)
     return memcmp(left.at + blanks, "\r\n", 2) == 0 ? PART_FOLLOWS : NO_MATCH;
 }
 
-// Finds how many unread bytes are content for sure, and what the delimiter behind them is (NO_MATCH
-// when none was seen yet).
+// Finds how many unread bytes are certainly content, and the kind of delimiter after them (NO_MATCH
+// if none was seen yet).
 static size_t scan(const struct multipart *m, enum match *match)
 {
     for (size_t at = m->begin;; at++) {
@@ -195,7 +195,7 @@ static size_t scan(const struct multipart *m, enum match *match)
     }
     *match = NO_MATCH;
     size_t len = m->end - m->begin;
-    size_t tail = m->delimiter_len - 1; // may be the begin of a delimiter
+    size_t tail = m->delimiter_len - 1; // may be the start of a delimiter
     return len > tail ? len - tail : 0;
 }
 
@@ -207,7 +207,7 @@ static void pass_delimiter(struct multipart *m, enum match match)
     m->state = match == LAST ? ENDED : HEADERS;
 }
 
-// Content up to the next delimiter; empty only when a delimiter was passed.
+// Content up to the next delimiter; empty only after a delimiter was passed.
 static bool read_content(struct multipart *m, struct str *bytes, struct err *err)
 {
     for (;;) {
@@ -321,7 +321,7 @@ static bool begin_part(struct multipart *m, struct multipart_part *part, struct 
     size_t end = 0;
     while ((end = str_find(unread(m), STR("\r\n\r\n"))) == SIZE_MAX) {
         if (m->end - m->begin >= MULTIPART_HEADER_BYTES + 4)
-            break; // no line end of a header within bounds can follow
+            break; // no line end of a header can follow within the limit
         if (!refill(m, err))
             return false;
     }
@@ -334,7 +334,7 @@ static bool begin_part(struct multipart *m, struct multipart_part *part, struct 
     return true;
 }
 
-// Only the source knows whether everything came; a little text may follow the last delimiter.
+// Only the source knows whether everything arrived; a little text may follow the last delimiter.
 static bool finish(struct multipart *m, struct err *err)
 {
     size_t behind = m->end - m->begin;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A streaming reader of multipart/form-data: the caller pulls part after part and block after
-// block; memory is one buffer whatever the size.
+// block; memory is one buffer of fixed size.
 #ifndef SERVER_MULTIPART_H
 #define SERVER_MULTIPART_H
 
 #include "ingest/base/err.h"
 #include "ingest/base/str.h"
 
-#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION // small inputs cross borders, and cost little
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION // small inputs cross boundaries, at low cost
 #define MULTIPART_BUFFER_BYTES ((size_t)16 * 1024)
 #else
 #define MULTIPART_BUFFER_BYTES ((size_t)256 * 1024)
@@ -21,7 +21,7 @@
 
 struct multipart;
 
-// Where bytes come from; *got 0 is the true end of the body.
+// The source of the body; *got 0 is its true end.
 struct multipart_source {
     bool (*read)(void *ctx, void *bytes, size_t cap, size_t *got, struct err *err);
     void *ctx;
@@ -29,22 +29,22 @@ struct multipart_source {
 
 struct multipart_part {
     char name[MULTIPART_NAME_BYTES];
-    char filename[MULTIPART_FILENAME_SIZE]; // display only; cut when longer; any bytes but NUL
-    bool is_file;                           // a filename was given, though it may be ""
+    char filename[MULTIPART_FILENAME_SIZE]; // display only; cut if longer; any bytes but NUL
+    bool is_file;                           // a filename was present, though it may be ""
 };
 
-// The boundary of a Content-Type value: 1 to 70 characters. ERR_USAGE when it is not
+// The boundary of a Content-Type value: 1 to 70 characters. ERR_USAGE if it is not
 // multipart/form-data with one.
 MUST_CHECK bool multipart_boundary(struct str content_type,
                                    char boundary[MULTIPART_BOUNDARY_MAX + 1], struct err *err);
 
-// NULL with ERR_LIMIT when memory is short.
+// NULL with ERR_LIMIT if memory runs out.
 MUST_CHECK struct multipart *multipart_open(const char *boundary, struct multipart_source source,
                                             struct err *err);
 void multipart_close(struct multipart *multipart); // NULL is allowed
 
-// Goes to the next part, past what is left of the current one. *found false: the last delimiter was
-// seen and the source ended behind it. Everything else that ends is ERR_FORMAT.
+// Advances to the next part, skipping the rest of the current one. *found false: the last delimiter
+// was seen and the source ended after it. Any other end is ERR_FORMAT.
 MUST_CHECK bool multipart_next(struct multipart *multipart, struct multipart_part *part,
                                bool *found, struct err *err);
 

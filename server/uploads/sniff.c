@@ -18,7 +18,7 @@ static bool is_blank(struct str head)
     return i == head.len;
 }
 
-// Of content that is nothing that is known.
+// For content of an unknown kind.
 static bool sniff_unknown(struct str head, struct err *err)
 {
     if (head.len == 0)
