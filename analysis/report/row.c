@@ -72,9 +72,10 @@ void row_share(struct row *row, unsigned column, int64_t part, int64_t whole)
 void row_copy(struct row *row, unsigned column, const struct table *table, size_t index,
               unsigned first)
 {
-    unsigned to = column_place(row->desc, column), from = column_place(table->desc, first);
+    unsigned from = column_place(table->desc, first);
     for (unsigned c = from; c < table->desc->column_count; c++) {
-        assert(!strcmp(row->desc->columns[to + c - from].name, table->desc->columns[c].name));
+        assert(!strcmp(row->desc->columns[column_place(row->desc, column) + c - from].name,
+                       table->desc->columns[c].name));
         row_cell(row, column + c - from, table->cells[index * table->desc->column_count + c]);
     }
 }
