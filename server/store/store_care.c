@@ -140,9 +140,12 @@ bool store_list_damaged(struct store *store, struct arena *arena, struct damaged
         return false;
     struct stmt stmt =
         sql_begin(txn.db,
-                  "SELECT blob.sha256, damage, trace.filename, trace.run_id FROM blob "
+                  "SELECT blob.sha256, damage, coalesce(trace.filename, input.filename), "
+                  "coalesce(trace.run_id, input.run_id) FROM blob "
                   "LEFT JOIN trace ON trace.sha256 = blob.sha256 "
                   "AND EXISTS (SELECT 1 FROM run WHERE id = trace.run_id) "
+                  "LEFT JOIN input ON input.blob = blob.sha256 "
+                  "AND EXISTS (SELECT 1 FROM run WHERE id = input.run_id) "
                   "WHERE damage <> '' GROUP BY blob.sha256 ORDER BY blob.sha256",
                   err);
     bool ok = read_damaged(&stmt, arena, blobs, count);

@@ -3,6 +3,7 @@
 // file outlives the last row that names it.
 #include "server/store/store_access.h"
 #include "server/store/store_bin.h"
+#include "server/store/store_care.h"
 #include "tests/unit/archive_store.h"
 
 static bool is_named(struct fixture *f, char content)
@@ -317,6 +318,23 @@ static void the_bin_stops_and_restoring_goes_on(void **state)
     assert_ok(f, store_finish_unpack(f->store, &job, STR(""), &f->err));
 }
 
+static void a_damaged_attachment_is_named(void **state)
+{
+    struct fixture *f = *state;
+    char sha256[STORE_SHA256_SIZE];
+    struct damaged_blob *blobs;
+    size_t count;
+    struct upload upload = add_archive(f, "run", 'a', false);
+    struct job job = claim_archive(f);
+    add_two_members(f, &job, "");
+    fill_sha256(sha256, '2');
+    assert_ok(f, store_note_scrub(f->store, sha256, "differs", &f->err));
+    assert_ok(f, store_list_damaged(f->store, &f->arena, &blobs, &count, &f->err));
+    assert_int_equal(count, 1);
+    assert_text(blobs[0].filename, "train.log");
+    assert_text(blobs[0].run_id, upload.run_id.at);
+}
+
 static void cancelling_a_run_ends_its_archive(void **state)
 {
     struct fixture *f = *state;
@@ -348,6 +366,7 @@ int main(void)
         TEST(a_file_that_a_trace_and_an_attachment_have_stays_for_either),
         TEST(what_inputs_take_counts_for_their_run),
         TEST(the_bin_stops_and_restoring_goes_on),
+        TEST(a_damaged_attachment_is_named),
         TEST(cancelling_a_run_ends_its_archive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
