@@ -2,6 +2,7 @@
 // The API description against the running service, in both directions.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { tar } from "./helpers/archives.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { each_schema, openapi, operations, reply_faults, value_faults }
   from "./helpers/openapi.mjs";
@@ -30,10 +31,14 @@ before(async () => {
   await server.analysed("b", slow.files);
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
+  const archive = tar([{ name: "train.log", data: "hello\n" }]);
+  const unpacked = await server.post([...fields({ run: "a" }), file_part(archive, "logs.tar")],
+    "/upload?wait=60");
+  const { id: input } = unpacked.json.inputs.find(({ kind }) => kind === "attachment");
   const [, tree] = /\/static\/([^/]+)\//.exec((await server.request("/")).text);
   const begun = await tus_begin(server.base, 100, { run: "pieces" });
   const pieces = begun.headers.location.split("/").at(-1);
-  const own = { pieces, tree, page: `${reply.json.run}/kernels`, upload: reply.json.upload };
+  const own = { input, pieces, tree, page: `${reply.json.run}/kernels`, upload: reply.json.upload };
   names = { run: "a", baseline: "main", series: "a", rank: "0", path: "app.mjs",
     file: "stepscope.py", ...own };
 });

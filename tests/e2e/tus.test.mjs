@@ -238,7 +238,7 @@ test("an upload that was ended is gone, and its file with it", async () => {
 
 test("a file that cannot be a trace is refused by its first bytes, for good", async () => {
   const path = await began(1 << 20, { run: "image", filename: "a.png" });
-  const reply = await tus_piece(base, path, 0, Buffer.from(`\x89PNG\r\n\x1a\n${"x".repeat(99)}`,
+  const reply = await tus_piece(base, path, 0, Buffer.from(`\x89PNG\r\n\x1a\n${"x".repeat(600)}`,
     "latin1"));
   assert.equal(reply.status, 422, reply.text);
   assert.deepEqual(pieces(), []);

@@ -46,7 +46,7 @@ function visible(found) {
     .sort((a, b) => a.path.localeCompare(b.path, "en", { numeric: true }));
 }
 
-const ENDINGS = /(\.pt)?(\.trace)?\.json(\.gz|\.zst)?$|\.(gz|zst|pt)$/i;
+const ENDINGS = /(\.pt)?(\.trace)?\.json(\.gz|\.zst)?$|\.tar(\.gz|\.zst)?$|\.(gz|zst|pt|zip)$/i;
 const RANK = /(^|[-_.])(rank|r)[-_]?\d+.*$/i;
 
 /**

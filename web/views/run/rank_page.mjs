@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page about one rank: which one, and what is shown while there are no figures.
 import { html } from "../../base/ui.mjs";
+import { run_path } from "../../base/address.mjs";
 import { Card, Empty } from "../../widgets/widgets.mjs";
 import { Lacks } from "./lacks.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
@@ -12,7 +13,8 @@ const BUSY = new Set(["failed", "running", "pending"]); // the frame already say
 export function NoResult({ run }) {
   if (BUSY.has(run.status)) return null;
   return html`<${Empty} title="No figures yet">
-    <p>${run.status === "empty" ? "Nothing has been uploaded to this run."
+    <p>${run.status === "empty" ? html`This run has no trace. What an archive brought, and the runs
+      of its windows, is listed under <a href=${run_path(run.id, "data")}>Data</a>.`
       : "No rank has been analysed."}</p><//>`;
 }
 

@@ -11,6 +11,7 @@ import { label_of, write_value } from "../../base/values.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, Status } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { EditRun } from "./edit_run.mjs";
+import { Inputs } from "./inputs.mjs";
 import { quality_groups } from "../run/quality_model.mjs";
 import { settings_of } from "../run/meta_model.mjs";
 import { OfRank, use_rank } from "../run/rank_data.mjs";
@@ -166,6 +167,7 @@ export default function Data({ route }) {
         rank=${rank} /><//>`}
     <${Loaded} resource=${own}>${(full) => html`
       <${Files} run=${run} traces=${full.traces ?? []} />
+      <${Inputs} run=${run} id=${full.id} />
       <div class="columns-2"><${Environment} run=${run}
         meta=${full.meta} /><${Launches} run=${run}
         rank=${rank || data.summary?.headline_rank} /></div>

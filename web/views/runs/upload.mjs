@@ -23,7 +23,8 @@ function DropZone() {
   };
   return html`<div class="drop-zone">
     <p class="drop-title">Drop trace files or folders anywhere on the page</p>
-    <p class="faint">.json, .json.gz or .json.zst, recognized by content</p>
+    <p class="faint">.json, .json.gz or .json.zst, or archives of them: .tar, .tar.gz, .tar.zst or
+      .zip</p>
     <p class="form-actions">
       <button type="button" class="primary" onClick=${() => files.current.click()}>Choose files
       </button>
@@ -40,6 +41,11 @@ function CurlLines() {
     <h3>All ranks of a run at once</h3>
     <${Command} text=${`curl -F run=my-run -F tag=branch=main \\
   $(printf -- '-F trace=@%s ' rank*.json.gz) ${origin()}/upload`} />
+    <h3>A whole folder as one archive</h3>
+    <${Command} text=${`tar c outputs | zstd | \
+  curl -F run=my-run -F 'trace=@-;filename=my-run.tar.zst' ${origin()}/upload`} />
+    <p class="faint">All ranks of a torchtitan, Primus, NeMo or tb_logs folder. Other files are kept
+      as attachments; the run's page of data says what became of each.</p>
     <h3>With metadata that the trace may lack</h3>
     <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\
   -F meta=precision=bf16 -F meta=batch_size=512 -F meta=seq_len=4096 \\
