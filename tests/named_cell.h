@@ -7,7 +7,7 @@
 
 static inline const struct cell *named_cell(const struct table *table, size_t row, const char *name)
 {
-    int place = table_column(table->desc, name);
+    int place = table_column(table->desc, str_of(name));
     assert(place >= 0 && row < table->row_count);
     return &table->cells[row * table->desc->column_count + (size_t)place];
 }

@@ -110,10 +110,10 @@ const struct table *report_find(const struct report *report, const char *name)
     return NULL;
 }
 
-int table_column(const struct table_desc *desc, const char *name)
+int table_column(const struct table_desc *desc, struct str name)
 {
     for (unsigned c = 0; c < desc->column_count; c++)
-        if (strcmp(desc->columns[c].name, name) == 0)
+        if (str_equal(str_of(desc->columns[c].name), name))
             return (int)c;
     return -1;
 }

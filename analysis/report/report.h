@@ -127,7 +127,7 @@ struct str table_text(const struct table *table, size_t row, unsigned column);
 bool table_is(const struct table *table, size_t row, unsigned column, struct str word);
 
 // The place of a column whose name comes from outside, or -1.
-int table_column(const struct table_desc *desc, const char *name);
+int table_column(const struct table_desc *desc, struct str name);
 
 // What the rows hold: eight bytes a cell, and texts.
 size_t table_row_bytes(const struct table *table, size_t row);

@@ -202,10 +202,8 @@ static bool take_cells(struct cursor *in, struct filling *filling, struct err *e
 
 static int find_target(const struct table_desc *desc, uint64_t type, struct str name)
 {
-    for (unsigned c = 0; c < desc->column_count; c++)
-        if (str_equal(str_of(desc->columns[c].name), name))
-            return desc->columns[c].type == type ? (int)c : -1;
-    return -1;
+    int column = table_column(desc, name);
+    return column >= 0 && desc->columns[column].type == type ? column : -1;
 }
 
 // A table on its way.

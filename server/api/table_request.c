@@ -21,14 +21,6 @@ static bool is_listed(struct str name, const char *const *list)
     return false;
 }
 
-static int column_of(const struct table_desc *desc, struct str name)
-{
-    for (unsigned i = 0; i < desc->column_count; i++)
-        if (str_equal(name, str_of(desc->columns[i].name)))
-            return (int)i;
-    return -1;
-}
-
 // As many column names as fit an error message.
 static bool refuse_column(const struct table_desc *desc, const char *what, struct str name,
                           struct err *err)
@@ -60,7 +52,7 @@ static bool parse_sort(struct str text, struct table_request *table, struct err 
         bool descending = name.len && name.at[0] == '-';
         if (descending)
             name = (struct str){name.at + 1, name.len - 1};
-        if (column_of(table->desc, name) < 0)
+        if (table_column(table->desc, name) < 0)
             return refuse_column(table->desc, "sort", name, err);
         if (table->query.sort_count == TABLE_QUERY_MAX_SORTS)
             return err_set(err, ERR_USAGE, "found more than %d columns to sort by",
@@ -89,7 +81,7 @@ static bool parse_fields(struct str text, struct table_request *table, struct er
     table->chosen = true;
     while (text.len) {
         struct str name = next_name(&text);
-        int column = column_of(table->desc, name);
+        int column = table_column(table->desc, name);
         if (column < 0)
             return refuse_column(table->desc, "field", name, err);
         if (has_column(table, (unsigned)column)) // names must be unique in a JSON object
@@ -180,7 +172,7 @@ static bool parse_filters(const struct query *query, const char *const *others,
         struct str name = query->params[i].name;
         if (is_listed(name, own_parameters) || is_listed(name, others))
             continue;
-        if (column_of(table->desc, name) < 0)
+        if (table_column(table->desc, name) < 0)
             return refuse_column(table->desc, PARAMETER, name, err);
         if (table->query.filter_count == TABLE_QUERY_MAX_FILTERS)
             return err_set(err, ERR_USAGE, "found more than %d filters", TABLE_QUERY_MAX_FILTERS);

@@ -8,14 +8,6 @@
 
 // --- checks -------------------------------------------------------------------------------------
 
-static int find_column(const struct table_desc *desc, struct str name)
-{
-    for (unsigned i = 0; i < desc->column_count; i++)
-        if (str_equal(name, str_of(desc->columns[i].name)))
-            return (int)i;
-    return -1;
-}
-
 static bool unknown_column(const struct table_desc *desc, struct str name, struct err *err)
 {
     char known[160];
@@ -83,10 +75,10 @@ bool table_query_check(const struct table_query *query, const struct table_desc 
         return err_set(err, ERR_USAGE, "more than %d sort columns or %d filters",
                        TABLE_QUERY_MAX_SORTS, TABLE_QUERY_MAX_FILTERS);
     for (unsigned i = 0; i < query->sort_count; i++)
-        if (find_column(desc, query->sorts[i].column) < 0)
+        if (table_column(desc, query->sorts[i].column) < 0)
             return unknown_column(desc, query->sorts[i].column, err);
     for (unsigned i = 0; i < query->filter_count; i++) {
-        int column = find_column(desc, query->filters[i].column);
+        int column = table_column(desc, query->filters[i].column);
         struct cell value;
         if (column < 0)
             return unknown_column(desc, query->filters[i].column, err);
@@ -133,14 +125,14 @@ static bool make_plan(const struct table_query *query, const struct table_desc *
     *plan = (struct plan){
         .desc = desc, .filter_count = query->filter_count, .sort_count = query->sort_count};
     for (unsigned i = 0; i < query->filter_count; i++) {
-        int column = find_column(desc, query->filters[i].column);
+        int column = table_column(desc, query->filters[i].column);
         plan->filter_columns[i] = column;
         if (!table_filter_value(&desc->columns[column], query->filters[i].value,
                                 &plan->filter_values[i], err))
             return false;
     }
     for (unsigned i = 0; i < query->sort_count; i++) {
-        plan->sort_columns[i] = find_column(desc, query->sorts[i].column);
+        plan->sort_columns[i] = table_column(desc, query->sorts[i].column);
         plan->descending[i] = query->sorts[i].descending;
     }
     char *lower = arena_alloc(arena, query->search.len + 1, err);

@@ -78,7 +78,7 @@ static bool rename_row(const struct table_desc *desc, size_t copy, struct arena 
                        struct cell *row, struct err *err)
 {
     for (const char *const *name = names_of(desc); copy > 0 && *name; name++) {
-        struct cell *cell = &row[table_column(desc, *name)];
+        struct cell *cell = &row[table_column(desc, str_of(*name))];
         struct str text = cell->null ? STR("Layer") : cell->s;
         char *renamed = arena_printf(arena, err, "%.*s_%zu", (int)text.len, text.at, copy);
         if (!renamed)
@@ -93,7 +93,7 @@ static void share_out(const struct table_desc *desc, size_t copies, struct cell 
 {
     static const char *const shared[] = {"owned_ns", "calls"};
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-        row[table_column(desc, shared[i])].i /= (int64_t)copies;
+        row[table_column(desc, str_of(shared[i]))].i /= (int64_t)copies;
 }
 
 static bool vary_table(const struct table *from, int64_t factor, int64_t kernels,

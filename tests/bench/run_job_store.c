@@ -60,11 +60,11 @@ static bool vary(const struct plan *plan, int64_t rank, struct report *report, s
         for (size_t i = 0; i < from->row_count && !is_made_anew(from->desc); i++) {
             struct cell row[TABLE_MAX_COLUMNS];
             memcpy(row, &from->cells[i * width], width * sizeof *row);
-            int total = table_column(from->desc, "total_ns");
+            int total = table_column(from->desc, STR("total_ns"));
             if (total >= 0 && !row[total].null)
                 row[total].i = row[total].i / 1000 * factor;
             if (from->desc == &table_summary)
-                row[table_column(from->desc, "window_begin_ns")] =
+                row[table_column(from->desc, STR("window_begin_ns"))] =
                     cell_i64(1700000000000000000 + skew_of(rank));
             if (!report_add(report, from->desc, row, err))
                 return false;

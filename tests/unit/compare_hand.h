@@ -57,7 +57,7 @@ static inline void bench_row(struct report *report, const struct table_desc *des
     for (unsigned c = 0; c < desc->column_count; c++)
         cells[c] = cell_null();
     for (; fields->name; fields++) {
-        int c = table_column(desc, fields->name);
+        int c = table_column(desc, str_of(fields->name));
         assert_true(c >= 0);
         cells[c] = fields->text                          ? cell_text(str_of(fields->text))
                    : desc->columns[c].type == COLUMN_F64 ? cell_f64(fields->f)

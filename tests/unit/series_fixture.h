@@ -23,8 +23,8 @@ static inline void add_run(struct fixture *f, const char *series, int number, in
     struct cell row[TABLE_MAX_COLUMNS];
     for (unsigned i = 0; i < desc->column_count; i++)
         row[i] = cell_null();
-    row[table_column(desc, "step_median_ns")] = cell_i64(step_ns);
-    row[table_column(desc, "gpu")] = cell_text(STR("H100"));
+    row[table_column(desc, STR("step_median_ns"))] = cell_i64(step_ns);
+    row[table_column(desc, STR("gpu"))] = cell_text(STR("H100"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
     assert_ok(f, end_run(f, &job, &report));
 }

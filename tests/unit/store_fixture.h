@@ -141,11 +141,11 @@ static inline void add_kernel(struct fixture *f, struct report *report,
     struct cell row[TABLE_MAX_COLUMNS];
     for (unsigned i = 0; i < desc->column_count; i++)
         row[i] = cell_null();
-    row[table_column(desc, "name")] = cell_text(str_of(name));
-    row[table_column(desc, "total_ns")] = cell_i64(total_ns);
-    row[table_column(desc, "calls")] = cell_i64(1);
+    row[table_column(desc, STR("name"))] = cell_text(str_of(name));
+    row[table_column(desc, STR("total_ns"))] = cell_i64(total_ns);
+    row[table_column(desc, STR("calls"))] = cell_i64(1);
     if (strcmp(name, "copy_x") == 0)
-        row[table_column(desc, "op")] = cell_text(STR("aten::copy_"));
+        row[table_column(desc, STR("op"))] = cell_text(STR("aten::copy_"));
     assert_ok(f, report_add(report, desc, row, &f->err));
 }
 
@@ -215,7 +215,7 @@ static inline void add_finding(struct fixture *f, struct report *report, const c
     struct cell row[TABLE_MAX_COLUMNS];
     for (unsigned i = 0; i < desc->column_count; i++)
         row[i] = cell_null();
-    row[table_column(desc, "id")] = cell_text(str_of(id));
+    row[table_column(desc, STR("id"))] = cell_text(str_of(id));
     assert_ok(f, report_add(report, desc, row, &f->err));
 }
 

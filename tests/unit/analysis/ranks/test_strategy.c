@@ -428,7 +428,7 @@ static void kernels_of_a_backward_show_that_a_job_trains(void **state)
         struct cell row[TABLE_MAX_COLUMNS];
         for (unsigned c = 0; c < table_kernels.column_count; c++)
             row[c] = cell_null();
-        row[table_column(&table_kernels, "name")] = cell_text(str_of(cases[i].kernel));
+        row[table_column(&table_kernels, STR("name"))] = cell_text(str_of(cases[i].kernel));
         assert_true(report_add(&job.report, &table_kernels, row, &job.err));
         job.passes.count = 0;
         assert_true(run_passes_add(&job.passes, &job.report, &job.err));

@@ -56,8 +56,8 @@ static void rows_are_found_by_table_and_column(void **state)
     assert_int_equal(named_cell(table, 1, "count")->i, INT64_MAX);
     assert_true(named_cell(table, 1, "name")->null);
     assert_null(report_find(&report, "stones"));
-    assert_int_equal(table_column(&fruit, "weight"), 2);
-    assert_int_equal(table_column(&fruit, "stone"), -1);
+    assert_int_equal(table_column(&fruit, STR("weight")), 2);
+    assert_int_equal(table_column(&fruit, STR("stone")), -1);
     arena_free(&arena);
 }
 
@@ -349,7 +349,7 @@ static void every_table_has_a_name_and_every_column_a_definition(void **state)
             assert_true(desc->column_count <= TABLE_MAX_COLUMNS);
             assert_non_null(strrchr(desc->help, '.'));
             for (unsigned c = 0; c < desc->column_count; c++) {
-                assert_int_equal(table_column(desc, desc->columns[c].name), c);
+                assert_int_equal(table_column(desc, str_of(desc->columns[c].name)), c);
                 assert_non_null(strrchr(desc->columns[c].help, '.'));
             }
         }

@@ -40,7 +40,7 @@ static void add_row(struct report *report, const struct table_desc *desc, const 
     for (unsigned c = 0; c < desc->column_count; c++)
         row[c] = cell_null();
     for (; cells->column; cells++) {
-        int column = table_column(desc, cells->column);
+        int column = table_column(desc, str_of(cells->column));
         assert_true(column >= 0);
         row[column] = cells->cell;
     }

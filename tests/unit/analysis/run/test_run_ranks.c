@@ -78,7 +78,7 @@ static void add(struct ranks *ranks, const struct table_desc *desc, const struct
     for (unsigned c = 0; c < desc->column_count; c++)
         row[c] = cell_null();
     for (; sets->column; sets++)
-        row[table_column(desc, sets->column)] = sets->cell;
+        row[table_column(desc, str_of(sets->column))] = sets->cell;
     assert_true(report_add(&ranks->reports[ranks->count - 1], desc, row, &ranks->err));
 }
 

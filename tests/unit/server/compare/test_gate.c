@@ -69,7 +69,7 @@ static void add(struct fixture *f, struct report *report, const struct table_des
     for (unsigned i = 0; i < desc->column_count; i++)
         row[i] = cell_null();
     for (; given->column; given++)
-        row[table_column(desc, given->column)] = given->cell;
+        row[table_column(desc, str_of(given->column))] = given->cell;
     assert_true(report_add(report, desc, row, &f->err));
 }
 

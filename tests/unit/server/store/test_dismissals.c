@@ -13,7 +13,7 @@ static struct str run_with_finding(struct fixture *f)
     struct cell row[TABLE_MAX_COLUMNS];
     for (unsigned i = 0; i < desc->column_count; i++)
         row[i] = cell_null();
-    row[table_column(desc, "id")] = cell_text(STR("slow_link:3"));
+    row[table_column(desc, STR("id"))] = cell_text(STR("slow_link:3"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
     assert_ok(f, end_run(f, &job, &report));
     return upload.run_id;

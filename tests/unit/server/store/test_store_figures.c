@@ -58,9 +58,9 @@ static void add_summary(struct life *life, struct report *report)
     struct cell row[TABLE_MAX_COLUMNS];
     for (unsigned i = 0; i < desc->column_count; i++)
         row[i] = cell_null();
-    row[table_column(desc, "gpu")] = cell_text(str_of(any_run(life)));
-    row[table_column(desc, "step_median_ns")] = cell_i64((int64_t)below(life, 1000));
-    row[table_column(desc, "findings")] = cell_i64((int64_t)below(life, 9));
+    row[table_column(desc, STR("gpu"))] = cell_text(str_of(any_run(life)));
+    row[table_column(desc, STR("step_median_ns"))] = cell_i64((int64_t)below(life, 1000));
+    row[table_column(desc, STR("findings"))] = cell_i64((int64_t)below(life, 9));
     assert_ok(life->f, report_add(report, desc, row, &life->f->err));
 }
 

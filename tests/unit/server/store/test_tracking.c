@@ -322,8 +322,8 @@ static void an_alert_goes_with_its_run_and_closes_when_it_holds_no_more(void **s
     struct cell row[TABLE_MAX_COLUMNS];
     for (unsigned i = 0; i < desc->column_count; i++)
         row[i] = cell_null();
-    row[table_column(desc, "step_median_ns")] = cell_i64(100000000);
-    row[table_column(desc, "gpu")] = cell_text(STR("H100"));
+    row[table_column(desc, STR("step_median_ns"))] = cell_i64(100000000);
+    row[table_column(desc, STR("gpu"))] = cell_text(STR("H100"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
     assert_ok(f, end_run(f, &job, &report));
     judge_all(f);
