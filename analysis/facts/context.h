@@ -29,7 +29,7 @@ struct context {
 MUST_CHECK bool context_at(const struct facts *facts, uint32_t event, struct context *context,
                            struct err *err);
 
-// Sets b of events on host rows, ascending by key, to the innermost Python frame at their begin, or
+// Sets b of events on host rows, ascending by key, to the innermost Python frame at their start, or
 // FACTS_NONE. Needs facts.frame_state; linear in the rows of the events' threads.
 MUST_CHECK bool context_find_frames(const struct facts *facts, struct keyed *events, uint32_t count,
                                     struct err *err);

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-// Allocations being sorted: key is the begin, a the event, b the device's number.
+// Allocations being sorted: key is the start, a the event, b the device's number.
 struct sorting {
     const struct facts *facts;
     struct keyed *items, *scratch;

@@ -118,7 +118,7 @@ struct comm_match {
     uint32_t op;           // of the first member
     uint32_t first, count; // members, ascending by rank
     uint32_t latest_rank;  // index of the rank that started last; RUN_NONE: clocks not comparable
-    int64_t latest_ns;     // its begin on the common clock
+    int64_t latest_ns;     // its start on the common clock
     int64_t transfer_ns;   // the smallest of its members' durations minus waits
     bool tells;            // its ends show how clocks differ
 };

@@ -114,7 +114,7 @@ static int64_t begin_point(const struct replay_rank *rank)
                                      : INT64_MAX;
 }
 
-// The begin or end of a step by the rank's own clock.
+// The start or end of a step by the rank's own clock.
 static int64_t border_of(const struct replay_rank *rank)
 {
     const struct comm_step *step = &rank->rank->steps[rank->border / 2];

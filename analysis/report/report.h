@@ -98,7 +98,7 @@ struct report {
 MUST_CHECK bool report_add(struct report *report, const struct table_desc *desc,
                            const struct cell *row, struct err *err);
 
-// The table, with room for so many more rows after those it has; NULL on failure.
+// The table, with room for that many more rows; NULL on failure.
 struct table *report_room(struct report *report, const struct table_desc *desc, size_t rows,
                           struct err *err);
 
@@ -146,7 +146,7 @@ MUST_CHECK bool report_save(const struct report *report, struct buf *out, struct
 MUST_CHECK bool report_load(struct report *report, struct str bytes,
                             const struct table_desc *const *known, struct err *err);
 
-// The same of a report that is one table of at most so many rows; ERR_FORMAT for any other.
+// The same for a report that is one table of at most that many rows; ERR_FORMAT for any other.
 MUST_CHECK bool report_load_part(struct report *report, struct str bytes,
                                  const struct table_desc *desc, uint64_t most_rows,
                                  struct err *err);

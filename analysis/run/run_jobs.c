@@ -27,7 +27,7 @@ struct jobs {
     uint32_t (*signs)[SIGNS]; // per rank
     struct keyed *in_time;    // the ranks by begin, 0 if unknown; twice the room
     struct keyed *in_rank; // by the rank they claim to be, -1: none, then by begin; twice the room
-    int64_t *ends;         // per rank: of its window, if its begin is known
+    int64_t *ends;         // per rank: of its window, if its start is known
     uint32_t *same;        // per rank: the previous one in time that claims to be the same
     bool differ[SIGNS];
 };

@@ -5,7 +5,7 @@
 
 #include "ingest/base/secrets.h"
 
-// A secret of up to so many bytes is found wherever the pieces are cut; a PEM key is shorter.
+// A secret of up to that many bytes is found wherever the pieces are cut; a PEM key is shorter.
 #define REDACTOR_REACH ((size_t)16 << 10)
 
 // Starts as zeros.

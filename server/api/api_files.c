@@ -27,7 +27,8 @@ static void name_file(struct request *request, struct response *response, struct
     buf_free(&encoded);
 }
 
-// What a file holds that looks like a secret is shown nowhere else; until it was read nobody knows.
+// What a file holds that looks like a secret is shown nowhere else; until it was read it is
+// unknown.
 static bool may_have(struct request *request, struct response *response,
                      const struct api_file *file, struct err *err)
 {

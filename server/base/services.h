@@ -31,7 +31,7 @@ struct services {
     unsigned uploads_in_flight; // at most
     uint64_t queue_limit;       // most jobs queued or running before uploads are refused; 0: no
                                 // limit
-    int64_t resume_ns;          // how long an upload in pieces waits for its next byte
+    int64_t resume_ns;          // how long a resumable upload waits for its next byte
 
     // Set by the HTTP server:
     atomic_uint *uploads;    // now in progress

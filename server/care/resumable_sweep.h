@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drops uploads in pieces that were abandoned.
+// Drops resumable uploads that were abandoned.
 #ifndef SERVER_RESUMABLE_SWEEP_H
 #define SERVER_RESUMABLE_SWEEP_H
 

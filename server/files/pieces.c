@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of uploads in pieces. What a row says was flushed is trusted; anything after that counts as
+// Files of resumable uploads. What a row says was flushed is trusted; anything after that counts as
 // far as its checksums agree.
 #include "server/files/pieces.h"
 

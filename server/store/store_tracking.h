@@ -11,7 +11,8 @@
 #define STORE_MAX_POINTS ((size_t)500)  // of a series that count, the newest
 #define STORE_MAX_ALERTS ((size_t)1000) // in a list, the newest
 
-// --- baselines: runs that others are held against; the key "@baseline:name" finds one ------------
+// --- baselines: runs that others are compared with; the key "@baseline:name" finds one
+// ------------
 
 // By name; if name is not "": only that one.
 MUST_CHECK bool store_list_baselines(struct store *store, struct str name, struct arena *arena,

@@ -16,7 +16,7 @@
 MUST_CHECK bool sniff_upload(struct str head, struct str filename, struct str *archive,
                              struct err *err);
 
-// The same of what has to be a trace.
+// The same for a file that must be a trace.
 MUST_CHECK bool sniff_trace(struct str head, struct err *err);
 
 // Whether the first bytes are of that Content-Encoding: "gzip", "x-gzip" or "zstd".

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads in pieces: the tus 1.0 protocol, and what happens to the upload.
+// Resumable uploads: the tus 1.0 protocol, and what happens to the upload.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

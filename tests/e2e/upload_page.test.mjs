@@ -31,7 +31,7 @@ after(async () => {
   await server?.stop();
 });
 
-/** A trace followed by so many blanks that sending it takes a while. */
+/** A trace followed by enough blanks that sending it takes a while. */
 function big_file(name) {
   const bytes = Buffer.alloc(SIZE, " ");
   Buffer.from(small_json({ names: [name] })).copy(bytes);

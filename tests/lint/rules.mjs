@@ -258,10 +258,27 @@ const STRANGE_WEB = [...STRANGE, "stands for", "what costs"];
 const STRANGE_API = [...STRANGE, "likewise", "as good as", "so many", "for want of", "its begin",
   "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told"];
 
+// The same for comments.
+const STRANGE_COMMENTS = ["anew", "(the|its|their) begin", "so many (bytes|rows|files|requests)",
+  "begins? to stand", "in the place of", "is worth little", "had rather", "is said to",
+  "for want of", "by a fault of", "log of writes", "uploads? in pieces", "held? against"];
+
 function check_words({ uncommented }, phrases) {
   const joined = uncommented.replace(/"\s*\\?\n\s*(\+ )?"/g, (s) => s.replace(/["+\\]/g, " "));
   const pattern = new RegExp(`\\b(${phrases.join("|").replaceAll(" ", "\\s+")})\\b`, "gi");
   return matches(joined, pattern, (m) => `"${m[0].replace(/\s+/g, " ")}", expected plainer words`);
+}
+
+function check_comments({ path, lines, uncommented }) {
+  const code = uncommented.split("\n");
+  const comments = lines.map((line, i) => {
+    if (path.endsWith(".sh")) return /^\s*#/.test(line) ? line.replace(/^[\s#]+/, "") : "";
+    if (line === code[i]) return "";
+    let at = 0;
+    while (line[at] === code[i][at]) at++;
+    return line.slice(at).replace(/^[/*\s]+/, "");
+  });
+  return check_words({ uncommented: comments.join("\n") }, STRANGE_COMMENTS);
 }
 
 function check_html({ text }) {
@@ -472,6 +489,22 @@ export const rules = [
       ["web/a.mjs", "html`<p>Point\n  at a mark</p>`\n"],
     ],
     good: [["web/a.mjs", 'help: "Since the start of the trace",\n']],
+  },
+  {
+    name: "comment-words",
+    files: /\.(c|h|mjs|css|sh)$/,
+    check: check_comments,
+    bad: [
+      ["a.c", "int a; // read anew\n"],
+      ["a.h", "// Room for so\n// many bytes.\n"],
+      ["web/a.mjs", "/**\n * Since the\n * begin of a step.\n */\n"],
+      ["a.css", "/* Resumes an upload in pieces. */\n"],
+      ["a.sh", "# the begin of a run\n"],
+    ],
+    good: [
+      ["a.c", '// Read again.\nconst char *s = "anew";\n'],
+      ["a.mjs", "// There are so many of them that the table scrolls.\nconst anew = 1;\n"],
+    ],
   },
   {
     name: "api-words",

@@ -48,7 +48,7 @@ class Lane {
     return server;
   }
 
-  /** After a kill: promises are kept, unknowns are settled, uploads in pieces resume. */
+  /** After a kill: promises are kept, unknowns are settled, resumable uploads resume. */
   async settle(server) {
     const { clients, ledger } = this;
     const in_pieces = new Set(clients.unfinished.map(({ run }) => run));

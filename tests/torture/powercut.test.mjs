@@ -57,7 +57,7 @@ function check_run(found, run, data) {
     assert.ok(is_stored(data, contents), `bytes of ${run.name} are lost`);
 }
 
-/** No acknowledged byte of an upload in pieces is missing. */
+/** No acknowledged byte of a resumable upload is missing. */
 async function check_pieces(server, run) {
   if (!run.piece || run.state !== "maybe") return;
   const reply = await server.request(run.piece.url, { method: "HEAD",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploads in pieces whose connection is cut, and whose service is killed, again and again: the file
+// Resumable uploads whose connection is cut, and whose service is killed, again and again: the file
 // is stored byte for byte, and hardly anything is sent twice. A big upload takes no memory.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";

@@ -53,7 +53,7 @@ for (const [what, word] of WORDS) {
   test(`${SILENT} connections of one address ${what} keep nobody out`, async () => {
     const state = { sockets: new Set() };
     for (let i = 0; i < SILENT; i++) silent(word, state);
-    // Opening so many connections keeps this process busy for a while, too.
+    // Opening that many connections keeps this process busy for a while, too.
     await until("all were opened", () => [...state.sockets].every((one) => !one.connecting));
     const times = await watch(state);
     const limit = LIMIT_MS * (is_sanitized(server.child.pid) ? 3 : 1);

@@ -59,7 +59,7 @@ function end(upload) {
   upload.socket.destroy();
 }
 
-/** Sends the upload in pieces over a while, unless it is answered first. */
+/** Sends the resumable upload over a while, unless it is answered first. */
 async function send({ socket, i }) {
   const data = trace(i);
   const step = BYTES / PIECES;

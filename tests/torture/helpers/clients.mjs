@@ -41,7 +41,7 @@ export class Clients {
     this.count = 0;
     /** @type {Content[]} */
     this.recent = [];
-    /** Uploads in pieces that were cut off by a kill. @type {Unfinished[]} */
+    /** Resumable uploads that were cut off by a kill. @type {Unfinished[]} */
     this.unfinished = [];
     this.has_tus = false;
     /** Runs with a requested change. @type {Set<Run>} */
@@ -127,7 +127,7 @@ export class Clients {
     return run;
   }
 
-  /** One request of the protocol for uploads in pieces. */
+  /** One request of the protocol for resumable uploads. */
   tus(server, method, path, headers = {}, body = undefined) {
     const length = body ? {} : { "Content-Length": 0 };
     const all = { "Tus-Resumable": "1.0.0", ...length, ...headers };
@@ -148,7 +148,7 @@ export class Clients {
     return this.send_pieces(server, upload);
   }
 
-  /** Resumes an upload in pieces at the offset the service reports. */
+  /** Resumes a resumable upload at the offset the service reports. */
   async send_pieces(server, upload) {
     const { one, run } = upload;
     while (upload.offset < one.data.length) {

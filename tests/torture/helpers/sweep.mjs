@@ -99,7 +99,7 @@ export class Sweep {
     const integrity = await run_program("sqlite3", [db, "PRAGMA integrity_check"]);
     if (integrity.trim() !== "ok") wrong.push(integrity);
     const left = files_below(this.data).filter((path) => /\.part$|\.tmp$|blobs\/..\//.test(path));
-    // An interrupted upload in pieces can still be resumed.
+    // An interrupted resumable upload can still be resumed.
     const rows = await run_program("sqlite3",
       [db, "SELECT (SELECT count(*) FROM blob) + (SELECT count(*) FROM resumable)"]);
     if (left.length > Number(rows)) wrong.push(`files that nobody names: ${left.join(" ")}`);

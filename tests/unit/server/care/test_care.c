@@ -99,7 +99,7 @@ static void what_a_job_replaced_goes_without_anybody_telling(void **state)
     care_close(care);
 }
 
-// An old run, an expired upload in pieces, and a database that last trusted the clock that long
+// An old run, an expired resumable upload, and a database that last trusted the clock that long
 // ago.
 static void add_what_is_old(const struct fixture *f, const char *believed_ns)
 {

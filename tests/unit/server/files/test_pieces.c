@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What counts of an upload in pieces after crashes and power cuts: what was flushed, and whatever
+// What counts of a resumable upload after crashes and power cuts: what was flushed, and whatever
 // follows it exactly as sent.
 #include "ingest/base/buf.h"
 #include "server/files/pieces.h"
