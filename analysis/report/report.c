@@ -124,29 +124,30 @@ const struct cell *table_cell(const struct table *table, size_t row, unsigned co
     return &table->cells[row * table->desc->column_count + column_place(table->desc, column)];
 }
 
-static enum column_type type_of(const struct table *table, unsigned column)
+static const struct cell *cell_of(const struct table *table, size_t row, unsigned column,
+                                  enum column_type type)
 {
-    return table->desc->columns[column_place(table->desc, column)].type;
+    assert(table->desc->columns[column_place(table->desc, column)].type == type);
+    (void)type;
+    return table_cell(table, row, column);
 }
 
 int64_t table_i64(const struct table *table, size_t row, unsigned column, int64_t otherwise)
 {
-    const struct cell *cell = table_cell(table, row, column);
-    assert(type_of(table, column) == COLUMN_I64 || type_of(table, column) == COLUMN_BOOL);
+    bool flag = table->desc->columns[column_place(table->desc, column)].type == COLUMN_BOOL;
+    const struct cell *cell = cell_of(table, row, column, flag ? COLUMN_BOOL : COLUMN_I64);
     return cell->null ? otherwise : cell->i;
 }
 
 double table_f64(const struct table *table, size_t row, unsigned column, double otherwise)
 {
-    const struct cell *cell = table_cell(table, row, column);
-    assert(type_of(table, column) == COLUMN_F64);
+    const struct cell *cell = cell_of(table, row, column, COLUMN_F64);
     return cell->null ? otherwise : cell->f;
 }
 
 struct str table_text(const struct table *table, size_t row, unsigned column)
 {
-    const struct cell *cell = table_cell(table, row, column);
-    assert(type_of(table, column) == COLUMN_TEXT);
+    const struct cell *cell = cell_of(table, row, column, COLUMN_TEXT);
     return cell->null ? STR("") : cell->s;
 }
 
