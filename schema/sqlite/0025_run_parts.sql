@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- Tables of runs are stored as those of traces are; what lists, trends and sorts need of them is in
--- one table of figures. store_convert.c moves the rows of the run_* tables here.
+-- one table of figures. conversions.c moves the rows of the run_* tables here.
 
 -- The first rows of a table, as in trace_table.
 CREATE TABLE run_table (

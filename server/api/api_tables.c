@@ -122,11 +122,13 @@ static bool answer_page(struct request *request, struct response *response,
     struct budget budget = {.limit = SORTED_BYTES};
     struct arena arena;
     struct table_page page;
+    struct table_place current = *place; // what is read at once may be newer than its ETag says
     bool large = question->table->query.limit > LARGE_ROWS;
     if (large && !api_take_turn(request, response, err))
         return false;
     arena_init(&arena, &budget);
-    bool ok = read_page(request, place, question, &arena, &page, err) &&
+    current.revision = STORE_ANY;
+    bool ok = read_page(request, &current, question, &arena, &page, err) &&
               table_reply_write(request, response, question->table, &page, question->name, err);
     arena_free(&arena);
     if (large)

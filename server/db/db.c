@@ -3,26 +3,33 @@
 // end.
 #include "server/db/db.h"
 
-#include <unistd.h>
-
 const struct db_kind *const db_kinds[] = {&db_sqlite, NULL};
 
 // --- connections --------------------------------------------------------------------------------
 
-struct db *db_open(const char *place, enum db_access access, const struct db_watch *watch,
-                   struct err *err)
+static const struct db_kind *kind_of(const char *place, struct err *err)
 {
     for (size_t i = 0; db_kinds[i]; i++)
         if (db_kinds[i]->is_place(place))
-            return db_kinds[i]->open(place, access, watch, err);
+            return db_kinds[i];
     err_set(err, ERR_USAGE, "%.200s is no place of a database", place);
     return NULL;
 }
 
+struct db *db_open(const char *place, enum db_access access, const struct db_watch *watch,
+                   struct err *err)
+{
+    const struct db_kind *kind = kind_of(place, err);
+    return kind ? kind->open(place, access, watch, err) : NULL;
+}
+
 struct db *db_open_existing(const char *place, struct err *err)
 {
-    if (access(place, F_OK) == 0)
-        return db_open(place, DB_READ, NULL, err);
+    const struct db_kind *kind = kind_of(place, err);
+    if (!kind)
+        return NULL;
+    if (kind->exists(place))
+        return kind->open(place, DB_READ, NULL, err);
     err_set(err, ERR_NOT_FOUND, "found no database %s", place);
     return NULL;
 }

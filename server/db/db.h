@@ -2,8 +2,8 @@
 // A connection to the database and its statements, independent of the kind of database. Statements
 // remember their first failure, so a query reads as begin, bind, rows, end.
 //
-// To add a kind: a file db_x.c with a `const struct db_kind db_x`, a line in db.c, and its schema
-// in schema/x.
+// To add a kind: a file db_x.c with a `const struct db_kind db_x`, a line in db.c, its schema in
+// schema/x, and other words for what only SQLite understands in the statements of server/store.
 #ifndef SERVER_DB_H
 #define SERVER_DB_H
 
@@ -49,6 +49,7 @@ struct db_kind {
     const char *name;
     bool is_shared;                      // whether several processes may serve one database
     bool (*is_place)(const char *place); // whether such a place belongs to this kind
+    bool (*exists)(const char *place);   // whether there is a database
 
     // Connections. Opening one for writing creates the database if it does not exist.
     struct db *(*open)(const char *place, enum db_access access, const struct db_watch *watch,

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum {
     BUSY_MS = 5000, // how long to wait for another process, such as a backup
@@ -302,6 +303,11 @@ static bool is_path(const char *place)
     return strstr(place, "://") == NULL;
 }
 
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
 // --- transactions -------------------------------------------------------------------------------
 
 static int is_late(void *context)
@@ -381,6 +387,7 @@ static bool empty_log(struct db *db, bool *done, struct err *err)
 const struct db_kind db_sqlite = {
     .name = "sqlite",
     .is_place = is_path,
+    .exists = is_there,
     .open = open_file,
     .close = close_file,
     .prepare = prepare,

@@ -138,9 +138,10 @@ struct run_request {
     // As in run_patch; "" and NULL leave them as they are.
     struct str step_pattern;
     const int64_t *warmup_steps;
-    struct str owner; // who creates it, or adds to it; "" unknown
-    bool adds_only;   // a change to a run that others created, that is complete or a baseline fails
-                      // with ERR_DENIED; repeating what is there does not
+    struct str owner;   // who creates it, or adds to it; "" unknown
+    int64_t created_ns; // its place in its series; 0: now
+    bool adds_only; // a change to a run that others created, that is complete or a baseline fails
+                    // with ERR_DENIED; repeating what is there does not
 };
 
 // Whether a run could be created this way, as far as can be checked without the database.

@@ -75,20 +75,23 @@ bool store_last_check(struct store *store, bool full, struct store_check *found,
 
 // --- a whole file -------------------------------------------------------------------------------
 
-// An empty file can be a sound database.
-static bool check_filled(struct db *db, struct err *err)
+// An empty file can be a sound database, and so can that of another program.
+static bool check_ours(struct db *db, struct err *err)
 {
     int64_t version = 0;
-    return db->kind->read_version(db, &version, err) &&
-           (version > 0 ||
-            err_set(err, ERR_IO,
-                    "it has none of our tables: it was emptied, or is another database"));
+    struct err missing;
+    if (!db->kind->read_version(db, &version, err))
+        return false;
+    return (version > 0 && sql_execute(db, "SELECT 1 FROM blob WHERE sha256 = ''", &missing) &&
+            sql_execute(db, "SELECT 1 FROM trace WHERE id = ''", &missing)) ||
+           err_set(err, ERR_IO,
+                   "it has none of our tables: it was emptied, or is another database");
 }
 
 static struct db *open_file(const char *path, struct err *err)
 {
     struct db *db = db_open_existing(path, err);
-    if (!db || check_filled(db, err))
+    if (!db || check_ours(db, err))
         return db;
     db_close(db, true);
     return NULL;

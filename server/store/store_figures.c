@@ -54,11 +54,11 @@ static bool take_row(struct stmt *insert, struct str run_id, const struct table 
         const struct column *column = &table->desc->columns[i];
         const struct cell *cell = &table->cells[row * table->desc->column_count + i];
         bool per_step = strcmp(column->unit, "ns") == 0 && steps > 1;
-        if (cell->null || !is_metric(column))
+        bool is_f64 = column->type == COLUMN_F64;
+        if (cell->null || !is_metric(column) || (is_f64 && !isfinite(cell->f)))
             continue;
         int64_t whole = per_step ? cell->i / steps : cell->i;
-        if (!set_figure(insert, run_id, str_of(column->name),
-                        column->type == COLUMN_F64 ? cell->f : (double)whole))
+        if (!set_figure(insert, run_id, str_of(column->name), is_f64 ? cell->f : (double)whole))
             return false;
     }
     return true;

@@ -6,7 +6,8 @@
 
 #include "ingest/base/log.h"
 
-// What a program does after one of the files.
+// What a program does after one of the files. It sees the schema of that file: a function that is
+// called from there must not need what a later file adds.
 static const struct {
     const char *file;
     bool (*run)(struct db *db, struct err *err);

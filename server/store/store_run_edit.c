@@ -271,7 +271,7 @@ static bool insert_run(struct db *db, const struct run_request *request, struct 
     if (!check_no_id(request->name, err) || !sql_new_id('r', fresh, err))
         return false;
     *id = str_of(arena_strdup(arena, str_of(fresh), err));
-    int64_t now_ns = clock_wall_ns();
+    int64_t now_ns = request->created_ns ? request->created_ns : clock_wall_ns();
     struct str name = request->name.len ? request->name : make_up_name(arena, now_ns, fresh, err);
     if (!id->at || !name.at)
         return false;

@@ -132,9 +132,8 @@ bool tables_save_run(struct db *db, struct str run_id, int tables, struct err *e
 
 // A part as it is stored.
 struct frame {
-    struct str name;
-    uint64_t number;
     struct str bytes;
+    size_t most_bytes; // that it may take unpacked
 };
 
 // Those of some tables, in an arena: nothing is decompressed while a connection is held.
@@ -160,8 +159,7 @@ static bool take_frame(void *context, struct stmt *stmt)
     if (stmt->failed)
         return false;
     struct frame *frame = &frames->at[frames->count++];
-    frame->name = sql_text(stmt, 0, &frames->arena);
-    frame->number = (uint64_t)sql_i64(stmt, 1);
+    frame->most_bytes = sql_bytes(stmt, 0).len ? REPORT_PART_MOST_BYTES : REPORT_MAX_BYTES;
     frame->bytes = sql_text(stmt, 2, &frames->arena);
     return !stmt->failed;
 }
@@ -201,7 +199,7 @@ static bool read_some(struct db *db, const struct owner *owner,
            (frames->count == 0 || each_part(db, owner->sql->some_later, &walk, err));
 }
 
-// The older form, all tables of a trace in one frame.
+// The older form, all tables of a trace in one frame without a name.
 static bool read_older(struct db *db, struct str trace_id, struct frames *frames, struct err *err)
 {
     struct stmt stmt =
@@ -215,10 +213,10 @@ static bool read_older(struct db *db, struct str trace_id, struct frames *frames
 }
 
 // Data damaged on disk is not the client's input.
-static bool unpack(struct str bytes, const struct table_desc *const *known, struct report *report,
-                   struct err *err)
+static bool unpack(const struct frame *frame, const struct table_desc *const *known,
+                   struct report *report, struct err *err)
 {
-    if (bytes.len == 0 || report_unpack(bytes, REPORT_MAX_BYTES, known, report, err))
+    if (frame->bytes.len == 0 || report_unpack(frame->bytes, frame->most_bytes, known, report, err))
         return true; // an empty one has no tables
     err->code = err->code == ERR_FORMAT ? ERR_IO : err->code;
     return false;
@@ -228,7 +226,7 @@ static bool unpack_all(const struct frames *frames, const struct table_desc *con
                        struct report *report, struct err *err)
 {
     for (size_t i = 0; i < frames->count; i++)
-        if (!unpack(frames->at[i].bytes, known, report, err))
+        if (!unpack(&frames->at[i], known, report, err))
             return false;
     return true;
 }

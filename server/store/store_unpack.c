@@ -7,6 +7,8 @@
 
 #include <stdio.h>
 
+#define MOST_WINDOWS INT64_C(1000000000)
+
 // Members of one archive that are being added.
 struct unpacking {
     struct db *db;
@@ -15,7 +17,7 @@ struct unpacking {
     struct run run;   // of the archive
     struct str owner; // who uploaded it
     bool adds_only, replaces;
-    int64_t bytes;
+    int64_t bytes, created_ns;
     struct str filename, blob;
     struct str window, window_run; // of the last member that had a window
     struct err window_error;       // why there is no run for that window
@@ -37,9 +39,11 @@ static bool check_job(struct db *db, const struct job *job, struct err *err)
 
 static bool load(struct unpacking *unpacking, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        unpacking->db,
-        "SELECT owner, adds_only, replaces, bytes, filename, blob FROM input WHERE id = ?", err);
+    struct stmt stmt =
+        sql_begin(unpacking->db,
+                  "SELECT owner, adds_only, replaces, bytes, filename, blob, created_ns FROM input "
+                  "WHERE id = ?",
+                  err);
     sql_bind_text(&stmt, unpacking->job->input_id);
     bool found = sql_row(&stmt);
     if (found) {
@@ -49,6 +53,7 @@ static bool load(struct unpacking *unpacking, struct err *err)
         unpacking->bytes = sql_i64(&stmt, 3);
         unpacking->filename = sql_text(&stmt, 4, unpacking->arena);
         unpacking->blob = sql_text(&stmt, 5, unpacking->arena);
+        unpacking->created_ns = sql_i64(&stmt, 6);
     }
     return sql_end(&stmt) && (found || err_set(err, ERR_NOT_FOUND, "the archive is gone")) &&
            runs_load(unpacking->db, unpacking->job->run_id, unpacking->arena, &unpacking->run, err);
@@ -101,6 +106,18 @@ static char *window_name(struct unpacking *unpacking, struct str window, struct 
                         in_series ? '.' : '@', (int)window.len, window.at);
 }
 
+// The number of a window, at most a second's worth of nanoseconds: windows of one archive are in
+// the order of their numbers in the series, whatever their order in the archive.
+static int64_t number_of(struct str window)
+{
+    size_t digits = window.len;
+    while (digits > 0 && window.at[digits - 1] >= '0' && window.at[digits - 1] <= '9')
+        digits--;
+    int64_t number = 0;
+    bool ok = str_to_i64((struct str){window.at + digits, window.len - digits}, &number);
+    return ok && number < MOST_WINDOWS ? number : MOST_WINDOWS;
+}
+
 // The run of a window is like that of the archive.
 static bool make_window(struct unpacking *unpacking, struct str window, struct err *err)
 {
@@ -119,6 +136,7 @@ static bool make_window(struct unpacking *unpacking, struct str window, struct e
         .step_pattern = run->step_pattern,
         .warmup_steps = run->warmup_steps >= 0 ? &run->warmup_steps : NULL,
         .owner = unpacking->owner,
+        .created_ns = unpacking->created_ns + number_of(window),
         .adds_only = unpacking->adds_only,
     };
     return name &&

@@ -2,8 +2,11 @@
 // Pages of tables that are read part by part.
 #include "server/store/store.h"
 
+#include "ingest/base/clock.h"
+
 #define KEEP_ROWS ((uint64_t)4096) // beyond a page, before what is not on it goes
-enum { TRIES = 4 };                // of a page while its run changes
+#define RETRY_NS  INT64_C(2000000000)
+enum { TRIES = 4 }; // of a page while its run changes
 
 bool store_read_matches(struct store *store, struct table_cursor *cursor,
                         const struct table_query *query, struct arena *arena,
@@ -144,8 +147,10 @@ bool store_read_table(struct store *store, const struct table_place *place,
     *page = (struct table_page){.table = {.desc = place->desc}};
     if (!table_query_check(query, place->desc, err))
         return false;
+    int64_t end_ns = clock_mono_ns() + RETRY_NS;
     for (int tries = 1; !read_page(store, place, query, arena, page, err); tries++)
-        if (err->code != ERR_BUSY || place->revision != STORE_ANY || tries == TRIES)
+        if (err->code != ERR_BUSY || place->revision != STORE_ANY || tries == TRIES ||
+            clock_mono_ns() > end_ns)
             return false;
     return true;
 }

@@ -13,8 +13,8 @@ const BUSY = new Set(["failed", "running", "pending"]); // the frame already say
 export function NoResult({ run }) {
   if (BUSY.has(run.status)) return null;
   return html`<${Empty} title="No figures yet">
-    <p>${run.status === "empty" ? html`This run has no trace. What an archive brought, and the runs
-      of its windows, is listed under <a href=${run_path(run.id, "data")}>Data</a>.`
+    <p>${run.status === "empty" ? html`This run has no trace. The members of its archives, and the
+      runs they went to, are listed under <a href=${run_path(run.id, "data")}>Data</a>.`
       : "No rank has been analysed."}</p><//>`;
 }
 

@@ -13,13 +13,12 @@ struct fixture {
     char folder[64], place[96];
     struct db *db;
     struct err err;
-    unsigned troubles;
+    unsigned troubles[2]; // by enum db_trouble
 };
 
 static void note_trouble(void *context, enum db_trouble trouble)
 {
-    (void)trouble;
-    ((struct fixture *)context)->troubles++;
+    ((struct fixture *)context)->troubles[trouble]++;
 }
 
 static struct db *open_db(struct fixture *f, enum db_access access)
@@ -120,7 +119,44 @@ static void the_first_failure_stays(void **state)
     stmt = sql_begin(f->db, "SELECT nothing FROM nowhere", &f->err);
     assert_true(stmt.failed);
     assert_false(sql_end(&stmt));
-    assert_int_equal(f->troubles, 0); // none of it is a disk problem
+    assert_int_equal(f->troubles[DB_DISK_FULL], 0); // it is not the disk's fault
+}
+
+// A database that may not grow is like one on a full disk.
+static void a_full_disk_is_reported(void **state)
+{
+    struct fixture *f = *state;
+    static char text[4096];
+    memset(text, 'x', sizeof text);
+    assert_true(sql_execute(f->db, "PRAGMA max_page_count = 20", &f->err));
+    struct stmt stmt = sql_begin(f->db, "INSERT INTO t (b) VALUES (?)", &f->err);
+    for (int i = 0; i < 100 && !stmt.failed; i++) {
+        sql_bind_text(&stmt, (struct str){text, sizeof text});
+        sql_step(&stmt);
+    }
+    assert_false(sql_end(&stmt));
+    assert_int_equal(f->err.code, ERR_SPACE);
+    assert_int_equal(f->troubles[DB_DISK_FULL], 1);
+    assert_int_equal(f->troubles[DB_FLUSH_FAILED], 0);
+}
+
+static void the_log_is_emptied_and_a_clean_end_is_known(void **state)
+{
+    struct fixture *f = *state;
+    bool done;
+    insert(f, 1, STR("one"));
+    assert_true(f->kind->sizes(f->db).data_bytes > 0);
+    assert_true(f->kind->sizes(f->db).log_bytes > 0);
+    assert_true(f->kind->empty_log(f->db, &done, &f->err));
+    assert_true(done);
+    assert_int_equal(f->kind->sizes(f->db).log_bytes, 0);
+    db_close(f->db, true);
+    f->db = open_db(f, DB_WRITE);
+    assert_false(f->kind->was_unclean(f->db));
+    insert(f, 2, STR("two"));
+    struct db *other = open_db(f, DB_READ); // the log is still there
+    assert_true(f->kind->was_unclean(other));
+    db_close(other, true);
 }
 
 static void changes_are_counted(void **state)
@@ -174,6 +210,7 @@ static void a_copy_is_whole_and_sound(void **state)
     assert_false(f->kind->copy(f->db, to, &f->err));
     assert_int_equal(f->err.code, ERR_CONFLICT);
     struct db *copy = db_open_existing(to, &f->err);
+    assert_non_null(copy);
     int64_t version = 0;
     assert_true(f->kind->read_version(copy, &version, &f->err));
     assert_int_equal(version, 12);
@@ -196,10 +233,11 @@ static void a_missing_database_is_not_made_by_reading(void **state)
 
 // Each test for a kind.
 #define ON(kind, test) cmocka_unit_test_setup_teardown(test, set_up_##kind, tear_down)
-#define ALL(kind)                                                                   \
-    ON(kind, values_come_back_as_they_went), ON(kind, the_first_failure_stays),     \
-        ON(kind, changes_are_counted), ON(kind, a_reader_sees_what_was_committed),  \
-        ON(kind, a_read_ends_at_its_deadline), ON(kind, a_copy_is_whole_and_sound), \
+#define ALL(kind)                                                                                 \
+    ON(kind, values_come_back_as_they_went), ON(kind, the_first_failure_stays),                   \
+        ON(kind, a_full_disk_is_reported), ON(kind, the_log_is_emptied_and_a_clean_end_is_known), \
+        ON(kind, changes_are_counted), ON(kind, a_reader_sees_what_was_committed),                \
+        ON(kind, a_read_ends_at_its_deadline), ON(kind, a_copy_is_whole_and_sound),               \
         ON(kind, a_missing_database_is_not_made_by_reading)
 
 int main(void)

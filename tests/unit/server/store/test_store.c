@@ -629,6 +629,68 @@ static void a_page_is_what_the_whole_table_gives(void **state)
     }
 }
 
+static uint64_t next_random(uint64_t *random, uint64_t limit)
+{
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    return (*random >> 33) % limit;
+}
+
+static void expect_same_page(const struct table_page *page, const struct table_page *expected)
+{
+    assert_int_equal(page->total, expected->total);
+    assert_int_equal(page->offset, expected->offset);
+    assert_int_equal(page->table.row_count, expected->table.row_count);
+    for (size_t row = 0; row < page->table.row_count; row++)
+        assert_text(named_cell(&page->table, row, "name")->s,
+                    named_cell(&expected->table, row, "name")->s.at);
+}
+
+// Offsets and limits around the borders of parts, in any mix with sort, search and filter.
+static struct table_query random_query(uint64_t *random)
+{
+    static const uint64_t offsets[] = {0, 1, 1023, 1024, 5000, 14990, 15000, 20000};
+    static const uint64_t limits[] = {0, 1, 7, 1024, 3000, TABLE_QUERY_NO_LIMIT};
+    struct table_query query = {
+        .offset = offsets[next_random(random, 8)],
+        .limit = limits[next_random(random, 6)],
+        .sorts = {{STR("total_ns"), next_random(random, 2)}},
+        .sort_count = (unsigned)next_random(random, 2),
+        .search = next_random(random, 3) ? STR("") : STR("K1"),
+        .filters = {{STR("total_ns"), STR("300")}},
+        .filter_count = next_random(random, 4) ? 0 : 1,
+    };
+    if (query.filter_count)
+        query.offset %= 7;
+    return query;
+}
+
+static void pages_of_many_parts_are_what_the_whole_table_gives(void **state)
+{
+    enum { ROWS = 15000, QUERIES = 60 };
+    struct fixture *f = *state;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    finish_next(f, -1);
+    struct job job = claim(f);
+    struct report report = {.arena = &f->arena};
+    uint64_t random = 5;
+    for (size_t i = 0; i < ROWS; i++)
+        add_kernel(f, &report, run_table("kernels"), arena_printf(&f->arena, &f->err, "k%zu", i),
+                   (int64_t)next_random(&random, 500));
+    assert_ok(f, end_run(f, &job, &report));
+    struct table_place from = {upload.run_id, STORE_ANY, STR(""), run_table("kernels")};
+    for (int i = 0; i < QUERIES; i++) {
+        struct table_query query = random_query(&random);
+        struct table_page page, expected;
+        struct budget budget = {.limit = 64 << 20};
+        struct arena arena;
+        arena_init(&arena, &budget);
+        assert_ok(f, store_read_table(f->store, &from, &query, &arena, &page, &f->err));
+        assert_ok(f, table_select(&report.tables[0], &query, &arena, &expected, &f->err));
+        expect_same_page(&page, &expected);
+        arena_free(&arena);
+    }
+}
+
 static void a_query_for_unknown_columns_or_values_is_refused(void **state)
 {
     struct fixture *f = *state;
@@ -723,6 +785,7 @@ int main(void)
         TEST(a_long_table_comes_whole_and_in_parts),
         TEST(what_the_disk_spoiled_is_not_blamed_on_the_client),
         TEST(a_page_is_what_the_whole_table_gives),
+        TEST(pages_of_many_parts_are_what_the_whole_table_gives),
         TEST(a_query_for_unknown_columns_or_values_is_refused),
         TEST(deleting_a_run_leaves_only_garbage),
         TEST(a_newer_database_is_refused),

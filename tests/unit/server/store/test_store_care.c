@@ -31,6 +31,17 @@ static void a_new_database_is_sound(void **state)
     assert_string_equal(found.damage, "");
 }
 
+static void another_programs_database_is_not_ours(void **state)
+{
+    struct fixture *f = *state;
+    struct store_check found;
+    char path[128];
+    snprintf(path, sizeof path, "%s/foreign.db", f->folder);
+    db_raw_run(path, "CREATE TABLE blob (x); PRAGMA user_version = 5");
+    assert_ok(f, store_check_file(path, &found, &f->err));
+    assert_non_null(strstr(found.damage, "none of our tables"));
+}
+
 static void a_reference_into_nothing_is_damage_that_a_full_check_names(void **state)
 {
     struct fixture *f = *state;
@@ -430,6 +441,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_new_database_is_sound),
+        TEST(another_programs_database_is_not_ours),
         TEST(a_reference_into_nothing_is_damage_that_a_full_check_names),
         TEST(a_page_that_the_disk_lost_is_found),
         TEST(a_database_that_no_descriptor_is_left_for_is_not_called_damaged),

@@ -107,11 +107,11 @@ static void windows_become_runs_of_their_own(void **state)
     struct upload upload = add_archive(f, "exp", 'a', false);
     struct job job = claim_archive(f);
     char shas[3][STORE_SHA256_SIZE];
-    struct new_member members[3] = {member_of(shas[0], '1', 0, "iteration_10/rank0.json"),
-                                    member_of(shas[1], '2', 1, "iteration_20/rank0.json"),
+    struct new_member members[3] = {member_of(shas[0], '1', 0, "iteration_20/rank0.json"),
+                                    member_of(shas[1], '2', 1, "iteration_9/rank0.json"),
                                     member_of(shas[2], '3', 2, "iteration_20/rank1.json")};
-    members[0].window = STR("iteration_10");
-    members[1].window = members[2].window = STR("iteration_20");
+    members[0].window = members[2].window = STR("iteration_20");
+    members[1].window = STR("iteration_9");
     assert_ok(f, store_add_members(f->store, &job, members, 2, &f->err));
     // A run that is renamed meanwhile is still the window's.
     struct run run;
@@ -125,6 +125,9 @@ static void windows_become_runs_of_their_own(void **state)
     assert_text(run.owner, "me");
     assert_int_equal(count_inputs(f, upload.run_id, &inputs), 4);
     assert_int_equal(count_inputs(f, run.id, &inputs), 2);
+    struct run before; // in the order of the windows, not of the members
+    assert_ok(f, store_find_run(f->store, STR("exp@iteration_9"), &f->arena, &before, &f->err));
+    assert_int_equal(run.created_ns - before.created_ns, 11);
 }
 
 static void a_series_gets_no_second_name(void **state)
