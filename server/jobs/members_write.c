@@ -286,7 +286,9 @@ static bool take_member(struct writer *writer, const struct unpack_member *from,
                         struct err *err)
 {
     struct err why = {.pos = ERR_NO_POS};
-    struct member member = {.name = str_of(from->name), .at = writer->at, .format = STR("")};
+    struct member member = {.name = str_of(from->name[0] ? from->name : "unnamed"),
+                            .at = writer->at,
+                            .format = STR("")};
     if (from->unread)
         skip(&member, from->unread, false);
     else if (!take_bytes(writer, &member, &why, err))
