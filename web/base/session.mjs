@@ -42,7 +42,7 @@ export async function sign_out() {
 
 /** A shell command with the token that the server requires. @param {string} line */
 export const with_token = (line) => store.get().required
-  ? line.replace(/^curl /, 'curl -H "Authorization: Bearer $TOKEN" \\\n  ') : line;
+  ? line.replace(/(^|\n *)curl /, '$1curl -H "Authorization: Bearer $TOKEN" \\\n  ') : line;
 
 /** "ci" of "token k_7q2k9d0x (ci)", "alice" of "user alice". @param {Session} session */
 export function short_name({ who }) {

@@ -42,10 +42,10 @@ function CurlLines() {
     <${Command} text=${`curl -F run=my-run -F tag=branch=main \\
   $(printf -- '-F trace=@%s ' rank*.json.gz) ${origin()}/upload`} />
     <h3>A whole folder as one archive</h3>
-    <${Command} text=${`tar c outputs | zstd | \
+    <${Command} text=${`tar c outputs | zstd | \\
   curl -F run=my-run -F 'trace=@-;filename=my-run.tar.zst' ${origin()}/upload`} />
     <p class="faint">All ranks of a torchtitan, Primus, NeMo or tb_logs folder. Other files are kept
-      as attachments; the run's page of data says what became of each.</p>
+      as attachments; the run's Data page lists what became of each.</p>
     <h3>With metadata that the trace may lack</h3>
     <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\
   -F meta=precision=bf16 -F meta=batch_size=512 -F meta=seq_len=4096 \\
