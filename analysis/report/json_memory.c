@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An allocator for Jansson that remembers where it had nothing to give.
+// An allocator for Jansson that remembers failed allocations.
 #include "analysis/report/json_memory.h"
 
 #include <jansson.h>

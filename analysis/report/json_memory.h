@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells a JSON text that is none from one for which there was no memory: the library that reads
-// JSON says the same of both.
+// Distinguishes invalid JSON from JSON for which there was no memory: the library reports both as
+// the same error.
 #ifndef ANALYSIS_JSON_MEMORY_H
 #define ANALYSIS_JSON_MEMORY_H
 
 #include "ingest/base/err.h"
 
-// Once, before the first JSON, while alone.
+// Call once, before the first JSON is read and before other threads start.
 void json_memory_watch(void);
 
-// From now on on this thread.
+// Starts watching this thread.
 void json_memory_forget(void);
 
-// ERR_MEMORY when the library asked in vain for memory on this thread since then.
+// ERR_MEMORY if the library could not get memory on this thread since then.
 MUST_CHECK bool json_memory_check(struct err *err);
 
 #endif

@@ -9,8 +9,8 @@ struct quality {
     const char *item;     // stable word
     const char *severity; // "info", "warning", "error"
     int64_t count;
-    bool timed, placed; // whether the two below say something
-    int64_t time_ns;    // device time concerned; of items on the host as their detail says
+    bool timed, placed; // whether the two members below are set
+    int64_t time_ns;    // device time affected; for items on the host see their detail
     int64_t position;   // byte in the decompressed input
     const char *detail, *effect;
 };
@@ -23,7 +23,7 @@ unsigned quality_trust(const struct table_desc *desc);
 // The item that counts the secrets of the file.
 #define QUALITY_SECRETS "secrets"
 
-// The count of an item of the table; 0 when it is not there.
+// The count of an item in the table; 0 if it is missing.
 int64_t quality_count(const struct report *report, const char *item);
 
 // Worst severity of the table so far: "error", "warning", "info", or NULL without rows.

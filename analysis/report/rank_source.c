@@ -5,7 +5,7 @@
 #include "analysis/report/tables.h"
 #include "ingest/base/crew.h"
 
-// Loaded at once: enough that helpers are worth their start.
+// Ranks loaded at a time: enough to make helper threads worth starting.
 enum { BATCH = 16 };
 
 static bool is_listed(const struct table_desc *desc)
@@ -21,7 +21,7 @@ static bool load_report(void *context, size_t index, const struct table_desc *co
 {
     const struct rank_report *ranks = context;
     for (; *known; known++) {
-        if (!is_listed(*known)) // a source that is a file would lack it
+        if (!is_listed(*known)) // a file of ranks would not have it
             return err_set(err, ERR_INTERNAL, "run_rank_tables lacks %s", (*known)->name);
         const struct table *table = report_find(ranks[index].report, (*known)->name);
         if (table && !report_borrow(report, table, err))
@@ -46,7 +46,7 @@ bool rank_source_of(const struct rank_report *ranks, size_t count, struct arena 
     return true;
 }
 
-// One rank on its way.
+// One rank being loaded.
 struct loading {
     const struct rank_source *source;
     const struct table_desc *const *known;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of a run, and where the tables of each come from: no more than a few are held at once.
+// The ranks of a run and their tables, of which only a few are in memory at a time.
 #ifndef ANALYSIS_RANK_SOURCE_H
 #define ANALYSIS_RANK_SOURCE_H
 
@@ -12,7 +12,7 @@ struct rank_source {
     void *context; // of load
     // Adds to the report those tables of `known` (NULL-terminated, of run_rank_tables) that the
     // rank has; rows live as long as the report's arena and the source. May be called for several
-    // ranks at once, each with a report of its own.
+    // ranks at once, each with a separate report.
     bool (*load)(void *context, size_t index, const struct table_desc *const *known,
                  struct report *report, struct err *err);
     struct cores *cores; // whose free ones may help; NULL: all on the calling thread
@@ -24,15 +24,15 @@ struct rank_report {
     const struct report *report;
 };
 
-// A source of reports that are all there. Both must stay; what it makes lives in arena.
+// A source of reports that are all in memory. They must outlive it; it is allocated in arena.
 MUST_CHECK bool rank_source_of(const struct rank_report *ranks, size_t count, struct arena *arena,
                                struct rank_source *source, struct err *err);
 
-// What is done with the tables of one rank. The report is gone when it returns.
+// Called with the tables of one rank. The report is freed when it returns.
 typedef bool rank_take(void *context, size_t index, const struct report *report, struct err *err);
 
-// Takes the tables `known` of all ranks, in order, on the calling thread. Some are loaded ahead
-// where cores are free. What is held on the way counts in the budget.
+// Calls take with the tables `known` of every rank, in order, on the calling thread. Some are
+// loaded ahead if cores are free; their memory counts in the budget.
 MUST_CHECK bool rank_source_each(const struct rank_source *source,
                                  const struct table_desc *const *known, struct budget *budget,
                                  rank_take *take, void *context, struct err *err);

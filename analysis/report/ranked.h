@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The common order of table rows: by time, the most first, then by name.
+// The usual order of table rows: longest time first, then by name.
 #ifndef ANALYSIS_RANKED_H
 #define ANALYSIS_RANKED_H
 
@@ -8,7 +8,7 @@
 struct ranked {
     int64_t total_ns;
     struct str name;
-    uint32_t index; // whose it is; decides between equals
+    uint32_t index; // of the row; breaks ties
 };
 
 void ranked_sort(struct ranked *ranked, size_t count);

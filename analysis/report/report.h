@@ -29,7 +29,7 @@ struct table_desc {
 #define TABLE_MAX_COLUMNS 48
 
 // The place of a column in rows. Enums of columns hold the table's number above 8 bits of place, so
-// that a column of another table is found out (asserted).
+// that using a column of another table is caught (asserted).
 static inline unsigned column_place(const struct table_desc *desc, unsigned column)
 {
     assert(column >> 8 == desc->number && (column & 0xff) < desc->column_count);
@@ -37,13 +37,13 @@ static inline unsigned column_place(const struct table_desc *desc, unsigned colu
     return column & 0xff;
 }
 
-// The first column of a table, which some tables have in common.
+// The first column of a table, for code that serves several tables.
 static inline unsigned table_first(const struct table_desc *desc)
 {
     return desc->number << 8;
 }
 
-// One value; null where the column has nothing to say. Which member counts follows from the column.
+// One value, possibly null. The column decides which member is valid.
 struct cell {
     bool null;
     union {
@@ -102,34 +102,34 @@ MUST_CHECK bool report_add(struct report *report, const struct table_desc *desc,
 struct table *report_room(struct report *report, const struct table_desc *desc, size_t rows,
                           struct err *err);
 
-// Adds all rows of another report after those of the report, and takes over what its arena holds;
-// it is empty afterwards. Both arenas count in one budget.
+// Appends all rows of another report and takes over its arena; the other report is empty
+// afterwards. Both arenas must share a budget.
 MUST_CHECK bool report_join(struct report *report, struct report *other, struct err *err);
 
-// Adds rows whose cells and texts live in the report's arena already; they are taken over.
+// Adds rows whose cells and texts are already in the report's arena.
 MUST_CHECK bool report_append(struct report *report, const struct table *table, struct err *err);
 
-// Adds the rows of a table without copying them: the table must stay, and is not added to.
+// Adds the rows of a table without copying them: the table must outlive the report.
 MUST_CHECK bool report_borrow(struct report *report, const struct table *table, struct err *err);
 
-// The table of that name, or NULL when the report has none (an empty result may have none).
+// The table of that name; NULL if there is none, as may be the case for an empty result.
 const struct table *report_find(const struct report *report, const char *name);
 
 // The cell of a row. The column must be one of the table's enum (asserted).
 const struct cell *table_cell(const struct table *table, size_t row, unsigned column);
 
-// Its value, of the type that the column has (asserted); `otherwise` or "" where it is null.
+// Its value, by the column's type (asserted); `otherwise` or "" if it is null.
 int64_t table_i64(const struct table *table, size_t row, unsigned column, int64_t otherwise);
 double table_f64(const struct table *table, size_t row, unsigned column, double otherwise);
 struct str table_text(const struct table *table, size_t row, unsigned column);
 
-// Whether it is that word; a null cell is none.
+// Whether it is that word; false if it is null.
 bool table_is(const struct table *table, size_t row, unsigned column, struct str word);
 
-// The place of a column whose name comes from outside, or -1.
+// The index of a column whose name comes from outside, or -1.
 int table_column(const struct table_desc *desc, struct str name);
 
-// What the rows hold: eight bytes a cell, and texts.
+// The size of rows: eight bytes a cell, plus texts.
 size_t table_row_bytes(const struct table *table, size_t row);
 uint64_t report_bytes(const struct report *report);
 
@@ -139,19 +139,19 @@ void report_row_json(const struct table *table, size_t row, struct buf *out);
 // All tables as one JSON object: {"kernels": [{...}, ...], ...}, each row one object.
 void report_json(const struct report *report, struct buf *out);
 
-// A compact binary form with all tables, for the store; and back. Loading checks every length, and
-// knows tables by name from the list `known` (report_load passes over what is not in it, so that a
-// newer report does not hurt an older binary). ERR_FORMAT when damaged, or of an older version.
+// Converts all tables to a compact binary form for the store, and back. Loading checks every length
+// and finds tables by name in the list `known`; it skips others, so that an older program can read
+// a newer report. ERR_FORMAT if it is damaged or of an older version.
 MUST_CHECK bool report_save(const struct report *report, struct buf *out, struct err *err);
 MUST_CHECK bool report_load(struct report *report, struct str bytes,
                             const struct table_desc *const *known, struct err *err);
 
-// The same for a report that is one table of at most that many rows; ERR_FORMAT for any other.
+// The same for a report of one table with at most that many rows; ERR_FORMAT for any other.
 MUST_CHECK bool report_load_part(struct report *report, struct str bytes,
                                  const struct table_desc *desc, uint64_t most_rows,
                                  struct err *err);
 
-// The place of a table in a list, or that of the NULL at its end.
+// The index of a table in a list, or that of the NULL at its end.
 size_t table_place(const struct table_desc *const *known, const struct table_desc *desc);
 
 #endif

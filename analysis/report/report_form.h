@@ -3,13 +3,13 @@
 //
 //   magic, tables: u32
 //   per table: name, length of the rest: u64, columns: u32, rows: u64
-//     per column: type: u8, name, length of the rest: u64, whether all rows are known: u8
-//       where some are not: a bit per row
-//       of those that are, if any: form: u8, [first value: u64,] least: u64, values
-//         texts: the values are lengths, the texts follow
+//     per column: type: u8, name, length of the rest: u64, whether no row is null: u8
+//       if some are: a bit per row, set if it is not null
+//       if any is not null: form: u8, [first value: u64,] least: u64, values
+//         for texts, the values are lengths; the texts follow
 //
-// A name is its length in 4 bytes and its bytes. A reader takes the columns it knows by name and
-// passes over others.
+// A name is its length in 4 bytes, then its bytes. A reader takes the columns it knows by name and
+// skips others.
 #ifndef ANALYSIS_REPORT_FORM_H
 #define ANALYSIS_REPORT_FORM_H
 

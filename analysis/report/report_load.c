@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-// What is left to read. After a failure it stays failed and yields zeros.
+// The rest of the input. After a failure it stays failed and yields zeros.
 struct cursor {
     struct str left;
     uint64_t pos;
@@ -38,7 +38,7 @@ static struct str take_text(struct cursor *in)
     return take(in, take_number(in, 4));
 }
 
-// The part of that length, as an input of its own.
+// The next `len` bytes as a separate input.
 static struct cursor take_part(struct cursor *in)
 {
     uint64_t len = take_number(in, 8);
@@ -48,7 +48,7 @@ static struct cursor take_part(struct cursor *in)
     return part;
 }
 
-// What failed or was left in a part fails the whole, at the same byte.
+// A failure in a part, or bytes left in it, fails the whole at the same byte.
 static void end_part(struct cursor *in, const struct cursor *part)
 {
     if (in->failed || !(part->failed || part->left.len))
@@ -57,7 +57,7 @@ static void end_part(struct cursor *in, const struct cursor *part)
     in->pos = part->pos;
 }
 
-// One column on its way into a table.
+// One column being loaded into a table.
 struct filling {
     struct cell *cells; // of the first row
     size_t stride, rows;
@@ -100,7 +100,7 @@ static uint64_t number_at(const unsigned char *at, size_t width)
     return value;
 }
 
-// Each width has a loop of its own, so that the compiler makes single loads of them.
+// A loop per width lets the compiler use a single load for each value.
 static void widen(const char *from, size_t width, uint64_t *values, size_t count)
 {
     const unsigned char *at = (const unsigned char *)from;
@@ -161,7 +161,7 @@ static bool place_texts(struct cursor *in, const struct filling *filling, struct
     return true;
 }
 
-// The bits of a number with a fraction are put where those of a whole one are.
+// The bits of a floating-point number are stored like those of an integer.
 _Static_assert(sizeof(double) == sizeof(int64_t) &&
                    offsetof(struct cell, f) == offsetof(struct cell, i),
                "both take the same place");
@@ -206,7 +206,7 @@ static int find_target(const struct table_desc *desc, uint64_t type, struct str 
     return column >= 0 && desc->columns[column].type == type ? column : -1;
 }
 
-// A table on its way.
+// A table being loaded.
 struct loading {
     struct table table;
     bool stored[TABLE_MAX_COLUMNS];
@@ -239,7 +239,7 @@ static bool take_column(struct cursor *in, struct loading *loading, struct err *
     return ok;
 }
 
-// Rows of a table that is kept in parts are read to their place, so that none is there twice.
+// Rows of a table in parts are loaded in place, so that none is in memory twice.
 static bool make_cells(struct loading *loading, struct table *table, struct err *err)
 {
     size_t rows = loading->table.row_count;
@@ -253,7 +253,7 @@ static bool take_table(struct cursor *in, const struct table_desc *desc, struct 
 {
     struct loading loading = {.table = {.desc = desc}, .arena = report->arena};
     uint64_t columns = take_number(in, 4), rows = take_number(in, 8);
-    // A row takes at least a bit of each column.
+    // Each row takes at least a bit per column.
     if (columns == 0 || columns > TABLE_MAX_COLUMNS || rows / 8 > in->left.len)
         in->failed = true;
     if (in->failed || rows == 0)
@@ -307,7 +307,7 @@ static bool check_magic(struct cursor *in, struct err *err)
     return true;
 }
 
-// Looks at the head alone: a row without cells takes no bytes, so a short text may have any number.
+// Checks the head alone: rows without cells take no bytes, so a short input may claim any number.
 static bool check_part(struct str bytes, const struct table_desc *desc, uint64_t most_rows,
                        struct err *err)
 {

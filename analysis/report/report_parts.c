@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each part is a header of four numbers and a frame. Both sides are the same program, so there are
-// no versions; the frames are stored and have theirs.
+// Each part is a header of four numbers and a frame. Both sides are the same program, so the header
+// has no version; frames are stored and have one.
 #include "analysis/report/report_parts.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ bool report_part_write(const struct report_part *part, int fd, struct err *err)
     return put_part(fd, &header, part->frame, err);
 }
 
-// What was in the block is gone.
+// The content of the block is lost.
 static bool make_room(struct report_block *block, size_t len, struct err *err)
 {
     if (len <= block->cap)
@@ -82,7 +82,7 @@ static bool write_part(struct writing *writing, const struct table *rows, struct
     return put_part(writing->fd, &header, frame, err);
 }
 
-// How many rows from `first` on make a part.
+// The number of rows in the part that starts with `first`.
 static size_t count_rows(const struct table *table, size_t first)
 {
     size_t count = 0, bytes = 0, left = table->row_count - first;
@@ -224,7 +224,7 @@ static bool unpack(struct str frame, size_t max_bytes, struct arena *arena, stru
                    struct err *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(frame.at, frame.len);
-    if (size > max_bytes) // the two error values are larger, too
+    if (size > max_bytes) // both error values are larger, too
         return err_set(err, ERR_FORMAT, "stored tables are damaged");
     char *at = arena_room(arena, size + 1, 1, err);
     if (!at)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as a file of parts, each some rows of one table that are saved and compressed by
-// themselves: whoever passes tables on holds one part and never a report.
+// A report as a file of parts: some rows of one table, saved and compressed separately, so that
+// passing tables on takes the memory of one part, never of a report.
 #ifndef ANALYSIS_REPORT_PARTS_H
 #define ANALYSIS_REPORT_PARTS_H
 
@@ -13,7 +13,7 @@
 struct report_part {
     const struct table_desc *desc;
     unsigned table;  // its place in the list
-    uint64_t number; // among those of its table; 0 holds the first rows, or none
+    uint64_t number; // within its table; part 0 holds the first rows, or none
     struct str frame;
 };
 
@@ -21,10 +21,10 @@ struct report_part {
 MUST_CHECK bool report_parts_write(const struct report *report,
                                    const struct table_desc *const *known, int fd, struct err *err);
 
-// Appends a part that was compressed before.
+// Appends a part that is already compressed.
 MUST_CHECK bool report_part_write(const struct report_part *part, int fd, struct err *err);
 
-// Such a file without a name, in memory: of few rows. -1 on failure; the caller closes it.
+// The same in a nameless file in memory, for few rows. -1 on failure; the caller closes it.
 MUST_CHECK int report_parts_hold(const struct report *report, const struct table_desc *const *known,
                                  struct err *err);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the stored form of a report, column by column, which a compressor makes little of: numbers
-// as what they are beyond the least, or beyond the one before, in as few bytes as hold them all.
+// Writes the stored form of a report column by column, so that it compresses well: numbers as their
+// difference from the least or from the previous one, in as few bytes as hold them all.
 #include "analysis/report/report_form.h"
 
 static void put_number(struct buf *out, uint64_t value, size_t size)
@@ -17,7 +17,7 @@ static void put_text(struct buf *out, struct str text)
     buf_add_str(out, text);
 }
 
-// Begins what is preceded by its length; end_length puts it there.
+// Starts a stretch that is preceded by its length; end_length fills that in.
 static size_t begin_length(struct buf *out)
 {
     put_number(out, 0, 8);
@@ -33,13 +33,13 @@ static void end_length(struct buf *out, size_t begin)
         out->at[begin - 8 + (size_t)i] = (char)(len >> (8 * i));
 }
 
-// Smallest number of bytes for values up to largest.
+// The smallest number of bytes that holds values up to largest.
 static size_t width_of(uint64_t largest)
 {
     return largest <= UINT8_MAX ? 1 : largest <= UINT16_MAX ? 2 : largest <= UINT32_MAX ? 4 : 8;
 }
 
-// Values, or their differences, are written as what they are beyond the least of them.
+// Values, or their differences, are written relative to the least of them.
 struct range {
     uint64_t least;
     size_t width;
@@ -58,7 +58,7 @@ static struct range range_of(const struct column_values *values, bool delta)
                           none ? 1 : width_of((uint64_t)most - (uint64_t)least)};
 }
 
-// A byte of form, the first value of differences, the least, then all.
+// A byte of form, the first value if these are differences, the least, then all.
 static void put_values(struct buf *out, const struct column_values *values)
 {
     struct range plain = range_of(values, false), differences = range_of(values, true);
@@ -94,7 +94,7 @@ static const struct cell *cell_at(const struct walk *walk, size_t row)
     return walk->cell + row * walk->stride;
 }
 
-// A bit per row that is not null, where some are null.
+// A bit per row, set if it is not null; nothing if no row is.
 static void put_known(struct buf *out, const struct walk *walk, size_t count)
 {
     buf_putc(out, count == walk->rows);

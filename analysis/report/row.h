@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills one row of a table cell by cell, in any order; cells that nothing fills are null.
+// Fills one row of a table cell by cell, in any order; unfilled cells are null.
 #ifndef ANALYSIS_ROW_H
 #define ANALYSIS_ROW_H
 
@@ -12,7 +12,7 @@ struct row {
     struct cell cells[TABLE_MAX_COLUMNS];
 };
 
-// Columns are those of the table's enum, and of the type of the value (asserted).
+// The column must be of the table's enum and of the value's type (asserted).
 void row_i64(struct row *row, unsigned column, int64_t value);
 void row_f64(struct row *row, unsigned column, double value); // NaN becomes null
 void row_bool(struct row *row, unsigned column, bool value);
@@ -39,7 +39,7 @@ void row_copy(struct row *row, unsigned column, const struct table *table, size_
 // Adds the row to its table in the report.
 MUST_CHECK bool row_end(struct row *row, struct report *report, struct err *err);
 
-// Writes it to a row of cells instead; texts are not copied.
+// Writes it to an array of cells instead; texts are not copied.
 void row_put(struct row *row, struct cell *cells);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables share the room: each gets as much as it needs or an equal part of what the others leave.
+// Tables share the space: each gets what it needs or an equal share of what is left.
 #include "analysis/report/table_limit.h"
 
 #include "analysis/report/quality.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 
-#define OWN_BYTES ((uint64_t)4096) // for what is said of it
+#define OWN_BYTES ((uint64_t)4096) // for the line of the trust report
 
 static uint64_t table_bytes(const struct table *table)
 {
@@ -16,7 +16,7 @@ static uint64_t table_bytes(const struct table *table)
     return bytes;
 }
 
-// The smallest table that is not counted yet.
+// The smallest table not counted yet.
 static unsigned next_smallest(const uint64_t *bytes, const bool *counted, unsigned count)
 {
     unsigned best = count;
@@ -26,7 +26,7 @@ static unsigned next_smallest(const uint64_t *bytes, const bool *counted, unsign
     return best;
 }
 
-// The most that each table may take, so that all have room; UINT64_MAX when they have anyway.
+// The most that each table may take so that all fit; UINT64_MAX if they fit anyway.
 static uint64_t find_share(const uint64_t *bytes, unsigned count, uint64_t left)
 {
     bool counted[REPORT_MAX_TABLES] = {false};
@@ -40,7 +40,7 @@ static uint64_t find_share(const uint64_t *bytes, unsigned count, uint64_t left)
     return UINT64_MAX;
 }
 
-// The number of rows that went.
+// The number of rows dropped.
 static size_t cut(struct table *table, uint64_t most_bytes)
 {
     size_t rows = 0, all = table->row_count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps a report from growing beyond what its reader will store.
+// Keeps a report within the size that its reader will store.
 #ifndef ANALYSIS_TABLE_LIMIT_H
 #define ANALYSIS_TABLE_LIMIT_H
 
@@ -7,11 +7,11 @@
 
 #define QUALITY_ROWS_LEFT_OUT "rows_left_out"
 
-// Of comm_calls; later ones are left out, as the trust report says.
+// Rows of comm_calls; later ones are left out, and the trust report says so.
 #define COMM_TABLE_MAX_CALLS 100000u
 
-// Leaves out the last rows of the largest tables until all take at most max_bytes (0: any), as
-// report_bytes counts, and says so in `quality`, the report's trust report. Small tables are whole.
+// Drops the last rows of the largest tables until all take at most max_bytes (0: no limit) by
+// report_bytes, and says so in `quality`, the report's trust report. Small tables stay whole.
 MUST_CHECK bool table_limit(struct report *report, uint64_t max_bytes,
                             const struct table_desc *quality, struct err *err);
 

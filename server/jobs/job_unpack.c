@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process writes members into a file without a name; the service makes files of them, a few at
-// a time, and rows that name those.
+// The child process writes members into a nameless file; the service stores them as blobs, a few at
+// a time, with their rows.
 #include "server/jobs/job_unpack.h"
 
 #include "server/jobs/job_input.h"
@@ -48,7 +48,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-// What members may take: of the disk, and of the quotas of whoever sent the archive.
+// Bytes that members may take, by free disk space and the quotas of the archive's owner.
 static bool find_room(struct unpacking *unpacking, struct err *err)
 {
     const struct jobs_config *config = unpacking->site->config;
@@ -65,14 +65,14 @@ static bool find_room(struct unpacking *unpacking, struct err *err)
     uint64_t stored =
         left_of(state->limits.stored_bytes, config->quota.stored_bytes, use.stored_bytes);
     uint64_t day = left_of(state->limits.day_bytes, config->quota.day_bytes, use.day_bytes);
-    // The archive's own bytes are counted already, and go.
+    // The archive's own bytes are counted already and will be deleted.
     stored = stored == UINT64_MAX ? stored : stored + (uint64_t)unpacking->job->bytes;
     day = day == UINT64_MAX ? day : day + (uint64_t)unpacking->job->bytes;
     unpacking->room = least(unpacking->room, least(stored, day));
     return true;
 }
 
-// Half of what uploads leave free is for results.
+// Half of the space that uploads must leave free is for results.
 static bool has_room(const struct unpacking *unpacking, struct err *err)
 {
     const struct jobs_config *config = unpacking->site->config;
@@ -126,7 +126,7 @@ static bool run_child(struct unpacking *unpacking, struct job_death *death, stru
     return reply.ok;
 }
 
-// A list that cannot be is as bad as none.
+// An invalid list is as bad as none.
 static bool read_list(struct unpacking *unpacking, struct job_death *death, struct err *err)
 {
     struct stat info;
@@ -173,7 +173,7 @@ struct str job_unpack_window(struct str path)
     return window;
 }
 
-// One window is the run itself.
+// A single window is the run itself.
 static bool find_windows(const struct member_list *members)
 {
     struct str first = STR("");
@@ -255,7 +255,7 @@ static bool add_to_batch(struct unpacking *unpacking, struct batch *batch, size_
     return true;
 }
 
-// Files first, then the rows that name them. Files without rows are swept.
+// Files first, then their rows: files without rows are deleted later.
 static bool keep_batch(struct unpacking *unpacking, struct batch *batch, struct err *err)
 {
     const struct jobs_config *config = unpacking->site->config;
@@ -278,7 +278,7 @@ static bool fill_batch(struct unpacking *unpacking, struct batch *batch, size_t 
     return true;
 }
 
-// Gives back the disk of members that are stored. Filesystems that cannot do this need it twice.
+// Frees the disk space of stored members. Filesystems that cannot do this need it twice.
 static void forget_bytes(const struct unpacking *unpacking, size_t index)
 {
     const struct member *last = &unpacking->members.at[index - 1];
@@ -315,7 +315,7 @@ static bool store_members(struct unpacking *unpacking, struct err *err)
 
 // --- the end ------------------------------------------------------------------------------------
 
-// Then the archive is kept, to be tried again.
+// In these cases the archive is kept for another try.
 static bool may_pass(const struct err *end)
 {
     return end->code == ERR_SPACE || end->code == ERR_MEMORY || end->code == ERR_IO;

@@ -136,7 +136,7 @@ static struct member take_member(struct reading *in, const struct record *record
     in->failed |= record->code > 1 || record->secrets < -1;
     in->failed |= member.kind == MEMBER_SKIPPED && (member.bytes || !member.reason.len);
     in->failed |= member.kind == MEMBER_ATTACHMENT && (!member.bytes || member.secrets < 0);
-    // Only a file that is no archive has no name, and its bytes are where they were.
+    // Only a file that is not an archive has no name; its bytes were not copied.
     bool is_file = member.kind == MEMBER_TRACE && !member.name.len && !member.bytes;
     in->failed |= !is_file && !member.name.len;
     in->failed |= !is_file && member.kind == MEMBER_TRACE && !member.bytes;
@@ -148,13 +148,13 @@ static void take_end(struct reading *in, const struct record *record, struct err
     struct str reason = take_line(in, record->reason, sizeof end->msg - 1);
     *end = (struct err){.code = (enum err_code)record->code, .pos = ERR_NO_POS};
     in->failed |= record->code > ERR_INTERNAL || record->name || record->format || in->left.len;
-    // What only the service decides: to try again without end, or to stop.
+    // Only the service may decide to retry without limit, or to stop.
     in->failed |= end->code == ERR_BUSY || end->code == ERR_CANCELLED;
     if (!in->failed)
         memcpy(end->msg, reason.at, reason.len);
 }
 
-// Reads all records; members are stored where there is room for them. Returns their number.
+// Reads all records, into members unless it is NULL. Returns their number.
 static size_t take_all(struct reading in, struct member *members, struct err *end, bool *ok)
 {
     size_t count = 0;

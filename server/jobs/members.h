@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of an archive as a process leaves them: their bytes one after the other in a file,
-// and a list of them in another. The process has read untrusted bytes, so the list is checked.
+// The members of an archive as written by the child process: their bytes in one file, one after
+// another, and a list of them in another. The process has read untrusted bytes, so the list is
+// checked.
 #ifndef SERVER_MEMBERS_H
 #define SERVER_MEMBERS_H
 
@@ -14,16 +15,16 @@ enum member_kind {
 };
 
 struct member {
-    struct str name; // its path in the archive; "": the file is no archive but a trace by itself
+    struct str name; // its path in the archive; "": the file is a trace, not an archive
     enum member_kind kind;
     struct str format;  // its word, "" unknown
     uint64_t at, bytes; // in the file of bytes
-    int64_t secrets;    // that its bytes hold; of a trace -1, unknown
+    int64_t secrets;    // in its bytes; -1 for a trace: unknown
     bool failed;        // it is damaged, or should have been a trace
-    struct str reason;  // why it is no trace, or not whole; "" none
+    struct str reason;  // why it is not a trace, or incomplete; "" none
 };
 
-// A member starts where an earlier one ends or later.
+// Members do not overlap and are in the order of their bytes.
 struct member_list {
     struct member *at;
     size_t count;
@@ -32,7 +33,7 @@ struct member_list {
 
 #define MEMBER_LIST_MAX_BYTES ((uint64_t)64 << 20)
 
-// What a process needs to take an archive apart.
+// What the process needs to unpack an archive.
 struct members_work {
     int input, bytes, list; // descriptors
     uint64_t max_bytes;     // of the file of bytes
@@ -49,7 +50,7 @@ MUST_CHECK bool member_list_add(int fd, const struct member *member, struct err 
 MUST_CHECK bool member_list_finish(int fd, const struct err *end, struct err *err);
 
 // Reads a list into the arena. bytes: the size of the file of bytes. ERR_FORMAT if anything in it
-// cannot be.
+// is impossible.
 MUST_CHECK bool member_list_read(int fd, uint64_t bytes, struct arena *arena,
                                  struct member_list *list, struct err *err);
 

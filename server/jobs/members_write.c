@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes an archive apart. Runs in the process of a job, which has descriptors only.
+// Unpacks an archive, in the child process of a job, which has nothing but its descriptors.
 #include "server/jobs/members.h"
 
 #include "ingest/base/redactor.h"
@@ -44,7 +44,7 @@ static bool write_bytes(struct writer *writer, const char *bytes, size_t size, s
     return true;
 }
 
-// Forgets the bytes from there on.
+// Discards the bytes from there on.
 static bool drop_bytes(struct writer *writer, uint64_t from, struct err *err)
 {
     writer->at = from;
@@ -52,7 +52,7 @@ static bool drop_bytes(struct writer *writer, uint64_t from, struct err *err)
            err_set_errno(err, "dropping a member");
 }
 
-// Copies what can be read; *why says why that is not all.
+// Copies what can be read; *why is the error that ended it, if any.
 static bool copy(struct writer *writer, struct source *source, struct err *why, struct err *err)
 {
     size_t got = 0;
@@ -66,7 +66,7 @@ static bool copy(struct writer *writer, struct source *source, struct err *why, 
     return true;
 }
 
-// The bytes from there on, without their compression.
+// The member's bytes, decompressed.
 static struct source *open_bytes(struct writer *writer, const struct member *member,
                                  struct format_found *found, struct err *err)
 {
@@ -95,7 +95,7 @@ static void skip(struct member *member, const char *reason, bool failed)
     explain(member, reason);
 }
 
-// UTF-8 without control characters that no text has.
+// UTF-8 without control characters that text never has.
 static bool is_text(struct str head)
 {
     size_t valid = str_valid_utf8(head);
@@ -144,7 +144,7 @@ static void drop_endings(struct member *member, const struct format_found *found
     }
 }
 
-// A copy without compression and secrets takes the place of the bytes.
+// Replaces the bytes by a copy that is decompressed and redacted.
 static bool keep_text(struct writer *writer, struct member *member, struct source *source,
                       struct err *why, struct err *err)
 {
@@ -200,7 +200,7 @@ static bool is_archive(const struct format *format)
     return format && format->kind == FORMAT_ARCHIVE;
 }
 
-// JSON whose start does not say what it is: whether it has events.
+// For JSON whose start does not identify it: whether it has events.
 static bool has_events(struct writer *writer, const struct member *member)
 {
     struct format_found found;
@@ -218,8 +218,7 @@ static bool is_trace(struct writer *writer, const struct member *member,
     return found->format && found->format->read && (sure || has_events(writer, member));
 }
 
-// Says of what is kept as an attachment why it is no trace. other: the best format that is not
-// read.
+// Explains why an attachment is not a trace. other: the best match among formats that are not read.
 static void judge(struct writer *writer, struct member *member, const struct format *format,
                   const struct format *other)
 {
@@ -259,7 +258,7 @@ static bool classify(struct writer *writer, struct member *member, struct err *w
     return keep_attachment(writer, member, why, err);
 }
 
-// A limit is that of the whole archive, which ends here.
+// Limits apply to the whole archive, which ends here.
 static bool ends(const struct err *why)
 {
     return why->code == ERR_LIMIT || why->code == ERR_MEMORY;
@@ -320,7 +319,7 @@ static bool take_members(struct writer *writer, struct err *end, struct err *err
     }
 }
 
-// The disk or a quota is full: what was written whole is kept.
+// The disk or a quota is full: complete members are kept.
 static bool stop_at_limit(struct err *end, struct err *err)
 {
     if (err->code != ERR_SPACE)
@@ -329,7 +328,7 @@ static bool stop_at_limit(struct err *end, struct err *err)
     return true;
 }
 
-// A file that is no archive beneath its compression is a trace by itself.
+// If the decompressed file is not an archive, it is a trace.
 static bool add_file(struct writer *writer, struct err *err)
 {
     struct member file = {.name = STR(""), .kind = MEMBER_TRACE, .format = STR(""), .secrets = -1};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs in the store: adding archives, and looking at what became of their members.
+// Adds archives to the store and lists what became of their members.
 #include "server/store/store_inputs.h"
 
 #include "ingest/base/clock.h"
@@ -102,7 +102,7 @@ bool store_find_input(struct store *store, struct str id, struct arena *arena,
         txn.db, "SELECT " INPUT_COLUMNS " FROM input " INPUT_JOINS "WHERE input.id = ?", err);
     sql_bind_text(&stmt, id);
     bool ok = read_inputs(&stmt, arena, &found, &count);
-    if (ok && (count == 0 || !found->run_name.at[0])) // in the bin nobody sees it
+    if (ok && (count == 0 || !found->run_name.at[0])) // not visible while in the bin
         ok = err_set(err, ERR_NOT_FOUND, "no input %.*s", (int)(id.len < 40 ? id.len : 40), id.at);
     if (ok)
         *input = *found;
@@ -134,8 +134,8 @@ bool inputs_of_upload(struct db *db, struct upload *upload, struct arena *arena,
 // An archive of the run with the same bytes.
 struct present {
     struct str id;     // "" none
-    bool works;        // it waits or is being taken apart
-    bool can_be_tried; // it failed, and its bytes are there
+    bool works;        // it is queued or being unpacked
+    bool can_be_tried; // it failed, and its bytes are kept
 };
 
 static bool find_present(const struct adding *adding, const struct trace_part *part,

@@ -38,8 +38,8 @@ MUST_CHECK bool store_find_input(struct store *store, struct str id, struct aren
 // --- taking an archive apart (used by job_unpack.c) ---------------------------------------------
 
 struct unpack_state {
-    struct str owner;           // "" nobody known
-    struct quota_limits limits; // of his own; -1: as the service says
+    struct str owner;           // "" unknown
+    struct quota_limits limits; // of the owner's token; -1: those of the service
     int64_t stored;             // how many members an earlier attempt has stored
 };
 MUST_CHECK bool store_begin_unpack(struct store *store, const struct job *job, struct arena *arena,
@@ -50,23 +50,23 @@ struct new_member {
     int64_t position;
     enum input_kind kind; // no archive
     struct str filename, format;
-    struct str window;  // "": it goes to the archive's run; else to the run of that window
-    const char *sha256; // "" if nothing of it is kept
+    struct str window;  // whose run it goes to; "": the archive's run
+    const char *sha256; // "" if it is not kept
     int64_t bytes, secrets;
     bool failed;
     struct str reason;
 };
 
-// Adds members and the traces that they are, in one transaction. Those that are there already stay
-// as they are. ERR_NOT_FOUND if the job is no longer the caller's.
+// Adds members, and traces for those that are one, in a transaction. Members that exist already are
+// not changed. ERR_NOT_FOUND if the job is no longer the caller's.
 MUST_CHECK bool store_add_members(struct store *store, const struct job *job,
                                   const struct new_member *members, size_t count, struct err *err);
 
 // The file is no archive but a trace: it becomes one, and the job is done.
 MUST_CHECK bool store_unpack_as_trace(struct store *store, const struct job *job, struct err *err);
 
-// All members that can be read are stored; the archive's own bytes go. reason: why there are not
-// more, "" there are not.
+// Ends the job: all readable members are stored, and the archive's own bytes are deleted. reason:
+// why the rest could not be read, "" if there is no rest.
 MUST_CHECK bool store_finish_unpack(struct store *store, const struct job *job, struct str reason,
                                     struct err *err);
 

@@ -46,8 +46,8 @@ bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err)
     return sql_run(&stmt) && jobs_mark_trace(db, trace_id, STR("queued"), err);
 }
 
-// When none is on its way. Of many, before that each time as many again are there as the last time:
-// its page shows figures early, and all joins together cost twice the last.
+// Queues the join once no trace is left to read. A run of many ranks is also joined each time their
+// number has doubled: its page shows figures early, and all joins together cost twice the last.
 bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 {
     struct stmt stmt = sql_begin(

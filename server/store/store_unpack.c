@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The members of an archive in the store. Whatever is repeated changes nothing: a member is known
-// by its place in the archive.
+// Adds the members of an archive to the store. Members are identified by their position in the
+// archive, so a repeated step changes nothing.
 #include "ingest/base/clock.h"
 #include "server/store/store_inputs.h"
 #include "server/store/store_sql.h"
@@ -84,7 +84,7 @@ bool store_begin_unpack(struct store *store, const struct job *job, struct arena
 
 // --- runs of windows ----------------------------------------------------------------------------
 
-// Where earlier members of the window went, so that renaming the run changes nothing.
+// The run that earlier members of the window went to, even if it was renamed since.
 static bool find_window(struct unpacking *unpacking, struct str window, struct err *err)
 {
     struct stmt stmt = sql_begin(unpacking->db,
@@ -97,7 +97,7 @@ static bool find_window(struct unpacking *unpacking, struct str window, struct e
     return sql_end(&stmt);
 }
 
-// "exp42@iteration_10", and "exp@42.iteration_10" where a series is named already.
+// "exp42@iteration_10", or "exp@42.iteration_10" if the run is in a series already.
 static char *window_name(struct unpacking *unpacking, struct str window, struct err *err)
 {
     struct str name = unpacking->run.name;
@@ -106,8 +106,8 @@ static char *window_name(struct unpacking *unpacking, struct str window, struct 
                         in_series ? '.' : '@', (int)window.len, window.at);
 }
 
-// The number of a window, at most a second's worth of nanoseconds: windows of one archive are in
-// the order of their numbers in the series, whatever their order in the archive.
+// The number of a window, limited to the nanoseconds of a second: it is added to the time of the
+// archive, so that windows are in the order of their numbers, not of the members.
 static int64_t number_of(struct str window)
 {
     size_t digits = window.len;
@@ -118,7 +118,7 @@ static int64_t number_of(struct str window)
     return ok && number < MOST_WINDOWS ? number : MOST_WINDOWS;
 }
 
-// The run of a window is like that of the archive.
+// A window's run takes its settings from the archive's run.
 static bool make_window(struct unpacking *unpacking, struct str window, struct err *err)
 {
     const struct run *run = &unpacking->run;
@@ -146,7 +146,7 @@ static bool make_window(struct unpacking *unpacking, struct str window, struct e
            (!locked || runs_deny(err));
 }
 
-// What is wrong with the run of a window is wrong with its members alone.
+// Errors with a window's run that fail its members only, not the archive.
 static bool is_of_member(const struct err *err)
 {
     return err->code == ERR_USAGE || err->code == ERR_DENIED || err->code == ERR_CONFLICT ||
@@ -186,7 +186,7 @@ static bool is_there(struct unpacking *unpacking, const struct new_member *membe
     return sql_end(&stmt);
 }
 
-// Every upload of the archive brought the trace. Its place is after all files of the upload.
+// The trace belongs to every upload of the archive, after the files of the upload.
 static bool link_uploads(struct unpacking *unpacking, const struct new_member *member,
                          const struct added *added, struct err *err)
 {
@@ -270,7 +270,7 @@ static bool insert(struct unpacking *unpacking, const struct new_member *member,
     return sql_run(&stmt);
 }
 
-// A trace for which there is no run.
+// A trace that has no run to go to.
 static struct new_member without_run(const struct new_member *member, const struct err *why)
 {
     struct new_member failed = *member;
@@ -330,7 +330,7 @@ bool store_add_members(struct store *store, const struct job *job, const struct 
     return txn_end(&txn, ok, err);
 }
 
-// What the members take beyond the archive counts as sent today, too.
+// Bytes of members beyond those of the archive also count as sent today.
 static bool charge(struct unpacking *unpacking, struct err *err)
 {
     struct stmt stmt =

@@ -10,7 +10,7 @@
 // AFTER gives are left out.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdtempSync, openAsBlob, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -72,7 +72,8 @@ async function serve(program, data) {
     upload: async (/** @type {string} */ run, /** @type {string[]} */ traces) => {
       const form = new FormData();
       form.append("run", run);
-      for (const trace of traces) form.append("trace", await openAsBlob(trace), basename(trace));
+      for (const trace of traces)
+        form.append("trace", new Blob([readFileSync(trace)]), basename(trace));
       const response = await fetch(`${url}/upload`, { method: "POST", body: form });
       if (!response.ok) throw new Error(`${run}: ${await response.text()}`);
     },
