@@ -14,7 +14,7 @@ struct store;
 #define STORE_ID_SIZE     16 // "r_7q2k9d0x" and its NUL; runs r_, traces t_, uploads u_
 #define STORE_SHA256_SIZE 65 // lower-case hex and its NUL
 #define STORE_NO_RANK     (-1)
-#define STORE_META_METRIC "meta." // and a key: a number that people gave
+#define STORE_META_METRIC "meta." // followed by the key of metadata that is a number
 #define STORE_ANY         (-1)    // expected revision: any
 
 #define STORE_NAME_MAX_BYTES  ((size_t)200)  // run names, projects, tag keys and values
@@ -302,7 +302,7 @@ struct table_place {
     const struct table_desc *desc;
 };
 
-// A table that is read part by part. Start with the place alone.
+// Reads a table part by part. Starts with only the place set.
 struct table_cursor {
     struct table_place place; // its revision is set by the first part
     uint64_t next;            // number of the next part
@@ -319,9 +319,8 @@ MUST_CHECK bool store_read_matches(struct store *store, struct table_cursor *cur
                                    const struct table_query *query, struct arena *arena,
                                    struct table_page *matches, struct err *err);
 
-// The rows of a table that a query selects; none of a run that was not analysed yet. No more of the
-// table is in memory than the page and a part. ERR_BUSY as above; ERR_LIMIT when that is more than
-// the arena's budget.
+// The rows of a table that a query selects; none for a run that is not analysed yet. Takes the
+// memory of the page and one part. ERR_BUSY as above; ERR_LIMIT if that exceeds the arena's budget.
 MUST_CHECK bool store_read_table(struct store *store, const struct table_place *place,
                                  const struct table_query *query, struct arena *arena,
                                  struct table_page *page, struct err *err);

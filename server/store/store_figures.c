@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures: what lists, trends and sorts need of runs, one number per run and metric. A metric is
-// the name of a column: of the summary, or of the breakdown of the headline rank, there per step.
-// What people gave as a number is "meta." and its key.
+// Figures: the numbers of runs that lists, trends and sorts use, one per run and metric. A metric
+// is a column of the summary, or of the headline rank's breakdown (per step), or "meta." and the
+// key of metadata that is a number.
 #include "server/store/store_sql.h"
 
 #include "analysis/report/tables.h"
@@ -144,7 +144,7 @@ static bool to_number(struct str text, double *number)
     return *end == '\0' && isfinite(*number);
 }
 
-// What is stored: without what looks like a secret.
+// The value as stored, which is without secrets.
 static bool read_meta(struct db *db, struct str run_id, struct str key, struct arena *arena,
                       struct str *value, struct err *err)
 {
@@ -184,7 +184,7 @@ bool figures_give(struct db *db, struct str run_id, struct str key, struct err *
 
 // --- reading ------------------------------------------------------------------------------------
 
-// A figure that a struct run has by name.
+// The member of a run that holds a figure, NULL if there is none.
 static struct cell *figure_of(struct run *run, struct str metric, enum column_type *type)
 {
     const struct {

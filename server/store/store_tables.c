@@ -46,7 +46,7 @@ struct owner {
 
 // --- writing ------------------------------------------------------------------------------------
 
-// Tables on their way into rows.
+// Tables being stored.
 struct storing {
     struct stmt first, later;
     struct str id; // of the owner
@@ -133,10 +133,10 @@ bool tables_save_run(struct db *db, struct str run_id, int tables, struct err *e
 // A part as it is stored.
 struct frame {
     struct str bytes;
-    size_t most_bytes; // that it may take unpacked
+    size_t most_bytes; // limit of its unpacked size
 };
 
-// Those of some tables, in an arena: nothing is decompressed while a connection is held.
+// Parts of some tables, in an arena: nothing is decompressed while a connection is held.
 struct frames {
     struct arena arena;
     struct frame *at;
@@ -329,7 +329,7 @@ bool store_copy_trace_parts(struct store *store, struct str trace_id,
 
 // --- a part at a time ---------------------------------------------------------------------------
 
-// The first part fixes the revision where none was asked for.
+// The first part sets the revision if none was asked for.
 static bool check_revision(struct db *db, struct table_place *place, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT revision FROM run WHERE id = ?", err);

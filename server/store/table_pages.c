@@ -4,7 +4,7 @@
 
 #include "ingest/base/clock.h"
 
-#define KEEP_ROWS ((uint64_t)4096) // beyond a page, before what is not on it goes
+#define KEEP_ROWS ((uint64_t)4096) // kept beyond a page before other rows are dropped
 #define RETRY_NS  INT64_C(2000000000)
 enum { TRIES = 4 }; // of a page while its run changes
 
@@ -24,12 +24,12 @@ bool store_read_matches(struct store *store, struct table_cursor *cursor,
     return table_select(found, &filters, arena, matches, err);
 }
 
-// What a page may consist of, as far as is known.
+// Candidates for the rows of a page.
 struct keeping {
     const struct table_query *query;
-    struct arena arena; // of report, in the budget of the page's
+    struct arena arena; // of report, within the page's budget
     struct report report;
-    uint64_t total, end; // rows that match; the first that is on no page
+    uint64_t total, end; // number of matching rows; the first after the page
 };
 
 static bool keep_rows(struct report *to, const struct table *rows, size_t first, size_t count,
@@ -41,7 +41,7 @@ static bool keep_rows(struct report *to, const struct table *rows, size_t first,
     return true;
 }
 
-// Forgets what is not among the first rows.
+// Drops rows that cannot be on the page.
 static bool thin_out(struct keeping *keeping, struct err *err)
 {
     struct report fewer = {.arena = &(struct arena){0}};
@@ -71,7 +71,7 @@ static bool keep_matches(struct keeping *keeping, const struct table *matches, s
     const struct table_query *query = keeping->query;
     uint64_t before = keeping->total, count = matches->row_count, first = 0;
     keeping->total += count;
-    if (query->sort_count == 0) { // those between the page's ends
+    if (query->sort_count == 0) { // only rows of the page
         first = query->offset > before ? query->offset - before : 0;
         uint64_t end = keeping->end > before ? keeping->end - before : 0;
         end = end < count ? end : count;
