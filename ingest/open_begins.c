@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stacks of open begins as linked lists in one array.
+// Stacks of unmatched begin events, as linked lists in one array.
 #include "ingest/open_begins.h"
 
 void open_begins_init(struct open_begins *begins, struct budget *budget)
@@ -93,7 +93,7 @@ bool open_begins_pop(struct open_begins *begins, const struct open_thread *threa
 bool open_begins_take(struct open_begins *begins, struct open_thread *thread,
                       struct open_begin *begin)
 {
-    // Threads without open begins are dropped for good.
+    // Threads without unmatched begin events are dropped for good.
     while (begins->threads.count) {
         uint32_t last = begins->threads.count - 1;
         if (begins->tops[last]) {

@@ -35,11 +35,11 @@ void open_begins_free(struct open_begins *begins);
 MUST_CHECK bool open_begins_push(struct open_begins *begins, const struct open_thread *thread,
                                  const struct open_begin *begin, struct err *err);
 
-// Pops the innermost open begin of a thread; *found is false if there is none.
+// Pops a thread's innermost unmatched begin event; *found is false if there is none.
 MUST_CHECK bool open_begins_pop(struct open_begins *begins, const struct open_thread *thread,
                                 struct open_begin *begin, bool *found, struct err *err);
 
-// Takes any open begin, the innermost of its thread first; false if none is left.
+// Takes any unmatched begin event, innermost first within a thread; false if none is left.
 bool open_begins_take(struct open_begins *begins, struct open_thread *thread,
                       struct open_begin *begin);
 

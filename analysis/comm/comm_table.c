@@ -99,10 +99,10 @@ static const struct comm_call *call_of(const struct comm_table *all, uint32_t in
 static bool find_groups(struct comm_table *all, struct arena *arena, struct err *err)
 {
     const struct trace *trace = all->facts->trace;
-    bool *told = arena_array(arena, trace->collective_count, sizeof *told, err);
+    bool *recorded = arena_array(arena, trace->collective_count, sizeof *recorded, err);
     all->group_of = arena_room(arena, all->count, sizeof *all->group_of, err);
     all->about = arena_array(arena, (size_t)trace->collective_count + 1, sizeof *all->about, err);
-    if (!told || !all->group_of || !all->about)
+    if (!recorded || !all->group_of || !all->about)
         return false;
     for (uint32_t i = 0; i < all->count; i++) {
         uint32_t collective = all->entries[i].collective, group = FACTS_NONE;
@@ -114,10 +114,10 @@ static bool find_groups(struct comm_table *all, struct arena *arena, struct err 
         all->group_of[i] = group;
         if (all->groups.count > known)
             all->about[group] = group_about_none();
-        if (group != FACTS_NONE && !told[collective])
+        if (group != FACTS_NONE && !recorded[collective])
             group_about_add(&all->about[group], trace, &trace->collectives[collective]);
         if (group != FACTS_NONE)
-            told[collective] = true;
+            recorded[collective] = true;
     }
     return true;
 }
@@ -359,12 +359,12 @@ static void add_pieces(const struct comm_table *all, uint32_t index, struct buf 
                        struct row *row)
 {
     const struct device_event *device = &all->facts->devices[call_of(all, index)->device];
-    bool parted = all->entries[index].part == 0 && device->owned_ns > 0 &&
+    bool partly = all->entries[index].part == 0 && device->owned_ns > 0 &&
                   device->owned_ns < device->end_ns - device->begin_ns;
     buf_clear(text);
-    if (parted)
+    if (partly)
         comm_pieces_put(&all->pieces, all->entries[index].call, text);
-    row_text_if(row, COMM_CALLS_EXPOSED_AT, parted, (struct str){text->at, text->len});
+    row_text_if(row, COMM_CALLS_EXPOSED_AT, partly, (struct str){text->at, text->len});
 }
 
 static void add_blocked(const struct comm_table *all, uint32_t index, struct row *row)

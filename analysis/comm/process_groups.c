@@ -17,7 +17,7 @@ struct process_groups {
     struct groups groups;
     uint32_t *group_of; // per call
     struct group_sums *sums;
-    bool *told; // per collective of the trace: already recorded in its group
+    bool *recorded; // per collective of the trace: counted in its group already
     struct group_places places;
 };
 
@@ -36,9 +36,9 @@ static bool find_groups(struct process_groups *all, struct arena *arena, struct 
 static void tell(struct process_groups *all, uint32_t collective, struct group_sums *sums)
 {
     const struct trace *trace = all->facts->trace;
-    if (collective == ARGS_NONE || all->told[collective])
+    if (collective == ARGS_NONE || all->recorded[collective])
         return;
-    all->told[collective] = true;
+    all->recorded[collective] = true;
     group_about_add(&sums->about, trace, &trace->collectives[collective]);
 }
 
@@ -91,8 +91,9 @@ static bool add_rows(struct process_groups *all, struct arena *arena, struct rep
     uint32_t count = all->groups.count;
     struct ranked *ranked = arena_array(arena, count, sizeof *ranked, err);
     all->sums = arena_array(arena, count, sizeof *all->sums, err);
-    all->told = arena_array(arena, all->facts->trace->collective_count, sizeof *all->told, err);
-    if (!ranked || !all->sums || !all->told)
+    all->recorded =
+        arena_array(arena, all->facts->trace->collective_count, sizeof *all->recorded, err);
+    if (!ranked || !all->sums || !all->recorded)
         return false;
     for (uint32_t g = 0; g < count; g++)
         all->sums[g].about = group_about_none();

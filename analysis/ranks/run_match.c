@@ -62,9 +62,9 @@ static struct group_key channel_of(const struct run_comm *comm, const struct com
     return (struct group_key){P2P_FLAG | both << 62 | op->group, from << 32 | to};
 }
 
-// Whether it is known which ranks take part: not for kernels without metadata, nor for groups of
-// equal name and size that could not be told apart.
-static bool is_told(const struct run_comm *comm, const struct comm_op *op, int64_t rank)
+// Whether the participating ranks are known: not for kernels without metadata, nor for groups that
+// share a name and a size.
+static bool has_known_ranks(const struct run_comm *comm, const struct comm_op *op, int64_t rank)
 {
     const struct comm_group *group = &comm->groups[op->group];
     if (run_comm_is_p2p(op->kind))
@@ -87,7 +87,7 @@ static bool find_channels(struct matcher *matcher, struct err *err)
             struct comm_event *event = &rank->events[i];
             const struct comm_op *op = &comm->ops[event->op];
             struct group_key key = channel_of(comm, op, rank->rank);
-            if (of_op[event->op] == RUN_NONE && is_told(comm, op, rank->rank) &&
+            if (of_op[event->op] == RUN_NONE && has_known_ranks(comm, op, rank->rank) &&
                 !groups_index(&matcher->channels, key.a, key.b, &of_op[event->op], err))
                 return false;
             event->match = of_op[event->op];

@@ -206,8 +206,10 @@ static bool copy(struct unpacking *unpacking, const struct member *member, struc
         ssize_t got = pread(unpacking->bytes, unpacking->block, size, (off_t)(member->at + at));
         if (got < 0 && errno == EINTR)
             continue;
-        if (got <= 0)
+        if (got < 0)
             return err_set_errno(err, "reading a member");
+        if (got == 0)
+            return err_set(err, ERR_IO, "the file of members ends within one");
         if (!blob_spool_write(spool, unpacking->block, (size_t)got, err))
             return false;
         at += (uint64_t)got;
@@ -283,8 +285,8 @@ static void forget_bytes(const struct unpacking *unpacking, size_t index)
 {
     const struct member *last = &unpacking->members.at[index - 1];
     off_t end = (off_t)(last->at + last->bytes);
-    if (end && fallocate(unpacking->bytes, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end) != 0)
-        return;
+    if (end)
+        (void)fallocate(unpacking->bytes, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, end);
 }
 
 static bool store_batch(struct unpacking *unpacking, size_t *index, struct err *err)

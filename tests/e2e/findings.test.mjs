@@ -139,7 +139,7 @@ function assert_truth({ truth, trace }) {
   });
 }
 
-/** Products and attention are told apart as in the truth, whether composed or fused. */
+/** Matrix products and attention are classified correctly, whether composed or fused. */
 function assert_categories({ truth, trace }) {
   const owned = (rows, word) =>
     sum(rows.filter(({ category }) => category === word), (row) => row.owned_ns);

@@ -121,7 +121,7 @@ describe("the straggler is named with its cause and what it costs the others", (
   }
 });
 
-// A clock that is set back shows times twice, and calls at those times cannot be told apart.
+// A clock that is set back repeats timestamps, which makes calls at those times ambiguous.
 describe("clocks that drift or jump are straightened, and the trust report says so", () => {
   for (const [args, drifts, jumps] of [
     ["--tp 2 --dp 4 --drift 2=20 --drift 5=-45 --steps 40", { 2: 20, 5: -45 }, {}],

@@ -42,7 +42,7 @@ export function split_segments({ wait_ns, transfer_ns, rest_ns, exposed_ns }) {
       help: "The collective had started here, but not yet on its last rank." },
     { key: "transfer", label: "Transfer", value: transfer_ns, part: "exposed_transfer",
       help: "All ranks of the collective had started." },
-    { key: "rest", label: "Not parted", value: rest_ns > TOLD_FROM * exposed_ns ? rest_ns : 0,
+    { key: "rest", label: "Not attributed", value: rest_ns > TOLD_FROM * exposed_ns ? rest_ns : 0,
       part: "exposed_rest", help: "Collectives without a match on another rank." },
   ];
 }

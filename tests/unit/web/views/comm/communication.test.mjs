@@ -23,7 +23,7 @@ test("the verdict is one sum: exposed is waiting and transfer", () => {
   assert.equal(parts, split.exposed_ns);
 });
 
-test("what could not be parted is told, and ranks without waits do not count", () => {
+test("time that cannot be attributed is shown, and ranks without waits do not count", () => {
   const nothing_known = { rank: 2, window_ns: 500 * MS, exposed_comm_ns: 999 * MS,
     exposed_wait_ns: null, exposed_transfer_ns: null };
   const split = exposed_split([rank(0, 10, 4, 3), nothing_known]);
