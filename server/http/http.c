@@ -33,8 +33,22 @@
 #define SLOW_WINDOW_BYTES ((uint64_t)200 * 1000) // 10 KB/s
 #define START_ERROR_BYTES 160
 #define REPLY_ROOM_BYTES  ((uint64_t)1 << 30)
-#define REPLY_TURNS       4 // the largest possible answer takes a gigabyte for seconds
-#define COMPARISONS       2 // concurrent: each of 64 large runs takes a gigabyte for a second
+#define REPLY_TURNS       4     // the largest possible answer takes a gigabyte for seconds
+#define COMPARISONS       2     // concurrent: each of 64 large runs takes a gigabyte for a second
+#define HEADER_BYTES      16384 // at most; each thread of the library holds a buffer of this size
+#define TEXT(number)      TEXT_OF(number)
+#define TEXT_OF(number)   #number
+
+// The library's threads while they start. One that gets no memory for its buffer ends, but is given
+// connections all the same, which nobody answers then: so each first tries, and waits for the
+// others.
+struct crew {
+    pthread_mutex_t lock; // guards all
+    pthread_cond_t changed;
+    unsigned arrived;
+    bool lacks_memory;
+    bool complete; // as far as it will be
+};
 
 struct http {
     void (*answer)(struct request *request, struct response *response);
@@ -43,6 +57,7 @@ struct http {
     struct pace *pace;
     struct connections *connections;
     struct mg_context *context;
+    struct crew crew;
     atomic_bool started;
     atomic_bool deaf;                    // its socket is shut, which the library logs as an error
     char start_error[START_ERROR_BYTES]; // the library's message while starting
@@ -355,6 +370,37 @@ static int log_message(const struct mg_connection *connection, const char *messa
 
 // --- start and stop -----------------------------------------------------------------------------
 
+static void *join_crew(const struct mg_context *context, int thread_type)
+{
+    enum { WORKER = 1 };
+    struct crew *crew = &((struct http *)mg_get_user_data(context))->crew;
+    if (thread_type != WORKER)
+        return NULL;
+    void *buffer = malloc(HEADER_BYTES);
+    pthread_mutex_lock(&crew->lock);
+    crew->arrived++;
+    crew->lacks_memory |= !buffer;
+    pthread_cond_broadcast(&crew->changed);
+    while (!crew->complete)
+        pthread_cond_wait(&crew->changed, &crew->lock);
+    pthread_mutex_unlock(&crew->lock);
+    free(buffer);
+    return NULL;
+}
+
+// Waits for the threads that were created; returns whether all of them have memory.
+static bool crew_complete(struct crew *crew, unsigned created)
+{
+    pthread_mutex_lock(&crew->lock);
+    while (crew->arrived < created)
+        pthread_cond_wait(&crew->changed, &crew->lock);
+    crew->complete = true;
+    bool able = !crew->lacks_memory;
+    pthread_cond_broadcast(&crew->changed);
+    pthread_mutex_unlock(&crew->lock);
+    return able;
+}
+
 // Only "host:port": the library would give suffixes and commas a meaning, and take a bare port for
 // all interfaces.
 static bool check_listen(const char *listen, struct err *err)
@@ -394,7 +440,7 @@ static bool start_library(struct http *http, const struct http_config *config, s
                              "listen_backlog",
                              "4096",
                              "max_request_size",
-                             "16384",
+                             TEXT(HEADER_BYTES),
                              "tcp_nodelay",
                              "1",
                              "decode_url",
@@ -412,7 +458,8 @@ static bool start_library(struct http *http, const struct http_config *config, s
                              "access_control_allow_headers",
                              "",
                              NULL};
-    struct mg_callbacks callbacks = {.init_connection = arrive,
+    struct mg_callbacks callbacks = {.init_thread = join_crew,
+                                     .init_connection = arrive,
                                      .begin_request = begin_request,
                                      .http_error = http_error,
                                      .connection_close = close_connection,
@@ -422,17 +469,21 @@ static bool start_library(struct http *http, const struct http_config *config, s
     if (!http->context)
         return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->start_error);
     // If it cannot create some threads it starts anyway, and gives them connections all the same.
-    return !strstr(http->start_error, "thread") ||
-           err_set(err, ERR_LIMIT,
+    bool created = !strstr(http->start_error, "thread");
+    if (crew_complete(&http->crew, created ? thread_count(config) : 0) && created)
+        return true;
+    return err_set(err, ERR_LIMIT,
                    "cannot start %s threads (%s): choose fewer --connections, or raise the limit "
                    "of processes (ulimit -u, TasksMax, pids.max) or of memory",
-                   threads, http->start_error);
+                   threads, created ? "no memory for their buffers" : http->start_error);
 }
 
 static void init(struct http *http, const struct http_config *config)
 {
     sem_init(&http->comparing, 0, COMPARISONS);
     reply_room_init(&http->room, REPLY_ROOM_BYTES, REPLY_TURNS);
+    pthread_mutex_init(&http->crew.lock, NULL);
+    pthread_cond_init(&http->crew.changed, NULL);
     pthread_mutex_init(&http->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -556,6 +607,8 @@ void http_stop(struct http *http, uint64_t grace_ms)
     mg_stop(http->context);
     pace_stop(http->pace);
     connections_free(http->connections);
+    pthread_cond_destroy(&http->crew.changed);
+    pthread_mutex_destroy(&http->crew.lock);
     pthread_cond_destroy(&http->idle);
     pthread_mutex_destroy(&http->lock);
     sem_destroy(&http->comparing);
