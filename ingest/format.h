@@ -6,10 +6,11 @@
 #define INGEST_FORMAT_H
 
 #include "ingest/base/cores.h"
-#include "ingest/source.h"
 #include "ingest/trace/trace_builder.h"
 
 #include <stdatomic.h>
+
+struct source;
 
 // What a reader reports its progress to and checks for cancellation; shared between threads.
 struct progress {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes layers of compression until the format is known.
 #include "ingest/format.h"
+#include "ingest/source/source.h"
 
 struct source *format_open(struct source *below, struct str filename, struct format_found *found,
                            struct err *err)

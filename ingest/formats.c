@@ -2,7 +2,7 @@
 // The table of formats that are read, and detection and errors based on it and on the table of
 // those that are not.
 #include "ingest/formats_unread.h"
-#include "ingest/json_outline.h"
+#include "ingest/json/json_outline.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One row per format; if two are equally likely, the first wins.
 #include "ingest/formats_unread.h"
-#include "ingest/json_outline.h"
+#include "ingest/json/json_outline.h"
 
 #define MAGIC(bytes) .magic = {.at = "" bytes, .len = sizeof(bytes) - 1}
 

@@ -4,6 +4,7 @@
 #define INGEST_INGEST_H
 
 #include "ingest/format.h"
+#include "ingest/source/source.h"
 
 // Opens path, detects its format, reads and seals it. Everything that is kept counts in budget,
 // which outlives the trace. If the budget is too small to read with helpers, the file is read again

@@ -5,6 +5,7 @@
 #define INGEST_UNPACK_H
 
 #include "ingest/format.h"
+#include "ingest/source/source.h"
 
 // A member as the archive describes it.
 struct unpack_member {

@@ -5,7 +5,7 @@
 
 #include "ingest/base/err.h"
 #include "ingest/base/str.h"
-#include "ingest/source.h"
+#include "ingest/source/source.h"
 
 #define CORPUS_ZSTD_LEVEL 3 // the default of the zstd tool
 #define CORPUS_GZIP_LEVEL 6 // the default of the gzip tool

@@ -2,7 +2,7 @@
 // Hands the result of one stage to the next.
 #include "tests/bench/lap.h"
 #include "ingest/base/clock.h"
-#include "ingest/format_kineto.h"
+#include "ingest/kineto/format_kineto.h"
 
 #include <time.h>
 

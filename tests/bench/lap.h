@@ -4,7 +4,7 @@
 #define BENCH_LAP_H
 
 #include "analysis/facts/facts.h"
-#include "ingest/source.h"
+#include "ingest/source/source.h"
 #include "tests/bench/corpus.h"
 #include "tests/bench/simdjson_pass.h"
 

@@ -16,7 +16,7 @@ struct simdjson_pass {
 namespace
 {
 
-// What our reader keeps of an event's args: ingest/kineto_event.c, fill_args.
+// What our reader keeps of an event's args: ingest/kineto/kineto_event.c, fill_args.
 enum class args_kind { none, device, launch, op, memory, metadata };
 
 // Whether a key or text, terminated by its closing quote, is the literal.

@@ -5,7 +5,7 @@
 #include "ingest/base/secret_tally.h"
 #include "analysis/analysis.h"
 #include "ingest/ingest.h"
-#include "ingest/json_index.h"
+#include "ingest/json/json_index.h"
 #include "ingest/trace/trace_file.h"
 
 #include <sched.h>

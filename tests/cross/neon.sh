@@ -21,10 +21,10 @@ program() {
         -Itests/cross -I. -o "$out/$name" "$@"
 }
 
-program test_json_index tests/unit/ingest/test_json_index.c ingest/json_index*.c
+program test_json_index tests/unit/ingest/json/test_json_index.c ingest/json/json_index*.c
 qemu-aarch64 "$out/test_json_index"
 program test_simd tests/unit/ingest/base/test_simd.c
 qemu-aarch64 "$out/test_simd"
-program fuzz_json_index tests/fuzz/fuzz_json_index.c tests/fuzz/replay.c ingest/json_index*.c
+program fuzz_json_index tests/fuzz/fuzz_json_index.c tests/fuzz/replay.c ingest/json/json_index*.c
 qemu-aarch64 "$out/fuzz_json_index" tests/fuzz/corpus/fuzz_json_index
 echo "neon: ok"

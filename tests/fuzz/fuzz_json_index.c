@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ingest/json_index.h"
+#include "ingest/json/json_index.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "ingest/kineto_layout.h"
+#include "ingest/kineto/kineto_layout.h"
 #include "tests/golden/trace_dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

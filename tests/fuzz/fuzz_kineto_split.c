@@ -4,7 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "ingest/format_kineto.h"
+#include "ingest/kineto/format_kineto.h"
+#include "ingest/source/source.h"
 #include "tests/unit/same_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

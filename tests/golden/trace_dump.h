@@ -6,8 +6,8 @@
 #include "ingest/base/buf.h"
 #include "ingest/format.h"
 #include "ingest/trace/trace_builder.h"
-
-#include "ingest/format_kineto.h"
+#include "ingest/kineto/format_kineto.h"
+#include "ingest/source/source.h"
 
 #include <inttypes.h>
 

@@ -9,6 +9,7 @@
 
 #include "ingest/base/buf.h"
 #include "ingest/format.h"
+#include "ingest/source/source.h"
 
 // A gzip member with text, at a zlib level.
 static inline void add_gzip(struct buf *out, struct str text, int level)

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a source on a separate thread, a few blocks ahead, so that decompression and scan overlap.
+#include "ingest/source/source.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uv.h>
+
+// All blocks fit the shared cache, and waking the other side once per block costs little compared
+// with filling it: with 256 KiB zstd took 8 % longer where the reader waits for it; 1 MiB was no
+// faster.
+#define BLOCK_BYTES ((size_t)512 << 10)
+#define BLOCKS      4u
+
+struct block {
+    char *bytes;
+    size_t len;
+};
+
+struct ahead {
+    struct source source;
+    struct source *below;
+    struct block blocks[BLOCKS];
+    uv_mutex_t lock;
+    uv_cond_t changed;
+    uv_thread_t thread;
+    unsigned filled, taken; // counters; filled - taken blocks are ready. Guarded by lock
+    bool ended;             // the thread adds no more blocks. Guarded by lock
+    bool closing;           // the reader is done. Guarded by lock
+    bool failed;            // with error, once the ready blocks are read. Guarded by lock
+    struct err error;
+    uint64_t consumed; // guarded by lock
+    size_t at;         // position in the block being read; used by the reader only
+};
+
+// Waits for a free block; NULL once the reader is done.
+static struct block *free_block(struct ahead *ahead)
+{
+    uv_mutex_lock(&ahead->lock);
+    while (ahead->filled - ahead->taken == BLOCKS && !ahead->closing)
+        uv_cond_wait(&ahead->changed, &ahead->lock);
+    bool closing = ahead->closing;
+    uv_mutex_unlock(&ahead->lock);
+    return closing ? NULL : &ahead->blocks[ahead->filled % BLOCKS];
+}
+
+// A short last block still counts if the stream fails after it.
+static bool fill(struct ahead *ahead, struct block *block, struct err *err)
+{
+    block->len = 0;
+    while (block->len < BLOCK_BYTES) {
+        size_t got;
+        if (!source_read(ahead->below, block->bytes + block->len, BLOCK_BYTES - block->len, &got,
+                         err))
+            return false;
+        if (got == 0)
+            break;
+        block->len += got;
+    }
+    return true;
+}
+
+static void publish(struct ahead *ahead, const struct block *block, bool ok, const struct err *err)
+{
+    uv_mutex_lock(&ahead->lock);
+    ahead->filled += block->len > 0;
+    ahead->ended = !ok || block->len < BLOCK_BYTES;
+    ahead->failed = !ok;
+    if (!ok)
+        ahead->error = *err;
+    ahead->consumed = source_consumed(ahead->below);
+    uv_cond_signal(&ahead->changed);
+    uv_mutex_unlock(&ahead->lock);
+}
+
+static void run(void *arg)
+{
+    struct ahead *ahead = arg;
+    for (bool more = true; more;) {
+        struct block *block = free_block(ahead);
+        if (!block)
+            return;
+        struct err err = {0};
+        bool ok = fill(ahead, block, &err);
+        publish(ahead, block, ok, &err);
+        more = ok && block->len == BLOCK_BYTES;
+    }
+}
+
+// Waits for a block with bytes left; NULL at the end or on failure.
+static struct block *ready_block(struct ahead *ahead)
+{
+    uv_mutex_lock(&ahead->lock);
+    while (ahead->filled == ahead->taken && !ahead->ended)
+        uv_cond_wait(&ahead->changed, &ahead->lock);
+    bool ready = ahead->filled != ahead->taken;
+    uv_mutex_unlock(&ahead->lock);
+    return ready ? &ahead->blocks[ahead->taken % BLOCKS] : NULL;
+}
+
+static void release_block(struct ahead *ahead)
+{
+    uv_mutex_lock(&ahead->lock);
+    ahead->taken++;
+    uv_cond_signal(&ahead->changed);
+    uv_mutex_unlock(&ahead->lock);
+    ahead->at = 0;
+}
+
+static bool ahead_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct ahead *ahead = (struct ahead *)source;
+    *got = 0;
+    struct block *block = ready_block(ahead);
+    if (!block) {
+        if (ahead->failed && err)
+            *err = ahead->error;
+        return !ahead->failed;
+    }
+    size_t left = block->len - ahead->at;
+    *got = left < cap ? left : cap;
+    memcpy(bytes, block->bytes + ahead->at, *got);
+    ahead->at += *got;
+    if (ahead->at == block->len)
+        release_block(ahead);
+    return true;
+}
+
+static void release(struct ahead *ahead)
+{
+    for (unsigned i = 0; i < BLOCKS; i++)
+        free(ahead->blocks[i].bytes);
+    source_close(ahead->below);
+    free(ahead);
+}
+
+static void ahead_close(struct source *source)
+{
+    struct ahead *ahead = (struct ahead *)source;
+    uv_mutex_lock(&ahead->lock);
+    ahead->closing = true;
+    uv_cond_signal(&ahead->changed);
+    uv_mutex_unlock(&ahead->lock);
+    uv_thread_join(&ahead->thread);
+    uv_cond_destroy(&ahead->changed);
+    uv_mutex_destroy(&ahead->lock);
+    release(ahead);
+}
+
+static uint64_t ahead_consumed(const struct source *source)
+{
+    // Only the lock is modified despite the const view.
+    union {
+        const struct source *borrowed;
+        struct ahead *ahead;
+    } view = {source};
+    uv_mutex_lock(&view.ahead->lock);
+    uint64_t consumed = view.ahead->consumed;
+    uv_mutex_unlock(&view.ahead->lock);
+    return consumed;
+}
+
+static const struct source_ops ahead_ops = {
+    .read = ahead_read, .close = ahead_close, .consumed = ahead_consumed};
+
+static bool allocate(struct ahead *ahead)
+{
+    for (unsigned i = 0; i < BLOCKS; i++) {
+        ahead->blocks[i].bytes = malloc(BLOCK_BYTES);
+        if (!ahead->blocks[i].bytes)
+            return false;
+    }
+    return uv_mutex_init(&ahead->lock) == 0;
+}
+
+static bool start(struct ahead *ahead)
+{
+    if (uv_cond_init(&ahead->changed) == 0) {
+        if (uv_thread_create(&ahead->thread, run, ahead) == 0)
+            return true;
+        uv_cond_destroy(&ahead->changed);
+    }
+    uv_mutex_destroy(&ahead->lock);
+    return false;
+}
+
+struct source *source_ahead_open(struct source *below, struct err *err)
+{
+    struct ahead *ahead = calloc(1, sizeof *ahead);
+    if (!ahead) {
+        source_close(below);
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    ahead->source.ops = &ahead_ops;
+    ahead->below = below;
+    if (!allocate(ahead) || !start(ahead)) {
+        release(ahead);
+        err_set(err, ERR_LIMIT, "cannot start a reading thread");
+        return NULL;
+    }
+    return &ahead->source;
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// zstd decompression of concatenated frames, with a bound on the window (the memory a frame may
+// request).
+#include "ingest/base/fuzzed.h"
+#include "ingest/format.h"
+#include "ingest/source/source.h"
+
+#include <stdlib.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+// 128 MiB, the default limit of the zstd tool.
+#define WINDOW_LOG_MAX FUZZED_SIZE(27, 17)
+#define MAX_EMPTY      100000 // consecutive frames without output before it counts as an attack
+
+struct zstd {
+    struct source source;
+    struct source *below;
+    ZSTD_DStream *stream;
+    ZSTD_inBuffer in;
+    size_t want;    // the library's last return value: 0 at the end of a frame
+    unsigned empty; // consecutive frames without output
+    uint64_t taken;
+    bool input_ended;
+    bool failed; // after some bytes were returned; `error` is for the next read
+    struct err error;
+    char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
+};
+
+static bool refill(struct zstd *zstd, struct err *err)
+{
+    size_t got;
+    zstd->taken += zstd->in.size;
+    if (!source_read(zstd->below, zstd->bytes, sizeof zstd->bytes, &got, err))
+        return false;
+    zstd->in = (ZSTD_inBuffer){zstd->bytes, got, 0};
+    zstd->input_ended = got == 0;
+    return true;
+}
+
+static void note_failure(struct zstd *zstd, uint64_t pos)
+{
+    zstd->failed = true;
+    if (ZSTD_getErrorCode(zstd->want) == ZSTD_error_frameParameter_windowTooLarge)
+        err_set_at(&zstd->error, ERR_FORMAT, pos,
+                   "the zstd frame needs a window of more than 2^%d bytes; compress with at most "
+                   "--long=%d",
+                   WINDOW_LOG_MAX, WINDOW_LOG_MAX);
+    else
+        err_set_at(&zstd->error, ERR_FORMAT, pos, "damaged zstd stream: %s",
+                   ZSTD_getErrorName(zstd->want));
+}
+
+static bool report(const struct zstd *zstd, struct err *err)
+{
+    if (err)
+        *err = zstd->error;
+    return false;
+}
+
+static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct zstd *zstd = (struct zstd *)source;
+    ZSTD_outBuffer out = {bytes, cap, 0};
+    if (zstd->failed)
+        return report(zstd, err);
+    while (out.pos == 0 && cap > 0) {
+        if (zstd->in.pos == zstd->in.size && !zstd->input_ended && !refill(zstd, err))
+            return false;
+        if (zstd->input_ended && zstd->want == 0)
+            break;
+        size_t in_before = zstd->in.pos;
+        zstd->want = ZSTD_decompressStream(zstd->stream, &out, &zstd->in);
+        uint64_t pos = zstd->taken + zstd->in.pos;
+        if (ZSTD_isError(zstd->want)) {
+            note_failure(zstd, pos);
+            if (out.pos == 0)
+                return report(zstd, err);
+            break;
+        }
+        if (zstd->input_ended && out.pos == 0 && zstd->in.pos == in_before)
+            return err_set_at(err, ERR_FORMAT, pos, "the zstd stream is truncated");
+        zstd->empty = out.pos ? 0 : zstd->empty + (zstd->want == 0);
+        if (zstd->empty > MAX_EMPTY)
+            return err_set_at(err, ERR_LIMIT, pos, "more than %d empty zstd frames", MAX_EMPTY);
+    }
+    *got = out.pos;
+    return true;
+}
+
+static void zstd_close(struct source *source)
+{
+    struct zstd *zstd = (struct zstd *)source;
+    ZSTD_freeDStream(zstd->stream);
+    source_close(zstd->below);
+    free(zstd);
+}
+
+static uint64_t zstd_consumed(const struct source *source)
+{
+    return source_consumed(((const struct zstd *)source)->below);
+}
+
+static const struct source_ops zstd_ops = {
+    .read = zstd_read, .close = zstd_close, .consumed = zstd_consumed};
+
+struct source *source_zstd_open(struct source *below, struct err *err)
+{
+    struct zstd *zstd = malloc(sizeof *zstd);
+    ZSTD_DStream *stream = zstd ? ZSTD_createDStream() : NULL;
+    if (!stream) {
+        free(zstd);
+        source_close(below);
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    ZSTD_DCtx_setParameter(stream, ZSTD_d_windowLogMax, WINDOW_LOG_MAX);
+    zstd->source.ops = &zstd_ops;
+    zstd->below = below;
+    zstd->stream = stream;
+    zstd->in = (ZSTD_inBuffer){zstd->bytes, 0, 0};
+    zstd->want = 0;
+    zstd->empty = 0;
+    zstd->taken = 0;
+    zstd->input_ended = false;
+    zstd->failed = false;
+    return &zstd->source;
+}
+
+// A frame, or a skippable one: 0x184D2A50 to 0x184D2A5F, little-endian.
+static enum format_likeness probe_zstd(struct str head, struct str filename)
+{
+    (void)filename;
+    bool skipped = head.len >= 4 && ((unsigned char)head.at[0] & 0xF0) == 0x50 &&
+                   memcmp(head.at + 1, "\x2A\x4D\x18", 3) == 0;
+    return skipped || str_starts_with(head, STR("\x28\xB5\x2F\xFD")) ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+const struct format format_zstd = {
+    .name = "zstd",
+    .what = "a zstd file",
+    .advice = "compress the trace once",
+    .kind = FORMAT_COMPRESSION,
+    .ending = ".zst",
+    .probe = probe_zstd,
+    .decode = source_zstd_open,
+};

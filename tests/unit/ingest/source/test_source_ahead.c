@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reading ahead on a separate thread.
+// labels: threads
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "ingest/base/buf.h"
+#include "ingest/source/source.h"
+
+// Numbers that never end, or end or fail at a chosen byte; counts how often it was closed.
+struct numbers {
+    struct source source;
+    uint64_t at, end;
+    enum err_code failure; // at the end; ERR_NONE: none
+    unsigned *closed;
+};
+
+static bool numbers_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                         struct err *err)
+{
+    struct numbers *numbers = (struct numbers *)source;
+    uint64_t left = numbers->end - numbers->at;
+    *got = left < cap ? (size_t)left : cap;
+    *got = *got > 10007 ? 10007 : *got;
+    for (size_t i = 0; i < *got; i++)
+        ((unsigned char *)bytes)[i] = (unsigned char)((numbers->at + i) % 251);
+    numbers->at += *got;
+    if (*got == 0 && numbers->failure != ERR_NONE)
+        return err_set_at(err, numbers->failure, numbers->at, "as asked for");
+    return true;
+}
+
+static void numbers_close(struct source *source)
+{
+    ++*((struct numbers *)source)->closed;
+    free(source);
+}
+
+static uint64_t numbers_consumed(const struct source *source)
+{
+    return ((const struct numbers *)source)->at;
+}
+
+static const struct source_ops numbers_ops = {
+    .read = numbers_read, .close = numbers_close, .consumed = numbers_consumed};
+
+static struct source *open_ahead(uint64_t end, enum err_code failure, unsigned *closed)
+{
+    struct numbers *numbers = malloc(sizeof *numbers);
+    struct err err;
+    *numbers = (struct numbers){{&numbers_ops}, 0, end, failure, closed};
+    struct source *source = source_ahead_open(&numbers->source, &err);
+    assert_non_null(source);
+    return source;
+}
+
+// Reads everything; every byte must be the expected one.
+static enum err_code drain(struct source *source, size_t cap, uint64_t *total)
+{
+    struct err err = {0};
+    unsigned char *block = malloc(cap);
+    size_t got = 1;
+    *total = 0;
+    while (got && source_read(source, block, cap, &got, &err))
+        for (size_t i = 0; i < got; i++)
+            if (block[i] != (*total)++ % 251)
+                fail_msg("wrong byte at %llu", (unsigned long long)*total);
+    free(block);
+    return err.code;
+}
+
+static void all_bytes_come_in_order_for_any_length(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {0, 1, 10007, 262143, 262144, 262145, 524288, 3000000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        unsigned closed = 0;
+        uint64_t total;
+        struct source *source = open_ahead(lengths[i], ERR_NONE, &closed);
+        assert_int_equal(drain(source, 1000 + i * 70000, &total), ERR_NONE);
+        assert_int_equal(total, lengths[i]);
+        assert_int_equal(source_consumed(source), lengths[i]);
+        source_close(source);
+        assert_int_equal(closed, 1);
+    }
+}
+
+static void a_failure_comes_behind_all_bytes_before_it_and_stays(void **state)
+{
+    (void)state;
+    static const uint64_t lengths[] = {0, 5, 262144, 700000, 5000000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        unsigned closed = 0;
+        uint64_t total;
+        struct err err = {0};
+        char byte;
+        size_t got;
+        struct source *source = open_ahead(lengths[i], ERR_FORMAT, &closed);
+        assert_int_equal(drain(source, 5000, &total), ERR_FORMAT);
+        assert_int_equal(total, lengths[i]);
+        assert_false(source_read(source, &byte, 1, &got, &err));
+        assert_int_equal(err.code, ERR_FORMAT);
+        assert_int_equal(err.pos, lengths[i]);
+        assert_string_equal(err.msg, "as asked for");
+        source_close(source);
+        assert_int_equal(closed, 1);
+    }
+}
+
+static void closing_early_stops_a_source_without_end(void **state)
+{
+    (void)state;
+    for (unsigned reads = 0; reads < 40; reads++) {
+        unsigned closed = 0;
+        struct err err;
+        char block[100000];
+        size_t got;
+        struct source *source = open_ahead(UINT64_MAX, ERR_NONE, &closed);
+        for (unsigned i = 0; i < reads; i++)
+            assert_true(source_read(source, block, sizeof block, &got, &err));
+        source_close(source);
+        assert_int_equal(closed, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_bytes_come_in_order_for_any_length),
+        cmocka_unit_test(a_failure_comes_behind_all_bytes_before_it_and_stays),
+        cmocka_unit_test(closing_early_stops_a_source_without_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
