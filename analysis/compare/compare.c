@@ -58,7 +58,7 @@ static bool compare_all(const struct compare_pool *base, const struct compare_si
     return true;
 }
 
-bool analyse_compare(const struct compare_side *base, const struct compare_side *cands,
+bool analyze_compare(const struct compare_side *base, const struct compare_side *cands,
                      size_t cand_count, const struct compare_options *options,
                      struct report *report, struct err *err)
 {

@@ -41,7 +41,7 @@ struct compare_options {
 // `cand` is the candidate's number, from 1. Reports are borrowed; a missing table counts as empty.
 // ERR_USAGE for a side without runs, more than COMPARE_MAX_RUNS runs, and per_token if a side's
 // tokens per step are unknown or differ between its runs.
-MUST_CHECK bool analyse_compare(const struct compare_side *base, const struct compare_side *cands,
+MUST_CHECK bool analyze_compare(const struct compare_side *base, const struct compare_side *cands,
                                 size_t cand_count, const struct compare_options *options,
                                 struct report *report, struct err *err);
 

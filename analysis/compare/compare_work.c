@@ -145,10 +145,10 @@ static bool find_same_share(const struct pair *pair, double *share, struct err *
 
 static double metric_of(const struct report *rank, struct str name)
 {
-    const struct table *table = report_find(rank, table_metrics.name);
+    const struct table *table = report_find(rank, table_utilization.name);
     for (size_t row = 0; table && row < table->row_count; row++)
-        if (str_equal(table_cell(table, row, METRICS_METRIC)->s, name)) {
-            const struct cell *value = table_cell(table, row, METRICS_VALUE);
+        if (str_equal(table_cell(table, row, UTILIZATION_METRIC)->s, name)) {
+            const struct cell *value = table_cell(table, row, UTILIZATION_VALUE);
             return value->null ? NAN : value->f;
         }
     return NAN;

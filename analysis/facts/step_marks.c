@@ -73,7 +73,7 @@ static bool same_step(const struct step_mark *a, const struct step_mark *b)
     return 2 * shared_ns > (a_ns < b_ns ? a_ns : b_ns);
 }
 
-// Adds a mark that starts no earlier than those before. Thread clocks and rounding make neighbours
+// Adds a mark that starts no earlier than those before. Thread clocks and rounding make neighbors
 // overlap a little; the overlap belongs to the earlier one.
 static void add_mark(struct step_marks *marks, struct step_mark mark)
 {

@@ -5,15 +5,15 @@
 #include "analysis/report/tables.h"
 
 // Counts rows of a severity; *first becomes the detail of the first one unless already set.
-static size_t count_rows(const struct table *quality, struct str severity, const char **first)
+static size_t count_rows(const struct table *trust, struct str severity, const char **first)
 {
     size_t count = 0;
-    for (size_t i = 0; i < quality->row_count; i++) {
-        if (!str_equal(table_cell(quality, i, QUALITY_SEVERITY)->s, severity))
+    for (size_t i = 0; i < trust->row_count; i++) {
+        if (!str_equal(table_cell(trust, i, TRUST_SEVERITY)->s, severity))
             continue;
         count++;
         if (!*first)
-            *first = table_cell(quality, i, QUALITY_DETAIL)->s.at;
+            *first = table_cell(trust, i, TRUST_DETAIL)->s.at;
     }
     return count;
 }
@@ -21,10 +21,10 @@ static size_t count_rows(const struct table *quality, struct str severity, const
 static bool check(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err)
 {
-    const struct table *quality = report_find(the_case->report, "quality");
+    const struct table *trust = report_find(the_case->report, "trust");
     const char *worst = NULL;
-    size_t errors = quality ? count_rows(quality, STR("error"), &worst) : 0;
-    size_t count = errors + (quality ? count_rows(quality, STR("warning"), &worst) : 0);
+    size_t errors = trust ? count_rows(trust, STR("error"), &worst) : 0;
+    size_t count = errors + (trust ? count_rows(trust, STR("warning"), &worst) : 0);
     *fires = count > 0;
     if (!*fires)
         return true;
@@ -32,7 +32,7 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
     finding->confidence = "high";
     finding->title = arena_printf(the_case->arena, err, "the trace has %zu known defect%s", count,
                                   count == 1 ? "" : "s");
-    finding->evidence = findings_fact(the_case, "quality", err, "%s", worst);
+    finding->evidence = findings_fact(the_case, "trust", err, "%s", worst);
     return finding->title && finding->evidence;
 }
 

@@ -91,11 +91,12 @@ static bool describe(const struct finding_case *the_case, const struct precision
     struct str name = facts_short_name(the_case->facts->trace, row->name);
     struct evidence evidence = {0};
     finding->confidence = ours->guessed_ns > ours->total_ns / 2 ? "low" : "medium";
-    evidence_add(&evidence, "work", "most in %.*s %s in %s: %s %s, of which %.0f %% could be saved",
-                 (int)name.len, name.at, row->work.problem, precision_word(row->work.precision),
+    evidence_add(&evidence, "roofline",
+                 "most in %.*s %s in %s: %s %s, of which %.0f %% could be saved", (int)name.len,
+                 name.at, row->work.problem, precision_word(row->work.precision),
                  time_text(ours->work->steady_ns[ours->worst] / the_case->steps).text,
                  the_case->per, 100 * ours->work->saved[ours->worst]);
-    evidence_add(&evidence, "metrics", "%.0f %% of the time of matrix products is %s",
+    evidence_add(&evidence, "utilization", "%.0f %% of the time of matrix products is %s",
                  100 * finding_gemm_share(the_case, ours->target), precision_word(ours->target));
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;

@@ -31,16 +31,16 @@ static bool is_ours(const struct efficiency_case *about, const struct work_row *
 // Whether the table of work has a row that may count, so that claims are worth computing.
 static bool may_fire(const struct finding_case *the_case, const struct efficiency_case *about)
 {
-    const struct table *work = report_find(the_case->report, "work");
+    const struct table *work = report_find(the_case->report, "roofline");
     double lost_ns = 0;
     for (size_t i = 0; work && i < work->row_count; i++) {
-        struct str kind = table_cell(work, i, WORK_KIND)->s;
-        const struct cell *efficiency = table_cell(work, i, WORK_EFFICIENCY);
+        struct str kind = table_cell(work, i, ROOFLINE_KIND)->s;
+        const struct cell *efficiency = table_cell(work, i, ROOFLINE_EFFICIENCY);
         bool ours = false;
         for (enum work_kind k = about->first; k <= about->last; k++)
             ours |= str_equal(kind, str_of(work_kind_word(k)));
         if (ours && !efficiency->null && efficiency->f < FINDING_ROOFLINE_EXAMPLE)
-            lost_ns += (double)table_cell(work, i, WORK_OWNED_NS)->i;
+            lost_ns += (double)table_cell(work, i, ROOFLINE_OWNED_NS)->i;
     }
     return lost_ns >= FINDING_ROOFLINE_SHARE * (double)the_case->step_ns * (double)the_case->steps;
 }
@@ -154,12 +154,12 @@ static bool describe(const struct finding_case *the_case, struct inefficient *al
         the_case->arena, err, "%s of %u shape%s far below the roofline: %s %s to gain (%.1f %%)",
         all->about->what, all->rows, all->rows == 1 ? "" : "s", time_text(finding->cost_ns).text,
         the_case->per, findings_percent(the_case, finding->cost_ns));
-    evidence_add(&evidence, "work",
+    evidence_add(&evidence, "roofline",
                  "most in %.*s %s (%s): %.*f %% of the roofline where %.0f %% is achievable",
                  (int)op.len, op.at, row->work.problem, precision_word(row->work.precision),
                  efficiency < 10 ? 1 : 0, efficiency, reach);
     if (known)
-        evidence_add(&evidence, "work", "%s", reason.text);
+        evidence_add(&evidence, "roofline", "%s", reason.text);
     evidence_add(
         &evidence, href_of_kernel(facts_short_name(the_case->facts->trace, row->kernel)).text,
         "%s of such calls %s", time_text(all->steady_ns / the_case->steps).text, the_case->per);

@@ -58,12 +58,12 @@ int64_t finding_work_claim(const struct finding_case *the_case, const void *cont
 
 double finding_gemm_share(const struct finding_case *the_case, enum precision precision)
 {
-    const struct table *metrics = report_find(the_case->report, "metrics");
+    const struct table *metrics = report_find(the_case->report, "utilization");
     char name[40];
     snprintf(name, sizeof name, "gemm_%s_share", precision_word(precision));
     for (size_t i = 0; metrics && i < metrics->row_count; i++) {
-        const struct cell *value = table_cell(metrics, i, METRICS_VALUE);
-        if (table_is(metrics, i, METRICS_METRIC, str_of(name)))
+        const struct cell *value = table_cell(metrics, i, UTILIZATION_VALUE);
+        if (table_is(metrics, i, UTILIZATION_METRIC, str_of(name)))
             return value->null ? 0 : value->f;
     }
     return 0;

@@ -26,7 +26,7 @@ uint32_t finding_work_row(const struct facts *facts, const struct finding_work *
 int64_t finding_work_claim(const struct finding_case *the_case, const void *context,
                            const struct atom *atom);
 
-// Shares of the time of matrix products by precision, from the table of metrics; 0 if unknown.
+// Shares of the time of matrix products by precision, from the table of utilization; 0 if unknown.
 double finding_gemm_share(const struct finding_case *the_case, enum precision precision);
 
 #endif

@@ -6,7 +6,7 @@
 #include "analysis/memory/memory_alive.h"
 #include "analysis/memory/memory_leak.h"
 #include "analysis/memory/memory_timeline.h"
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 
@@ -200,12 +200,12 @@ static bool add_device(struct memory *memory, struct report *report, struct err 
 
 static bool add_left_out(int64_t count, const char *detail, struct report *report, struct err *err)
 {
-    struct quality quality = {.item = "allocations",
-                              .severity = "warning",
-                              .count = count,
-                              .detail = detail,
-                              .effect = "these devices have no memory figures"};
-    return count == 0 || quality_add(report, &quality, err);
+    struct doubt doubt = {.item = "allocations",
+                          .severity = "warning",
+                          .count = count,
+                          .detail = detail,
+                          .effect = "these devices have no memory figures"};
+    return count == 0 || doubt_add(report, &doubt, err);
 }
 
 // The origin of times: the window, or the first allocation if there is none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table clocks, and the trust report's lines about clocks and matches.
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/row.h"
 #include "analysis/ranks/run_comm_stages.h"
 #include "analysis/report/tables.h"
@@ -47,23 +47,23 @@ bool run_clocks_add(const struct run_comm *comm, struct report *report, struct e
     return true;
 }
 
-static bool add_quality(struct report *report, const struct quality *quality, struct err *err)
+static bool add_doubt(struct report *report, const struct doubt *doubt, struct err *err)
 {
-    if (quality->count == 0)
+    if (doubt->count == 0)
         return true;
-    struct row row = {.desc = &table_run_quality};
-    row_word(&row, RUN_QUALITY_ITEM, quality->item);
-    row_word(&row, RUN_QUALITY_SEVERITY, quality->severity);
-    row_i64(&row, RUN_QUALITY_COUNT, quality->count);
-    row_i64_if(&row, RUN_QUALITY_TIME_NS, quality->timed, quality->time_ns);
-    row_word(&row, RUN_QUALITY_DETAIL, quality->detail);
-    row_word(&row, RUN_QUALITY_EFFECT, quality->effect);
+    struct row row = {.desc = &table_run_trust};
+    row_word(&row, RUN_TRUST_ITEM, doubt->item);
+    row_word(&row, RUN_TRUST_SEVERITY, doubt->severity);
+    row_i64(&row, RUN_TRUST_COUNT, doubt->count);
+    row_i64_if(&row, RUN_TRUST_TIME_NS, doubt->timed, doubt->time_ns);
+    row_word(&row, RUN_TRUST_DETAIL, doubt->detail);
+    row_word(&row, RUN_TRUST_EFFECT, doubt->effect);
     return row_end(&row, report, err);
 }
 
 static bool judge_components(const struct run_comm *comm, struct report *report, struct err *err)
 {
-    struct quality quality = {
+    struct doubt doubt = {
         .item = "clocks_not_comparable",
         .severity = "warning",
         .count = comm->component_count > 1 ? comm->component_count : 0,
@@ -72,12 +72,12 @@ static bool judge_components(const struct run_comm *comm, struct report *report,
         .effect = "waits are known only within each group and empty otherwise; clocks of different "
                   "groups cannot be compared",
     };
-    return add_quality(report, &quality, err);
+    return add_doubt(report, &doubt, err);
 }
 
 static bool judge_errors(const struct run_comm *comm, struct report *report, struct err *err)
 {
-    struct quality quality = {
+    struct doubt doubt = {
         .item = "clock_alignment",
         .severity = "warning",
         .timed = true,
@@ -87,15 +87,15 @@ static bool judge_errors(const struct run_comm *comm, struct report *report, str
     };
     for (uint32_t r = 0; r < comm->rank_count; r++) {
         int64_t error_ns = comm->ranks[r].error_ns;
-        quality.count += error_ns > DOUBTFUL_NS;
-        quality.time_ns = error_ns > quality.time_ns ? error_ns : quality.time_ns;
+        doubt.count += error_ns > DOUBTFUL_NS;
+        doubt.time_ns = error_ns > doubt.time_ns ? error_ns : doubt.time_ns;
     }
-    return add_quality(report, &quality, err);
+    return add_doubt(report, &doubt, err);
 }
 
 static bool judge_strays(const struct run_comm *comm, struct report *report, struct err *err)
 {
-    struct quality drift = {
+    struct doubt drift = {
         .item = "clock_drift",
         .severity = "info",
         .timed = true,
@@ -103,7 +103,7 @@ static bool judge_strays(const struct run_comm *comm, struct report *report, str
                   "lowest rank's without a majority); the time is the largest drift per second",
         .effect = "their times are corrected before ranks are compared",
     };
-    struct quality jump = {
+    struct doubt jump = {
         .item = "clock_jump",
         .severity = "warning",
         .timed = true,
@@ -122,7 +122,7 @@ static bool judge_strays(const struct run_comm *comm, struct report *report, str
         if (rank->jump_count > 0 && jump_ns > jump.time_ns)
             jump.time_ns = jump_ns;
     }
-    return add_quality(report, &jump, err) && add_quality(report, &drift, err);
+    return add_doubt(report, &jump, err) && add_doubt(report, &drift, err);
 }
 
 // Calls that should have had a partner: in groups with more than one rank, of which at least two
@@ -135,14 +135,14 @@ static bool has_partners(const struct run_comm *comm, const struct comm_op *op)
 
 static bool judge_matches(const struct run_comm *comm, struct report *report, struct err *err)
 {
-    struct quality alone = {
+    struct doubt alone = {
         .item = "unmatched_collectives",
         .severity = "warning",
         .timed = true,
         .detail = "communication calls without a matching call on the other ranks of the group",
         .effect = "their waits are unknown; they count as transfer",
     };
-    struct quality nameless = {
+    struct doubt nameless = {
         .item = "collectives_without_group",
         .severity = "warning",
         .timed = true,
@@ -157,18 +157,18 @@ static bool judge_matches(const struct run_comm *comm, struct report *report, st
             bool named = comm->groups[op->group].name.len > 0;
             if (event->match != RUN_NONE || event->joined || (named && !has_partners(comm, op)))
                 continue;
-            struct quality *quality = named ? &alone : &nameless;
-            quality->count++;
-            quality->time_ns += event->dur_ns;
+            struct doubt *doubt = named ? &alone : &nameless;
+            doubt->count++;
+            doubt->time_ns += event->dur_ns;
         }
-    return add_quality(report, &alone, err) && add_quality(report, &nameless, err);
+    return add_doubt(report, &alone, err) && add_doubt(report, &nameless, err);
 }
 
 // If a member is missing whose rank uses the group, the call was not recorded, or is outside that
 // rank's window.
 static bool judge_members(const struct run_comm *comm, struct report *report, struct err *err)
 {
-    struct quality quality = {
+    struct doubt doubt = {
         .item = "missing_calls",
         .severity = "warning",
         .detail = "communication calls missing on single ranks of a group",
@@ -178,9 +178,9 @@ static bool judge_members(const struct run_comm *comm, struct report *report, st
     for (uint32_t m = 0; m < comm->match_count; m++) {
         const struct comm_op *op = &comm->ops[comm->matches[m].op];
         if (!run_comm_is_p2p(op->kind))
-            quality.count += comm->groups[op->group].rank_count - comm->matches[m].count;
+            doubt.count += comm->groups[op->group].rank_count - comm->matches[m].count;
     }
-    return add_quality(report, &quality, err);
+    return add_doubt(report, &doubt, err);
 }
 
 bool run_clocks_judge(const struct run_comm *comm, struct report *report, struct err *err)

@@ -82,56 +82,56 @@ static int64_t sorted_at(int64_t *values, int64_t *scratch, size_t count, unsign
 }
 
 // Between the bounds, or where one direction alone is consistent; false if it is not.
-static bool find_centre(struct sayings *all, int64_t *centre_ns, double *spread_ns)
+static bool find_center(struct sayings *all, int64_t *center_ns, double *spread_ns)
 {
     size_t lowers = all->lower_count, uppers = all->upper_count;
     *spread_ns = 0;
     if (lowers && uppers) {
         int64_t low_ns = sorted_at(all->lower, all->scratch, lowers, 100 - LOW_PERCENT);
         int64_t high_ns = sorted_at(all->upper, all->scratch, uppers, LOW_PERCENT);
-        *centre_ns = low_ns + (high_ns - low_ns) / 2;
+        *center_ns = low_ns + (high_ns - low_ns) / 2;
         *spread_ns = fabs((double)(high_ns - low_ns)) / 2;
         return high_ns - low_ns <= MOST_GAP_NS;
     }
     int64_t *values = lowers ? all->lower : all->upper;
-    *centre_ns = run_median(values, all->scratch, lowers + uppers);
+    *center_ns = run_median(values, all->scratch, lowers + uppers);
     return lowers + uppers > 0;
 }
 
-// Of all values together around the centre.
-static double spread_of(const struct sayings *all, int64_t *values, int64_t centre_ns)
+// Of all values together around the center.
+static double spread_of(const struct sayings *all, int64_t *values, int64_t center_ns)
 {
     size_t count = 0;
     for (size_t i = 0; i < all->lower_count; i++)
-        values[count++] = llabs(all->lower[i] - centre_ns);
+        values[count++] = llabs(all->lower[i] - center_ns);
     for (size_t i = 0; i < all->upper_count; i++)
-        values[count++] = llabs(all->upper[i] - centre_ns);
+        values[count++] = llabs(all->upper[i] - center_ns);
     return fmax(RUN_CLOCK_FLOOR_NS, 1.4826 * (double)run_median(values, all->scratch, count));
 }
 
-static double refined(const struct sayings *all, int64_t *values, int64_t centre_ns,
+static double refined(const struct sayings *all, int64_t *values, int64_t center_ns,
                       double spread_ns)
 {
     memcpy(values, all->lower, all->lower_count * sizeof *values);
     memcpy(values + all->lower_count, all->upper, all->upper_count * sizeof *values);
-    return (double)centre_ns +
-           run_clock_biweight(values, all->lower_count + all->upper_count, centre_ns, spread_ns);
+    return (double)center_ns +
+           run_clock_biweight(values, all->lower_count + all->upper_count, center_ns, spread_ns);
 }
 
 // How much more is to be added to the clock of b than to that of a, and the variance of that.
 static bool compare_pair(struct sayings *all, int64_t *values, double *ahead_ns, double *variance)
 {
-    int64_t centre_ns;
+    int64_t center_ns;
     double gap_ns;
-    if (!find_centre(all, &centre_ns, &gap_ns))
+    if (!find_center(all, &center_ns, &gap_ns))
         return false;
     size_t count = all->lower_count + all->upper_count;
     bool bounded = all->lower_count && all->upper_count;
-    double spread_ns = spread_of(all, values, centre_ns);
+    double spread_ns = spread_of(all, values, center_ns);
     if (!bounded && spread_ns > MOST_WIDE_NS)
         return false;
     bool meets = spread_ns <= MOST_WIDE_NS;
-    *ahead_ns = meets ? refined(all, values, centre_ns, spread_ns) : (double)centre_ns;
+    *ahead_ns = meets ? refined(all, values, center_ns, spread_ns) : (double)center_ns;
     double error_ns = meets ? spread_ns / sqrt((double)count) : fmax(gap_ns, RUN_CLOCK_JITTER_NS);
     *variance = error_ns * error_ns + (double)RUN_CLOCK_JITTER_NS * RUN_CLOCK_JITTER_NS;
     return true;

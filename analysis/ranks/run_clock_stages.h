@@ -56,8 +56,8 @@ static inline int64_t run_clock_end(const struct run_comm *comm, struct comm_mem
     return run_comm_end(rank, &rank->events[member.event]) - rank->offset_ns;
 }
 
-// Mean of values near a centre, with weights that fall to 0 (Tukey's biweight), minus the centre.
-double run_clock_biweight(const int64_t *values, size_t count, int64_t centre_ns, double spread_ns);
+// Mean of values near a center, with weights that fall to 0 (Tukey's biweight), minus the center.
+double run_clock_biweight(const int64_t *values, size_t count, int64_t center_ns, double spread_ns);
 
 #define RUN_CLOCK_FLOOR_NS  200  // minimum spread of ends
 #define RUN_CLOCK_JITTER_NS 1000 // of ends, which no number of collectives removes

@@ -133,13 +133,13 @@ static void begin_offsets(struct hub *hub)
     }
 }
 
-double run_clock_biweight(const int64_t *values, size_t count, int64_t centre_ns, double spread_ns)
+double run_clock_biweight(const int64_t *values, size_t count, int64_t center_ns, double spread_ns)
 {
     double sum = 0, weights = 0;
     for (size_t i = 0; i < count; i++) {
-        double apart = (double)(values[i] - centre_ns) / (TUKEY * spread_ns);
+        double apart = (double)(values[i] - center_ns) / (TUKEY * spread_ns);
         double weight = fabs(apart) < 1 ? (1 - apart * apart) * (1 - apart * apart) : 0;
-        sum += weight * (double)(values[i] - centre_ns);
+        sum += weight * (double)(values[i] - center_ns);
         weights += weight;
     }
     return weights > 0 ? sum / weights : 0;

@@ -159,7 +159,7 @@ MUST_CHECK bool run_comm_add(struct run_comm *comm, int64_t rank, const struct r
 MUST_CHECK bool run_comm_solve(struct run_comm *comm, struct err *err);
 
 // The tables clocks (run_clocks.c), comm_waits (run_waits.c), lateness (run_lateness.c), and the
-// rows of the table quality that concern them (run_clocks.c).
+// rows of the table trust that concern them (run_clocks.c).
 MUST_CHECK bool run_clocks_add(const struct run_comm *comm, struct report *report, struct err *err);
 MUST_CHECK bool run_waits_add(const struct run_comm *comm, struct report *report, struct err *err);
 MUST_CHECK bool run_lateness_add(const struct run_comm *comm, struct report *report,

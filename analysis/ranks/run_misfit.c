@@ -142,7 +142,7 @@ static uint32_t add_votes(const struct layer *layer, const uint32_t *pairs, int6
 
 // Same for all calls equal to the paired one and at most SHIFT_MAX places before or after
 // it.
-static uint32_t add_neighbours(const struct layer *layer, const uint32_t *pairs, int64_t *votes)
+static uint32_t add_neighbors(const struct layer *layer, const uint32_t *pairs, int64_t *votes)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < layer->lane.count; i++) {
@@ -173,7 +173,7 @@ static uint32_t count_votes(int64_t *votes, int64_t *scratch, uint32_t count, in
 }
 
 // The clock difference that most pairs agree on, as true pairs end together; false if too few do.
-// If the two guesses are mostly wrong, so may be their pairs' neighbours.
+// If the two guesses are mostly wrong, so may be their pairs' neighbors.
 static bool vote(const struct layer *layer, const uint32_t *forward, const uint32_t *backward,
                  int64_t *offset_ns, bool *agreed, struct err *err)
 {
@@ -185,7 +185,7 @@ static bool vote(const struct layer *layer, const uint32_t *forward, const uint3
     uint32_t count = pairs + add_votes(layer, backward, votes + pairs);
     uint32_t best = count_votes(votes, votes + room, count, offset_ns) / 2;
     if (best < pairs / 2) {
-        count = add_neighbours(layer, forward, votes);
+        count = add_neighbors(layer, forward, votes);
         best = count_votes(votes, votes + room, count, offset_ns);
     }
     *agreed = best >= VOTES_MIN && (uint64_t)best * VOTES_SHARE >= pairs;

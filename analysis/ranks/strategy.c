@@ -41,7 +41,7 @@ static const struct role_text role_texts[ROLE_COUNT] = {
     [ROLE_TENSOR] = {"tensor", "TP",
                      "activations are combined within the layers, forward and backward",
                      USE_ALL_REDUCE, USE_REDUCE_SCATTER},
-    [ROLE_CONTEXT] = {"context", "CP", "every rank sends data to a neighbour, forward and backward",
+    [ROLE_CONTEXT] = {"context", "CP", "every rank sends data to a neighbor, forward and backward",
                       USE_SEND, USE_RECV},
     [ROLE_EXPERT] = {"expert", "EP", "tokens move between ranks", USE_ALL_TO_ALL, USE_ALL_TO_ALL},
     [ROLE_PIPELINE] = {"pipeline", "PP", "ranks send activations and gradients to the next stage",

@@ -2,7 +2,7 @@
 // Tables share the space: each gets what it needs or an equal share of what is left.
 #include "analysis/report/table_limit.h"
 
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 
@@ -56,13 +56,13 @@ static size_t cut(struct table *table, uint64_t most_bytes)
 static bool tell(struct report *report, const struct table_desc *desc, int64_t rows,
                  const struct buf *detail, struct err *err)
 {
-    unsigned trust = quality_trust(desc);
+    unsigned doubt = trust_doubt(desc);
     struct row row = {.desc = desc};
-    row_word(&row, trust + TRUST_ITEM, QUALITY_ROWS_LEFT_OUT);
-    row_word(&row, trust + TRUST_SEVERITY, "warning");
-    row_i64(&row, trust + TRUST_COUNT, rows);
-    row_text(&row, trust + TRUST_DETAIL, (struct str){detail->at, detail->len});
-    row_word(&row, trust + TRUST_EFFECT,
+    row_word(&row, doubt + DOUBT_ITEM, TRUST_ROWS_LEFT_OUT);
+    row_word(&row, doubt + DOUBT_SEVERITY, "warning");
+    row_i64(&row, doubt + DOUBT_COUNT, rows);
+    row_text(&row, doubt + DOUBT_DETAIL, (struct str){detail->at, detail->len});
+    row_word(&row, doubt + DOUBT_EFFECT,
              "these tables lack their last rows, and so does what a run sums or matches of "
              "them; other figures of this report count them");
     if (!buf_ok(detail, err) || !row_end(&row, report, err))
@@ -71,14 +71,14 @@ static bool tell(struct report *report, const struct table_desc *desc, int64_t r
     for (size_t i = 0; summary && i < summary->row_count; i++) {
         unsigned figures =
             summary->desc == &table_run_summary ? RUN_SUMMARY_FIGURES : SUMMARY_FIGURES;
-        unsigned place = column_place(summary->desc, figures + FIGURES_WORST_QUALITY);
+        unsigned place = column_place(summary->desc, figures + FIGURES_TRUST_SEVERITY);
         summary->cells[i * summary->desc->column_count + place] =
-            cell_text(str_of(quality_worst(report)));
+            cell_text(str_of(trust_worst(report)));
     }
     return true;
 }
 
-bool table_limit(struct report *report, uint64_t max_bytes, const struct table_desc *quality,
+bool table_limit(struct report *report, uint64_t max_bytes, const struct table_desc *trust,
                  struct err *err)
 {
     uint64_t bytes[REPORT_MAX_TABLES] = {0}, sum = 0;
@@ -100,7 +100,7 @@ bool table_limit(struct report *report, uint64_t max_bytes, const struct table_d
     }
     buf_printf(&detail, ", as all tables may take %llu bytes (--max-tables)",
                (unsigned long long)max_bytes);
-    bool ok = tell(report, quality, (int64_t)rows, &detail, err);
+    bool ok = tell(report, trust, (int64_t)rows, &detail, err);
     buf_free(&detail);
     return ok;
 }

@@ -2,6 +2,7 @@
 // Picks what the command line's object has under fixed keys from a report's tables.
 #include "analysis/run/analysis_json.h"
 
+#include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
 #include <assert.h>
 #include <stdlib.h>
@@ -224,6 +225,41 @@ static bool put_collectives(struct buf *out, const struct table *table, struct e
     return true;
 }
 
+static void put_op(struct buf *out, const struct table *table, size_t row)
+{
+    buf_puts(out, "{\"name\":");
+    buf_json(out, table_cell(table, row, OPERATORS_NAME)->s);
+    buf_puts(out, ",\"launching_calls\":");
+    buf_i64(out, table_i64(table, row, OPERATORS_LAUNCHING_CALLS, 0));
+    buf_puts(out, ",\"total_ns\":");
+    buf_i64(out, table_i64(table, row, OPERATORS_SELF_NS, 0));
+    buf_putc(out, '}');
+}
+
+// Operators by the device events they launched directly.
+static bool put_ops(struct buf *out, const struct table *table, struct err *err)
+{
+    size_t count = 0, rows = table ? table->row_count : 0;
+    struct ranked *ranked = calloc(rows ? rows : 1, sizeof *ranked);
+    if (!ranked)
+        return err_set(err, ERR_MEMORY, "out of memory for %zu operators", rows);
+    for (uint32_t i = 0; i < rows; i++)
+        if (table_i64(table, i, OPERATORS_LAUNCHING_CALLS, 0) > 0)
+            ranked[count++] = (struct ranked){table_i64(table, i, OPERATORS_SELF_NS, 0),
+                                              table_cell(table, i, OPERATORS_NAME)->s, i};
+    ranked_sort(ranked, count);
+    put_key(out, "ops");
+    buf_putc(out, '[');
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            buf_putc(out, ',');
+        put_op(out, table, ranked[i].index);
+    }
+    buf_putc(out, ']');
+    free(ranked);
+    return true;
+}
+
 bool analysis_json_trace(const struct report *report, struct buf *out, struct err *err)
 {
     const struct table *summary = report_find(report, "summary");
@@ -234,8 +270,8 @@ bool analysis_json_trace(const struct report *report, struct buf *out, struct er
     put_breakdown(out, report_find(report, "breakdown"));
     put_classes(out, report_find(report, "classes"));
     put_rows(out, "kernels", report_find(report, "kernels"));
-    put_rows(out, "ops", report_find(report, "ops"));
-    if (!put_collectives(out, report_find(report, "collectives"), err))
+    if (!put_ops(out, report_find(report, "operators"), err) ||
+        !put_collectives(out, report_find(report, "collectives"), err))
         return false;
     put_key(out, "tables");
     report_json(report, out);

@@ -5,7 +5,7 @@
 
 #include "analysis/report/report.h"
 
-// Writes the report of one trace (analyse_trace) as one object. Keys: trace_events, device_events,
+// Writes the report of one trace (analyze_trace) as one object. Keys: trace_events, device_events,
 // linked_device_events, streams, quarantined (kinds that occurred), rank, world_size, breakdown
 // over all devices of the file together (null without device events), breakdown_split (its compute
 // and idle by bar), classes, kernels, ops,

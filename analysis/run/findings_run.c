@@ -9,7 +9,7 @@ static const struct run_rule *const rules[] = {
     &finding_run_straggler,      &finding_run_wait,     &finding_run_slow_link,
     &finding_run_small_messages, &finding_run_transfer, &finding_run_bubble,
     &finding_run_imbalance,      &finding_run_rates,    &finding_run_missing,
-    &finding_run_quality,        &finding_run_jobs,
+    &finding_run_trust,          &finding_run_jobs,
 };
 
 #define RULE_COUNT (sizeof rules / sizeof *rules)
@@ -55,7 +55,7 @@ struct entry {
 struct entries {
     struct entry *all;
     size_t count, cap;
-    bool quality_told;   // by a rule of the run
+    bool trust_noted;    // by a rule of the run
     int64_t transfer_ns; // exposed, of the headline rank; -1 if its waits are unknown
     int64_t overlap_ns;  // the part that compute could hide
     unsigned slow_bars;  // what slow steps have more of
@@ -81,7 +81,7 @@ static bool check_rules(const struct run_case *the_case, struct entries *entries
         entry->want_ns = entry->finding.told_by ? 0 : entry->cost_ns;
         if (rules[r] == &finding_run_jobs)
             entry->cost_ns = INT64_MAX; // comes first
-        entries->quality_told |= rules[r] == &finding_run_quality;
+        entries->trust_noted |= rules[r] == &finding_run_trust;
         entries->count++;
     }
     return true;
@@ -112,7 +112,7 @@ static unsigned bars_of(struct str rule)
 static bool is_told(const struct run_case *the_case, const struct entries *entries, struct str rule)
 {
     if (str_equal(rule, STR("data_quality")))
-        return entries->quality_told;
+        return entries->trust_noted;
     if (str_equal(rule, STR("low_overlap")))
         return entries->transfer_ns >= 0 &&
                !run_costs(the_case, entries->overlap_ns, FINDING_OVERLAP_COMM);

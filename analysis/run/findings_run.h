@@ -54,7 +54,7 @@ extern const struct run_rule finding_run_imbalance;
 extern const struct run_rule finding_run_bubble;
 extern const struct run_rule finding_run_rates;
 extern const struct run_rule finding_run_missing;
-extern const struct run_rule finding_run_quality;
+extern const struct run_rule finding_run_trust;
 
 // Adds the run's findings to its report, costliest first: those of the rules above and those of the
 // headline rank's trace (NULL: none). steps: steady ones of the headline rank, and all.

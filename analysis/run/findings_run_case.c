@@ -207,11 +207,11 @@ double run_overlap_share(const struct run_case *the_case)
 
 int64_t run_missing_ranks(const struct run_case *the_case)
 {
-    const struct table *quality = report_find(the_case->report, "quality");
+    const struct table *trust = report_find(the_case->report, "trust");
     int64_t missing = 0;
-    for (size_t i = 0; quality && i < quality->row_count; i++)
-        if (table_is(quality, i, RUN_QUALITY_ITEM, STR("missing_ranks")))
-            missing += table_i64(quality, i, RUN_QUALITY_COUNT, 0);
+    for (size_t i = 0; trust && i < trust->row_count; i++)
+        if (table_is(trust, i, RUN_TRUST_ITEM, STR("missing_ranks")))
+            missing += table_i64(trust, i, RUN_TRUST_COUNT, 0);
     return missing;
 }
 

@@ -41,30 +41,30 @@ const struct run_rule finding_run_missing = {
 // --- several jobs --------------------------------------------------------------------------------
 
 // The trust report's row about them; the row count if there is none.
-static size_t row_of_jobs(const struct table *quality)
+static size_t row_of_jobs(const struct table *trust)
 {
     size_t row = 0;
-    while (quality && row < quality->row_count &&
-           !table_is(quality, row, RUN_QUALITY_ITEM, STR("several_jobs")))
+    while (trust && row < trust->row_count &&
+           !table_is(trust, row, RUN_TRUST_ITEM, STR("several_jobs")))
         row++;
     return row;
 }
 
 bool run_has_jobs(const struct run_case *the_case)
 {
-    const struct table *quality = report_find(the_case->report, "quality");
-    return quality && row_of_jobs(quality) < quality->row_count;
+    const struct table *trust = report_find(the_case->report, "trust");
+    return trust && row_of_jobs(trust) < trust->row_count;
 }
 
 static bool check_jobs(const struct run_case *the_case, bool *fires, struct finding *finding,
                        struct err *err)
 {
-    const struct table *quality = report_find(the_case->report, "quality");
+    const struct table *trust = report_find(the_case->report, "trust");
     *fires = run_has_jobs(the_case);
     if (!*fires)
         return true;
-    size_t row = row_of_jobs(quality);
-    int64_t count = table_i64(quality, row, RUN_QUALITY_COUNT, 0);
+    size_t row = row_of_jobs(trust);
+    int64_t count = table_i64(trust, row, RUN_TRUST_COUNT, 0);
     struct evidence evidence = {0};
     finding->severity = "high";
     finding->confidence = "high";
@@ -73,7 +73,7 @@ static bool check_jobs(const struct run_case *the_case, bool *fires, struct find
         "this run holds several jobs: %" PRId64
         " of %zu ranks %s of another one, and ranks of different jobs are not compared",
         count, the_case->ranks, count == 1 ? "is" : "are");
-    evidence_add(&evidence, "quality", "%s", table_cell(quality, row, RUN_QUALITY_DETAIL)->s.at);
+    evidence_add(&evidence, "trust", "%s", table_cell(trust, row, RUN_TRUST_DETAIL)->s.at);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
@@ -100,28 +100,28 @@ const struct run_rule finding_run_jobs = {
 
 // Rows of the trust report with that severity, except missing ranks and several jobs; *first: the
 // first one's detail.
-static size_t count_rows(const struct table *quality, struct str severity, const char **first)
+static size_t count_rows(const struct table *trust, struct str severity, const char **first)
 {
     size_t count = 0;
-    for (size_t i = 0; quality && i < quality->row_count; i++) {
-        if (!table_is(quality, i, RUN_QUALITY_SEVERITY, severity) ||
-            table_is(quality, i, RUN_QUALITY_ITEM, STR("missing_ranks")) ||
-            table_is(quality, i, RUN_QUALITY_ITEM, STR("several_jobs")))
+    for (size_t i = 0; trust && i < trust->row_count; i++) {
+        if (!table_is(trust, i, RUN_TRUST_SEVERITY, severity) ||
+            table_is(trust, i, RUN_TRUST_ITEM, STR("missing_ranks")) ||
+            table_is(trust, i, RUN_TRUST_ITEM, STR("several_jobs")))
             continue;
         count++;
         if (!*first)
-            *first = table_cell(quality, i, RUN_QUALITY_DETAIL)->s.at;
+            *first = table_cell(trust, i, RUN_TRUST_DETAIL)->s.at;
     }
     return count;
 }
 
-static bool check_quality(const struct run_case *the_case, bool *fires, struct finding *finding,
-                          struct err *err)
+static bool check_trust(const struct run_case *the_case, bool *fires, struct finding *finding,
+                        struct err *err)
 {
-    const struct table *quality = report_find(the_case->report, "quality");
+    const struct table *trust = report_find(the_case->report, "trust");
     const char *worst = NULL;
-    size_t errors = count_rows(quality, STR("error"), &worst);
-    size_t count = errors + count_rows(quality, STR("warning"), &worst);
+    size_t errors = count_rows(trust, STR("error"), &worst);
+    size_t count = errors + count_rows(trust, STR("warning"), &worst);
     *fires = count > 0;
     if (!*fires)
         return true;
@@ -130,13 +130,13 @@ static bool check_quality(const struct run_case *the_case, bool *fires, struct f
     finding->confidence = "high";
     finding->title = arena_printf(the_case->arena, err, "the traces have %zu known defect%s", count,
                                   count == 1 ? "" : "s");
-    evidence_add(&evidence, "quality", "%s", worst);
+    evidence_add(&evidence, "trust", "%s", worst);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
 
-const struct run_rule finding_run_quality = {
+const struct run_rule finding_run_trust = {
     .about = &finding_data_quality,
-    .check = check_quality,
+    .check = check_trust,
     .of_data = true,
 };

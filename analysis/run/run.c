@@ -5,7 +5,7 @@
 #include "analysis/run/run.h"
 
 #include "analysis/analysis.h"
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/ranked.h"
 #include "analysis/ranks/run_comm.h"
 #include "analysis/findings/findings.h"
@@ -112,13 +112,23 @@ static bool take_rank(void *context, size_t rank, const struct report *report, s
 
 static bool take_ranks(struct joining *joining, struct err *err)
 {
-    static const struct table_desc *const known[] = {
-        &table_summary,       &table_steps,          &table_quality,
-        &table_launches,      &table_kernels,        &table_ops,
-        &table_classes,       &table_collectives,    &table_environment,
-        &table_short_kernels, &table_process_groups, &table_comm_ops,
-        &table_comm_calls,    &table_passes,         &table_kernel_rates,
-        &table_step_rates,    &table_categories,     NULL};
+    static const struct table_desc *const known[] = {&table_summary,
+                                                     &table_steps,
+                                                     &table_trust,
+                                                     &table_launches,
+                                                     &table_kernels,
+                                                     &table_classes,
+                                                     &table_collectives,
+                                                     &table_environment,
+                                                     &table_short_kernels,
+                                                     &table_process_groups,
+                                                     &table_comm_ops,
+                                                     &table_comm_calls,
+                                                     &table_passes,
+                                                     &table_kernel_rates,
+                                                     &table_step_rates,
+                                                     &table_categories,
+                                                     NULL};
     const struct run *run = joining->run;
     return rank_source_each(run->source, known, run->budget, take_rank, joining, err) &&
            run_merge_write(joining->merge, err);
@@ -160,7 +170,7 @@ static bool add_summary(const struct run *run, struct err *err)
         row_cell(&row, RUN_SUMMARY_FIGURES + c,
                  summary->cells[column_place(summary->desc, SUMMARY_FIGURES + c)]);
     row_i64(&row, RUN_SUMMARY_FINDINGS, findings ? (int64_t)findings->row_count : 0);
-    row_word(&row, RUN_SUMMARY_WORST_QUALITY, quality_worst(run->report));
+    row_word(&row, RUN_SUMMARY_TRUST_SEVERITY, trust_worst(run->report));
     row_i64_if(&row, RUN_SUMMARY_WORLD_SIZE, run->world_size >= 0, run->world_size);
     row_i64(&row, RUN_SUMMARY_RANKS, (int64_t)run->count);
     row_i64(&row, RUN_SUMMARY_HEADLINE_RANK, run->ranks[run->headline]);
@@ -212,7 +222,7 @@ static bool join(struct run *run, struct err *err)
     joining.comm.recordings = run->recording;
     ok = ok && run_passes_open(&joining.passes, run->count, run->budget, err) &&
          run_rates_open(&joining.rates, run->count, run->budget, err) &&
-         run_judge_quality(run, err) && take_ranks(&joining, err);
+         run_judge_trust(run, err) && take_ranks(&joining, err);
     run_merge_free(joining.merge); // before matching needs its memory
     ok = ok && conclude(&joining, err);
     run_rates_close(&joining.rates);
@@ -221,7 +231,7 @@ static bool join(struct run *run, struct err *err)
     return ok;
 }
 
-bool analyse_run(const struct rank_source *source, struct report *report, struct err *err)
+bool analyze_run(const struct rank_source *source, struct report *report, struct err *err)
 {
     if (source->count == 0)
         return err_set(err, ERR_USAGE, "a run without ranks cannot be analyzed");
@@ -243,14 +253,14 @@ bool analyse_run(const struct rank_source *source, struct report *report, struct
     return ok;
 }
 
-bool analyse_reports(const struct rank_report *ranks, size_t count, struct report *report,
+bool analyze_reports(const struct rank_report *ranks, size_t count, struct report *report,
                      struct err *err)
 {
     struct rank_source source;
     struct arena arena;
     arena_init(&arena, report->arena->budget);
     bool ok =
-        rank_source_of(ranks, count, &arena, &source, err) && analyse_run(&source, report, err);
+        rank_source_of(ranks, count, &arena, &source, err) && analyze_run(&source, report, err);
     arena_free(&arena);
     return ok;
 }

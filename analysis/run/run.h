@@ -70,8 +70,8 @@ MUST_CHECK bool run_list_steps(const struct run *run, struct err *err);
 // How well the devices are used (run_efficiency.c).
 MUST_CHECK bool run_judge_efficiency(const struct run *run, struct err *err);
 
-// The trust report's lines about the run as a whole (run_quality.c).
-MUST_CHECK bool run_judge_quality(const struct run *run, struct err *err);
+// The trust report's lines about the run as a whole (run_trust.c).
+MUST_CHECK bool run_judge_trust(const struct run *run, struct err *err);
 
 // Whether it is known how long the rank's collectives waited.
 bool run_knows_waits(const struct run *run, size_t rank);

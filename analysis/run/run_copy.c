@@ -12,8 +12,8 @@ struct listed {
 
 static const struct listed steps = {&table_steps, &table_run_steps, RUN_STEPS_RANK, STEPS_STEP,
                                     RUN_STEPS_STEP};
-static const struct listed quality = {&table_quality, &table_run_quality, RUN_QUALITY_RANK,
-                                      QUALITY_TRUST, RUN_QUALITY_TRUST};
+static const struct listed doubt = {&table_trust, &table_run_trust, RUN_TRUST_RANK, TRUST_DOUBT,
+                                    RUN_TRUST_DOUBT};
 static const struct listed launches = {&table_launches, &table_run_launches, RUN_LAUNCHES_RANK,
                                        LAUNCHES_LAUNCH, RUN_LAUNCHES_LAUNCH};
 static const struct listed step_stats = {&table_step_stats, &table_run_step_stats,
@@ -36,8 +36,7 @@ static bool copy_rows(const struct run *run, size_t rank, const struct report *r
 
 bool run_copy_rank(const struct run *run, size_t rank, const struct report *report, struct err *err)
 {
-    return copy_rows(run, rank, report, &steps, err) &&
-           copy_rows(run, rank, report, &quality, err) &&
+    return copy_rows(run, rank, report, &steps, err) && copy_rows(run, rank, report, &doubt, err) &&
            copy_rows(run, rank, report, &launches, err);
 }
 

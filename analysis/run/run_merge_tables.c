@@ -35,16 +35,6 @@ static const unsigned kernels_keys[] = {KERNELS_NAME, 0};
 static const struct merge_table kernels = {&table_kernels, &table_run_kernels, kernels_keys,
                                            KERNELS_TOTAL_NS, kernels_columns};
 
-static const struct merge_column ops_columns[] = {
-    {RUN_OPS_NAME, MERGE_FIRST, OPS_NAME},
-    {RUN_OPS_LAUNCHING_CALLS, MERGE_SUM, OPS_LAUNCHING_CALLS},
-    {RUN_OPS_TOTAL_NS, MERGE_SUM, OPS_TOTAL_NS},
-    {RUN_OPS_RANKS, MERGE_RANKS, OPS_NAME},
-};
-static const unsigned ops_keys[] = {OPS_NAME, 0};
-static const struct merge_table ops = {&table_ops, &table_run_ops, ops_keys, OPS_TOTAL_NS,
-                                       ops_columns};
-
 static const struct merge_column collectives_columns[] = {
     {RUN_COLLECTIVES_COLLECTIVE, MERGE_FIRST, COLLECTIVES_COLLECTIVE},
     {RUN_COLLECTIVES_KIND, MERGE_FIRST, COLLECTIVES_KIND},
@@ -104,5 +94,5 @@ static const unsigned environment_keys[] = {ENVIRONMENT_KEY, ENVIRONMENT_VALUE, 
 static const struct merge_table environment = {&table_environment, &table_run_environment,
                                                environment_keys, 0, environment_columns};
 
-const struct merge_table *const merge_tables[] = {
-    &kernels, &ops, &collectives, &short_kernels, &classes, &environment, NULL};
+const struct merge_table *const merge_tables[] = {&kernels, &collectives, &short_kernels,
+                                                  &classes, &environment, NULL};

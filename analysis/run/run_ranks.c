@@ -58,7 +58,7 @@ static bool add_rank(const struct run *run, size_t rank, struct err *err)
         {RUN_RANKS_STEP_COUNT, SUMMARY_STEP_COUNT},
         {RUN_RANKS_STEADY_STEPS, SUMMARY_STEADY_STEPS},
         {RUN_RANKS_STEP_MEDIAN_NS, SUMMARY_STEP_MEDIAN_NS},
-        {RUN_RANKS_WORST_QUALITY, SUMMARY_WORST_QUALITY},
+        {RUN_RANKS_TRUST_SEVERITY, SUMMARY_TRUST_SEVERITY},
     };
     const struct table *summary = run_head(run, rank, "summary");
     if (!summary)

@@ -55,11 +55,11 @@ static double e_value(const struct evidence *evidence, double side)
     double pull = evidence->weight * evidence->apart * evidence->apart;
     double log_ratio =
         (log(shrunk) - (evidence->df + 1) * log((squares + shrunk * pull) / (squares + pull))) / 2;
-    double centre = (1 - shrunk) * side * evidence->apart;
+    double center = (1 - shrunk) * side * evidence->apart;
     double scale =
         sqrt((squares + shrunk * pull) / (evidence->df + 1) / (PRECISION + evidence->weight));
-    double beyond = special_t_two_sided(fabs(centre) / scale, evidence->df + 1) / 2;
-    return 2 * exp(log_ratio) * (centre > 0 ? 1 - beyond : beyond);
+    double beyond = special_t_two_sided(fabs(center) / scale, evidence->df + 1) / 2;
+    return 2 * exp(log_ratio) * (center > 0 ? 1 - beyond : beyond);
 }
 
 static bool decides(const struct evidence *evidence, double alpha)

@@ -12,8 +12,8 @@
 // far out, cannot justify a change and three can.
 #define LOSS_BOUND 9.0
 #define PENALTY    18.5
-// Between neighbours. The allowance is the estimate, minus some of its standard errors and a share
-// per run that long series outweigh: in short series neighbours may well be alike.
+// Between neighbors. The allowance is the estimate, minus some of its standard errors and a share
+// per run that long series outweigh: in short series neighbors may well be alike.
 #define MOST_CORRELATION   0.9
 #define CORRELATION_ERRORS 1.1
 #define CORRELATION_RUNS   1.0
@@ -23,7 +23,7 @@
 #define DEVIATION_OF_MEDIAN 1.4826 // scales a median absolute deviation to a standard deviation
 // Differences have twice the variance.
 #define DEVIATION_OF_MEDIAN_DIFFERENCE (DEVIATION_OF_MEDIAN / 1.4142135623730951)
-// Between neighbouring levels; COMPARE.md has the resulting error rates.
+// Between neighboring levels; COMPARE.md has the resulting error rates.
 #define CONFIRMING_P 0.005
 // A series with less noise than this is judged by it: four times it is CHANGE_POINTS_MIN_SHARE.
 #define LEAST_NOISE (CHANGE_POINTS_MIN_SHARE / 4)
@@ -77,7 +77,7 @@ static bool series_make(struct series *series, const double *values, size_t coun
     return true;
 }
 
-// From differences between neighbours, of which a change of level affects only one.
+// From differences between neighbors, of which a change of level affects only one.
 static double difference_noise(struct series *series)
 {
     double *differences = series->scratch + series->count;
@@ -86,7 +86,7 @@ static double difference_noise(struct series *series)
     return DEVIATION_OF_MEDIAN_DIFFERENCE * median_of(series, differences, series->count - 1);
 }
 
-// Neighbours that are alike (a machine that drifts) differ by less than independent runs do: by 1 -
+// Neighbors that are alike (a machine that drifts) differ by less than independent runs do: by 1 -
 // r of the variance. And a mean of many runs varies like sqrt((1 + r) / (1 - r)) of as many
 // independent ones.
 static double noise_of(double difference_noise, double correlation)
@@ -190,7 +190,7 @@ static bool confirm_levels(struct series *series, struct err *err)
     return true;
 }
 
-// --- neighbours that are alike ------------------------------------------------------------------
+// --- neighbors that are alike ------------------------------------------------------------------
 
 // The runs' deviations from their levels, with outliers pulled in. In scratch.
 static double *residuals_of(struct series *series)
@@ -209,7 +209,7 @@ static double *residuals_of(struct series *series)
     return residuals;
 }
 
-// The correlation of neighbours within their levels.
+// The correlation of neighbors within their levels.
 static double raw_correlation(struct series *series)
 {
     double *residuals = residuals_of(series), products = 0, squares = 0;

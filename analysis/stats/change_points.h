@@ -13,7 +13,7 @@
 
 struct change_point {
     size_t at;                  // index of the first run of the new level
-    double before_ns, after_ns; // medians of the levels up to the neighbouring change points
+    double before_ns, after_ns; // medians of the levels up to the neighboring change points
     double p_value; // Mann-Whitney of those two levels; since they were selected, a measure, not a
                     // guarantee
 };

@@ -72,7 +72,7 @@ static double level_between(const struct pieces *pieces, size_t first, size_t en
     return median(values, end - first);
 }
 
-// Standard deviation of single points, from differences of neighbours, which jumps hardly affect.
+// Standard deviation of single points, from differences of neighbors, which jumps hardly affect.
 static double noise_of(const struct pieces *pieces)
 {
     double values[CLOCK_FIT_MAX];

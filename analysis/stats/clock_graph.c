@@ -66,7 +66,7 @@ static void list_edges(struct solver *solver)
     }
 }
 
-// Visits the neighbours of a node that have not been seen; each edge leads to the node at its other
+// Visits the neighbors of a node that have not been seen; each edge leads to the node at its other
 // end.
 static void visit(struct solver *solver, uint32_t node, uint32_t *seen, uint32_t *queue,
                   uint32_t *tail)

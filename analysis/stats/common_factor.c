@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Robust centres over rows: of each run's deviations, and of the shifts between the sides.
+// Robust centers over rows: of each run's deviations, and of the shifts between the sides.
 #include "analysis/stats/common_factor.h"
 
 #include "analysis/stats/special_functions.h"
@@ -36,14 +36,14 @@ static double median_of(struct spread *spread)
 }
 
 // Tukey's biweight, starting at the median. *weight: the sum of the weights, one over its variance.
-static double centre_of(struct spread *spread, double *weight)
+static double center_of(struct spread *spread, double *weight)
 {
-    double centre = median_of(spread);
+    double center = median_of(spread);
     for (int round = 0; round < BIWEIGHT_ROUNDS; round++) {
         double sum = 0, all = 0;
         for (size_t i = 0; i < spread->count; i++) {
             double variance = spread->variances[i] * spread->scale;
-            double apart = spread->values[i] - centre;
+            double apart = spread->values[i] - center;
             double u = apart * apart / (BIWEIGHT_REACH * BIWEIGHT_REACH * variance);
             double w = u < 1 ? (1 - u) * (1 - u) / variance : 0;
             sum += w * apart;
@@ -52,9 +52,9 @@ static double centre_of(struct spread *spread, double *weight)
         *weight = all;
         if (!(all > 0))
             break;
-        centre += sum / all;
+        center += sum / all;
     }
-    return centre;
+    return center;
 }
 
 static double mean_of(const double *values, size_t count)
@@ -74,7 +74,7 @@ static double deviation_of(const struct log_rows *rows, size_t row, size_t run)
                                   : base[run] - mean_of(cand, rows->cand_count);
 }
 
-static void centre_runs(const struct log_rows *rows, struct spread *spread, double *of_run,
+static void center_runs(const struct log_rows *rows, struct spread *spread, double *of_run,
                         double *error)
 {
     size_t runs = rows->base_count + rows->cand_count;
@@ -85,7 +85,7 @@ static void centre_runs(const struct log_rows *rows, struct spread *spread, doub
         for (size_t row = 0; row < rows->count; row++)
             spread->values[row] = deviation_of(rows, row, run);
         spread->scale = 1 - 1 / side;
-        of_run[run] = centre_of(spread, &weight);
+        of_run[run] = center_of(spread, &weight);
         *error += weight > 0 ? 1 / weight : 0;
     }
 }
@@ -110,7 +110,7 @@ static double shift_of(const struct log_rows *rows, struct spread *spread)
             mean_of(base + rows->base_count, rows->cand_count) - mean_of(base, rows->base_count);
     }
     spread->scale = 1 / (double)rows->base_count + 1 / (double)rows->cand_count;
-    return centre_of(spread, &weight);
+    return center_of(spread, &weight);
 }
 
 static void find(const struct log_rows *rows, struct spread *spread, double *of_run,
@@ -118,7 +118,7 @@ static void find(const struct log_rows *rows, struct spread *spread, double *of_
 {
     size_t runs = rows->base_count + rows->cand_count;
     double error, df = (double)runs - 2;
-    centre_runs(rows, spread, of_run, &error);
+    center_runs(rows, spread, of_run, &error);
     double squares = squares_of(of_run, rows->base_count) +
                      squares_of(of_run + rows->base_count, rows->cand_count);
     factor->error = error / (double)runs;

@@ -26,9 +26,9 @@ struct common_factor {
     double p_value;  // of that shift, t-test over runs
 };
 
-// Sets of_run to what each run's rows have in common, relative to its side's mean: a robust centre
+// Sets of_run to what each run's rows have in common, relative to its side's mean: a robust center
 // (Tukey's biweight, weighted by the rows' variances) of their deviations, times share. share is
-// the part that exceeds the error of such a centre: 0 if rows share nothing, and with few rows or
+// the part that exceeds the error of such a center: 0 if rows share nothing, and with few rows or
 // runs. ERR_MEMORY if memory runs out.
 MUST_CHECK bool common_factor_find(const struct log_rows *rows, double *of_run,
                                    struct common_factor *factor, struct err *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The upper fence of the differences between neighbouring runs.
+// The upper fence of the differences between neighboring runs.
 #include "analysis/stats/history_fence.h"
 
 #include <math.h>

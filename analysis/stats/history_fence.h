@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far apart two neighbouring runs of one series usually are, at most.
+// How far apart two neighboring runs of one series usually are, at most.
 #ifndef ANALYSIS_HISTORY_FENCE_H
 #define ANALYSIS_HISTORY_FENCE_H
 
@@ -7,9 +7,9 @@
 
 #define HISTORY_MIN_RUNS 8 // fewer give no fence
 
-// The upper fence of the relative differences between neighbours of a series, oldest first:
+// The upper fence of the relative differences between neighbors of a series, oldest first:
 // Q3 + HISTORY_FENCE_IQRS x (Q3 - Q1) of |log(next / previous)|, returned as a share: 0.03 means
-// that a run 3 % slower or faster than its neighbour is still usual. Values that are not positive
+// that a run 3 % slower or faster than its neighbor is still usual. Values that are not positive
 // or not finite are left out. NaN with fewer than HISTORY_MIN_RUNS values left. Of more than
 // HISTORY_MAX_RUNS the newest count. COMPARE.md explains the multiplier.
 double history_fence(const double *step_ns, size_t count);

@@ -52,7 +52,7 @@ struct verdict_history {
 // none          too few runs, and no history: the difference has no interval
 // equal         both sides have exactly the same times (a run against itself)
 // mann_whitney  exact test over the runs of both sides
-// history       the difference against the usual one between neighbours in the series
+// history       the difference against the usual one between neighbors in the series
 // series        two single runs of one series, with a change of level in between or one of them an
 //               outlier: its alerts and this verdict come from one judgement
 //

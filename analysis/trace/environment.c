@@ -3,7 +3,7 @@
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/member_json.h"
 #include "analysis/trace/platform.h"
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/tables.h"
 
 #include <stdio.h>
@@ -105,13 +105,13 @@ static bool add_member(struct writer *writer, const struct trace *trace, uint32_
     json_t *value = member_json_parse(trace_text(trace, trace->members[index].text));
     bool ok;
     if (!value)
-        ok = quality_add(
+        ok = doubt_add(
             writer->report,
-            &(struct quality){.item = "metadata",
-                              .severity = "info",
-                              .count = 1,
-                              .detail = key.at,
-                              .effect = "this member of the file is not JSON and was not read"},
+            &(struct doubt){.item = "metadata",
+                            .severity = "info",
+                            .count = 1,
+                            .detail = key.at,
+                            .effect = "this member of the file is not JSON and was not read"},
             err);
     else if (str_equal(key, STR("deviceProperties")))
         ok = add_gpu(writer, value, err);

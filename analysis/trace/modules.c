@@ -124,11 +124,11 @@ static bool add_rows(const struct module_walk *walk, struct arena *arena, struct
 
 static bool add_metric(struct report *report, struct metric_row metric, struct err *err)
 {
-    struct row row = {.desc = &table_metrics};
-    row_word(&row, METRICS_METRIC, metric.name);
-    row_f64_if(&row, METRICS_VALUE, metric.known, metric.value);
-    row_word(&row, METRICS_UNIT, metric.unit);
-    row_word(&row, METRICS_HELP,
+    struct row row = {.desc = &table_utilization};
+    row_word(&row, UTILIZATION_METRIC, metric.name);
+    row_f64_if(&row, UTILIZATION_VALUE, metric.known, metric.value);
+    row_word(&row, UTILIZATION_UNIT, metric.unit);
+    row_word(&row, UTILIZATION_HELP,
              metric.known ? metric.help
                           : "Unknown: without Python frames (with_stack) a repeated forward "
                             "looks like the first one.");

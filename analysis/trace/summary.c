@@ -2,7 +2,7 @@
 // The trace in one row, from the tables of the other analyses.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/member_json.h"
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/tables.h"
 
 static void add_step(struct row *row, const struct report *report)
@@ -53,7 +53,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     row_i64(&row, SUMMARY_INPUT_EVENTS, (int64_t)facts->trace->input_events);
     row_i64(&row, SUMMARY_TEXT_BYTES, (int64_t)facts->trace->text_bytes);
     row_i64(&row, SUMMARY_FINDINGS, (int64_t)count_rows(report, "findings"));
-    row_word(&row, SUMMARY_WORST_QUALITY, quality_worst(report));
+    row_word(&row, SUMMARY_TRUST_SEVERITY, trust_worst(report));
     row_i64(&row, SUMMARY_STREAMS, facts->stream_count);
     row_i64_if(&row, SUMMARY_RANK, who->rank >= 0, who->rank);
     row_i64(&row, SUMMARY_INCOMPLETE, (int64_t)facts->trace->repairs[REPAIR_INCOMPLETE].count);

@@ -2,7 +2,7 @@
 // What no category rule matches, by name, and the trust report's line about it.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/grouping.h"
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
 
@@ -94,10 +94,10 @@ static void describe(const struct unknown_walk *walk, int64_t time_ns, char *tex
     }
 }
 
-static bool add_quality(const struct unknown_walk *walk, struct report *report, struct err *err)
+static bool add_doubt(const struct unknown_walk *walk, struct report *report, struct err *err)
 {
     char detail[512];
-    struct quality other = {
+    struct doubt other = {
         .item = "uncategorized",
         .timed = true,
         .detail = detail,
@@ -110,7 +110,7 @@ static bool add_quality(const struct unknown_walk *walk, struct report *report, 
     bool much = busy_percent(walk->facts, other.time_ns) > 100 * OTHER_WARN_SHARE;
     other.severity = much ? "warning" : "info";
     describe(walk, other.time_ns, detail, sizeof detail);
-    return !other.count || quality_add(report, &other, err);
+    return !other.count || doubt_add(report, &other, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
@@ -120,7 +120,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     struct unknown_walk walk = {.facts = facts};
     bool ok = grouping_make(facts, unknown_key, &scratch, &walk.grouping, err) &&
               sum(&walk, &scratch, err) && add_rows(&walk, report, err) &&
-              add_quality(&walk, report, err);
+              add_doubt(&walk, report, err);
     grouping_free(&walk.grouping);
     arena_free(&scratch);
     return ok;

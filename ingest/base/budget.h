@@ -18,7 +18,7 @@ struct budget {
     _Atomic bool refused; // some allocation would have passed the limit
 };
 
-// Returns size bytes, uninitialised, or NULL with ERR_LIMIT (past the limit or out of memory).
+// Returns size bytes, uninitialized, or NULL with ERR_LIMIT (past the limit or out of memory).
 MUST_CHECK void *budget_alloc(struct budget *budget, size_t size, struct err *err);
 
 // Same, zeroed; large blocks come from the system as zeros and cost nothing until touched.
@@ -32,7 +32,7 @@ MUST_CHECK void *budget_grow(struct budget *budget, void *block, size_t *cap, si
                              size_t size, struct err *err);
 
 // Makes room for at least `count` items of `size` bytes, doubling as needed; *cap is the new
-// capacity. New items are uninitialised. On NULL with ERR_LIMIT, block and *cap are unchanged.
+// capacity. New items are uninitialized. On NULL with ERR_LIMIT, block and *cap are unchanged.
 MUST_CHECK static inline void *budget_room(struct budget *budget, void *block, size_t *cap,
                                            size_t count, size_t size, struct err *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A slice of the timeline: one event, or neighbours on a row that are too narrow to tell apart.
+// A slice of the timeline: one event, or neighbors on a row that are too narrow to tell apart.
 #ifndef INGEST_TRACE_SLICE_H
 #define INGEST_TRACE_SLICE_H
 

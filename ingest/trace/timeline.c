@@ -346,7 +346,7 @@ static bool check_levels(const struct reader *reader, struct err *err)
     return true;
 }
 
-// Any two neighbours on a row together last longer than this, so that at most px slices are in the
+// Any two neighbors on a row together last longer than this, so that at most px slices are in the
 // window: at most px / 2 pairs fit in it, plus four slices at its ends.
 static int64_t resolution(const struct timeline_query *query)
 {

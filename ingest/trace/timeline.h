@@ -37,7 +37,7 @@ struct timeline {
 };
 
 // Reads what overlaps the window. The result lives in arena. A slice of one event has its exact
-// times; any two neighbours on a row together last longer than resolution_ns. ERR_FORMAT if the
+// times; any two neighbors on a row together last longer than resolution_ns. ERR_FORMAT if the
 // file is damaged.
 MUST_CHECK bool timeline_read(const struct trace_file *file, const struct timeline_query *query,
                               struct arena *arena, struct timeline *timeline, struct err *err);

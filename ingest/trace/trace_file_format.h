@@ -64,7 +64,7 @@ struct block_times {
     int64_t begin_ns, end_ns;
 };
 
-// Slices first .. first + count - 1 are a track's events, with neighbours merged if together they
+// Slices first .. first + count - 1 are a track's events, with neighbors merged if together they
 // last at most width_ns.
 struct level_entry {
     int64_t width_ns;

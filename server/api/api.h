@@ -20,7 +20,7 @@ bool api_get_run(struct request *request, struct response *response, struct err 
 bool api_create_run(struct request *request, struct response *response, struct err *err);
 bool api_patch_run(struct request *request, struct response *response, struct err *err);
 bool api_delete_run(struct request *request, struct response *response, struct err *err);
-bool api_reanalyse_run(struct request *request, struct response *response, struct err *err);
+bool api_reanalyze_run(struct request *request, struct response *response, struct err *err);
 bool api_cancel_run(struct request *request, struct response *response, struct err *err);
 bool api_finalize_run(struct request *request, struct response *response, struct err *err);
 bool api_get_summary(struct request *request, struct response *response, struct err *err);

@@ -285,9 +285,9 @@ static bool make_work(struct request *request, struct response *response,
     return api_reply_run(request, response, run.id, err);
 }
 
-bool api_reanalyse_run(struct request *request, struct response *response, struct err *err)
+bool api_reanalyze_run(struct request *request, struct response *response, struct err *err)
 {
-    if (!make_work(request, response, store_reanalyse_run, err))
+    if (!make_work(request, response, store_reanalyze_run, err))
         return false;
     response->status = 202;
     return true;

@@ -173,7 +173,7 @@ static void figures_json(const struct run *run, struct buf *out)
         {"busy_share", run->busy_share, COLUMN_F64},
         {"exposed_comm_share", run->exposed_comm_share, COLUMN_F64},
         {"findings", run->findings, COLUMN_I64},
-        {"worst_quality", run->worst_quality, COLUMN_TEXT},
+        {"trust_severity", run->trust_severity, COLUMN_TEXT},
     };
     for (size_t i = 0; i < sizeof(figures) / sizeof(*figures); i++) {
         key(out, figures[i].name);
@@ -257,7 +257,7 @@ static bool read_doubts(const struct request *request, const struct run *run,
         .sorts = {{{"rank", 4}, false}},
         .sort_count = 1,
         .limit = TABLE_QUERY_NO_LIMIT};
-    return api_read_run_table(request, run, &table_run_quality, &query, page, err);
+    return api_read_run_table(request, run, &table_run_trust, &query, page, err);
 }
 
 // Where the rows of a rank start; those of the whole run come last.
@@ -266,7 +266,7 @@ static size_t first_of_rank(const struct table *doubts, int64_t rank)
     size_t low = 0, high = doubts->row_count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        const struct cell *cell = table_cell(doubts, middle, RUN_QUALITY_RANK);
+        const struct cell *cell = table_cell(doubts, middle, RUN_TRUST_RANK);
         if (!cell->null && cell->i < rank)
             low = middle + 1;
         else
@@ -285,11 +285,11 @@ static void warnings_json(const struct trace_row *trace, const struct table *dou
         buf_json(out, trace->warning);
     bool any = trace->warning.len;
     for (; row < doubts->row_count; row++, any = true) {
-        const struct cell *rank = table_cell(doubts, row, RUN_QUALITY_RANK);
+        const struct cell *rank = table_cell(doubts, row, RUN_TRUST_RANK);
         if (rank->null || rank->i != trace->rank)
             break;
         buf_puts(out, any ? "," : "");
-        buf_json(out, table_cell(doubts, row, RUN_QUALITY_DETAIL)->s);
+        buf_json(out, table_cell(doubts, row, RUN_TRUST_DETAIL)->s);
     }
     buf_putc(out, ']');
 }

@@ -62,7 +62,7 @@ static void fill_row(const struct run *run, struct arena *arena, struct cell *ce
     row_cell(&row, RUNS_BUSY_SHARE, run->busy_share);
     row_cell(&row, RUNS_EXPOSED_COMM_SHARE, run->exposed_comm_share);
     row_cell(&row, RUNS_FINDINGS, run->findings);
-    row_cell(&row, RUNS_WORST_QUALITY, run->worst_quality);
+    row_cell(&row, RUNS_TRUST_SEVERITY, run->trust_severity);
     for (int p = 0; p < PART_COUNT; p++)
         row_cell(&row, RUNS_GEMM_NS + p, run->parts[p]);
     row_put(&row, cells);

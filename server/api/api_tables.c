@@ -24,7 +24,7 @@ static const struct table_desc *trace_table(const char *name)
 static bool holds_ranks(const struct table_desc *desc)
 {
     return desc == &table_run_steps || desc == &table_run_breakdown ||
-           desc == &table_run_findings || desc == &table_run_quality || !trace_table(desc->name);
+           desc == &table_run_findings || desc == &table_run_trust || !trace_table(desc->name);
 }
 
 static bool is_listed(const struct table_desc *const *tables, const struct table_desc *desc)

@@ -323,7 +323,7 @@ static void explain_unreadable(struct drawing *drawing, struct err *err)
     if (err->code == ERR_FORMAT)
         log_warn("no timeline of rank %lld: %s", (long long)drawing->asked.rank, err->msg);
     drawing->response->fix =
-        STR("wait until the run is done, or analyze it again: POST /api/v1/runs/{run}/reanalyse "
+        STR("wait until the run is done, or analyze it again: POST /api/v1/runs/{run}/reanalyze "
             "rebuilds the trace file from the upload");
     err_set(err, ERR_NOT_FOUND, "found no readable trace file of rank %lld",
             (long long)drawing->asked.rank);

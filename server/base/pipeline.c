@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole product, in the order in which it happens. Read this file first.
 //
-//   bytes ── ingest_fd ──> struct trace ── analyse_trace ──> struct report
+//   bytes ── ingest_fd ──> struct trace ── analyze_trace ──> struct report
 //                              │                                  │
 //                      trace_file_save_fd                one per rank of a run
 //                              │                                  │
-//                      read again when the               analyse_run ──> struct report
+//                      read again when the               analyze_run ──> struct report
 //                      analyses have changed
 //
 // A trace is the profile of one rank: sealed columns of events. A report is tables of numbers.
@@ -61,7 +61,7 @@ static bool keep_task(void *context, struct err *err)
 }
 
 // From the trace to its report and its identity.
-static bool analyse_task(void *context, struct err *err)
+static bool analyze_task(void *context, struct err *err)
 {
     const struct use *use = context;
     const struct trace *trace = use->trace;
@@ -70,14 +70,14 @@ static bool analyse_task(void *context, struct err *err)
     use->result->events = trace->event_count;
     use->result->text_bytes = (int64_t)trace->text_bytes;
     return identity_of(trace, use->report->arena, &use->result->identity, err) &&
-           analyse_trace(trace, &use->job->options, use->report, err);
+           analyze_trace(trace, &use->job->options, use->report, err);
 }
 
 // Keeps a trace just read, alongside its analysis if a core is free.
 static bool use_trace(struct use *use, struct err *err)
 {
     struct crew_task tasks[] = {{.run = keep_task, .context = use},
-                                {.run = analyse_task, .context = use}};
+                                {.run = analyze_task, .context = use}};
     bool keeps = use->keep_fd >= 0;
     return crew_run(use->job->options.cores, tasks + !keeps, keeps ? 2 : 1, err);
 }
@@ -89,7 +89,7 @@ static bool use_up(struct use *use, struct trace *trace, int64_t begin_ns, struc
     use->trace = trace;
     bool ok = use_trace(use, err);
     use->result->parse_ns = parsed_ns - begin_ns;
-    use->result->analyse_ns = clock_mono_ns() - parsed_ns;
+    use->result->analyze_ns = clock_mono_ns() - parsed_ns;
     use->result->peak_bytes = use->report->arena->budget->peak;
     trace_free(trace);
     return ok;
@@ -142,5 +142,5 @@ bool pipeline_file(const char *path, const struct pipeline_job *job, struct repo
 
 bool pipeline_run(const struct rank_source *ranks, struct report *report, struct err *err)
 {
-    return ranks->count == 0 || analyse_run(ranks, report, err);
+    return ranks->count == 0 || analyze_run(ranks, report, err);
 }

@@ -23,7 +23,7 @@ struct pipeline_job {
 struct pipeline_result {
     struct identity identity; // texts in the report's arena
     int64_t events, text_bytes;
-    int64_t parse_ns, analyse_ns; // time taken
+    int64_t parse_ns, analyze_ns; // time taken
     uint64_t peak_bytes;          // of the budget
     bool kept;                    // the trace is in files->keep, flushed to disk
 };

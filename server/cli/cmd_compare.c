@@ -103,7 +103,7 @@ static bool judge(struct file_side sides[2], const struct compare_choices *chose
     struct report report = {.arena = arena};
     struct gate_answer answer;
     file_sides_shorten(sides, 2);
-    if (!analyse_compare(&sides[0].side, &sides[1].side, 1, &how, &report, err))
+    if (!analyze_compare(&sides[0].side, &sides[1].side, 1, &how, &report, err))
         return false;
     struct gate_question question = {.pair = {.report = &report,
                                               .cand = 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepscope inspect: says what files are and what they contain, without analysing anything.
+// stepscope inspect: says what files are and what they contain, without analyzing anything.
 #include "server/cli/cmd.h"
 
 #include "server/cli/inspected.h"

@@ -90,7 +90,7 @@ static bool join_ranks(const struct job_order *order, struct cores *cores, struc
         return false;
     source.cores = cores;
     return pipeline_run(&source, report, err) &&
-           table_limit(report, order->tables_bytes, &table_run_quality, err) &&
+           table_limit(report, order->tables_bytes, &table_run_trust, err) &&
            report_parts_write(report, run_tables, JOB_FD_TABLES, err);
 }
 
@@ -124,7 +124,7 @@ static void work(const struct job_order *order, struct cores *cores, struct prog
     job.options.cores = cores;
     progress->cores = cores;
     reply->ok = pipeline_trace(&files, &job, report, &reply->found, &reply->err) &&
-                table_limit(report, order->tables_bytes, &table_quality, &reply->err) &&
+                table_limit(report, order->tables_bytes, &table_trust, &reply->err) &&
                 report_parts_write(report, trace_tables, JOB_FD_TABLES, &reply->err);
 }
 

@@ -3,7 +3,7 @@
 #include "server/cli/print_report.h"
 
 #include "analysis/findings/findings.h"
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
 #include "server/cli/shown.h"
@@ -55,9 +55,9 @@ static size_t breakdown_row(const struct table *breakdown)
 
 static bool has_item(const struct report *report, const char *item)
 {
-    const struct table *quality = report_find(report, "quality");
-    for (size_t row = 0; row < shown_rows(quality); row++)
-        if (table_is(quality, row, QUALITY_ITEM, str_of(item)))
+    const struct table *trust = report_find(report, "trust");
+    for (size_t row = 0; row < shown_rows(trust); row++)
+        if (table_is(trust, row, TRUST_ITEM, str_of(item)))
             return true;
     return false;
 }
@@ -259,24 +259,24 @@ void print_findings(const struct report *report, FILE *out)
     }
 }
 
-void print_quality_row(const struct table *quality, size_t row, FILE *out)
+void print_trust_row(const struct table *trust, size_t row, FILE *out)
 {
-    unsigned trust = quality_trust(quality->desc);
+    unsigned doubt = trust_doubt(trust->desc);
     fputs("    [", out);
-    shown_put(out, table_text(quality, row, trust + TRUST_SEVERITY), 20);
-    fprintf(out, "] %lld: ", (long long)table_i64(quality, row, trust + TRUST_COUNT, 0));
-    shown_put(out, table_text(quality, row, trust + TRUST_DETAIL), 300);
+    shown_put(out, table_text(trust, row, doubt + DOUBT_SEVERITY), 20);
+    fprintf(out, "] %lld: ", (long long)table_i64(trust, row, doubt + DOUBT_COUNT, 0));
+    shown_put(out, table_text(trust, row, doubt + DOUBT_DETAIL), 300);
     fputs("; ", out);
-    shown_put(out, table_text(quality, row, trust + TRUST_EFFECT), 300);
+    shown_put(out, table_text(trust, row, doubt + DOUBT_EFFECT), 300);
     fputc('\n', out);
 }
 
-static void print_quality(const struct report *report, FILE *out)
+static void print_trust(const struct report *report, FILE *out)
 {
-    const struct table *quality = report_find(report, "quality");
-    fputs(shown_rows(quality) ? "\n  data quality\n" : "\n  no data quality issues\n", out);
-    for (size_t row = 0; row < shown_rows(quality); row++)
-        print_quality_row(quality, row, out);
+    const struct table *trust = report_find(report, "trust");
+    fputs(shown_rows(trust) ? "\n  trust report\n" : "\n  nothing in the trust report\n", out);
+    for (size_t row = 0; row < shown_rows(trust); row++)
+        print_trust_row(trust, row, out);
 }
 
 void print_trace_report(const struct report *report, const char *file, int64_t rank, FILE *out)
@@ -288,6 +288,6 @@ void print_trace_report(const struct report *report, const char *file, int64_t r
     print_collectives(report, out);
     print_counters(report, out);
     print_findings(report, out);
-    print_quality(report, out);
+    print_trust(report, out);
     fputc('\n', out);
 }

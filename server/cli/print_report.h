@@ -12,7 +12,7 @@ void print_trace_report(const struct report *report, const char *file, int64_t r
 
 // Parts of it that runs have, too.
 void print_findings(const struct report *report, FILE *out);
-void print_quality_row(const struct table *quality, size_t row, FILE *out);
+void print_trust_row(const struct table *trust, size_t row, FILE *out);
 
 // What only the ranks together show: their steps, how they wait for each other and why, the
 // parallel strategy (print_run.c).

@@ -177,19 +177,19 @@ static void print_clocks(const struct report *report, FILE *out)
 }
 
 // Lines about the run as a whole.
-static void print_run_quality(const struct report *report, FILE *out)
+static void print_run_trust(const struct report *report, FILE *out)
 {
-    const struct table *quality = report_find(report, "quality");
-    for (size_t row = 0; row < shown_rows(quality); row++)
-        if (table_cell(quality, row, RUN_QUALITY_RANK)->null)
-            print_quality_row(quality, row, out);
+    const struct table *trust = report_find(report, "trust");
+    for (size_t row = 0; row < shown_rows(trust); row++)
+        if (table_cell(trust, row, RUN_TRUST_RANK)->null)
+            print_trust_row(trust, row, out);
 }
 
 void print_run_report(const struct report *report, FILE *out)
 {
     const struct table *ranks = report_find(report, "ranks");
     if (shown_rows(ranks) < 2) {
-        print_run_quality(report, out);
+        print_run_trust(report, out);
         return;
     }
     print_ranks(ranks, out);
@@ -201,6 +201,6 @@ void print_run_report(const struct report *report, FILE *out)
     print_clocks(report, out);
     print_findings(report, out);
     fputc('\n', out);
-    print_run_quality(report, out);
+    print_run_trust(report, out);
     fputc('\n', out);
 }

@@ -85,7 +85,7 @@ struct walk {
     size_t traces;
 };
 
-static bool analyse_part(struct walk *walk, struct file_part *part, struct rank_file *file,
+static bool analyze_part(struct walk *walk, struct file_part *part, struct rank_file *file,
                          struct budget *budget, struct err *err)
 {
     const struct rank_files_options *options = walk->reading->options;
@@ -145,7 +145,7 @@ static bool read_part(struct walk *walk, struct file_part *part, const char *pat
     }
     struct rank_file *file = &files->at[files->count];
     *file = (struct rank_file){.path = path};
-    if (analyse_part(walk, part, file, &budget, &why)) {
+    if (analyze_part(walk, part, file, &budget, &why)) {
         files->count++;
         walk->traces++;
         return true;

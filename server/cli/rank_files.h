@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trace files that are the ranks of one run, analysed without a service: what the commands read.
+// Trace files that are the ranks of one run, analyzed without a service: what the commands read.
 #ifndef SERVER_RANK_FILES_H
 #define SERVER_RANK_FILES_H
 

@@ -8,10 +8,10 @@
 #include "analysis/report/tables.h"
 #include "server/api/api_parts.h"
 
-static bool refuse_unanalysed(struct response *response, const struct run *run, struct err *err)
+static bool refuse_unanalyzed(struct response *response, const struct run *run, struct err *err)
 {
     response->fix = STR("wait until the run's status is done or partial");
-    return response_refuse(response, err, (struct refusal){409, "not-analysed"},
+    return response_refuse(response, err, (struct refusal){409, "not-analyzed"},
                            "run %.*s has no results yet, or none of its traces could be read",
                            (int)run->id.len, run->id.at);
 }
@@ -94,7 +94,7 @@ static bool load_run(struct loading *loading, const struct run *run, struct comp
                                reports, err))
         return false;
     int64_t rank = rank_of(report_find(reports, table_run_summary.name), loading->slowest);
-    return rank < 0 ? refuse_unanalysed(loading->response, run, err)
+    return rank < 0 ? refuse_unanalyzed(loading->response, run, err)
                     : load_rank(loading, run, rank, reports + 1, err);
 }
 
@@ -122,11 +122,11 @@ static bool load_and_compare(struct loading *loading, const struct compared *com
     sides[0].history_count = compared->history_count;
     for (size_t i = 1; i < compared->side_count; i++)
         sides[i].series = compared->series[i];
-    return analyse_compare(&sides[0], &sides[1], compared->side_count - 1, &compared->options,
+    return analyze_compare(&sides[0], &sides[1], compared->side_count - 1, &compared->options,
                            &comparison->report, err);
 }
 
-bool compare_sides_analyse(struct request *request, struct response *response,
+bool compare_sides_analyze(struct request *request, struct response *response,
                            const struct compared *compared, struct comparison *comparison,
                            struct err *err)
 {

@@ -87,7 +87,7 @@ bool compare_get_table(struct request *request, struct response *response, struc
         !find(request, response, &asked, err))
         return false;
     return is_unchanged(request, response, &asked) ||
-           (compare_sides_analyse(request, response, &asked.compared, &comparison, err) &&
+           (compare_sides_analyze(request, response, &asked.compared, &comparison, err) &&
             reply_table(request, response, &asked, &comparison.report, err));
 }
 
@@ -224,7 +224,7 @@ bool compare_get(struct request *request, struct response *response, struct err 
         return false;
     if (is_unchanged(request, response, &asked))
         return true;
-    if (!compare_sides_analyse(request, response, &asked.compared, &comparison, err))
+    if (!compare_sides_analyze(request, response, &asked.compared, &comparison, err))
         return false;
     return asked.table.export == &export_json
                ? reply_json(request, response, &asked.compared, &comparison.report, err)

@@ -33,7 +33,7 @@ extern const char *const compare_sides_parameters[];
 // Reads base=KEY[,KEY...], cand= (same, repeatable), per, rank, alpha, relevant_share and
 // relevant_ns, and finds all runs. A key names a run as everywhere (a whole value that names one is
 // not split at its commas); NAME@* stands for the newest runs of that series that were or are being
-// analysed. ERR_USAGE, ERR_NOT_FOUND, ERR_CONFLICT as for one run.
+// analyzed. ERR_USAGE, ERR_NOT_FOUND, ERR_CONFLICT as for one run.
 MUST_CHECK bool compare_sides_find(struct request *request, struct response *response,
                                    struct compared *compared, struct err *err);
 
@@ -47,9 +47,9 @@ struct comparison {
 };
 
 // Loads the runs and compares them when its turn comes. The report lives in the request's arena;
-// the sides' tables are freed. Refuses with 409 and the word not-analysed if a run has no results
+// the sides' tables are freed. Refuses with 409 and the word not-analyzed if a run has no results
 // yet.
-MUST_CHECK bool compare_sides_analyse(struct request *request, struct response *response,
+MUST_CHECK bool compare_sides_analyze(struct request *request, struct response *response,
                                       const struct compared *compared,
                                       struct comparison *comparison, struct err *err);
 

@@ -163,7 +163,7 @@ bool compare_get_gate(struct request *request, struct response *response, struct
     struct gate_request gate = {0};
     struct comparison comparison;
     if (!read_gate(request, response, &gate, err) ||
-        !compare_sides_analyse(request, response, &gate.compared, &comparison, err))
+        !compare_sides_analyze(request, response, &gate.compared, &comparison, err))
         return false;
     struct gate_question question = {.pair = {.report = &comparison.report,
                                               .cand = 1,

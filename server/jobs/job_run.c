@@ -52,7 +52,7 @@ static bool join_in_service(struct joining *joining, struct arena *arena, struct
     source.ranks = ranks;
     struct report report = {.arena = arena};
     return ranks && pipeline_run(&source, &report, err) &&
-           table_limit(&report, site->config->tables_bytes, &table_run_quality, err) &&
+           table_limit(&report, site->config->tables_bytes, &table_run_trust, err) &&
            (joining->tables = report_parts_hold(&report, run_tables, err)) >= 0;
 }
 

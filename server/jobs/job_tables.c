@@ -2,7 +2,7 @@
 // Checks every row once; the parts are then stored unchanged and not checked again.
 #include "server/jobs/job_tables.h"
 
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/report/report_parts.h"
 #include "ingest/base/clock.h"
 
@@ -16,7 +16,7 @@ static bool is_joined(const struct table_desc *desc)
 
 static bool add_secrets(const struct report *rows, struct job_tables *tables, struct err *err)
 {
-    int64_t count = quality_count(rows, QUALITY_SECRETS);
+    int64_t count = trust_count(rows, TRUST_SECRETS);
     if (count < 0 || count > INT64_MAX - tables->secrets)
         return err_set(err, ERR_FORMAT, "its trust report counts %lld secrets", (long long)count);
     tables->secrets += count;

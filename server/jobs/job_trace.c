@@ -180,7 +180,7 @@ static bool store_found(const struct attempt *attempt, struct err *err)
         .events = found->events,
         .text_bytes = found->text_bytes,
         .parse_ns = found->parse_ns,
-        .analyse_ns = found->analyse_ns,
+        .analyze_ns = found->analyze_ns,
     };
     metrics_add(config->metrics, METRIC_PARSE_BYTES, (uint64_t)found->text_bytes);
     metrics_add(config->metrics, METRIC_PARSE_NS, (uint64_t)found->parse_ns);

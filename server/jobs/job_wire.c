@@ -181,7 +181,7 @@ void job_wire_put_reply(const struct job_reply *reply, struct buf *out)
     put_number(out, (uint64_t)found->events);
     put_number(out, (uint64_t)found->text_bytes);
     put_number(out, (uint64_t)found->parse_ns);
-    put_number(out, (uint64_t)found->analyse_ns);
+    put_number(out, (uint64_t)found->analyze_ns);
     put_number(out, found->peak_bytes);
     put_number(out, found->kept);
 }
@@ -224,7 +224,7 @@ static void take_found(struct cursor *in, struct pipeline_result *found)
     found->events = take_within(in, 0, UINT32_MAX);
     found->text_bytes = take_within(in, 0, INT64_MAX);
     found->parse_ns = take_within(in, 0, INT64_MAX);
-    found->analyse_ns = take_within(in, 0, INT64_MAX);
+    found->analyze_ns = take_within(in, 0, INT64_MAX);
     found->peak_bytes = take_number(in);
     found->kept = take_bool(in);
 }

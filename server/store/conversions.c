@@ -15,13 +15,19 @@ struct shared_columns {
     unsigned count;
 };
 
+// Of the SQL table, without run_.
+static const char *name_of(const struct table_desc *desc)
+{
+    return desc == &table_run_trust ? "quality" : desc->name;
+}
+
 static bool share_columns(struct db *db, const struct table_desc *desc,
                           struct shared_columns *shared, struct err *err)
 {
     *shared = (struct shared_columns){.desc = desc};
     struct stmt stmt =
         sql_begin(db, "SELECT name FROM pragma_table_info('run_' || ?) WHERE cid > 1", err);
-    sql_bind_text(&stmt, str_of(desc->name));
+    sql_bind_text(&stmt, str_of(name_of(desc)));
     while (sql_row(&stmt)) {
         struct str name = sql_bytes(&stmt, 0);
         for (unsigned i = 0; i < desc->column_count; i++)
@@ -49,7 +55,7 @@ static bool read_rows(struct db *db, const struct shared_columns *shared, struct
     for (unsigned i = 0; i < shared->count; i++)
         buf_printf(&sql, "%s\"%s\"", i ? ", " : "SELECT ",
                    shared->desc->columns[shared->at[i]].name);
-    buf_printf(&sql, " FROM \"run_%s\" WHERE run_id = ? ORDER BY \"row\"", shared->desc->name);
+    buf_printf(&sql, " FROM \"run_%s\" WHERE run_id = ? ORDER BY \"row\"", name_of(shared->desc));
     bool ok = buf_ok(&sql, err);
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);

@@ -34,7 +34,7 @@ static bool is_relevant(double before_ns, double after_ns)
 
 // --- the runs on one hardware -------------------------------------------------------------------
 
-// Values for comparing neighbours: usual runs, with all levels scaled to one height.
+// Values for comparing neighbors: usual runs, with all levels scaled to one height.
 struct history {
     double values[HISTORY_RUNS];
     size_t count;
@@ -101,7 +101,7 @@ static size_t previous_of(const struct lane *lane, size_t k)
     return k ? lane->at[k - 1] : SERIES_NONE;
 }
 
-// The most that neighbours differ by; NaN if that cannot be known yet.
+// The most that neighbors differ by; NaN if that cannot be known yet.
 static double fence_of(const struct lane *lane, const struct history *history)
 {
     return fmax(history_fence(history->values, history->count), // fmax ignores NaN

@@ -86,8 +86,8 @@ struct run {
     size_t baseline_count;
     struct str error; // why the first failed trace or the run failed; "" none
 
-    // From the run's tables; null cells until the run was analysed.
-    struct cell gpu, step_median_ns, busy_share, exposed_comm_share, findings, worst_quality;
+    // From the run's tables; null cells until the run was analyzed.
+    struct cell gpu, step_median_ns, busy_share, exposed_comm_share, findings, trust_severity;
     struct cell parts[PART_COUNT]; // per step of the headline rank (integers)
 };
 
@@ -113,7 +113,7 @@ struct run_query {
     size_t tag_count;
     int64_t since_ns;  // created at or after; 0 all
     int64_t before_ns; // created before; 0 all
-    // created, name, project, status, received, world_size, gpu, worst_quality or a figure (see
+    // created, name, project, status, received, world_size, gpu, trust_severity or a figure (see
     // store_figures.c); none: newest first.
     struct sort_key sorts[TABLE_QUERY_MAX_SORTS];
     unsigned sort_count;
@@ -270,7 +270,7 @@ MUST_CHECK bool store_find_rank(struct store *store, struct str run_id, int64_t 
 
 // --- results ------------------------------------------------------------------------------------
 
-// All run tables, as analyse_compare needs them. The caller sets report->arena.
+// All run tables, as analyze_compare needs them. The caller sets report->arena.
 MUST_CHECK bool store_load_run_report(struct store *store, struct str run_id, struct report *report,
                                       struct err *err);
 
@@ -319,7 +319,7 @@ MUST_CHECK bool store_read_matches(struct store *store, struct table_cursor *cur
                                    const struct table_query *query, struct arena *arena,
                                    struct table_page *matches, struct err *err);
 
-// The rows of a table that a query selects; none for a run that is not analysed yet. Takes the
+// The rows of a table that a query selects; none for a run that is not analyzed yet. Takes the
 // memory of the page and one part. ERR_BUSY as above; ERR_LIMIT if that exceeds the arena's budget.
 MUST_CHECK bool store_read_table(struct store *store, const struct table_place *place,
                                  const struct table_query *query, struct arena *arena,
@@ -332,7 +332,7 @@ struct trace_result {
     int64_t kept_bytes;       // of the trace that is kept for later
     int64_t join_bytes;       // unpacked size of the tables that joining the ranks reads
     int64_t rank, world_size; // from the file, -1 if it has none
-    int64_t events, text_bytes, parse_ns, analyse_ns;
+    int64_t events, text_bytes, parse_ns, analyze_ns;
 };
 
 // --- jobs (used by jobs.c) ----------------------------------------------------------------------
@@ -425,7 +425,7 @@ MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct 
 MUST_CHECK bool store_recover_jobs(struct store *store, bool crashed, struct err *err);
 
 // Queues all traces of a run again. ERR_NOT_FOUND.
-MUST_CHECK bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err);
+MUST_CHECK bool store_reanalyze_run(struct store *store, struct str run_id, struct err *err);
 
 // The finished ranks of a run, ascending, with their trace ids.
 struct rank_trace {

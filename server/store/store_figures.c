@@ -85,14 +85,12 @@ static bool insert_figures(struct db *db, struct str run_id, const struct report
     return sql_end(&insert) && ok;
 }
 
-// The texts that lists filter by.
-static bool set_words(struct db *db, struct str run_id, const struct report *report,
+static bool set_words(struct db *db, struct str run_id, const struct table *summary,
                       struct err *err)
 {
-    const struct table *summary = report_find(report, table_run_summary.name);
-    static const unsigned columns[] = {RUN_SUMMARY_GPU, RUN_SUMMARY_WORST_QUALITY};
+    static const unsigned columns[] = {RUN_SUMMARY_GPU, RUN_SUMMARY_TRUST_SEVERITY};
     struct stmt stmt =
-        sql_begin(db, "UPDATE stored_run SET gpu = ?, worst_quality = ? WHERE id = ?", err);
+        sql_begin(db, "UPDATE stored_run SET gpu = ?, trust_severity = ? WHERE id = ?", err);
     for (size_t i = 0; i < 2; i++) {
         const struct cell *cell =
             summary && summary->row_count ? table_cell(summary, 0, columns[i]) : NULL;
@@ -103,6 +101,18 @@ static bool set_words(struct db *db, struct str run_id, const struct report *rep
     }
     sql_bind_text(&stmt, run_id);
     return sql_run(&stmt);
+}
+
+bool figures_take_words(struct db *db, struct str run_id, struct err *err)
+{
+    static const struct table_desc *const wanted[] = {&table_run_summary, NULL};
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    bool ok = tables_load_run(db, run_id, wanted, &report, err) &&
+              set_words(db, run_id, report_find(&report, table_run_summary.name), err);
+    arena_free(&arena);
+    return ok;
 }
 
 static bool forget_figures(struct db *db, struct str run_id, struct err *err)
@@ -122,8 +132,7 @@ bool figures_take(struct db *db, struct str run_id, struct err *err)
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};
     bool ok = tables_load_run(db, run_id, wanted, &report, err) &&
-              forget_figures(db, run_id, err) && insert_figures(db, run_id, &report, err) &&
-              set_words(db, run_id, &report, err);
+              forget_figures(db, run_id, err) && insert_figures(db, run_id, &report, err);
     arena_free(&arena);
     return ok;
 }

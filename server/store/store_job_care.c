@@ -368,7 +368,7 @@ bool jobs_queue_traces(struct db *db, struct str run_id, struct err *err)
     return queue_traces(db, QUEUE_TRACES(IS_BEGUN_OF_RUN), run_id, err);
 }
 
-bool store_reanalyse_run(struct store *store, struct str run_id, struct err *err)
+bool store_reanalyze_run(struct store *store, struct str run_id, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, DB_WRITE, &txn, err))

@@ -192,7 +192,7 @@ static bool write_figures(struct db *db, struct str trace_id, const struct trace
     struct stmt stmt = sql_begin(
         db,
         "UPDATE trace SET state = 'done', error = NULL, analysis_version = ?, world_size = ?, "
-        "events = ?, text_bytes = ?, parse_ns = ?, analyse_ns = ?, secrets = ?, join_bytes = ? "
+        "events = ?, text_bytes = ?, parse_ns = ?, analyze_ns = ?, secrets = ?, join_bytes = ? "
         "WHERE id = ?",
         err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
@@ -200,7 +200,7 @@ static bool write_figures(struct db *db, struct str trace_id, const struct trace
     sql_bind_i64(&stmt, result->events);
     sql_bind_i64(&stmt, result->text_bytes);
     sql_bind_i64(&stmt, result->parse_ns);
-    sql_bind_i64(&stmt, result->analyse_ns);
+    sql_bind_i64(&stmt, result->analyze_ns);
     sql_bind_i64(&stmt, result->secrets);
     sql_bind_i64(&stmt, result->join_bytes);
     sql_bind_text(&stmt, trace_id);
@@ -239,7 +239,7 @@ bool store_finish_trace(struct store *store, const struct job *job,
     return txn_end(&txn, ok, err);
 }
 
-// A run counts in its series once its analysis succeeded. While it is analysed again it counts as
+// A run counts in its series once its analysis succeeded. While it is analyzed again it counts as
 // before.
 static bool settle_point(struct db *db, struct str run_id, struct err *err)
 {
@@ -277,6 +277,7 @@ bool store_finish_run(struct store *store, const struct job *job, int tables, st
         return false;
     bool ok = jobs_end(txn.db, job, STR("done"), STR(""), err) &&
               tables_save_run(txn.db, job->run_id, tables, err) &&
+              figures_take_words(txn.db, job->run_id, err) &&
               jobs_mark_run(txn.db, job->run_id, NULL, err);
     return txn_end(&txn, ok, err);
 }

@@ -20,9 +20,9 @@ const char *run_status_word(enum run_status status)
 
 // --- reading ------------------------------------------------------------------------------------
 
-#define LISTING                                                                                 \
-    "SELECT id, name, project, series, note, created, revision, status, world_size, received, " \
-    "done, failed, error, gpu, worst_quality, step_pattern, warmup_steps, finalized_ns, owner " \
+#define LISTING                                                                                  \
+    "SELECT id, name, project, series, note, created, revision, status, world_size, received, "  \
+    "done, failed, error, gpu, trust_severity, step_pattern, warmup_steps, finalized_ns, owner " \
     "FROM run_listing "
 
 static enum run_status status_of(struct str word)
@@ -50,7 +50,7 @@ static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
     run->active = run->received - run->done - run->failed;
     run->error = sql_text(stmt, 12, arena);
     run->gpu = sql_cell(stmt, 13, COLUMN_TEXT, arena);
-    run->worst_quality = sql_cell(stmt, 14, COLUMN_TEXT, arena);
+    run->trust_severity = sql_cell(stmt, 14, COLUMN_TEXT, arena);
     run->step_pattern = sql_text(stmt, 15, arena);
     run->warmup_steps = sql_i64_or(stmt, 16, -1);
     run->finalized = !sql_is_null(stmt, 17);
@@ -245,7 +245,7 @@ static const struct {
     {"received", "received"},
     {"world_size", "coalesce(world_size, traced_world_size)"},
     {"gpu", "gpu"},
-    {"worst_quality", "worst_quality"},
+    {"trust_severity", "trust_severity"},
 };
 
 // A figure, whose name is bound.
@@ -317,7 +317,7 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
         if (!column)
             return err_set(err, ERR_USAGE,
                            "cannot sort runs by '%.*s': known are created, name, project, status, "
-                           "received, world_size, gpu, worst_quality, numbers of the summary and "
+                           "received, world_size, gpu, trust_severity, numbers of the summary and "
                            "the breakdown (step_median_ns, gemm_ns, ...) and numbers among the "
                            "metadata (meta.KEY)",
                            (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);

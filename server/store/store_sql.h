@@ -219,6 +219,8 @@ MUST_CHECK bool tables_load_run(struct db *db, struct str run_id,
 
 // Takes the run's figures from its stored tables.
 MUST_CHECK bool figures_take(struct db *db, struct str run_id, struct err *err);
+// Takes the texts that lists filter by from there.
+MUST_CHECK bool figures_take_words(struct db *db, struct str run_id, struct err *err);
 // Takes a setting of the run as a figure, if it is a number.
 MUST_CHECK bool figures_give(struct db *db, struct str run_id, struct str key, struct err *err);
 // Whether runs may have a figure of that name.

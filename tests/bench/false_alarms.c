@@ -331,7 +331,7 @@ static void print_delay(size_t before, double shift, size_t rounds)
 static void print_series(int rounds)
 {
     printf("\nChange points: series of %d runs without a change, judged after every run\n\n"
-           "| noise | correlation of neighbours | ever told one | tells one at the end |\n"
+           "| noise | correlation of neighbors | ever told one | tells one at the end |\n"
            "|---|---|---|---|\n",
            SERIES_RUNS);
     for (enum noise_kind kind = NOISE_NORMAL; kind < NOISE_KINDS; kind++)

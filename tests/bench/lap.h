@@ -11,7 +11,7 @@
 // Memory of a whole job as counted by its budget.
 struct job_memory {
     uint64_t ingest_peak_bytes; // until the trace is sealed
-    uint64_t job_peak_bytes;    // until it is analysed
+    uint64_t job_peak_bytes;    // until it is analyzed
     uint64_t string_bytes;
     uint64_t kept_bytes; // the sealed trace with its strings
 };

@@ -49,8 +49,8 @@ async function get_json(base, path) {
 
 // --- the dashboard's requests --------------------------------------------------------------------
 
-const RUN_TABLES = ["ranks", "breakdown", "steps", "step_stats", "classes", "kernels", "ops",
-  "parts", "collectives", "short_kernels", "launches", "quality", "findings", "environment"];
+const RUN_TABLES = ["ranks", "breakdown", "steps", "step_stats", "classes", "kernels",
+  "parts", "collectives", "short_kernels", "launches", "trust", "findings", "environment"];
 
 const LISTS = {
   "runs": "limit=50",
@@ -156,7 +156,7 @@ async function find_rank_tables(base, id) {
   const found = [];
   for (const name of names) {
     const { status } = await get(base, `/runs/${id}/${name}?rank=0&format=columns`);
-    if (status === 200 && !["ranks", "breakdown", "findings", "quality", "steps"].includes(name))
+    if (status === 200 && !["ranks", "breakdown", "findings", "trust", "steps"].includes(name))
       found.push(name);
   }
   return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a data directory with many runs of many ranks, using the store's own functions: one trace
-// is analysed, then its report is varied for each rank and its kernels are multiplied.
+// is analyzed, then its report is varied for each rank and its kernels are multiplied.
 #include "server/base/pipeline.h"
 #include "server/store/store_tracking.h"
 
@@ -212,7 +212,7 @@ static bool finish_run(const struct plan *plan, const struct job *job,
                        const struct joining *joining, struct arena *arena, struct err *err)
 {
     struct report report = {.arena = arena};
-    if (joining->count && !analyse_reports(joining->ranks, joining->count, &report, err))
+    if (joining->count && !analyze_reports(joining->ranks, joining->count, &report, err))
         return false;
     int tables = report_parts_hold(&report, run_tables, err);
     bool ok = tables >= 0 && store_finish_run(plan->store, job, tables, err);

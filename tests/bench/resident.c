@@ -26,7 +26,7 @@ static bool do_job(const char *path, struct err *err)
     struct arena arena;
     arena_init(&arena, &budget);
     struct report report = {.arena = &arena};
-    bool ok = analyse_trace(trace, &options, &report, err);
+    bool ok = analyze_trace(trace, &options, &report, err);
     arena_free(&arena);
     trace_free(trace);
     return ok;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fills a data directory with one run of many ranks whose run job is still waiting: one trace is
-// analysed, its report is varied for each rank, and its collectives are regenerated with clocks
+// analyzed, its report is varied for each rank, and its collectives are regenerated with clocks
 // that differ. Afterwards prints how long the job took and how well the clocks were found.
 #include "analysis/report/report_parts.h"
 #include "analysis/report/tables.h"

@@ -231,13 +231,13 @@ static bool run_analysis(struct lap *lap, const struct stage *stage, int64_t *to
     return ok || err_wrap(err, "%s", stage->analysis->name);
 }
 
-static bool analyse(const struct trace *trace, struct cores *cores, struct err *err)
+static bool analyze(const struct trace *trace, struct cores *cores, struct err *err)
 {
     struct analysis_options options = {.warmup_steps = -1, .cores = cores};
     struct arena arena;
     arena_init(&arena, trace->budget);
     struct report report = {.arena = &arena};
-    bool ok = analyse_trace(trace, &options, &report, err);
+    bool ok = analyze_trace(trace, &options, &report, err);
     arena_free(&arena);
     return ok;
 }
@@ -257,7 +257,7 @@ static bool run_analyses(struct lap *lap, const struct stage *stage, int64_t *to
     if (!lap_need_trace(lap, err))
         return false;
     int64_t begin_ns = lap_now_ns(lap);
-    bool ok = analyse(lap->trace, init_cores(stage, &cores), err);
+    bool ok = analyze(lap->trace, init_cores(stage, &cores), err);
     *took_ns = lap_now_ns(lap) - begin_ns;
     return ok;
 }
@@ -309,7 +309,7 @@ static bool whole(struct lap *lap, const char *path, struct cores *cores, int64_
     lap->memory = (struct job_memory){.ingest_peak_bytes = budget.peak,
                                       .kept_bytes = budget.used,
                                       .string_bytes = strtab_bytes(&trace->strings)};
-    bool ok = analyse(trace, cores, err);
+    bool ok = analyze(trace, cores, err);
     *took_ns = lap_now_ns(lap) - begin_ns;
     lap->memory.job_peak_bytes = budget.peak;
     lap->event_count = trace->input_events;
@@ -388,13 +388,12 @@ const struct stage stages[] = {
     ANALYSIS(step_table),
     ANALYSIS(classes),
     ANALYSIS(kernels),
-    ANALYSIS(ops),
     ANALYSIS(part_rows),
     ANALYSIS(collectives),
     ANALYSIS(short_kernels),
     ANALYSIS(launches),
     ANALYSIS(environment),
-    ANALYSIS(quality),
+    ANALYSIS(trust),
     ANALYSIS(operators),
     ANALYSIS(op_shapes),
     ANALYSIS(op_tree),
@@ -406,14 +405,14 @@ const struct stage stages[] = {
     ANALYSIS(stream_idle),
     ANALYSIS(queues),
     ANALYSIS(launch_delays),
-    ANALYSIS(work),
+    ANALYSIS(roofline),
     ANALYSIS(memory_use),
     ANALYSIS(copies),
     ANALYSIS(communication),
     ANALYSIS(recording),
     ANALYSIS(findings),
     ANALYSIS(summary),
-    {"all analyses, one thread", .yardstick = YARD_ANALYSE, .run = run_analyses},
+    {"all analyses, one thread", .yardstick = YARD_ANALYZE, .run = run_analyses},
     {"all analyses, all cores", .run = run_analyses, .has_helpers = true},
     {"save", .heading = "trace file", .run = run_save},
     {"load", .run = run_load},

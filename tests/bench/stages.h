@@ -12,7 +12,7 @@ enum yardstick {
     YARD_SIMDJSON,
     YARD_SCAN,
     YARD_SEAL,
-    YARD_ANALYSE,
+    YARD_ANALYZE,
     YARD_WHOLE
 };
 

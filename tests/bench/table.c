@@ -105,7 +105,7 @@ static void print_scan(const struct results *results)
 static void print_bound(const struct results *results)
 {
     double d = (double)results_best(results, YARD_ZSTD);
-    double a = (double)results_best(results, YARD_ANALYSE);
+    double a = (double)results_best(results, YARD_ANALYZE);
     double s = (double)(results_best(results, YARD_SCAN) + results_best(results, YARD_SEAL));
     double whole = (double)results_best(results, YARD_WHOLE);
     double bound = (d + s + a) / 2;

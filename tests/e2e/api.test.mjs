@@ -9,8 +9,8 @@ import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
-const TABLES = ["breakdown", "steps", "step_stats", "kernels", "ops", "collectives", "classes",
-  "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
+const TABLES = ["breakdown", "steps", "step_stats", "kernels", "collectives", "classes",
+  "findings", "trust", "environment", "ranks", "parts", "short_kernels", "launches",
   "clocks", "comm_waits", "lateness", "rank_steps", "efficiency", "strategy", "pipeline"];
 const FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "a\n=2", "q\"uote, comma"];
 
@@ -21,9 +21,9 @@ before(async () => {
   server = await start_server();
   const job = await generate(small_job());
   const other = await generate(small_job("--flavour", "rocm", "--slow", "130", "--seed", "2"));
-  await server.analysed("cuda-run@1", job.files, { tag: "vendor=nvidia", project: "llm" });
-  await server.analysed("rocm-run@1", other.files, { tag: "vendor=amd", note: "slower" });
-  await server.analysed("formulas", [{ filename: "rank0.json",
+  await server.analyzed("cuda-run@1", job.files, { tag: "vendor=nvidia", project: "llm" });
+  await server.analyzed("rocm-run@1", other.files, { tag: "vendor=amd", note: "slower" });
+  await server.analyzed("formulas", [{ filename: "rank0.json",
     data: small_json({ names: FORMULAS }) }]);
 });
 after(() => server?.stop());
@@ -119,7 +119,7 @@ test("an unknown parameter, column, format or cursor is refused with what is kno
   const paths = ["/runs/cuda-run@1/kernels?sortt=name", "/runs/cuda-run@1/kernels?sort=nome",
     "/runs/cuda-run@1/kernels?fields=calls,nope", "/runs/cuda-run@1/kernels?format=xml",
     "/runs/cuda-run@1/kernels?limit=0", "/runs/cuda-run@1/kernels?limit=x",
-    "/runs/cuda-run@1/kernels?cursor=zzz", "/runs?colour=red", "/runs?sort=nope",
+    "/runs/cuda-run@1/kernels?cursor=zzz", "/runs?color=red", "/runs?sort=nope",
     "/runs/cuda-run@1?x=1", "/version?x=1", "/compare?base=cuda-run@1", "/runs?since=often",
     "/runs/cuda-run@1/kernels?calls=many"];
   for (const path of paths) {
@@ -224,8 +224,8 @@ test("a change needs the tag of what was seen: 428 without, 412 with an old one"
     assert.equal(weak.status, 412, list);
   }
   const listed = { "If-Match": `"other", ${tag}` };
-  assert.equal((await server.send("PATCH", "/runs/guarded", { colour: 1 }, listed)).status, 400);
-  assert.equal((await server.send("PATCH", "/runs/guarded", { colour: 1 }, now)).status, 400);
+  assert.equal((await server.send("PATCH", "/runs/guarded", { color: 1 }, listed)).status, 400);
+  assert.equal((await server.send("PATCH", "/runs/guarded", { color: 1 }, now)).status, 400);
   assert.equal((await server.send("PATCH", "/runs/guarded", "{", now)).status, 400);
   assert.equal((await api("/runs/guarded", { method: "DELETE", headers: now })).status, 200);
   assert.equal((await api("/runs/guarded")).status, 404);
@@ -243,9 +243,9 @@ test("a deleted run is gone and its bytes can come again", async () => {
   assert.equal((await server.settled("gone")).status, "done");
 });
 
-test("a run can be analysed anew, with the same figures", async () => {
+test("a run can be analyzed anew, with the same figures", async () => {
   const before_it = await server.get("/runs/rocm-run@1/kernels?limit=all");
-  const reply = await api("/runs/rocm-run@1/reanalyse", { method: "POST" });
+  const reply = await api("/runs/rocm-run@1/reanalyze", { method: "POST" });
   assert.equal(reply.status, 202, reply.text);
   assert.equal((await server.settled("rocm-run@1")).status, "done");
   assert.deepEqual(await server.get("/runs/rocm-run@1/kernels?limit=all"), before_it);

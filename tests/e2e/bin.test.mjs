@@ -30,7 +30,7 @@ const remove = async (run, of = server) => {
 const names_of = ({ items }) => items.map(({ name }) => name).sort();
 
 test("a deleted run is in the bin and nowhere else", async () => {
-  for (const number of [1, 2, 3]) await server.analysed(`seen@${number}`, file({ kernel_us: 20 }));
+  for (const number of [1, 2, 3]) await server.analyzed(`seen@${number}`, file({ kernel_us: 20 }));
   const deleted = await remove("seen@3");
   assert.equal(deleted.name, "seen@3");
   assert.equal(deleted.deleted_by, "local");
@@ -55,7 +55,7 @@ test("a deleted run is in the bin and nowhere else", async () => {
 });
 
 test("a restored run is as it was, with the same id and figures", async () => {
-  const before_it = await server.analysed("back", file({ kernel_us: 33 }));
+  const before_it = await server.analyzed("back", file({ kernel_us: 33 }));
   const kernels = await server.get("/runs/back/kernels");
   const { id } = await remove("back");
   const reply = await call("POST", `/bin/${id}/restore`);
@@ -85,7 +85,7 @@ test("the name of a deleted run is free, and a restore then says what to do", as
 });
 
 test("nothing can be added to a run in the bin by its id", async () => {
-  await server.analysed("closed", file({ names: ["c"] }));
+  await server.analyzed("closed", file({ names: ["c"] }));
   const { id } = await remove("closed");
   const reply = await server.post([...fields({ run: id }), file_part(small_json({}))]);
   assert.equal(reply.status, 400, reply.text);
@@ -94,7 +94,7 @@ test("nothing can be added to a run in the bin by its id", async () => {
 });
 
 test("a run goes for good from the bin alone, and all of it at once", async () => {
-  for (const run of ["gone1", "gone2", "stays"]) await server.analysed(run, file({ names: [run] }));
+  for (const run of ["gone1", "gone2", "stays"]) await server.analyzed(run, file({ names: [run] }));
   assert.equal((await call("DELETE", `/bin/${(await server.get("/runs/stays")).id}`)).status, 404);
   const { id } = await remove("gone1");
   assert.equal((await call("DELETE", `/bin/${id}`)).status, 204);
@@ -113,7 +113,7 @@ test("deletions, restores and what goes for good have entries in the audit log",
     "root", "--scopes", "admin"]);
   const token = /ss_\S+/.exec(out)[0];
   const own = await start_server({ data, token, options: ["--auth", "required"] });
-  await own.analysed("noted", file({}));
+  await own.analyzed("noted", file({}));
   const { id } = await remove("noted", own);
   await call("POST", `/bin/${id}/restore`, own);
   await remove("noted", own);
@@ -127,7 +127,7 @@ test("deletions, restores and what goes for good have entries in the audit log",
 
 test("without a bin a deletion is for good", async () => {
   const own = await start_server({ options: ["--bin-days", "0"] });
-  await own.analysed("r", file({}));
+  await own.analyzed("r", file({}));
   assert.equal((await call("DELETE", "/runs/r", own)).status, 204);
   assert.equal((await own.get("/bin")).runs, 0);
   await own.stop();
@@ -147,7 +147,7 @@ const DAYS = { "nightly@1": 100, "nightly@2": 99, "nightly@3": 50, "nightly@4": 
 async function aged_store() {
   const data = join(temporary("retention"), "data");
   const first = await start_server({ data });
-  for (const name of Object.keys(DAYS)) await first.analysed(name, file({ names: [name] }));
+  for (const name of Object.keys(DAYS)) await first.analyzed(name, file({ names: [name] }));
   assert.equal((await first.send("PUT", "/baselines/main", { run: "pinned" })).status, 200);
   await first.stop();
   for (const [name, days] of Object.entries(DAYS)) await age_run(data, name, days);
@@ -194,7 +194,7 @@ test("what the rules take goes to the bin, by age first, and can be restored", a
 test("what was in the bin for its time goes for good", async () => {
   const data = join(temporary("bin-age"), "data");
   const first = await start_server({ data });
-  for (const run of ["old", "new"]) await first.analysed(run, file({ names: [run] }));
+  for (const run of ["old", "new"]) await first.analyzed(run, file({ names: [run] }));
   const { id } = await remove("old", first);
   await remove("new", first);
   await first.stop();
@@ -209,8 +209,8 @@ test("what was in the bin for its time goes for good", async () => {
 test("where the disk is short the bin gives way", async () => {
   const data = join(temporary("bin-room"), "data");
   const first = await start_server({ data });
-  await first.analysed("r", file({}));
-  await first.analysed("kept", file({ names: ["kept"] }));
+  await first.analyzed("r", file({}));
+  await first.analyzed("kept", file({ names: ["kept"] }));
   await remove("r", first);
   await first.stop();
   const { bavail, bsize } = statfsSync(data); // enough for uploads, but less than a quarter more

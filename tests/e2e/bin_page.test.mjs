@@ -14,7 +14,7 @@ let server;
 let browser;
 
 const make = (name) =>
-  server.analysed(name, [{ data: small_json({ names: [name] }), filename: "rank0.json" }]);
+  server.analyzed(name, [{ data: small_json({ names: [name] }), filename: "rank0.json" }]);
 
 before(async () => {
   server = await start_server();

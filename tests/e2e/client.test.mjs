@@ -195,7 +195,7 @@ def attempt(what):
     except Problem as problem:
         problems.append([problem.status, problem.type, problem.detail, problem.fix, str(problem)])
 attempt(lambda: hub.run("nobody"))
-attempt(lambda: hub.run("fast").kernels(colour="red"))
+attempt(lambda: hub.run("fast").kernels(color="red"))
 attempt(lambda: hub.upload("text", sys.argv[1]))
 attempt(lambda: hub.compare("fast", "nobody"))
 attempt(lambda: hub.gate("fast", "nobody"))
@@ -261,7 +261,7 @@ test("the README's lines for notebooks run as they stand", async () => {
   const blocks = [...section.matchAll(/```(\w+)\n([\s\S]*?)```/g)];
   assert.deepEqual(blocks.map(([, language]) => language).sort(), ["python", "python", "sh"]);
   const job = await generate(small_job("--seed", "3"));
-  await server.analysed("exp41", job.files);
+  await server.analyzed("exp41", job.files);
   await run_shell(`cp ${job.folder}/rank0.json rank0.json; gzip -kf rank0.json
     cp ${job.folder}/rank1.json rank1.json; gzip -kf rank1.json`, { cwd: folder });
   await value_of("", "hub.set_baseline('main', 'exp41')");

@@ -41,7 +41,7 @@ async function upload_pair(name) {
   for (const vendor of ["h100", "mi300x"]) {
     const path = real_file(`${vendor}_${name}`);
     const file = { filename: basename(path), data: readFileSync(path) };
-    const run = await server.analysed(`${vendor}_${name}`, [file]);
+    const run = await server.analyzed(`${vendor}_${name}`, [file]);
     assert.equal(run.status, "done", `${name}: ${run.error}`);
   }
 }
@@ -114,7 +114,7 @@ async function upload_repeats(name, count, first_seed, args) {
   const names = [], truths = [];
   for (let i = 0; i < count; i++) {
     const { files, truth } = await generate([...JOB, "--seed", String(first_seed + i), ...args]);
-    const run = await server.analysed(`${name}-${i}`, files);
+    const run = await server.analyzed(`${name}-${i}`, files);
     assert.equal(run.status, "done", run.error);
     names.push(`${name}-${i}`);
     truths.push(truth);

@@ -22,7 +22,7 @@ async function upload_series(name, percent, more = {}) {
     const seed = `${percent}${number}`;
     const job = await generate(small_job("--ranks", "1", "--stacks", "--seed", seed,
       "--run-noise", "1", "--slow-op", `aten::mm=${percent}`));
-    await server.analysed(`${name}@${number}`, job.files, more);
+    await server.analyzed(`${name}@${number}`, job.files, more);
   }));
 }
 
@@ -32,10 +32,10 @@ before(async () => {
   await upload_series("slow", 110);
   const wide = await generate(small_job("--ranks", "4", "--memory", "--straggler", "2=140"));
   const rocm = await generate(small_job("--flavour", "rocm", "--memory", "--strategy", "fsdp"));
-  await server.analysed("wide", wide.files);
-  await server.analysed("rocm", rocm.files);
+  await server.analyzed("wide", wide.files);
+  await server.analyzed("rocm", rocm.files);
   for (let i = 0; i < 8; i++) {
-    await server.analysed(`tiny-${i}`, [{ filename: "rank0.json",
+    await server.analyzed(`tiny-${i}`, [{ filename: "rank0.json",
       data: small_json({ names: ["=1+1", `kernel_${i}`] }) }]);
   }
   await server.send("POST", "/runs", { name: "empty" });
@@ -96,7 +96,7 @@ test("keys are what they are elsewhere: ids, project/name, series~latest, baseli
 });
 
 test("a run whose name has a comma is found by its name", async () => {
-  await server.analysed("tiny-0,tiny-1", [{ filename: "rank0.json", data: small_json() }]);
+  await server.analyzed("tiny-0,tiny-1", [{ filename: "rank0.json", data: small_json() }]);
   const { base } = await server.get("/compare?base=tiny-0,tiny-1&cand=tiny-2");
   assert.deepEqual(names(base), ["tiny-0,tiny-1"]);
 });
@@ -146,7 +146,7 @@ const REFUSED = [
   ["base=main@1&cand=slow@1&relevant_share=-1", 400, /relevant_share=-1/],
   ["base=main@1&cand=slow@1&only=2", 400, /only=2, expected a number from 1 to 1/],
   ["base=main@1&cand=slow@1&sort=nome", 400, /nome/],
-  ["base=main@1&cand=slow@1&colour=red", 400, /'colour'/],
+  ["base=main@1&cand=slow@1&color=red", 400, /'color'/],
 ];
 
 for (const [query, status, detail] of REFUSED) {
@@ -160,9 +160,9 @@ for (const [query, status, detail] of REFUSED) {
   });
 }
 
-test("an unanalysed run is told apart by its word, with what to do", async () => {
+test("an unanalyzed run is told apart by its word, with what to do", async () => {
   const { json } = await api("/compare?base=main@1&cand=empty");
-  assert.match(json.type, /problem\/not-analysed$/);
+  assert.match(json.type, /problem\/not-analyzed$/);
   assert.match(json.fix, /wait until/);
 });
 
@@ -296,7 +296,7 @@ test("what people say of a run wins over what its trace says, and is marked so",
 test("eight earlier runs of the base's series tell the noise of a single run", async () => {
   for (let i = 1; i <= 10; i++) {
     const job = await generate(small_job("--ranks", "1", "--seed", `${i}`, "--run-noise", "1"));
-    await server.analysed(`nightly@${i}`, job.files);
+    await server.analyzed(`nightly@${i}`, job.files);
   }
   const { candidates: [{ summary }] } = await server.get(
     "/compare?base=nightly@10&cand=slow@1");
@@ -304,7 +304,7 @@ test("eight earlier runs of the base's series tell the noise of a single run", a
   assert.ok(summary.threshold_share > 0 && summary.threshold_share < 0.1, summary.threshold_share);
   assert.notEqual(summary.verdict, "noise unknown");
   const wider = await generate(small_job("--ranks", "2"));
-  await server.analysed("nightly@11", wider.files);
+  await server.analyzed("nightly@11", wider.files);
   const other = await server.get("/compare?base=nightly@11&cand=slow@1");
   assert.equal(other.candidates[0].summary.threshold_share, null, "other ranks are no history");
   const early = await server.get("/compare?base=nightly@5&cand=slow@1");

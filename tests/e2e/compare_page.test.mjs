@@ -20,7 +20,7 @@ const ids = {};
 
 async function fill(name, args, more) {
   const { files } = await generate(small_job(...args));
-  ids[name] = (await server.analysed(name, files, more)).id;
+  ids[name] = (await server.analyzed(name, files, more)).id;
 }
 
 /** Repeats of a job and of the same job with slower products, plus two single runs. */
@@ -290,7 +290,7 @@ const skip = have_real_traces() ? false : skipped("real traces: ../shared/traces
 test("pairs of two vendors compare without a fault, matched and with named work", { skip },
   async () => {
     for (const pair of ["qwen1.5", "bert_small", "vit_detection"]) {
-      const upload = async (name) => (await server.analysed(name, [{ filename: `${name}.json.gz`,
+      const upload = async (name) => (await server.analyzed(name, [{ filename: `${name}.json.gz`,
         data: readFileSync(real_file(name)) }])).id;
       const query = `base=${await upload(`mi300x_${pair}`)}&cand=${await upload(`h100_${pair}`)}`;
       await on_page({}, async (page) => {

@@ -18,7 +18,7 @@ let server;
 before(async () => (server = await start_server()));
 after(() => server?.stop());
 
-async function analyse(data) {
+async function analyze(data) {
   const path = join(folder, "rank0.json");
   writeFileSync(path, data);
   const out = await run_program(stepscope_bin(), ["analyze", "--format", "json", path]);
@@ -58,7 +58,7 @@ for (const [flavour, expected] of [
 
   test(`counters of ${flavour} are what the events say, by sample and by step`, async () => {
     const { files, truth } = await generate([...job, "--counters"]);
-    const tables = await analyse(files[0].data);
+    const tables = await analyze(files[0].data);
     const stream = tables.counter_series && truth.ranks[0].events
       .reduce((count, { stream }) => count.set(stream, (count.get(stream) ?? 0) + 1), new Map());
     const [compute] = [...stream].sort((a, b) => b[1] - a[1])[0];
@@ -91,19 +91,19 @@ for (const [flavour, expected] of [
 
   test(`the twin of ${flavour} without counters has all other figures alike`, async () => {
     const [counted, twin] = await Promise.all([[...job, "--counters"], job].map(generate));
-    const tables = await analyse(counted.files[0].data), bare = await analyse(twin.files[0].data);
+    const tables = await analyze(counted.files[0].data), bare = await analyze(twin.files[0].data);
     for (const name of ["counters", "counter_steps", "counter_series"]) {
       assert.equal(bare[name], undefined, name);
       delete tables[name];
     }
-    for (const name of ["steps", "kernels", "operators", "idle_causes", "findings", "quality"])
+    for (const name of ["steps", "kernels", "operators", "idle_causes", "findings", "trust"])
       assert.deepEqual(tables[name], bare[name], name);
   });
 }
 
 test("the tables of counters are answered as described", async () => {
   const { files } = await generate(["--ranks", "1", "--steps", "5", "--layers", "2", "--counters"]);
-  await server.analysed("counted", files);
+  await server.analyzed("counted", files);
   for (const table of ["counters", "counter_steps", "counter_series"]) {
     const path = `/api/v1/runs/counted/${table}`;
     const reply = await server.request(path);
@@ -117,7 +117,7 @@ test("the page of memory shows counters where there are any, without barriers", 
   const browser = await launch();
   try {
     const { files } = await generate(["--ranks", "1", "--steps", "5", "--layers", "2"]);
-    await server.analysed("uncounted", files);
+    await server.analyzed("uncounted", files);
     await on_clean_page(browser, server.base, {}, async (page) => {
       await visit(page, "/runs/counted/memory");
       await page.getByRole("heading", { name: "Counters" }).waitFor();

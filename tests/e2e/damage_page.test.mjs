@@ -31,8 +31,8 @@ async function rot(run) {
 before(async () => {
   browser = await launch();
   server = await start_server({ data });
-  await server.analysed("rotten", [part(31)]);
-  await server.analysed("sound", [part(32)]);
+  await server.analyzed("rotten", [part(31)]);
+  await server.analyzed("sound", [part(32)]);
 });
 after(async () => {
   await browser?.close();

@@ -78,7 +78,7 @@ for (const which of /** @type {const} */ (["nginx", "caddy"])) {
       assert.match(reply.head, /^content-security-policy: default-src 'none'/im);
     });
 
-    test("a file goes through and is analysed", async () => {
+    test("a file goes through and is analyzed", async () => {
       const file = join(place.folder, "rank0.json");
       writeFileSync(file, small_json());
       const reply = await curl(place, "/upload?wait=60", ...bearer(place.token),

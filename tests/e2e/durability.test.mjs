@@ -62,7 +62,7 @@ test(`after ${ROUNDS} kills at random moments every acknowledged upload is there
     for (let round = 0; round < ROUNDS; round++) {
       const server = await start_server({ data });
       if (!expected) {
-        await server.analysed("expected", job.files);
+        await server.analyzed("expected", job.files);
         expected = await figures(server, "expected");
       }
       const uploads = upload_until_killed(server, round);
@@ -111,7 +111,7 @@ test("an upload that was cut off by the kill leaves no file after the restart", 
 test("results of an older analysis are made anew at the next start", async () => {
   const data = join(temporary("stale"), "data");
   const first = await start_server({ data });
-  await first.analysed("stale", job.files);
+  await first.analyzed("stale", job.files);
   const expected = await figures(first, "stale");
   const { revision: _, ...before_it } = await first.get("/runs/stale");
   await first.stop();
@@ -126,10 +126,10 @@ test("results of an older analysis are made anew at the next start", async () =>
   await second.stop();
 });
 
-test("what was analysed is served unchanged after an orderly stop", async () => {
+test("what was analyzed is served unchanged after an orderly stop", async () => {
   const data = join(temporary("orderly"), "data");
   const first = await start_server({ data });
-  await first.analysed("kept", job.files, { tag: "a=b", note: "still here" });
+  await first.analyzed("kept", job.files, { tag: "a=b", note: "still here" });
   const expected = [await figures(first, "kept"), (await first.get("/runs/kept")).tags];
   await first.stop();
   const second = await start_server({ data });
@@ -157,7 +157,7 @@ test("two services cannot share a data directory, and a taken port is said clear
   await assert.rejects(start_server({ data }), /directory|lock|another/);
   const twin = start_server({ options: ["--listen", `127.0.0.1:${first.port}`] });
   await assert.rejects(twin, /port|in use|taken|listen/i);
-  await first.analysed("fine", [{ filename: "a.json", data: small_json() }]);
+  await first.analyzed("fine", [{ filename: "a.json", data: small_json() }]);
   await first.stop();
 });
 

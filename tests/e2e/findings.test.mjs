@@ -108,8 +108,8 @@ const SIZES = {
   rocm: { part: "100G", full: "183G", spare: "60G" },
 };
 
-/** Generates a job of one or more ranks and analyses it: its first rank, and the run. */
-async function analyse(flavour, args) {
+/** Generates a job of one or more ranks and analyzes it: its first rank, and the run. */
+async function analyze(flavour, args) {
   const folder = temporary("findings");
   const sized = args.map((arg) => SIZES[flavour][arg] ?? arg);
   await run_program(tracegen_bin(), ["--flavour", flavour, ...sized, "--out", folder]);
@@ -189,7 +189,7 @@ const numbers_of = (list) => list.split(",").flatMap((part) => {
 
 async function assert_found(flavour, strategy, { name, args, rule, others = {}, ...planted }) {
   const { steps: count = 7, true_ns = nothing, also = [] } = planted;
-  const result = await analyse(flavour, ["--strategy", strategy, "--layers", "4", "--seed", "12",
+  const result = await analyze(flavour, ["--strategy", strategy, "--layers", "4", "--seed", "12",
     "--steps", String(count), ...args]);
   const found = findings_of(result), steps = steady_of(result);
   // An overrunning event is cut at the next one, which is not where it truly ended.
@@ -230,7 +230,7 @@ describe("what is planted together", { concurrency: 2 }, () => {
     "idle_allocator", "idle_host_compute"].includes(name));
   for (const flavour of ["cuda", "rocm"]) {
     test(`is found one by one, each at its own cost, in a ${flavour} job`, async () => {
-      const result = await analyse(flavour, ["--layers", "4", "--steps", "7",
+      const result = await analyze(flavour, ["--layers", "4", "--steps", "7",
         ...together.flatMap(({ args }) => args)]);
       const found = findings_of(result), steps = steady_of(result);
       assert_shared_out(result);
@@ -254,7 +254,7 @@ describe("unequal ranks cost what their finding says", { concurrency: 2 }, () =>
     ["1=140", "straggler", "slow_rank_kernels"]]) {
     for (const flavour of ["cuda", "rocm"]) {
       test(`--straggler ${straggler} in a ${flavour} job is ${rule} at its own cost`, async () => {
-        const { run } = await analyse(flavour, ["--ranks", "4", "--straggler", straggler]);
+        const { run } = await analyze(flavour, ["--ranks", "4", "--straggler", straggler]);
         const found = findings_of({ trace: run });
         assert.deepEqual(found.map((finding) => finding.rule), [rule, ...why]);
         assert.ok(found[0].cost_ns > 0);
@@ -284,7 +284,7 @@ describe("a clean job has no findings", { concurrency: 2 }, () => {
     for (const strategy of ["ddp", "fsdp"]) {
       for (const job of jobs) {
         test(`${flavour} ${strategy} ${job.join(" ")}`, async () => {
-          const result = await analyse(flavour, ["--strategy", strategy, ...job]);
+          const result = await analyze(flavour, ["--strategy", strategy, ...job]);
           assert_truth(result);
           for (const part of [result.run, ...result.traces]) {
             assert.deepEqual(findings_of({ trace: part }).map(({ rule }) => rule), []);

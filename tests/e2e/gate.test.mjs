@@ -34,7 +34,7 @@ before(async () => {
     const jobs = await Promise.all(REPEATS.map((number) => job_of(first + number, percent)));
     folders[series] = jobs.map(({ folder }) => folder);
     for (const number of REPEATS)
-      await server.analysed(`${series}@${number}`, jobs[number - 1].files);
+      await server.analyzed(`${series}@${number}`, jobs[number - 1].files);
   }
   await server.send("POST", "/runs", { name: "empty" });
 });
@@ -190,7 +190,7 @@ test("the README's lines for a job gate a change as they stand", async () => {
 });
 
 test("a candidate without steps passes no gate, whatever is tried", async () => {
-  await server.analysed("stepless@1", [{ filename: "rank0.json",
+  await server.analyzed("stepless@1", [{ filename: "rank0.json",
     data: Buffer.from('{"traceEvents":[{"ph":"X","name":"a","cat":"cpu_op","ts":1,"dur":1,' +
       '"pid":1,"tid":1}]}') }]);
   for (const query of ["base=main@1&cand=stepless@*", "base=stepless@1&cand=main@1",

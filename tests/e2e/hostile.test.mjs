@@ -85,7 +85,7 @@ test("a damaged compressed file is told to be damaged, its run and the service l
   const { run } = await upload("damaged", whole);
   const { status, error } = run.traces[0];
   if (status === "failed") assert.match(error, /damaged|corrupt|checksum/);
-  else assert.ok(["warning", "error"].includes(run.worst_quality), run.worst_quality);
+  else assert.ok(["warning", "error"].includes(run.trust_severity), run.trust_severity);
   await server.alive();
 });
 
@@ -101,7 +101,7 @@ test("a trace cut anywhere gives what was complete and says so", async () => {
     const at = Math.floor(data.length * (0.3 + 0.69 * random()));
     const { run } = await upload(`cut-${i}`, data.subarray(0, at));
     assert.equal(run.status, "done", `${at}: ${run.error}`);
-    const { items } = await server.get(`/runs/cut-${i}/quality?limit=all`);
+    const { items } = await server.get(`/runs/cut-${i}/trust?limit=all`);
     const told = items.filter(({ severity }) => severity !== "info");
     assert.ok(told.length > 0, `cut at byte ${at} of ${data.length}, nothing was said`);
   }
@@ -118,7 +118,7 @@ test("a compressed file cut anywhere gives what was complete and says so", async
     assert.ok(["done", "failed"].includes(run.status), what);
     const { error } = run.traces[0];
     if (run.status === "failed") assert.match(error, /cut|end|incomplete|trunc/i, what);
-    else assert.notEqual((await server.get(`/runs/cut-${name}`)).worst_quality, null);
+    else assert.notEqual((await server.get(`/runs/cut-${name}`)).trust_severity, null);
   }
 });
 
@@ -182,8 +182,8 @@ test("names that are not UTF-8 are repaired and counted", async () => {
   const { items } = await server.get("/runs/latin/kernels");
   assert.equal(items.length, 1);
   assert.equal(items[0].calls, 4);
-  const quality = await server.get("/runs/latin/quality?limit=all");
-  assert.match(JSON.stringify(quality.items), /utf|text|byte/i);
+  const trust = await server.get("/runs/latin/trust?limit=all");
+  assert.match(JSON.stringify(trust.items), /utf|text|byte/i);
 });
 
 test("extreme numbers, types and nesting in a trace cannot hurt", async () => {
@@ -211,11 +211,11 @@ test("a job over its memory budget fails with a clear limit error, the service l
   const small = await start_server({ options: ["--job-memory", "2M"] });
   try {
     const big = await generate(["--ranks", "1", "--size", "40M", "--format", "zst"]);
-    const run = await small.analysed("too-big", big.files);
+    const run = await small.analyzed("too-big", big.files);
     assert.equal(run.status, "failed");
     assert.match(run.traces[0].error, /memory|budget|limit/);
     await small.alive();
-    const fine = await small.analysed("fits", [{ filename: "a.json", data: small_json() }]);
+    const fine = await small.analyzed("fits", [{ filename: "a.json", data: small_json() }]);
     assert.equal(fine.status, "done", fine.error);
   } finally {
     await small.stop();
@@ -287,6 +287,6 @@ test("after all this nothing was lost and nothing runs", async () => {
   const { items } = await server.get("/runs?limit=all");
   assert.ok(items.length > 10);
   assert.deepEqual(items.filter(({ status }) => ["running", "pending"].includes(status)), []);
-  const good = await server.analysed("afterwards", job.files);
+  const good = await server.analyzed("afterwards", job.files);
   assert.equal(good.status, "done");
 });

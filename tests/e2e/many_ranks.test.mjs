@@ -21,7 +21,7 @@ const ids = {};
 
 async function fill(name, args, choose = (files) => files) {
   const { files } = await generate(small_job(...args));
-  ids[name] = (await server.analysed(name, choose(files))).id;
+  ids[name] = (await server.analyzed(name, choose(files))).id;
 }
 
 before(async () => {
@@ -33,7 +33,7 @@ before(async () => {
   if (!have_real_traces()) return;
   const pair = ["pair_rank0", "pair_rank1"].map((one) =>
     ({ data: readFileSync(real_file(one)), filename: `${one}.json.gz` }));
-  ids.pair = (await server.analysed("pair", pair)).id;
+  ids.pair = (await server.analyzed("pair", pair)).id;
 });
 after(async () => {
   await browser?.close();
@@ -268,7 +268,7 @@ test("groups with long names fit a narrow screen", async () => {
   const { files } = await generate(["mesh", "--tp", "2", "--dp", "2", "--steps", "3"]);
   const renamed = files.map(({ data, filename }) => ({ filename, data: Buffer.from(data.toString()
     .replace(/("Process Group Name": ?")/g, `$1${"a_group_of_many_ranks_".repeat(6)}`)) }));
-  ids.names = (await server.analysed("names", renamed)).id;
+  ids.names = (await server.analyzed("names", renamed)).id;
   await on_page({ viewport: NARROW }, async (page) => {
     await visit(page, url("names", "collectives"));
     await page.locator("label.pick", { hasText: "Process group" }).waitFor();

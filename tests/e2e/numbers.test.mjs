@@ -36,7 +36,7 @@ before(async () => {
   for (const [name, args] of Object.entries(JOBS)) {
     const { truth, files } = await generate(args);
     truths[name] = truth;
-    const run = await server.analysed(name, files);
+    const run = await server.analyzed(name, files);
     assert.equal(run.status, "done", `${name}: ${run.error}`);
   }
 });
@@ -145,8 +145,8 @@ test("swapping the two sides of a comparison turns the sign of every bar", async
 test("a slowed category shows in its bar and nowhere else among the compute bars", async () => {
   const clean = await generate(small_job("--noise", "0", "--ranks", "1"));
   const slow = await generate(small_job("--noise", "0", "--ranks", "1", "--slow", "gemm=200"));
-  await server.analysed("plain", clean.files);
-  await server.analysed("slow-gemm", slow.files);
+  await server.analyzed("plain", clean.files);
+  await server.analyzed("slow-gemm", slow.files);
   const { items } = await server.get(
     "/compare/waterfall?base=plain&cand=slow-gemm&level=bar&limit=all");
   const delta = (bar) => items.find((row) => row.bar === bar).delta_ns;
@@ -215,7 +215,7 @@ test("the three vendor pairs go through the service with their reference numbers
     for (const name of pair_names.flatMap((one) => [`h100_${one}`, `mi300x_${one}`])) {
       const path = real_file(name);
       const file = { filename: basename(path), data: readFileSync(path) };
-      const run = await server.analysed(name, [file]);
+      const run = await server.analyzed(name, [file]);
       assert.equal(run.status, "done", `${name}: ${run.error}`);
       const expected = real_reference(name);
       const rank = run.traces[0].rank;

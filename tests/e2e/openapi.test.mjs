@@ -28,7 +28,7 @@ before(async () => {
   const reply = await server.post([...fields({ run: "a" }),
     ...job.files.map(({ data, filename }) => file_part(data, filename))]);
   const slow = await generate(small_job(...RICH, "--slow", "120"));
-  await server.analysed("b", slow.files);
+  await server.analyzed("b", slow.files);
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
   const archive = tar([{ name: "train.log", data: "hello\n" }]);
@@ -171,8 +171,8 @@ test("writes are answered as described, also when they are refused", async () =>
       headers: { "Content-Type": "application/json" } }));
   check("DELETE", "/api/v1/runs/{run}/dismissals/{finding}", 404, await server.request(
     "/api/v1/runs/u/dismissals/none", { method: "DELETE" }));
-  check("POST", "/api/v1/runs/{run}/reanalyse", 202,
-    await server.request("/api/v1/runs/u/reanalyse", { method: "POST" }));
+  check("POST", "/api/v1/runs/{run}/reanalyze", 202,
+    await server.request("/api/v1/runs/u/reanalyze", { method: "POST" }));
   check("POST", "/api/v1/runs/{run}/cancel", 200,
     await server.request("/api/v1/runs/u/cancel", { method: "POST" }));
   assert.deepEqual(faults, []);

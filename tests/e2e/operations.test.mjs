@@ -59,7 +59,7 @@ function lines_of(from, id) {
 
 test("metrics tell of uploads, jobs, requests, sizes and the process", async () => {
   const before_upload = await metrics();
-  await server.analysed("counted", [{ filename: "a.json", data: small_json() }]);
+  await server.analyzed("counted", [{ filename: "a.json", data: small_json() }]);
   const found = await metrics();
   const grown = (name) => found.get(name) - before_upload.get(name);
   assert.equal(grown("stepscope_uploads_total"), 1);
@@ -195,7 +195,7 @@ test("the log's lines are JSON where that was asked for", async () => {
   assert.equal(rest.message, "request");
   assert.equal(rest.status, 200);
   assert.equal(rest.path, "/api/v1/runs");
-  await json.analysed("read", [{ filename: "a.json", data: small_json() }]);
+  await json.analyzed("read", [{ filename: "a.json", data: small_json() }]);
   await json.post([...fields({ run: "not" }), file_part('{"traceEvents": []}')]);
   await json.settled("not");
   const lines = json.log.split("\n").filter(Boolean);
@@ -236,7 +236,7 @@ test("a proxy where nobody is asked who they are is warned of, once", async () =
 
 test("a download can be resumed where it broke off", async () => {
   const data = small_json({ names: ["resumed"] });
-  await server.analysed("resumed", [{ filename: "rank0.json", data }]);
+  await server.analyzed("resumed", [{ filename: "rank0.json", data }]);
   const path = "/api/v1/runs/resumed/ranks/0/trace";
   const whole = await server.request(path);
   assert.equal(whole.headers["accept-ranges"], "bytes");

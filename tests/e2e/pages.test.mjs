@@ -25,18 +25,18 @@ const ids = {};
 
 async function fill(name, args, more) {
   const { files } = await generate(small_job(...args));
-  ids[name] = (await server.analysed(name, files, more)).id;
+  ids[name] = (await server.analyzed(name, files, more)).id;
 }
 
 async function fill_odd_runs() {
   const files = (data, filename = "rank0.json") => [{ data, filename }];
-  ids.hostile = (await server.analysed(HOSTILE.slice(0, 60),
+  ids.hostile = (await server.analyzed(HOSTILE.slice(0, 60),
     files(small_json({ names: [HOSTILE, "kernel_plain"] }), HOSTILE.replaceAll('"', "'")),
     { tag: `bold=${HOSTILE}`, note: HOSTILE })).id;
-  ids.turned = (await server.analysed(TURNED,
+  ids.turned = (await server.analyzed(TURNED,
     files(small_json({ names: [TURNED, `${TURNED} 2`] }), `${TURNED}.json`),
     { project: TURNED, tag: `t=${TURNED}`, note: TURNED, meta: `m=${TURNED}` })).id;
-  ids.long = (await server.analysed(LONG,
+  ids.long = (await server.analyzed(LONG,
     files(small_json({ names: [LONG, LONG.repeat(8)] }), `${LONG}.json`),
     { project: LONG, tag: `t=${LONG}`, note: LONG, meta: `m=${LONG}` })).id;
   const bad = await server.post([...fields({ run: "bad" }), file_part('{"answer": 42}')]);
@@ -351,11 +351,11 @@ test("the theme button and the help dialog work and the theme is kept", async ()
   });
 });
 
-test("a run that is being analysed appears by itself when it is done", async () => {
+test("a run that is being analyzed appears by itself when it is done", async () => {
   await on_page({}, async (page) => {
     await visit(page, "/");
     const { files } = await generate(small_job("--seed", "21"));
-    const arrived = server.analysed("arrives", files);
+    const arrived = server.analyzed("arrives", files);
     await page.getByRole("link", { name: "arrives", exact: true }).waitFor();
     await arrived;
     const row = page.locator("tr", { hasText: "arrives" });
@@ -370,7 +370,7 @@ test("real traces of two vendors are shown and compared without a fault", { skip
   const runs = [];
   for (const name of names) {
     const file = { filename: `${name}.json.gz`, data: readFileSync(real_file(name)) };
-    runs.push((await server.analysed(name, [file])).id);
+    runs.push((await server.analyzed(name, [file])).id);
   }
   await on_page({}, async (page) => {
     for (const path of ["/", ...runs.flatMap(run_pages), ...runs.slice(1).map((id) =>

@@ -144,7 +144,7 @@ describe("clocks that drift or jump are straightened, and the trust report says 
         assert.equal(count, jump ? 1 : 0, `rank ${rank}`);
         if (jump) assert.ok(Math.abs(jump_ns - jump) <= 5000, `rank ${rank}: ${jump_ns} ns`);
       }
-      const told = job.found.quality?.filter(({ item }) => /^clock_/.test(item)) ?? [];
+      const told = job.found.trust?.filter(({ item }) => /^clock_/.test(item)) ?? [];
       const expected = [...(Object.keys(jumps).length ? ["clock_jump"] : []),
         ...(Object.keys(drifts).length ? ["clock_drift"] : [])];
       assert.deepEqual(told.map(({ item }) => item), expected);
@@ -232,9 +232,9 @@ describe("nothing is judged across two jobs in one run", () => {
       const { found } = await meshes_as_one([[0, 3, first], [4, 6, second]]);
       assert.equal(found.findings[0].rule, "several_jobs");
       assert.equal(found.findings[0].severity, "high");
-      assert.equal(found.quality[0].item, "several_jobs");
-      assert.equal(found.quality[0].severity, "error");
-      assert.match(found.quality[0].detail, new RegExp(`${sign}.*: 4-6$`));
+      assert.equal(found.trust[0].item, "several_jobs");
+      assert.equal(found.trust[0].severity, "error");
+      assert.match(found.trust[0].detail, new RegExp(`${sign}.*: 4-6$`));
       assert.deepEqual(rules_of({ found }).filter((rule) =>
         ["straggler", "exposed_wait", "imbalance", "slow_rank_kernels", "slow_link"]
           .includes(rule)), []);
@@ -271,7 +271,7 @@ describe("what is missing is survived, and the rest is right", () => {
       const job = await mesh(args);
       assert_found(job);
       const lost = job.truth.missing_rank;
-      const told = job.found.quality.filter(({ item }) => item === "missing_ranks");
+      const told = job.found.trust.filter(({ item }) => item === "missing_ranks");
       assert.equal(told.length, lost === null ? 0 : 1);
       if (lost !== null) assert.match(told[0].detail, new RegExp(`: ${lost}$`));
       assert.ok(!rules_of(job).includes("straggler"));

@@ -18,23 +18,23 @@ before(async () => {
   server = await start_server();
   job = await generate(["--ranks", String(RANKS), "--steps", "5", "--layers", "4",
     "--straggler", `${LATE}=130`]);
-  await server.analysed("many", job.files.filter((_, rank) => rank !== LATE));
+  await server.analyzed("many", job.files.filter((_, rank) => rank !== LATE));
   partial = { run: await server.get("/runs/many"), ranks: await rows("ranks"),
-    quality: await rows("quality", "&item=missing_ranks") };
-  await server.analysed("many", [job.files[LATE]]);
+    trust: await rows("trust", "&item=missing_ranks") };
+  await server.analyzed("many", [job.files[LATE]]);
   whole = await server.get("/runs/many");
 });
 after(() => server?.stop());
 
 test("a rank that is missing is named, and the others are joined without it", () => {
   assert.deepEqual(partial.ranks.map(({ rank }) => rank), [0, 1, 3]);
-  assert.equal(partial.quality.length, 1);
-  assert.match(partial.quality[0].detail, /: 2$/);
+  assert.equal(partial.trust.length, 1);
+  assert.match(partial.trust[0].detail, /: 2$/);
 });
 
-test("a rank that comes later is joined, and no other is analysed again", async () => {
+test("a rank that comes later is joined, and no other is analyzed again", async () => {
   assert.equal((await rows("ranks")).length, RANKS);
-  assert.deepEqual(await rows("quality", "&item=missing_ranks"), []);
+  assert.deepEqual(await rows("trust", "&item=missing_ranks"), []);
   const { length } = partial.run.traces;
   assert.equal(length, RANKS - 1);
   const known = new Map(whole.traces.map((trace) => [trace.rank, trace]));

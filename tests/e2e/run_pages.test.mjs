@@ -36,16 +36,16 @@ before(async () => {
   server = await start_server();
   browser = await launch();
   const rich = await generate(small_job("--stacks", "--memory", "--checkpoint", "--steps", "8"));
-  ids.rich = (await server.analysed("rich", rich.files)).id;
-  ids.hostile = (await server.analysed("hostile", [hostile_trace()])).id;
+  ids.rich = (await server.analyzed("rich", rich.files)).id;
+  ids.hostile = (await server.analyzed("hostile", [hostile_trace()])).id;
   const bare = small_trace({ names: ["nobody_knows_this"] });
   bare.traceEvents = bare.traceEvents.filter(({ cat }) => cat !== "cpu_op");
-  ids.bare = (await server.analysed("bare",
+  ids.bare = (await server.analyzed("bare",
     [{ data: Buffer.from(JSON.stringify(bare)), filename: "rank0.json" }])).id;
   const half = await generate(small_job());
   const cut = { ...half.files[0], data: before_device_work(half.files[0].data) };
-  ids.cut = (await server.analysed("cut", [cut])).id;
-  ids.half = (await server.analysed("half", [cut, half.files[1]])).id;
+  ids.cut = (await server.analyzed("cut", [cut])).id;
+  ids.half = (await server.analyzed("half", [cut, half.files[1]])).id;
 });
 after(async () => {
   await browser?.close();
@@ -287,7 +287,7 @@ test("a run of one rank holds it against no other, and keeps each sign with its 
 
 test("a run of which a file could not be read says so above its figures", () =>
   on_page({}, async (page) => {
-    const { id } = await server.analysed("unread", [hostile_trace(),
+    const { id } = await server.analyzed("unread", [hostile_trace(),
       { data: Buffer.from('{"traceEvents": 5}'), filename: "rank1.json" }]);
     await visit(page, `/runs/${id}`);
     const notice = page.locator(".notice", { hasText: "Some files of this run could not be read" });

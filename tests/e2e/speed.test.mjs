@@ -22,7 +22,7 @@ before(async () => {
   browser = await launch();
   const names = Array.from({ length: MANY }, (_, i) => `kernel_${String(i * 7919 % MANY)}`);
   const data = small_json({ names, steps: 1, kernel_us: 3 });
-  run = (await server.analysed("many-kernels", [{ data, filename: "rank0.json" }])).id;
+  run = (await server.analyzed("many-kernels", [{ data, filename: "rank0.json" }])).id;
 });
 after(async () => {
   await browser?.close();

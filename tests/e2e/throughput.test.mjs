@@ -18,7 +18,7 @@ before(async () => {
   writeFileSync(peaks, `${HEADER}H100\t-\t-\t-\t-\t77\t77\t77\t77\t77\t1.5\tours\n`);
   server = await start_server({ options: ["--peaks", peaks] });
   files = (await generate(small_job("--seed", "11"))).files;
-  await server.analysed("paced", files);
+  await server.analyzed("paced", files);
 });
 after(() => server?.stop());
 
@@ -80,7 +80,7 @@ test("GPUs are those of the job, also of ranks without a trace", async () => {
 });
 
 test("peaks of the user's file decide the roofline", async () => {
-  const { items } = await server.get("/runs/paced/work?limit=all");
+  const { items } = await server.get("/runs/paced/roofline?limit=all");
   const modelled = items.filter(({ flops }) => flops !== null);
   assert.ok(modelled.length > 0);
   for (const row of modelled) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline in a real browser: wheel, drag, selection, keyboard only, links that open the same
-// picture, a rank's neighbours, few requests.
+// picture, a rank's neighbors, few requests.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";
@@ -16,7 +16,7 @@ before(async () => {
   server = await start_server();
   browser = await launch();
   const { files } = await generate(small_job("--stacks"));
-  run = (await server.analysed("lanes", files)).id;
+  run = (await server.analyzed("lanes", files)).id;
 });
 after(async () => {
   await browser?.close();

@@ -14,7 +14,7 @@ let server;
 before(async () => {
   server = await start_server();
   const { files } = await generate(small_job());
-  await server.analysed("t", files);
+  await server.analyzed("t", files);
 });
 after(() => server?.stop());
 
@@ -64,7 +64,7 @@ function many_streams(count) {
 }
 
 test("of too many lanes those with the most events come, and the others are counted", async () => {
-  await server.analysed("many", [many_streams(700)]);
+  await server.analyzed("many", [many_streams(700)]);
   const reply = await server.request("/api/v1/runs/many/timeline?lanes=device");
   assert.deepEqual(reply_faults("GET", ROUTE, reply), []);
   const { lanes, lanes_left_out, slices } = reply.json;
@@ -102,7 +102,7 @@ const operator = (name, ts, dur) => ({ ph: "X", cat: "cpu_op", name, pid: 1, tid
 test("steps lie where their kernels are, also behind an event of another time", async () => {
   const kernels = [kernel("k", 2000, 10), kernel("k", 2100, 10)];
   for (const [run, odd] of [["back", kernel("odd", 5, -3)], ["far", kernel("odd", -8e9, 3)]]) {
-    await server.analysed(run, events_of([odd, ...kernels, operator("o", 1, 5)]));
+    await server.analyzed(run, events_of([odd, ...kernels, operator("o", 1, 5)]));
     const { slices, names, steps } = await server.get(`/runs/${run}/timeline?px=8192`);
     const begins = slices.begin_ns.filter((_, i) => names[slices.name[i]] === "k");
     assert.equal(steps.length, 1);
@@ -111,7 +111,7 @@ test("steps lie where their kernels are, also behind an event of another time", 
 });
 
 test("an event of no duration in the last instant belongs to the whole trace", async () => {
-  await server.analysed("last", events_of([operator("o", 1, 5), operator("last", 9, 0)]));
+  await server.analyzed("last", events_of([operator("o", 1, 5), operator("last", 9, 0)]));
   for (const query of ["", "?to_ns=8000"]) {
     const { slices, names, end_ns } = await server.get(`/runs/last/timeline${query}`);
     assert.equal(end_ns, 8000);
@@ -122,7 +122,7 @@ test("an event of no duration in the last instant belongs to the whole trace", a
 test("threads that the file does not name are called so, hostile names stay text", async () => {
   const name = "</script>\"\\\u0000\u2028,]";
   const nowhere = { ...operator(name, 1, 5), tid: undefined };
-  await server.analysed("odd", events_of([nowhere]));
+  await server.analyzed("odd", events_of([nowhere]));
   const { lanes, names } = await server.get("/runs/odd/timeline");
   assert.equal(lanes[0].name, "thread ?");
   assert.equal(lanes[0].thread, "?");
@@ -140,7 +140,7 @@ function* damaged(bytes) {
 
 test("a damaged trace file is told from a wrong request and made anew on demand", async () => {
   const run = "damaged";
-  await server.analysed(run, events_of([kernel("k", 1, 5), operator("o", 1, 5)]));
+  await server.analyzed(run, events_of([kernel("k", 1, 5), operator("o", 1, 5)]));
   const [{ id }] = (await server.get(`/runs/${run}`)).traces;
   const path = join(server.data, "traces", id.slice(2, 4), `${id}.sst`);
   const whole = readFileSync(path);
@@ -152,10 +152,10 @@ test("a damaged trace file is told from a wrong request and made anew on demand"
     if (status === 200) continue;
     refused++;
     assert.equal(status, 404);
-    assert.match(json.fix, /reanalyse/);
+    assert.match(json.fix, /reanalyze/);
   }
   assert.ok(refused > 20);
-  await server.send("POST", `/runs/${run}/reanalyse`, {});
+  await server.send("POST", `/runs/${run}/reanalyze`, {});
   await server.settled(run);
   assert.deepEqual((await server.request(`/api/v1/runs/${run}/timeline`)).json, before_it);
   assert.deepEqual(readFileSync(path), whole);

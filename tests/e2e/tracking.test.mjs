@@ -22,11 +22,11 @@ let server;
 async function add_run(series, number, slow = "100", more = {}) {
   const { files } = await generate(["--ranks", "1", "--world", "1", "--steps", "6", "--layers", "2",
     "--seed", String(number), "--run-noise", "1", "--slow", slow]);
-  return server.analysed(`${series}@${number}`, files, { meta: `commit=c${number}`, ...more });
+  return server.analyzed(`${series}@${number}`, files, { meta: `commit=c${number}`, ...more });
 }
 
 /** A run whose step takes exactly kernel_us microseconds. */
-const add_exact = (name, kernel_us, more = {}) => server.analysed(name,
+const add_exact = (name, kernel_us, more = {}) => server.analyzed(name,
   [{ data: small_json({ kernel_us }), filename: "rank0.json" }], more);
 
 /** A write whose answer must match the description. */
@@ -58,7 +58,7 @@ after(() => server?.stop());
 
 test("metadata come with an upload, by PUT and by PATCH, and tags stay tags", async () => {
   const meta = ["batch_size=64", "seq_len=4096", "data=synthetic", "model=llama 7b = big"];
-  const run = await server.analysed("described", [{ data: small_json(), filename: "rank0.json" }],
+  const run = await server.analyzed("described", [{ data: small_json(), filename: "rank0.json" }],
     { meta, tag: "branch=main" });
   assert.deepEqual(run.meta,
     { batch_size: "64", data: "synthetic", model: "llama 7b = big", seq_len: "4096" });
@@ -201,7 +201,7 @@ test("a renamed run changes its series, and a deleted one leaves it", async () =
 test("a run that failed is no point of its series", async () => {
   await add_exact("mixed@1", 20);
   const data = gzipSync(small_json()).fill(0xff, 20);
-  const broken = await server.analysed("mixed@2", [{ data, filename: "rank0.json.gz" }]);
+  const broken = await server.analyzed("mixed@2", [{ data, filename: "rank0.json.gz" }]);
   assert.equal(broken.status, "failed");
   const { items } = await server.get("/series/mixed/points");
   assert.deepEqual(items.map(({ name }) => name), ["mixed@1"]);

@@ -24,7 +24,7 @@ const ids = [];
 async function add_run(number) {
   const { files } = await generate(["--ranks", "1", "--world", "1", "--steps", "8", "--layers", "2",
     "--seed", String(number), "--slow", number < PLANTED_AT ? "100" : "gemm=115"]);
-  const run = await server.analysed(`llama@${number}`, files,
+  const run = await server.analyzed(`llama@${number}`, files,
     { project: "llm", tag: "branch=main", meta: `commit=${COMMIT(number)}` });
   ids.push(run.id);
 }
@@ -35,10 +35,10 @@ before(async () => {
   for (let number = 1; number <= RUNS; number++) await add_run(number);
   for (const number of [1, 2]) {
     const data = small_json({ kernel_us: 20 + number });
-    await server.analysed(`${HOSTILE}@${number}`, [{ data, filename: "rank0.json" }],
+    await server.analyzed(`${HOSTILE}@${number}`, [{ data, filename: "rank0.json" }],
       { project: "odd" });
   }
-  await server.analysed("lone", [{ data: small_json(), filename: "rank0.json" }],
+  await server.analyzed("lone", [{ data: small_json(), filename: "rank0.json" }],
     { project: "odd" });
 });
 after(async () => {

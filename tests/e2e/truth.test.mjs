@@ -14,8 +14,8 @@ function fill_texts(row) {
   return { ...row, ...Object.fromEntries(absent.map((key) => [key, ""])) };
 }
 
-/** Generates one rank and analyses it. */
-async function analyse(...args) {
+/** Generates one rank and analyzes it. */
+async function analyze(...args) {
   const folder = temporary("truth");
   await run_program(tracegen_bin(), [...args, "--out", folder]);
   const truth = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8")).ranks[0];
@@ -87,10 +87,10 @@ const FLAVOURS = ["cuda", "rocm"];
 
 for (const flavour of FLAVOURS) {
   describe(`a ${flavour} step with one of everything`, () => {
-    /** @type {Awaited<ReturnType<typeof analyse>>} */
+    /** @type {Awaited<ReturnType<typeof analyze>>} */
     let probe;
     before(async () => {
-      probe = await analyse("--job", "probe", "--steps", "5", "--noise", "0", "--sync-events",
+      probe = await analyze("--job", "probe", "--steps", "5", "--noise", "0", "--sync-events",
         "--list-events", "--flavour", flavour);
     });
 
@@ -159,7 +159,7 @@ for (const flavour of FLAVOURS) {
       const { trace, tables, truth } = probe;
       const steps = truth.steps.length;
       assert.equal(trace.device_events - trace.linked_device_events, steps);
-      const clipped = tables.quality.find(({ item }) => item === "clipped");
+      const clipped = tables.trust.find(({ item }) => item === "clipped");
       assert.equal(clipped.count, steps);
     });
   });
@@ -168,12 +168,12 @@ for (const flavour of FLAVOURS) {
 for (const [flavour, strategy] of FLAVOURS.flatMap((flavour) =>
   ["ddp", "fsdp"].map((strategy) => [flavour, strategy]))) {
   describe(`a ${flavour} ${strategy} training job`, () => {
-    /** @type {Awaited<ReturnType<typeof analyse>>} */
+    /** @type {Awaited<ReturnType<typeof analyze>>} */
     let job;
     const options = ["--layers", "3", "--steps", "8", "--stacks", "--flavour", flavour,
       "--strategy", strategy];
     before(async () => {
-      job = await analyse(...options, "--checkpoint", "--leak", "3000000");
+      job = await analyze(...options, "--checkpoint", "--leak", "3000000");
     });
 
     test("has the operators that launched something", () => assert_operators(job));
@@ -183,7 +183,7 @@ for (const [flavour, strategy] of FLAVOURS.flatMap((flavour) =>
         bytes: "bytes" };
       const key = ({ op, dims }) => `${op} ${dims.replaceAll(" ", "")}`;
       const wanted = new Set(job.truth.work.map(key));
-      const found = by_key(job.tables.work.filter((row) => wanted.has(key(row))), key, columns);
+      const found = by_key(job.tables.roofline.filter((row) => wanted.has(key(row))), key, columns);
       const expected = by_key(job.truth.work, key,
         { ...columns, kernels: "events", busy_ns: "total_ns" });
       assert.deepEqual(found, expected);
@@ -191,13 +191,14 @@ for (const [flavour, strategy] of FLAVOURS.flatMap((flavour) =>
 
     test("counts the operations of a step, repeated ones apart", async () => {
       const { truth } = job;
-      const metric = ({ tables }, name) => tables.metrics.find((row) => row.metric === name).value;
+      const metric = ({ tables }, name) =>
+        tables.utilization.find((row) => row.metric === name).value;
       const flops = truth.work.reduce((total, row) => total + row.calls * row.flops, 0);
       assert.equal(metric(job, "flops_per_step"), flops / truth.steps.length);
       const repeated_ns = truth.modules.filter(({ phase }) => phase === "recompute");
       assert.equal(metric(job, "recompute_ns"), sum(repeated_ns, "owned_ns"));
       assert.ok(metric(job, "model_flops_per_step") < metric(job, "flops_per_step"));
-      const plain = await analyse(...options);
+      const plain = await analyze(...options);
       assert.equal(metric(job, "model_flops_per_step"), metric(plain, "flops_per_step"));
     });
 
@@ -255,7 +256,7 @@ for (const [flavour, strategy] of FLAVOURS.flatMap((flavour) =>
     });
 
     test("has no leak when there is none", async () => {
-      const { truth, tables } = await analyse(...options, "--memory");
+      const { truth, tables } = await analyze(...options, "--memory");
       const [row] = tables.memory.filter(({ device }) => device !== "cpu");
       assert.equal(row.leak, false);
       assert.equal(row.peak_allocated_bytes, truth.memory.peak_allocated_bytes);

@@ -95,7 +95,7 @@ test("an upload that is waited for is warned of what its analysis found", async 
     ["-F", `trace=@${file(`${name}-${rank}.json.gz`, data)}`]);
   const reply = await curl(["-F", "run=warned", ...forms.flat(), `${server.base}/upload?wait=60`]);
   assert.equal(reply.json.status, "done", reply.text);
-  const { items } = await server.get("/runs/warned/quality?limit=all");
+  const { items } = await server.get("/runs/warned/trust?limit=all");
   for (const { rank, warnings } of reply.json.traces)
     assert.deepEqual([...warnings].sort(), items.filter((item) =>
       item.rank === rank && item.severity !== "info").map(({ detail }) => detail).sort());
@@ -612,7 +612,7 @@ test("who waits for the analysis keeps nobody from uploading", async () => {
   await narrow.stop();
 });
 
-test("a run that is deleted while it is analysed goes, and its bytes can come again", async () => {
+test("a run that is deleted while it is analyzed goes, and its bytes can come again", async () => {
   const big = await generate(["--ranks", "1", "--size", "30M", "--format", "zst"]);
   const [{ data, filename }] = big.files;
   const parts = [...fields({ run: "short-lived" }), file_part(data, filename)];

@@ -81,7 +81,7 @@ static void compare_with_itself(const struct report *run, const struct report *r
     const struct compare_run one = {.run = run, .rank = rank};
     const struct compare_side side = {.runs = &one, .run_count = 1};
     const struct compare_options options = {.limits = {0.05, 0.002, 1e5}};
-    if (!analyse_compare(&side, &side, 1, &options, &report, &err))
+    if (!analyze_compare(&side, &side, 1, &options, &report, &err))
         return;
     const struct table *fall = report_find(&report, "compare_waterfall");
     const struct table *summary = report_find(&report, "compare_summary");
@@ -125,14 +125,14 @@ static struct analysis_options choose(size_t size)
                                      .warmup_steps = (int)(size / 4 % 4) - 1};
 }
 
-static void analyse(const struct trace *trace, const struct analysis_options *options,
+static void analyze(const struct trace *trace, const struct analysis_options *options,
                     struct arena *arena)
 {
     struct report report = {.arena = arena}, run = {.arena = arena};
     const struct rank_report ranks[] = {{0, &report}, {3, &report}};
     struct buf json = {0};
     struct err err;
-    if (!analyse_trace(trace, options, &report, &err))
+    if (!analyze_trace(trace, options, &report, &err))
         return;
     check(analysis_json_trace(&report, &json, &err));
     buf_free(&json);
@@ -141,7 +141,7 @@ static void analyse(const struct trace *trace, const struct analysis_options *op
     check_kernels(&report);
     check_memory(&report);
     check_saved(&report, arena);
-    if (!analyse_reports(ranks, 2, &run, &err))
+    if (!analyze_reports(ranks, 2, &run, &err))
         return;
     check_parts(&run, &table_run_ranks, RUN_RANKS_TIMES);
     compare_with_itself(&run, &report, arena);
@@ -158,7 +158,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     arena_init(&arena, &budget);
     struct analysis_options options = choose(size);
-    analyse(trace, &options, &arena);
+    analyze(trace, &options, &arena);
     arena_free(&arena);
     trace_free(trace);
     check(budget.used == 0);

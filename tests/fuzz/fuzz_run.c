@@ -66,7 +66,7 @@ static void join(const struct report *reports, size_t count, unsigned spread, st
     struct err err = {0};
     for (size_t i = 0; i < count; i++)
         ranks[i] = (struct rank_report){numbers[spread % 4][i], &reports[i]};
-    if (analyse_reports(ranks, count, &run, &err)) {
+    if (analyze_reports(ranks, count, &run, &err)) {
         report_json(&run, &json);
     } else if (err.code == ERR_NONE) {
         abort();

@@ -259,6 +259,9 @@ const STRANGE_WEB = [...STRANGE, "stands for", "what costs"];
 const STRANGE_API = [...STRANGE, "likewise", "as good as", "so many", "for want of", "its begin",
   "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told"];
 
+const BRITISH =
+  /[Aa]nalys(e(?!s(\b|_))|ing)|[Cc]olour|\b[Cc]entre|_centre|[Nn]eighbour|[Bb]ehaviour/;
+
 // The same for comments.
 const STRANGE_COMMENTS = ["anew", "(the|its|their) begin", "so many (bytes|rows|files|requests)",
   "begins? to stand", "in the place of", "is worth little", "had rather", "is said to",
@@ -302,7 +305,7 @@ function check_spdx({ lines, path }) {
 const HOSTS = new RegExp(
   ["registry\\.[a-z0-9.-]+", "npmmirror\\.com", "pypi\\.org", "pythonhosted\\.org"].join("|"),
 );
-// A folder on some machine; "/work" alone is an endpoint.
+// A folder on some machine; "work" is a room of ours.
 const MACHINE_PATH = /(?<![\w.\/~-])\/((root|home)(?=\/|["'\s)]|$)|work(?=\/))/;
 
 function check_places({ lines }) {
@@ -595,7 +598,17 @@ export const rules = [
       ["a.sh", `cd "${"/ro"}ot"\n`],
       ["a.json", `"https://${"regis"}try.npmjs.org/x"\n`],
     ],
-    good: [["a.md", 'ingest/work/a and ./home/x and ~/work and RUN "/work"\n']],
+    good: [["a.md", 'ingest/work/a and ./home/x and ~/work\n']],
+  },
+  {
+    name: "spelling", // one, that of the field's tools
+    files: /^(?!schema\/sqlite\/|tests\/lint\/).*\.(c|h|mjs|css|html|md|json|sh|tables)$/,
+    check: ({ lines }) =>
+      bad_lines(lines, (t) => BRITISH.test(t), () => "British spelling, expected American"),
+    bad: [
+      ["a.c", "analyse_trace();\n"], ["a.md", "Colours\n"], ["a.mjs", "const centre = 1;\n"],
+    ],
+    good: [["a.c", "// both analyses of the center's colors\n"]],
   },
   {
     name: "lock",

@@ -32,7 +32,7 @@ test("of a deleted run no byte is left in the data folder", async () => {
   const server = await start_server({ data, options: ["--bin-days", "0"] });
   const words = ["ZebraRun", "ZebraTag", "ZebraNote", "ZebraKernel", "ZebraFile", "ZebraMeta",
     "ZebraSecond"];
-  const kept = await server.analysed("kept", [file({ names: ["kept_kernel"] })]);
+  const kept = await server.analyzed("kept", [file({ names: ["kept_kernel"] })]);
   const names = Array.from({ length: 300 }, (_, i) => `ZebraKernel${i}`);
   const whole = small_json({ names });
   const ids = []; // deleting by name puts that name in the audit log
@@ -64,7 +64,7 @@ test("runs that are too old go, but baselines and younger ones stay", async () =
   const data = join(temporary("retain"), "data");
   const first = await start_server({ data });
   for (const run of ["old", "pinned", "young"]) {
-    await first.analysed(run, [file({ names: [`${run}_kernel_name`] })]);
+    await first.analyzed(run, [file({ names: [`${run}_kernel_name`] })]);
   }
   const { status } = await first.send("PUT", "/baselines/main", { run: "pinned" });
   assert.ok([200, 201, 204].includes(status));
@@ -89,8 +89,8 @@ test("runs that are too old go, but baselines and younger ones stay", async () =
 test("a file that rots is told, and mended by the same bytes", async () => {
   const data = join(temporary("rot"), "data");
   const first = await start_server({ data });
-  await first.analysed("r", [file({})]);
-  await first.analysed("sound", [file({ kernel_us: 40 })]);
+  await first.analyzed("r", [file({})]);
+  await first.analyzed("sound", [file({ kernel_us: 40 })]);
   await first.stop();
   const [sha256] = (await sql(data, "SELECT sha256 FROM trace JOIN run ON run.id = run_id " +
     "WHERE name = 'r'")).trim().split("\n");
@@ -116,10 +116,10 @@ test("a file that rots is told, and mended by the same bytes", async () => {
   await second.stop();
 });
 
-test("a file that rots is analysed again once the same bytes came, not before", async () => {
+test("a file that rots is analyzed again once the same bytes came, not before", async () => {
   const data = join(temporary("rot"), "data");
   const first = await start_server({ data });
-  const { step_median_ns } = await first.analysed("r", [file({})]);
+  const { step_median_ns } = await first.analyzed("r", [file({})]);
   const [{ sha256, id }] = (await first.get("/runs/r")).traces;
   await first.stop();
   const path = join(data, "blobs", sha256.slice(0, 2), sha256);
@@ -133,7 +133,7 @@ test("a file that rots is analysed again once the same bytes came, not before", 
     unlinkSync(kept);
     await sql(data, "UPDATE blob SET checked_ns = checked_ns - 7200000000000");
     const server = await start_server({ data });
-    await server.send("POST", "/runs/r/reanalyse");
+    await server.send("POST", "/runs/r/reanalyze");
     const run = await server.settled("r");
     assert.equal(run.status, "failed");
     assert.match(run.traces[0].error, /^the stored file .*: upload it again$/);
@@ -151,7 +151,7 @@ test("after a flush failed uploads are refused until a restart, and reading goes
   const data = join(temporary("flush"), "data");
   const faults = new Faults(data);
   const first = await faults.start({ data });
-  await first.analysed("before", [file({})]);
+  await first.analyzed("before", [file({})]);
   faults.arm({ kind: "sync", action: ACTIONS.EIO });
   const parts = (run, kernel_us) => [...fields({ run }), file_part(small_json({ kernel_us }))];
   const failed = await first.post(parts("failed", 31));

@@ -42,7 +42,7 @@ test("there are as many as were promised", () => {
 test("all of them as names of kernels, operators and threads", async () => {
   const events = ALL.flatMap((name, i) => [kernel(name, i), op(name, i),
     { ph: "M", name: "thread_name", pid: 1, tid: 1, args: { name } }]);
-  const run = await server.analysed("naughty", [part(events)]);
+  const run = await server.analyzed("naughty", [part(events)]);
   assert.equal(run.status, "done");
   ids.push(run.id);
   const { items } = await server.get(`/runs/${run.id}/kernels?limit=all`);
@@ -91,7 +91,7 @@ test("a file's own name cannot change the header of its download", async () => {
 
 test("in the browser no script runs, no policy is violated, nothing is complained of", async () => {
   const { page, faults, close } = await open_page(browser, server.base);
-  const shown = ["", "/kernels", "/operators", "/modules", "/timeline", "/quality", "/data"];
+  const shown = ["", "/kernels", "/operators", "/modules", "/timeline", "/trust", "/data"];
   const paths = ["/", ...shown.map((rest) => `/runs/${ids[0]}${rest}`), "/trends", "/alerts",
     ...ids.slice(1, is_long ? undefined : 6).map((id) => `/runs/${id}`),
     `/compare?base=${ids[0]}&cand=${ids.at(-1)}`];

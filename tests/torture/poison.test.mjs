@@ -110,7 +110,7 @@ test("three deaths fail a file with the reason, and the others are read beside i
 });
 
 test("what failed is read when it is asked for again", async () => {
-  assert.equal((await command("poison", "reanalyse")).status, 202);
+  assert.equal((await command("poison", "reanalyze")).status, 202);
   const run = await server.settled("poison");
   assert.equal(run.status, "done", run.error);
   await remove("poison");
@@ -140,7 +140,7 @@ test("a cancelled run ends at once, with its process, and comes back when asked"
   await until("its process is gone", () => !is_alive(pid));
   figure("B-cancel", `process gone ${Math.round(performance.now() - begin)} ms after the request`);
   assert.equal((await command("given-up", "cancel")).status, 200, "nothing left to cancel");
-  assert.equal((await command("given-up", "reanalyse")).status, 202);
+  assert.equal((await command("given-up", "reanalyze")).status, 202);
   assert.equal((await server.settled("given-up")).status, "done");
   await remove("given-up");
 });
@@ -188,7 +188,7 @@ test("a service that is killed leaves no process behind, and the next one reads 
 
 test("a time limit beyond all bounds is as good as none", async () => {
   const patient = await start_server({ options: ["--job-time", "9223372036854775807"] });
-  const run = await patient.analysed("patient", [{ data: small_json(), filename: "rank0.json" }]);
+  const run = await patient.analyzed("patient", [{ data: small_json(), filename: "rank0.json" }]);
   assert.equal(run.status, "done", run.error);
   await patient.stop();
 });

@@ -15,7 +15,7 @@ import { ledger_at, record } from "./powercut/work.mjs";
 
 const CUTS = Number(process.env.STEPSCOPE_CUTS ?? (is_long ? 5_000 : 220));
 const LANES = 3; // services in parallel
-const ANALYSED_EVERY = 12; // one cut in this many also waits until everything is analysed
+const ANALYZED_EVERY = 12; // one cut in this many also waits until everything is analyzed
 const SYNC = /^(fsync|fdatasync|rename\w*)$/;
 
 const random = chance(seed);
@@ -86,7 +86,7 @@ async function survive(disk, cut, number) {
   const server = await start_server({ data: join(root, "data"), options: lean });
   try {
     const ledger = ledger_at(recorded.asked, cut.at);
-    await check_promises(server, ledger, number % ANALYSED_EVERY === 0);
+    await check_promises(server, ledger, number % ANALYZED_EVERY === 0);
   } finally {
     await server.kill();
   }

@@ -53,7 +53,7 @@ function slow_reader(path) {
 test(`${READERS} slow readers of large answers hold what they may and are cut off`, async (t) => {
   const names = Array.from({ length: 14_000 }, (_, i) => `kernel_${i}_${"x".repeat(300)}`);
   const data = small_json({ names, steps: 1 });
-  await server.analysed("wide", [{ data, filename: "rank0.json" }]);
+  await server.analyzed("wide", [{ data, filename: "rank0.json" }]);
   const path = "/api/v1/runs/wide/kernels?limit=all";
   const { body } = await server.request(path);
   assert.ok(body.length > ANSWER_LEAST_BYTES, `an answer of ${body.length} bytes is none for this`);

@@ -21,7 +21,7 @@ let server;
 before(async () => {
   server = await start_server({ options: ["--min-free", "1M"] });
   for (const run of ["alpha", "beta"]) {
-    await server.analysed(run, [{ filename: "a.json", data: small_json() }]);
+    await server.analyzed(run, [{ filename: "a.json", data: small_json() }]);
   }
 });
 after(() => server?.child.kill("SIGKILL"));
@@ -89,7 +89,7 @@ test(`${REQUESTS} requests that are nearly right get right answers`, async () =>
 });
 
 test("afterwards the service works and stops in order", async () => {
-  const run = await server.analysed("afterwards", [{ filename: "a.json", data: small_json() }]);
+  const run = await server.analyzed("afterwards", [{ filename: "a.json", data: small_json() }]);
   assert.equal(run.status, "done", run.error);
   await server.stop();
 });

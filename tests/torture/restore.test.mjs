@@ -53,9 +53,9 @@ test("what a backup was made of beside uploads and deletions is restored whole",
   const job = await generate(small_job());
   const server = await start_server({ data, options: ["--bin-days", "0"] });
   const expected = new Map();
-  await server.analysed("job", job.files);
+  await server.analyzed("job", job.files);
   for (let i = 1; i < BEFORE; i++) {
-    await server.analysed(`r${i}`, [{ filename: "t.json", data: small_json({ kernel_us: i }) }]);
+    await server.analyzed(`r${i}`, [{ filename: "t.json", data: small_json({ kernel_us: i }) }]);
   }
   for (const run of ["job", ...Array.from({ length: BEFORE - 1 }, (_, i) => `r${i + 1}`)]) {
     expected.set(run, await shown(server, run));
@@ -105,7 +105,7 @@ test("files that went bad or missing are told by name, and the rest is saved", a
   const server = await start_server({ data });
   for (let i = 0; i < 3; i++) {
     const data_of_run = small_json({ kernel_us: i + 5 });
-    await server.analysed(`r${i}`, [{ filename: "t.json", data: data_of_run }]);
+    await server.analyzed(`r${i}`, [{ filename: "t.json", data: data_of_run }]);
   }
   await server.stop();
   const shards = readdirSync(join(data, "blobs")).filter((shard) =>

@@ -106,7 +106,7 @@ function changes(number) {
     ["upload", "PUT", `/api/v1/runs/put${number}/ranks/0/trace`, { body: small_json({}) }],
     ["upload", "POST", "/api/v1/runs", json({ name: `empty${number}` })],
     ["write", "PATCH", "/api/v1/runs/kept", merge],
-    ["write", "POST", "/api/v1/runs/kept/reanalyse", { body: "" }],
+    ["write", "POST", "/api/v1/runs/kept/reanalyze", { body: "" }],
     ["write", "PUT", "/api/v1/baselines/main", json({ run: "kept" })],
     ["write", "DELETE", "/api/v1/baselines/main", {}],
     ["admin", "POST", "/api/v1/tokens", json({ name: `made${number}`, scopes: ["read"] })],

@@ -131,7 +131,7 @@ async function addresses(server, run) {
     .map((path) => path.replace("{run}", run)).filter((path) => !path.includes("{"));
   const forms = asked.flatMap((path) => [path, ...["csv", "columns"].flatMap((form) =>
     [`${path}?format=${form}`, `${path}?format=${form}&rank=0`])]);
-  return [...forms, `/runs/${run}`, `/runs/${run}/quality`];
+  return [...forms, `/runs/${run}`, `/runs/${run}/trust`];
 }
 
 /** Sends secrets in every field that people fill in. @returns {Promise<string>} the run */
@@ -163,7 +163,7 @@ test("no planted secret is found anywhere but in the file as it came", async () 
   }
   assert.ok(answered.size > 80, [...answered.keys()].join(" "));
   assert.match(answered.get(`/api/v1/runs/${run}/kernels?format=csv&rank=0`), /\[redacted:/);
-  assert.match(answered.get(`/api/v1/runs/${run}/quality?format=csv&rank=0`), /"secrets"/);
+  assert.match(answered.get(`/api/v1/runs/${run}/trust?format=csv&rank=0`), /"secrets"/);
   await server.stop();
   assert.deepEqual(found_in(server.log), [], "log");
   const files = files_of(server.data).filter((path) => !path.includes("/blobs/"));

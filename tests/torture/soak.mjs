@@ -23,8 +23,8 @@ const RSS_DRIFT_LIMIT = MINUTES >= 60 ? 0.01 : 0.05;
 // an hour.
 const OPTIONS = ["--connections", "32", "--bin-days", "0"];
 
-const READ = ["", "/summary", "/kernels?limit=all&format=csv", "/ops", "/findings", "/breakdown",
-  "/timeline", "/quality", "/parts"];
+const READ = ["", "/summary", "/kernels?limit=all&format=csv", "/operators", "/findings",
+  "/breakdown", "/timeline", "/trust", "/parts"];
 
 /** @param {number} pid @param {string} data */
 function sample(pid, data) {

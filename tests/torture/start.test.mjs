@@ -92,7 +92,7 @@ const under = (line, data, options = []) =>
 
 async function data_with_an_upload() {
   const server = await start_server();
-  await server.analysed("kept", [{ data: small_json(), filename: "rank0.json" }]);
+  await server.analyzed("kept", [{ data: small_json(), filename: "rank0.json" }]);
   await server.stop();
   return server.data;
 }
@@ -151,6 +151,6 @@ test("a limit of file sizes fails an upload, not the service", async () => {
   const body = Buffer.concat([head, Buffer.alloc(8 << 20, " ")]);
   const reply = await server.request("/api/v1/runs/big/ranks/0/trace", { method: "PUT", body });
   assert.equal(reply.status, 507, reply.text);
-  await server.analysed("small", [{ data: small_json(), filename: "rank0.json" }]);
+  await server.analyzed("small", [{ data: small_json(), filename: "rank0.json" }]);
   await server.stop();
 });

@@ -27,7 +27,7 @@ before(async () => {
   server = await start_server();
   const names = Array.from({ length: ROWS }, (_, i) => `kernel_${i}_of_many`);
   const data = small_json({ names, steps: 1 });
-  await server.analysed("wide", [{ data, filename: "rank0.json" }]);
+  await server.analyzed("wide", [{ data, filename: "rank0.json" }]);
 });
 after(() => server?.stop());
 
@@ -92,7 +92,7 @@ test(`a trace of ${MOST_ROWS} names is stored in little memory`, async () => {
   assert.equal(result.status, "done");
   const more_mib = peak_mib - idle_mib;
   if (!is_sanitized(server.child.pid)) assert.ok(more_mib < STORING_LIMIT_MIB, `${more_mib} MiB`);
-  figure("R10", `${MOST_ROWS} names, ${(data.length / 1e6).toFixed(0)} MB compressed, analysed ` +
+  figure("R10", `${MOST_ROWS} names, ${(data.length / 1e6).toFixed(0)} MB compressed, analyzed ` +
     `and stored in ${more_mib.toFixed(0)} MB above idle`);
 });
 
@@ -164,11 +164,11 @@ test("what tables may take is bounded, and the trust report says what is missing
   try {
     const names = Array.from({ length: 9000 }, (_, i) => `kernel_${i}`);
     const data = small_json({ names, steps: 1 });
-    await small.analysed("bounded", [{ data, filename: "rank0.json" }]);
+    await small.analyzed("bounded", [{ data, filename: "rank0.json" }]);
     for (const source of ["rank=0&", ""]) {
       const { total } = await small.get(`/runs/bounded/kernels?${source}limit=1`);
       assert.ok(total > 500 && total < 9000, `${total} rows`);
-      const { items } = await small.get(`/runs/bounded/quality?${source}limit=all`);
+      const { items } = await small.get(`/runs/bounded/trust?${source}limit=all`);
       const [said] = items.filter(({ item }) => item === "rows_left_out");
       assert.match(said.detail, /kernels keeps \d+ rows.*--max-tables/);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks along dimensions: tensor-parallel ranks are neighbours, then data-parallel ones, then
+// Ranks along dimensions: tensor-parallel ranks are neighbors, then data-parallel ones, then
 // stages.
 #include "tests/tracegen/mesh.h"
 

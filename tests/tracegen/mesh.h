@@ -36,7 +36,7 @@ struct mesh_clock_fault {
 enum mesh_passing {
     PASSING_TOLD, // in the kernel
     PASSING_LENT, // in the operator around the kernel's launch, also for collectives
-    // batch_isend_irecv: operators that end before the launch; one kernel sends to a neighbour and
+    // batch_isend_irecv: operators that end before the launch; one kernel sends to a neighbor and
     // receives from it, and compute waits for it
     PASSING_BATCHED
 };

@@ -29,7 +29,7 @@ struct instance {
     int64_t latest_ns;
 };
 
-// A group, or two pipeline neighbours in one direction.
+// A group, or two pipeline neighbors in one direction.
 struct channel {
     struct instance *at;
     size_t count, capacity;
@@ -62,7 +62,7 @@ struct worker {
     int64_t blocked_on; // an event, -1 for none
     struct queue queues[STREAMS];
     uint32_t *slots;                 // events
-    uint32_t counts[DIMENSIONS + 4]; // calls so far: per dimension, and per neighbour and direction
+    uint32_t counts[DIMENSIONS + 4]; // calls so far: per dimension, and per neighbor and direction
     uint32_t calls, dropped;         // of all kinds; of these, how many are in no trace
     uint32_t drop_every;             // 0: all are recorded
     struct splitmix rng;

@@ -135,7 +135,7 @@ static void pass_on(struct writing *w, enum mesh_kind kind, int32_t peer)
                                      .peer = peer});
 }
 
-// Sends to a neighbour and receives from it in one kernel.
+// Sends to a neighbor and receives from it in one kernel.
 static void exchange(struct writing *w, int32_t peer)
 {
     if (peer < 0 || peer >= w->mesh->options->pp)
@@ -259,7 +259,7 @@ static void write_backward(struct writing *w, bool last)
 }
 
 // One forward, one backward, as in libraries that batch sends and receives: what goes to a
-// neighbour and what comes from it at the same time is one kernel.
+// neighbor and what comes from it at the same time is one kernel.
 static void write_exchanges(struct writing *w, int32_t ahead)
 {
     int32_t count = w->mesh->options->micro_batches;

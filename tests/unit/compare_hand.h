@@ -157,7 +157,7 @@ static inline void bench_side(struct bench *bench, size_t runs)
 
 static inline bool bench_try(struct bench *bench)
 {
-    return analyse_compare(&bench->sides[0], &bench->sides[1], bench->side_count - 1,
+    return analyze_compare(&bench->sides[0], &bench->sides[1], bench->side_count - 1,
                            &bench->options, &bench->report, &bench->err);
 }
 

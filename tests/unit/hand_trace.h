@@ -142,10 +142,10 @@ static inline void hand_facts(struct hand *hand)
 }
 
 // Seals and runs all analyses.
-static inline void hand_analyse(struct hand *hand)
+static inline void hand_analyze(struct hand *hand)
 {
     hand_seal(hand);
-    assert_true(analyse_trace(hand->trace, &hand->options, &hand->report, &hand->err));
+    assert_true(analyze_trace(hand->trace, &hand->options, &hand->report, &hand->err));
 }
 
 // Frees everything and checks that the budget is back to its start.

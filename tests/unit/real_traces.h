@@ -33,7 +33,7 @@ static inline void real_traces_each(void (*check)(const struct hand *hand))
         arena_init(&hand.arena, &hand.budget);
         hand.report.arena = &hand.arena;
         hand.trace = ingest_file(path, &hand.budget, NULL, &hand.err);
-        if (!hand.trace || !analyse_trace(hand.trace, &hand.options, &hand.report, &hand.err))
+        if (!hand.trace || !analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err))
             fail_msg("%s: %s", path, hand.err.msg);
         check(&hand);
         hand_end(&hand);

@@ -6,7 +6,7 @@
 #include "server/store/store_tracking.h"
 #include "tests/unit/store_fixture.h"
 
-// A run name@number that arrives and is analysed: one trace whose median step is step_ns.
+// A run name@number that arrives and is analyzed: one trace whose median step is step_ns.
 static inline void add_run(struct fixture *f, const char *series, int number, int64_t step_ns)
 {
     char name[64];

@@ -117,7 +117,7 @@ const PAGE_OF_TABLE = {
   steps: "",
   breakdown: "",
   parts: "",
-  quality: "data",
+  trust: "data",
   environment: "data",
   recording: "data",
   launches: "data",

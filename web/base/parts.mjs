@@ -88,7 +88,7 @@ export function total_of(parts) {
   return parts.reduce((sum, { ns }) => sum + ns, 0);
 }
 
-// The bar for a kernel category in the tables; it determines the category's colour.
+// The bar for a kernel category in the tables; it determines the category's color.
 const BAR_OF_CATEGORY = {
   gemm: "gemm",
   attention: "attention",

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every canvas needs: the page's colours as the theme resolves them, and sharp pixels.
+// What every canvas needs: the page's colors as the theme resolves them, and sharp pixels.
 import { useLayoutEffect, useState } from "../base/ui.mjs";
 
 /**
  * Reads variables of the page as red, green and blue.
- * @param {HTMLElement} node inside the page, whose own colour does not matter
+ * @param {HTMLElement} node inside the page, whose own color does not matter
  * @returns {(variable: string) => number[]}
  */
-export function colour_reader(node) {
+export function color_reader(node) {
   const pixel = document.createElement("canvas");
   pixel.width = pixel.height = 1;
   const pen = pixel.getContext("2d", { willReadFrequently: true });

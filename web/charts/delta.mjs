@@ -8,7 +8,7 @@ export function tone_of(ns) {
   return ns > 0 ? "worse" : ns < 0 ? "better" : "same";
 }
 
-/** Differences below the floor have no colour. */
+/** Differences below the floor have no color. */
 const shown_tone = (ns, floor_ns) => (Math.abs(ns) < floor_ns ? "same small" : tone_of(ns));
 
 /** @param {{ns: number, digits?: number, floor_ns?: number}} props */

@@ -19,7 +19,7 @@ export function ChartFigure({ caption, table, legend, actions, children }) {
   </figure>`;
 }
 
-/** A colour key as a list. @param {{parts: import("../base/parts.mjs").Part[]}} props */
+/** A color key as a list. @param {{parts: import("../base/parts.mjs").Part[]}} props */
 export function Legend({ parts }) {
   return html`<ul class="legend">${parts.map(
     ({ key, label }) => html`<li key=${key}><span class="swatch bar-${key}"></span>${label}</li>`,

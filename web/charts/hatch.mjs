@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SVG fills of the eight parts: plain for work, hatched for idle and the other way for unrecorded
-// work, so that colour is not the only cue.
+// work, so that color is not the only cue.
 import { html } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A heatmap's arithmetic: colours that one outlier cannot flatten, cells in bands, keys; pure.
+// A heatmap's arithmetic: colors that one outlier cannot flatten, cells in bands, keys; pure.
 
-const FULL_AT = 6; // robust deviations from the median at which a colour is strongest
+const FULL_AT = 6; // robust deviations from the median at which a color is strongest
 const NORMAL = 1.4826; // scales the median absolute deviation to the standard deviation of a normal
                        // distribution
 
@@ -12,7 +12,7 @@ const ascending = (values) => values.slice().sort((a, b) => a - b);
 
 /**
  * @typedef {{median: number, spread: number, reach: number, lowest: number}} HeatScale `spread` is
- * the robust standard deviation; colours run from median - reach to median + reach
+ * the robust standard deviation; colors run from median - reach to median + reach
  */
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a heatmap on a canvas: one pixel per cell on a sheet, enlarged band by band, names around.
 import { visible } from "../base/visible.mjs";
-import { colour_reader, ink_on, mixed, written } from "./canvas.mjs";
+import { color_reader, ink_on, mixed, written } from "./canvas.mjs";
 import { BLANK, cell_corner, heat_shade, HOLE, label_every } from "./heat_model.mjs";
 
 const SHADES = 255; // odd, so that one is the middle
@@ -10,7 +10,7 @@ const GAPS_FROM_PX = 5;
 const TEXT_FROM_PX = { wide: 46, tall: 20 };
 const CHARACTER_PX = 7;
 
-/** 255 colours from low through the middle to high. */
+/** 255 colors from low through the middle to high. */
 function shades_of(less, middle, more) {
   const half = (SHADES - 1) / 2;
   return Array.from({ length: SHADES }, (_, i) => (i < half
@@ -34,7 +34,7 @@ function hole_pattern(pen, surface, line) {
 
 /** @param {HTMLCanvasElement} node */
 export function read_heat_palette(node) {
-  const of = colour_reader(node);
+  const of = color_reader(node);
   const shades = shades_of(of("--heat-less"), of("--heat-middle"), of("--heat-more"));
   const surface = written(of("--surface"));
   return {

@@ -19,7 +19,7 @@ function names_px(grid) {
   return Math.min(MOST_NAME_PX, Math.round(longest * CHARACTER_PX) + 14);
 }
 
-/** What the colours mean, from left to right, and the hatch; only as far as there are values. */
+/** What the colors mean, from left to right, and the hatch; only as far as there are values. */
 function HeatLegend({ scale, unit, write, missing }) {
   if (!scale) return null;
   const { median, reach, lowest } = scale;

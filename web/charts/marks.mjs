@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shapes of points in scatter charts, so that kinds differ by more than colour; pure.
+// The shapes of points in scatter charts, so that kinds differ by more than color; pure.
 
 export const SHAPES = {
   circle: (r) => `M${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`,

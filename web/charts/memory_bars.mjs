@@ -7,7 +7,7 @@ import { ChartFigure } from "./figure.mjs";
 const LABEL_FROM = 0.07; // of the full width; narrower segments have no label
 
 /**
- * `part` selects the colour.
+ * `part` selects the color.
  * @typedef {{key: string, label: string, part: string, bytes: number}} Piece
  * @typedef {{key: string, label: string, pieces: Piece[], memory_bytes: number,
  *            verdict: {tone: string, text: string}}} Bar

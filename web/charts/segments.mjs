@@ -32,7 +32,7 @@ const write_ms = (value, with_unit) => (with_unit ? ms_unit(value) : ms(value));
 /**
  * @param {{items: Segment[], caption: string, head?: string, actions?: any, bare?: boolean,
  *          write?: (value: number, with_unit?: boolean) => string}} props
- * `part` selects the colour; `bare` leaves out the key if a table below says the same.
+ * `part` selects the color; `bare` leaves out the key if a table below says the same.
  */
 export function Segments({ items, caption, head = "Part", actions, bare, write = write_ms }) {
   const shown = largest_first(items);

@@ -85,7 +85,7 @@ export function band_path(points, x, y) {
 }
 
 function one_band(points, begin, end, { x, y }) {
-  const half = begin === end ? 3 : 0; // a lone run has no neighbour to draw a band to
+  const half = begin === end ? 3 : 0; // a lone run has no neighbor to draw a band to
   const upper = [];
   const lower = [];
   for (let i = begin; i <= end; i++) {

@@ -45,7 +45,7 @@ _MOST_FILES = 32        # of one upload, which takes 128 fields and files; more 
 _SHOWN_ROWS = 20        # of a table in a notebook
 _TRIES = 6              # while the server says that it is busy
 _LONGEST_WAIT_S = 60    # that the server may ask for; a quota of a day is told at once
-_POLL_S = (0.05, 1.0)   # between two looks at a run that is still analysed: first, at most
+_POLL_S = (0.05, 1.0)   # between two looks at a run that is still analyzed: first, at most
 _TRACES = (".json", ".json.gz", ".json.zst")
 
 
@@ -286,7 +286,7 @@ class Run:
         return self
 
     def wait(self, timeout: float = 600) -> "Run":
-        """Waits until nothing of the run is analysed any more.
+        """Waits until nothing of the run is analyzed any more.
 
         timeout: seconds. Raises TimeoutError when they are over, Problem when the run failed.
         """
@@ -299,7 +299,7 @@ class Run:
             pause = min(2 * pause, longest)
         if self.status == "failed":
             raise Problem(422, {"title": f"run {self.name} failed", "type": "run-failed",
-                                "detail": self.info.get("error") or "no trace could be analysed"})
+                                "detail": self.info.get("error") or "no trace could be analyzed"})
         return self
 
     def table(self, name: str, **filters: Any) -> Table:
@@ -749,7 +749,7 @@ class Hub:
                world_size: Optional[int] = None, step: Optional[str] = None,
                warmup: Optional[int] = None, replace: bool = False, wait: bool = True,
                timeout: float = 600, progress: Progress = False) -> Run:
-        """Uploads traces and gives the run, by default once it is analysed.
+        """Uploads traces and gives the run, by default once it is analyzed.
 
         run: its name (made when there is none), or None for a run of its own. files: a path, a
         folder (all traces below it), a list of these, or {rank: path}. They are read while they are

@@ -139,7 +139,7 @@ const STATUS = {
   empty: ["neutral", "empty"],
   pending: ["running", "waiting"],
   queued: ["running", "queued"],
-  running: ["running", "analysing"],
+  running: ["running", "analyzing"],
   done: ["good", "done"],
   partial: ["warn", "partial"],
   failed: ["bad", "failed"],

@@ -32,7 +32,7 @@ function run_tables(files) {
 }
 
 /**
- * Generates a mesh and analyses it; clocks are off by up to 50 ms.
+ * Generates a mesh and analyzes it; clocks are off by up to 50 ms.
  * @param {string} args of `tracegen mesh`
  */
 export async function mesh(args) {

@@ -121,7 +121,7 @@ class Server {
   }
 
   /** Uploads files to a run and waits for the analysis. @returns {Promise<any>} run */
-  async analysed(run, files, more = {}) {
+  async analyzed(run, files, more = {}) {
     const parts = files.map(({ data, filename }) => ({ name: "trace", data, filename }));
     const reply = await this.post([...fields({ run, ...more }), ...parts]);
     assert.ok([200, 202].includes(reply.status), `upload: ${reply.status} ${reply.text}`);

@@ -20,7 +20,7 @@ export async function generate(args) {
   return { folder, truth, files };
 }
 
-/** Arguments of a job that takes no time to generate and analyse. */
+/** Arguments of a job that takes no time to generate and analyze. */
 export const small_job = (...more) => ["--ranks", "2", "--steps", "5", "--layers", "2", ...more];
 
 const STEP_US = 1000;

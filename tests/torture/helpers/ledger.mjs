@@ -100,7 +100,7 @@ export async function no_strangers(data, ledger) {
   assert.deepEqual(unfinished.filter(existsSync), [], "unfinished files after the start");
 }
 
-/** A run's figures and bytes once it is analysed; settles which content a rank has. */
+/** A run's figures and bytes once it is analyzed; settles which content a rank has. */
 export async function verify_run(server, run) {
   const found = await server.settled(run.name, 120_000);
   assert.equal(found.status, "done", `${run.name}: ${found.error}`);

@@ -43,7 +43,7 @@ function check_answer(what, reply, allowed) {
 }
 
 async function look(server, seen) {
-  const paths = ["", "/kernels?limit=all", "/breakdown", "/quality", "/summary?format=json",
+  const paths = ["", "/kernels?limit=all", "/breakdown", "/trust", "/summary?format=json",
     "/timeline?rank=0"];
   for (const path of [...paths.map((one) => path_of(seen, one)), "/api/v1/runs?limit=3"]) {
     const reply = await ask(server, path);
@@ -166,7 +166,7 @@ async function settled_well(server, seen) {
   if (run.status === "done") return run;
   const told = [run.error, ...run.traces.map(({ error }) => error)].filter(Boolean);
   assert.ok(told.length > 0, `${seen.run} failed silently: ${JSON.stringify(run)}`);
-  const again = await must(server, path_of(seen, "/reanalyse"), { method: "POST" });
+  const again = await must(server, path_of(seen, "/reanalyze"), { method: "POST" });
   assert.equal(again.status, 202, again.text);
   return settled(server, seen);
 }

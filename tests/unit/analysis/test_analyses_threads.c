@@ -3,7 +3,7 @@
 // A report is the same, byte for byte, whatever the number of threads.
 #include "tests/unit/real_traces.h"
 
-static struct buf analyse_with(const struct hand *hand, struct cores *cores)
+static struct buf analyze_with(const struct hand *hand, struct cores *cores)
 {
     struct analysis_options options = hand->options;
     struct report report = {0};
@@ -14,7 +14,7 @@ static struct buf analyse_with(const struct hand *hand, struct cores *cores)
     options.cores = cores;
     arena_init(&arena, budget);
     report.arena = &arena;
-    assert_true(analyse_trace(hand->trace, &options, &report, &err));
+    assert_true(analyze_trace(hand->trace, &options, &report, &err));
     assert_true(report_save(&report, &out, &err));
     arena_free(&arena);
     return out;
@@ -22,13 +22,13 @@ static struct buf analyse_with(const struct hand *hand, struct cores *cores)
 
 static void compare_threads(const struct hand *hand)
 {
-    struct buf alone = analyse_with(hand, NULL);
+    struct buf alone = analyze_with(hand, NULL);
     static const unsigned counts[] = {1, 2, 5, 8};
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         struct cores cores;
         cores_init(&cores, counts[i]);
         cores_hold(&cores);
-        struct buf shared = analyse_with(hand, &cores);
+        struct buf shared = analyze_with(hand, &cores);
         assert_int_equal(shared.len, alone.len);
         assert_memory_equal(shared.at, alone.at, alone.len);
         assert_int_equal(atomic_load(cores.free), counts[i] - 1);
@@ -101,7 +101,7 @@ static void what_fails_on_one_thread_leaves_no_memory_behind(void **state)
         hand.options.cores = &cores;
         hand.budget.limit = used + room;
         arena_init(&arena, &hand.budget);
-        if (!analyse_trace(hand.trace, &hand.options, &report, &hand.err)) {
+        if (!analyze_trace(hand.trace, &hand.options, &report, &hand.err)) {
             assert_int_equal(hand.err.code, ERR_LIMIT);
             failed++;
         }

@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../
 import { use_width } from "../../base/hooks.mjs";
 import { announce } from "../../base/announce.mjs";
 import { plural } from "../../base/format.mjs";
-import { busy_lanes, find_pin, first_slice, hit, layout_lanes, neighbour, neighbour_row, pin_of,
+import { busy_lanes, find_pin, first_slice, hit, layout_lanes, neighbor, neighbor_row, pin_of,
   place_of, row_top, slice_of } from "./timeline_model.mjs";
 import { span_of, view_around, view_showing } from "./timeline_view.mjs";
 import { AXIS_PX, paint_timeline } from "./timeline_paint.mjs";
@@ -99,8 +99,8 @@ function Tooltip({ at, width }) {
 
 /** What a key does to the slice under the cursor. */
 function step_cursor({ kind, by }, { data, i }, layout) {
-  if (kind === "slice") return neighbour(data, i, by);
-  return neighbour_row(data, layout, i, by, data.begin[i] + data.dur[i] / 2);
+  if (kind === "slice") return neighbor(data, i, by);
+  return neighbor_row(data, layout, i, by, data.begin[i] + data.dur[i] / 2);
 }
 
 /** Carries out a key's action. @returns {boolean} whether there was one */

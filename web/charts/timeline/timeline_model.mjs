@@ -2,7 +2,7 @@
 // What a timeline shows: slices by row, positions of lanes, what is under a point; pure.
 import { bar_of } from "../../base/parts.mjs";
 
-/** Colours by what a slice is; the first five are those of the parts of a step. */
+/** Colors by what a slice is; the first five are those of the parts of a step. */
 export const TINTS = [
   { key: "gemm", label: "GEMM / matmul" },
   { key: "attention", label: "Attention" },
@@ -31,7 +31,7 @@ function device_tint(name) {
   return name === "copy" || name === "fill" ? "exposed_memory" : bar_of(name);
 }
 
-/** The index of a slice's colour. @param {string} kind of its lane @param {string} class_name */
+/** The index of a slice's color. @param {string} kind of its lane @param {string} class_name */
 export function tint_of(kind, class_name) {
   if (kind === "annotation") return TINT.get("annotation");
   return TINT.get(kind === "stream" ? device_tint(class_name) : host_tint(class_name));
@@ -152,7 +152,7 @@ function lane_band(lane, index, key, closed) {
 }
 
 /**
- * Positions of lanes from the top: streams, annotations, threads; idle neighbours fold into one
+ * Positions of lanes from the top: streams, annotations, threads; idle neighbors fold into one
  * line.
  * @param {Lane[]} lanes @param {boolean[]} busy @param {Set<string>} toggled keys of closed lanes
  * and of open idle lines
@@ -224,7 +224,7 @@ export function hit(data, layout, y, ns, ns_per_px) {
 }
 
 /** The next slice of the same row to the right (1) or left (-1); the same one at the end. */
-export function neighbour(data, i, direction) {
+export function neighbor(data, i, direction) {
   const next = i + direction;
   return next >= 0 && next < data.length && data.row[next] === data.row[i] ? next : i;
 }
@@ -245,7 +245,7 @@ function nearest_in(data, row, ns) {
 }
 
 /** The nearest slice in the next row below (1) or above (-1) that has any. */
-export function neighbour_row(data, layout, i, direction, ns) {
+export function neighbor_row(data, layout, i, direction, ns) {
   const rows = shown_rows(data, layout);
   const at = rows.indexOf(data.row[i]);
   const row = rows[Math.min(rows.length - 1, Math.max(0, at + direction))];

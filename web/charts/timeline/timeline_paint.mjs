@@ -157,14 +157,14 @@ function draw_axis(pen, scene, ticks) {
 }
 
 /** A frame around a slice, at least wide enough to be seen. */
-function outline(pen, scene, mark, colour, wide) {
+function outline(pen, scene, mark, color, wide) {
   const place = mark && place_of(scene.layout, mark.data, mark.i);
   if (!place) return;
   const y = row_top(place.band, place.row) - scene.scroll + AXIS_PX;
   if (y < AXIS_PX - 4 || y > scene.height) return;
   const left = Math.max(-4, x_of(scene, mark.data.begin[mark.i]));
   const right = Math.min(scene.width + 4, x_of(scene, mark.data.end[mark.i]));
-  pen.strokeStyle = colour;
+  pen.strokeStyle = color;
   pen.lineWidth = wide;
   pen.strokeRect(left - 0.5, y, Math.max(3, right - left), place.band.row_px - 0.5);
 }

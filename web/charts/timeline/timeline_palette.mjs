@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's colours for a canvas: resolved for the theme, with readable text colours.
-import { colour_reader, ink_on, mixed, written } from "../canvas.mjs";
+// The page's colors for a canvas: resolved for the theme, with readable text colors.
+import { color_reader, ink_on, mixed, written } from "../canvas.mjs";
 import { TINTS } from "./timeline_model.mjs";
 
 const VARIABLES = {
@@ -10,7 +10,7 @@ const VARIABLES = {
 };
 const LEVELS = 5; // of busy share in a merged slice
 
-/** Thin lines in the surface's colour across a merged slice. */
+/** Thin lines in the surface's color across a merged slice. */
 function hatch_pattern(context, surface) {
   const tile = document.createElement("canvas");
   tile.width = tile.height = 6;
@@ -28,7 +28,7 @@ function hatch_pattern(context, surface) {
 
 /** @param {HTMLCanvasElement} node */
 export function read_palette(node) {
-  const of = colour_reader(node);
+  const of = color_reader(node);
   const surface = of("--surface");
   const tints = TINTS.map(({ key }) => of(VARIABLES[key]));
   const palette = {

@@ -6,7 +6,7 @@
 export const MIN_SPAN_NS = 100;
 const MARGIN = 0.5; // of the span, requested on either side so that panning finds a picture
 const COARSEST = 2.4; // most pixels per bin before a finer window is requested: a new
-// window has bins of two, as any two neighbours of its slices are wider than one
+// window has bins of two, as any two neighbors of its slices are wider than one
 const MOST_PX = 8192; // the API's limit
 
 const limited = (value, low, high) => Math.min(high, Math.max(low, value));
@@ -18,8 +18,8 @@ export const span_of = ({ from, to }) => to - from;
 export function clamp_view(view, bounds) {
   const whole = Math.max(MIN_SPAN_NS, span_of(bounds));
   const span = limited(span_of(view), MIN_SPAN_NS, whole);
-  const centred = view.from + (span_of(view) - span) / 2;
-  const from = limited(centred, bounds.from, bounds.from + whole - span);
+  const centered = view.from + (span_of(view) - span) / 2;
+  const from = limited(centered, bounds.from, bounds.from + whole - span);
   return { from, to: from + span };
 }
 
@@ -95,7 +95,7 @@ export function axis_ticks(view, width, apart_px = 110) {
 }
 
 /**
- * The window to request: the view with margins, on a grid so that neighbouring views share it.
+ * The window to request: the view with margins, on a grid so that neighboring views share it.
  * @param {Span} view @param {number} width pixels @returns {Span & {px: number}}
  */
 export function window_for(view, width, bounds) {

@@ -34,7 +34,7 @@ const WORDS = {
   "POST /api/v1/bin/{run}/restore": ["restore {run}", "restored {run}"],
   "DELETE /api/v1/bin/{run}": ["permanently delete {run}", "permanently deleted {run}"],
   "DELETE /api/v1/bin": ["empty the bin", "emptied the bin"],
-  [`POST ${RUN}/reanalyse`]: ["reanalyse {run}", "reanalysed {run}"],
+  [`POST ${RUN}/reanalyze`]: ["reanalyze {run}", "reanalyzed {run}"],
   [`POST ${RUN}/cancel`]: ["cancel the analysis of {run}", "cancelled the analysis of {run}"],
   [`POST ${RUN}/finalize`]: ["mark {run} complete", "marked {run} complete"],
   [`PUT ${RUN}/dismissals/{finding}`]: ["dismiss a finding of {run}",

@@ -90,7 +90,7 @@ export const Ranks = ({ query, floor_ns }) => html`<${PairCard} title="Ranks" ta
   prepare=${(rows) => shown_ranks(rows).map((row) => with_size(row, row.delta_ns))}
   empty="No ranks to compare." />`;
 
-/** More memory is worse only near the capacity; it is still coloured as a change. */
+/** More memory is worse only near the capacity; it is still colored as a change. */
 function BytesDelta({ value }) {
   if (value === null || value === undefined) return html`<span class="faint">–</span>`;
   if (value === 0) return "0";

@@ -134,7 +134,7 @@ function Ranks() {
   return html`<ul class="notes">
     <li>All ranks, when you look for stragglers, imbalance or waiting: one missing rank may be the
       one all others wait for.</li>
-    <li>Otherwise a few: rank 0, its neighbour, one on another node, and the last; with pipeline
+    <li>Otherwise a few: rank 0, its neighbor, one on another node, and the last; with pipeline
       parallelism, one per stage. Give the size of the job as <code>world_size=</code> when you
       upload.</li>
     <li>All ranks that record must record the same steps. Ranks that do not record wait for the

@@ -15,7 +15,7 @@ import { FindingList } from "./finding_card.mjs";
 import { part_findings } from "./finding_model.mjs";
 import { KernelRows } from "../work/kernel_rows.mjs";
 import { fullest_device } from "../memory/memory_model.mjs";
-import { ends_early } from "../run/quality_model.mjs";
+import { ends_early } from "../run/trust_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { Phases } from "./phases.mjs";
 import { NoResult } from "../run/rank_page.mjs";
@@ -162,8 +162,8 @@ function FixFirst({ run, findings, total }) {
 }
 
 /** Why a trace without device events has no figures. */
-function NoDevice({ quality, rank }) {
-  if (ends_early(quality, rank)) {
+function NoDevice({ trust, rank }) {
+  if (ends_early(trust, rank)) {
     return html`<${Empty} title="The file ends early">
       <p>The part before its end has no device events, so there is no device time to break down.
         Upload the complete file.</p><//>`;
@@ -192,10 +192,10 @@ function Measured({ data, run }) {
 }
 
 function Content({ data, run }) {
-  const { summary, quality } = data;
+  const { summary, trust } = data;
   if (!summary) return html`<${NoResult} run=${data.run} />`;
   if (summary.device_events) return html`<${Measured} data=${data} run=${run} />`;
-  return html`<${NoDevice} quality=${quality} rank=${summary.headline_rank} />`;
+  return html`<${NoDevice} trust=${trust} rank=${summary.headline_rank} />`;
 }
 
 export default function Overview({ route }) {

@@ -76,7 +76,7 @@ export function setup_label({ gpu, strategy, dp, tp, pp }) {
   return [`${gpus > 1 ? `${gpus} × ` : ""}${gpu}`, ...how, ...split].join(", ");
 }
 
-/** How each part is drawn: the class of its colour and a short name. */
+/** How each part is drawn: the class of its color and a short name. */
 export const PARTS = {
   parameters: { part: "gemm", label: "Parameters" },
   gradients: { part: "other_compute", label: "Gradients" },

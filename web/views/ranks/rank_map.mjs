@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All ranks in one picture, by place or by step, coloured by the chosen figure.
+// All ranks in one picture, by place or by step, colored by the chosen figure.
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { use_api } from "../../base/api.mjs";
@@ -10,7 +10,7 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Card, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { reason_words } from "./lateness_model.mjs";
-import { all_ranks, chosen_metric, colour_floor, is_figure, known_metrics, missing_ranks,
+import { all_ranks, chosen_metric, color_floor, is_figure, known_metrics, missing_ranks,
   places_grid, ranks_text, steps_grid } from "./rank_model.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
@@ -48,7 +48,7 @@ function caption_of(metric, scale, most, what) {
     ms_unit(most.value)} ${what(most)}`;
 }
 
-/** Milliseconds with as many decimals as the colours can show. */
+/** Milliseconds with as many decimals as the colors can show. */
 function writer(scale) {
   const digits = scale ? heat_decimals(scale, 1e6) : 0;
   return (ns) => decimals(ns / 1e6, digits);
@@ -75,7 +75,7 @@ function FiguresTable({ frame, columns, sort }) {
 function PlacesMap({ rows, world, metric, step_ns, actions, rank, onrank }) {
   const grid = useMemo(() => places_grid(rows, world), [rows, world]);
   const values = useMemo(() => rows.map((row) => row[metric.column] ?? null), [rows, metric]);
-  const scale = useMemo(() => heat_scale(values, colour_floor(step_ns)), [values, step_ns]);
+  const scale = useMemo(() => heat_scale(values, color_floor(step_ns)), [values, step_ns]);
   const say = (cell, item) => (item < 0 ? hole_text(grid, cell)
     : `${rank_text(rows[item])}: ${value_text(metric, values[item], scale)}.`);
   const chosen = rank === "" ? -1 : rows.findIndex((row) => row.rank === Number(rank));
@@ -95,8 +95,8 @@ function StepsMap({ frame, ranks, metric, step_ns, actions, query, onrank }) {
   const { rank, step, steady } = frame.columns;
   const values = frame.columns[metric.step_column] ?? [];
   const grid = useMemo(() => steps_grid(frame, ranks), [frame, ranks]);
-  const scale = useMemo(() => heat_scale(values.filter((_, i) => steady[i]), colour_floor(step_ns))
-    ?? heat_scale(values, colour_floor(step_ns)), [frame, metric, step_ns]);
+  const scale = useMemo(() => heat_scale(values.filter((_, i) => steady[i]), color_floor(step_ns))
+    ?? heat_scale(values, color_floor(step_ns)), [frame, metric, step_ns]);
   const say = (cell, item) => (item < 0 ? hole_text(grid, cell)
     : `Rank ${rank[item]}, step ${step[item]}${steady[item] ? "" : " (warm-up)"}: ${
       value_text(metric, values[item], scale)}.`);
@@ -107,7 +107,7 @@ function StepsMap({ frame, ranks, metric, step_ns, actions, query, onrank }) {
   const caption = caption_of(metric, scale, most, ({ item }) =>
     `on rank ${rank[item]} in step ${step[item]}`);
   const hint = steady.every(Boolean) ? HINT
-    : `${HINT} Steps that are not steady are left out of the colour scale and the maximum.`;
+    : `${HINT} Steps that are not steady are left out of the color scale and the maximum.`;
   const table = () => html`<${FiguresTable} frame=${frame} columns=${[
     { key: "rank", label: "Rank", kind: "plain" }, { key: "step", label: "Step", kind: "plain" },
     { key: "steady", label: "Steady", kind: "flag" },

@@ -20,7 +20,7 @@ function marks_of(frame, row, slowest) {
   return marks;
 }
 
-/** How far a rank's step is from the ranks' median; no colour if it rounds to nothing. */
+/** How far a rank's step is from the ranks' median; no color if it rounds to nothing. */
 function Away({ step_ns, of_ns }) {
   if (step_ns === null) return "–";
   const ns = step_ns - of_ns;

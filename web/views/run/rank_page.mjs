@@ -15,7 +15,7 @@ export function NoResult({ run }) {
   return html`<${Empty} title="No figures yet">
     <p>${run.status === "empty" ? html`This run has no trace. The members of its archives, and the
       runs they went to, are listed under <a href=${run_path(run.id, "data")}>Data</a>.`
-      : "No rank has been analysed."}</p><//>`;
+      : "No rank has been analyzed."}</p><//>`;
 }
 
 function Content({ data, run, rank, change, title, needs_device, children }) {

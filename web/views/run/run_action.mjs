@@ -8,12 +8,12 @@ import { ProblemNotice } from "../../widgets/widgets.mjs";
 
 const ACTIONS = {
   cancel: { label: "Cancel the analysis", said: "Analysis cancelled" },
-  reanalyse: { label: "Analyse again", said: "Analysis started" },
+  reanalyze: { label: "Analyze again", said: "Analysis started" },
 };
 
 /**
  * A button with any failure next to it; nothing for users without the right.
- * @param {{run: {id: string}, action: "cancel" | "reanalyse"}} props
+ * @param {{run: {id: string}, action: "cancel" | "reanalyze"}} props
  */
 export function RunAction({ run, action }) {
   const [state, set_state] = useState({ busy: false, problem: null });

@@ -9,7 +9,7 @@ import { toggle_in_tray, tray } from "../../base/tray.mjs";
 import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
 import { Loaded, Notice, Status, Tags } from "../../widgets/widgets.mjs";
 import { meta_entries } from "./meta_model.mjs";
-import { first_told, quality_groups } from "./quality_model.mjs";
+import { first_told, trust_groups } from "./trust_model.mjs";
 import { RunAction } from "./run_action.mjs";
 
 // In groups: the results, the work, what holds it up, where the figures come from.
@@ -106,8 +106,8 @@ function trust_text({ detail, effect, count: n, ranks }, { received }) {
 }
 
 /** The worst entry of the trust report, on every page. */
-function TrustStrip({ run, quality, partial }) {
-  const told = quality_groups((quality ?? []).filter((row) => !partial || !is_missing_ranks(row)));
+function TrustStrip({ run, trust, partial }) {
+  const told = trust_groups((trust ?? []).filter((row) => !partial || !is_missing_ranks(row)));
   if (told.length === 0) return null;
   const others = told.length - 1;
   return html`<${Notice} kind="warning">
@@ -118,7 +118,7 @@ function TrustStrip({ run, quality, partial }) {
 
 function PartialStrip({ run, partial }) {
   if (is_moving(run)) {
-    return html`<${Notice}><p><strong>Analysing. </strong>Figures appear as ranks finish.
+    return html`<${Notice}><p><strong>Analyzing. </strong>Figures appear as ranks finish.
       ${" "}<${Status} status=${run.status} progress=${run.progress} /></p>
       <${RunAction} run=${run} action="cancel" /><//>`;
   }
@@ -132,14 +132,14 @@ function FailedNotice({ run, page }) {
   if (run.status !== "failed") return null;
   if (run.error === "cancelled") {
     return html`<${Notice} kind="warning" title="The analysis of this run was cancelled">
-      <${RunAction} run=${run} action="reanalyse" /><//>`;
+      <${RunAction} run=${run} action="reanalyze" /><//>`;
   }
   return html`<${Notice} kind="error" title="The analysis of this run failed">
     <p>${run.error && sentence(run.error)}${page !== "data" && html`${" "}<a
       href=${run_path(run.id, "data")}>Files and their errors</a>`}</p>
     <p>A file that could not be read fails again: <a href="/upload">upload another</a>, or see${" "}
       <a href="/docs/recording">how to record one</a>.</p>
-    <${RunAction} run=${run} action="reanalyse" /><//>`;
+    <${RunAction} run=${run} action="reanalyze" /><//>`;
 }
 
 /** Figures without some of the files must not look complete. */
@@ -189,7 +189,7 @@ export function RunFrame({ route, title, children }) {
       <${DamagedNotice} run=${route.run} files=${data.damaged_files} page=${route.page} />
       <${PartialStrip} run=${data.run} partial=${data.partial} />
       ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
-        quality=${data.quality} partial=${data.partial} />`}
+        trust=${data.trust} partial=${data.partial} />`}
       ${children(data, route.run)}`}
     <//>`;
 }

@@ -12,7 +12,7 @@ import { Card, CopyButton, ExportLinks, Loaded, Status } from "../../widgets/wid
 import { Table } from "../../widgets/table.mjs";
 import { EditRun } from "./edit_run.mjs";
 import { Inputs } from "./inputs.mjs";
-import { quality_groups } from "../run/quality_model.mjs";
+import { trust_groups } from "../run/trust_model.mjs";
 import { settings_of } from "../run/meta_model.mjs";
 import { OfRank, use_rank } from "../run/rank_data.mjs";
 import { RecordedCard } from "./recorded.mjs";
@@ -20,16 +20,16 @@ import { run_api, RunFrame } from "../run/run_frame.mjs";
 
 const BUSY_POLL_MS = 1500;
 
-function Quality({ run, analysed }) {
-  const resource = use_api(address(run_api(run, "quality"), { format: "columns" }));
+function Quality({ run, analyzed }) {
+  const resource = use_api(address(run_api(run, "trust"), { format: "columns" }));
   return html`<${Card} title="Trust report" flush=${true}
       note="irregularities in the recordings and their effect on the numbers">
     <${Loaded} resource=${resource}>${(reply) => html`<${QualityTable} reply=${reply}
-      analysed=${analysed} />`}<//><//>`;
+      analyzed=${analyzed} />`}<//><//>`;
 }
 
-function QualityTable({ reply, analysed }) {
-  const groups = useMemo(() => quality_groups(rows_of(frame_of(reply))), [reply]);
+function QualityTable({ reply, analyzed }) {
+  const groups = useMemo(() => trust_groups(rows_of(frame_of(reply))), [reply]);
   const text = (name) => (row) => capital(groups[row][name] ?? "–");
   return html`<${Table} caption="Trust report" frame=${frame_of(groups)} columns=${[
     { key: "severity", label: "Severity", cell: (row) =>
@@ -41,9 +41,9 @@ function QualityTable({ reply, analysed }) {
     { key: "count", label: "Count", kind: "count", priority: 2 },
     { key: "time_ns", label: "Time", kind: "ms", priority: 2 },
     { key: "position", label: "At byte", kind: "count", priority: 4 },
-  ]} empty=${html`<p class="empty-line">${analysed ? "Nothing unusual was found in the "
+  ]} empty=${html`<p class="empty-line">${analyzed ? "Nothing unusual was found in the "
     + "recordings."
-    : "Nothing has been analysed yet."}</p>`} />`;
+    : "Nothing has been analyzed yet."}</p>`} />`;
 }
 
 /** Why this user may not have the original bytes; "" if they may. */
@@ -131,11 +131,11 @@ function LaunchTable({ frame }) {
   ]} />`;
 }
 
-const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "ops", "collectives",
-  "classes", "findings", "quality", "environment", "ranks", "parts", "short_kernels", "launches",
+const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "collectives",
+  "classes", "findings", "trust", "environment", "ranks", "parts", "short_kernels", "launches",
   "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline"];
 const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized",
-  "phases", "work", "metrics", "idle_causes", "idle_gaps", "stream_idle", "queues",
+  "phases", "roofline", "utilization", "idle_causes", "idle_gaps", "stream_idle", "queues",
   "launch_delays", "memory", "memory_timeline", "memory_peak", "copies", "process_groups",
   "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
 
@@ -161,7 +161,7 @@ export default function Data({ route }) {
     run && (run.status === "running" || run.status === "pending") ? BUSY_POLL_MS : null);
   const [rank, set_rank] = use_rank();
   return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
-    <${Quality} run=${run} analysed=${data.summary !== null} />
+    <${Quality} run=${run} analyzed=${data.summary !== null} />
     ${data.summary && html`<${OfRank} run=${run} summary=${data.summary} rank=${rank}
       onchange=${set_rank} what="Recording and launch links"><${RecordedCard} run=${run}
         rank=${rank} /><//>`}

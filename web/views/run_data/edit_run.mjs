@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Editing a run's name, tags, metadata and steps, analysing it again, deleting it.
+// Editing a run's name, tags, metadata and steps, analyzing it again, deleting it.
 import { html, useState } from "../../base/ui.mjs";
 import { api_send } from "../../base/api.mjs";
 import { announce } from "../../base/announce.mjs";
@@ -52,7 +52,7 @@ export function EditRun({ run, etag }) {
     });
   };
   const again = () =>
-    attempt(() => api_send("POST", `${run_api(run.id)}/reanalyse`), "Analysis started");
+    attempt(() => api_send("POST", `${run_api(run.id)}/reanalyze`), "Analysis started");
   if (!may("write")) return null;
   const field = (name, label, value, more = {}) => html`<label class="field"><span>${label}</span>
     <input name=${name} defaultValue=${value ?? ""} autocomplete="off" spellcheck=${false}
@@ -75,7 +75,7 @@ export function EditRun({ run, etag }) {
         a trailing * matches any that starts so. Changing the steps reanalyses the run.</p>
       ${problem && html`<${ProblemNotice} problem=${problem} />`}
       <p class="form-actions"><button type="submit" class="primary">Save</button>
-        <button type="button" onClick=${again}>Reanalyse</button>
+        <button type="button" onClick=${again}>Reanalyze</button>
         ${may("admin") && html`<button type="button" class="danger-link"
           onClick=${() => set_deleting(true)}>Delete…</button>`}
       </p>

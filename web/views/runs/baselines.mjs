@@ -78,7 +78,7 @@ export function BaselineStrip({ baselines }) {
 }
 
 /**
- * How a run compares with its baseline; links to the comparison, which considers noise. No colour,
+ * How a run compares with its baseline; links to the comparison, which considers noise. No color,
  * which would suggest that it is more than noise.
  */
 export function BaselineDelta({ run, baselines, chosen, none = "–" }) {

@@ -40,7 +40,7 @@ function StepParts({ run, none }) {
   if (run.parts && total_of(parts_of(run.parts)) > 0) {
     return html`<${MiniStack} row=${run.parts} label="${run.name}: " />`;
   }
-  if (run.status !== "done" || run.worst_quality !== "error") return none;
+  if (run.status !== "done" || run.trust_severity !== "error") return none;
   return html`<span class="faint">no figures: <a href=${run_path(run.id, "data")}>trust report</a>
   </span>`;
 }
@@ -72,7 +72,7 @@ function RanksCell({ run }) {
 }
 
 function FindingsCell({ run }) {
-  const bad = run.worst_quality === "warning" || run.worst_quality === "error";
+  const bad = run.trust_severity === "warning" || run.trust_severity === "error";
   return html`${run.findings === null ? "–" : count(run.findings)}${bad && html`<a
     class="trust-mark" href=${run_path(run.id, "data")} title="Something limits these figures"
     aria-label="Trust report">!</a>`}`;
@@ -261,7 +261,7 @@ export default function Runs() {
   const csv = api_href(address("/runs", { ...filters, sort, format: "csv" }));
   return html`<header class="page-head"><h1 tabindex="-1">Runs</h1>
       <p class="page-note">${resource.data && `${plural(resource.data.total, "run")}`}${
-        moving > 0 && ` · ${moving} analysing`}${
+        moving > 0 && ` · ${moving} analyzing`}${
         resource.data?.total > 0 && " · lower step time is better"}</p></header>
     <div class="filter-bar">
       <${SearchBox} label="Search runs" value=${text} oninput=${set_text}

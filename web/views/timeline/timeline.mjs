@@ -103,7 +103,7 @@ function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, o
       exact_ms(view.from)}${loading ? " · loading" : ""}</p></div>`;
 }
 
-/** The colours that occur in the trace, and the keys. */
+/** The colors that occur in the trace, and the keys. */
 function Foot({ data, has_merged }) {
   const shown = useMemo(() => new Set(data.tint), [data]);
   return html`<div class="tl-foot"><ul class="legend">

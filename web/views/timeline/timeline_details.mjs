@@ -77,7 +77,7 @@ export function SpanSummary({ data, span, of_device, onfit, onclose }) {
       }. Sums over all lanes: concurrent events count each${
         of_device ? "" : ", and a call counts within its callers, too"}.${merged > 0 ? ` ${
         count(merged)} of the events are too short to be shown apart here and count under the ${
-        ""}longest of their neighbours; zoom in for exact sums.` : ""}${
+        ""}longest of their neighbors; zoom in for exact sums.` : ""}${
         is_whole ? "" : " Parts of the span are not loaded."}</p>`}<//>`;
 }
 
@@ -94,6 +94,6 @@ export function LongestSlices({ data, view, of_device, onpin, actions }) {
   return html`<${Card} title="Longest slices in view" flush=${true} actions=${actions}
       note="the view as a table">
     ${rows.length === 0 ? html`<p class="empty-line">No slice in view is wide enough to tell from
-      its neighbours. Zoom in.</p>` : html`<${PlainTable} label="Longest slices in view"
+      its neighbors. Zoom in.</p>` : html`<${PlainTable} label="Longest slices in view"
       head=${["Name", "Duration, ms", "Begin, ms", "Class", "Lane"]} rows=${rows} />`}<//>`;
 }

@@ -48,7 +48,7 @@ function Inbox({ alerts, status }) {
 function Meanings() {
   return html`<details class="fold"><summary>How alerts are raised and marked
     </summary>
-    <div class="alert-meanings"><p>An analysed run is compared with its series. After eight
+    <div class="alert-meanings"><p>An analyzed run is compared with its series. After eight
       earlier runs, a step time beyond the noise of the series raises an alert; if later runs stay
       there, the alert becomes a change of level. Faster runs count too: an unexpected gain is
       often skipped work.</p>

@@ -107,7 +107,7 @@ function Multiples({ rows }) {
     ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms} now=${now}
       below=${true} />`}
     <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has its
-      own scale. In colour: the worst open alert; in grey: the last run against the median of up
+      own scale. In color: the worst open alert; in grey: the last run against the median of up
       to eight before it.</p>`;
 }
 

@@ -73,7 +73,7 @@ export function drawn_and_listed(rows, alarms) {
 }
 
 /**
- * The text of a series' card on its last run or, in colour, on its worst open alert.
+ * The text of a series' card on its last run or, in color, on its worst open alert.
  * @returns {{text: string, tone: string}}
  */
 export function news_of(row, alarm) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How tables show a kernel: its short name in its category's colour, full on demand.
+// How tables show a kernel: its short name in its category's color, full on demand.
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { short_kernel } from "../../base/format.mjs";

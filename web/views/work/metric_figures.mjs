@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The single figures of the table `metrics` as key figures, each with its definition.
+// The single figures of the table `utilization` as key figures, each with its definition.
 import { html, useMemo } from "../../base/ui.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Figure, Help } from "../../widgets/widgets.mjs";
@@ -8,7 +8,7 @@ import { use_rank_table } from "../run/rank_data.mjs";
 
 /** @param {{run: string, rank: string, children?: any}} props more facts, such as of the run */
 export function MetricFigures({ run, rank, children }) {
-  const { data } = use_rank_table(run, "metrics", rank);
+  const { data } = use_rank_table(run, "utilization", rank);
   const { leading, others } = useMemo(() => metric_views(rows_of(frame_of(data))), [data]);
   return html`${leading.length > 0 && html`<dl class="kpis">${leading.map((view) =>
       html`<${Figure} key=${view.key} label=${view.label} help=${view.help} value=${view.value}

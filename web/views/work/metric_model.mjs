@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of the table `metrics` in the order and words of the page; pure.
+// The figures of the table `utilization` in the order and words of the page; pure.
 import { percent } from "../../base/format.mjs";
 import { label_of, value_and_unit } from "../../base/values.mjs";
 

@@ -103,12 +103,12 @@ function Work({ reply, run, rank }) {
   return html`<${Chart} rows=${drawn} run=${run} rank=${rank} />
     <${Card} title="Work by operator and shape" flush=${true}
       note="lost: measured time beyond what the roofline allows"
-      actions=${html`<${ExportLinks} links=${rank_table_links(run, "work", rank)} />`}>
+      actions=${html`<${ExportLinks} links=${rank_table_links(run, "roofline", rank)} />`}>
       <${RankTable} frame=${frame} view=${view} /><//>`;
 }
 
 function Content({ run, rank, throughput }) {
-  const resource = use_rank_table(run, "work", rank);
+  const resource = use_rank_table(run, "roofline", rank);
   return html`<${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
       throughput=${throughput} /><//>
     <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}

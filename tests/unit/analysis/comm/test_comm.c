@@ -165,7 +165,7 @@ static void a_gigabyte_is_1e9_bytes_and_not_2_to_the_30(void **state)
     struct hand hand;
     hand_begin(&hand);
     hand_add(&hand, all_reduce("0", 8, 0, 1000000, 256 * MIB / 1024)); // 1 MiB in 1 ms
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_true(is_near(share(&hand, "comm_sizes", 0, "algo_gbps"), 1.048576)); // not 0.9765625
     assert_true(is_near(share(&hand, "comm_sizes", 0, "bus_gbps"), 1.835008));  // times 14/8
     assert_string_equal(hand_word(&hand, "comm_sizes", 0, "size_class"), "1 MiB - 2 MiB");
@@ -181,7 +181,7 @@ static void groups_of_one_size_stay_apart(void **state)
     hand_add(&hand, all_reduce("tp", 2, 0, 100, 1000));
     hand_add(&hand, all_reduce("dp", 2, 200, 300, 1000));
     hand_add(&hand, all_reduce("tp", 2, 600, 100, 1000));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "process_groups"), 2);
     assert_string_equal(hand_word(&hand, "process_groups", 0, "process_group"), "dp");
     assert_int_equal(hand_i64(&hand, "process_groups", 0, "calls"), 1);
@@ -203,7 +203,7 @@ static void groups_of_one_name_and_several_sizes_stay_apart(void **state)
     hand_add(&hand, all_reduce("0", 4, 0, 300, 1000));
     hand_add(&hand, all_reduce("0", 2, 400, 200, 1000));
     hand_add(&hand, all_reduce("0", 0, 700, 100, 1000));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "process_groups"), 3);
     assert_int_equal(hand_i64(&hand, "process_groups", 0, "size"), 4);
     assert_int_equal(hand_i64(&hand, "process_groups", 1, "size"), 2);
@@ -219,7 +219,7 @@ static void what_compute_hides_is_not_exposed(void **state)
     hand_begin(&hand);
     hand_kernel(&hand, "gemm", 7, 0, 150);
     hand_add(&hand, all_reduce("0", 2, 100, 200, 1000)); // 50 of 200 hidden
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "process_groups", 0, "exposed_ns"), 150);
     assert_true(share(&hand, "process_groups", 0, "exposed_share") == 0.75);
     assert_true(share(&hand, "process_groups", 0, "window_share") == 0.5);
@@ -244,7 +244,7 @@ static void cut_lists_of_ranks_give_way_to_first_last_and_stride(void **state)
     hand_member(&hand, "deviceProperties", "[{}, {}, {}, {}, {}, {}, {}, {}]");
     hand_add(&hand, whole);
     hand_add(&hand, cut);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "process_groups", 0, "ranks"), "[4, 5]");
     assert_string_equal(hand_word(&hand, "process_groups", 0, "description"), "mesh_tp");
     assert_string_equal(hand_word(&hand, "process_groups", 0, "span"), "intra-node");
@@ -265,7 +265,7 @@ static void the_description_of_the_job_fills_what_kernels_leave_out(void **state
                 "\"ranks\": [0, 2]}, 7, {\"pg_name\": \"4\", \"ranks\": \"[0, 1]\"}]}");
     hand_add(&hand, all_reduce("3", 0, 0, 100, 10));
     hand_add(&hand, all_reduce("4", 2, 200, 50, 10));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "process_groups", 0, "description"), "mesh_dp");
     assert_string_equal(hand_word(&hand, "process_groups", 0, "ranks"), "[0, 2]");
     assert_int_equal(hand_i64(&hand, "process_groups", 0, "size"), 2);
@@ -285,7 +285,7 @@ static void a_list_of_ranks_ends_at_a_nul_in_its_text(void **state)
                 "{\"pg_config\": [{\"pg_name\": \"3\", \"pg_desc\": \"dp\\u0000x\", "
                 "\"ranks\": \"[0, 1]\\u0000 and much that follows behind the end\"}]}");
     hand_add(&hand, all_reduce("3", 2, 0, 100, 10));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "process_groups", 0, "description"), "dp");
     assert_string_equal(hand_word(&hand, "process_groups", 0, "ranks"), "[0, 1]");
     hand_end(&hand);
@@ -306,7 +306,7 @@ static void the_list_that_is_whole_stands_for_those_that_are_cut(void **state)
             call.ranks = lists[i][c];
             hand_add(&hand, call);
         }
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_string_equal(hand_word(&hand, "process_groups", 0, "ranks"), "[0, 2]");
         hand_end(&hand);
     }
@@ -344,7 +344,7 @@ static void kinds_and_types_of_one_size_stay_apart(void **state)
     hand_add(&hand, all_reduce("0", 2, 0, 100, 1000));
     hand_add(&hand, of_type);
     hand_add(&hand, of_kind);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_sizes"), 3);
     assert_int_equal(hand_rows(&hand, "process_groups"), 1);
     hand_find(&hand, "comm_sizes", "kind", "broadcast");
@@ -360,7 +360,7 @@ static void what_has_no_known_size_has_no_bandwidth(void **state)
     call.dtype = "tensor";
     hand_begin(&hand);
     hand_add(&hand, call);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     static const char *const columns[] = {"bytes", "size_class", "algo_gbps", "bus_gbps",
                                           "best_bus_gbps"};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -398,7 +398,7 @@ static void calls_and_time_per_step_are_those_of_steady_steps(void **state)
                                             .dur_ns = 2,
                                             .correlation = 10 + i});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 6);
     assert_true(share(&hand, "comm_sizes", 0, "calls_per_step") == 1);
     assert_true(share(&hand, "kernels", 0, "calls_per_step") == 1);
@@ -415,7 +415,7 @@ static void bandwidths_are_medians_over_calls_and_the_best_is_the_best(void **st
     hand_add(&hand, all_reduce("0", 4, 0, 3000, 1500));
     hand_add(&hand, all_reduce("0", 4, 5000, 1000, 1500));
     hand_add(&hand, all_reduce("0", 4, 7000, 2000, 1500));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_sizes"), 1);
     assert_string_equal(hand_word(&hand, "comm_sizes", 0, "size_class"), "4 KiB - 8 KiB");
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 3);
@@ -442,7 +442,7 @@ static void size_classes_begin_at_a_power_of_two(void **state)
         struct hand hand;
         hand_begin(&hand);
         hand_add(&hand, all_reduce("0", 2, 0, 100, samples[i].elems));
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_string_equal(hand_word(&hand, "comm_sizes", 0, "size_class"), samples[i].class);
         hand_end(&hand);
     }
@@ -455,7 +455,7 @@ static void sums_of_bytes_that_do_not_fit_are_not_told(void **state)
     hand_begin(&hand);
     for (int i = 0; i < 3; i++)
         hand_add(&hand, all_reduce("0", 2, 200 * i, 100, INT64_MAX / 4));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_true(is_null(&hand, "comm_sizes", 0, "bytes"));
     assert_true(is_null(&hand, "process_groups", 0, "bytes"));
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "calls"), 3);
@@ -471,7 +471,7 @@ static void barriers_have_a_duration_and_no_size(void **state)
     barrier.dtype = "Byte";
     hand_begin(&hand);
     hand_add(&hand, barrier);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "comm_sizes", 0, "kind"), "barrier");
     assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "median_ns"), 500);
     assert_null(hand_word(&hand, "comm_sizes", 0, "size_class"));
@@ -497,7 +497,7 @@ static void custom_all_reduce_is_communication_of_the_kind_its_name_says(void **
         hand_begin(&hand);
         hand_kernel(&hand, "gemm", 7, 0, 100);
         hand_kernel(&hand, names[i], 7, 100, 50);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(hand_i64(&hand, "breakdown", 0, "exposed_comm_ns"), 50);
         assert_int_equal(hand_i64(&hand, "breakdown", 0, "compute_ns"), 100);
         assert_int_equal(hand_rows(&hand, "comm_sizes"), 1);
@@ -517,7 +517,7 @@ static void kernels_without_metadata_keep_rows_of_their_own(void **state)
     hand_kernel(&hand, "ncclDevKernel_Generic_1(x)", 20, 200, 70);
     hand_kernel(&hand, "ncclDevKernel_Generic_1(x)", 20, 300, 30);
     hand_kernel(&hand, "ncclKernel_SendRecv_RING", 20, 400, 10);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "process_groups"), 2);
     size_t row = 1 - hand_find(&hand, "process_groups", "process_group", "0");
     assert_null(hand_word(&hand, "process_groups", row, "process_group"));
@@ -597,12 +597,12 @@ static void inputs_of_the_operator_tell_the_message(void **state)
         struct hand hand;
         hand_begin(&hand);
         add_described(&hand, &cases[i]);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_string_equal(hand_word(&hand, "comm_sizes", 0, "kind"), cases[i].kind);
         assert_int_equal(hand_i64(&hand, "comm_sizes", 0, "bytes"), cases[i].bytes);
         assert_true(hand_cell(&hand, "comm_sizes", 0, "algo_gbps")->f ==
                     (double)cases[i].bytes / 512);
-        assert_string_equal(hand_word(&hand, "work", 0, "note"),
+        assert_string_equal(hand_word(&hand, "roofline", 0, "note"),
                             "communication: its bytes are in the table comm_sizes");
         hand_end(&hand);
     }
@@ -636,7 +636,7 @@ static void begin_lending(struct hand *hand)
                                            .begin_ns = 1000 * i,
                                            .dur_ns = 128,
                                            .correlation = i});
-    hand_analyse(hand);
+    hand_analyze(hand);
 }
 
 static void the_innermost_recorded_collective_around_the_launch_lends_its_metadata(void **state)
@@ -681,7 +681,7 @@ static void a_kernels_own_metadata_goes_before_that_of_the_operator(void **state
     hand_add(&hand, comms);
     add_launch(&hand, 20, 1);
     hand_add(&hand, kernel);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "process_groups"), 1);
     assert_string_equal(hand_word(&hand, "process_groups", 0, "process_group"), "own");
     hand_end(&hand);
@@ -693,7 +693,7 @@ static void a_trace_without_communication_has_no_rows(void **state)
     struct hand hand;
     hand_begin(&hand);
     hand_kernel(&hand, "gemm", 7, 0, 10);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "process_groups"), 0);
     assert_int_equal(hand_rows(&hand, "comm_sizes"), 0);
     hand_end(&hand);
@@ -751,7 +751,7 @@ static void sums_of_many_random_calls_are_those_of_the_breakdown(void **state)
         hand_add(&hand, call);
         hand_kernel(&hand, "gemm", 100, 50 * i, seed >> 16 & 31);
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_true(hand_rows(&hand, "comm_sizes") > 20);
     check_sums(&hand);
     hand_end(&hand);

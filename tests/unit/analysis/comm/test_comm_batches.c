@@ -76,7 +76,7 @@ static void a_kernel_takes_what_its_thread_recorded_since_the_launch_before(void
         add_kernel(&hand, 1, 40, 1, names[i]);
         add_record(&hand, 1, 1000, (struct passing){"recv", 2, 100});
         add_kernel(&hand, 1, 1020, 2, names[i]);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(hand_rows(&hand, "comm_calls"), 3);
         static const char *const kinds[] = {"send", "recv", "recv"};
         static const int64_t peers[] = {2, 0, 2}, bytes[] = {400, 800, 400}, parts[] = {0, 1, 0},
@@ -111,7 +111,7 @@ static void a_record_with_a_kernel_of_its_own_is_taken_by_no_other(void **state)
     add_record(&hand, 1, 20, (struct passing){"recv", 3, 100});
     add_kernel(&hand, 1, 40, 2, nccl);
     add_kernel(&hand, 1, 300, 3, nccl); // nothing was recorded for it
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_calls"), 3);
     assert_string_equal(op_word(&hand, 0, "kind"), "send");
     assert_string_equal(op_word(&hand, 1, "kind"), "recv");
@@ -129,7 +129,7 @@ static void a_kernel_of_another_kind_takes_no_sends(void **state)
     add_record(&hand, 1, 0, (struct passing){"send", 1, 100});
     add_kernel(&hand, 1, 20, 1, "ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)");
     add_kernel(&hand, 1, 200, 2, nccl);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(op_word(&hand, 0, "kind"), "all_reduce");
     assert_string_equal(op_word(&hand, 1, "kind"), "send");
     hand_end(&hand);
@@ -145,7 +145,7 @@ static void calls_know_where_their_exposed_time_lies(void **state)
     hand_kernel(&hand, "gemm", 7, 20, 30);
     hand_kernel(&hand, "gemm", 7, 60, 40);
     hand_kernel(&hand, nccl, 20, 200, 10);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     const struct cell *cell = hand_cell(&hand, "comm_calls", 0, "exposed_at");
     assert_true(str_equal(cell->s, STR("0+20 50+10")));
     assert_true(hand_cell(&hand, "comm_calls", 1, "exposed_at")->null);

@@ -80,7 +80,7 @@ static void times_before_a_call_part_the_time_up_to_its_begin(void **state)
     hand_add(&hand, first);
     hand_kernel(&hand, "gemm", 7, 1200, 100);
     hand_add(&hand, all_reduce(1300, 10, 0));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_calls"), 2);
     assert_int_equal(hand_rows(&hand, "comm_ops"), 1);
     static const struct {
@@ -110,7 +110,7 @@ static void unrecorded_time_before_a_call_is_not_idle(void **state)
     add_work(&hand, 1, 0, 1);
     add_host(&hand, (struct host){EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 50, 5, 2});
     hand_add(&hand, all_reduce(100200, 10, 2));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_cell(&hand, 0, "begin_ns", 100100);
     assert_cell(&hand, 0, "compute_ns", 10);
     assert_cell(&hand, 0, "host_ns", 0);
@@ -128,7 +128,7 @@ static void calls_know_their_launch_and_step(void **state)
     add_work(&hand, 1, 100, 1);
     add_host(&hand, (struct host){EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 300, 5, 2});
     hand_add(&hand, all_reduce(400, 10, 2));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_cell(&hand, 0, "launch_ns", 100);
     assert_cell(&hand, 0, "step", 7);
     assert_cell(&hand, 0, "begin_ns", 200);
@@ -142,12 +142,12 @@ static void the_window_begins_at_the_files_base_time(void **state)
     hand_begin(&hand);
     hand_member(&hand, "baseTimeNanoseconds", "1700000000000000000");
     hand_add(&hand, all_reduce(400, 10, 0));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "summary", 0, "window_begin_ns"), 1700000000000000400);
     hand_end(&hand);
     hand_begin(&hand);
     hand_add(&hand, all_reduce(400, 10, 0));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "summary", 0, "window_begin_ns"), 400);
     hand_end(&hand);
 }
@@ -159,10 +159,10 @@ static void calls_past_the_limit_are_left_out_and_said(void **state)
     hand_begin(&hand);
     for (int64_t i = 0; i < COMM_TABLE_MAX_CALLS + 3; i++)
         hand_add(&hand, all_reduce(i * 10, 5, 0));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_calls"), COMM_TABLE_MAX_CALLS);
-    size_t row = hand_find(&hand, "quality", "item", "calls_left_out");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 3);
+    size_t row = hand_find(&hand, "trust", "item", "calls_left_out");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 3);
     hand_end(&hand);
 }
 
@@ -192,7 +192,7 @@ static void operations_differ_by_group_kind_size_and_peer(void **state)
     hand_add(&hand, recv);
     hand_add(&hand, bare);
     hand_add(&hand, joined);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     static const int64_t ops[] = {0, 0, 1, 2, 3, 4};
     for (size_t i = 0; i < 6; i++)
         assert_cell(&hand, i, "op", ops[i]);
@@ -224,7 +224,7 @@ static void sends_to_different_ranks_share_a_row_of_collectives(void **state)
         send.peer = 1 + i % 2;
         hand_add(&hand, send);
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_ops"), 2);
     assert_int_equal(hand_rows(&hand, "collectives"), 1);
     assert_int_equal(hand_i64(&hand, "collectives", 0, "calls"), 4);
@@ -245,7 +245,7 @@ static void lists_of_ranks_that_were_cut_are_written_out(void **state)
     call.rank_start = 2;
     call.rank_stride = 2;
     hand_add(&hand, call);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "comm_ops", 0, "group_ranks"), "[2, 4, 6, 8]");
     hand_end(&hand);
     struct arena arena;
@@ -296,7 +296,7 @@ static void the_phase_is_that_of_the_launch(void **state)
     hand_begin(&hand);
     for (int64_t step = 0; step < 3; step++)
         add_step(&hand, step * 5000, 100 * (step + 1));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_calls"), 15);
     static const char *const phases[] = {"forward", "backward", "other", "optimizer", "other"};
     for (size_t i = 0; i < 15; i++) {
@@ -313,7 +313,7 @@ static void passes_and_optimizer_of_a_step_have_their_spans(void **state)
     hand_begin(&hand);
     for (int64_t step = 0; step < 3; step++)
         add_step(&hand, step * 5000, 100 * (step + 1));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "passes"), 3);
     static const struct {
         const char *column;
@@ -354,7 +354,7 @@ static void micro_batches_are_forwards_that_a_backward_follows(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_turns(&hand, 4);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "passes", 0, "micro_batches"), 4);
     hand_end(&hand);
 }
@@ -368,7 +368,7 @@ static void a_trace_without_a_backward_tells_no_phase(void **state)
     add_host(&hand, (struct host){EVENT_RUNTIME, "cudaLaunchKernelExC", 1, 300, 5, 2});
     hand_add(&hand, all_reduce(400, 10, 2));
     hand_add(&hand, all_reduce(500, 10, 0));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "comm_ops"), 1);
     assert_null(hand_word(&hand, "comm_ops", 0, "phase"));
     hand_end(&hand);

@@ -85,9 +85,9 @@ static void add_work_run(struct bench *bench, const char *dims, int64_t calls)
 
 static void add_flops(struct bench *bench, double flops, double time_share)
 {
-    ROW(bench_rank(bench), &table_metrics, {"metric", .text = "model_flops_per_step"},
+    ROW(bench_rank(bench), &table_utilization, {"metric", .text = "model_flops_per_step"},
         {"value", .f = flops});
-    ROW(bench_rank(bench), &table_metrics, {"metric", .text = "flops_time_share"},
+    ROW(bench_rank(bench), &table_utilization, {"metric", .text = "flops_time_share"},
         {"value", .f = time_share});
 }
 
@@ -269,7 +269,7 @@ static void comparisons_without_runs_or_with_too_many_are_refused(void **state)
     bench_begin(&bench);
     add_side(&bench, (int64_t[]){100}, 1);
     assert_false(
-        analyse_compare(&bench.sides[0], NULL, 0, &bench.options, &bench.report, &bench.err));
+        analyze_compare(&bench.sides[0], NULL, 0, &bench.options, &bench.report, &bench.err));
     assert_int_equal(bench.err.code, ERR_USAGE);
     bench.sides[1] = (struct compare_side){.runs = bench.handles, .run_count = 0};
     bench.side_count = 2;

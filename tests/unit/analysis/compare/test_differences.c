@@ -12,7 +12,7 @@ static void a_kernels_mean_is_that_of_its_calls(void **state)
     hand_kernel(&hand, "gemm", 1, 0, 10);
     hand_kernel(&hand, "gemm", 1, 100, 20);
     hand_kernel(&hand, "gemm", 1, 200, 60);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     const struct table *kernels = report_find(&hand.report, "kernels");
     assert_int_equal(named_cell(kernels, 0, "calls")->i, 3);
     assert_int_equal(named_cell(kernels, 0, "total_ns")->i, 90);
@@ -28,7 +28,7 @@ static void kernels_under_a_microsecond_keep_every_nanosecond(void **state)
     hand_begin(&hand);
     hand_kernel(&hand, "first", 1, 1001, 499);
     hand_kernel(&hand, "second", 1, 1600, 333);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     size_t trace = hand_find(&hand, "breakdown", "scope", "trace");
     assert_int_equal(hand_i64(&hand, "breakdown", trace, "window_ns"), 932);
     assert_int_equal(hand_i64(&hand, "breakdown", trace, "compute_ns"), 832);
@@ -47,7 +47,7 @@ static void waiting_for_a_stream_is_not_busy(void **state)
         (struct hand_event){
             .kind = EVENT_SYNC, .name = "Stream Sync", .row = 7, .begin_ns = 100, .dur_ns = 400});
     hand_kernel(&hand, "gemm", 7, 500, 100);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     size_t trace = hand_find(&hand, "breakdown", "scope", "trace");
     assert_int_equal(hand_i64(&hand, "breakdown", trace, "busy_ns"), 200);
     assert_int_equal(hand_i64(&hand, "breakdown", trace, "idle_ns"), 400);
@@ -90,7 +90,7 @@ static void operators_of_triton_are_no_kernels(void **state)
                                         .row = 7,
                                         .dur_ns = 900});
     hand_kernel(&hand, "triton_poi_fused_add_0", 7, 1000, 50);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "summary", 0, "device_events"), 1);
     size_t trace = hand_find(&hand, "breakdown", "scope", "trace");
     assert_int_equal(hand_i64(&hand, "breakdown", trace, "window_ns"), 50);
@@ -116,7 +116,7 @@ static void kernels_without_a_launch_count_in_the_breakdown(void **state)
                                         .begin_ns = 100,
                                         .dur_ns = 30,
                                         .correlation = 9});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "summary", 0, "linked_device_events"), 1);
     size_t trace = hand_find(&hand, "breakdown", "scope", "trace");
     assert_int_equal(hand_i64(&hand, "breakdown", trace, "window_ns"), 130);

@@ -40,7 +40,7 @@ static int64_t category_ns(const struct hand *hand, const char *category)
 // Attention's time, after checking that all compute is in its category.
 static int64_t attention_ns(struct busy *busy)
 {
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
     int64_t found_ns = category_ns(&busy->hand, "attention");
     assert_int_equal(bar_ns(&busy->hand, "attention_ns"), found_ns);
     hand_end(&busy->hand);
@@ -61,18 +61,19 @@ static void products_and_what_is_between_them_are_attention(void **state)
     run(&busy, "aten::bmm", PV, 31 * US);
     run(&busy, "aten::mm", "[[1024,512],[512,512]]", 70 * US);
     run(&busy, "aten::gelu", "[[1024,512]]", 9 * US);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(bar_ns(&busy.hand, "attention_ns"), 114 * US);
     assert_int_equal(bar_ns(&busy.hand, "gemm_ns"), 140 * US);
     assert_int_equal(bar_ns(&busy.hand, "other_compute_ns"), 9 * US);
     assert_int_equal(category_ns(&busy.hand, "reduction"), 0);
     assert_int_equal(cost_of(&busy.hand, "unfused_attention"), 53 * US);
-    size_t row = hand_find(&busy.hand, "work", "dims", PV);
-    assert_string_equal(hand_word(&busy.hand, "work", row, "kind"), "gemm");
-    assert_int_equal(hand_i64(&busy.hand, "work", row, "flops"), INT64_C(2) * 8 * 1024 * 1024 * 64);
+    size_t row = hand_find(&busy.hand, "roofline", "dims", PV);
+    assert_string_equal(hand_word(&busy.hand, "roofline", row, "kind"), "gemm");
+    assert_int_equal(hand_i64(&busy.hand, "roofline", row, "flops"),
+                     INT64_C(2) * 8 * 1024 * 1024 * 64);
     // Their operations are known, and those of nothing else.
-    row = hand_find(&busy.hand, "metrics", "metric", "flops_time_share");
-    assert_true(hand_cell(&busy.hand, "metrics", row, "value")->f == 1);
+    row = hand_find(&busy.hand, "utilization", "metric", "flops_time_share");
+    assert_true(hand_cell(&busy.hand, "utilization", row, "value")->f == 1);
     hand_end(&busy.hand);
 }
 
@@ -222,7 +223,7 @@ static void on_real_models_both_vendors_have_it(void **state)
         hand.report.arena = &hand.arena;
         hand.trace = ingest_file(paths[i], &hand.budget, NULL, &hand.err);
         assert_true(hand.trace &&
-                    analyse_trace(hand.trace, &hand.options, &hand.report, &hand.err));
+                    analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err));
         int64_t softmaxes = 0;
         for (size_t r = 0; r < hand_rows(&hand, "op_shapes"); r++)
             if (strcmp(hand_word(&hand, "op_shapes", r, "name"), "aten::_softmax") == 0) {

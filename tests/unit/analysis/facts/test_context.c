@@ -436,7 +436,7 @@ static void events_launched_before_the_recording_are_told_from_lost_launches(voi
                                         .begin_ns = 300000,
                                         .dur_ns = 10,
                                         .correlation = 9});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     static const struct {
         const char *metric;
         int64_t value;

@@ -344,7 +344,7 @@ static void past_its_budget_an_analysis_fails_and_frees_everything(void **state)
         arena_init(&arena, NULL);
         struct report report = {.arena = &arena};
         hand.budget.limit = used + room;
-        if (!analyse_trace(hand.trace, &hand.options, &report, &hand.err))
+        if (!analyze_trace(hand.trace, &hand.options, &report, &hand.err))
             assert_int_equal(hand.err.code, ERR_LIMIT);
         else
             assert_true(room > 100000);

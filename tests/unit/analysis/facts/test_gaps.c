@@ -436,7 +436,7 @@ static void each_device_has_gaps_of_its_own(void **state)
     add_work(&hand, on(0, COMPUTE), span(400, 500), by(MAIN, 390));
     add_work(&hand, on(1, COMPUTE), span(50, 200), by(MAIN, 10));
     add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(35, 400));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     static const struct {
         const char *device, *cause;
         int64_t begin_us, dur_us;
@@ -471,7 +471,7 @@ static void each_device_has_its_part_of_the_profilers_overhead(void **state)
                                                 .pid = device,
                                                 .row = COMPUTE});
     add_host(&hand, EVENT_OVERHEAD, -1, "Resource", span(100, 180));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "idle_causes"), 3);
     for (size_t i = 0; i < 3; i++) {
         assert_string_equal(hand_word(&hand, "idle_causes", i, "cause"), "profiler");
@@ -490,7 +490,7 @@ static void a_cause_names_the_host_event_of_most_of_its_time(void **state)
     add_host(&hand, EVENT_RUNTIME, MAIN, "cudaMalloc", span(1000, 1290));
     add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", span(1400, 1490));
     add_host(&hand, EVENT_RUNTIME, MAIN, "cudaFree", span(1600, 1845));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "idle_causes", 0, "host_event"), "cudaFree"); // 350
     assert_int_equal(hand_i64(&hand, "idle_causes", 0, "total_ns"), 650 * US);
     assert_int_equal(hand_i64(&hand, "idle_causes", 0, "median_ns"), 250 * US);
@@ -508,7 +508,7 @@ static void a_gap_tells_what_surrounds_it(void **state)
     add_host(&hand, EVENT_CPU_OP, MAIN, "aten::item", span(900, 1280));
     add_host(&hand, EVENT_RUNTIME, MAIN, "cudaStreamSynchronize", span(910, 1270));
     add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(1285, 1295));
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "idle_gaps"), 1);
     assert_int_equal(hand_i64(&hand, "idle_gaps", 0, "step"), 5); // the one that waited
     static const char *const texts[][2] = {
@@ -541,7 +541,7 @@ static void steps_have_their_idle_time_by_cause(void **state)
             add_host(&hand, EVENT_CPU_OP, MAIN, "aten::pin_memory",
                      span(at + 400, at + 490 + idle));
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "summary", 0, "steady_steps"), 2);
     size_t loading = hand_find(&hand, "step_stats", "metric", "idle_data_loading");
     size_t computing = hand_find(&hand, "step_stats", "metric", "idle_host_compute");
@@ -610,7 +610,7 @@ static void devices_past_the_first_16_have_gaps_without_a_cause(void **state)
         add_work(&hand, on(device, COMPUTE), span(0, 100), by(MAIN, -50));
         add_work(&hand, on(device, COMPUTE), span(400, 500), by(MAIN, 390));
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_sums(&hand);
     assert_int_equal(hand_rows(&hand, "idle_causes"), 19);
     for (size_t i = 0; i < 19; i++)
@@ -672,7 +672,7 @@ static void sums_by_cause_equal_the_idle_time_of_random_traces(void **state)
         struct hand hand;
         hand_begin(&hand);
         add_chaos(&hand, &random);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_sums(&hand);
         seen |= causes_seen(&hand);
         hand_end(&hand);

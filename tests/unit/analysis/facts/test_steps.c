@@ -342,7 +342,7 @@ static void the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls(void **
         add_call(&hand, 1000 * step + 900, 50 + 10 * step, 100);
     }
     hand.options.warmup_steps = 1;
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "step_rates"), 4);
     for (size_t step = 0; step < 4; step++) {
         assert_int_equal(hand_i64(&hand, "step_rates", step, "step"), step);

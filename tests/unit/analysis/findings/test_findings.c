@@ -52,7 +52,7 @@ static void a_busy_device_gives_no_findings(void **state)
     hand_begin(&hand);
     for (int i = 0; i < 10; i++)
         add_gemm(&hand, i * MS, MS, i * MS / 10 - MS);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "findings"), 0);
     hand_end(&hand);
 }
@@ -65,7 +65,7 @@ static void a_device_that_waits_for_launches_is_launch_bound(void **state)
     add_gemm(&hand, 0, 6 * MS, -MS);
     add_gemm(&hand, 9 * MS, MS, 8 * MS);  // launched in the gap: 3 ms
     add_gemm(&hand, 12 * MS, MS, 2 * MS); // launched long before the gap: not the host's
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "launch_bound"), 3 * MS);
     assert_string_equal(hand_word(&hand, "findings", 0, "severity"), "high"); // 3 of 13 ms
     assert_non_null(strstr(hand_word(&hand, "findings", 0, "evidence"), "\"href\":\"idle_gaps\""));
@@ -84,7 +84,7 @@ static void starve(struct hand *hand, enum event_kind kind, const char *name)
         hand,
         (struct hand_event){
             .kind = kind, .name = name, .begin_ns = 5 * MS, .dur_ns = 3 * MS, .pid = 1, .row = 1});
-    hand_analyse(hand);
+    hand_analyze(hand);
 }
 
 static void starvation_is_told_by_what_the_host_did(void **state)
@@ -124,7 +124,7 @@ static void communication_that_nothing_hides_is_found(void **state)
     add_gemm(&hand, 0, 10 * MS, -MS);
     add_comm(&hand, 20, 2 * MS, 7 * MS);
     add_comm(&hand, 20, 9 * MS, 3 * MS); // the last 2 ms run alone
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "exposed_communication"), 2 * MS);
     assert_false(has_finding(&hand, "low_overlap")); // 8 of 10 ms are hidden
     hand_end(&hand);
@@ -137,7 +137,7 @@ static void communication_beside_nothing_has_low_overlap(void **state)
     hand_begin(&hand);
     add_gemm(&hand, 0, 10 * MS, -MS);
     add_comm(&hand, 7, 10 * MS, 3 * MS);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "low_overlap"), 3 * MS);
     size_t row = hand_find(&hand, "findings", "rule", "low_overlap");
     assert_string_equal(hand_word(&hand, "findings", row, "confidence"), "high"); // one stream
@@ -151,7 +151,7 @@ static void point_to_point_communication_is_not_expected_to_overlap(void **state
     hand_begin(&hand);
     add_gemm(&hand, 0, 10 * MS, -MS);
     hand_kernel(&hand, "ncclDevKernel_SendRecv", 7, 10 * MS, 3 * MS);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_false(has_finding(&hand, "low_overlap"));
     assert_true(has_finding(&hand, "exposed_communication"));
     hand_end(&hand);
@@ -165,7 +165,7 @@ static void many_kernels_under_ten_microseconds_are_found(void **state)
     add_gemm(&hand, 0, MS, -MS);
     for (int i = 0; i < 20; i++) // 5 us each, 15 us apart, each launched in its gap
         add_gemm(&hand, MS + 15 * US + i * 20 * US, 5 * US, MS + i * 20 * US + 10 * US);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "tiny_kernels"), 20 * 20 * US);
     hand_end(&hand);
 }
@@ -185,7 +185,7 @@ static void a_handful_of_short_kernels_is_not_many(void **state)
         struct hand hand;
         hand_begin(&hand);
         add_short_kernels(&hand, count);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(has_finding(&hand, "tiny_kernels"), count == 20);
         hand_end(&hand);
     }
@@ -198,7 +198,7 @@ static void a_long_wait_before_a_short_kernel_is_not_its_fault(void **state)
     hand_begin(&hand);
     add_short_kernels(&hand, 30);
     add_gemm(&hand, 2 * MS, 5 * US, 2 * MS - 10 * US); // waits 850 us, of which 100 count
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     size_t tiny = hand_find(&hand, "findings", "rule", "tiny_kernels");
     assert_int_equal(cost_of(&hand, "tiny_kernels"), 31 * 5 * US + 100 * US);
     assert_int_equal(cost_of(&hand, "launch_bound"), 850 * US);
@@ -216,7 +216,7 @@ static void the_longest_wait_is_named(void **state)
     add_gemm(&hand, 0, 6 * MS, -MS);
     add_gemm(&hand, 2000 * MS, MS, 1999 * MS);
     add_gemm(&hand, 2002 * MS, MS, 2002 * MS - 10 * US);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "findings", 0, "title"),
                         "the device waits 1995 ms in the whole window for the host (99.6 %) "
                         "while it runs Python and operators, or launches");
@@ -235,7 +235,7 @@ static void collectives_beside_each_other_hide_nothing(void **state)
     add_gemm(&hand, 0, 10 * MS, -MS);
     add_comm(&hand, 20, 10 * MS, 3 * MS);
     add_comm(&hand, 21, 10 * MS, 3 * MS);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(cost_of(&hand, "low_overlap"), 3 * MS);
     size_t row = hand_find(&hand, "findings", "rule", "low_overlap");
     assert_true(str_starts_with(str_of(hand_word(&hand, "findings", row, "title")),
@@ -281,7 +281,7 @@ static void copies_that_block_are_found_with_the_wait_behind_them(void **state)
         add_gemm(&hand, 0, 10 * MS, -MS);
         add_copy(&hand, cases[i].copy, cases[i].call, cases[i].call_ns);
         add_gemm(&hand, 13 * MS, MS, 12 * MS); // 2 ms after the copy
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(cost_of(&hand, "blocking_copies"), MS + cases[i].wait_ns);
         hand_end(&hand);
     }
@@ -307,7 +307,7 @@ static void what_the_host_does_before_a_copy_is_not_the_copys(void **state)
                                             .row = 1});
         add_copy(&hand, "Memcpy HtoD (Pinned -> Device)", "cudaMemcpy", 2 * MS); // from 9 to 11
         add_gemm(&hand, 11 * MS + 60 * US, 30 * MS, 11 * MS + 50 * US);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(cost_of(&hand, "blocking_copies"), MS + 60 * US);
         // From 2 ms to 10 ms, the last of which is the call that copies.
         size_t row = hand_find(&hand, "findings", "rule", cases[i].rule);
@@ -332,7 +332,7 @@ static void copies_that_do_not_block_are_not_found(void **state)
         add_gemm(&hand, 0, 10 * MS, -MS);
         add_copy(&hand, cases[i][0], cases[i][1], 2 * MS);
         add_gemm(&hand, 13 * MS, MS, 12 * MS);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_false(has_finding(&hand, "blocking_copies"));
         hand_end(&hand);
     }
@@ -364,7 +364,7 @@ static void use_memory(struct hand *hand, int64_t allocated, int64_t reserved)
     hand_member(hand, "deviceProperties", "[{\"id\": 0, \"totalGlobalMem\": 80000000000}]");
     add_gemm(hand, 0, 10 * MS, -MS);
     add_memory(hand, MS, 8, allocated, reserved);
-    hand_analyse(hand);
+    hand_analyze(hand);
 }
 
 static const char *severity_of(const struct hand *hand, const char *rule)
@@ -408,7 +408,7 @@ static void a_device_of_unknown_size_is_neither_full_nor_free(void **state)
     hand_begin(&hand);
     add_gemm(&hand, 0, 10 * MS, -MS);
     add_memory(&hand, MS, 8, 8, 8);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "findings"), 0);
     hand_end(&hand);
 }
@@ -429,7 +429,7 @@ static void grow_memory(struct hand *hand, int64_t bytes)
         add_gemm(hand, 10 * i * MS + MS, 9 * MS, 10 * i * MS + US);
         add_memory(hand, 10 * i * MS + 2 * MS, bytes, (i + 1) * bytes, GB);
     }
-    hand_analyse(hand);
+    hand_analyze(hand);
 }
 
 static void memory_that_grows_is_found_and_graded_by_bytes_per_step(void **state)
@@ -457,7 +457,7 @@ static void a_damaged_trace_is_a_finding(void **state)
     hand_begin(&hand);
     trace_builder_repair(hand.builder, REPAIR_TRUNCATED, 5);
     add_gemm(&hand, 0, 10 * MS, -MS);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "findings"), 1);
     assert_string_equal(hand_word(&hand, "findings", 0, "rule"), "data_quality");
     assert_int_equal(hand_i64(&hand, "findings", 0, "cost_ns"), 0);

@@ -9,7 +9,7 @@ static void idle_unexplained(struct busy *busy, int64_t idle_us)
     busy_begin(busy);
     busy_run(busy, (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 5 * MS});
     hand_kernel(&busy->hand, "add", 7, busy->now_ns + idle_us * US, 5 * MS - idle_us * US);
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
 }
 
 // CASES.md, "Idle, and nobody knows why".
@@ -39,7 +39,7 @@ static void idle_time_that_another_finding_explains_is_not_reported_twice(void *
     busy_run(&busy, (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 6 * MS});
     busy_run(&busy, (struct busy_work){
                         .op = "aten::add", .kernel = "add", .dur_ns = MS, .wait_ns = 3 * MS});
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_true(has_finding(&busy.hand, "launch_bound"));
     assert_false(has_finding(&busy.hand, "unexplained_idle"));
     hand_end(&busy.hand);
@@ -52,7 +52,7 @@ static void a_recording_without_a_device_says_so(void **state)
     busy_begin(&busy);
     for (int i = 0; i < 3; i++)
         busy_host(&busy, EVENT_CPU_OP, "aten::mm", i * MS, MS);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
     assert_true(str_starts_with(str_of(finding_word(&busy.hand, "no_device_events", "title")),
                                 STR("no device work was recorded: 3 host operators")));
@@ -98,7 +98,7 @@ static void reduce_parameters(struct busy *busy, int count)
     busy_run(busy, (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 10 * MS});
     for (int i = 0; i < count; i++)
         reduce(busy, 8192, 20 * US, busy->now_ns + i * 20 * US);
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
 }
 
 // CASES.md, "One all_reduce per parameter".
@@ -140,7 +140,7 @@ static void a_product_slower_than_another_one_is_reported(void **state)
     busy_begin(&busy);
     busy_repeat(&busy, 10, fast);
     busy_repeat(&busy, 10, slow);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     double best_ns = 290e3 * 4224 / 4096;
     assert_about(cost_of(&busy.hand, "gemm_below_roofline"), 10 * (410e3 - best_ns));
     hand_end(&busy.hand);

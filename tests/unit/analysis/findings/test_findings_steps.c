@@ -28,7 +28,7 @@ static void run_steps(struct busy *busy, const int *tenths)
                            .op = "aten::add", .kernel = "add", .dur_ns = tenths[i] * MS / 10});
         busy_step_end(busy, mark_ns, i);
     }
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
 }
 
 static void steps_that_are_slow_at_equal_distances_are_periodic(void **state)
@@ -113,7 +113,7 @@ static void what_slows_steps_down_is_counted_once(void **state)
         busy_step_end(&busy, mark_ns, i);
         busy.host_ns = busy.now_ns - MS;
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     int64_t wait_ns = 3 * 4 * MS / 9;
     assert_int_equal(cost_of(&busy.hand, "periodic_slow_steps"), wait_ns);
     assert_int_equal(cost_of(&busy.hand, "starved_data_loading"), wait_ns);
@@ -140,7 +140,7 @@ static void run_communicating_steps(struct busy *busy, const int *tenths)
         busy_run(busy, (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 40 * MS});
         busy_step_end(busy, mark_ns, i);
     }
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
 }
 
 // CASES.md, "One odd step".
@@ -181,7 +181,7 @@ static void calls_slower_than_others_of_their_shape_are_found(void **state)
     hand_kernel(&busy.hand, "ncclDevKernel_AllReduce_Sum", 20, busy.now_ns + 10 * US, 100 * US);
     busy_repeat(&busy, 2, product(300 * US));
     busy_run(&busy, product(250 * US)); // 1.25 times: within the usual range
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(cost_of(&busy.hand, "slow_calls"), 2 * 100 * US);
     assert_non_null(strstr(finding_word(&busy.hand, "slow_calls", "evidence"),
                            "\"href\":\"kernels?q=nvjet_tst_256x128\""));
@@ -201,7 +201,7 @@ static void run_layers(struct busy *busy, const int *us, bool odd)
             busy_run(busy, product((odd && step == 4 && layer == 1 ? 300 : us[layer]) * US));
         busy_step_end(busy, mark_ns, step);
     }
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
 }
 
 // CASES.md, "Same place, same time".
@@ -235,7 +235,7 @@ static void a_call_slower_than_its_place_is_slow(void **state)
         }
         busy_step_end(&busy, mark_ns, step);
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(cost_of(&busy.hand, "slow_calls"), (2 * 300 + 2 * 200) * US / 5);
     hand_end(&busy.hand);
 }
@@ -249,7 +249,7 @@ static void layers_that_alternate_in_one_forward_have_no_slow_calls(void **state
         busy_begin(&busy);
         for (int layer = 0; layer < 24; layer++)
             busy_run(&busy, product((layer % periods[p] == periods[p] - 1 ? 400 : 200) * US));
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
         hand_end(&busy.hand);
     }
@@ -264,7 +264,7 @@ static void two_slow_calls_are_no_period(void **state)
     busy_begin(&busy);
     for (int layer = 0; layer < 24; layer++)
         busy_run(&busy, product((layer == 8 || layer == 16 ? 400 : 200) * US));
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(cost_of(&busy.hand, "slow_calls"), 2 * 200 * US);
     hand_end(&busy.hand);
 }
@@ -290,7 +290,7 @@ static void places_of_a_replay_are_compared_with_themselves(void **state)
             busy.now_ns += dur_ns;
         }
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(cost_of(&busy.hand, "slow_calls"), 200 * US); // of the last replay only
     hand_end(&busy.hand);
 }
@@ -310,7 +310,7 @@ static void calls_of_other_shapes_or_grids_are_not_compared(void **state)
                     .op = "aten::mul", .kernel = "mul", .dims = "[[4096],[]]", .dur_ns = 200 * US});
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         busy_run(&busy, others[i]);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
     hand_end(&busy.hand);
 }
@@ -323,7 +323,7 @@ static void calls_without_recorded_shapes_are_not_compared(void **state)
     for (int i = 0; i < 15; i++)
         busy_run(&busy, (struct busy_work){
                             .op = "aten::mul", .kernel = "mul", .dur_ns = i ? 200 * US : 900 * US});
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
     hand_end(&busy.hand);
 }
@@ -342,7 +342,7 @@ static void run_launches(struct busy *busy, int kernels, int more, int64_t wait_
                         .op = "aten::add", .kernel = "add", .dur_ns = 30 * US, .wait_ns = wait_ns});
         busy_step_end(busy, mark_ns, i);
     }
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
 }
 
 static void steps_that_launch_the_same_again_could_be_graphs(void **state)
@@ -382,7 +382,7 @@ static void a_long_wait_is_none_that_a_graph_saves(void **state)
                     (struct busy_work){.op = "aten::add", .kernel = "add", .dur_ns = 30 * US});
         busy_step_end(&busy, mark_ns, i);
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_false(has_finding(&busy.hand, "no_cuda_graphs"));
     hand_end(&busy.hand);
 }
@@ -399,7 +399,7 @@ static void run_optimizer(struct busy *busy, const char *mark, const struct busy
         for (int i = 0; works[i].op; i++)
             busy_run(busy, works[i]);
     busy_host(busy, EVENT_ANNOTATION, mark, begin_ns, busy->host_ns - begin_ns);
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
 }
 
 static const struct busy_work adam[] = {
@@ -454,7 +454,7 @@ static void repeated_forwards_are_their_own_cost(void **state)
                   repeats ? "torch/utils/checkpoint.py(1500): recompute_fn"
                           : "torch/utils/checkpoint.py(488): checkpoint",
                   begin_ns, busy.host_ns - begin_ns);
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         assert_int_equal(hand_rows(&busy.hand, "findings"), repeats);
         if (repeats)
             assert_int_equal(cost_of(&busy.hand, "recompute"), 3 * 200 * US);
@@ -482,7 +482,7 @@ static void own_costs_never_exceed_the_step(void **state)
         }
     busy_host(&busy, EVENT_ANNOTATION, "Optimizer.step#AdamW.step", begin_ns,
               busy.host_ns - begin_ns);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_true(has_finding(&busy.hand, "launch_bound"));
     assert_true(has_finding(&busy.hand, "unfused_optimizer"));
     assert_own_costs_fit(&busy.hand, busy.now_ns - first_ns);

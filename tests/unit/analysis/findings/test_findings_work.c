@@ -22,7 +22,7 @@ static void fp32_products_beside_bf16_cost_what_the_roofline_says(void **state)
     busy_begin(&busy);
     busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
     busy_repeat(&busy, 2, product(MM(4096, 4096, 4096), FP32, 3 * MS));
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_about(cost_of(&busy.hand, "gemm_precision"), 6e6 * (1 - 67.0 / 989));
     assert_non_null(strstr(finding_word(&busy.hand, "gemm_precision", "title"), "fp32"));
     assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
@@ -35,7 +35,7 @@ static void fp32_alone_is_a_choice(void **state)
     struct busy busy;
     busy_begin(&busy);
     busy_repeat(&busy, 12, product(MM(4096, 4096, 4096), FP32, 3 * MS));
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
     hand_end(&busy.hand);
 }
@@ -47,7 +47,7 @@ static void a_little_fp32_beside_bf16_does_not_matter(void **state)
     busy_begin(&busy);
     busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
     busy_run(&busy, product(MM(256, 256, 256), FP32, 20 * US));
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_false(has_finding(&busy.hand, "gemm_precision"));
     hand_end(&busy.hand);
 }
@@ -62,7 +62,7 @@ static void bf16_beside_fp8_is_told_for_information(void **state)
         busy_run(&busy,
                  (struct busy_work){"aten::_scaled_mm", "nvjet_qqtst",
                                     "[[4096,4096],[4096,4096],[],[]]", FP8, 100 * US, 0, 0, NULL});
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_about(cost_of(&busy.hand, "fp8_unused"), 1e6 * (1 - 989.0 / 1979));
     assert_string_equal(finding_word(&busy.hand, "fp8_unused", "severity"), "info");
     assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
@@ -75,7 +75,7 @@ static void a_job_without_any_fp8_is_not_told_of_it(void **state)
     struct busy busy;
     busy_begin(&busy);
     busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
     hand_end(&busy.hand);
 }
@@ -87,7 +87,7 @@ static void a_product_far_below_others_costs_the_difference(void **state)
     busy_begin(&busy);
     busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
     busy_repeat(&busy, 4, product(MM(4096, 4096, 4097), BF16, MS));
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     double reach = ROOF_NS / 200e3, efficiency = ROOF_NS * 4097 / 4096 / 1e6;
     assert_about(cost_of(&busy.hand, "gemm_below_roofline"), 4e6 * (1 - efficiency / reach));
     assert_non_null(strstr(finding_word(&busy.hand, "gemm_below_roofline", "evidence"),
@@ -103,7 +103,7 @@ static void products_that_all_do_what_is_common_are_not_found(void **state)
     busy_begin(&busy);
     busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 300 * US)); // 46 %
     busy_repeat(&busy, 10, product(MM(4096, 4096, 4097), BF16, 400 * US)); // 35 %
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
     hand_end(&busy.hand);
 }
@@ -116,7 +116,7 @@ static void products_bound_by_memory_are_no_example_for_others(void **state)
     busy_begin(&busy);
     busy_repeat(&busy, 20, product(MM(4096, 4096, 4096), BF16, 290 * US)); // 48 %
     busy_repeat(&busy, 20, product(MM(8192, 64, 8192), BF16, 50 * US));    // 81 %
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
     hand_end(&busy.hand);
 }
@@ -140,7 +140,7 @@ static void reasons_are_told_by_shape(void **state)
         struct busy_work work = product(cases[i].dims, BF16, 20 * MS);
         work.kernel = "some_gemm";
         busy_repeat(&busy, 3, work);
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         const char *evidence = finding_word(&busy.hand, "gemm_below_roofline", "evidence");
         if (!strstr(evidence, cases[i].reason))
             fail_msg("%s: %s", cases[i].dims, evidence);
@@ -168,7 +168,7 @@ static void tiles_are_those_that_the_kernel_s_name_tells(void **state)
         work.kernel = cases[i].kernel;
         busy_begin(&busy);
         busy_repeat(&busy, 3, work);
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         const char *evidence = finding_word(&busy.hand, "gemm_below_roofline", "evidence");
         if (!strstr(evidence, cases[i].reason))
             fail_msg("%s: %s", cases[i].kernel, evidence);
@@ -182,7 +182,7 @@ static void short_products_are_not_held_to_the_roofline(void **state)
     struct busy busy;
     busy_begin(&busy);
     busy_repeat(&busy, 15, product(MM(128, 128, 128), BF16, 12 * US)); // could take 10 us at best
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_false(has_finding(&busy.hand, "gemm_below_roofline"));
     hand_end(&busy.hand);
 }
@@ -205,7 +205,7 @@ static void slow_attention_costs_what_is_beyond_reach(void **state)
                     (struct busy_work){"aten::_scaled_dot_product_flash_attention",
                                        "flash_fwd_kernel", QKV, QKV_TYPES, slow ? MS : 250 * US, 0,
                                        0, NOT_CAUSAL});
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         assert_int_equal(has_finding(&busy.hand, "attention_below_roofline"), slow);
         if (slow)
             assert_about(cost_of(&busy.hand, "attention_below_roofline"),
@@ -249,7 +249,7 @@ static void what_stands_between_two_products_of_attention_is_the_cost(void **sta
         busy_begin(&busy);
         for (int layer = 0; layer < 4; layer++)
             run_parts(&busy, cases[i].middle, cases[i].kernel);
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         assert_int_equal(has_finding(&busy.hand, "unfused_attention"), cases[i].fires);
         if (cases[i].fires)
             assert_int_equal(cost_of(&busy.hand, "unfused_attention"), 4 * 300 * US);

@@ -94,7 +94,7 @@ static void bandwidth_is_bytes_divided_by_the_time_they_took(void **state)
     // A copy without its size counts as a call, not in the bandwidth.
     add_copy(&hand,
              (struct copy){"Memcpy HtoD (Pinned -> Device)", day_ns + 20 * US, 50 * US, 0, 0});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     int row = find_row(&hand, "HtoD", "pinned", -1);
     assert_int_equal(hand_rows(&hand, "copies"), 1);
     assert_int_equal(cell_of(&hand, row, "calls"), 3);
@@ -135,7 +135,7 @@ static void names_of_all_kinds_are_told_apart(void **state)
         struct hand hand;
         hand_begin(&hand);
         add_copy(&hand, (struct copy){cases[i].name, 0, US, 8, 0});
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(find_row(&hand, cases[i].direction, cases[i].memory, -1), 0);
         hand_end(&hand);
     }
@@ -149,7 +149,7 @@ static void kernels_that_copy_or_fill_count_too(void **state)
     hand_kernel(&hand, "__amd_rocclr_copyBuffer", 7, 0, 10);
     hand_kernel(&hand, "__amd_rocclr_fillBufferAligned", 7, 20, 30);
     hand_kernel(&hand, "elementwise_kernel", 7, 60, 10);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "copies"), 2);
     assert_int_equal(cell_of(&hand, find_row(&hand, "unknown", NULL, -1), "total_ns"), 10);
     assert_int_equal(cell_of(&hand, find_row(&hand, "memset", NULL, -1), "total_ns"), 30);
@@ -181,7 +181,7 @@ static void a_call_waits_when_it_ends_behind_the_copy(void **state)
         struct hand hand;
         hand_begin(&hand);
         add_pair(&hand, cases[i].name, cases[i].call, 0, cases[i].call_ns);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         int row = find_row(&hand, cases[i].direction, cases[i].memory, cases[i].wait);
         if (row != 0)
             fail_msg("case %zu: %s by %s", i, cases[i].name, cases[i].call);
@@ -219,7 +219,7 @@ static void what_a_hip_call_asked_for_counts_before_the_name(void **state)
     add_hip(&hand, COPY_DTOD, 9000, 40 * US, 3);
     add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 50 * US, 2 * US, 0, 3});
     add_copy(&hand, (struct copy){"Memcpy DtoD (Device -> Device)", 60 * US, 4 * US, 0, 3});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "copies"), 3);
     int up = find_row(&hand, "HtoD", NULL, 0), down = find_row(&hand, "DtoH", NULL, 0);
     int twice = find_row(&hand, "DtoD", NULL, 0);
@@ -242,7 +242,7 @@ static void copies_own_what_nothing_else_covers(void **state)
     hand_kernel(&hand, "sgemm", 1, 0, 10 * US);
     add_copy(&hand, (struct copy){"Memcpy HtoD (Pinned -> Device)", 4 * US, 10 * US, 8, 0});
     add_copy(&hand, (struct copy){"Memset (Device)", 20 * US, 5 * US, 8, 0});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(cell_of(&hand, find_row(&hand, "HtoD", "pinned", -1), "exposed_ns"), 4 * US);
     assert_int_equal(cell_of(&hand, find_row(&hand, "memset", NULL, -1), "exposed_ns"), 5 * US);
     assert_string_equal(hand_word(&hand, "copies", 0, "direction"), "HtoD"); // the most time first
@@ -260,7 +260,7 @@ static void sums_that_do_not_fit_are_empty(void **state)
                                       INT64_MAX / 2, 1 + i});
         add_call(&hand, "cudaMemcpyAsync", begin_ns - US, TRACE_MAX_NS * 2 - 100, 1 + i);
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     int row = find_row(&hand, "HtoD", "pageable", 1);
     assert_int_equal(cell_of(&hand, row, "calls"), 4);
     assert_true(hand_cell(&hand, "copies", (size_t)row, "bytes")->null);

@@ -101,7 +101,7 @@ static void peak_and_what_held_it_are_found(void **state)
     allocate(&hand, (struct change){180 * US, 9, -100, 1700, 6000}); // from before the recording
     allocate(&hand, (struct change){300 * US, 3, 200, 1900, 5000});  // in no operator: the peak
     allocate(&hand, (struct change){400 * US, 3, -200, 1700, 5000});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 1);
     assert_string_equal(hand_word(&hand, "memory", 0, "device"), "cuda:0");
     assert_int_equal(hand_i64(&hand, "memory", 0, "events"), 7);
@@ -140,7 +140,7 @@ static void the_module_of_the_peak_is_named(void **state)
     allocate(&hand, (struct change){120 * US, 1, 400, 400, 1000});
     add_host(&hand, EVENT_CPU_OP, "aten::mm", 300 * US, 10 * US);
     allocate(&hand, (struct change){305 * US, 2, 10, 410, 1000}); // after the inner module
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_string_equal(hand_word(&hand, "memory", 0, "peak_op"), "aten::mm");
     assert_string_equal(hand_word(&hand, "memory", 0, "peak_module"), "Net_0");
     assert_int_equal(hand_rows(&hand, "memory_peak"), 2);
@@ -159,7 +159,7 @@ static void allocations_of_one_moment_keep_the_order_of_the_file(void **state)
         allocate(&hand, (struct change){10, 1, 50, 150, 200});
         allocate(&hand, (struct change){10, 1, -50, 100, 200});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 100);
     assert_int_equal(hand_i64(&hand, "memory", 0, "end_bytes"), 100);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 150);
@@ -192,7 +192,7 @@ static void devices_are_told_apart_and_the_host_comes_last(void **state)
                                         .bytes = 1,
                                         .allocated = 16,
                                         .device_type = 0}); // the host without its usual -1
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 3);
     assert_string_equal(hand_word(&hand, "memory", 0, "device"), "hip:0");
     assert_string_equal(hand_word(&hand, "memory", 1, "device"), "hip:1");
@@ -236,7 +236,7 @@ static void threads_that_allocate_in_turn_make_one_curve(void **state)
                                                 .reserved = 1000,
                                                 .device_type = 1});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "end_bytes"), 400);
     for (size_t i = 0; i < 101; i++)
@@ -258,7 +258,7 @@ static void of_equal_peaks_the_first_counts(void **state)
     allocate(&hand, (struct change){100, 1, 50, 150, 200});
     allocate(&hand, (struct change){200, 1, -50, 100, 200});
     allocate(&hand, (struct change){300, 1, 50, 150, 200});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_ns"), 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "fragmentation_bytes"), 50);
     hand_end(&hand);
@@ -270,7 +270,7 @@ static void bytes_that_contradict_the_totals_give_no_level_below_0(void **state)
     struct hand hand;
     hand_begin(&hand);
     allocate(&hand, (struct change){100, 1, 500, 150, 200});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 150);
     assert_int_equal(sum_of(&hand, "memory_peak", "bytes", "cuda:0"), 150);
@@ -285,7 +285,7 @@ static void totals_that_are_not_recorded_follow_from_the_bytes(void **state)
     allocate(&hand, (struct change){1, 1, 30, VALUE_ABSENT, VALUE_ABSENT});
     allocate(&hand, (struct change){2, 2, 20, 150, 500});
     allocate(&hand, (struct change){3, 1, -30, VALUE_ABSENT, VALUE_ABSENT});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 100);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 150);
     assert_int_equal(hand_i64(&hand, "memory", 0, "end_bytes"), 120);
@@ -306,7 +306,7 @@ static void worked_out_levels_stay_above_0(void **state)
     allocate(&hand, (struct change){US, 1, -INT64_MAX, 0, 10});
     allocate(&hand, (struct change){2 * US, 2, -INT64_MAX, VALUE_ABSENT, 10});
     allocate(&hand, (struct change){MS - 1, 3, 1, INT64_MAX, 10});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory_timeline", 2, "allocated_bytes"), 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), INT64_MAX);
     hand_end(&hand);
@@ -321,7 +321,7 @@ static void without_any_total_the_least_possible_level_is_taken(void **state)
     allocate(&hand,
              (struct change){2, 9, -70, VALUE_ABSENT, VALUE_ABSENT}); // so at least 40 were there
     allocate(&hand, (struct change){3, 2, 10, VALUE_ABSENT, VALUE_ABSENT});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "begin_bytes"), 40);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 70);
     assert_int_equal(hand_i64(&hand, "memory", 0, "end_bytes"), 10);
@@ -337,7 +337,7 @@ static void a_lost_release_shows_as_a_negative_rest(void **state)
     hand_begin(&hand);
     allocate(&hand, (struct change){1, 1, 300, 300, 1000});
     allocate(&hand, (struct change){3, 2, 400, 400, 1000}); // the release of the first is missing
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 400);
     assert_int_equal(sum_of(&hand, "memory_peak", "bytes", "cuda:0"), 400);
     size_t before = hand_find(&hand, "memory_peak", "origin", "before");
@@ -353,7 +353,7 @@ static void the_most_may_be_allocated_before_the_first_event(void **state)
     hand_begin(&hand);
     allocate(&hand, (struct change){1000, 1, -300, 700, 2000});
     allocate(&hand, (struct change){2000, 2, 100, 800, 2000});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "peak_allocated_bytes"), 1000);
     assert_true(is_null(&hand, "memory", 0, "fragmentation_bytes"));
     assert_int_equal(hand_rows(&hand, "memory_peak"), 1);
@@ -378,16 +378,16 @@ static void bytes_that_add_up_to_more_than_fits_give_no_figures(void **state)
                                             .reserved = INT64_MAX,
                                             .device_type = 0,
                                             .device = -1});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 0);
     assert_int_equal(hand_rows(&hand, "memory_peak"), 0);
-    size_t row = hand_find(&hand, "quality", "item", "allocations");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 6);
+    size_t row = hand_find(&hand, "trust", "item", "allocations");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 6);
     hand_end(&hand);
     hand_begin(&hand); // the totals are small, but live memory does not add up
     for (int i = 0; i < 3; i++)
         allocate(&hand, (struct change){i, i, INT64_MAX / 2, 100, 100});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 0);
     hand_end(&hand);
 }
@@ -404,10 +404,10 @@ static void of_more_than_64_devices_the_rest_is_counted(void **state)
                                             .allocated = 8,
                                             .device_type = 1,
                                             .device = i});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "memory"), 64);
-    size_t row = hand_find(&hand, "quality", "item", "allocations");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 6);
+    size_t row = hand_find(&hand, "trust", "item", "allocations");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 6);
     hand_end(&hand);
 }
 
@@ -435,7 +435,7 @@ static void thinning_out_keeps_every_extreme(void **state)
         int64_t bytes = levels[i] - (i ? levels[i - 1] : 5);
         allocate(&hand, (struct change){100 * i, i, bytes, levels[i], reserved[i]});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     size_t count = hand_rows(&hand, "memory_timeline");
     assert_in_range(count, 1500, 2000);
     assert_int_equal(hand_i64(&hand, "memory_timeline", 0, "allocated_bytes"), 5);
@@ -475,7 +475,7 @@ static void every_event_is_kept_up_to_1999(void **state)
         hand_begin(&hand);
         for (int i = 0; i < events; i++)
             allocate(&hand, (struct change){i, i, 8, 8 * (i + 1), 100000});
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         size_t count = hand_rows(&hand, "memory_timeline");
         if (events == 1999)
             assert_int_equal(count, 2000);
@@ -512,7 +512,7 @@ static void memory_that_grows_each_step_is_a_leak(void **state)
     kept[6] = 20 * MB; // an outlier hardly moves the slope
     hand_begin(&hand);
     add_steps(&hand, kept, 12);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     // Minimum of step k: 2k, and 18 more from step 7 on. The first step is warm-up.
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_steps"), 11);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 2 * 10 * MB + 18 * MB);
@@ -536,7 +536,7 @@ static void memory_that_goes_up_and_down_is_no_leak(void **state)
         kept[i] = i % 2 ? -30 * MB : 30 * MB;
     hand_begin(&hand);
     add_steps(&hand, kept, 20);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_true(hand_cell(&hand, "memory", 0, "leak_low")->f <= 0);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak"), 0);
     hand_end(&hand);
@@ -552,7 +552,7 @@ static void a_slope_that_noise_explains_is_no_leak(void **state)
     hand_begin(&hand);
     hand.options.warmup_steps = 1;
     add_steps(&hand, kept, 11);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_near(hand_cell(&hand, "memory", 0, "leak_bytes_per_step")->f, 2.5e6, 1e-3);
     assert_near(hand_cell(&hand, "memory", 0, "leak_low")->f, -3.75e6, 1e-3);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 35 * MB);
@@ -572,7 +572,7 @@ static void a_step_without_allocations_stays_at_its_level(void **state)
     allocate(&hand, (struct change){MS + 2 * US, 2, 7, 137,
                                     200}); // step 1: from 100 up, so its minimum is 100
     allocate(&hand, (struct change){2 * MS - US, 3, 63, 200, 200}); // step 2 and 3 hold this
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     // 100 100 200 200: slopes 0 0 50 100/3 50 100.
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 100);
     assert_near(hand_cell(&hand, "memory", 0, "leak_bytes_per_step")->f, (50 + 100.0 / 3) / 2,
@@ -592,7 +592,7 @@ static void growth_up_to_1_mb_is_no_leak(void **state)
         kept[5] += over;
         hand_begin(&hand);
         add_steps(&hand, kept, 12);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), MB + over);
         assert_true(hand_cell(&hand, "memory", 0, "leak_low")->f > 0);
         assert_int_equal(hand_i64(&hand, "memory", 0, "leak"), over);
@@ -607,7 +607,7 @@ static void fewer_than_5_steady_steps_tell_no_leak(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_steps(&hand, kept, 5);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_steps"), 4);
     assert_near(hand_cell(&hand, "memory", 0, "leak_bytes_per_step")->f, 5e6, 1e-3);
     assert_true(is_null(&hand, "memory", 0, "leak_low"));
@@ -631,7 +631,7 @@ static void the_least_of_a_step_is_taken_over_the_time_of_its_mark(void **state)
     allocate(&hand, (struct change){MS, 3, 5, 95, 100});
     allocate(&hand, (struct change){MS + 400 * US, 2, -80, 15, 100});
     allocate(&hand, (struct change){2 * MS, 3, -5, 10, 100}); // after it
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_steps"), 2);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 15 - 10);
     hand_end(&hand);
@@ -647,7 +647,7 @@ static void a_thousand_steps_are_thinned_out(void **state)
     hand_begin(&hand);
     hand.options.warmup_steps = 0;
     add_steps(&hand, kept, 1000);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_steps"), 300);
     assert_int_equal(hand_i64(&hand, "memory", 0, "leak_growth_bytes"), 999 * 3 * MB);
     assert_near(hand_cell(&hand, "memory", 0, "leak_bytes_per_step")->f, 3e6, 1e-3);

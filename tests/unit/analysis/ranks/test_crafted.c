@@ -75,7 +75,7 @@ static void a_call_with_many_copies(void **state)
         add_copy(&hand, 10 * i + 2, 1);
         add_host(&hand, EVENT_CPU_OP, MAIN, "aten::view", span(10 * i, 10 * i + 1));
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     hand_end(&hand);
     assert_fast(since);
 }

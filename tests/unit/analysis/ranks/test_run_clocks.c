@@ -22,7 +22,7 @@ static void sends_join_clocks_that_no_collective_does(void **state)
     solve(&solved);
     check_clocks(&solved);
     check_waits(&solved);
-    assert_null(report_find(&solved.report, "quality"));
+    assert_null(report_find(&solved.report, "trust"));
     end(&solved);
 }
 
@@ -43,8 +43,8 @@ static void ranks_that_nothing_joins_are_not_compared(void **state)
     assert_int_equal(solved.comm.ranks[2].offset_ns, 0);
     assert_near(solved.comm.ranks[3].offset_ns,
                 solved.job.ranks[2].skew_ns - solved.job.ranks[3].skew_ns, OFFSET_NS);
-    assert_text(text(&solved, "quality", 0, "item"), "clocks_not_comparable");
-    assert_int_equal(cell(&solved, "quality", 0, "count"), 2);
+    assert_text(text(&solved, "trust", 0, "item"), "clocks_not_comparable");
+    assert_int_equal(cell(&solved, "trust", 0, "count"), 2);
     for (uint32_t m = 0; m < solved.comm.match_count; m++) {
         const struct comm_match *match = &solved.comm.matches[m];
         bool p2p = run_comm_is_p2p(solved.comm.ops[match->op].kind);
@@ -114,9 +114,9 @@ static void drifts_and_jumps_are_taken_out(void **state)
         assert_int_equal(cell(&solved, "clocks", r, "jumps"), r == 5);
     assert_near(cell(&solved, "clocks", 5, "jump_ns"), 8 * MS, 1000);
     assert_near(cell(&solved, "clocks", 5, "jump_at_ns"), jump_at_ns, MS);
-    assert_text(text(&solved, "quality", 0, "item"), "clock_jump");
-    assert_text(text(&solved, "quality", 1, "item"), "clock_drift");
-    assert_int_equal(cell(&solved, "quality", 1, "count"), 1);
+    assert_text(text(&solved, "trust", 0, "item"), "clock_jump");
+    assert_text(text(&solved, "trust", 1, "item"), "clock_drift");
+    assert_int_equal(cell(&solved, "trust", 1, "count"), 1);
     assert_int_equal(cell(&solved, "lateness", 0, "rank"), 6);
     end(&solved);
 }

@@ -29,7 +29,7 @@ static void clocks_and_waits_are_those_of_the_job(void **state)
         solve(&solved);
         check_clocks(&solved);
         check_waits(&solved);
-        assert_null(report_find(&solved.report, "quality"));
+        assert_null(report_find(&solved.report, "trust"));
         end(&solved);
     }
 }
@@ -140,10 +140,10 @@ static void calls_that_ranks_miss_leave_the_others_matched(void **state)
         check_clocks(&solved);
         check_members(&solved);
         // The call of rank 0 whose partner, rank 4, has lost its own.
-        assert_int_equal(cell(&solved, "quality", 0, "count"), 1);
-        assert_text(text(&solved, "quality", 0, "item"), "unmatched_collectives");
-        assert_int_equal(cell(&solved, "quality", 1, "count"), 6); // those of ranks 1 to 3
-        assert_text(text(&solved, "quality", 1, "item"), "missing_calls");
+        assert_int_equal(cell(&solved, "trust", 0, "count"), 1);
+        assert_text(text(&solved, "trust", 0, "item"), "unmatched_collectives");
+        assert_int_equal(cell(&solved, "trust", 1, "count"), 6); // those of ranks 1 to 3
+        assert_text(text(&solved, "trust", 1, "item"), "missing_calls");
         uint32_t unmatched = 0;
         for (int r = 0; r < 8; r++)
             for (uint32_t i = 0; i < solved.comm.ranks[r].count; i++)

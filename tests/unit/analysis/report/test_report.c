@@ -23,7 +23,7 @@ static const struct table_desc fruit = {"fruit", "Fruit.", fruit_columns, 4, 0};
 
 static const struct column later_columns[] = {
     {"ripe", COLUMN_BOOL, "", "Whether it is ripe."},
-    {"colour", COLUMN_TEXT, "", "Colour."},
+    {"color", COLUMN_TEXT, "", "Color."},
     {"name", COLUMN_TEXT, "", "Name."},
     {"count", COLUMN_TEXT, "", "Now a text."},
 };
@@ -246,7 +246,7 @@ static void tables_and_columns_that_nobody_knows_are_left_out(void **state)
     report_row_json(&loaded.tables[0], 0, &out);
     assert_int_equal(loaded.table_count, 1);
     assert_string_equal(
-        out.at, "{\"ripe\":true,\"colour\":null,\"name\":\"pear \\\"A\\\"\",\"count\":null}");
+        out.at, "{\"ripe\":true,\"color\":null,\"name\":\"pear \\\"A\\\"\",\"count\":null}");
     buf_free(&saved);
     buf_free(&out);
     arena_free(&arena);
@@ -323,17 +323,17 @@ static void a_row_takes_over_columns_of_the_same_names(void **state)
     struct arena arena;
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};
-    struct row trust = {.desc = &table_quality}, row = {.desc = &table_run_quality};
+    struct row trust = {.desc = &table_trust}, row = {.desc = &table_run_trust};
     struct err err;
-    row_i64(&trust, QUALITY_COUNT, 7);
-    row_word(&trust, QUALITY_EFFECT, "none");
+    row_i64(&trust, TRUST_COUNT, 7);
+    row_word(&trust, TRUST_EFFECT, "none");
     assert_true(row_end(&trust, &report, &err));
-    row_copy(&row, RUN_QUALITY_TRUST, &report.tables[0], 0, QUALITY_TRUST);
+    row_copy(&row, RUN_TRUST_DOUBT, &report.tables[0], 0, TRUST_DOUBT);
     struct cell cells[TABLE_MAX_COLUMNS];
     row_put(&row, cells);
-    assert_true(cells[column_place(row.desc, RUN_QUALITY_RANK)].null);
-    assert_int_equal(cells[column_place(row.desc, RUN_QUALITY_COUNT)].i, 7);
-    assert_true(str_equal(cells[column_place(row.desc, RUN_QUALITY_EFFECT)].s, STR("none")));
+    assert_true(cells[column_place(row.desc, RUN_TRUST_RANK)].null);
+    assert_int_equal(cells[column_place(row.desc, RUN_TRUST_COUNT)].i, 7);
+    assert_true(str_equal(cells[column_place(row.desc, RUN_TRUST_EFFECT)].s, STR("none")));
     arena_free(&arena);
 }
 

@@ -43,7 +43,7 @@ static void collectives_are_joined_over_process_groups(void **state)
     add_collective(&hand, 100, "1");
     hand_kernel(&hand, "ncclKernel_A", 20, 300, 5);
     hand_kernel(&hand, "ncclKernel_B", 20, 400, 5);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     json_t *object = write_and_parse(&hand);
     json_t *rows = json_object_get(object, "collectives");
     assert_int_equal(json_array_size(rows), 2);
@@ -69,7 +69,7 @@ static void the_fixed_keys_are_there(void **state)
     hand_kernel(&hand, "sgemm", 7, 0, 10);
     hand_kernel(&hand, "late", 7, 10, -1);
     trace_builder_count_input(hand.builder, 12, 1000);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     json_t *object = write_and_parse(&hand);
     assert_int_equal(number(object, "trace_events"), 12);
     assert_int_equal(number(object, "device_events"), 1);
@@ -93,7 +93,7 @@ static void without_device_events_the_breakdown_is_null(void **state)
     (void)state;
     struct hand hand;
     hand_begin(&hand);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     json_t *object = write_and_parse(&hand);
     assert_int_equal(number(object, "device_events"), 0);
     assert_true(json_is_null(json_object_get(object, "breakdown")));

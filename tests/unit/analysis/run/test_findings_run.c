@@ -75,7 +75,7 @@ static void add_rank(struct hand_run *run, int64_t compute, int64_t wait, int64_
         {"exposed_transfer_ns", cell_i64(transfer * MS)});
 }
 
-static void analyse(struct hand_run *run)
+static void analyze(struct hand_run *run)
 {
     struct run_findings of = {
         .own = report_find(&run->own, "findings"),
@@ -139,7 +139,7 @@ static void a_run_in_which_nothing_is_wrong_has_no_findings(void **state)
         {"exposed_wait_ns", cell_i64(4 * STEPS * MS)},
         {"exposed_transfer_ns", cell_i64(8 * STEPS * MS)}, {"transfer_median_ns", cell_i64(2 * MS)},
         {"algo_gbps", cell_f64(50)});
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(count(&run), 0);
     end(&run);
 }
@@ -164,7 +164,7 @@ static void a_straggler_is_named_with_its_reason(void **state)
     struct hand_run run;
     begin(&run);
     add_straggler(&run, "compute_slower");
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cost_of(&run, "straggler"), 20 * MS); // 23 ms exposed, 3 on rank 2
     assert_string_equal(word_of(&run, "straggler", "id"), "straggler:2");
     assert_string_equal(word_of(&run, "straggler", "ranks"), "2");
@@ -186,7 +186,7 @@ static void waits_that_no_rank_alone_causes_are_reported_as_such(void **state)
     for (int64_t i = 0; i < 4; i++)
         ROW(&run.report, &table_run_lateness, {"rank", cell_i64(i)},
             {"caused_wait_ns", cell_i64((30 - i) * MS)}, {"reason", word("host")});
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cost_of(&run, "exposed_wait"), 4 * MS); // of 3, 4, 8, 12
     assert_int_equal(count(&run), 1);
     end(&run);
@@ -203,7 +203,7 @@ static void a_straggler_of_a_pipeline_is_compared_with_its_stage(void **state)
         {"caused_wait_ns", cell_i64(540 * MS)}, {"reason", word("host")});
     ROW(&run.report, &table_run_pipeline, {"stage", cell_i64(0)}, {"ranks", word("0-3")});
     ROW(&run.report, &table_run_pipeline, {"stage", cell_i64(1)}, {"ranks", word("4-7")});
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cost_of(&run, "straggler"), 8 * MS);
     end(&run);
 }
@@ -220,7 +220,7 @@ static void each_reason_has_its_advice(void **state)
         struct hand_run run;
         begin(&run);
         add_straggler(&run, cases[i][0]);
-        analyse(&run);
+        analyze(&run);
         assert_non_null(strstr(word_of(&run, "straggler", "advice"), cases[i][1]));
         end(&run);
     }
@@ -257,7 +257,7 @@ static void the_range_in_which_a_host_is_late_is_named(void **state)
         ROW(&gaps, &table_idle_gaps, {"dur_ns", cell_i64(900 * MS)}, {"step", cell_i64(4)},
             {"cause", word("data_loading")}, {"host_range", word("fetch")});
         run.source = &source;
-        analyse(&run);
+        analyze(&run);
         const char *title = word_of(&run, "straggler", "title");
         assert_non_null(strstr(title, "its host is late to launch"));
         assert_int_equal(strstr(title, ", in save_checkpoint") != NULL, inside == 200);
@@ -280,7 +280,7 @@ static void waits_of_a_pipeline_are_its_bubble(void **state)
         {"exposed_wait_ns", cell_i64(100 * MS)}); // of all stages
     ROW(&run.report, &table_run_pipeline, {"stage", cell_i64(0)}, {"ranks", word("0-1")});
     ROW(&run.report, &table_run_pipeline, {"stage", cell_i64(1)}, {"ranks", word("2-3")});
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(count(&run), 0); // a twentieth of 20 ms is 1 ms
     end(&run);
 }
@@ -301,7 +301,7 @@ static void a_slow_link_costs_the_rank_that_bears_most(void **state)
         for (int i = 0; i < 8; i++)
             add_rank(&run, 60, 0, i % 4 == 3 ? 4 : 3);
         run.links = &links;
-        analyse(&run);
+        analyze(&run);
         assert_int_equal(count(&run), cost > 0);
         if (cost > 0) {
             assert_int_equal(cost_of(&run, "slow_link"), cost * MS / 3);
@@ -327,7 +327,7 @@ static void many_small_messages_cost_what_bandwidth_does_not_explain(void **stat
         ROW(&run.report, &table_run_comm_waits, {"kind", word("broadcast")}, {"ranks", word("0-1")},
             {"calls", cell_i64(1)}, {"bytes", cell_i64(100000000)},
             {"transfer_median_ns", cell_i64(1)}, {"algo_gbps", cell_f64(5)});
-        analyse(&run);
+        analyze(&run);
         assert_int_equal(count(&run), calls == 20);
         if (calls == 20) // 100 kB at 5 GB/s take a tenth of the time
             assert_in_range(cost_of(&run, "small_messages"), 3599999, 3600001);
@@ -343,7 +343,7 @@ static void transfers_that_nothing_hides_are_found(void **state)
     add_rank(&run, 60, 0, 5);
     add_rank(&run, 60, 0, 6);
     add_rank(&run, 60, 0, 20);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cost_of(&run, "exposed_transfer"), 6 * MS);
     assert_string_equal(word_of(&run, "exposed_transfer", "confidence"), "high");
     assert_int_equal(count(&run), 1);
@@ -359,11 +359,11 @@ static void transfers_that_may_be_waits_are_doubted(void **state)
         for (int r = 0; r < 3; r++)
             add_rank(&run, 60, 0, 20);
         if (i == 1)
-            ROW(&run.report, &table_run_quality, {"item", word("missing_ranks")},
+            ROW(&run.report, &table_run_trust, {"item", word("missing_ranks")},
                 {"severity", word("warning")}, {"count", cell_i64(1)}, {"detail", word("absent")});
         ROW(&run.report, &table_run_comm_waits, {"group_size", cell_i64(3)}, {"calls", cell_i64(5)},
             {"unmatched_calls", cell_i64(i == 2 ? 16 : 15)});
-        analyse(&run);
+        analyze(&run);
         assert_string_equal(word_of(&run, "exposed_transfer", "confidence"), i ? "low" : "high");
         end(&run);
     }
@@ -376,7 +376,7 @@ static void several_ranks_with_more_compute_are_an_imbalance(void **state)
     begin(&run);
     for (int i = 0; i < 8; i++)
         add_rank(&run, i < 4 ? 50 : 70, 0, 0);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cost_of(&run, "imbalance"), 10 * MS);
     assert_int_equal(count(&run), 1);
     end(&run);
@@ -389,7 +389,7 @@ static void one_rank_with_more_compute_is_an_imbalance_when_no_wait_tells(void *
     begin(&run);
     for (int i = 0; i < 4; i++)
         add_rank(&run, i == 2 ? 70 : 60, 0, 0);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cost_of(&run, "imbalance"), 7500000);
     end(&run);
 }
@@ -405,7 +405,7 @@ static void a_rank_with_less_compute_lets_the_others_gain_compute(void **state)
     run.steady.bar_ns[BAR_IDLE_HOST_WAIT] = 0;
     for (int i = 0; i < 4; i++)
         add_rank(&run, i == 3 ? 40 : 60, i == 3 ? 20 : 2, 0);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cost_of(&run, "imbalance"), 5 * MS);
     assert_int_equal(cell_of(&run, "imbalance", "own_cost_ns")->i, 5 * MS);
     assert_true(cell_of(&run, "imbalance", "overlaps")->null);
@@ -430,7 +430,7 @@ static void an_imbalance_costs_waits_and_compute_as_the_headline_rank_has_them(v
         run.steady.bar_ns[BAR_IDLE_HOST_WAIT] = 0;
         for (int r = 0; r < 4; r++)
             add_rank(&run, cases[i].compute_ms[r], 8, 0);
-        analyse(&run);
+        analyze(&run);
         assert_int_equal(cost_of(&run, "imbalance"), 12 * MS);
         assert_int_equal(cell_of(&run, "imbalance", "own_cost_ns")->i, cases[i].own_ms * MS);
         end(&run);
@@ -466,7 +466,7 @@ static void a_bubble_beyond_the_ideal_costs_the_difference(void **state)
         for (int r = 0; r < 4; r++)
             add_rank(&run, 60, 0, 0);
         add_stages(&run, cases[i].share, cases[i].ideal);
-        analyse(&run);
+        analyze(&run);
         assert_int_equal(count(&run), cases[i].cost_ns != 0);
         if (cases[i].cost_ns) {
             assert_in_range(cost_of(&run, "pipeline_bubble"), cases[i].cost_ns - 1,
@@ -503,7 +503,7 @@ static void a_rank_that_is_slow_at_the_same_work_is_named(void **state)
     for (int r = 0; r < 4; r++)
         add_rank(&run, r == 3 ? 68 : 60, 0, 0);
     add_rates(&run, rates, 3);
-    analyse(&run);
+    analyze(&run);
     // Its compute of 68 ms is the work of 60, as on the others: no imbalance.
     assert_int_equal(count(&run), 1);
     assert_int_equal(cost_of(&run, "slow_rank_kernels"), 8 * MS);
@@ -534,7 +534,7 @@ static void ranks_that_are_slow_together_are_one_cause(void **state)
             {"reason", word(r < 4 ? "compute_slower" : "unknown")}, {"reason_share", cell_f64(1)});
     }
     add_rates(&run, rates, 4);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(count(&run), 2);
     assert_string_equal(word_of(&run, "straggler", "id"), "straggler:4-7");
     assert_int_equal(cost_of(&run, "straggler"), 12 * MS); // rank 7 has no exposed communication
@@ -555,18 +555,18 @@ static void missing_ranks_and_defects_of_any_rank_are_told(void **state)
     begin(&run);
     add_rank(&run, 60, 0, 0);
     add_rank(&run, 60, 0, 0);
-    ROW(&run.report, &table_run_quality, {"item", word("missing_ranks")},
+    ROW(&run.report, &table_run_trust, {"item", word("missing_ranks")},
         {"severity", word("warning")}, {"count", cell_i64(6)}, {"detail", word("absent")});
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(count(&run), 1);
     assert_string_equal(word_of(&run, "missing_ranks", "title"), "6 of 8 ranks have no trace");
     end(&run);
     begin(&run);
     add_rank(&run, 60, 0, 0);
     add_rank(&run, 60, 0, 0);
-    ROW(&run.report, &table_run_quality, {"rank", cell_i64(1)}, {"item", word("truncated")},
+    ROW(&run.report, &table_run_trust, {"rank", cell_i64(1)}, {"item", word("truncated")},
         {"severity", word("error")}, {"detail", word("the file ends early")});
-    analyse(&run);
+    analyze(&run);
     assert_string_equal(word_of(&run, "data_quality", "severity"), "medium");
     end(&run);
 }
@@ -577,9 +577,9 @@ static void of_several_jobs_nothing_is_judged_but_that(void **state)
     struct hand_run run;
     begin(&run);
     add_straggler(&run, "compute_slower");
-    ROW(&run.report, &table_run_quality, {"item", word("several_jobs")},
-        {"severity", word("error")}, {"count", cell_i64(2)}, {"detail", word("by time: 2-3")});
-    analyse(&run);
+    ROW(&run.report, &table_run_trust, {"item", word("several_jobs")}, {"severity", word("error")},
+        {"count", cell_i64(2)}, {"detail", word("by time: 2-3")});
+    analyze(&run);
     assert_int_equal(count(&run), 1);
     assert_string_equal(word_of(&run, "several_jobs", "severity"), "high");
     assert_non_null(strstr(word_of(&run, "several_jobs", "title"), "2 of 4 ranks are of another"));
@@ -604,7 +604,7 @@ static void what_the_run_tells_better_is_left_out_and_nothing_counts_twice(void 
     add_own(&run, "exposed_communication", 30, 30);
     add_own(&run, "low_overlap", 25, 0);
     add_own(&run, "launch_bound", 10, 10);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(count(&run), 2); // 3 ms of transfers are too few to judge overlap
     assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 20 * MS);
     assert_int_equal(cell_of(&run, "launch_bound", "own_cost_ns")->i, 10 * MS);
@@ -633,7 +633,7 @@ static void slow_steps_share_what_they_have_more_of(void **state)
         add_straggler(&run, "host");
         add_slow_steps(&run, waits);
         add_own(&run, "unstable_steps", 20, 20);
-        analyse(&run);
+        analyze(&run);
         assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 20 * MS);
         assert_int_equal(cell_of(&run, "unstable_steps", "own_cost_ns")->i, waits ? 0 : 20 * MS);
         if (waits)
@@ -651,7 +651,7 @@ static void overlap_can_gain_transfers_only(void **state)
         add_rank(&run, 60, 23, 7);
     add_own(&run, "exposed_communication", 30, 30);
     add_own(&run, "low_overlap", 25, 0);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(count(&run), 3); // waits, transfers, overlap
     assert_int_equal(cell_of(&run, "low_overlap", "own_cost_ns")->i, 7 * MS);
     assert_string_equal(word_of(&run, "low_overlap", "overlaps"), "exposed_wait");
@@ -674,7 +674,7 @@ static void what_needs_its_result_at_once_has_no_low_overlap(void **state)
             {"ranks", word("0-3")}, {"dimension", word(dimensions[d])}, {"calls", cell_i64(STEPS)},
             {"exposed_transfer_ns", cell_i64(4 * STEPS * 7 * MS)});
         add_own(&run, "low_overlap", 7, 7);
-        analyse(&run);
+        analyze(&run);
         assert_int_equal(count(&run), d == 2 ? 2 : 1); // besides exposed_transfer
         const char *evidence = word_of(&run, "exposed_transfer", "evidence");
         assert_non_null(
@@ -695,7 +695,7 @@ static void a_straggler_that_stands_for_the_run_has_its_time_where_it_is_late(vo
     run.steady.bar_ns[BAR_EXPOSED_COMM] = STEPS * 3 * MS;
     run.steady.bar_ns[BAR_IDLE_HOST_WAIT] = STEPS * 37 * MS;
     add_own(&run, "starved_data_loading", 18, 18);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(cell_of(&run, "straggler", "own_cost_ns")->i, 20 * MS);
     assert_int_equal(cell_of(&run, "starved_data_loading", "own_cost_ns")->i, 17 * MS);
     assert_string_equal(word_of(&run, "starved_data_loading", "overlaps"), "straggler");
@@ -709,7 +709,7 @@ static void a_lone_rank_keeps_its_findings(void **state)
     begin(&run);
     add_rank(&run, 60, 20, 10);
     add_own(&run, "exposed_communication", 30, 30);
-    analyse(&run);
+    analyze(&run);
     assert_int_equal(count(&run), 1);
     assert_int_equal(cost_of(&run, "exposed_communication"), 30 * MS);
     end(&run);
@@ -732,7 +732,7 @@ static void findings_of_a_trace_keep_their_own_costs(void **state)
             {"cost_ns", cell_i64(30 * MS)}, {"own_cost_ns", cell_i64(20 * MS)},
             {"overlaps", word("launch_bound")});
         add_own(&run, "slow_calls", 25, 25);
-        analyse(&run);
+        analyze(&run);
         assert_int_equal(cell_of(&run, "launch_bound", "own_cost_ns")->i, 40 * MS);
         assert_true(cell_of(&run, "launch_bound", "overlaps")->null);
         assert_int_equal(cell_of(&run, "tiny_kernels", "own_cost_ns")->i, 20 * MS);

@@ -60,7 +60,7 @@ static void join(struct ranks *ranks)
     ranks->source.ranks = ranks->numbers;
     ranks->source.count = ranks->count;
     ranks->run = (struct report){.arena = &ranks->arena};
-    if (!analyse_run(&ranks->source, &ranks->run, &ranks->err))
+    if (!analyze_run(&ranks->source, &ranks->run, &ranks->err))
         fail_msg("%s", ranks->err.msg);
 }
 
@@ -191,24 +191,24 @@ static double efficiency_of(const struct ranks *ranks, const char *metric)
     return NAN;
 }
 
-static const struct table *quality_row(const struct ranks *ranks, const char *item, size_t *row)
+static const struct table *trust_row(const struct ranks *ranks, const char *item, size_t *row)
 {
-    const struct table *quality = report_find(&ranks->run, "quality");
-    for (*row = 0; quality && *row < quality->row_count; ++*row)
-        if (str_equal(named_cell(quality, *row, "item")->s, str_of(item)))
-            return quality;
+    const struct table *trust = report_find(&ranks->run, "trust");
+    for (*row = 0; trust && *row < trust->row_count; ++*row)
+        if (str_equal(named_cell(trust, *row, "item")->s, str_of(item)))
+            return trust;
     return NULL;
 }
 
-static void expect_quality(const struct ranks *ranks, const char *item, int64_t count,
-                           const char *listed)
+static void expect_trust(const struct ranks *ranks, const char *item, int64_t count,
+                         const char *listed)
 {
     size_t row;
-    const struct table *quality = quality_row(ranks, item, &row);
-    if (!quality)
-        fail_msg("quality has no row %s", item);
-    assert_int_equal(named_cell(quality, row, "count")->i, count);
-    struct str detail = named_cell(quality, row, "detail")->s;
+    const struct table *trust = trust_row(ranks, item, &row);
+    if (!trust)
+        fail_msg("trust has no row %s", item);
+    assert_int_equal(named_cell(trust, row, "count")->i, count);
+    struct str detail = named_cell(trust, row, "detail")->s;
     const char *list = strrchr(detail.at, ':');
     assert_non_null(list);
     assert_string_equal(list + 2, listed);
@@ -402,10 +402,10 @@ static void across_jobs_nothing_is_judged_and_it_is_said_first(void **state)
             add_all_reduce(&ranks, &like, "[0, 1, 2, 3, 4, 5, 6, 7]");
         }
         join(&ranks);
-        expect_text(&ranks, "quality", 0, "item", "several_jobs");
-        expect_text(&ranks, "quality", 0, "severity", "error");
-        expect_quality(&ranks, "several_jobs", 3, "4-6");
-        assert_non_null(strstr(cell_of(&ranks, "quality", 0, "detail")->s.at, cases[i].signs));
+        expect_text(&ranks, "trust", 0, "item", "several_jobs");
+        expect_text(&ranks, "trust", 0, "severity", "error");
+        expect_trust(&ranks, "several_jobs", 3, "4-6");
+        assert_non_null(strstr(cell_of(&ranks, "trust", 0, "detail")->s.at, cases[i].signs));
         expect_text(&ranks, "findings", 0, "rule", "several_jobs");
         assert_null(report_find(&ranks.run, "efficiency"));
         expect_i64(&ranks, "clocks", 3, "component", 0);
@@ -440,12 +440,12 @@ static void check_apart(const struct apart *its)
     }
     join(&ranks);
     size_t row;
-    assert_true((its->job != NULL) == (quality_row(&ranks, "several_jobs", &row) != NULL));
-    assert_true((its->recording != NULL) == (quality_row(&ranks, "recorded_apart", &row) != NULL));
+    assert_true((its->job != NULL) == (trust_row(&ranks, "several_jobs", &row) != NULL));
+    assert_true((its->recording != NULL) == (trust_row(&ranks, "recorded_apart", &row) != NULL));
     if (its->job)
-        expect_quality(&ranks, "several_jobs", 2, its->job);
+        expect_trust(&ranks, "several_jobs", 2, its->job);
     if (its->recording)
-        expect_quality(&ranks, "recorded_apart", 2, its->recording);
+        expect_trust(&ranks, "recorded_apart", 2, its->recording);
     bool together = !its->job && !its->recording;
     expect_i64(&ranks, "clocks", 1, "component", 0);
     expect_i64(&ranks, "clocks", 2, "component", !together);
@@ -494,14 +494,14 @@ static void ranks_that_are_missing_or_do_not_fit_are_named(void **state)
         add_rank(&ranks, &likes[i]);
     join(&ranks);
     expect_i64(&ranks, "summary", 0, "world_size", 8);
-    expect_quality(&ranks, "missing_ranks", 3, "0, 4, 7");
-    expect_quality(&ranks, "world_sizes_differ", 1, "5");
-    expect_quality(&ranks, "software_differs", 1, "5");
+    expect_trust(&ranks, "missing_ranks", 3, "0, 4, 7");
+    expect_trust(&ranks, "world_sizes_differ", 1, "5");
+    expect_trust(&ranks, "software_differs", 1, "5");
     int64_t headline = cell_of(&ranks, "summary", 0, "headline_rank")->i;
     bool a100 = headline == 2 || headline == 3 || headline == 5;
-    expect_quality(&ranks, "devices_differ", a100 ? 2 : 3, a100 ? "1, 6" : "2-3, 5");
+    expect_trust(&ranks, "devices_differ", a100 ? 2 : 3, a100 ? "1, 6" : "2-3, 5");
     size_t row;
-    assert_null(quality_row(&ranks, "steps_differ", &row));
+    assert_null(trust_row(&ranks, "steps_differ", &row));
     end(&ranks);
 }
 
@@ -607,7 +607,7 @@ static void a_rank_that_cannot_be_loaded_is_named(void **state)
     ranks.source.ranks = ranks.numbers;
     ranks.source.count = ranks.count;
     ranks.run = (struct report){.arena = &arena};
-    assert_false(analyse_run(&ranks.source, &ranks.run, &ranks.err));
+    assert_false(analyze_run(&ranks.source, &ranks.run, &ranks.err));
     assert_int_equal(ranks.err.code, ERR_IO);
     assert_non_null(strstr(ranks.err.msg, "rank 40"));
     arena_free(&arena);

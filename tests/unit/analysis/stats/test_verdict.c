@@ -136,7 +136,7 @@ static void equal_times_differ_by_nothing(void **state)
     assert_verdict(&judgement, "equal", "within noise");
 }
 
-// Neighbours differ by 1 % seven times: Q1 = Q3, so the fence is 1 % itself.
+// Neighbors differ by 1 % seven times: Q1 = Q3, so the fence is 1 % itself.
 static void history_judges_single_runs(void **state)
 {
     (void)state;

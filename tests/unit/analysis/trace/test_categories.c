@@ -54,7 +54,7 @@ static void overlapping_work_is_owned_once(void **state)
                                         .row = 3,
                                         .begin_ns = 140,
                                         .dur_ns = 20});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "categories"), 4);
     check_row(&hand, (struct expected){"GEMM", "gemm", 1, 100, 100});
     check_row(&hand, (struct expected){"other", "other_compute", 1, 100, 50});
@@ -73,7 +73,7 @@ static void kernels_and_operators_are_counted_once_each(void **state)
     add_launched(&hand, "aten::addmm", "kernel_a", 40, 3);
     add_launched(&hand, "aten::mul", "kernel_a", 60, 4);
     hand_kernel(&hand, "nvjet_tst_64x8", 8, 200, 10);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     size_t gemm = hand_find(&hand, "categories", "category", "GEMM");
     assert_int_equal(hand_i64(&hand, "categories", gemm, "calls"), 4);
     assert_int_equal(hand_i64(&hand, "categories", gemm, "kernels"), 3);
@@ -94,7 +94,7 @@ static void a_wrapper_leaves_the_decision_to_the_kernel(void **state)
     hand_begin(&hand);
     for (size_t i = 0; i < COUNT(wrappers); i++)
         add_launched(&hand, wrappers[i], "attn_fwd", (int64_t)i * 20, (int64_t)i + 1);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "categories"), 1);
     check_row(&hand, (struct expected){"attention", "attention", COUNT(wrappers),
                                        10 * COUNT(wrappers), 10 * COUNT(wrappers)});
@@ -112,7 +112,7 @@ static void what_no_rule_knows_is_named_by_time(void **state)
     add_launched(&hand, "my::other", "mystery", 40, 3);
     hand_kernel(&hand, "riddle", 7, 200, 10);
     hand_kernel(&hand, "volta_sgemm_64x64_nt", 7, 300, 960);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "uncategorized"), 3);
     assert_string_equal(hand_word(&hand, "uncategorized", 0, "kernel"), "mystery");
     assert_string_equal(hand_word(&hand, "uncategorized", 0, "op"), "my::op");
@@ -121,11 +121,11 @@ static void what_no_rule_knows_is_named_by_time(void **state)
     size_t riddle = hand_find(&hand, "uncategorized", "kernel", "riddle");
     assert_null(hand_word(&hand, "uncategorized", riddle, "op"));
     assert_int_equal(hand_i64(&hand, "uncategorized", riddle, "owned_ns"), 10);
-    size_t trust = hand_find(&hand, "quality", "item", "uncategorized");
-    assert_string_equal(hand_word(&hand, "quality", trust, "severity"), "info");
-    assert_int_equal(hand_i64(&hand, "quality", trust, "count"), 4);
-    assert_int_equal(hand_i64(&hand, "quality", trust, "time_ns"), 40);
-    assert_string_equal(hand_word(&hand, "quality", trust, "detail"),
+    size_t trust = hand_find(&hand, "trust", "item", "uncategorized");
+    assert_string_equal(hand_word(&hand, "trust", trust, "severity"), "info");
+    assert_int_equal(hand_i64(&hand, "trust", trust, "count"), 4);
+    assert_int_equal(hand_i64(&hand, "trust", trust, "time_ns"), 40);
+    assert_string_equal(hand_word(&hand, "trust", trust, "detail"),
                         "compute not matched by any category rule: 4.0 % of busy time; most "
                         "in mystery (2.0 %), mystery (1.0 %), riddle (1.0 %)");
     hand_end(&hand);
@@ -141,10 +141,10 @@ static void much_that_no_rule_knows_is_a_warning(void **state)
     hand_begin(&hand);
     hand_kernel(&hand, endless, 1, 0, 51);
     hand_kernel(&hand, "volta_sgemm_64x64_nt", 1, 51, 949);
-    hand_analyse(&hand);
-    size_t trust = hand_find(&hand, "quality", "item", "uncategorized");
-    assert_string_equal(hand_word(&hand, "quality", trust, "severity"), "warning");
-    const char *detail = hand_word(&hand, "quality", trust, "detail");
+    hand_analyze(&hand);
+    size_t trust = hand_find(&hand, "trust", "item", "uncategorized");
+    assert_string_equal(hand_word(&hand, "trust", trust, "severity"), "warning");
+    const char *detail = hand_word(&hand, "trust", trust, "detail");
     assert_non_null(strstr(detail, ": 5.1 % of busy time; most in zzz"));
     assert_true(strlen(detail) < 256);
     hand_end(&hand);
@@ -156,10 +156,10 @@ static void a_trace_whose_names_are_all_known_has_no_such_row(void **state)
     struct hand hand;
     hand_begin(&hand);
     hand_kernel(&hand, "volta_sgemm_64x64_nt", 1, 0, 10);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "uncategorized"), 0);
-    for (size_t i = 0; i < hand_rows(&hand, "quality"); i++)
-        assert_string_not_equal(hand_word(&hand, "quality", i, "item"), "uncategorized");
+    for (size_t i = 0; i < hand_rows(&hand, "trust"); i++)
+        assert_string_not_equal(hand_word(&hand, "trust", i, "item"), "uncategorized");
     hand_end(&hand);
 }
 

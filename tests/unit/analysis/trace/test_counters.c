@@ -40,7 +40,7 @@ static void add(struct counted_trace *t, const char *pid, const char *name, int 
     buf_puts(&t->text, "}}");
 }
 
-static void analyse(struct counted_trace *t)
+static void analyze(struct counted_trace *t)
 {
     struct err err = {0};
     struct analysis_options options = {.warmup_steps = -1};
@@ -50,7 +50,7 @@ static void analyse(struct counted_trace *t)
         fail_msg("%s", err.msg);
     arena_init(&t->arena, &t->budget);
     t->report.arena = &t->arena;
-    if (!analyse_trace(t->trace, &options, &t->report, &err))
+    if (!analyze_trace(t->trace, &options, &t->report, &err))
         fail_msg("%s", err.msg);
 }
 
@@ -88,7 +88,7 @@ static void a_value_counts_for_as_long_as_it_held(void **state)
     add(&t, "\"GPU 0 Counters\"", "sm__cycles_active.avg", 120, 40);
     add(&t, "\"GPU 0 Counters\"", "sm__cycles_active.avg", 150, 20);
     add(&t, "\"GPU 0 Counters\"", "sm__cycles_active.avg", 180, 30);
-    analyse(&t);
+    analyze(&t);
     // 20 us of 10, 30 of 40, 30 of 20, 20 of 30: (200 + 1200 + 600 + 600) / 100.
     assert_number(&t, "mean", 26);
     assert_number(&t, "min", 10);
@@ -112,7 +112,7 @@ static void where_samples_are_missing_nothing_is_known(void **state)
     begin(&t, 500);
     for (size_t i = 0; i < sizeof at_us / sizeof *at_us; i++)
         add(&t, "3", "dram__bytes_read.sum.per_second", at_us[i], at_us[i] < 400 ? 2 : 5);
-    analyse(&t);
+    analyze(&t);
     // 2 from 100 to 270, 5 from 400 to 490: the spacing of 160 is over twice the median of 30.
     assert_number(&t, "mean", (2 * 170 + 5 * 90) / 260.0);
     assert_number(&t, "covered_share", 260 / 400.0);
@@ -130,7 +130,7 @@ static void what_changes_now_and_then_holds_until_it_changes(void **state)
     add(&t, "0", "queue", 0, 0);
     add(&t, "0", "queue", 100, 5);
     add(&t, "0", "queue", 300, 7);
-    analyse(&t);
+    analyze(&t);
     // 5 from 100 to 300; the last holds for the median spacing of 100.
     assert_number(&t, "mean", (5 * 200 + 7 * 100) / 300.0);
     assert_number(&t, "min", 5);
@@ -147,7 +147,7 @@ static void a_thinned_series_keeps_its_extremes(void **state)
     begin(&t, 6000);
     for (int i = 0; i < 5000; i++)
         add(&t, "0", "c", 100 + i, i == 1234 ? 99 : i == 4321 ? -99 : i % 7);
-    analyse(&t);
+    analyze(&t);
     const struct table *series = report_find(&t.report, "counter_series");
     double least = 0, most = 0;
     int64_t last_ns = INT64_MIN;
@@ -185,7 +185,7 @@ static void a_trace_without_counters_has_no_table_of_them(void **state)
     (void)state;
     struct counted_trace t;
     begin(&t, 200);
-    analyse(&t);
+    analyze(&t);
     assert_int_equal(t.trace->counter_count, 0);
     assert_null(report_find(&t.report, "counters"));
     end(&t);

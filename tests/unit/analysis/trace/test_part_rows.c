@@ -95,7 +95,7 @@ static void rows_differ_by_operator_shapes_module_and_kernel(void **state)
     hand_begin(&hand);
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         add_call(&hand, (int64_t)i + 1, calls[i]);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(count_rows(&hand, "bar", "gemm"), 7);
     assert_int_equal(hand_i64(&hand, "parts", 0, "calls"), 2);
     assert_int_equal(hand_i64(&hand, "parts", 0, "owned_ns"), 60);
@@ -125,7 +125,7 @@ static void with_too_many_rows_modules_are_not_told_apart(void **state)
         snprintf(module, sizeof module, "nn.Module: M_%d", (int)i);
         add_call(&hand, i, (struct call){module, "aten::mm", i % 2 ? "[1]" : "[2]", "sgemm", 1});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(count_rows(&hand, "bar", "gemm"), 2);
     assert_int_equal(count_rows(&hand, "dims", "[1]"), 1);
     assert_int_equal(count_rows(&hand, "module", NULL), hand_rows(&hand, "parts"));
@@ -145,7 +145,7 @@ static void with_too_many_still_shapes_are_not_told_apart(void **state)
         add_call(&hand, i, (struct call){"nn.Module: M_0", "aten::mm", dims, "sgemm", 1});
     }
     add_call(&hand, MAX_ROWS + 2, (struct call){NULL, "aten::mm", NULL, "sgemm", 1});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(count_rows(&hand, "bar", "gemm"), 2);
     size_t row = hand_find(&hand, "parts", "dims", "(other shapes)");
     assert_int_equal(hand_i64(&hand, "parts", row, "owned_ns"), MAX_ROWS + 1);
@@ -165,7 +165,7 @@ static void too_many_kernels_are_summed_by_category(void **state)
         snprintf(kernel, sizeof kernel, i % 2 ? "sgemm_%d" : "softmax_%d", (int)i);
         add_call(&hand, i, (struct call){NULL, NULL, NULL, kernel, i > 20 ? 2 : 1});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     size_t idle = count_rows(&hand, "bar", "idle_host_wait") +
                   count_rows(&hand, "bar", "idle_other") + count_rows(&hand, "bar", "unrecorded");
     assert_true(hand_rows(&hand, "parts") <= MAX_ROWS + idle);
@@ -186,7 +186,7 @@ static void exactly_as_many_rows_as_there_is_room_for_stay(void **state)
         snprintf(dims, sizeof dims, "[[%d]]", (int)i);
         add_call(&hand, i, (struct call){NULL, "aten::mm", dims, "sgemm", 1});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(count_rows(&hand, "bar", "gemm"), MAX_ROWS);
     assert_sums(&hand);
     hand_end(&hand);
@@ -206,7 +206,7 @@ static void what_no_steady_step_has_is_no_part(void **state)
         add_call(&hand, 10 * s + 1,
                  (struct call){NULL, "aten::mm", "[1]", s ? "sgemm" : "first_sgemm", 30});
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "summary", 0, "steady_steps"), 3);
     assert_int_equal(count_rows(&hand, "kernel", "first_sgemm"), 0);
     assert_int_equal(hand_i64(&hand, "parts", 0, "calls"), 3);

@@ -60,7 +60,7 @@ static void a_queue_is_weighted_by_time(void **state)
     add_kernel(&hand, 8, 10, 20, 0); // without a launch there is no queue
     add_call(&hand, "cudaLaunchKernel", 40, 45, 9);
     add_kernel(&hand, 9, 30, 35, 9); // a clock fault: launched after it started
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "queues"), 1);
     assert_string_equal(hand_word(&hand, "queues", 0, "device"), "0");
     assert_string_equal(hand_word(&hand, "queues", 0, "stream"), "7");
@@ -87,7 +87,7 @@ static void a_queue_of_a_thousand_is_full(void **state)
             add_call(&hand, "hipLaunchKernel", 0, 1, i + 1);
             add_kernel(&hand, 7, 100 + 10 * i, 105 + 10 * i, i + 1);
         }
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(hand_i64(&hand, "queues", 0, "full_ns"),
                          count < 1000 ? 0 : 100 + 10 * (count - 1000));
         assert_int_equal(hand_i64(&hand, "queues", 0, "max"), count);
@@ -104,7 +104,7 @@ static void a_graph_queues_once_on_each_stream(void **state)
     add_call(&hand, "cudaGraphLaunch", 10, 20, 5);
     for (int i = 0; i < 4; i++)
         add_kernel(&hand, i < 3 ? 7 : 8, 50 + 10 * i, 55 + 10 * i, 5);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     size_t row = find_stream(&hand, "queues", "7", NULL);
     assert_int_equal(hand_i64(&hand, "queues", row, "launches"), 1);
     assert_true(is_close(hand_cell(&hand, "queues", row, "mean")->f, 40.0 / 85));
@@ -128,7 +128,7 @@ static void streams_are_idle_in_three_categories(void **state)
     }
     add_kernel(&hand, 8, 0, 5, 0); // one event has no gap
     hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL, .name = "k", .pid = 1, .row = 7});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     static const struct {
         const char *category;
         int64_t gaps, idle_us, max_us;
@@ -166,7 +166,7 @@ static void launches_are_measured_by_call(void **state)
     for (int i = 0; i < 3; i++) // the first one started before the call returned
         add_kernel(&hand, 7, (5020 + 50 * i) * US, (5040 + 50 * i) * US, 9);
     add_call(&hand, "cudaMalloc", 0, 5, 77); // launches nothing
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "launch_delays"), 2);
     static const struct {
         const char *column;

@@ -65,7 +65,7 @@ static void every_item_says_what_it_shows_how_and_at_what_cost(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_kernel(&hand, 100, 0);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_rows(&hand, "recording"), 13);
     static const char *const columns[] = {"shows", "how", "cost"};
     for (size_t i = 0; i < hand_rows(&hand, "recording"); i++)
@@ -80,7 +80,7 @@ static void a_bare_kernel_shows_that_all_else_is_missing(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_kernel(&hand, 100, 0);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_state(&hand, "device_events", "present");
     static const char *const missing[] = {"operators",     "launches",  "steps",       "repeats",
                                           "shapes",        "stacks",    "modules",     "memory",
@@ -102,7 +102,7 @@ static void coverage_is_the_share_of_the_events_concerned(void **state)
     add_launch(&hand, 200, 3); // outside operators
     for (int i = 0; i < 4; i++)
         add_kernel(&hand, 1000 + 100 * i, i); // the first without a launch
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_true(coverage(&hand, "launches") == 0.75);
     assert_true(coverage(&hand, "operators") == 0.5);
     assert_true(coverage(&hand, "shapes") == 0.5); // of the two operators that launched
@@ -122,7 +122,7 @@ static void what_nearly_all_have_is_present(void **state)
             add_launch(&hand, 100 * i, i);
         add_kernel(&hand, 10000 + 100 * i, i);
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_true(coverage(&hand, "launches") == 0.9);
     assert_state(&hand, "launches", "present");
     hand_end(&hand);
@@ -146,7 +146,7 @@ static void one_stack_one_module_and_one_step_are_enough(void **state)
         add_launch(&hand, 100 * i + 10, i + 1);
         add_kernel(&hand, 10000 + 100 * i, i + 1);
     }
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     static const char *const items[] = {"stacks", "modules", "steps"};
     for (size_t i = 0; i < sizeof items / sizeof *items; i++) {
         assert_true(coverage(&hand, items[i]) <= 0.1);
@@ -173,7 +173,7 @@ static void five_steady_steps_make_an_interval(void **state)
             add_launch(&hand, 100 * i + 10, i + 1);
             add_kernel(&hand, 100 * i + 50, i + 1);
         }
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_state(&hand, "steps", "present");
         assert_true(coverage(&hand, "steps") == 1);
         assert_state(&hand, "repeats", steps < 5 ? "partial" : "present");
@@ -188,7 +188,7 @@ static void collectives_and_ranks_concern_only_jobs_that_communicate(void **stat
     struct hand hand;
     hand_begin(&hand);
     add_kernel(&hand, 100, 0);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_false(has_item(&hand, "collectives"));
     assert_false(has_item(&hand, "distributed"));
     hand_end(&hand);
@@ -200,7 +200,7 @@ static void collectives_and_ranks_concern_only_jobs_that_communicate(void **stat
                                         .begin_ns = 20,
                                         .dur_ns = 10,
                                         .collective = "allreduce"});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_true(coverage(&hand, "collectives") == 0.5);
     assert_state(&hand, "distributed", "missing");
     hand_end(&hand);
@@ -221,7 +221,7 @@ static void recorded_allocations_waits_and_devices_are_present(void **state)
                                         .bytes = 512,
                                         .device_type = 1});
     hand_add(&hand, (struct hand_event){.kind = EVENT_SYNC, .name = "Event Sync", .dur_ns = 5});
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_state(&hand, "memory", "present");
     assert_state(&hand, "sync_events", "present");
     assert_state(&hand, "device", "present");
@@ -235,7 +235,7 @@ static void a_recording_of_the_host_alone_has_operators(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_op(&hand, 0, NULL);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_state(&hand, "operators", "present");
     assert_state(&hand, "device_events", "missing");
     hand_end(&hand);

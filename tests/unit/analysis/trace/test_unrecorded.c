@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gaps in which the device had work missing from the recording, what merely looks like that, and
 // cold starts.
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "tests/unit/gap_hand.h"
 
 #include <stdio.h>
@@ -171,16 +171,16 @@ static void unrecorded_time_is_neither_idle_nor_busy(void **state)
     (void)state;
     struct hand hand;
     begin_with_gap(&hand, 900);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_int_equal(hand_i64(&hand, "breakdown", 0, "unrecorded_ns"), 300 * US);
     assert_int_equal(hand_i64(&hand, "breakdown", 0, "idle_other_ns"), 0);
     assert_int_equal(hand_i64(&hand, "breakdown", 0, "idle_ns"), 300 * US);
     assert_int_equal(hand_i64(&hand, "breakdown", 0, "window_ns"), 1400 * US);
     assert_true(hand_cell(&hand, "summary", 0, "busy_share")->f == 1.0);
     assert_true(hand_cell(&hand, "summary", 0, "idle_share")->f == 0.0);
-    assert_string_equal(hand_word(&hand, "quality", 0, "item"), "unrecorded");
-    assert_string_equal(hand_word(&hand, "quality", 0, "severity"), "warning");
-    assert_int_equal(hand_i64(&hand, "quality", 0, "time_ns"), 300 * US);
+    assert_string_equal(hand_word(&hand, "trust", 0, "item"), "unrecorded");
+    assert_string_equal(hand_word(&hand, "trust", 0, "severity"), "warning");
+    assert_int_equal(hand_i64(&hand, "trust", 0, "time_ns"), 300 * US);
     hand_end(&hand);
 }
 
@@ -361,11 +361,11 @@ static void a_first_call_that_takes_ten_times_the_later_ones_is_a_cold_start(voi
         add_launched(&hand, "k", end_us + 20, span(end_us + 10, end_us + 15));
         if (cases[i].later_us)
             call(&hand, "cudaFree", span(end_us + 50, end_us + 50 + cases[i].later_us));
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         size_t cause = hand_find(&hand, "idle_causes", "host_event", "cudaFree");
         assert_string_equal(hand_word(&hand, "idle_causes", cause, "cause"),
                             cases[i].cold ? "cold_start" : "allocator");
-        assert_int_equal(quality_count(&hand.report, "cold_start"), cases[i].cold);
+        assert_int_equal(trust_count(&hand.report, "cold_start"), cases[i].cold);
         for (size_t f = 0; f < hand_rows(&hand, "findings"); f++)
             assert_true(!cases[i].cold ||
                         strcmp(hand_word(&hand, "findings", f, "rule"), "starved_allocator") != 0);
@@ -390,9 +390,9 @@ static void cold_starts_of_the_warm_up_are_not_counted(void **state)
     add_launched(&hand, "before", 0, span(-20, -15));
     add_launched(&hand, "a", 300010, span(200, 300000));
     add_launched(&hand, "b", 600010, span(400100, 600000));
-    hand_analyse(&hand);
-    size_t row = hand_find(&hand, "quality", "item", "cold_start");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 1);
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "cold_start");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 1);
     hand_end(&hand);
 }
 
@@ -427,9 +427,9 @@ static void loading_code_is_no_overhead_of_the_profiler(void **state)
         begin_with_gap(&hand, 1290);
         add_host(&hand, EVENT_CPU_OP, MAIN, "aten::mm", span(900, 1290));
         add_host(&hand, EVENT_OVERHEAD, -1, cases[i].name, span(1000, 1200));
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_string_equal(hand_word(&hand, "idle_causes", 0, "cause"), cases[i].cause);
-        assert_int_equal(quality_count(&hand.report, "profiler_overhead"), cases[i].rows);
+        assert_int_equal(trust_count(&hand.report, "profiler_overhead"), cases[i].rows);
         hand_end(&hand);
     }
 }

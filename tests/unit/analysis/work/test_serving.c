@@ -88,7 +88,7 @@ static void each_phase_has_its_tokens_and_time(void **state)
     for (int i = 0; i < 3; i++)
         run_pass(&busy, "step[DECODE bs=8]", 2, 25 * US); // 50 us each
     busy_run(&busy, (struct busy_work){.op = "aten::argmax", .kernel = "reduce", .dur_ns = 7 * US});
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "phases"), 3);
     assert_string_equal(hand_word(&busy.hand, "phases", 0, "phase"), "prefill");
     assert_int_equal(hand_i64(&busy.hand, "phases", 0, "tokens"), 1000);
@@ -113,7 +113,7 @@ static void training_has_no_phases(void **state)
     busy_begin(&busy);
     run_pass(&busy, "ProfilerStep#1", 4, 100 * US);
     run_pass(&busy, "forward_decode", 4, 100 * US);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "phases"), 0);
     hand_end(&busy.hand);
 }
@@ -161,13 +161,13 @@ static void real_passes_are_told_apart(void **state)
         hand.report.arena = &hand.arena;
         hand.trace = ingest_file(real[i].path, &hand.budget, NULL, &hand.err);
         assert_true(hand.trace &&
-                    analyse_trace(hand.trace, &hand.options, &hand.report, &hand.err));
+                    analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err));
         assert_string_equal(hand_word(&hand, "phases", 0, "phase"), real[i].phase);
         assert_int_equal(hand_i64(&hand, "phases", 0, "tokens"), real[i].tokens);
         int64_t unknown_ns = 0;
-        for (size_t r = 0; r < hand_rows(&hand, "work"); r++)
-            if (hand_cell(&hand, "work", r, "bytes")->null)
-                unknown_ns += hand_i64(&hand, "work", r, "owned_ns");
+        for (size_t r = 0; r < hand_rows(&hand, "roofline"); r++)
+            if (hand_cell(&hand, "roofline", r, "bytes")->null)
+                unknown_ns += hand_i64(&hand, "roofline", r, "owned_ns");
         assert_true(unknown_ns < 100 * US);
         hand_end(&hand);
     }

@@ -81,7 +81,7 @@ static void expect(struct busy *busy, size_t row, const char *phase, int64_t pas
 
 static void expect_nothing(struct busy *busy)
 {
-    hand_analyse(&busy->hand);
+    hand_analyze(&busy->hand);
     assert_int_equal(hand_rows(&busy->hand, "phases"), 0);
     hand_end(&busy->hand);
 }
@@ -92,7 +92,7 @@ static void a_growing_cache_tells_prefill_from_decode(void **state)
     struct busy busy;
     busy_begin(&busy);
     generate(&busy, &llama, 8, 50, 3);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     // A pass: 10 + 3 x 20 + 30 = 100 us.
     assert_int_equal(hand_rows(&busy.hand, "phases"), 2);
     expect(&busy, 0, "prefill", 1, 400);
@@ -116,7 +116,7 @@ static void what_comes_once_after_a_text_is_in_no_pass(void **state)
         busy_run(&busy,
                  (struct busy_work){.op = "aten::argmax", .kernel = "reduce", .dur_ns = 7 * US});
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     assert_int_equal(hand_rows(&busy.hand, "phases"), 3);
     expect(&busy, 0, "prefill", 2, 109);
     expect(&busy, 1, "decode", 6, 6);
@@ -137,7 +137,7 @@ static void operators_in_operators_are_one_call(void **state)
         struct busy busy;
         busy_begin(&busy);
         generate(&busy, &backends[i], 2, 5, 4);
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         expect(&busy, 0, "prefill", 1, 10);
         expect(&busy, 1, "decode", 4, 8);
         hand_end(&busy.hand);
@@ -160,7 +160,7 @@ static void a_static_cache_needs_the_lookups(void **state)
             expect_nothing(&busy);
             continue;
         }
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         expect(&busy, 0, "prefill", 1, 130);
         expect(&busy, 1, "decode", 3, 6);
         hand_end(&busy.hand);
@@ -182,7 +182,7 @@ static void chunks_of_a_prompt_are_prefill(void **state)
         forward(&busy, &llama, 1, 256, 256 * i);
     for (int i = 1; i <= 3; i++)
         forward(&busy, &llama, 1, 1, 768 + i);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "prefill", 3, 768);
     expect(&busy, 1, "decode", 3, 3);
     hand_end(&busy.hand);
@@ -249,7 +249,7 @@ static void an_encoder_beside_a_model_is_no_prefill(void **state)
     forward(&busy, &llama, 1, 30, 30);
     generate(&busy, &llama, 1, 50, 3);
     forward(&busy, &llama, 1, 30, 30);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "prefill", 1, 50);
     expect(&busy, 1, "decode", 3, 3);
     hand_end(&busy.hand);
@@ -277,7 +277,7 @@ static void cross_attention_does_not_disturb(void **state)
         for (int64_t keys = 5; keys < 9; keys++)
             attend_decoder(&busy, 1, keys);
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "prefill", 2, 8);
     expect(&busy, 1, "decode", 8, 8);
     hand_end(&busy.hand);
@@ -287,7 +287,7 @@ static void cross_attention_does_not_disturb(void **state)
     forward(&busy, &encoder, 1, 1500, 1500);
     for (int64_t keys = 1; keys < 5; keys++)
         attend_decoder(&busy, 1, keys);
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "decode", 4, 4);
     hand_end(&busy.hand);
 }
@@ -304,7 +304,7 @@ static void a_window_does_not_disturb(void **state)
         for (int i = 0; i < 4; i++)
             attend(&busy, &llama, 1, 1, i % 2 ? keys : 64);
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "prefill", 1, 100);
     expect(&busy, 1, "decode", 3, 3);
     hand_end(&busy.hand);
@@ -320,7 +320,7 @@ static void a_recording_that_cuts_a_pass_does_not_count_it(void **state)
         forward(&busy, &llama, 1, 1, keys);
     look_up(&busy, 1, 1);
     attend(&busy, &llama, 1, 1, 75); // its first layer
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "decode", 4, 4);
     hand_end(&busy.hand);
 }
@@ -340,7 +340,7 @@ static void marks_part_passes(void **state)
         forward(&busy, &compiled, 2, 1, 50 + pass);
         busy_step_end(&busy, begin_ns, pass);
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "decode", 5, 10);
     hand_end(&busy.hand);
 }
@@ -377,7 +377,7 @@ static void a_stage_without_lookups_tells_nothing(void **state)
                                                                : "elementwise_kernel",
                                                .dur_ns = 5 * US});
         }
-        hand_analyse(&busy.hand);
+        hand_analyze(&busy.hand);
         assert_int_equal(hand_rows(&busy.hand, "phases") > 0, !sends);
         hand_end(&busy.hand);
     }
@@ -415,7 +415,7 @@ static void attention_from_parts_tells_it_too(void **state)
         for (int i = 0; i < LAYERS; i++)
             softmax_run(&busy, pass ? 1 : 9, 9 + pass);
     }
-    hand_analyse(&busy.hand);
+    hand_analyze(&busy.hand);
     expect(&busy, 0, "prefill", 1, 18);
     expect(&busy, 1, "decode", 3, 6);
     hand_end(&busy.hand);
@@ -452,7 +452,7 @@ static void real_traces_without_decode_have_no_phases(void **state)
         hand.report.arena = &hand.arena;
         hand.trace = ingest_file(path, &hand.budget, NULL, &hand.err);
         assert_true(hand.trace &&
-                    analyse_trace(hand.trace, &hand.options, &hand.report, &hand.err));
+                    analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err));
         assert_int_equal(hand_rows(&hand, "phases"), 0);
         hand_end(&hand);
     }

@@ -438,25 +438,25 @@ static void rows_stand_against_the_roofline(void **state)
             (struct hand_event){
                 .name = "aten::mm", .begin_ns = i * 100000, .correlation = i + 1, .dims = MM_1024},
             "sm90_xmma_gemm_bf16bf16", 10000 + 1000 * i);
-    hand_analyse(&hand);
-    assert_int_equal(hand_rows(&hand, "work"), 1);
-    assert_string_equal(hand_word(&hand, "work", 0, "kind"), "gemm");
-    assert_string_equal(hand_word(&hand, "work", 0, "problem"), "M=1024 N=1024 K=1024");
-    assert_string_equal(hand_word(&hand, "work", 0, "precision"), "bf16");
-    assert_int_equal(hand_i64(&hand, "work", 0, "calls"), 3);
-    assert_int_equal(hand_i64(&hand, "work", 0, "kernels"), 3);
-    assert_int_equal(hand_i64(&hand, "work", 0, "busy_ns"), 33000);
-    assert_int_equal(hand_i64(&hand, "work", 0, "median_ns"), 11000);
-    assert_int_equal(hand_i64(&hand, "work", 0, "flops"), 2147483648);
-    assert_int_equal(hand_i64(&hand, "work", 0, "bytes"), 6291456);
-    assert_true(fabs(hand_cell(&hand, "work", 0, "tflops")->f - 195.225786) < 1e-6);
-    assert_true(fabs(hand_cell(&hand, "work", 0, "intensity")->f - 341.333333) < 1e-6);
-    assert_string_equal(hand_word(&hand, "work", 0, "bound"), "compute");
-    assert_int_equal(hand_i64(&hand, "work", 0, "roofline_ns"), 6514); // 3 x 2171.369 ns
-    assert_int_equal(hand_i64(&hand, "work", 0, "lost_ns"), 33000 - 6514);
-    assert_true(fabs(hand_cell(&hand, "work", 0, "efficiency")->f - 0.197397) < 1e-6);
-    assert_string_equal(hand_word(&hand, "work", 0, "kernel"), "sm90_xmma_gemm_bf16bf16");
-    assert_null(hand_word(&hand, "work", 0, "note"));
+    hand_analyze(&hand);
+    assert_int_equal(hand_rows(&hand, "roofline"), 1);
+    assert_string_equal(hand_word(&hand, "roofline", 0, "kind"), "gemm");
+    assert_string_equal(hand_word(&hand, "roofline", 0, "problem"), "M=1024 N=1024 K=1024");
+    assert_string_equal(hand_word(&hand, "roofline", 0, "precision"), "bf16");
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "calls"), 3);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "kernels"), 3);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "busy_ns"), 33000);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "median_ns"), 11000);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "flops"), 2147483648);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "bytes"), 6291456);
+    assert_true(fabs(hand_cell(&hand, "roofline", 0, "tflops")->f - 195.225786) < 1e-6);
+    assert_true(fabs(hand_cell(&hand, "roofline", 0, "intensity")->f - 341.333333) < 1e-6);
+    assert_string_equal(hand_word(&hand, "roofline", 0, "bound"), "compute");
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "roofline_ns"), 6514); // 3 x 2171.369 ns
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "lost_ns"), 33000 - 6514);
+    assert_true(fabs(hand_cell(&hand, "roofline", 0, "efficiency")->f - 0.197397) < 1e-6);
+    assert_string_equal(hand_word(&hand, "roofline", 0, "kernel"), "sm90_xmma_gemm_bf16bf16");
+    assert_null(hand_word(&hand, "roofline", 0, "note"));
     hand_end(&hand);
 }
 
@@ -468,14 +468,15 @@ static void a_device_without_peaks_has_no_efficiency_and_says_so(void **state)
     hand_member(&hand, "deviceProperties", "[{\"name\":\"Unheard-of 1\"}]");
     launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
            "gemm", 10000);
-    hand_analyse(&hand);
-    assert_int_equal(hand_i64(&hand, "work", 0, "flops"), 2147483648);
-    assert_true(hand_cell(&hand, "work", 0, "efficiency")->null);
-    assert_true(hand_cell(&hand, "work", 0, "bound")->null);
-    assert_string_equal(hand_word(&hand, "work", 0, "note"), "no peaks are listed for this device");
-    size_t hfu = hand_find(&hand, "metrics", "metric", "hfu");
-    assert_true(hand_cell(&hand, "metrics", hfu, "value")->null);
-    assert_non_null(strstr(hand_word(&hand, "metrics", hfu, "help"), "--peaks"));
+    hand_analyze(&hand);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "flops"), 2147483648);
+    assert_true(hand_cell(&hand, "roofline", 0, "efficiency")->null);
+    assert_true(hand_cell(&hand, "roofline", 0, "bound")->null);
+    assert_string_equal(hand_word(&hand, "roofline", 0, "note"),
+                        "no peaks are listed for this device");
+    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
+    assert_true(hand_cell(&hand, "utilization", hfu, "value")->null);
+    assert_non_null(strstr(hand_word(&hand, "utilization", hfu, "help"), "--peaks"));
     hand_end(&hand);
 }
 
@@ -492,9 +493,9 @@ static void peaks_of_the_user_go_before_those_built_in(void **state)
     hand_member(&hand, "deviceProperties", H100);
     launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
            "gemm", 10000);
-    hand_analyse(&hand);
-    assert_true(hand_cell(&hand, "work", 0, "peak_tflops")->f == 500);
-    assert_true(hand_cell(&hand, "work", 0, "peak_tbps")->f == 2);
+    hand_analyze(&hand);
+    assert_true(hand_cell(&hand, "roofline", 0, "peak_tflops")->f == 500);
+    assert_true(hand_cell(&hand, "roofline", 0, "peak_tbps")->f == 2);
     hand_end(&hand);
 }
 
@@ -523,12 +524,12 @@ static void nested_operators_count_once_where_they_launch(void **state)
                             .types = types,
                             .concrete = "[\"\",\"\",\"\",\"\",\"\",\"False\",\"0.1\",\"1e-05\"]"},
         "batch_norm_kernel", 10000);
-    hand_analyse(&hand);
-    assert_int_equal(hand_rows(&hand, "work"), 1);
-    assert_string_equal(hand_word(&hand, "work", 0, "op"), "aten::native_batch_norm");
-    assert_string_equal(hand_word(&hand, "work", 0, "kind"), "norm");
-    assert_true(hand_cell(&hand, "work", 0, "flops")->null);
-    assert_int_equal(hand_i64(&hand, "work", 0, "bytes"), 2 * 64 * 2 + 4 * 4 * 4);
+    hand_analyze(&hand);
+    assert_int_equal(hand_rows(&hand, "roofline"), 1);
+    assert_string_equal(hand_word(&hand, "roofline", 0, "op"), "aten::native_batch_norm");
+    assert_string_equal(hand_word(&hand, "roofline", 0, "kind"), "norm");
+    assert_true(hand_cell(&hand, "roofline", 0, "flops")->null);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "bytes"), 2 * 64 * 2 + 4 * 4 * 4);
     hand_end(&hand);
 }
 
@@ -549,16 +550,16 @@ static void utilization_sums_the_time_at_each_precisions_peak(void **state)
                                .dims = "[[1024,1024],[1024,1024]]",
                                .types = "[" FP32 "," FP32 "]"},
            "gemm_tf32tf32", 20000);
-    hand_analyse(&hand);
-    size_t hfu = hand_find(&hand, "metrics", "metric", "hfu");
+    hand_analyze(&hand);
+    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
     double want = (2147483648.0 / 989e3 + 2147483648.0 / 495e3) / 100000;
-    assert_true(fabs(hand_cell(&hand, "metrics", hfu, "value")->f - want) < 1e-12);
-    size_t flops = hand_find(&hand, "metrics", "metric", "flops_per_step");
-    assert_true(hand_cell(&hand, "metrics", flops, "value")->f == 2 * 2147483648.0);
-    size_t bf16 = hand_find(&hand, "metrics", "metric", "gemm_bf16_share");
-    assert_true(fabs(hand_cell(&hand, "metrics", bf16, "value")->f - 1.0 / 3) < 1e-12);
-    size_t tf32 = hand_find(&hand, "metrics", "metric", "gemm_tf32_share");
-    assert_true(fabs(hand_cell(&hand, "metrics", tf32, "value")->f - 2.0 / 3) < 1e-12);
+    assert_true(fabs(hand_cell(&hand, "utilization", hfu, "value")->f - want) < 1e-12);
+    size_t flops = hand_find(&hand, "utilization", "metric", "flops_per_step");
+    assert_true(hand_cell(&hand, "utilization", flops, "value")->f == 2 * 2147483648.0);
+    size_t bf16 = hand_find(&hand, "utilization", "metric", "gemm_bf16_share");
+    assert_true(fabs(hand_cell(&hand, "utilization", bf16, "value")->f - 1.0 / 3) < 1e-12);
+    size_t tf32 = hand_find(&hand, "utilization", "metric", "gemm_tf32_share");
+    assert_true(fabs(hand_cell(&hand, "utilization", tf32, "value")->f - 2.0 / 3) < 1e-12);
     hand_end(&hand);
 }
 
@@ -582,13 +583,13 @@ static void recomputed_products_are_no_part_of_the_model(void **state)
            (struct hand_event){
                .name = "aten::mm", .begin_ns = 80000, .correlation = 2, .dims = MM_1024},
            "gemm_bf16", 10000);
-    hand_analyse(&hand);
-    size_t hfu = hand_find(&hand, "metrics", "metric", "hfu");
-    size_t mfu = hand_find(&hand, "metrics", "metric", "mfu");
-    double hardware = hand_cell(&hand, "metrics", hfu, "value")->f;
+    hand_analyze(&hand);
+    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
+    size_t mfu = hand_find(&hand, "utilization", "metric", "mfu");
+    double hardware = hand_cell(&hand, "utilization", hfu, "value")->f;
     assert_true(fabs(hardware - 2 * 2147483648.0 / 989e3 / 90000) < 1e-12);
-    assert_true(hand_cell(&hand, "metrics", mfu, "value")->f == hardware / 2);
-    assert_int_equal(hand_i64(&hand, "work", 0, "recompute_calls"), 1);
+    assert_true(hand_cell(&hand, "utilization", mfu, "value")->f == hardware / 2);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "recompute_calls"), 1);
     hand_end(&hand);
 }
 
@@ -601,11 +602,11 @@ static void unknown_operations_make_utilization_unknown(void **state)
     launch(&hand, (struct hand_event){.name = "aten::mm", .correlation = 1, .dims = MM_1024},
            "gemm_bf16", 10000);
     hand_kernel(&hand, "sm90_xmma_gemm_replayed", 7, 40000, 30000);
-    hand_analyse(&hand);
-    size_t hfu = hand_find(&hand, "metrics", "metric", "hfu");
-    assert_true(hand_cell(&hand, "metrics", hfu, "value")->null);
-    size_t share = hand_find(&hand, "metrics", "metric", "flops_time_share");
-    assert_true(fabs(hand_cell(&hand, "metrics", share, "value")->f - 0.25) < 1e-12);
+    hand_analyze(&hand);
+    size_t hfu = hand_find(&hand, "utilization", "metric", "hfu");
+    assert_true(hand_cell(&hand, "utilization", hfu, "value")->null);
+    size_t share = hand_find(&hand, "utilization", "metric", "flops_time_share");
+    assert_true(fabs(hand_cell(&hand, "utilization", share, "value")->f - 0.25) < 1e-12);
     hand_end(&hand);
 }
 
@@ -618,11 +619,11 @@ static void tokens_per_second_stand_on_the_median_step(void **state)
     hand_member(&hand, "deviceProperties", H100);
     hand_member(&hand, "distributedInfo", "{\"rank\":0,\"world_size\":4}");
     hand_kernel(&hand, "kernel", 7, 0, 1000000); // one step of 1 ms
-    hand_analyse(&hand);
-    size_t all = hand_find(&hand, "metrics", "metric", "tokens_per_second");
-    size_t one = hand_find(&hand, "metrics", "metric", "tokens_per_second_per_gpu");
-    assert_true(fabs(hand_cell(&hand, "metrics", all, "value")->f - 4e6) < 1e-6);
-    assert_true(fabs(hand_cell(&hand, "metrics", one, "value")->f - 1e6) < 1e-6);
+    hand_analyze(&hand);
+    size_t all = hand_find(&hand, "utilization", "metric", "tokens_per_second");
+    size_t one = hand_find(&hand, "utilization", "metric", "tokens_per_second_per_gpu");
+    assert_true(fabs(hand_cell(&hand, "utilization", all, "value")->f - 4e6) < 1e-6);
+    assert_true(fabs(hand_cell(&hand, "utilization", one, "value")->f - 1e6) < 1e-6);
     hand_end(&hand);
 }
 
@@ -638,27 +639,29 @@ static void copies_over_a_link_are_not_held_against_the_memory(void **state)
                                .dims = "[[1024],[1024],[]]",
                                .types = "[" FP32 "," FP32 ",\"Scalar\"]"},
            "Memcpy HtoD (Pageable -> Device)", 10000);
-    hand_analyse(&hand);
-    assert_int_equal(hand_i64(&hand, "work", 0, "bytes"), 8192);
-    assert_true(hand_cell(&hand, "work", 0, "efficiency")->null);
-    assert_non_null(hand_word(&hand, "work", 0, "note"));
+    hand_analyze(&hand);
+    assert_int_equal(hand_i64(&hand, "roofline", 0, "bytes"), 8192);
+    assert_true(hand_cell(&hand, "roofline", 0, "efficiency")->null);
+    assert_non_null(hand_word(&hand, "roofline", 0, "note"));
     hand_end(&hand);
 }
 
 // Calls and times of the rows sum to those of the table of operators, exactly.
 static void check_sums(const struct hand *hand)
 {
-    for (size_t op = 0; op < hand_rows(hand, "ops"); op++) {
-        const char *name = hand_word(hand, "ops", op, "name");
+    for (size_t op = 0; op < hand_rows(hand, "operators"); op++) {
+        const char *name = hand_word(hand, "operators", op, "name");
+        if (!name)
+            continue; // device events without an operator
         int64_t calls = 0, busy_ns = 0;
-        for (size_t r = 0; r < hand_rows(hand, "work"); r++) {
-            if (strcmp(hand_word(hand, "work", r, "op"), name) != 0)
+        for (size_t r = 0; r < hand_rows(hand, "roofline"); r++) {
+            if (strcmp(hand_word(hand, "roofline", r, "op"), name) != 0)
                 continue;
-            calls += hand_i64(hand, "work", r, "calls");
-            busy_ns += hand_i64(hand, "work", r, "busy_ns");
+            calls += hand_i64(hand, "roofline", r, "calls");
+            busy_ns += hand_i64(hand, "roofline", r, "busy_ns");
         }
-        assert_int_equal(calls, hand_i64(hand, "ops", op, "launching_calls"));
-        assert_int_equal(busy_ns, hand_i64(hand, "ops", op, "total_ns"));
+        assert_int_equal(calls, hand_i64(hand, "operators", op, "launching_calls"));
+        assert_int_equal(busy_ns, hand_i64(hand, "operators", op, "self_ns"));
     }
 }
 
@@ -677,15 +680,15 @@ struct problem {
 static void check_problem(const struct hand *hand, const struct problem *want)
 {
     int64_t found_calls = 0, found_ns = 0;
-    for (size_t r = 0; r < hand_rows(hand, "work"); r++) {
-        const char *text = hand_word(hand, "work", r, "problem");
+    for (size_t r = 0; r < hand_rows(hand, "roofline"); r++) {
+        const char *text = hand_word(hand, "roofline", r, "problem");
         if (!text || strcmp(text, want->problem) != 0 ||
-            strcmp(hand_word(hand, "work", r, "op"), want->op) != 0)
+            strcmp(hand_word(hand, "roofline", r, "op"), want->op) != 0)
             continue;
-        found_calls += hand_i64(hand, "work", r, "calls");
-        found_ns += hand_i64(hand, "work", r, "busy_ns");
-        assert_int_equal(hand_i64(hand, "work", r, "flops"), want->flops);
-        assert_int_equal(hand_i64(hand, "work", r, "bytes"), want->bytes);
+        found_calls += hand_i64(hand, "roofline", r, "calls");
+        found_ns += hand_i64(hand, "roofline", r, "busy_ns");
+        assert_int_equal(hand_i64(hand, "roofline", r, "flops"), want->flops);
+        assert_int_equal(hand_i64(hand, "roofline", r, "bytes"), want->bytes);
     }
     assert_int_equal(found_calls, want->calls);
     assert_int_equal(found_ns, want->busy_ns);

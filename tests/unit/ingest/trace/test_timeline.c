@@ -162,7 +162,7 @@ static bool has_event(const struct trace *trace, const struct track *track,
     return false;
 }
 
-// Rows have at most px slices, in order and disjoint, and any two neighbours are visible.
+// Rows have at most px slices, in order and disjoint, and any two neighbors are visible.
 static void check_rows(const struct timeline *t, const struct timeline_lane *lane, uint32_t px)
 {
     uint32_t in_row = 0;
@@ -271,7 +271,7 @@ static void check_lane(const struct place *place, const struct timeline *t,
     }
     check_rows(t, lane, query->px);
     check_events(place, t, lane, query);
-    // A merged slice at an end of the window may include neighbours outside it.
+    // A merged slice at an end of the window may include neighbors outside it.
     struct sums least = touching(place->trace, &lane->track, query->from_ns, query->to_ns);
     struct sums most = touching(place->trace, &lane->track, query->from_ns - t->resolution_ns,
                                 query->to_ns + t->resolution_ns);

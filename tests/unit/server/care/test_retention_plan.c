@@ -93,7 +93,7 @@ static void what_is_older_goes(void **state)
     assert_int_equal(s->plan.free_bytes, 0);
 }
 
-static void baselines_and_what_is_analysed_stay(void **state)
+static void baselines_and_what_is_analyzed_stay(void **state)
 {
     struct store_of_runs *s = *state;
     add(s, "a", 100)->is_baseline = true;
@@ -236,7 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(without_rules_all_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_older_goes, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(baselines_and_what_is_analysed_stay, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(baselines_and_what_is_analyzed_stay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_newest_of_each_series_stay, set_up, tear_down),
         cmocka_unit_test_setup_teardown(series_of_other_projects_are_others, set_up, tear_down),
         cmocka_unit_test_setup_teardown(one_run_of_each_span_stays, set_up, tear_down),

@@ -350,7 +350,7 @@ static void deleting_a_run_ends_the_process_that_reads_it(void **state)
     end_jobs(s);
 }
 
-static void a_cancelled_run_comes_back_when_it_is_analysed_again(void **state)
+static void a_cancelled_run_comes_back_when_it_is_analyzed_again(void **state)
 {
     struct service *s = *state;
     struct upload upload = take(s, good_trace, "x.json");
@@ -362,7 +362,7 @@ static void a_cancelled_run_comes_back_when_it_is_analysed_again(void **state)
     assert_string_equal(run.error.at, "cancelled");
     end_jobs(s);
     start_jobs(s, 1);
-    check(s, store_reanalyse_run(s->intake.store, upload.run_id, &s->err));
+    check(s, store_reanalyze_run(s->intake.store, upload.run_id, &s->err));
     jobs_wake(s->intake.jobs);
     assert_true(jobs_wait_upload(s->intake.jobs, upload.id, WAIT_MS));
     check(s, store_find_run(s->intake.store, upload.run_id, &s->arena, &run, &s->err));
@@ -465,7 +465,7 @@ int main(int argc, char **argv)
         TEST(other_jobs_go_on_beside_a_poisonous_one),
         TEST(a_cancelled_job_leaves_no_process_and_no_descriptor),
         TEST(deleting_a_run_ends_the_process_that_reads_it),
-        TEST(a_cancelled_run_comes_back_when_it_is_analysed_again),
+        TEST(a_cancelled_run_comes_back_when_it_is_analyzed_again),
         TEST(a_dead_process_gives_back_its_cores),
         TEST(a_job_that_nobody_works_on_is_taken_back),
         TEST(a_job_at_work_keeps_its_lease),

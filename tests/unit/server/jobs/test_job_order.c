@@ -140,7 +140,7 @@ static void reading_a_run_again_lets_new_files_through(void **state)
     }
     struct run run;
     assert_ok(f, store_find_run(f->store, STR("r"), &f->arena, &run, &f->err));
-    assert_ok(f, store_reanalyse_run(f->store, run.id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, run.id, &f->err));
     struct str other = add_sized(f, "s", 'z', 50 * MB);
     struct job first = claim(f);
     assert_true(str_equal(first.trace_id, ids[0]) || str_equal(first.trace_id, ids[1]) ||

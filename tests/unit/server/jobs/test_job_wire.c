@@ -90,7 +90,7 @@ static const struct job_reply good = {
               .events = 9,
               .text_bytes = 10,
               .parse_ns = 11,
-              .analyse_ns = 12,
+              .analyze_ns = 12,
               .kept = true},
 };
 

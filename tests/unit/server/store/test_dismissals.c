@@ -66,7 +66,7 @@ static void dismissals_outlive_another_analysis_and_go_with_their_run(void **sta
     struct fixture *f = *state;
     struct str run_id = run_with_finding(f);
     assert_ok(f, store_dismiss(f->store, run_id, STR("slow_link:3"), STR("known"), &f->err));
-    assert_ok(f, store_reanalyse_run(f->store, run_id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, run_id, &f->err));
     finish_next(f, -1);
     struct job job = claim(f);
     finish_run(f, &job);

@@ -254,7 +254,7 @@ static void an_alert_that_holds_no_more_goes_unless_someone_decided(void **state
     run(h, 12, 1);
     run(h, 1, 1.3);
     judge_and_store(h);
-    h->points[12].step_ns = base_ns; // analysed again
+    h->points[12].step_ns = base_ns; // analyzed again
     judge(h);
     assert_true(h->judgement.alerts[0].dropped);
     decide(h, 0, ALERT_ACKNOWLEDGED);
@@ -400,7 +400,7 @@ static void a_comparison_says_what_the_alert_says(void **state)
     assert_false(pair_of(h, 4, 5).changed);
 }
 
-static void outliers_differ_from_their_neighbours(void **state)
+static void outliers_differ_from_their_neighbors(void **state)
 {
     struct history *h = *state;
     run(h, 12, 1);
@@ -437,7 +437,7 @@ int main(void)
         CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),
         CASE(nine_of_ten_changes_of_three_percent_are_told_at_their_place),
         CASE(a_comparison_says_what_the_alert_says),
-        CASE(outliers_differ_from_their_neighbours),
+        CASE(outliers_differ_from_their_neighbors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -521,10 +521,10 @@ static void reanalysis_queues_every_trace_of_a_run(void **state)
     finish_next(f, -1);
     struct job job = claim(f);
     finish_run(f, &job);
-    assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
-    assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, upload.run_id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, upload.run_id, &f->err));
     assert_int_equal(open_jobs(f), 2);
-    assert_false(store_reanalyse_run(f->store, STR("r_none"), &f->err));
+    assert_false(store_reanalyze_run(f->store, STR("r_none"), &f->err));
     assert_int_equal(f->err.code, ERR_NOT_FOUND);
 }
 

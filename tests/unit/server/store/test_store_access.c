@@ -231,7 +231,7 @@ static void quotas_count_days_and_what_is_stored(void **state)
     assert_int_equal(use.day_bytes, 42);
 }
 
-static void what_analyses_make_of_uploads_counts_as_stored(void **state)
+static void what_analyzes_make_of_uploads_counts_as_stored(void **state)
 {
     enum { KEPT = 1000 };
     struct fixture *f = *state;
@@ -349,7 +349,7 @@ int main(void)
         TEST(a_session_ends_after_twelve_idle_hours),
         TEST(a_token_has_only_so_many_sessions),
         TEST(quotas_count_days_and_what_is_stored),
-        TEST(what_analyses_make_of_uploads_counts_as_stored),
+        TEST(what_analyzes_make_of_uploads_counts_as_stored),
         TEST(an_upload_counts_in_the_moment_in_which_it_is_there),
         TEST(the_audit_log_only_grows),
         TEST(entries_of_the_audit_log_go_for_their_age_alone),

@@ -195,7 +195,7 @@ static void work_on_a_deleted_run_ends_and_goes_on_when_it_is_restored(void **st
     struct trace_result result = {.rank = 0, .world_size = 2};
     assert_false(end_trace(f, &job, &report, result)); // too late
     assert_ok(f, store_recover_jobs(f->store, false, &f->err));
-    assert_ok(f, store_reanalyse_run(f->store, id, &f->err) || f->err.code == ERR_NOT_FOUND);
+    assert_ok(f, store_reanalyze_run(f->store, id, &f->err) || f->err.code == ERR_NOT_FOUND);
     assert_int_equal(open_job_count(f), 0);
     restore(f, id);
     assert_int_equal(open_job_count(f), 2);
@@ -212,7 +212,7 @@ static void a_join_that_a_deletion_cut_short_is_queued_again(void **state)
 {
     struct fixture *f = *state;
     add_runs(f, "s", 1, 1, 1);
-    assert_ok(f, store_reanalyse_run(f->store, find(f, "s@1").id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, find(f, "s@1").id, &f->err));
     struct report report = {.arena = &f->arena};
     struct trace_result result = {.rank = 0, .world_size = 1};
     struct job job = claim(f);

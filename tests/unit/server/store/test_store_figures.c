@@ -117,7 +117,7 @@ static void change_run(struct life *life)
     if (!store_find_run(f->store, str_of(any_run(life)), &f->arena, &run, &f->err))
         return;
     if (below(life, 3))
-        assert_ok(f, store_reanalyse_run(f->store, run.id, &f->err));
+        assert_ok(f, store_reanalyze_run(f->store, run.id, &f->err));
     else
         assert_ok(f, store_delete_run(f->store, run.id, STORE_ANY, &f->err));
 }

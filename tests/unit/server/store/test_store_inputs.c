@@ -187,7 +187,7 @@ static void a_failed_archive_keeps_its_bytes_and_can_be_tried_again(void **state
     assert_int_equal(status_named(f, "run"), RUN_FAILED);
     assert_true(is_named(f, 'a'));
     assert_false(is_open(f, upload.id));
-    assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, upload.run_id, &f->err));
     assert_int_equal(status_named(f, "run"), RUN_PENDING);
     job = claim_archive(f);
     assert_ok(f, store_fail_job(f->store, &job, "no room", &f->err));

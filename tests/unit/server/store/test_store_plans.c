@@ -68,8 +68,8 @@ static void list(struct fixture *f, struct run_query query)
 static void list_runs_in_every_way(struct fixture *f)
 {
     static const char *const columns[] = {
-        "created",    "name", "project",       "status",         "received",
-        "world_size", "gpu",  "worst_quality", "step_median_ns", "meta.loss"};
+        "created",    "name", "project",        "status",         "received",
+        "world_size", "gpu",  "trust_severity", "step_median_ns", "meta.loss"};
     struct run_tag pair = {STR("k"), STR("v")}, any = {STR("k"), STR("")};
     list(f, (struct run_query){.limit = 10});
     list(f, (struct run_query){.project = STR("p")});
@@ -510,7 +510,7 @@ static void live_a_life(struct fixture *f)
     struct run_tag tags[] = {{STR("k"), STR("v")}, {STR("gone"), {NULL, 0}}};
     struct run_patch patch = {.name = &name, .tags = tags, .tag_count = 2, .forgets_tags = true};
     assert_ok(f, store_patch_run(f->store, upload.run_id, &patch, STORE_ANY, &f->err));
-    assert_ok(f, store_reanalyse_run(f->store, upload.run_id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, upload.run_id, &f->err));
     open_jobs(f);
     work_in_vain(f, upload.run_id);
     throw_away_and_restore(f, upload.run_id);

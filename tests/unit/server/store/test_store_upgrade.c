@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an older version stored is there after an upgrade, and is analysed again.
+// What an older version stored is there after an upgrade, and is analyzed again.
 #include "server/store/schema_data.h"
 #include "server/store/store_tracking.h"
 #include "server/store/store_care.h"

@@ -231,11 +231,11 @@ static void a_series_follows_its_runs_when_they_are_renamed_and_deleted(void **s
     assert_text(text_at(&table, 0, "series"), "t");
 }
 
-static void a_run_that_is_analysed_again_stays_a_point_until_it_fails(void **state)
+static void a_run_that_is_analyzed_again_stays_a_point_until_it_fails(void **state)
 {
     struct fixture *f = *state;
     add_runs(f, "s", 1, 1, 1);
-    assert_ok(f, store_reanalyse_run(f->store, find(f, "s@1").id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, find(f, "s@1").id, &f->err));
     assert_int_equal(points(f, "s").row_count, 1);
     struct job job = claim(f);
     assert_ok(f, store_fail_job(f->store, &job, "cut", &f->err));
@@ -310,7 +310,7 @@ static void an_alert_goes_with_its_run_and_closes_when_it_holds_no_more(void **s
     judge_all(f);
     assert_int_equal(alerts(f, "new").row_count, 1);
     struct run run = find(f, "s@13");
-    assert_ok(f, store_reanalyse_run(f->store, run.id, &f->err));
+    assert_ok(f, store_reanalyze_run(f->store, run.id, &f->err));
     judge_all(f);
     assert_int_equal(alerts(f, "new").row_count, 1); // not before it is known
     struct report report = {.arena = &f->arena};
@@ -415,7 +415,7 @@ int main(void)
         CASE(names_that_cannot_be_baselines_are_refused),
         CASE(a_series_counts_its_runs_and_points),
         CASE(a_series_follows_its_runs_when_they_are_renamed_and_deleted),
-        CASE(a_run_that_is_analysed_again_stays_a_point_until_it_fails),
+        CASE(a_run_that_is_analyzed_again_stays_a_point_until_it_fails),
         CASE(series_of_several_projects_need_the_project),
         CASE(a_planted_change_becomes_one_alert),
         CASE(judging_late_finds_the_same),

@@ -66,7 +66,7 @@ test("evidence links lead to pages of the run and nowhere else", () => {
   assert.equal(evidence_path("r_1", "kernels?category=gemm"), "/runs/r_1/kernels?category=gemm");
   assert.equal(evidence_path("r_1", "collectives"), "/runs/r_1/collectives");
   assert.equal(evidence_path("r_1", "steps?sort=-idle_ns"), "/runs/r_1");
-  assert.equal(evidence_path("r_1", "quality"), "/runs/r_1/data");
+  assert.equal(evidence_path("r_1", "trust"), "/runs/r_1/data");
   assert.equal(evidence_path("r_1", "idle_gaps?cause=x&rank=3"), "/runs/r_1/idle?rank=3");
   assert.equal(evidence_path("r_1", "op_shapes"), "/runs/r_1/operators?view=shapes");
   assert.equal(evidence_path("r_1", "memory?rank=2"), "/runs/r_1/memory?rank=2");

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Heatmaps: colours that one outlier cannot flatten and noise cannot light, cells that are all
+// Heatmaps: colors that one outlier cannot flatten and noise cannot light, cells that are all
 // drawn, places of ranks, keys.
 import assert from "node:assert/strict";
 import test from "node:test";
 import { band_layout, BLANK, cell_at, cell_corner, heat_decimals, heat_distance, heat_scale,
   heat_shade, HOLE, label_every, moved_cell, turned } from "../../../../web/charts/heat_model.mjs";
-import { all_ranks, chosen_metric, colour_floor, known_metrics, missing_ranks, outliers,
+import { all_ranks, chosen_metric, color_floor, known_metrics, missing_ranks, outliers,
   places_grid, ranks_text, steps_grid } from "../../../../web/views/ranks/rank_model.mjs";
 
-test("one outlier among ranks does not take the others' colours", () => {
+test("one outlier among ranks does not take the others' colors", () => {
   const values = [10, 11, 12, 13, 14, 15, 16, 17, 1000];
   const scale = heat_scale(values);
   assert.equal(scale.median, 14);
@@ -18,8 +18,8 @@ test("one outlier among ranks does not take the others' colours", () => {
   assert.ok(heat_distance(scale, 1000) > 100);
 });
 
-test("differences that mean nothing stay pale, and equal values have one colour", () => {
-  const quiet = heat_scale([1000, 1001, 1002, 1003], colour_floor(1000));
+test("differences that mean nothing stay pale, and equal values have one color", () => {
+  const quiet = heat_scale([1000, 1001, 1002, 1003], color_floor(1000));
   assert.equal(quiet.reach, 10, "a hundredth of the step");
   assert.ok(Math.abs(heat_shade(quiet, 1003)) < 0.25);
   const mostly_equal = heat_scale([0, 0, 0, 0, 0, 40]);
@@ -30,7 +30,7 @@ test("differences that mean nothing stay pale, and equal values have one colour"
   assert.equal(heat_scale([3, null, 1]).lowest, 1);
 });
 
-test("as many decimals as the colours can tell", () => {
+test("as many decimals as the colors can tell", () => {
   assert.equal(heat_decimals({ reach: 0.34e6 }, 1e6), 3);
   assert.equal(heat_decimals({ reach: 9e6 }, 1e6), 1);
   assert.equal(heat_decimals({ reach: 900e6 }, 1e6), 0);

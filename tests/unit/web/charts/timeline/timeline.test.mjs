@@ -80,7 +80,7 @@ test("ticks are round, lie in the view, and are written in as many decimals as t
   assert.equal(new Set(labels).size, labels.length, "no two ticks read the same");
 });
 
-test("the window asked for covers the view with margins and is shared by neighbours", () => {
+test("the window asked for covers the view with margins and is shared by neighbors", () => {
   const view = span(400_000, 500_000);
   const window = views.window_for(view, 1000, BOUNDS);
   assert.ok(window.from <= 350_000 && window.to >= 550_000);
@@ -132,7 +132,7 @@ test("slices are sorted by row and begin, whatever order they come in", () => {
   assert.equal(data.has_merged, true);
 });
 
-test("colours follow the class on streams, and the kind of event on threads", () => {
+test("colors follow the class on streams, and the kind of event on threads", () => {
   const tint = (kind, name) => model.TINTS[model.tint_of(kind, name)].key;
   assert.deepEqual(["GEMM", "communication", "copy", "elementwise"].map((name) =>
     tint("stream", name)), ["gemm", "exposed_comm", "exposed_memory", "other_compute"]);
@@ -153,7 +153,7 @@ test("times of tables count from the first device work, which steps tell exactly
   assert.equal(model.device_begin(data, [{ step: 3, begin_ns: -40 }]), 40);
 });
 
-test("lanes lie below each other, rows of nesting within, idle neighbours in one line", () => {
+test("lanes lie below each other, rows of nesting within, idle neighbors in one line", () => {
   const busy = model.busy_lanes(data, data);
   assert.deepEqual(busy, [true, true, false, false]);
   const { bands, height } = model.layout_lanes(data.lanes, busy, new Set());
@@ -189,12 +189,12 @@ test("a point finds its slice, a near miss the nearest, the rest nothing", () =>
 test("the keyboard goes from slice to slice and from row to row, and stops at the ends", () => {
   const layout = model.layout_lanes(data.lanes, all, new Set());
   assert.equal(model.first_slice(data, layout, 650), 2);
-  assert.equal(model.neighbour(data, 0, 1), 1);
-  assert.equal(model.neighbour(data, 2, 1), 2, "not into the next row");
-  assert.equal(model.neighbour(data, 0, -1), 0);
-  assert.equal(model.neighbour_row(data, layout, 0, 1, 250), 3);
-  assert.equal(model.neighbour_row(data, layout, 3, 1, 250), 4);
-  assert.equal(model.neighbour_row(data, layout, 4, 1, 250), 4, "no row without slices");
+  assert.equal(model.neighbor(data, 0, 1), 1);
+  assert.equal(model.neighbor(data, 2, 1), 2, "not into the next row");
+  assert.equal(model.neighbor(data, 0, -1), 0);
+  assert.equal(model.neighbor_row(data, layout, 0, 1, 250), 3);
+  assert.equal(model.neighbor_row(data, layout, 3, 1, 250), 4);
+  assert.equal(model.neighbor_row(data, layout, 4, 1, 250), 4, "no row without slices");
   assert.deepEqual(action_of({ key: "W" }), action_of({ key: "w" }));
   assert.equal(action_of({ key: "w", ctrlKey: true }), null);
   assert.equal(action_of({ key: "toString" }), null);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The host's part of the trust report: the profiler's own cost, what was launched before recording
 // started, and clocks that disagree.
-#include "analysis/trace/quality_host.h"
+#include "analysis/trace/trust_host.h"
 
 #include "analysis/facts/overheads.h"
 #include "analysis/stats/sort.h"
@@ -63,7 +63,7 @@ static int64_t overhead_ns(const struct facts *facts, struct keyed *items, uint3
 static bool add_overhead(const struct facts *facts, struct report *report, struct err *err)
 {
     uint32_t count = count_overhead(facts);
-    struct quality overhead = {
+    struct doubt overhead = {
         .item = "profiler_overhead",
         .count = count,
         .timed = true,
@@ -81,20 +81,20 @@ static bool add_overhead(const struct facts *facts, struct report *report, struc
     double window_ns = (double)(facts->end_ns - facts->begin_ns);
     bool much = (double)overhead.time_ns > OVERHEAD_WARN_SHARE * window_ns;
     overhead.severity = much ? "warning" : "info";
-    return quality_add(report, &overhead, err);
+    return doubt_add(report, &overhead, err);
 }
 
 // --- options that slow the host down ------------------------------------------------------------
 
 static bool add_cost_of_options(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality stacks = {
+    struct doubt stacks = {
         .item = "stacks_recorded",
         .severity = "info",
         .detail = "Python frames were recorded (with_stack), which slows Python down",
         .effect = "idle time waiting for the host may be longer than without the profiler",
     };
-    struct quality memory = {
+    struct doubt memory = {
         .item = "memory_recorded",
         .severity = "info",
         .detail = "allocations were recorded (profile_memory), which slows operators down",
@@ -104,16 +104,16 @@ static bool add_cost_of_options(const struct facts *facts, struct report *report
         stacks.count += facts->trace->kind[e] == EVENT_PYTHON;
         memory.count += facts->trace->kind[e] == EVENT_ALLOCATION;
     }
-    return (!stacks.count || quality_add(report, &stacks, err)) &&
-           (!memory.count || quality_add(report, &memory, err));
+    return (!stacks.count || doubt_add(report, &stacks, err)) &&
+           (!memory.count || doubt_add(report, &memory, err));
 }
 
 // --- launches -----------------------------------------------------------------------------------
 
 // Device events without a launch that come before the first one with a launch on their stream were
 // launched before recording started; the others have lost theirs. begun has one entry per track.
-static void sort_unlinked(const struct facts *facts, bool *begun, struct quality *before,
-                          struct quality *lost)
+static void sort_unlinked(const struct facts *facts, bool *begun, struct doubt *before,
+                          struct doubt *lost)
 {
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];
@@ -122,22 +122,22 @@ static void sort_unlinked(const struct facts *facts, bool *begun, struct quality
             continue;
         }
         bool is_early = facts->linked && !begun[device->track];
-        struct quality *quality = is_early ? before : lost;
-        quality->count++;
-        quality->time_ns += device->owned_ns;
+        struct doubt *doubt = is_early ? before : lost;
+        doubt->count++;
+        doubt->time_ns += device->owned_ns;
     }
 }
 
 static bool add_unlinked(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality before = {
+    struct doubt before = {
         .item = "launched_before",
         .timed = true,
         .detail = "device events before the first one with a launch on their stream: they were "
                   "launched before the recording started",
         .effect = "they count in all sums, but have no operator, module or cause of idle time",
     };
-    struct quality lost = {
+    struct doubt lost = {
         .item = "unlinked",
         .timed = true,
         .detail = "device events without a launch in the trace",
@@ -152,13 +152,13 @@ static bool add_unlinked(const struct facts *facts, struct report *report, struc
     memset(begun, 0, size);
     sort_unlinked(facts, begun, &before, &lost);
     budget_free(facts->budget, begun, size);
-    return (!before.count || quality_add(report, &before, err)) &&
-           (!lost.count || quality_add(report, &lost, err));
+    return (!before.count || doubt_add(report, &before, err)) &&
+           (!lost.count || doubt_add(report, &lost, err));
 }
 
 static bool add_dropped(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality dropped = {
+    struct doubt dropped = {
         .item = "dropped",
         .severity = "info",
         .count = (int64_t)facts->launches_without_events,
@@ -166,14 +166,14 @@ static bool add_dropped(const struct facts *facts, struct report *report, struct
         .effect =
             "device time may be missing at the end of the recording or because of lost events",
     };
-    return !dropped.count || quality_add(report, &dropped, err);
+    return !dropped.count || doubt_add(report, &dropped, err);
 }
 
 // --- clocks -------------------------------------------------------------------------------------
 
 static bool add_clocks(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality early = {
+    struct doubt early = {
         .item = "clock_skew",
         .severity = "info",
         .timed = true,
@@ -191,10 +191,10 @@ static bool add_clocks(const struct facts *facts, struct report *report, struct 
         early.count += lead_ns > 0;
         early.time_ns = lead_ns > early.time_ns ? lead_ns : early.time_ns;
     }
-    return !early.count || quality_add(report, &early, err);
+    return !early.count || doubt_add(report, &early, err);
 }
 
-bool quality_add_host(const struct facts *facts, struct report *report, struct err *err)
+bool doubts_add_host(const struct facts *facts, struct report *report, struct err *err)
 {
     return add_unlinked(facts, report, err) && add_dropped(facts, report, err) &&
            add_clocks(facts, report, err) && add_overhead(facts, report, err) &&

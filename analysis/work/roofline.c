@@ -22,25 +22,25 @@ static void put_identity(const struct facts *facts, const struct work_row *row, 
 {
     const struct trace *trace = facts->trace;
     const struct work *work = &row->work;
-    row_text(cells, WORK_OP, op_calls_name(facts, row->name));
-    row_word(cells, WORK_KIND, work_kind_word(work->kind));
-    row_text_if(cells, WORK_PROBLEM, work->problem[0] != '\0', str_of(work->problem));
-    row_text_if(cells, WORK_DIMS, row->dims != 0,
+    row_text(cells, ROOFLINE_OP, op_calls_name(facts, row->name));
+    row_word(cells, ROOFLINE_KIND, work_kind_word(work->kind));
+    row_text_if(cells, ROOFLINE_PROBLEM, work->problem[0] != '\0', str_of(work->problem));
+    row_text_if(cells, ROOFLINE_DIMS, row->dims != 0,
                 shape_text(trace_text(trace, row->dims), texts->dims));
-    row_text_if(cells, WORK_TYPES, row->types != 0,
+    row_text_if(cells, ROOFLINE_TYPES, row->types != 0,
                 shape_text(trace_text(trace, row->types), texts->types));
-    row_word(cells, WORK_PRECISION, work->precision ? precision_word(work->precision) : NULL);
+    row_word(cells, ROOFLINE_PRECISION, work->precision ? precision_word(work->precision) : NULL);
 }
 
 static void put_times(const struct work_rows *rows, const struct work_row *row, struct row *cells)
 {
     struct quantiles call_ns = stats_quantiles(
         rows->samples + row->first, rows->samples + rows->calls->count, (size_t)row->calls);
-    row_i64(cells, WORK_CALLS, row->calls);
-    row_i64(cells, WORK_KERNELS, row->kernels);
-    row_i64(cells, WORK_BUSY_NS, row->busy_ns);
-    row_i64(cells, WORK_MEDIAN_NS, call_ns.median);
-    row_i64(cells, WORK_P95_NS, call_ns.p95);
+    row_i64(cells, ROOFLINE_CALLS, row->calls);
+    row_i64(cells, ROOFLINE_KERNELS, row->kernels);
+    row_i64(cells, ROOFLINE_BUSY_NS, row->busy_ns);
+    row_i64(cells, ROOFLINE_MEDIAN_NS, call_ns.median);
+    row_i64(cells, ROOFLINE_P95_NS, call_ns.p95);
 }
 
 // Operations or bytes of all calls over their time, in 1e12 per second.
@@ -60,24 +60,25 @@ static void put_rates(const struct work_row *row, const struct peak *peak, struc
 {
     const struct work *work = &row->work;
     bool both = count_known(work->flops) && work->bytes > 0;
-    row_i64_if(cells, WORK_FLOPS, count_known(work->flops), work->flops);
-    row_i64_if(cells, WORK_BYTES, count_known(work->bytes), work->bytes);
-    row_f64(cells, WORK_TFLOPS, rate(work->flops, row));
-    row_f64(cells, WORK_TBPS, rate(work->bytes, row));
-    row_f64_if(cells, WORK_INTENSITY, both, (double)work->flops / (double)(both ? work->bytes : 1));
-    row_f64(cells, WORK_PEAK_TFLOPS, peak ? known_or_nan(peak->tflops[work->precision]) : NAN);
-    row_f64(cells, WORK_PEAK_TBPS, peak ? known_or_nan(peak->tbps) : NAN);
+    row_i64_if(cells, ROOFLINE_FLOPS, count_known(work->flops), work->flops);
+    row_i64_if(cells, ROOFLINE_BYTES, count_known(work->bytes), work->bytes);
+    row_f64(cells, ROOFLINE_TFLOPS, rate(work->flops, row));
+    row_f64(cells, ROOFLINE_TBPS, rate(work->bytes, row));
+    row_f64_if(cells, ROOFLINE_INTENSITY, both,
+               (double)work->flops / (double)(both ? work->bytes : 1));
+    row_f64(cells, ROOFLINE_PEAK_TFLOPS, peak ? known_or_nan(peak->tflops[work->precision]) : NAN);
+    row_f64(cells, ROOFLINE_PEAK_TBPS, peak ? known_or_nan(peak->tbps) : NAN);
 }
 
 static void put_roofline(const struct work_row *row, const struct roofline *roof, struct row *cells)
 {
     bool known = roof->total_ns < 9e18; // false for NaN
     int64_t roofline_ns = known ? llround(roof->total_ns) : 0;
-    row_word(cells, WORK_BOUND, roof->bound);
-    row_i64_if(cells, WORK_ROOFLINE_NS, known, roofline_ns);
-    row_f64_if(cells, WORK_EFFICIENCY, known && row->busy_ns > 0,
+    row_word(cells, ROOFLINE_BOUND, roof->bound);
+    row_i64_if(cells, ROOFLINE_ROOFLINE_NS, known, roofline_ns);
+    row_f64_if(cells, ROOFLINE_EFFICIENCY, known && row->busy_ns > 0,
                roof->total_ns / (double)(row->busy_ns ? row->busy_ns : 1));
-    row_i64_if(cells, WORK_LOST_NS, known,
+    row_i64_if(cells, ROOFLINE_LOST_NS, known,
                roofline_ns < row->busy_ns ? row->busy_ns - roofline_ns : 0);
 }
 
@@ -95,12 +96,12 @@ static bool put_rest(const struct work_rows *rows, const struct work_row *row,
         if (!note)
             return false;
     }
-    row_i64(cells, WORK_OWNED_NS, row->owned_ns);
-    row_share(cells, WORK_BUSY_SHARE, row->owned_ns, parts_busy_ns(&facts->whole));
-    row_text(cells, WORK_KERNEL, op_calls_name(facts, row->kernel));
-    row_text(cells, WORK_MODULE, module);
-    row_i64(cells, WORK_RECOMPUTE_CALLS, row->recompute_calls);
-    row_word(cells, WORK_NOTE, note ? note : model);
+    row_i64(cells, ROOFLINE_OWNED_NS, row->owned_ns);
+    row_share(cells, ROOFLINE_BUSY_SHARE, row->owned_ns, parts_busy_ns(&facts->whole));
+    row_text(cells, ROOFLINE_KERNEL, op_calls_name(facts, row->kernel));
+    row_text(cells, ROOFLINE_MODULE, module);
+    row_i64(cells, ROOFLINE_RECOMPUTE_CALLS, row->recompute_calls);
+    row_word(cells, ROOFLINE_NOTE, note ? note : model);
     return true;
 }
 
@@ -109,7 +110,7 @@ static bool add_row(const struct work_rows *rows, const struct work_row *row, st
 {
     struct arena scratch;
     struct texts texts;
-    struct row cells = {.desc = &table_work};
+    struct row cells = {.desc = &table_roofline};
     struct roofline roof = work_roofline(row, rows->peak);
     arena_init(&scratch, rows->facts->budget);
     put_identity(rows->facts, row, &texts, &cells);
@@ -149,4 +150,4 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     return ok;
 }
 
-const struct analysis work_analysis = {"work", run};
+const struct analysis roofline_analysis = {"roofline", run};

@@ -2,22 +2,22 @@
 // The trust report over many ranks.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ends_early, first_told, quality_groups, rank_ranges }
-  from "../../../../../web/views/run/quality_model.mjs";
+import { ends_early, first_told, trust_groups, rank_ranges }
+  from "../../../../../web/views/run/trust_model.mjs";
 
 const row = (rank, item, severity, more) => ({
   ...{ rank, item, severity, detail: item, effect: "", count: 1, time_ns: null, position: 7 },
   ...more,
 });
 
-test("neighbouring ranks are written as ranges", () => {
+test("neighboring ranks are written as ranges", () => {
   assert.equal(rank_ranges([3, 0, 1, 2, 5]), "0–3, 5");
   assert.equal(rank_ranges([4]), "4");
   assert.equal(rank_ranges([]), "");
 });
 
 test("what several ranks have is one row with counts and times added", () => {
-  const groups = quality_groups([
+  const groups = trust_groups([
     row(0, "clipped", "warning", { count: 3, time_ns: 10 }),
     row(1, "clipped", "warning", { count: 4, time_ns: null }),
     row(2, "clipped", "info"),
@@ -27,12 +27,12 @@ test("what several ranks have is one row with counts and times added", () => {
 });
 
 test("the worst comes first and what concerns the run says so", () => {
-  const groups = quality_groups([row(0, "a", "info"), row(null, "b", "error")]);
+  const groups = trust_groups([row(0, "a", "info"), row(null, "b", "error")]);
   assert.deepEqual(groups.map(({ item, ranks }) => [item, ranks]), [["b", "run"], ["a", "0"]]);
 });
 
 test("a file that was cut is told rather than what its rank lacks because of it", () => {
-  const told = (rows) => first_told(quality_groups(rows))?.item;
+  const told = (rows) => first_told(trust_groups(rows))?.item;
   const none = row(0, "no_device_events", "error");
   assert.equal(told([none, row(0, "compression", "warning")]), "compression");
   assert.equal(told([none, row(0, "clipped", "warning")]), "no_device_events");

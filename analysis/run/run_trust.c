@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trust report's lines about the run as a whole: missing ranks, and ranks that do not fit the
 // others.
-#include "analysis/report/quality.h"
+#include "analysis/report/trust.h"
 #include "analysis/run/run.h"
 #include "analysis/report/tables.h"
 
 enum { MAX_LISTED = 12 }; // ranges of ranks to list
 
-static bool add(const struct run *run, const struct quality *quality, struct err *err)
+static bool add(const struct run *run, const struct doubt *doubt, struct err *err)
 {
-    struct row row = {.desc = &table_run_quality};
-    row_word(&row, RUN_QUALITY_ITEM, quality->item);
-    row_word(&row, RUN_QUALITY_SEVERITY, quality->severity);
-    row_i64(&row, RUN_QUALITY_COUNT, quality->count);
-    row_word(&row, RUN_QUALITY_DETAIL, quality->detail);
-    row_word(&row, RUN_QUALITY_EFFECT, quality->effect);
+    struct row row = {.desc = &table_run_trust};
+    row_word(&row, RUN_TRUST_ITEM, doubt->item);
+    row_word(&row, RUN_TRUST_SEVERITY, doubt->severity);
+    row_i64(&row, RUN_TRUST_COUNT, doubt->count);
+    row_word(&row, RUN_TRUST_DETAIL, doubt->detail);
+    row_word(&row, RUN_TRUST_EFFECT, doubt->effect);
     return row_end(&row, run->report, err);
 }
 
@@ -41,15 +41,14 @@ static void list_range(struct listing *listing, int64_t first, int64_t last)
 }
 
 // Adds a row about the listed ranks, with which the detail ends; none without ranks.
-static bool add_listed(const struct run *run, struct quality *quality, struct listing *listing,
+static bool add_listed(const struct run *run, struct doubt *doubt, struct listing *listing,
                        struct err *err)
 {
     bool ok = buf_ok(&listing->text, err);
     if (ok && listing->count) {
-        quality->count = listing->count;
-        quality->detail =
-            arena_printf(run->scratch, err, "%s: %s", quality->detail, listing->text.at);
-        ok = quality->detail && add(run, quality, err);
+        doubt->count = listing->count;
+        doubt->detail = arena_printf(run->scratch, err, "%s: %s", doubt->detail, listing->text.at);
+        ok = doubt->detail && add(run, doubt, err);
     }
     buf_free(&listing->text);
     return ok;
@@ -58,7 +57,7 @@ static bool add_listed(const struct run *run, struct quality *quality, struct li
 static bool judge_missing(const struct run *run, struct err *err)
 {
     struct listing listing = {0};
-    struct quality quality = {
+    struct doubt doubt = {
         .item = "missing_ranks",
         .severity = "warning",
         .detail = "ranks of the job without a trace",
@@ -71,13 +70,13 @@ static bool judge_missing(const struct run *run, struct err *err)
         next = run->ranks[i] + 1;
     }
     list_range(&listing, next, run->world_size - 1);
-    return add_listed(run, &quality, &listing, err);
+    return add_listed(run, &doubt, &listing, err);
 }
 
 // One way in which a rank may not fit the headline rank.
 struct misfit {
     bool (*differs)(const struct run *run, size_t rank);
-    struct quality quality;
+    struct doubt doubt;
 };
 
 static bool differs_in(const struct run *run, size_t rank, unsigned column)
@@ -175,7 +174,7 @@ static const struct misfit misfits[] = {
 static bool judge_misfit(const struct run *run, const struct misfit *misfit, struct err *err)
 {
     struct listing listing = {0};
-    struct quality quality = misfit->quality;
+    struct doubt doubt = misfit->doubt;
     size_t from = 0;
     for (size_t i = 0; i <= run->count; i++) {
         bool differs = i < run->count && misfit->differs(run, i);
@@ -185,7 +184,7 @@ static bool judge_misfit(const struct run *run, const struct misfit *misfit, str
         if (!follows)
             from = differs ? i : i + 1;
     }
-    return add_listed(run, &quality, &listing, err);
+    return add_listed(run, &doubt, &listing, err);
 }
 
 // First, because it explains why much is empty.
@@ -197,12 +196,12 @@ static bool judge_jobs(const struct run *run, struct err *err)
          .severity = "error",
          .effect = "ranks of different jobs are not compared: efficiency, imbalance and stragglers "
                    "of the run are empty; the headline is of the job with the most ranks"}};
-    several.quality.detail = arena_printf(
+    several.doubt.detail = arena_printf(
         run->scratch, err, "ranks of a different job than most, by %s", run->job_signs);
-    return several.quality.detail && judge_misfit(run, &several, err);
+    return several.doubt.detail && judge_misfit(run, &several, err);
 }
 
-bool run_judge_quality(const struct run *run, struct err *err)
+bool run_judge_trust(const struct run *run, struct err *err)
 {
     if (!judge_jobs(run, err) || !judge_missing(run, err))
         return false;

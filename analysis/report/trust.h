@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line of the trust report.
-#ifndef ANALYSIS_QUALITY_H
-#define ANALYSIS_QUALITY_H
+#ifndef ANALYSIS_TRUST_H
+#define ANALYSIS_TRUST_H
 
 #include "analysis/report/report.h"
 
-struct quality {
+struct doubt {
     const char *item;     // stable word
     const char *severity; // "info", "warning", "error"
     int64_t count;
@@ -15,18 +15,18 @@ struct quality {
     const char *detail, *effect;
 };
 
-MUST_CHECK bool quality_add(struct report *report, const struct quality *quality, struct err *err);
+MUST_CHECK bool doubt_add(struct report *report, const struct doubt *doubt, struct err *err);
 
 // Where the group trust starts in the table of a trace or of a run.
-unsigned quality_trust(const struct table_desc *desc);
+unsigned trust_doubt(const struct table_desc *desc);
 
 // The item that counts the secrets of the file.
-#define QUALITY_SECRETS "secrets"
+#define TRUST_SECRETS "secrets"
 
 // The count of an item in the table; 0 if it is missing.
-int64_t quality_count(const struct report *report, const char *item);
+int64_t trust_count(const struct report *report, const char *item);
 
 // Worst severity of the table so far: "error", "warning", "info", or NULL without rows.
-const char *quality_worst(const struct report *report);
+const char *trust_worst(const struct report *report);
 
 #endif

@@ -3,15 +3,15 @@
 
 const CUT = new Set(["truncated", "compression"]);
 
-/** Whether the trace of a rank lacks its end. @param {any[]} quality rows of the quality table */
-export function ends_early(quality, rank = null) {
-  return (quality ?? []).some((row) => CUT.has(row.item) && (row.rank ?? null) === (rank ?? null));
+/** Whether the trace of a rank lacks its end. @param {any[]} trust rows of the trust table */
+export function ends_early(trust, rank = null) {
+  return (trust ?? []).some((row) => CUT.has(row.item) && (row.rank ?? null) === (rank ?? null));
 }
 
 /**
  * The group to show where there is room for one: the worst, but a truncated file rather than what
  * is missing because of it.
- * @param {ReturnType<typeof quality_groups>} groups
+ * @param {ReturnType<typeof trust_groups>} groups
  */
 export function first_told(groups) {
   const [worst] = groups;
@@ -37,9 +37,9 @@ const plus = (a, b) => (a === null && b === null ? null : (a ?? 0) + (b ?? 0));
 /**
  * Merges rows that say the same about different ranks, adding counts and times; worst first.
  * The byte position is kept only for a single rank.
- * @param {any[]} rows of the quality table
+ * @param {any[]} rows of the trust table
  */
-export function quality_groups(rows) {
+export function trust_groups(rows) {
   const groups = new Map();
   for (const row of rows) {
     const key = JSON.stringify([row.item, row.severity, row.detail, row.effect]);

@@ -21,11 +21,11 @@ struct metric {
 
 static bool add(struct report *report, const struct metric *metric, struct err *err)
 {
-    struct row row = {.desc = &table_metrics};
-    row_word(&row, METRICS_METRIC, metric->name);
-    row_f64(&row, METRICS_VALUE, metric->value);
-    row_word(&row, METRICS_UNIT, metric->unit);
-    row_word(&row, METRICS_HELP, metric->help);
+    struct row row = {.desc = &table_utilization};
+    row_word(&row, UTILIZATION_METRIC, metric->name);
+    row_f64(&row, UTILIZATION_VALUE, metric->value);
+    row_word(&row, UTILIZATION_UNIT, metric->unit);
+    row_word(&row, UTILIZATION_HELP, metric->help);
     return row_end(&row, report, err);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trust report: what was repaired, left out, cut or uncertain, and its effect on the numbers.
-#include "analysis/trace/quality_host.h"
+#include "analysis/trace/trust_host.h"
 
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/gaps.h"
@@ -47,7 +47,7 @@ static bool add_repairs(const struct trace *trace, struct report *report, struct
 {
     for (int r = 0; r < REPAIR_COUNT; r++) {
         const struct repair_note *note = &trace->repairs[r];
-        struct quality quality = {
+        struct doubt doubt = {
             .item = repair_word((enum repair)r),
             .severity = repairs[r].severity,
             .count = (int64_t)note->count,
@@ -56,7 +56,7 @@ static bool add_repairs(const struct trace *trace, struct report *report, struct
             .detail = repair_text((enum repair)r),
             .effect = repairs[r].effect,
         };
-        if (note->count && !quality_add(report, &quality, err))
+        if (note->count && !doubt_add(report, &doubt, err))
             return false;
     }
     return true;
@@ -73,8 +73,8 @@ static void list_kinds(const struct secret_count *found, struct buf *out)
 
 static bool add_secrets(const struct trace *trace, struct report *report, struct err *err)
 {
-    struct quality quality = {
-        .item = QUALITY_SECRETS,
+    struct doubt doubt = {
+        .item = TRUST_SECRETS,
         .severity = "info",
         .placed = true,
         .position = INT64_MAX,
@@ -83,27 +83,27 @@ static bool add_secrets(const struct trace *trace, struct report *report, struct
     };
     for (int kind = 0; kind < SECRET_KINDS; kind++) {
         const struct secret_count *found = &trace->secrets[kind];
-        quality.count += (int64_t)found->count;
-        if (found->count && (int64_t)found->first_pos < quality.position)
-            quality.position = (int64_t)found->first_pos;
+        doubt.count += (int64_t)found->count;
+        if (found->count && (int64_t)found->first_pos < doubt.position)
+            doubt.position = (int64_t)found->first_pos;
     }
-    if (quality.count == 0)
+    if (doubt.count == 0)
         return true;
     struct buf kinds = {0};
     list_kinds(trace->secrets, &kinds);
     if (!buf_ok(&kinds, err))
         return false;
-    quality.detail =
+    doubt.detail =
         arena_printf(report->arena, err,
                      "text that looks like passwords, tokens or keys in the file: %s", kinds.at);
     buf_free(&kinds);
-    return quality.detail && quality_add(report, &quality, err);
+    return doubt.detail && doubt_add(report, &doubt, err);
 }
 
 static bool add_quarantine(const struct facts *facts, struct report *report, struct err *err)
 {
     const struct quarantine *found = &facts->quarantine;
-    struct quality implausible = {
+    struct doubt implausible = {
         .item = "implausible",
         .severity = "warning",
         .count = (int64_t)found->implausible,
@@ -113,7 +113,7 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
                   "hour from the median start",
         .effect = "they are left out of all figures",
     };
-    struct quality clipped = {
+    struct doubt clipped = {
         .item = "clipped",
         .severity = "warning",
         .count = (int64_t)found->clipped,
@@ -122,8 +122,8 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
         .detail = "device events that overlap the next one on their stream by over 100 us",
         .effect = "they are cut there; their durations are too short rather than too long",
     };
-    return (!found->implausible || quality_add(report, &implausible, err)) &&
-           (!found->clipped || quality_add(report, &clipped, err));
+    return (!found->implausible || doubt_add(report, &implausible, err)) &&
+           (!found->clipped || doubt_add(report, &clipped, err));
 }
 
 static bool add_graphs(const struct facts *facts, struct report *report, struct err *err)
@@ -131,18 +131,18 @@ static bool add_graphs(const struct facts *facts, struct report *report, struct 
     int64_t replayed = 0;
     for (uint32_t l = 0; l < facts->launch_count; l++)
         replayed += facts->launches[l].count > 1 ? facts->launches[l].count : 0;
-    struct quality graphs = {
+    struct doubt graphs = {
         .item = "graph_replay",
         .severity = "info",
         .count = replayed,
         .detail = "device events that share their launch with others (graph replay)",
         .effect = "their operators are those of the replay, not of the model",
     };
-    return !replayed || quality_add(report, &graphs, err);
+    return !replayed || doubt_add(report, &graphs, err);
 }
 
 // Events that start before their predecessor on the stream ended. last_ns has one entry per track.
-static void count_overlaps(const struct facts *facts, int64_t *last_ns, struct quality *quality)
+static void count_overlaps(const struct facts *facts, int64_t *last_ns, struct doubt *doubt)
 {
     for (uint32_t t = 0; t < facts->trace->track_count; t++)
         last_ns[t] = INT64_MIN;
@@ -150,9 +150,9 @@ static void count_overlaps(const struct facts *facts, int64_t *last_ns, struct q
         const struct device_event *device = &facts->devices[i];
         int64_t *last = &last_ns[device->track];
         if (*last > device->begin_ns) {
-            quality->count++;
+            doubt->count++;
             int64_t until_ns = *last < device->end_ns ? *last : device->end_ns;
-            quality->time_ns += until_ns - device->begin_ns;
+            doubt->time_ns += until_ns - device->begin_ns;
         }
         *last = device->end_ns > *last ? device->end_ns : *last;
     }
@@ -160,7 +160,7 @@ static void count_overlaps(const struct facts *facts, int64_t *last_ns, struct q
 
 static bool add_overlaps(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality overlaps = {
+    struct doubt overlaps = {
         .item = "stream_overlap",
         .severity = "info",
         .timed = true,
@@ -173,33 +173,33 @@ static bool add_overlaps(const struct facts *facts, struct report *report, struc
         return false;
     count_overlaps(facts, last_ns, &overlaps);
     budget_free(facts->budget, last_ns, size);
-    return !overlaps.count || quality_add(report, &overlaps, err);
+    return !overlaps.count || doubt_add(report, &overlaps, err);
 }
 
 static bool add_steps(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality whole = {
+    struct doubt whole = {
         .item = "no_steps",
         .severity = "info",
         .count = 1,
         .detail = "no step annotations were found around launches of device work",
         .effect = "the whole window counts as one step, warm-up included",
     };
-    struct quality excluded = {
+    struct doubt excluded = {
         .item = "steps_excluded",
         .severity = "info",
         .count = facts->step_count - facts->steady_count,
         .detail = "steps left out of the headline figures; each with its reason in steps",
         .effect = "figures per step are based on the others",
     };
-    struct quality missed = {
+    struct doubt missed = {
         .item = "step_pattern_missed",
         .severity = "warning",
         .count = 1,
         .detail = "no annotation matches the requested step pattern",
         .effect = "steps are found by other annotations, or the whole window counts as one",
     };
-    struct quality joined = {
+    struct doubt joined = {
         .item = "joined_marks",
         .severity = "info",
         .count = facts->joined_marks,
@@ -207,19 +207,19 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
                   "same step",
         .effect = "they count as one step with the other",
     };
-    if (step_marks_missed(facts) && !quality_add(report, &missed, err))
+    if (step_marks_missed(facts) && !doubt_add(report, &missed, err))
         return false;
-    if (joined.count && !quality_add(report, &joined, err))
+    if (joined.count && !doubt_add(report, &joined, err))
         return false;
     if (facts->device_count && !facts->marked)
-        return quality_add(report, &whole, err);
-    return !excluded.count || quality_add(report, &excluded, err);
+        return doubt_add(report, &whole, err);
+    return !excluded.count || doubt_add(report, &excluded, err);
 }
 
 // Time of the window that no step covers.
 static bool add_outside(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality outside = {
+    struct doubt outside = {
         .item = "outside_steps",
         .severity = "info",
         .count = 1,
@@ -230,7 +230,7 @@ static bool add_outside(const struct facts *facts, struct report *report, struct
     };
     for (uint32_t s = 0; s < facts->step_count; s++)
         outside.time_ns -= parts_window_ns(&facts->step_parts[s]);
-    return !facts->marked || outside.time_ns <= 0 || quality_add(report, &outside, err);
+    return !facts->marked || outside.time_ns <= 0 || doubt_add(report, &outside, err);
 }
 
 static bool has_metadata(const struct facts *facts, const struct device_event *device)
@@ -241,7 +241,7 @@ static bool has_metadata(const struct facts *facts, const struct device_event *d
 
 static bool add_communication(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality waiting = {
+    struct doubt waiting = {
         .item = "waiting_included",
         .severity = "info",
         .timed = true,
@@ -249,7 +249,7 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         .effect = "one trace alone does not separate waiting for other ranks from transfer; "
                   "bandwidths include both",
     };
-    struct quality bare = {
+    struct doubt bare = {
         .item = "collectives_without_metadata",
         .severity = "info",
         .timed = true,
@@ -267,21 +267,21 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         bare.count += !known;
         bare.time_ns += known ? 0 : device->owned_ns;
     }
-    return (!waiting.count || quality_add(report, &waiting, err)) &&
-           (!bare.count || quality_add(report, &bare, err));
+    return (!waiting.count || doubt_add(report, &waiting, err)) &&
+           (!bare.count || doubt_add(report, &bare, err));
 }
 
 static bool add_calls_left_out(const struct facts *facts, struct report *report, struct err *err)
 {
     const uint32_t *first = facts->class_first + CLASS_COMMUNICATION;
-    struct quality cut = {
+    struct doubt cut = {
         .item = "calls_left_out",
         .severity = "warning",
         .count = (int64_t)(first[1] - first[0]) - COMM_TABLE_MAX_CALLS,
         .detail = "more collective calls than the table of calls keeps",
         .effect = "later ones are not matched with those of other ranks",
     };
-    return cut.count <= 0 || quality_add(report, &cut, err);
+    return cut.count <= 0 || doubt_add(report, &cut, err);
 }
 
 #define UNRECORDED_WARN_SHARE 0.01 // of the window
@@ -310,7 +310,7 @@ static void count_cold(void *context, const struct gap *gap, int64_t length_ns)
 
 static bool add_unrecorded(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality lacking = {
+    struct doubt lacking = {
         .item = "unrecorded",
         .severity = "info",
         .count = count_gaps(facts, IDLE_UNRECORDED),
@@ -325,12 +325,12 @@ static bool add_unrecorded(const struct facts *facts, struct report *report, str
     double window_ns = (double)parts_window_ns(&facts->whole);
     if ((double)lacking.time_ns >= UNRECORDED_WARN_SHARE * window_ns)
         lacking.severity = "warning";
-    return !lacking.count || quality_add(report, &lacking, err);
+    return !lacking.count || doubt_add(report, &lacking, err);
 }
 
 static bool add_cold(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality cold = {
+    struct doubt cold = {
         .item = "cold_start",
         .severity = "info",
         .timed = true,
@@ -343,12 +343,12 @@ static bool add_cold(const struct facts *facts, struct report *report, struct er
     struct cold_gaps gaps = {0};
     step_gaps_visit(facts, count_cold, &gaps);
     cold.count = gaps.count;
-    return !cold.time_ns || quality_add(report, &cold, err);
+    return !cold.time_ns || doubt_add(report, &cold, err);
 }
 
 static bool run(const struct facts *facts, struct report *report, struct err *err)
 {
-    struct quality empty = {
+    struct doubt empty = {
         .item = "no_device_events",
         .severity = "error",
         .count = 1,
@@ -356,13 +356,13 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
         .effect = "there is no breakdown, no step and no kernel",
     };
     return add_unrecorded(facts, report, err) &&
-           (facts->device_count || quality_add(report, &empty, err)) &&
+           (facts->device_count || doubt_add(report, &empty, err)) &&
            add_cold(facts, report, err) && add_repairs(facts->trace, report, err) &&
            add_secrets(facts->trace, report, err) && add_quarantine(facts, report, err) &&
-           quality_add_host(facts, report, err) && add_graphs(facts, report, err) &&
+           doubts_add_host(facts, report, err) && add_graphs(facts, report, err) &&
            add_overlaps(facts, report, err) && add_steps(facts, report, err) &&
            add_outside(facts, report, err) && add_communication(facts, report, err) &&
            add_calls_left_out(facts, report, err);
 }
 
-const struct analysis quality_analysis = {"quality", run};
+const struct analysis trust_analysis = {"trust", run};

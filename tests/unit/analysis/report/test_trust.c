@@ -35,18 +35,18 @@ static void add_overhead(struct hand *hand, int64_t begin_ns, int64_t dur_ns)
 
 static bool has_item(const struct hand *hand, const char *item)
 {
-    for (size_t i = 0; i < hand_rows(hand, "quality"); i++)
-        if (strcmp(hand_word(hand, "quality", i, "item"), item) == 0)
+    for (size_t i = 0; i < hand_rows(hand, "trust"); i++)
+        if (strcmp(hand_word(hand, "trust", i, "item"), item) == 0)
             return true;
     return false;
 }
 
 static void assert_item(const struct hand *hand, const char *item, int64_t count, int64_t time_ns)
 {
-    size_t row = hand_find(hand, "quality", "item", item);
-    assert_int_equal(hand_i64(hand, "quality", row, "count"), count);
-    assert_int_equal(hand_i64(hand, "quality", row, "time_ns"), time_ns);
-    assert_true(strlen(hand_word(hand, "quality", row, "effect")) > 10);
+    size_t row = hand_find(hand, "trust", "item", item);
+    assert_int_equal(hand_i64(hand, "trust", row, "count"), count);
+    assert_int_equal(hand_i64(hand, "trust", row, "time_ns"), time_ns);
+    assert_true(strlen(hand_word(hand, "trust", row, "effect")) > 10);
 }
 
 static void what_was_launched_before_the_recording_is_told_from_what_lost_its_launch(void **state)
@@ -61,7 +61,7 @@ static void what_was_launched_before_the_recording_is_told_from_what_lost_its_la
     add_kernel(&hand, 7, 300, 7, 0); // after it
     add_kernel(&hand, 7, 400, 10, 2);
     add_kernel(&hand, 8, 500, 3, 0); // stream 8 has no linked one
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_item(&hand, "launched_before", 2, 33);
     assert_item(&hand, "unlinked", 1, 7);
     hand_end(&hand);
@@ -74,11 +74,11 @@ static void a_recording_without_launches_has_lost_them_all(void **state)
     hand_begin(&hand);
     add_kernel(&hand, 7, 100, 30, 0);
     add_kernel(&hand, 7, 200, 20, 5);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_false(has_item(&hand, "launched_before"));
     assert_item(&hand, "unlinked", 2, 50);
-    size_t row = hand_find(&hand, "quality", "item", "unlinked");
-    assert_string_equal(hand_word(&hand, "quality", row, "severity"), "warning");
+    size_t row = hand_find(&hand, "trust", "item", "unlinked");
+    assert_string_equal(hand_word(&hand, "trust", row, "severity"), "warning");
     hand_end(&hand);
 }
 
@@ -90,9 +90,9 @@ static void launches_without_device_events_are_dropped_kernels(void **state)
     add_launch(&hand, 0, 1);
     add_launch(&hand, 10, 2);
     add_kernel(&hand, 7, 100, 30, 1);
-    hand_analyse(&hand);
-    size_t row = hand_find(&hand, "quality", "item", "dropped");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 1);
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "dropped");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 1);
     hand_end(&hand);
 }
 
@@ -107,10 +107,10 @@ static void overhead_counts_once_and_only_within_the_window(void **state)
     add_overhead(&hand, 1100, 20);
     add_overhead(&hand, 1110, 20);  // 10 more than the one before
     add_overhead(&hand, 1995, 900); // 5
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_item(&hand, "profiler_overhead", 4, 45);
-    size_t row = hand_find(&hand, "quality", "item", "profiler_overhead");
-    assert_string_equal(hand_word(&hand, "quality", row, "severity"), "info"); // 4.5 %
+    size_t row = hand_find(&hand, "trust", "item", "profiler_overhead");
+    assert_string_equal(hand_word(&hand, "trust", row, "severity"), "info"); // 4.5 %
     hand_end(&hand);
 }
 
@@ -121,9 +121,9 @@ static void overhead_beyond_a_twentieth_of_the_window_is_a_warning(void **state)
     hand_begin(&hand);
     add_kernel(&hand, 7, 1000, 1000, 0);
     add_overhead(&hand, 1100, 51);
-    hand_analyse(&hand);
-    size_t row = hand_find(&hand, "quality", "item", "profiler_overhead");
-    assert_string_equal(hand_word(&hand, "quality", row, "severity"), "warning");
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "profiler_overhead");
+    assert_string_equal(hand_word(&hand, "trust", row, "severity"), "warning");
     hand_end(&hand);
 }
 
@@ -138,7 +138,7 @@ static void kernels_before_their_launch_show_how_far_clocks_differ(void **state)
     add_kernel(&hand, 7, 90, 5, 1);  // 10 early
     add_kernel(&hand, 7, 160, 5, 2); // 40 early
     add_kernel(&hand, 7, 300, 5, 3); // at once
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_item(&hand, "clock_skew", 2, 40);
     hand_end(&hand);
 }
@@ -156,9 +156,9 @@ static void options_that_slow_the_host_are_told(void **state)
                                             .dur_ns = 5,
                                             .pid = 1,
                                             .row = 1});
-    hand_analyse(&hand);
-    size_t row = hand_find(&hand, "quality", "item", "stacks_recorded");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 3);
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "stacks_recorded");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 3);
     assert_false(has_item(&hand, "memory_recorded"));
     hand_end(&hand);
 }
@@ -186,7 +186,7 @@ static void time_outside_of_steps_has_a_line(void **state)
     add_kernel(&hand, 7, 50, 10, 1);  // step 1: [50, 60)
     add_kernel(&hand, 7, 150, 20, 2); // step 2: [60, 170)
     add_kernel(&hand, 7, 180, 20, 0); // after it: [170, 200)
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_item(&hand, "outside_steps", 1, 45 + 30);
     assert_false(has_item(&hand, "no_steps"));
     assert_true(has_item(&hand, "steps_excluded")); // the first of two
@@ -203,7 +203,7 @@ static void a_step_pattern_that_fits_nothing_is_a_warning(void **state)
         add_mark(&hand, "train_step", 0, 100);
         add_launch(&hand, 10, 1);
         add_kernel(&hand, 7, 50, 10, 1);
-        hand_analyse(&hand);
+        hand_analyze(&hand);
         assert_int_equal(has_item(&hand, "step_pattern_missed"), !fits);
         assert_int_equal(has_item(&hand, "no_steps"), !fits);
         size_t row = hand_find(&hand, "environment", "key", "stepscope.step");
@@ -224,9 +224,9 @@ static void steps_left_out_as_asked_say_so(void **state)
         add_launch(&hand, 100 * i + 10, i + 1);
         add_kernel(&hand, 7, 100 * i + 50, 100, i + 1);
     }
-    hand_analyse(&hand);
-    size_t row = hand_find(&hand, "quality", "item", "steps_excluded");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 2);
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "steps_excluded");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 2);
     assert_string_equal(hand_word(&hand, "steps", 0, "reason"), "warm-up: excluded by request");
     assert_string_equal(hand_word(&hand, "steps", 1, "reason"), "warm-up: excluded by request");
     assert_null(hand_word(&hand, "steps", 2, "reason"));
@@ -241,9 +241,9 @@ static void steps_cover_the_window_without_marks(void **state)
     struct hand hand;
     hand_begin(&hand);
     add_kernel(&hand, 7, 5, 10, 0);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_false(has_item(&hand, "outside_steps"));
-    hand_find(&hand, "quality", "item", "no_steps");
+    hand_find(&hand, "trust", "item", "no_steps");
     hand_end(&hand);
 }
 
@@ -262,7 +262,7 @@ static void communication_says_that_waiting_is_part_of_it(void **state)
                                         .in_elems = 8,
                                         .group_size = 2});
     hand_kernel(&hand, "ncclDevKernel_Generic(x)", 20, 200, 30);
-    hand_analyse(&hand);
+    hand_analyze(&hand);
     assert_item(&hand, "waiting_included", 2, 130);
     assert_item(&hand, "collectives_without_metadata", 1, 30);
     hand_end(&hand);
@@ -279,9 +279,9 @@ static void replayed_graphs_are_counted_by_device_event(void **state)
     add_kernel(&hand, 7, 200, 10, 1);
     add_kernel(&hand, 7, 300, 10, 1);
     add_kernel(&hand, 7, 400, 10, 2);
-    hand_analyse(&hand);
-    size_t row = hand_find(&hand, "quality", "item", "graph_replay");
-    assert_int_equal(hand_i64(&hand, "quality", row, "count"), 3);
+    hand_analyze(&hand);
+    size_t row = hand_find(&hand, "trust", "item", "graph_replay");
+    assert_int_equal(hand_i64(&hand, "trust", row, "count"), 3);
     hand_end(&hand);
 }
 
