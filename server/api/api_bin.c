@@ -54,7 +54,7 @@ static bool list_stored(const struct request *request, enum stored_which which,
                         struct stored_list *list, struct err *err)
 {
     const struct intake *intake = request->services->intake;
-    return stored_runs_list(intake->store, blob_root(intake->blobs), which, request->arena, list,
+    return stored_runs_list(intake->store, blob_stored(intake->blobs), which, request->arena, list,
                             err);
 }
 

@@ -26,7 +26,6 @@ static void write_gauge(struct buf *out, const char *name, const char *help, dou
 // --- files --------------------------------------------------------------------------------------
 
 struct walk {
-    const struct blobs *blobs;
     uint64_t blob_bytes, blob_files, trace_bytes, trace_files;
 };
 
@@ -37,24 +36,20 @@ static uint64_t file_bytes(const char *path)
     return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0;
 }
 
-static bool add_blob(void *ctx, const char *sha256, struct err *err)
+static bool add_blob(void *ctx, const char *sha256, uint64_t bytes, struct err *err)
 {
     struct walk *walk = ctx;
-    char path[BLOB_PATH_SIZE];
-    (void)err;
-    blob_path(walk->blobs, sha256, path);
-    walk->blob_bytes += file_bytes(path);
+    (void)sha256, (void)err;
+    walk->blob_bytes += bytes;
     walk->blob_files++;
     return true;
 }
 
-static bool add_trace(void *ctx, const char *trace_id, struct err *err)
+static bool add_trace(void *ctx, const char *trace_id, uint64_t bytes, struct err *err)
 {
     struct walk *walk = ctx;
-    char path[BLOB_PATH_SIZE];
-    (void)err;
-    blob_trace_path(walk->blobs, trace_id, path);
-    walk->trace_bytes += file_bytes(path);
+    (void)trace_id, (void)err;
+    walk->trace_bytes += bytes;
     walk->trace_files++;
     return true;
 }
@@ -62,11 +57,11 @@ static bool add_trace(void *ctx, const char *trace_id, struct err *err)
 // If it fails, the old sizes stay.
 static void measure_files(const struct services *services)
 {
-    struct walk walk = {.blobs = services->intake->blobs};
+    struct walk walk = {0};
     struct blob_visitor visitor = {add_blob, add_trace, &walk};
     struct err err = {0};
     if (!metrics_claim(services->metrics, METRIC_BLOB_BYTES, WALK_EVERY_NS) ||
-        !blob_each(services->intake->blobs, &visitor, &err))
+        !blob_store_each(blob_stored(services->intake->blobs), &visitor, &err))
         return;
     metrics_set(services->metrics, METRIC_BLOB_BYTES, walk.blob_bytes);
     metrics_set(services->metrics, METRIC_BLOB_FILES, walk.blob_files);

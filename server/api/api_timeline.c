@@ -332,13 +332,16 @@ static void explain_unreadable(struct drawing *drawing, struct err *err)
 static struct trace_file *open_trace(struct drawing *drawing, const struct trace_row *trace,
                                      struct err *err)
 {
-    char path[BLOB_PATH_SIZE];
     struct request *request = drawing->request;
+    uint64_t bytes;
+    int fd;
     char *id = arena_strdup(request->arena, trace->id, err);
     if (!id)
         return NULL;
-    blob_trace_path(request->services->intake->blobs, id, path);
-    struct trace_file *file = trace_file_open(path, err);
+    struct trace_file *file =
+        blob_open_trace(request->services->intake->blobs, id, &fd, &bytes, err)
+            ? trace_file_open_fd(fd, id, err)
+            : NULL;
     if (!file)
         explain_unreadable(drawing, err);
     return file;

@@ -25,13 +25,19 @@
 #define LAST     "backup.last"      // only its time counts
 enum { SHA256_LEN = BLOB_SHA256_SIZE - 1 };
 
-// Two folders with the same layout.
+// Two folders with the same layout, and the files in them.
 struct copying {
     const char *from, *to;
+    struct blob_store *from_files, *to_files;
     struct backup_report *report;
     char (*names)[BLOB_SHA256_SIZE]; // of the referenced files, ascending
     size_t count, room;
 };
+
+static struct blob_key key_of(const struct store_blob *blob)
+{
+    return (struct blob_key){BLOB_UPLOAD, blob->sha256};
+}
 
 static bool join(char path[BLOB_PATH_SIZE], const char *folder, const char *name, struct err *err)
 {
@@ -40,22 +46,7 @@ static bool join(char path[BLOB_PATH_SIZE], const char *folder, const char *name
            err_set(err, ERR_USAGE, "the path %.100s... is too long", folder);
 }
 
-// Builds "FOLDER/blobs/ab/NAME"; suffix is for traces.
-static bool place(char path[BLOB_PATH_SIZE], const char *folder, const char *kind,
-                  const char *shard, const char *name, struct err *err)
-{
-    char below[128];
-    snprintf(below, sizeof below, "%s/%.2s/%s", kind, shard, name);
-    return join(path, folder, below, err);
-}
-
 // --- one file -----------------------------------------------------------------------------------
-
-static bool place_blob(char path[BLOB_PATH_SIZE], const char *folder, const char *sha256,
-                       struct err *err)
-{
-    return place(path, folder, "blobs", sha256, sha256, err);
-}
 
 static void tell_damage(struct backup_report *report, const struct store_blob *blob,
                         const char *damage)
@@ -64,44 +55,33 @@ static void tell_damage(struct backup_report *report, const struct store_blob *b
     fprintf(report->out, "file %s %s\n", blob->sha256, damage);
 }
 
-static bool is_sound(const char *path, const struct store_blob *blob,
+static bool is_sound(struct blob_store *files, const struct store_blob *blob,
                      char damage[STORE_DAMAGE_SIZE], bool *sound, struct err *err)
 {
     struct scrub_pace pace = {0};
-    bool ok = scrub_file(path, blob, &pace, damage, err);
+    bool ok = scrub_file(files, blob, &pace, damage, err);
     *sound = ok && !damage[0];
     return ok;
 }
 
 // A damaged source file leaves none at the target; the rest is still worth having.
-static bool copy_and_read(struct copying *copying, const struct store_blob *blob, const char *to,
-                          struct err *err)
+static bool copy_and_read(struct copying *copying, const struct store_blob *blob, struct err *err)
 {
-    char from[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
-    enum file_copy how;
+    char damage[STORE_DAMAGE_SIZE];
     bool sound;
-    if (!place_blob(from, copying->from, blob->sha256, err))
-        return false;
-    if (!file_copy(from, to, &how, err)) {
+    if (!blob_store_copy(copying->from_files, key_of(blob), copying->to, err)) {
         if (err->code != ERR_NOT_FOUND && err->code != ERR_IO)
             return false;
         tell_damage(copying->report, blob, "is missing");
         return true;
     }
-    if (!is_sound(to, blob, damage, &sound, err))
+    if (!is_sound(copying->to_files, blob, damage, &sound, err))
         return false;
     copying->report->added += sound;
-    if (!sound)
-        tell_damage(copying->report, blob, damage);
-    if (!sound)
-        unlink(to);
-    return true;
-}
-
-static bool make_shard(const char *folder, const char *kind, const char *shard, struct err *err)
-{
-    char path[BLOB_PATH_SIZE];
-    return place(path, folder, kind, shard, "", err) && folder_make(path, err);
+    if (sound)
+        return true;
+    tell_damage(copying->report, blob, damage);
+    return blob_store_remove(copying->to_files, key_of(blob), err);
 }
 
 static bool note_name(struct copying *copying, const struct store_blob *blob, struct err *err)
@@ -121,28 +101,22 @@ static bool note_name(struct copying *copying, const struct store_blob *blob, st
 static bool copy_blob(void *context, const struct store_blob *blob, struct err *err)
 {
     struct copying *copying = context;
-    char to[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
+    char damage[STORE_DAMAGE_SIZE];
     bool sound;
     copying->report->files++;
     copying->report->bytes += (uint64_t)blob->bytes;
-    if (!note_name(copying, blob, err) || !make_shard(copying->to, "blobs", blob->sha256, err) ||
-        !place_blob(to, copying->to, blob->sha256, err) || !is_sound(to, blob, damage, &sound, err))
+    if (!note_name(copying, blob, err) || !is_sound(copying->to_files, blob, damage, &sound, err))
         return false;
-    return sound || copy_and_read(copying, blob, to, err);
+    return sound || copy_and_read(copying, blob, err);
 }
 
 // Missing traces are rebuilt from the blobs, so a missing one is no problem.
 static bool copy_trace(void *context, const char *trace_id, struct err *err)
 {
     const struct copying *copying = context;
-    char name[64], from[BLOB_PATH_SIZE], to[BLOB_PATH_SIZE];
-    enum file_copy how;
-    snprintf(name, sizeof name, "%s.sst", trace_id);
-    if (!make_shard(copying->to, "traces", trace_id + 2, err) ||
-        !place(from, copying->from, "traces", trace_id + 2, name, err) ||
-        !place(to, copying->to, "traces", trace_id + 2, name, err))
-        return false;
-    return file_copy(from, to, &how, err) || err->code == ERR_NOT_FOUND;
+    struct blob_key key = {BLOB_TRACE, trace_id};
+    return blob_store_copy(copying->from_files, key, copying->to, err) ||
+           err->code == ERR_NOT_FOUND;
 }
 
 static bool copy_if_there(const struct copying *copying, const char *name, struct err *err)
@@ -207,31 +181,22 @@ static bool is_named(const struct copying *copying, const char *name)
            bsearch(name, copying->names, copying->count, sizeof *copying->names, compare_names);
 }
 
-static void remove_unnamed_of(struct copying *copying, const char *shard)
+// What cannot be removed stays.
+static bool remove_if_unnamed(void *ctx, const char *sha256, uint64_t bytes, struct err *err)
 {
-    char folder[BLOB_PATH_SIZE], path[BLOB_PATH_SIZE];
-    struct err ignored;
-    if (!place(folder, copying->to, "blobs", shard, "", &ignored))
-        return;
-    DIR *dir = opendir(folder);
-    for (struct dirent *entry; dir && (entry = readdir(dir));) {
-        bool is_blob = strlen(entry->d_name) == SHA256_LEN &&
-                       strspn(entry->d_name, "0123456789abcdef") == SHA256_LEN;
-        if (is_blob && !is_named(copying, entry->d_name) &&
-            place_blob(path, copying->to, entry->d_name, &ignored) && unlink(path) == 0)
-            copying->report->removed++;
-    }
-    if (dir)
-        closedir(dir);
+    struct copying *copying = ctx;
+    struct blob_key key = {BLOB_UPLOAD, sha256};
+    (void)bytes;
+    if (!is_named(copying, sha256))
+        copying->report->removed += blob_store_remove(copying->to_files, key, err);
+    return true;
 }
 
 static void remove_unnamed(struct copying *copying)
 {
-    for (unsigned i = 0; i < 256; i++) {
-        char shard[3];
-        snprintf(shard, sizeof shard, "%02x", i);
-        remove_unnamed_of(copying, shard);
-    }
+    struct blob_visitor visitor = {.blob = remove_if_unnamed, .ctx = copying};
+    struct err ignored;
+    (void)!blob_store_each(copying->to_files, &visitor, &ignored);
 }
 
 // --- making one ---------------------------------------------------------------------------------
@@ -286,6 +251,20 @@ static bool write_mark(int fd, const struct backup_report *report, struct err *e
            err_set_errno(err, "writing the mark of the backup");
 }
 
+static bool open_files(struct copying *copying, struct err *err)
+{
+    copying->from_files = blob_store_open(copying->from, NULL, err);
+    copying->to_files = copying->from_files ? blob_store_open(copying->to, NULL, err) : NULL;
+    return copying->to_files;
+}
+
+static void end_copying(struct copying *copying)
+{
+    blob_store_close(copying->from_files);
+    blob_store_close(copying->to_files);
+    free(copying->names);
+}
+
 static bool copy_all(struct copying *copying, struct err *err)
 {
     char db[BLOB_PATH_SIZE], db_part[BLOB_PATH_SIZE];
@@ -293,8 +272,8 @@ static bool copy_all(struct copying *copying, struct err *err)
         !join(db_part, copying->to, DATABASE ".part", err))
         return false;
     unlink(db_part); // from an interrupted backup
-    bool ok = store_copy_file(db, db_part, err) && check_copy(db_part, err) &&
-              copy_files(copying, db_part, err);
+    bool ok = open_files(copying, err) && store_copy_file(db, db_part, err) &&
+              check_copy(db_part, err) && copy_files(copying, db_part, err);
     if (!ok)
         unlink(db_part);
     return ok;
@@ -345,7 +324,7 @@ bool backup_make(const char *data, const char *to, struct backup_report *report,
         remove_unnamed(&copying);
     if (ok)
         note_done(data);
-    free(copying.names);
+    end_copying(&copying);
     if (removals >= 0)
         close(removals);
     if (target >= 0)
@@ -387,7 +366,7 @@ bool backup_restore(const char *from, const char *data, struct backup_report *re
         return false;
     struct blobs *blobs = blob_open(data, err); // no service may start there meanwhile
     bool ok = blobs && copy_all(&copying, err);
-    free(copying.names);
+    end_copying(&copying);
     blob_close(blobs);
     return ok;
 }
@@ -395,7 +374,7 @@ bool backup_restore(const char *from, const char *data, struct backup_report *re
 // --- checking -----------------------------------------------------------------------------------
 
 struct checking {
-    const char *data;
+    struct blob_store *files;
     bool reads;
     struct backup_report *report;
 };
@@ -403,19 +382,17 @@ struct checking {
 static bool check_blob(void *context, const struct store_blob *blob, struct err *err)
 {
     const struct checking *checking = context;
-    char path[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE] = "";
-    struct stat info;
+    char damage[STORE_DAMAGE_SIZE] = "";
+    uint64_t bytes;
     bool sound = true;
     checking->report->files++;
     checking->report->bytes += (uint64_t)blob->bytes;
-    if (!place_blob(path, checking->data, blob->sha256, err))
-        return false;
-    if (stat(path, &info) != 0)
+    if (!blob_store_size(checking->files, key_of(blob), &bytes, err))
         snprintf(damage, sizeof damage, "is missing");
-    else if (info.st_size != blob->bytes)
-        snprintf(damage, sizeof damage, "has %lld bytes, %lld were uploaded",
-                 (long long)info.st_size, (long long)blob->bytes);
-    else if (checking->reads && !is_sound(path, blob, damage, &sound, err))
+    else if (bytes != (uint64_t)blob->bytes)
+        snprintf(damage, sizeof damage, "has %llu bytes, %lld were uploaded",
+                 (unsigned long long)bytes, (long long)blob->bytes);
+    else if (checking->reads && !is_sound(checking->files, blob, damage, &sound, err))
         return false;
     if (damage[0])
         tell_damage(checking->report, blob, damage);
@@ -425,6 +402,9 @@ static bool check_blob(void *context, const struct store_blob *blob, struct err 
 bool backup_check_files(const char *data, bool reads, struct backup_report *report, struct err *err)
 {
     char db[BLOB_PATH_SIZE];
-    struct checking checking = {data, reads, report};
-    return join(db, data, DATABASE, err) && store_each_blob(db, check_blob, &checking, err);
+    struct checking checking = {blob_store_open(data, NULL, err), reads, report};
+    bool ok = checking.files && join(db, data, DATABASE, err) &&
+              store_each_blob(db, check_blob, &checking, err);
+    blob_store_close(checking.files);
+    return ok;
 }

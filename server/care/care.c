@@ -263,7 +263,8 @@ static bool apply_rules(struct care *care, struct arena *arena, struct err *err)
     const struct intake *intake = &care->config.intake;
     struct stored_list list;
     struct retention_plan plan;
-    if (!stored_runs_list(intake->store, blob_root(intake->blobs), STORED_ALL, arena, &list, err) ||
+    if (!stored_runs_list(intake->store, blob_stored(intake->blobs), STORED_ALL, arena, &list,
+                          err) ||
         !retention_plan(&care->config.retention, &list, clock_wall_ns(), arena, &plan, err))
         return false;
     tell_plan(&plan);
@@ -389,13 +390,12 @@ static bool scrub_one(struct care *care, bool *more, struct err *err)
     const struct intake *intake = &care->config.intake;
     struct scrub_pace pace = {rest, care, SCRUB_BYTES_PS};
     struct store_blob blob;
-    char path[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
+    char damage[STORE_DAMAGE_SIZE];
     if (!store_next_to_scrub(intake->store, clock_wall_ns() - SCRUB_NS, &blob, more, err))
         return false;
     if (!*more)
         return true;
-    blob_path(intake->blobs, blob.sha256, path);
-    if (!scrub_file(path, &blob, &pace, damage, err) ||
+    if (!scrub_file(blob_stored(intake->blobs), &blob, &pace, damage, err) ||
         !store_note_scrub(intake->store, blob.sha256, damage, err))
         return false;
     tell_damage(care, &blob, damage);

@@ -212,8 +212,9 @@ static bool look_up(struct sweep *sweep, const char *name, size_t prefix_len, bo
     return ok;
 }
 
-static bool sweep_blob(void *ctx, const char *sha256, struct err *err)
+static bool sweep_blob(void *ctx, const char *sha256, uint64_t bytes, struct err *err)
 {
+    (void)bytes;
     struct sweep *sweep = ctx;
     bool named, done; // if not done, the next sweep tries again
     if (!look_up(sweep, sha256, BLOB_PREFIX, &named, err))
@@ -225,8 +226,9 @@ static bool sweep_blob(void *ctx, const char *sha256, struct err *err)
     return ok;
 }
 
-static bool sweep_trace(void *ctx, const char *trace_id, struct err *err)
+static bool sweep_trace(void *ctx, const char *trace_id, uint64_t bytes, struct err *err)
 {
+    (void)bytes;
     struct sweep *sweep = ctx;
     bool named;
     return look_up(sweep, trace_id, TRACE_PREFIX, &named, err) &&
@@ -238,7 +240,7 @@ bool intake_sweep_unnamed(const struct intake *intake, struct err *err)
     struct sweep sweep = {.intake = intake};
     struct blob_visitor visitor = {sweep_blob, sweep_trace, &sweep};
     arena_init(&sweep.arena, NULL);
-    bool ok = blob_each(intake->blobs, &visitor, err);
+    bool ok = blob_store_each(blob_stored(intake->blobs), &visitor, err);
     arena_free(&sweep.arena);
     if (sweep.removed)
         log_info("removed %u unreferenced uploaded files", sweep.removed);

@@ -2,19 +2,16 @@
 // Stored runs with the size of their files: uploads and the traces made from them.
 #include "server/care/stored_runs.h"
 
-#include "server/files/blob.h"
-
-#include <sys/stat.h>
-
-static uint64_t trace_bytes(const char *data_dir, const struct stored_trace *trace)
+static uint64_t trace_bytes(struct blob_store *files, const struct stored_trace *trace)
 {
-    char path[BLOB_PATH_SIZE];
-    struct stat info;
-    blob_trace_path_in(data_dir, trace->id.at, path);
-    return stat(path, &info) == 0 ? (uint64_t)info.st_size : 0; // not made yet, or being remade
+    uint64_t bytes;
+    struct err ignored; // not made yet, or being remade
+    return blob_store_size(files, (struct blob_key){BLOB_TRACE, trace->id.at}, &bytes, &ignored)
+               ? bytes
+               : 0;
 }
 
-bool stored_runs_list(struct store *store, const char *data_dir, enum stored_which which,
+bool stored_runs_list(struct store *store, struct blob_store *files, enum stored_which which,
                       struct arena *arena, struct stored_list *list, struct err *err)
 {
     size_t at = 0;
@@ -23,7 +20,7 @@ bool stored_runs_list(struct store *store, const char *data_dir, enum stored_whi
     for (size_t i = 0; i < list->trace_count; i++) {
         while (!str_equal(list->runs[at].id, list->traces[i].run_id))
             at++;
-        list->runs[at].bytes += trace_bytes(data_dir, &list->traces[i]);
+        list->runs[at].bytes += trace_bytes(files, &list->traces[i]);
     }
     return true;
 }

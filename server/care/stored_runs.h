@@ -3,11 +3,13 @@
 #ifndef SERVER_STORED_RUNS_H
 #define SERVER_STORED_RUNS_H
 
+#include "server/files/blob_store.h"
 #include "server/store/store_bin.h"
 
-// Like store_list_stored; traces are looked up in the data folder.
-MUST_CHECK bool stored_runs_list(struct store *store, const char *data_dir, enum stored_which which,
-                                 struct arena *arena, struct stored_list *list, struct err *err);
+// Like store_list_stored; traces are looked up among the files.
+MUST_CHECK bool stored_runs_list(struct store *store, struct blob_store *files,
+                                 enum stored_which which, struct arena *arena,
+                                 struct stored_list *list, struct err *err);
 
 uint64_t stored_runs_bytes(const struct stored_list *list); // of all of them
 

@@ -84,8 +84,10 @@ static bool show(const struct choices *choices, struct store *store, struct aren
 {
     struct stored_list list;
     struct retention_plan plan;
-    if (!stored_runs_list(store, choices->data, STORED_ALL, arena, &list, err) ||
-        !retention_plan(&choices->rules, &list, clock_wall_ns(), arena, &plan, err))
+    struct blob_store *files = blob_store_open(choices->data, NULL, err);
+    bool ok = files && stored_runs_list(store, files, STORED_ALL, arena, &list, err);
+    blob_store_close(files);
+    if (!ok || !retention_plan(&choices->rules, &list, clock_wall_ns(), arena, &plan, err))
         return false;
     print_plan(&choices->rules, &list, &plan);
     return true;

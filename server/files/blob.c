@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The folders of the data directory: finding, listing and removing files.
+// The folders of the data directory, and who may remove files when.
 #include "server/files/blob_dirs.h"
 
 #include <dirent.h>
@@ -13,8 +13,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define TRACE_SUFFIX ".sst"
-#define PART_SUFFIX  ".part"
+#define PART_SUFFIX ".part"
 
 #define RESERVE_LEAST_BYTES ((uint64_t)256 << 10)
 #define RESERVE_MOST_BYTES  ((uint64_t)64 << 20)
@@ -30,22 +29,16 @@ static void close_fd(int fd)
 
 // Opens a folder and makes its name durable: it may have been created a moment ago, possibly by
 // another process.
-static int open_folder(struct blobs *blobs, int parent_fd, const char *name, struct err *err)
+int blob_open_folder(struct disk_fault *fault, int parent_fd, const char *name, struct err *err)
 {
     bool made = mkdirat(parent_fd, name, 0700) == 0;
     int fd = !made && errno != EEXIST ? -1 : openat(parent_fd, name, OPEN_DIR);
     if (fd < 0)
         err_set_errno(err, "folder %s", name);
-    else if (disk_fault_flush_folder(&blobs->fault, parent_fd, "a folder", err))
+    else if (disk_fault_flush_folder(fault, parent_fd, "a folder", err))
         return fd;
     close_fd(fd);
     return -1;
-}
-
-int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err)
-{
-    char shard[3] = {sha256[0], sha256[1], '\0'};
-    return open_folder(blobs, blobs->blobs_fd, shard, err);
 }
 
 // Only one process may write to a data directory.
@@ -86,11 +79,11 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
         close_fd(root_fd);
         return false;
     }
+    struct disk_fault *fault = &blobs->fault;
     bool ok = take_lock(blobs, root_fd, err) &&
-              (blobs->spool_fd = open_folder(blobs, root_fd, "spool", err)) >= 0 &&
-              (blobs->pieces_fd = open_folder(blobs, root_fd, "pieces", err)) >= 0 &&
-              (blobs->blobs_fd = open_folder(blobs, root_fd, "blobs", err)) >= 0 &&
-              (blobs->traces_fd = open_folder(blobs, root_fd, "traces", err)) >= 0;
+              (blobs->spool_fd = blob_open_folder(fault, root_fd, "spool", err)) >= 0 &&
+              (blobs->pieces_fd = blob_open_folder(fault, root_fd, "pieces", err)) >= 0 &&
+              (blobs->store = blob_store_open(blobs->root, fault, err));
     close(root_fd);
     return ok;
 }
@@ -113,8 +106,7 @@ struct blobs *blob_open(const char *data_dir, struct err *err)
         err_set(err, ERR_USAGE, "the data directory's name is too long");
         return NULL;
     }
-    blobs->lock_fd = blobs->spool_fd = blobs->pieces_fd = blobs->blobs_fd = blobs->traces_fd = -1;
-    blobs->removals_fd = -1;
+    blobs->lock_fd = blobs->spool_fd = blobs->pieces_fd = blobs->removals_fd = -1;
     init_pins(&blobs->pins);
     pthread_mutex_init(&blobs->removing, NULL);
     if (open_all(blobs, data_dir, err))
@@ -129,8 +121,7 @@ void blob_close(struct blobs *blobs)
         return;
     close_fd(blobs->spool_fd);
     close_fd(blobs->pieces_fd);
-    close_fd(blobs->blobs_fd);
-    close_fd(blobs->traces_fd);
+    blob_store_close(blobs->store);
     close_fd(blobs->lock_fd); // releases the lock
     pthread_rwlock_destroy(&blobs->pins);
     pthread_mutex_destroy(&blobs->removing);
@@ -147,47 +138,30 @@ bool blob_check_writable(const struct blobs *blobs, struct err *err)
     return disk_fault_check(&blobs->fault, err);
 }
 
-// --- paths and reading --------------------------------------------------------------------------
+// --- reading ------------------------------------------------------------------------------------
 
 const char *blob_root(const struct blobs *blobs)
 {
     return blobs->root;
 }
 
-void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PATH_SIZE])
+struct blob_store *blob_stored(const struct blobs *blobs)
 {
-    snprintf(path, BLOB_PATH_SIZE, "%s/blobs/%.2s/%s", blobs->root, sha256, sha256);
-}
-
-void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE])
-{
-    char shard[3] = {trace_id[2], trace_id[3], '\0'};
-    (void)mkdirat(blobs->traces_fd, shard, 0700); // if it fails, writing will report it
-    blob_trace_path_in(blobs->root, trace_id, path);
-}
-
-void blob_trace_path_in(const char *data_dir, const char *trace_id, char path[BLOB_PATH_SIZE])
-{
-    snprintf(path, BLOB_PATH_SIZE, "%s/traces/%.2s/%s" TRACE_SUFFIX, data_dir, trace_id + 2,
-             trace_id);
+    return blobs->store;
 }
 
 bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd, uint64_t *size_bytes,
                     struct err *err)
 {
-    char path[BLOB_PATH_SIZE];
-    struct stat info;
-    blob_path(blobs, sha256, path);
-    *fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (*fd < 0 && errno == ENOENT)
-        return err_set(err, ERR_NOT_FOUND, "the stored file %.12s... is gone", sha256);
-    if (*fd < 0 || fstat(*fd, &info) != 0) {
-        err_set_errno(err, "stored file %.12s...", sha256);
-        close_fd(*fd);
-        return false;
-    }
-    *size_bytes = (uint64_t)info.st_size;
-    return true;
+    struct blob_key key = {BLOB_UPLOAD, sha256};
+    return blob_store_read(blobs->store, key, fd, size_bytes, err);
+}
+
+bool blob_open_trace(const struct blobs *blobs, const char *trace_id, int *fd, uint64_t *size_bytes,
+                     struct err *err)
+{
+    struct blob_key key = {BLOB_TRACE, trace_id};
+    return blob_store_read(blobs->store, key, fd, size_bytes, err);
 }
 
 bool blob_free_bytes(const struct blobs *blobs, uint64_t *bytes, struct err *err)
@@ -214,14 +188,14 @@ uint64_t blob_reserve_until(uint64_t end, uint64_t came, uint64_t announced)
     return end >= announced || announced - end < ahead ? announced : end + ahead;
 }
 
-static bool probe_folder(struct blobs *blobs, int dir_fd, const char *what, struct err *err)
+bool blob_probe_folder(struct disk_fault *fault, int dir_fd, const char *what, struct err *err)
 {
     static const char name[] = ".probe", text[] = "can this be written?";
     int fd = openat(dir_fd, name, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     bool ok = fd >= 0 && write(fd, text, sizeof text) == (ssize_t)sizeof text;
     if (!ok)
         err_set_errno(err, "trying to write in the folder %s", what);
-    ok = ok && disk_fault_flush_file(&blobs->fault, fd, "a file to try that", err);
+    ok = ok && disk_fault_flush_file(fault, fd, "a file to try that", err);
     close_fd(fd);
     bool gone = fd < 0 || unlinkat(dir_fd, name, 0) == 0;
     return ok && (gone || err_set_errno(err, "removing a file in the folder %s", what));
@@ -229,10 +203,10 @@ static bool probe_folder(struct blobs *blobs, int dir_fd, const char *what, stru
 
 bool blob_probe(struct blobs *blobs, struct err *err)
 {
-    return blob_check_writable(blobs, err) && probe_folder(blobs, blobs->spool_fd, "spool", err) &&
-           probe_folder(blobs, blobs->pieces_fd, "pieces", err) &&
-           probe_folder(blobs, blobs->blobs_fd, "blobs", err) &&
-           probe_folder(blobs, blobs->traces_fd, "traces", err);
+    return blob_check_writable(blobs, err) &&
+           blob_probe_folder(&blobs->fault, blobs->spool_fd, "spool", err) &&
+           blob_probe_folder(&blobs->fault, blobs->pieces_fd, "pieces", err) &&
+           blob_store_probe(blobs->store, err);
 }
 
 // --- pins ---------------------------------------------------------------------------------------
@@ -280,112 +254,45 @@ void blob_end_removals(struct blobs *blobs)
 
 // --- removing -----------------------------------------------------------------------------------
 
-static bool remove_path(const char *path, struct err *err)
-{
-    return unlink(path) == 0 || errno == ENOENT || err_set_errno(err, "removing %s", path);
-}
-
 bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err)
 {
-    char path[BLOB_PATH_SIZE];
-    blob_path(blobs, sha256, path);
-    return remove_path(path, err);
+    return blob_store_remove(blobs->store, (struct blob_key){BLOB_UPLOAD, sha256}, err);
 }
 
 bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err)
 {
-    char path[BLOB_PATH_SIZE];
-    blob_trace_path(blobs, trace_id, path);
-    return remove_path(path, err);
+    return blob_store_remove(blobs->store, (struct blob_key){BLOB_TRACE, trace_id}, err);
 }
 
-// --- walking ------------------------------------------------------------------------------------
-
-// Calls visit(ctx, folder, name) for each entry of a folder.
-struct walk {
-    bool (*visit)(void *ctx, int dir_fd, const char *name, struct err *err);
-    void *ctx;
-};
-
-static bool walk_folder(int parent_fd, const char *name, const struct walk *walk, struct err *err)
+static bool is_part(const char *name)
 {
-    int fd = openat(parent_fd, name, OPEN_DIR);
-    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-    if (!dir) {
-        err_set_errno(err, "folder %s", name);
-        close_fd(fd);
-        return false;
+    size_t len = strlen(name), suffix_len = strlen(PART_SUFFIX);
+    return len >= suffix_len && strcmp(name + len - suffix_len, PART_SUFFIX) == 0;
+}
+
+static bool remove_parts(DIR *spool, unsigned *removed, struct err *err)
+{
+    for (struct dirent *entry; (entry = readdir(spool));) {
+        if (!is_part(entry->d_name))
+            continue;
+        if (unlinkat(dirfd(spool), entry->d_name, 0) != 0)
+            return err_set_errno(err, "removing %s", entry->d_name);
+        (*removed)++;
     }
-    bool ok = true;
-    for (struct dirent *entry; ok && (entry = readdir(dir));)
-        if (entry->d_name[0] != '.')
-            ok = walk->visit(walk->ctx, fd, entry->d_name, err);
-    closedir(dir);
-    return ok;
-}
-
-static bool walk_shard(void *ctx, int dir_fd, const char *name, struct err *err)
-{
-    return strlen(name) != 2 || walk_folder(dir_fd, name, ctx, err);
-}
-
-// Entries of all folders "ab" inside.
-static bool walk_shards(int dir_fd, struct walk *walk, struct err *err)
-{
-    struct walk shards = {walk_shard, walk};
-    return walk_folder(dir_fd, ".", &shards, err);
-}
-
-static bool ends_with(const char *name, const char *suffix)
-{
-    size_t len = strlen(name), suffix_len = strlen(suffix);
-    return len >= suffix_len && strcmp(name + len - suffix_len, suffix) == 0;
-}
-
-static bool remove_part(void *ctx, int dir_fd, const char *name, struct err *err)
-{
-    unsigned *removed = ctx;
-    if (!ends_with(name, PART_SUFFIX))
-        return true;
-    if (unlinkat(dir_fd, name, 0) != 0)
-        return err_set_errno(err, "removing %s", name);
-    (*removed)++;
     return true;
 }
 
 bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err)
 {
-    struct walk walk = {remove_part, removed};
+    int fd = openat(blobs->spool_fd, ".", OPEN_DIR);
+    DIR *spool = fd < 0 ? NULL : fdopendir(fd);
     *removed = 0;
-    return walk_folder(blobs->spool_fd, ".", &walk, err) &&
-           walk_shards(blobs->traces_fd, &walk, err);
-}
-
-static bool visit_blob(void *ctx, int dir_fd, const char *name, struct err *err)
-{
-    (void)dir_fd;
-    const struct blob_visitor *visitor = *(const struct blob_visitor **)ctx;
-    bool is_blob = strlen(name) == BLOB_SHA256_SIZE - 1 && strspn(name, "0123456789abcdef") == 64;
-    return !is_blob || visitor->blob(visitor->ctx, name, err);
-}
-
-static bool visit_trace(void *ctx, int dir_fd, const char *name, struct err *err)
-{
-    (void)dir_fd;
-    const struct blob_visitor *visitor = *(const struct blob_visitor **)ctx;
-    char id[32];
-    size_t len = strlen(name) - (ends_with(name, TRACE_SUFFIX) ? strlen(TRACE_SUFFIX) : 0);
-    if (len == strlen(name) || len >= sizeof id || strncmp(name, "t_", 2) != 0)
-        return true;
-    memcpy(id, name, len);
-    id[len] = '\0';
-    return visitor->trace(visitor->ctx, id, err);
-}
-
-bool blob_each(const struct blobs *blobs, const struct blob_visitor *visitor, struct err *err)
-{
-    struct walk all_blobs = {visit_blob, &visitor};
-    struct walk all_traces = {visit_trace, &visitor};
-    return walk_shards(blobs->blobs_fd, &all_blobs, err) &&
-           walk_shards(blobs->traces_fd, &all_traces, err);
+    if (!spool) {
+        err_set_errno(err, "folder spool");
+        close_fd(fd);
+        return false;
+    }
+    bool ok = remove_parts(spool, removed, err) && blob_store_sweep(blobs->store, removed, err);
+    closedir(spool);
+    return ok;
 }

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uploaded files by content: blobs/ab/<sha256>, written through spool/<id>.part on the same
-// filesystem; and traces/ab/<trace id>.sst, the traces made from them. Thread-safe.
+// The files of a service: written through spool/<id>.part in the data folder, then stored where
+// blob_store.h says, uploads by content and the traces made from them. Thread-safe.
 #ifndef SERVER_BLOB_H
 #define SERVER_BLOB_H
 
-#include "ingest/base/err.h"
+#include "server/files/blob_store.h"
 
 #include <stddef.h>
 
 struct blobs;
-struct disk_fault;
 struct spool;
 
 #define BLOB_SHA256_SIZE 65   // lower-case hex and its NUL
@@ -61,14 +60,14 @@ void blob_spool_close(struct spool *spool);
 // The data folder, absolute.
 const char *blob_root(const struct blobs *blobs);
 
-// Paths for reading and for pipeline jobs.
-void blob_path(const struct blobs *blobs, const char *sha256, char path[BLOB_PATH_SIZE]);
-void blob_trace_path(const struct blobs *blobs, const char *trace_id, char path[BLOB_PATH_SIZE]);
-void blob_trace_path_in(const char *data_dir, const char *trace_id, char path[BLOB_PATH_SIZE]);
+// Where the files are stored.
+struct blob_store *blob_stored(const struct blobs *blobs);
 
-// A read-only descriptor of a blob and its size; the caller closes it. ERR_NOT_FOUND.
+// As blob_store_read.
 MUST_CHECK bool blob_open_read(const struct blobs *blobs, const char *sha256, int *fd,
                                uint64_t *size_bytes, struct err *err);
+MUST_CHECK bool blob_open_trace(const struct blobs *blobs, const char *trace_id, int *fd,
+                                uint64_t *size_bytes, struct err *err);
 
 // While pinned (shared by many threads) no blob is removed; blob_remove waits.
 void blob_pin(struct blobs *blobs);
@@ -88,23 +87,22 @@ void blob_end_removals(struct blobs *blobs);
 MUST_CHECK bool blob_remove(struct blobs *blobs, const char *sha256, struct err *err);
 MUST_CHECK bool blob_remove_trace(struct blobs *blobs, const char *trace_id, struct err *err);
 
-// Removes every .part file and half-written trace file; at startup, before anything writes.
+// Removes every .part file; at startup, before anything writes.
 MUST_CHECK bool blob_sweep_spool(struct blobs *blobs, unsigned *removed, struct err *err);
 
 // An empty unnamed file for reading and writing; -1 on failure, with ERR_BUSY if descriptors or
 // memory run out. The caller closes it.
 MUST_CHECK int blob_scratch(const struct blobs *blobs, struct err *err);
 
-// Calls visit with each blob's sha256 and each trace file's id.
-struct blob_visitor {
-    bool (*blob)(void *ctx, const char *sha256, struct err *err);
-    bool (*trace)(void *ctx, const char *trace_id, struct err *err);
-    void *ctx;
-};
-MUST_CHECK bool blob_each(const struct blobs *blobs, const struct blob_visitor *visitor,
-                          struct err *err);
+// A file for a job to write a trace into; blob_keep_trace stores it, blob_part_close closes it and
+// removes it if it was not stored. fd is -1 on failure.
+MUST_CHECK bool blob_part_open(const struct blobs *blobs, struct blob_part *part, struct err *err);
+MUST_CHECK bool blob_keep_trace(const struct blobs *blobs, const char *trace_id,
+                                const struct blob_part *part, struct err *err);
+void blob_part_close(const struct blob_part *part);
 
-// Writes, syncs and removes a small file in each folder. One thread at a time. ERR_SPACE, ERR_IO.
+// Writes, syncs and removes a small file in each folder, and tries where files are stored. One
+// thread at a time. ERR_SPACE, ERR_IO.
 MUST_CHECK bool blob_probe(struct blobs *blobs, struct err *err);
 
 // Bytes that may still be written to the filesystem.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared by blob.c, blob_spool.c and pieces.c: open folders of the data directory.
+// Shared by the files of this room: open folders of the data directory.
 #ifndef SERVER_BLOB_DIRS_H
 #define SERVER_BLOB_DIRS_H
 
@@ -11,15 +11,20 @@
 struct blobs {
     char root[BLOB_PATH_SIZE / 2];
     int lock_fd; // of the file that marks the folder as ours
-    int spool_fd, pieces_fd, blobs_fd, traces_fd;
+    int spool_fd, pieces_fd;
+    struct blob_store *store;
     pthread_rwlock_t pins;
     pthread_mutex_t removing; // held with removals_fd: two of our threads do not count as a backup
     int removals_fd;          // of the lock shared with backups, -1 between removals
     struct disk_fault fault;
 };
 
-// Opens the folder of a blob, creating it if needed; -1 on failure.
-int blob_open_shard(struct blobs *blobs, const char *sha256, struct err *err);
+// Opens a folder, creating it if needed, and makes its name durable; -1 on failure.
+int blob_open_folder(struct disk_fault *fault, int parent_fd, const char *name, struct err *err);
+
+// Writes, flushes and removes a small file.
+MUST_CHECK bool blob_probe_folder(struct disk_fault *fault, int dir_fd, const char *what,
+                                  struct err *err);
 
 // Up to where to reserve disk space for an incoming file: as much again as has arrived, within
 // bounds, and no further than announced.

@@ -15,20 +15,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SPOOL_NAME_SIZE = 32 };
-
 #define READ_BYTES ((size_t)256 << 10)
 
 struct spool {
     struct blobs *blobs;
     struct hasher *hasher;
-    int dir_fd, fd; // of its folder and of itself
+    struct blob_part part;
     uint64_t bytes, reserved_bytes, flushed_bytes;
     uint64_t expected_bytes; // 0 unknown
-    bool is_sealed, is_kept;
-    bool is_adopted;            // its first name belongs to someone else
-    bool is_unkept;             // there is no file
-    char name[SPOOL_NAME_SIZE]; // in the spool folder
+    bool is_sealed;
+    bool is_adopted; // its first name belongs to someone else
+    bool is_unkept;  // there is no file
     char sha256[BLOB_SHA256_SIZE];
 };
 
@@ -51,7 +48,7 @@ static bool reserve_ahead(struct spool *spool, size_t size, struct err *err)
         return true;
     uint64_t target = blob_reserve_until(end, spool->bytes, spool->expected_bytes);
     off_t from = (off_t)spool->reserved_bytes, more = (off_t)(target - spool->reserved_bytes);
-    if (fallocate(spool->fd, FALLOC_FL_KEEP_SIZE, from, more) == 0)
+    if (fallocate(spool->part.fd, FALLOC_FL_KEEP_SIZE, from, more) == 0)
         spool->reserved_bytes = target;
     else if (errno == ENOSPC || errno == EDQUOT || errno == EFBIG)
         return err_set_errno(err, "reserving %lld bytes", (long long)more);
@@ -60,45 +57,61 @@ static bool reserve_ahead(struct spool *spool, size_t size, struct err *err)
     return true;
 }
 
-static bool make_name(char name[SPOOL_NAME_SIZE], struct err *err)
+static bool make_name(struct blob_part *part, struct err *err)
 {
     unsigned char random[12];
     if (RAND_bytes(random, sizeof random) != 1)
         return err_set(err, ERR_INTERNAL, "cannot make up a file name");
-    str_hex(name, random, sizeof random);
-    memcpy(name + 2 * sizeof random, ".part", 6);
+    str_hex(part->name, random, sizeof random);
+    memcpy(part->name + 2 * sizeof random, ".part", 6);
     return true;
+}
+
+bool blob_part_open(const struct blobs *blobs, struct blob_part *part, struct err *err)
+{
+    *part = (struct blob_part){.dir_fd = blobs->spool_fd, .fd = -1};
+    if (!make_name(part, err))
+        return false;
+    part->fd =
+        openat(part->dir_fd, part->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (part->fd >= 0)
+        return true;
+    bool comes_back = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
+    err_set_errno(err, "making a file in the folder spool");
+    err->code = comes_back ? ERR_BUSY : err->code;
+    return false;
+}
+
+// The name of a stored file is gone already.
+void blob_part_close(const struct blob_part *part)
+{
+    if (part->fd < 0)
+        return;
+    close(part->fd);
+    unlinkat(part->dir_fd, part->name, 0);
+}
+
+bool blob_keep_trace(const struct blobs *blobs, const char *trace_id, const struct blob_part *part,
+                     struct err *err)
+{
+    return blob_store_put(blobs->store, (struct blob_key){BLOB_TRACE, trace_id}, part, err);
 }
 
 int blob_scratch(const struct blobs *blobs, struct err *err)
 {
-    char name[SPOOL_NAME_SIZE];
-    if (!make_name(name, err))
+    struct blob_part part;
+    if (!blob_part_open(blobs, &part, err))
         return -1;
-    int fd =
-        openat(blobs->spool_fd, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0) {
-        bool comes_back = errno == EMFILE || errno == ENFILE || errno == ENOMEM;
-        err_set_errno(err, "making a file for tables");
-        err->code = comes_back ? ERR_BUSY : err->code;
-    } else {
-        unlinkat(blobs->spool_fd, name, 0);
-    }
-    return fd;
+    unlinkat(part.dir_fd, part.name, 0);
+    return part.fd;
 }
 
 static bool begin(struct spool *spool, uint64_t expected_bytes, struct err *err)
 {
     spool->hasher = hasher_new(err);
-    if (!spool->hasher || !make_name(spool->name, err))
-        return false;
-    spool->dir_fd = spool->blobs->spool_fd;
-    spool->fd = openat(spool->dir_fd, spool->name,
-                       O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (spool->fd < 0)
-        return err_set_errno(err, "spool file");
     spool->expected_bytes = expected_bytes;
-    return check_free(spool, expected_bytes, err);
+    return spool->hasher && blob_part_open(spool->blobs, &spool->part, err) &&
+           check_free(spool, expected_bytes, err);
 }
 
 struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes, struct err *err)
@@ -109,7 +122,7 @@ struct spool *blob_spool_open(struct blobs *blobs, uint64_t expected_bytes, stru
         return NULL;
     }
     spool->blobs = blobs;
-    spool->fd = -1;
+    spool->part.fd = -1;
     if (blob_check_writable(blobs, err) && begin(spool, expected_bytes, err))
         return spool;
     blob_spool_close(spool);
@@ -123,7 +136,7 @@ struct spool *blob_spool_open_unkept(struct blobs *blobs, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    *spool = (struct spool){.blobs = blobs, .fd = -1, .is_unkept = true};
+    *spool = (struct spool){.blobs = blobs, .part.fd = -1, .is_unkept = true};
     spool->hasher = hasher_new(err);
     if (spool->hasher)
         return spool;
@@ -140,7 +153,7 @@ static bool write_all(struct spool *spool, const char *at, size_t size, struct e
     if (!reserve_ahead(spool, size, err))
         return false;
     while (size > 0) {
-        ssize_t written = write(spool->fd, at, size);
+        ssize_t written = write(spool->part.fd, at, size);
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
@@ -150,7 +163,7 @@ static bool write_all(struct spool *spool, const char *at, size_t size, struct e
         size -= (size_t)written;
         spool->bytes += (uint64_t)written;
     }
-    flush_behind(spool->fd, spool->bytes, &spool->flushed_bytes);
+    flush_behind(spool->part.fd, spool->bytes, &spool->flushed_bytes);
     return true;
 }
 
@@ -166,10 +179,10 @@ bool blob_spool_seal(struct spool *spool, struct err *err)
     if (spool->is_unkept)
         return true;
     bool gives_back = spool->reserved_bytes > spool->bytes;
-    if (gives_back && ftruncate(spool->fd, (off_t)spool->bytes) != 0)
+    if (gives_back && ftruncate(spool->part.fd, (off_t)spool->bytes) != 0)
         return err_set_errno(err, "ending an uploaded file");
     spool->is_sealed =
-        disk_fault_flush_file(&spool->blobs->fault, spool->fd, "an uploaded file", err);
+        disk_fault_flush_file(&spool->blobs->fault, spool->part.fd, "an uploaded file", err);
     return spool->is_sealed;
 }
 
@@ -178,7 +191,7 @@ bool blob_spool_seal(struct spool *spool, struct err *err)
 static bool hash_file(struct spool *spool, char *block, struct err *err)
 {
     for (;;) {
-        ssize_t got = read(spool->fd, block, READ_BYTES);
+        ssize_t got = read(spool->part.fd, block, READ_BYTES);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -193,8 +206,9 @@ static bool hash_file(struct spool *spool, char *block, struct err *err)
 
 static bool adopt(struct spool *spool, struct err *err)
 {
-    spool->fd = openat(spool->dir_fd, spool->name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    if (spool->fd < 0)
+    spool->part.fd =
+        openat(spool->part.dir_fd, spool->part.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (spool->part.fd < 0)
         return err_set_errno(err, "uploaded file");
     spool->hasher = hasher_new(err);
     char *block = spool->hasher ? malloc(READ_BYTES) : NULL;
@@ -208,13 +222,14 @@ static bool adopt(struct spool *spool, struct err *err)
 struct spool *blob_spool_adopt(struct blobs *blobs, int dir_fd, const char *name, struct err *err)
 {
     struct spool *spool = calloc(1, sizeof *spool);
-    if (!spool || strlen(name) >= sizeof spool->name) {
+    if (!spool || strlen(name) >= sizeof spool->part.name) {
         free(spool);
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    *spool = (struct spool){.blobs = blobs, .dir_fd = dir_fd, .fd = -1, .is_adopted = true};
-    memcpy(spool->name, name, strlen(name) + 1);
+    *spool =
+        (struct spool){.blobs = blobs, .part = {.dir_fd = dir_fd, .fd = -1}, .is_adopted = true};
+    memcpy(spool->part.name, name, strlen(name) + 1);
     if (adopt(spool, err))
         return spool;
     blob_spool_close(spool);
@@ -233,51 +248,35 @@ const char *blob_spool_sha256(const struct spool *spool)
     return spool->sha256;
 }
 
-// Someone still needs an adopted file's name, so it gets a second one.
-static bool give_second_name(const struct spool *spool, int shard_fd, struct err *err)
+// Someone still needs an adopted file's name, so a second one is stored.
+static bool put_second_name(const struct spool *spool, struct blob_key key, struct err *err)
 {
-    int spool_fd = spool->blobs->spool_fd;
-    bool ok = linkat(spool->dir_fd, spool->name, spool_fd, spool->name, 0) == 0 &&
-              renameat(spool_fd, spool->name, shard_fd, spool->sha256) == 0;
-    if (!ok)
-        err_set_errno(err, "naming an uploaded file");
-    unlinkat(spool_fd, spool->name, 0); // remains if both names existed, from before a crash
+    struct blob_part part = spool->part;
+    part.dir_fd = spool->blobs->spool_fd;
+    bool ok = linkat(spool->part.dir_fd, part.name, part.dir_fd, part.name, 0) == 0
+                  ? blob_store_put(spool->blobs->store, key, &part, err)
+                  : err_set_errno(err, "naming an uploaded file");
+    unlinkat(part.dir_fd, part.name, 0); // remains if both names existed, from before a crash
     return ok;
-}
-
-// Even if the name exists: the older bytes may have been damaged since.
-static bool give_name(const struct spool *spool, int shard_fd, struct err *err)
-{
-    if (spool->is_adopted)
-        return give_second_name(spool, shard_fd, err);
-    return renameat(spool->dir_fd, spool->name, shard_fd, spool->sha256) == 0 ||
-           err_set_errno(err, "naming an uploaded file");
 }
 
 bool blob_spool_keep(struct spool *spool, struct err *err)
 {
+    struct blob_key key = {BLOB_UPLOAD, spool->sha256};
     if (!spool->is_sealed)
         return err_set(err, ERR_INTERNAL, "an unsealed file cannot be kept");
-    int shard_fd = blob_open_shard(spool->blobs, spool->sha256, err);
-    if (shard_fd < 0)
-        return false;
-    if (!spool->is_kept)
-        spool->is_kept = give_name(spool, shard_fd, err);
-    bool ok =
-        spool->is_kept && disk_fault_flush_folder(&spool->blobs->fault, shard_fd, "a folder", err);
-    close(shard_fd);
-    return ok;
+    return spool->is_adopted ? put_second_name(spool, key, err)
+                             : blob_store_put(spool->blobs->store, key, &spool->part, err);
 }
 
 void blob_spool_close(struct spool *spool)
 {
     if (!spool)
         return;
-    if (spool->fd >= 0) {
-        close(spool->fd);
-        if (!spool->is_kept && !spool->is_adopted)
-            unlinkat(spool->dir_fd, spool->name, 0);
-    }
+    if (!spool->is_adopted)
+        blob_part_close(&spool->part);
+    else if (spool->part.fd >= 0)
+        close(spool->part.fd);
     hasher_free(spool->hasher);
     free(spool);
 }

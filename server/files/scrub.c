@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK_BYTES ((size_t)1 << 20)
@@ -67,25 +66,22 @@ static bool compare(struct reading *reading, const struct store_blob *blob, stru
     return true;
 }
 
-// Errors that say nothing about the file.
-static bool passes(int number)
-{
-    return number == EMFILE || number == ENFILE || number == ENOMEM;
-}
-
 // Checks that need no reading.
-static bool look(int fd, const struct store_blob *blob, char damage[STORE_DAMAGE_SIZE],
-                 struct err *err)
+static bool look(struct blob_store *files, const struct store_blob *blob, int *fd,
+                 char damage[STORE_DAMAGE_SIZE], struct err *err)
 {
-    struct stat info;
-    if (fd < 0 && passes(errno))
-        return err_set(err, ERR_BUSY, "a stored file cannot be opened now: %s",
-                       strerrorname_np(errno));
-    if (fd < 0)
-        snprintf(damage, STORE_DAMAGE_SIZE, "cannot be opened: %s", strerrorname_np(errno));
-    else if (fstat(fd, &info) != 0 || info.st_size != blob->bytes)
-        snprintf(damage, STORE_DAMAGE_SIZE, "has %lld bytes, %lld were uploaded",
-                 (long long)info.st_size, (long long)blob->bytes);
+    uint64_t bytes;
+    struct err why;
+    if (!blob_store_read(files, (struct blob_key){BLOB_UPLOAD, blob->sha256}, fd, &bytes, &why)) {
+        if (why.code == ERR_BUSY)
+            return err_set(err, ERR_BUSY, "a stored file cannot be opened now: %.150s", why.msg);
+        snprintf(damage, STORE_DAMAGE_SIZE, "%s%.150s",
+                 why.code == ERR_NOT_FOUND ? "is missing" : "cannot be opened: ",
+                 why.code == ERR_NOT_FOUND ? "" : why.msg);
+    } else if (bytes != (uint64_t)blob->bytes) {
+        snprintf(damage, STORE_DAMAGE_SIZE, "has %llu bytes, %lld were uploaded",
+                 (unsigned long long)bytes, (long long)blob->bytes);
+    }
     return true;
 }
 
@@ -101,14 +97,13 @@ static bool read_and_compare(struct reading *reading, const struct store_blob *b
     return ok;
 }
 
-bool scrub_file(const char *path, const struct store_blob *blob, const struct scrub_pace *pace,
-                char damage[STORE_DAMAGE_SIZE], struct err *err)
+bool scrub_file(struct blob_store *files, const struct store_blob *blob,
+                const struct scrub_pace *pace, char damage[STORE_DAMAGE_SIZE], struct err *err)
 {
     damage[0] = '\0';
-    struct reading reading = {
-        .fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), .pace = pace, .damage = damage};
-    bool ok =
-        look(reading.fd, blob, damage, err) && (damage[0] || read_and_compare(&reading, blob, err));
+    struct reading reading = {.fd = -1, .pace = pace, .damage = damage};
+    bool ok = look(files, blob, &reading.fd, damage, err) &&
+              (damage[0] || read_and_compare(&reading, blob, err));
     if (reading.fd >= 0)
         close(reading.fd);
     return ok;

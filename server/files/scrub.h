@@ -3,6 +3,7 @@
 #ifndef SERVER_SCRUB_H
 #define SERVER_SCRUB_H
 
+#include "server/files/blob_store.h"
 #include "server/store/store_care.h"
 
 // How fast it may go (0: no limit), and whether it must stop. NULL wait: neither.
@@ -12,9 +13,9 @@ struct scrub_pace {
     uint64_t bytes_per_s;
 };
 
-// Reads the file of a blob at path. damage says what is wrong with it, "" for nothing. Fails with
-// ERR_CANCELLED if it was stopped, or if memory or descriptors run out.
-MUST_CHECK bool scrub_file(const char *path, const struct store_blob *blob,
+// Reads a blob's file. damage says what is wrong with it, "" for nothing. Fails with ERR_CANCELLED
+// if it was stopped, or if memory or descriptors run out.
+MUST_CHECK bool scrub_file(struct blob_store *files, const struct store_blob *blob,
                            const struct scrub_pace *pace, char damage[STORE_DAMAGE_SIZE],
                            struct err *err);
 

@@ -7,28 +7,15 @@
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
 
-#include <errno.h>
 #include <stdio.h>
 
 #define BELIEVED_NS ((int64_t)3600 * 1000000000) // how long a file counts as sound that was hashed
-
-// What is gone stays gone, but descriptors and memory come back.
-static bool passes(int number)
-{
-    return number == EMFILE || number == ENFILE || number == ENOMEM;
-}
 
 bool job_input_open(const struct jobs_config *config, const struct job *job, int *fd,
                     struct err *err)
 {
     uint64_t bytes;
-    errno = 0;
-    if (blob_open_read(config->blobs, job->sha256.at, fd, &bytes, err))
-        return true;
-    *fd = -1;
-    if (passes(errno))
-        err->code = ERR_BUSY;
-    return false;
+    return blob_open_read(config->blobs, job->sha256.at, fd, &bytes, err);
 }
 
 static bool goes_on(void *context, int64_t ns)
@@ -43,11 +30,10 @@ static bool hash(const struct jobs_config *config, const struct job *job, struct
 {
     struct scrub_pace pace = {.wait = goes_on, .context = progress};
     struct store_blob blob = {.bytes = job->bytes};
-    char path[BLOB_PATH_SIZE], damage[STORE_DAMAGE_SIZE];
+    char damage[STORE_DAMAGE_SIZE];
     struct err ignored;
     snprintf(blob.sha256, sizeof blob.sha256, "%s", job->sha256.at);
-    blob_path(config->blobs, blob.sha256, path);
-    if (!scrub_file(path, &blob, &pace, damage, err))
+    if (!scrub_file(blob_stored(config->blobs), &blob, &pace, damage, err))
         return false;
     if (!store_note_scrub(config->store, blob.sha256, damage, &ignored))
         log_warn("job %lld: how its file is was not noted: %s", (long long)job->id, ignored.msg);

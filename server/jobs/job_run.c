@@ -58,22 +58,11 @@ static bool join_in_service(struct joining *joining, struct arena *arena, struct
 
 // --- by a process -------------------------------------------------------------------------------
 
-// Half of the disk space that uploads leave free is for results.
-static bool has_room(const struct jobs_config *config, struct err *err)
-{
-    uint64_t free_bytes, least_bytes = config->min_free_bytes / 2;
-    if (!blob_free_bytes(config->blobs, &free_bytes, err))
-        return false;
-    return free_bytes >= least_bytes ||
-           err_set(err, ERR_SPACE, "found %llu bytes free, expected %llu to merge the ranks",
-                   (unsigned long long)free_bytes, (unsigned long long)least_bytes);
-}
-
 static bool write_ranks(const struct joining *joining, int fd, struct err *err)
 {
     const struct jobs_config *config = joining->site->config;
     for (size_t i = 0; i < joining->count; i++)
-        if (is_cancelled(joining, err) || !has_room(config, err) ||
+        if (is_cancelled(joining, err) || !job_room_check(config, "merge the ranks", err) ||
             !job_ranks_write(config->store, &joining->traces[i], fd, err))
             return false;
     return true;

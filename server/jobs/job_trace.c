@@ -22,9 +22,10 @@ struct attempt {
     struct job_site *site;
     const struct job *job;
     struct progress *progress;
-    char kept_path[BLOB_PATH_SIZE], part_path[BLOB_PATH_SIZE + 8];
-    struct pipeline_files files;
-    int tables; // results from the process
+    struct pipeline_files files; // keep is part's
+    struct blob_part part;
+    uint64_t kept_bytes; // of the trace that is stored
+    int tables;          // results from the process
     struct job_reply reply;
 };
 
@@ -40,22 +41,22 @@ static bool open_input(struct attempt *attempt, struct err *err)
 static bool open_files(struct attempt *attempt, struct err *err)
 {
     struct pipeline_files *files = &attempt->files;
-    blob_trace_path(attempt->site->config->blobs, attempt->job->trace_id.at, attempt->kept_path);
-    snprintf(attempt->part_path, sizeof attempt->part_path, "%s.part", attempt->kept_path);
-    files->kept = open(attempt->kept_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct blobs *blobs = attempt->site->config->blobs;
+    struct err ignored;
+    if (!blob_open_trace(blobs, attempt->job->trace_id.at, &files->kept, &attempt->kept_bytes,
+                         &ignored))
+        attempt->kept_bytes = 0;
     bool is_there = open_input(attempt, err);
     bool is_read = files->kept < 0 && (is_there || err->code == ERR_NOT_FOUND);
     if ((is_read && !job_input_check(attempt->site->config, attempt->job, files->input,
                                      attempt->progress, err)) ||
         !is_there)
         return false;
-    unlink(attempt->part_path); // left by an interrupted job
-    files->keep =
-        open(attempt->part_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (files->keep < 0)
-        log_warn("job %lld: its trace will not be kept, %s cannot be made",
-                 (long long)attempt->job->id, attempt->part_path);
-    attempt->tables = blob_scratch(attempt->site->config->blobs, err);
+    if (!blob_part_open(blobs, &attempt->part, &ignored))
+        log_warn("job %lld: its trace will not be kept: %s", (long long)attempt->job->id,
+                 ignored.msg);
+    files->keep = attempt->part.fd;
+    attempt->tables = blob_scratch(blobs, err);
     return attempt->tables >= 0;
 }
 
@@ -65,27 +66,41 @@ static void close_file(int fd)
         close(fd);
 }
 
-static void close_files(const struct pipeline_files *files)
+static bool is_trace(int fd, struct err *err)
 {
-    const int fds[] = {files->input, files->kept, files->keep};
-    for (size_t i = 0; i < sizeof fds / sizeof *fds; i++)
-        close_file(fds[i]);
+    int own_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (own_fd < 0)
+        return err_set_errno(err, "opening it");
+    struct trace_file *file = trace_file_open_fd(own_fd, "it", err);
+    trace_file_close(file);
+    return file;
 }
 
-// A kept trace gets its final name if it looks valid. Without it a later analysis reads the upload.
-static void name_kept(const struct attempt *attempt)
+// A trace is stored if it looks valid. Without it a later analysis reads the upload.
+static void store_kept(struct attempt *attempt)
 {
     struct err err;
-    struct trace_file *file = trace_file_open(attempt->part_path, &err);
-    bool ok = file && (rename(attempt->part_path, attempt->kept_path) == 0 ||
-                       err_set_errno(&err, "naming %s", attempt->kept_path));
-    trace_file_close(file);
-    if (!ok)
+    struct stat info;
+    if (is_trace(attempt->part.fd, &err) &&
+        blob_keep_trace(attempt->site->config->blobs, attempt->job->trace_id.at, &attempt->part,
+                        &err))
+        attempt->kept_bytes =
+            fstat(attempt->part.fd, &info) == 0 ? (uint64_t)info.st_size : attempt->kept_bytes;
+    else
         log_warn("job %lld: its trace is not kept for later: %s", (long long)attempt->job->id,
                  err.msg);
 }
 
 // --- the process --------------------------------------------------------------------------------
+
+bool job_room_check(const struct jobs_config *config, const char *purpose, struct err *err)
+{
+    uint64_t free_bytes, least_bytes = config->min_free_bytes / 2;
+    return blob_free_bytes(config->blobs, &free_bytes, err) &&
+           (free_bytes >= least_bytes ||
+            err_set(err, ERR_SPACE, "found %llu bytes free, expected %llu to %s",
+                    (unsigned long long)free_bytes, (unsigned long long)least_bytes, purpose));
+}
 
 // By default 5 minutes plus 2 seconds per megabyte, some hundred times what it needs.
 int64_t job_trace_seconds(const struct jobs_config *config, int64_t bytes)
@@ -160,12 +175,6 @@ static bool read_files(struct attempt *attempt, struct job_death *death, struct 
 
 // --- all of it ----------------------------------------------------------------------------------
 
-static int64_t kept_bytes(const struct attempt *attempt)
-{
-    struct stat info;
-    return stat(attempt->kept_path, &info) == 0 ? info.st_size : 0;
-}
-
 static bool store_found(const struct attempt *attempt, struct err *err)
 {
     const struct jobs_config *config = attempt->site->config;
@@ -173,7 +182,7 @@ static bool store_found(const struct attempt *attempt, struct err *err)
     struct trace_result result = {
         .tables = attempt->tables,
         .secrets = attempt->reply.tables.secrets,
-        .kept_bytes = kept_bytes(attempt),
+        .kept_bytes = (int64_t)attempt->kept_bytes,
         .join_bytes = (int64_t)attempt->reply.tables.join_bytes,
         .rank = found->identity.rank,
         .world_size = found->identity.world_size,
@@ -190,13 +199,18 @@ static bool store_found(const struct attempt *attempt, struct err *err)
 bool job_trace_run(struct job_site *site, const struct job *job, struct progress *progress,
                    struct job_death *death, struct err *err)
 {
-    struct attempt attempt = {
-        .site = site, .job = job, .progress = progress, .files = {-1, -1, -1}, .tables = -1};
+    struct attempt attempt = {.site = site,
+                              .job = job,
+                              .progress = progress,
+                              .files = {-1, -1, -1},
+                              .part.fd = -1,
+                              .tables = -1};
     bool ok = open_files(&attempt, err) && read_files(&attempt, death, err);
-    close_files(&attempt.files);
+    close_file(attempt.files.input);
+    close_file(attempt.files.kept);
     if (ok && attempt.reply.found.kept)
-        name_kept(&attempt);
-    unlink(attempt.part_path);
+        store_kept(&attempt);
+    blob_part_close(&attempt.part);
     ok = ok && store_found(&attempt, err);
     close_file(attempt.tables);
     return ok;

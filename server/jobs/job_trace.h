@@ -19,6 +19,11 @@ struct job_site {
 // Logs, once per service, what protects it less than it could.
 void job_tell_walls(struct job_site *site, unsigned walls);
 
+// ERR_SPACE if the disk has no room for results: half of what uploads must leave free. purpose:
+// what they are needed for.
+MUST_CHECK bool job_room_check(const struct jobs_config *config, const char *purpose,
+                               struct err *err);
+
 // How long a file of that many bytes may take.
 int64_t job_trace_seconds(const struct jobs_config *config, int64_t bytes);
 

@@ -72,18 +72,6 @@ static bool find_room(struct unpacking *unpacking, struct err *err)
     return true;
 }
 
-// Half of the space that uploads must leave free is for results.
-static bool has_room(const struct unpacking *unpacking, struct err *err)
-{
-    const struct jobs_config *config = unpacking->site->config;
-    uint64_t free_bytes, least_bytes = config->min_free_bytes / 2;
-    if (!blob_free_bytes(config->blobs, &free_bytes, err))
-        return false;
-    return free_bytes >= least_bytes ||
-           err_set(err, ERR_SPACE, "found %llu bytes free, expected %llu to unpack the archive",
-                   (unsigned long long)free_bytes, (unsigned long long)least_bytes);
-}
-
 // --- the process --------------------------------------------------------------------------------
 
 static bool open_files(struct unpacking *unpacking, struct err *err)
@@ -292,8 +280,8 @@ static void forget_bytes(const struct unpacking *unpacking, size_t index)
 static bool store_batch(struct unpacking *unpacking, size_t *index, struct err *err)
 {
     struct batch batch = {.count = 0};
-    bool ok = has_room(unpacking, err) && fill_batch(unpacking, &batch, index, err) &&
-              keep_batch(unpacking, &batch, err);
+    bool ok = job_room_check(unpacking->site->config, "unpack the archive", err) &&
+              fill_batch(unpacking, &batch, index, err) && keep_batch(unpacking, &batch, err);
     for (size_t i = 0; i < batch.count; i++)
         blob_spool_close(batch.spools[i]);
     if (ok)

@@ -302,27 +302,37 @@ static bool stop(void *context, int64_t ns)
     return false;
 }
 
+static struct blob_store *files_of(struct service *s)
+{
+    struct blob_store *files = blob_store_open(s->data, NULL, &s->err);
+    assert_non_null(files);
+    return files;
+}
+
 static void a_look_at_a_file_rests_and_can_be_stopped(void **state)
 {
     struct service *s = *state;
     struct upload upload = accept(s, "a", "first");
     struct store_blob blob = {.bytes = 5};
+    struct blob_store *files = files_of(s);
     char path[256], damage[STORE_DAMAGE_SIZE];
     int64_t rested_ns = 0;
     struct scrub_pace pace = {stop, &rested_ns, 5000};
     memcpy(blob.sha256, upload.traces[0].sha256.at, sizeof blob.sha256);
-    blob_of(s->data, &upload, path);
-    assert_false(scrub_file(path, &blob, &pace, damage, &s->err));
+    assert_false(scrub_file(files, &blob, &pace, damage, &s->err));
     assert_int_equal(s->err.code, ERR_CANCELLED);
     assert_int_equal(rested_ns, 1000000);
     struct scrub_pace fast = {0};
-    check(s, scrub_file(path, &blob, &fast, damage, &s->err));
+    check(s, scrub_file(files, &blob, &fast, damage, &s->err));
     assert_string_equal(damage, "");
     blob.bytes = 6;
-    check(s, scrub_file(path, &blob, &fast, damage, &s->err));
+    check(s, scrub_file(files, &blob, &fast, damage, &s->err));
     assert_string_equal(damage, "has 5 bytes, 6 were uploaded");
-    check(s, scrub_file("/nowhere", &blob, &fast, damage, &s->err));
-    assert_string_equal(damage, "cannot be opened: ENOENT");
+    blob_of(s->data, &upload, path);
+    assert_int_equal(unlink(path), 0);
+    check(s, scrub_file(files, &blob, &fast, damage, &s->err));
+    assert_string_equal(damage, "is missing");
+    blob_store_close(files);
 }
 
 static void a_file_that_cannot_be_opened_for_want_of_descriptors_is_not_damaged(void **state)
@@ -330,19 +340,20 @@ static void a_file_that_cannot_be_opened_for_want_of_descriptors_is_not_damaged(
     struct service *s = *state;
     struct upload upload = accept(s, "a", "first");
     struct store_blob blob = {.bytes = 5};
+    struct blob_store *files = files_of(s);
     struct scrub_pace fast = {0};
-    char path[256], damage[STORE_DAMAGE_SIZE];
+    char damage[STORE_DAMAGE_SIZE];
     struct rlimit before, none;
     memcpy(blob.sha256, upload.traces[0].sha256.at, sizeof blob.sha256);
-    blob_of(s->data, &upload, path);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     none = (struct rlimit){0, before.rlim_max};
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
-    bool ok = scrub_file(path, &blob, &fast, damage, &s->err);
+    bool ok = scrub_file(files, &blob, &fast, damage, &s->err);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
     assert_false(ok);
     assert_int_equal(s->err.code, ERR_BUSY);
     assert_string_equal(damage, "");
+    blob_store_close(files);
 }
 
 static void the_same_bytes_uploaded_again_mend_a_damaged_file(void **state)
@@ -350,17 +361,19 @@ static void the_same_bytes_uploaded_again_mend_a_damaged_file(void **state)
     struct service *s = *state;
     struct upload upload = accept(s, "a", "first");
     struct store_blob blob = {.bytes = 5};
+    struct blob_store *files = files_of(s);
     struct scrub_pace fast = {0};
     char path[256], damage[STORE_DAMAGE_SIZE];
     memcpy(blob.sha256, upload.traces[0].sha256.at, sizeof blob.sha256);
     blob_of(s->data, &upload, path);
     chmod(path, 0600);
     folder_write("", path, "fIrst");
-    check(s, scrub_file(path, &blob, &fast, damage, &s->err));
+    check(s, scrub_file(files, &blob, &fast, damage, &s->err));
     assert_string_equal(damage, "differs from the uploaded bytes");
     accept(s, "a", "first");
-    check(s, scrub_file(path, &blob, &fast, damage, &s->err));
+    check(s, scrub_file(files, &blob, &fast, damage, &s->err));
     assert_string_equal(damage, "");
+    blob_store_close(files);
 }
 
 static void a_copy_takes_the_place_of_what_was_there(void **state)

@@ -104,10 +104,9 @@ static bool accept(struct service *s, const char *run, const char *content, int6
 
 static bool is_blob_there(struct service *s, const char *sha256)
 {
-    char path[BLOB_PATH_SIZE];
-    struct stat info;
-    blob_path(s->intake.blobs, sha256, path);
-    return stat(path, &info) == 0;
+    uint64_t bytes;
+    struct blob_key key = {BLOB_UPLOAD, sha256};
+    return blob_store_size(blob_stored(s->intake.blobs), key, &bytes, &s->err);
 }
 
 static void a_kept_file_has_the_name_of_its_content(void **state)
@@ -239,6 +238,15 @@ static void after_a_flush_of_any_folder_failed_nothing_is_taken_in(void **state)
     assert_int_equal(s->err.code, ERR_BUSY);
 }
 
+static void store_trace(struct service *s, const char *trace_id)
+{
+    struct blob_part part;
+    check(s, blob_part_open(s->intake.blobs, &part, &s->err));
+    assert_int_equal(write(part.fd, "trace", 5), 5);
+    check(s, blob_keep_trace(s->intake.blobs, trace_id, &part, &s->err));
+    blob_part_close(&part);
+}
+
 static void a_start_removes_what_no_row_names(void **state)
 {
     struct service *s = *state;
@@ -248,11 +256,8 @@ static void a_start_removes_what_no_row_names(void **state)
     check(s, blob_spool_keep(orphan, &s->err));
     blob_spool_close(orphan);
     folder_write(s->folder, "spool/1234.part", "half");
-    char path[BLOB_PATH_SIZE];
-    blob_trace_path(s->intake.blobs, "t_000000000000", path);
-    folder_write("", path, "of a deleted trace");
-    blob_trace_path(s->intake.blobs, upload.traces[0].id.at, path);
-    folder_write("", path, "of a trace");
+    store_trace(s, "t_000000000000");
+    store_trace(s, upload.traces[0].id.at);
     close_service(s);
     open_service(s);
     check(s, intake_sweep(&s->intake, &s->err));

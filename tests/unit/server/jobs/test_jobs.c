@@ -130,13 +130,19 @@ static void say_bytes(struct service *s, struct str trace_id, int64_t bytes)
     db_raw_run(path, sql);
 }
 
+static void blob_of(const struct service *s, const struct upload *upload, char path[BLOB_PATH_SIZE])
+{
+    const char *sha256 = upload->traces[0].sha256.at;
+    snprintf(path, BLOB_PATH_SIZE, "%s/blobs/%.2s/%s", blob_root(s->intake.blobs), sha256, sha256);
+}
+
 // Accepts a huge file whose reader blocks until write_pipe.
 static struct upload take_pipe(struct service *s, const char *content, const char *filename)
 {
     char path[BLOB_PATH_SIZE];
     struct upload upload = take(s, content, filename);
     say_bytes(s, upload.traces[0].id, STORE_SMALL_BYTES + 1);
-    blob_path(s->intake.blobs, upload.traces[0].sha256.at, path);
+    blob_of(s, &upload, path);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
     return upload;
@@ -145,7 +151,7 @@ static struct upload take_pipe(struct service *s, const char *content, const cha
 static void write_pipe(struct service *s, const struct upload *upload)
 {
     char path[BLOB_PATH_SIZE];
-    blob_path(s->intake.blobs, upload->traces[0].sha256.at, path);
+    blob_of(s, upload, path);
     FILE *pipe = fopen(path, "w");
     assert_non_null(pipe);
     assert_true(fputs(good_trace, pipe) >= 0);

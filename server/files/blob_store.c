@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds the kind of a place and calls it.
+#include "server/files/blob_store.h"
+
+#include <stddef.h>
+
+const struct blob_kind *const blob_kinds[] = {&blob_local, NULL};
+
+struct blob_store *blob_store_open(const char *place, struct disk_fault *fault, struct err *err)
+{
+    for (size_t i = 0; blob_kinds[i]; i++)
+        if (blob_kinds[i]->is_place(place))
+            return blob_kinds[i]->open(place, fault, err);
+    err_set(err, ERR_USAGE, "%.200s is no place for files", place);
+    return NULL;
+}
+
+void blob_store_close(struct blob_store *store)
+{
+    if (store)
+        store->kind->close(store);
+}
+
+bool blob_store_put(struct blob_store *store, struct blob_key key, const struct blob_part *part,
+                    struct err *err)
+{
+    return store->kind->put(store, key, part, err);
+}
+
+bool blob_store_read(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
+                     struct err *err)
+{
+    return store->kind->read(store, key, fd, bytes, err);
+}
+
+bool blob_store_size(struct blob_store *store, struct blob_key key, uint64_t *bytes,
+                     struct err *err)
+{
+    return store->kind->size(store, key, bytes, err);
+}
+
+bool blob_store_remove(struct blob_store *store, struct blob_key key, struct err *err)
+{
+    return store->kind->remove(store, key, err);
+}
+
+bool blob_store_each(struct blob_store *store, const struct blob_visitor *visitor, struct err *err)
+{
+    return store->kind->each(store, visitor, err);
+}
+
+bool blob_store_copy(struct blob_store *store, struct blob_key key, const char *folder,
+                     struct err *err)
+{
+    return store->kind->copy(store, key, folder, err);
+}
+
+bool blob_store_sweep(struct blob_store *store, unsigned *removed, struct err *err)
+{
+    return store->kind->sweep(store, removed, err);
+}
+
+bool blob_store_probe(struct blob_store *store, struct err *err)
+{
+    return store->kind->probe(store, err);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where files are stored, independent of the kind of place: uploads by their content, and the
+// sealed traces made from them. Stored files never change. Thread-safe.
+//
+// To add a kind: a file blob_x.c with a `const struct blob_kind blob_x` and a line in blob_store.c.
+// A kind whose files are on another machine brings them to a folder of its own before it opens
+// them: analyses, downloads and timelines read descriptors.
+#ifndef SERVER_BLOB_STORE_H
+#define SERVER_BLOB_STORE_H
+
+#include "ingest/base/err.h"
+
+struct blob_store;
+struct disk_fault;
+
+enum blob_type { BLOB_UPLOAD, BLOB_TRACE };
+
+struct blob_key {
+    enum blob_type type;
+    const char *name; // the content's SHA-256, or the trace's id
+};
+
+// A file of the data folder that is being written.
+struct blob_part {
+    int dir_fd, fd;
+    char name[32];
+};
+
+// What is found in a place. A callback that is NULL gets none of its type.
+struct blob_visitor {
+    bool (*blob)(void *ctx, const char *sha256, uint64_t bytes, struct err *err);
+    bool (*trace)(void *ctx, const char *trace_id, uint64_t bytes, struct err *err);
+    void *ctx;
+};
+
+// The operations of a kind; functions of the same names below say what they do.
+struct blob_kind {
+    const char *name;
+    bool (*is_place)(const char *place); // whether such a place belongs to this kind
+    struct blob_store *(*open)(const char *place, struct disk_fault *fault, struct err *err);
+    void (*close)(struct blob_store *store);
+    bool (*put)(struct blob_store *store, struct blob_key key, const struct blob_part *part,
+                struct err *err);
+    bool (*read)(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
+                 struct err *err);
+    bool (*size)(struct blob_store *store, struct blob_key key, uint64_t *bytes, struct err *err);
+    bool (*remove)(struct blob_store *store, struct blob_key key, struct err *err);
+    bool (*each)(struct blob_store *store, const struct blob_visitor *visitor, struct err *err);
+    bool (*copy)(struct blob_store *store, struct blob_key key, const char *folder,
+                 struct err *err);
+    bool (*sweep)(struct blob_store *store, unsigned *removed, struct err *err);
+    bool (*probe)(struct blob_store *store, struct err *err);
+};
+
+extern const struct blob_kind *const blob_kinds[]; // ends with NULL
+extern const struct blob_kind blob_local;
+
+// The first member of each kind's struct.
+struct blob_store {
+    const struct blob_kind *kind;
+};
+
+// place: the path of a data folder or of a backup. fault is where failures to flush are recorded;
+// NULL: nothing is put, swept or probed, and nothing created.
+MUST_CHECK struct blob_store *blob_store_open(const char *place, struct disk_fault *fault,
+                                              struct err *err);
+void blob_store_close(struct blob_store *store); // NULL is allowed
+
+// Stores a complete file under its key, replacing what is there; the part is gone afterwards. An
+// upload is flushed already, and durable with its name when this returns. A trace is not: it can be
+// made again.
+MUST_CHECK bool blob_store_put(struct blob_store *store, struct blob_key key,
+                               const struct blob_part *part, struct err *err);
+
+// A descriptor for reading the file, which the caller closes, and its size. It stays readable when
+// the file is removed. ERR_NOT_FOUND, ERR_BUSY for a lack of descriptors or memory.
+MUST_CHECK bool blob_store_read(struct blob_store *store, struct blob_key key, int *fd,
+                                uint64_t *bytes, struct err *err);
+
+// The file's size without opening it. ERR_NOT_FOUND.
+MUST_CHECK bool blob_store_size(struct blob_store *store, struct blob_key key, uint64_t *bytes,
+                                struct err *err);
+
+// A missing file is not an error.
+MUST_CHECK bool blob_store_remove(struct blob_store *store, struct blob_key key, struct err *err);
+
+// Visits every file in no particular order; visitors may remove what they are given.
+MUST_CHECK bool blob_store_each(struct blob_store *store, const struct blob_visitor *visitor,
+                                struct err *err);
+
+// Copies a file into a folder with the layout of the local kind, replacing what is there. Not
+// flushed. ERR_NOT_FOUND.
+MUST_CHECK bool blob_store_copy(struct blob_store *store, struct blob_key key, const char *folder,
+                                struct err *err);
+
+// Removes what interrupted writers left, before anything writes; adds to *removed.
+MUST_CHECK bool blob_store_sweep(struct blob_store *store, unsigned *removed, struct err *err);
+
+// Tries to write. ERR_SPACE, ERR_IO.
+MUST_CHECK bool blob_store_probe(struct blob_store *store, struct err *err);
+
+#endif
