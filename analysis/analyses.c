@@ -3,7 +3,6 @@
 #include "analysis/trace/analyses.h"
 
 #include "analysis/analysis.h"
-#include "analysis/report/json_memory.h"
 
 #include "ingest/base/crew.h"
 
@@ -40,9 +39,7 @@ struct part {
 static bool conduct(const struct analysis *analysis, const struct facts *facts,
                     struct report *report, struct err *err)
 {
-    json_memory_forget();
-    return (analysis->run(facts, report, err) && json_memory_check(err)) ||
-           err_wrap(err, "analysis %s", analysis->name);
+    return analysis->run(facts, report, err) || err_wrap(err, "analysis %s", analysis->name);
 }
 
 static bool run_part(void *context, struct err *err)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program's commands, one row each, and its exit codes.
-#include "analysis/report/json_memory.h"
+#include "ingest/json/json_memory.h"
 #include "ingest/base/log.h"
 #include "server/cli/cmd.h"
 #include "server/cli/options.h"

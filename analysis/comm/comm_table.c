@@ -130,18 +130,15 @@ static bool place_groups(struct comm_table *all, struct arena *arena, struct err
     all->lists = arena_array(arena, count, sizeof *all->lists, err);
     if (!all->sizes || !all->lists)
         return false;
-    struct group_places places;
-    group_places_open(&places, trace);
     bool ok = true;
     for (uint32_t g = 0; ok && g < count; g++) {
         struct group_place place;
-        struct str name = trace_text(trace, (str_id)all->groups.keys[g].a);
-        ok = group_places_find(&places, name, &all->about[g], arena, &place, err);
+        str_id name = (str_id)all->groups.keys[g].a;
+        ok = group_place_find(trace, name, &all->about[g], arena, &place, err);
         all->lists[g] = ok ? group_ranks_list(place.ranks, arena, err) : (struct str){0};
         all->sizes[g] = ok ? place.size : 0;
         ok = ok && all->lists[g].at;
     }
-    group_places_close(&places);
     return ok;
 }
 

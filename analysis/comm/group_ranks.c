@@ -3,7 +3,6 @@
 // the description of the job.
 #include "analysis/comm/group_ranks.h"
 
-#include "analysis/facts/member_json.h"
 #include "ingest/base/buf.h"
 
 #include <inttypes.h>
@@ -104,42 +103,6 @@ const char *group_span_of_stride(int64_t start, int64_t stride, int64_t size, in
 
 // --- the recording's description of the job ------------------------------------------------------
 
-void group_places_open(struct group_places *places, const struct trace *trace)
-{
-    json_t *devices = member_json_find(trace, STR("deviceProperties"));
-    *places = (struct group_places){
-        .trace = trace,
-        .info = member_json_find(trace, STR("distributedInfo")),
-        .by_name = json_object(),
-        .gpus = (int64_t)json_array_size(devices),
-    };
-    json_decref(devices);
-    json_t *config = json_object_get(places->info, "pg_config"), *group;
-    size_t i;
-    json_array_foreach(config, i, group)
-    {
-        const char *name = json_string_value(json_object_get(group, "pg_name"));
-        if (name && json_object_set(places->by_name, name, group) != 0)
-            continue; // out of memory: this group stays without its description
-    }
-}
-
-void group_places_close(struct group_places *places)
-{
-    json_decref(places->by_name);
-    json_decref(places->info);
-}
-
-// [0, 1] as text, which is what some recordings have already. NULL text on failure.
-static struct str list_text(const json_t *ranks, struct arena *arena, struct err *err)
-{
-    char *dumped = json_is_array(ranks) ? json_dumps(ranks, 0) : NULL;
-    struct str text = str_of(dumped ? dumped : json_string_value(ranks));
-    text.at = arena_strdup(arena, text, err);
-    free(dumped);
-    return text;
-}
-
 // PyTorch writes "undefined" for groups without a description.
 static struct str described(struct str text)
 {
@@ -147,26 +110,18 @@ static struct str described(struct str text)
 }
 
 // Fills in what the calls did not give.
-static bool look_up(const struct group_places *places, struct str name, struct arena *arena,
-                    struct group_place *place, struct err *err)
+static void look_up(const struct trace *trace, str_id name, struct group_place *place)
 {
-    char *key = arena_strdup(arena, name, err);
-    const json_t *group = key ? json_object_get(places->by_name, key) : NULL;
-    int64_t size;
+    const struct trace_group *group = trace_group_find(trace, name);
     if (!group)
-        return key != NULL;
-    struct str text = described(str_of(json_string_value(json_object_get(group, "pg_desc"))));
-    if (!place->description.len && text.len) {
-        place->description = (struct str){arena_strdup(arena, text, err), text.len};
-        if (!place->description.at)
-            return false;
-    }
-    if (place->size <= 0 && member_json_i64(json_object_get(group, "pg_size"), &size))
-        place->size = size;
-    struct str listed = list_text(json_object_get(group, "ranks"), arena, err);
+        return;
+    if (!place->description.len)
+        place->description = described(trace_text(trace, group->description));
+    if (place->size <= 0 && group->size != VALUE_ABSENT)
+        place->size = group->size;
+    struct str listed = trace_text(trace, group->ranks);
     if (!is_whole(place->ranks) && is_whole(listed))
         place->ranks = listed;
-    return listed.at != NULL;
 }
 
 // A truncated list is replaced by first:last:stride, if these are known.
@@ -182,21 +137,19 @@ static bool name_ranks(const struct group_about *about, struct arena *arena,
     return text != NULL;
 }
 
-bool group_places_find(const struct group_places *places, struct str name,
-                       const struct group_about *about, struct arena *arena,
-                       struct group_place *place, struct err *err)
+bool group_place_find(const struct trace *trace, str_id name, const struct group_about *about,
+                      struct arena *arena, struct group_place *place, struct err *err)
 {
     *place = (struct group_place){
         .size = about->size == VALUE_ABSENT ? 0 : about->size,
-        .description = described(trace_text(places->trace, about->description)),
-        .ranks = trace_text(places->trace, about->ranks),
+        .description = described(trace_text(trace, about->description)),
+        .ranks = trace_text(trace, about->ranks),
     };
-    if (!look_up(places, name, arena, place, err))
-        return false;
+    look_up(trace, name, place);
     place->span = is_whole(place->ranks)
-                      ? group_span_of_list(place->ranks, places->gpus)
+                      ? group_span_of_list(place->ranks, trace->device_count)
                       : group_span_of_stride(about->rank_start, about->rank_stride, place->size,
-                                             places->gpus);
+                                             trace->device_count);
     return name_ranks(about, arena, place, err);
 }
 

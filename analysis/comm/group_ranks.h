@@ -6,8 +6,6 @@
 #include "ingest/base/arena.h"
 #include "ingest/trace/trace.h"
 
-#include <jansson.h>
-
 // What the calls of a group say about it together: for each argument the first one given,
 // for lists of ranks the first whole one.
 struct group_about {
@@ -20,26 +18,17 @@ struct group_about group_about_none(void);
 void group_about_add(struct group_about *about, const struct trace *trace,
                      const struct collective *collective);
 
-// The recording's description of the job: groups by name and GPUs per node. Borrows the trace.
-struct group_places {
-    const struct trace *trace;
-    json_t *info;    // distributedInfo
-    json_t *by_name; // its pg_config
-    int64_t gpus;    // listed in the recording; 0 if unknown
-};
-void group_places_open(struct group_places *places, const struct trace *trace);
-void group_places_close(struct group_places *places);
-
 struct group_place {
     struct str description, ranks; // "" if unknown
     int64_t size;                  // 0 if unknown
     const char *span;              // "intra-node", "inter-node", NULL if unknown
 };
 
-// Texts live in arena or in the trace.
-MUST_CHECK bool group_places_find(const struct group_places *places, struct str name,
-                                  const struct group_about *about, struct arena *arena,
-                                  struct group_place *place, struct err *err);
+// By the calls of the group and by what the recording says about the job. Texts live in arena or in
+// the trace.
+MUST_CHECK bool group_place_find(const struct trace *trace, str_id name,
+                                 const struct group_about *about, struct arena *arena,
+                                 struct group_place *place, struct err *err);
 
 // Whether ranks are on one node, with that many GPUs per node: for a list "[0, 1]", or for `size`
 // ranks from start on. NULL if that cannot be determined.

@@ -18,7 +18,6 @@ struct process_groups {
     uint32_t *group_of; // per call
     struct group_sums *sums;
     bool *recorded; // per collective of the trace: counted in its group already
-    struct group_places places;
 };
 
 static bool find_groups(struct process_groups *all, struct arena *arena, struct err *err)
@@ -66,8 +65,7 @@ static bool add_row(const struct process_groups *all, uint32_t group, struct are
     bool named = all->groups.keys[group].a != UINT64_MAX;
     str_id name = named ? (str_id)all->groups.keys[group].a : 0;
     struct group_place place = {0};
-    if (named &&
-        !group_places_find(&all->places, trace_text(trace, name), &sums->about, arena, &place, err))
+    if (named && !group_place_find(trace, name, &sums->about, arena, &place, err))
         return false;
     struct row row = {.desc = &table_process_groups};
     row_text_if(&row, PROCESS_GROUPS_PROCESS_GROUP, name != 0, trace_text(trace, name));
@@ -115,12 +113,7 @@ bool process_groups_add(const struct facts *facts, const struct comm_calls *call
     arena_init(&scratch, facts->budget);
     struct process_groups all = {.facts = facts, .calls = calls};
     groups_init(&all.groups, facts->budget);
-    bool ok = find_groups(&all, &scratch, err);
-    if (ok) {
-        group_places_open(&all.places, facts->trace);
-        ok = add_rows(&all, &scratch, report, err);
-        group_places_close(&all.places);
-    }
+    bool ok = find_groups(&all, &scratch, err) && add_rows(&all, &scratch, report, err);
     groups_free(&all.groups);
     arena_free(&scratch);
     return ok;

@@ -11,7 +11,7 @@ struct identity {
     struct str gpu;           // name of the device, "" if unknown
 };
 
-// Reads identity from the trace's metadata. Texts live in arena.
+// Texts live in arena.
 MUST_CHECK bool identity_of(const struct trace *trace, struct arena *arena,
                             struct identity *identity, struct err *err);
 

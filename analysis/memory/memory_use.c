@@ -2,7 +2,6 @@
 // Memory of each device: its curve, its peak and what held it, and whether it grows.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/context.h"
-#include "analysis/facts/member_json.h"
 #include "analysis/memory/memory_alive.h"
 #include "analysis/memory/memory_leak.h"
 #include "analysis/memory/memory_timeline.h"
@@ -101,16 +100,12 @@ static void find_reserved(struct memory *memory)
 }
 
 // Memory of a device by its index, from the trace's list of devices.
-static int64_t capacity_of(const json_t *devices, const struct memory_curve *curve)
+static int64_t capacity_of(const struct trace *trace, const struct memory_curve *curve)
 {
-    for (size_t i = 0; curve->device_type != 0 && i < json_array_size(devices); i++) {
-        const json_t *device = json_array_get(devices, i);
-        int64_t id, bytes;
-        if (!member_json_i64(json_object_get(device, "id"), &id))
-            id = (int64_t)i;
-        if (id == curve->device &&
-            member_json_i64(json_object_get(device, "totalGlobalMem"), &bytes) && bytes > 0)
-            return bytes;
+    for (uint32_t i = 0; curve->device_type != 0 && i < trace->device_count; i++) {
+        const struct trace_device *device = &trace->devices[i];
+        if (device->id == curve->device && device->memory_bytes > 0)
+            return device->memory_bytes;
     }
     return VALUE_ABSENT;
 }
@@ -221,8 +216,8 @@ static int64_t origin_of(const struct facts *facts, const struct memory_curves *
     return origin_ns;
 }
 
-static bool add_all(const struct facts *facts, const json_t *devices, struct arena *arena,
-                    struct report *report, struct err *err)
+static bool add_all(const struct facts *facts, struct arena *arena, struct report *report,
+                    struct err *err)
 {
     struct memory_curves curves;
     if (!memory_curves_make(facts, arena, &curves, err))
@@ -233,7 +228,7 @@ static bool add_all(const struct facts *facts, const json_t *devices, struct are
                                 .curve = &curves.curves[d],
                                 .arena = arena,
                                 .origin_ns = origin_of(facts, &curves),
-                                .capacity = capacity_of(devices, &curves.curves[d])};
+                                .capacity = capacity_of(facts->trace, &curves.curves[d])};
         overflown += memory.curve->overflow ? memory.curve->count : 0;
         if (!memory.curve->overflow && !add_device(&memory, report, err))
             return false;
@@ -249,9 +244,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
         return true;
     struct arena scratch;
     arena_init(&scratch, facts->budget);
-    json_t *devices = member_json_find(facts->trace, STR("deviceProperties"));
-    bool ok = add_all(facts, devices, &scratch, report, err);
-    json_decref(devices);
+    bool ok = add_all(facts, &scratch, report, err);
     arena_free(&scratch);
     return ok;
 }

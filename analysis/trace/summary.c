@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The trace in one row, from the tables of the other analyses.
 #include "analysis/trace/analyses.h"
-#include "analysis/facts/member_json.h"
 #include "analysis/report/trust.h"
 #include "analysis/report/tables.h"
 
@@ -24,13 +23,10 @@ static size_t count_rows(const struct report *report, const char *name)
 // Without a base time the file's times are since 1970, unless that is impossible.
 static bool window_begin(const struct facts *facts, int64_t *begin_ns)
 {
-    json_t *member = member_json_find(facts->trace, STR("baseTimeNanoseconds"));
-    int64_t base_ns = 0;
-    bool known = !member || member_json_i64(member, &base_ns);
-    json_decref(member);
+    int64_t base_ns = facts->trace->job.base_ns;
     bool dated = facts->begin_ns < TRACE_FAR_NS - TRACE_FAR_REACH_NS - 1000 ||
                  facts->begin_ns > TRACE_FAR_NS + TRACE_FAR_REACH_NS + 1000;
-    return known && dated && facts->device_count &&
+    return base_ns != VALUE_ABSENT && dated && facts->device_count &&
            !__builtin_add_overflow(base_ns, facts->begin_ns, begin_ns);
 }
 

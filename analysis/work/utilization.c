@@ -192,7 +192,7 @@ static bool add_setting(const struct trace *trace, const int64_t sums[PRECISION_
     for (int p = 0; p < PRECISION_COUNT; p++)
         if (sums[p] > sums[most])
             most = p;
-    if (most == PRECISION_NONE || trace_member_text(trace, STR("precision")).len)
+    if (most == PRECISION_NONE || trace_setting_find(trace, STR("precision")))
         return true;
     struct row row = {.desc = &table_environment};
     row_word(&row, ENVIRONMENT_KEY, "precision");

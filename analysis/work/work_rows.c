@@ -5,7 +5,6 @@
 
 #include "analysis/facts/attention.h"
 #include "analysis/comm/comm_message.h"
-#include "analysis/facts/member_json.h"
 #include "analysis/stats/tally.h"
 
 // The last result for some inputs; mostly only one operator has them.
@@ -337,12 +336,8 @@ static bool gather_samples(struct work_rows *rows, struct arena *arena, struct e
 // Memory of the first device in the file, 0 if not recorded.
 static int64_t memory_bytes(const struct trace *trace)
 {
-    int64_t bytes = 0;
-    json_t *devices = member_json_find(trace, STR("deviceProperties"));
-    if (!member_json_i64(json_object_get(json_array_get(devices, 0), "totalGlobalMem"), &bytes))
-        bytes = 0;
-    json_decref(devices);
-    return bytes;
+    int64_t bytes = trace->device_count ? trace->devices[0].memory_bytes : VALUE_ABSENT;
+    return bytes == VALUE_ABSENT ? 0 : bytes;
 }
 
 // The user's rows take precedence over built-in ones.

@@ -8,6 +8,7 @@
 #include "ingest/json/json_window.h"
 #include "ingest/kineto/kineto_event.h"
 #include "ingest/kineto/kineto_layout.h"
+#include "ingest/kineto/kineto_members.h"
 #include "ingest/kineto/kineto_part.h"
 #include "ingest/kineto/kineto_walk.h"
 
@@ -38,6 +39,7 @@ struct reader {
     struct kineto_categories categories;
     struct kineto_layouts *layouts; // NULL: every event is read member by member
     struct text_guess guess;
+    struct kineto_members members;
     struct trace_builder *builder;
     struct budget *budget;
     struct progress *progress;
@@ -219,15 +221,11 @@ static void begin_skip(struct reader *reader, enum place then)
 
 static bool keep_pair(struct reader *reader, struct str key, struct str text, struct err *err)
 {
-    struct strtab *strings = trace_builder_strings(reader->builder);
-    str_id key_id, text_id;
     if (key.len > MAX_MEMBER || text.len > MAX_MEMBER) {
         repair(reader, REPAIR_METADATA);
         return true;
     }
-    return strtab_intern_outside(strings, key, &key_id, err) &&
-           strtab_intern_outside(strings, text, &text_id, err) &&
-           trace_builder_member(reader->builder, key_id, text_id, err);
+    return kineto_members_keep(&reader->members, key, text, err);
 }
 
 static bool keep_member(struct reader *reader, struct str key, struct str text, struct err *err)
@@ -686,7 +684,8 @@ static bool finish(struct reader *reader, struct err *err)
     if (window->cut.code != ERR_NONE)
         trace_builder_repair(reader->builder, REPAIR_COMPRESSION, window->cut.pos);
     trace_builder_count_input(reader->builder, reader->event_count, position(reader));
-    return kineto_events_finish(&reader->events, err);
+    return kineto_members_read(&reader->members, reader->builder, err) &&
+           kineto_events_finish(&reader->events, err);
 }
 
 static bool read_with(struct reader *reader, struct source *source, struct err *err)
@@ -695,8 +694,10 @@ static bool read_with(struct reader *reader, struct source *source, struct err *
         return false;
     kineto_events_init(&reader->events, reader->builder, reader->budget);
     reader->events.guess = reader->layouts ? &reader->guess : NULL;
-    bool ok = read_document(reader, err) && finish(reader, err);
+    bool ok = kineto_members_init(&reader->members, reader->budget, err) &&
+              read_document(reader, err) && finish(reader, err);
     split_close(reader->split);
+    kineto_members_free(&reader->members);
     kineto_events_free(&reader->events);
     json_window_close(&reader->window);
     return ok;

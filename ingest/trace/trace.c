@@ -52,12 +52,25 @@ const char *repair_text(enum repair repair)
     return wordings[repair].text;
 }
 
-struct str trace_member_text(const struct trace *trace, struct str key)
+const struct trace_setting *trace_setting_find(const struct trace *trace, struct str key)
 {
-    for (uint32_t i = 0; i < trace->member_count; i++)
-        if (str_equal(trace_text(trace, trace->members[i].key), key))
-            return trace_text(trace, trace->members[i].text);
-    return (struct str){NULL, 0};
+    for (uint32_t i = 0; i < trace->setting_count; i++)
+        if (str_equal(trace_text(trace, trace->settings[i].key), key))
+            return &trace->settings[i];
+    return NULL;
+}
+
+const struct trace_group *trace_group_find(const struct trace *trace, str_id name)
+{
+    uint32_t low = 0, high = trace->group_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (trace->groups[middle].name < name)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < trace->group_count && trace->groups[low].name == name ? &trace->groups[low] : NULL;
 }
 
 static void release(struct budget *budget, const void *column, size_t count, size_t size)
@@ -98,7 +111,9 @@ void trace_free(struct trace *trace)
     release(budget, trace->collectives, trace->collective_count, sizeof *trace->collectives);
     release(budget, trace->copy_calls, trace->copy_call_count, sizeof *trace->copy_calls);
     release(budget, trace->op_inputs, trace->op_inputs_count, sizeof *trace->op_inputs);
-    release(budget, trace->members, trace->member_count, sizeof *trace->members);
+    release(budget, trace->devices, trace->device_count, sizeof *trace->devices);
+    release(budget, trace->groups, trace->group_count, sizeof *trace->groups);
+    release(budget, trace->settings, trace->setting_count, sizeof *trace->settings);
     release(budget, trace->counters, trace->counter_count, sizeof *trace->counters);
     release(budget, trace->counter_samples, trace->counter_sample_count,
             sizeof *trace->counter_samples);

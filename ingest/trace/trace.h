@@ -117,9 +117,35 @@ struct counter_sample {
     double value;
 };
 
-// A top-level member of the file other than the events: its raw JSON text, unchecked.
-struct trace_member {
+// The job as far as the recording knows it; VALUE_ABSENT if not given.
+struct trace_job {
+    int64_t rank, world_size;
+    int64_t base_ns; // added to times gives those since 1970; VALUE_ABSENT: unknown
+};
+
+// A device that the recording describes, not only those it used.
+struct trace_device {
+    int64_t id;                            // as in the events
+    int64_t memory_bytes, multiprocessors; // VALUE_ABSENT if not given, like those below
+    int64_t compute_major, compute_minor;
+    str_id name;
+    uint32_t reserved; // 0
+};
+
+// A process group that the recording describes.
+struct trace_group {
+    str_id name, description;
+    str_id ranks;      // a list as text, "[0, 1]"
+    uint32_t reserved; // 0
+    int64_t size;      // VALUE_ABSENT if not given
+};
+
+// A setting of the job or of the profiler.
+struct trace_setting {
     str_id key, text;
+    int64_t number;  // that the text is, VALUE_ABSENT if it is none
+    uint32_t unread; // 1: its value could not be understood
+    uint32_t reserved;
 };
 
 // Event times stay within this on either side of 0, so that the sum of two never overflows.
@@ -197,8 +223,13 @@ struct trace {
     uint32_t copy_call_count;
     const struct op_inputs *op_inputs;
     uint32_t op_inputs_count;
-    const struct trace_member *members;
-    uint32_t member_count;
+    struct trace_job job;
+    const struct trace_device *devices;
+    uint32_t device_count;
+    const struct trace_group *groups; // ascending by the id of the name, which differ
+    uint32_t group_count;
+    const struct trace_setting *settings; // as in the file
+    uint32_t setting_count;
     const struct counter *counters;
     uint32_t counter_count;
     const struct counter_sample *counter_samples; // by counter, ascending in time
@@ -218,8 +249,9 @@ static inline struct str trace_text(const struct trace *trace, str_id id)
     return strtab_get(&trace->strings, id);
 }
 
-// Raw JSON text of a top-level member, {NULL, 0} if the file does not have it.
-struct str trace_member_text(const struct trace *trace, struct str key);
+// NULL if the recording does not have it.
+const struct trace_setting *trace_setting_find(const struct trace *trace, struct str key);
+const struct trace_group *trace_group_find(const struct trace *trace, str_id name);
 
 // The Comms Id of a device event by its args, 0 if it has none.
 uint32_t trace_comms_id(const struct trace *trace, uint32_t args);

@@ -268,19 +268,6 @@ static bool absorb_threads(struct trace_builder *builder, struct trace_builder *
     return true;
 }
 
-static bool absorb_members(struct trace_builder *builder, struct trace_builder *part,
-                           struct err *err)
-{
-    const struct trace_member *members = (const struct trace_member *)(void *)part->members.at;
-    for (uint32_t i = 0; i < part->members.count; i++)
-        if (!trace_builder_member(builder, text_of(part, members[i].key),
-                                  text_of(part, members[i].text), err))
-            return false;
-    part->members.count = 0;
-    record_set_free(&part->member_keys); // a member counts each time it is given
-    return true;
-}
-
 static void absorb_counts(struct trace_builder *builder, struct trace_builder *part)
 {
     for (size_t i = 0; i < REPAIR_COUNT; i++) {
@@ -305,5 +292,5 @@ bool trace_builder_absorb(struct trace_builder *builder, struct trace_builder *p
            move_device_args(builder, part, err) && move_launch_args(builder, part, err) &&
            move_op_args(builder, part, err) && move_memory_args(builder, part, err) &&
            move_counted(builder, part, err) && copy_events(builder, part, first_args, err) &&
-           absorb_threads(builder, part, err) && absorb_members(builder, part, err);
+           absorb_threads(builder, part, err);
 }

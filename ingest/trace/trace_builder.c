@@ -7,14 +7,14 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     struct trace_builder *builder = budget_alloc(budget, sizeof *builder, err);
     if (!builder)
         return NULL;
-    *builder = (struct trace_builder){.budget = budget};
+    *builder = (struct trace_builder){.budget = budget, .job = {VALUE_ABSENT, VALUE_ABSENT, 0}};
     record_set_init(&builder->shapes, sizeof(struct launch_shape), budget);
     record_set_init(&builder->collectives, sizeof(struct collective), budget);
     record_set_init(&builder->copy_calls, sizeof(struct copy_call), budget);
     record_set_init(&builder->op_inputs, sizeof(struct op_inputs), budget);
     record_set_init(&builder->tracks, sizeof(struct track_key), budget);
     record_set_init(&builder->counters, sizeof(struct counter_key), budget);
-    record_set_init(&builder->member_keys, sizeof(str_id), budget);
+    record_set_init(&builder->group_names, sizeof(str_id), budget);
     record_set_init(&builder->threads, sizeof(struct thread_key), budget);
     if (!strtab_init(&builder->strings, budget, err)) {
         trace_builder_free(builder);
@@ -50,7 +50,9 @@ void trace_builder_free(struct trace_builder *builder)
     free_growing(budget, &builder->launch_args, sizeof(struct launch_args));
     free_growing(budget, &builder->op_args, sizeof(struct op_args));
     free_growing(budget, &builder->memory_args, sizeof(struct memory_args));
-    free_growing(budget, &builder->members, sizeof(struct trace_member));
+    free_growing(budget, &builder->devices, sizeof(struct trace_device));
+    free_growing(budget, &builder->groups, sizeof(struct trace_group));
+    free_growing(budget, &builder->settings, sizeof(struct trace_setting));
     free_growing(budget, &builder->thread_names, sizeof(str_id));
     free_growing(budget, &builder->counted, sizeof(struct counted));
     for (size_t i = 0; i < RENAMED_COUNT; i++)
@@ -61,7 +63,7 @@ void trace_builder_free(struct trace_builder *builder)
     record_set_free(&builder->op_inputs);
     record_set_free(&builder->tracks);
     record_set_free(&builder->counters);
-    record_set_free(&builder->member_keys);
+    record_set_free(&builder->group_names);
     record_set_free(&builder->threads);
     strtab_free(&builder->strings);
     budget_free(budget, builder, sizeof *builder);
@@ -296,16 +298,39 @@ bool trace_builder_name_thread(struct trace_builder *builder, struct label pid, 
            append(builder, &builder->thread_names, &name, sizeof name, err);
 }
 
-bool trace_builder_member(struct trace_builder *builder, str_id key, str_id text, struct err *err)
+void trace_builder_rank(struct trace_builder *builder, int64_t rank, int64_t world_size)
+{
+    builder->job.rank = rank;
+    builder->job.world_size = world_size;
+}
+
+void trace_builder_base(struct trace_builder *builder, int64_t base_ns)
+{
+    builder->job.base_ns = base_ns;
+}
+
+bool trace_builder_device(struct trace_builder *builder, const struct trace_device *device,
+                          struct err *err)
+{
+    return append(builder, &builder->devices, device, sizeof *device, err);
+}
+
+bool trace_builder_group(struct trace_builder *builder, const struct trace_group *group,
+                         struct err *err)
 {
     uint32_t at;
-    if (!record_set_add(&builder->member_keys, &key, &at, err))
+    if (!record_set_add(&builder->group_names, &group->name, &at, err))
         return false;
-    struct trace_member member = {key, text};
-    if (at == builder->members.count)
-        return append(builder, &builder->members, &member, sizeof member, err);
-    memcpy(builder->members.at + at * sizeof member, &member, sizeof member);
+    if (at == builder->groups.count)
+        return append(builder, &builder->groups, group, sizeof *group, err);
+    memcpy(builder->groups.at + at * sizeof *group, group, sizeof *group);
     return true;
+}
+
+bool trace_builder_setting(struct trace_builder *builder, const struct trace_setting *setting,
+                           struct err *err)
+{
+    return append(builder, &builder->settings, setting, sizeof *setting, err);
 }
 
 void trace_builder_repair(struct trace_builder *builder, enum repair repair, uint64_t pos)

@@ -56,9 +56,17 @@ MUST_CHECK bool trace_builder_count(struct trace_builder *builder,
 MUST_CHECK bool trace_builder_name_thread(struct trace_builder *builder, struct label pid,
                                           struct label tid, str_id name, struct err *err);
 
-// Stores a top-level member of the file, replacing an earlier one with the same key.
-MUST_CHECK bool trace_builder_member(struct trace_builder *builder, str_id key, str_id text,
-                                     struct err *err);
+// Facts about the job are added by the reader itself: a part that is absorbed has none.
+void trace_builder_rank(struct trace_builder *builder, int64_t rank, int64_t world_size);
+// VALUE_ABSENT: times count from an unknown time. Otherwise, and by default, base_ns after 1970.
+void trace_builder_base(struct trace_builder *builder, int64_t base_ns);
+MUST_CHECK bool trace_builder_device(struct trace_builder *builder,
+                                     const struct trace_device *device, struct err *err);
+// Replaces an earlier one of the same name.
+MUST_CHECK bool trace_builder_group(struct trace_builder *builder, const struct trace_group *group,
+                                    struct err *err);
+MUST_CHECK bool trace_builder_setting(struct trace_builder *builder,
+                                      const struct trace_setting *setting, struct err *err);
 
 // Counts one repair at a byte position of the decompressed input.
 void trace_builder_repair(struct trace_builder *builder, enum repair repair, uint64_t pos);

@@ -81,13 +81,15 @@ struct trace_builder {
     struct chunked columns[COL_COUNT];
     struct column_tail tail;
     uint32_t event_count;
-    struct growing device_args, comms_ids, launch_args, op_args, memory_args, members;
+    struct growing device_args, comms_ids, launch_args, op_args, memory_args;
+    struct growing devices, groups, settings;
     struct growing counted; // struct counted
     struct record_set shapes, collectives, copy_calls, op_inputs, tracks;
     struct record_set counters;    // struct counter_key
-    struct record_set member_keys; // str_id; same index as members
+    struct record_set group_names; // str_id; same index as groups
     struct record_set threads;     // struct thread_key; same index as thread_names
     struct growing thread_names;   // str_id
+    struct trace_job job;
     int64_t last_ns;
     struct repair_note repairs[REPAIR_COUNT];
     uint64_t input_events, text_bytes;

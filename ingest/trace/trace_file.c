@@ -92,8 +92,12 @@ static void take_columns(struct loader *loader, struct trace *trace)
     trace->counter_count = (uint32_t)count_of(loader, SECTION_COUNTERS);
     trace->counter_samples = take(loader, SECTION_COUNTER_SAMPLES);
     trace->counter_sample_count = (uint32_t)count_of(loader, SECTION_COUNTER_SAMPLES);
-    trace->members = take(loader, SECTION_MEMBERS);
-    trace->member_count = (uint32_t)count_of(loader, SECTION_MEMBERS);
+    trace->devices = take(loader, SECTION_DEVICES);
+    trace->device_count = (uint32_t)count_of(loader, SECTION_DEVICES);
+    trace->groups = take(loader, SECTION_GROUPS);
+    trace->group_count = (uint32_t)count_of(loader, SECTION_GROUPS);
+    trace->settings = take(loader, SECTION_SETTINGS);
+    trace->setting_count = (uint32_t)count_of(loader, SECTION_SETTINGS);
     if (count_of(loader, SECTION_REPAIRS)) // in an older file: the repairs known at the time
         memcpy(trace->repairs, loader->arrays[SECTION_REPAIRS],
                count_of(loader, SECTION_REPAIRS) * sizeof *trace->repairs);
@@ -102,6 +106,7 @@ static void take_columns(struct loader *loader, struct trace *trace)
                count_of(loader, SECTION_SECRETS) * sizeof *trace->secrets);
     trace->input_events = trace_file_header(loader->file)->input_events;
     trace->text_bytes = trace_file_header(loader->file)->text_bytes;
+    trace->job = trace_file_header(loader->file)->job;
 }
 
 static bool within(int64_t value, int64_t least, int64_t most)
@@ -206,8 +211,23 @@ static bool good_texts(const struct trace *trace)
             in->concrete >= texts || in->module >= texts)
             return false;
     }
-    for (uint32_t i = 0; i < trace->member_count; i++)
-        if (trace->members[i].key >= texts || trace->members[i].text >= texts)
+    return true;
+}
+
+static bool good_facts(const struct trace *trace)
+{
+    uint32_t texts = trace->strings.count;
+    for (uint32_t i = 0; i < trace->device_count; i++)
+        if (trace->devices[i].name >= texts)
+            return false;
+    for (uint32_t i = 0; i < trace->group_count; i++) {
+        const struct trace_group *group = &trace->groups[i];
+        if (group->name >= texts || group->description >= texts || group->ranks >= texts ||
+            (i > 0 && group->name <= trace->groups[i - 1].name))
+            return false;
+    }
+    for (uint32_t i = 0; i < trace->setting_count; i++)
+        if (trace->settings[i].key >= texts || trace->settings[i].text >= texts)
             return false;
     return true;
 }
@@ -249,7 +269,7 @@ static struct trace *assemble(struct loader *loader, struct err *err)
     if (ok) {
         take_columns(loader, trace);
         ok = (good_tracks(trace) && good_events(trace) && good_indices(trace) &&
-              good_texts(trace) && good_counters(trace)) ||
+              good_texts(trace) && good_facts(trace) && good_counters(trace)) ||
              trace_file_damaged(loader->file, "a value is out of bounds", err);
     }
     if (!ok) {

@@ -8,7 +8,7 @@
 #include "ingest/trace/trace.h"
 
 #define TRACE_FILE_MAGIC   0x31454341525453u // "STRACE1"
-#define TRACE_FILE_VERSION 6u
+#define TRACE_FILE_VERSION 7u
 #define TRACK_FIELDS       8
 #define TIMELINE_ROWS      64   // most rows per track in the timeline
 #define TIMELINE_NO_ROW    127u // of an event nested deeper than that
@@ -38,7 +38,9 @@ enum section_id {
     SECTION_OP_INPUTS,
     SECTION_COUNTERS,
     SECTION_COUNTER_SAMPLES,
-    SECTION_MEMBERS,
+    SECTION_DEVICES,
+    SECTION_GROUPS,
+    SECTION_SETTINGS,
     SECTION_TEXT,
     SECTION_SPANS,
     SECTION_REPAIRS,
@@ -86,6 +88,7 @@ struct trace_file_header {
     uint64_t magic;
     uint32_t version, section_count;
     uint64_t input_events, text_bytes;
+    struct trace_job job;
     int64_t begin_ns, end_ns; // of all events; both 0 if there are none
     int64_t device_begin_ns;  // of the first plausible device event, begin_ns if there is none
     struct stored_section sections[SECTION_COUNT];
@@ -113,7 +116,9 @@ static inline uint32_t section_element(enum section_id id)
         [SECTION_OP_INPUTS] = sizeof(struct op_inputs),
         [SECTION_COUNTERS] = sizeof(struct counter),
         [SECTION_COUNTER_SAMPLES] = sizeof(struct counter_sample),
-        [SECTION_MEMBERS] = sizeof(struct trace_member),
+        [SECTION_DEVICES] = sizeof(struct trace_device),
+        [SECTION_GROUPS] = sizeof(struct trace_group),
+        [SECTION_SETTINGS] = sizeof(struct trace_setting),
         [SECTION_TEXT] = 1,
         [SECTION_SPANS] = sizeof(uint64_t),
         [SECTION_REPAIRS] = sizeof(struct repair_note),

@@ -117,7 +117,7 @@ static bool good_counts(const struct stored_section *s)
     for (enum section_id id = SECTION_SLICE_BEGIN; id <= SECTION_SLICE_ROW; id++)
         if (s[id].count != slices)
             return false;
-    for (enum section_id id = SECTION_TRACKS; id <= SECTION_MEMBERS; id++)
+    for (enum section_id id = SECTION_TRACKS; id <= SECTION_SETTINGS; id++)
         if (s[id].count > UINT32_MAX)
             return false;
     return true;

@@ -141,7 +141,9 @@ static bool append_arrays(struct writer *writer, const struct trace *trace, stru
         {SECTION_OP_INPUTS, trace->op_inputs, trace->op_inputs_count},
         {SECTION_COUNTERS, trace->counters, trace->counter_count},
         {SECTION_COUNTER_SAMPLES, trace->counter_samples, trace->counter_sample_count},
-        {SECTION_MEMBERS, trace->members, trace->member_count},
+        {SECTION_DEVICES, trace->devices, trace->device_count},
+        {SECTION_GROUPS, trace->groups, trace->group_count},
+        {SECTION_SETTINGS, trace->settings, trace->setting_count},
         {SECTION_TEXT, trace->strings.text, trace->strings.text_len},
         {SECTION_SPANS, trace->strings.span, trace->strings.count},
         {SECTION_REPAIRS, trace->repairs, REPAIR_COUNT},
@@ -274,7 +276,8 @@ static bool put_all(struct writer *writer, const struct trace *trace, struct err
                                        .version = TRACE_FILE_VERSION,
                                        .section_count = SECTION_COUNT,
                                        .input_events = trace->input_events,
-                                       .text_bytes = trace->text_bytes};
+                                       .text_bytes = trace->text_bytes,
+                                       .job = trace->job};
     if (!put(writer, &header, sizeof header, err) || !append_arrays(writer, trace, err) ||
         !append_times(writer, trace, &header, err) || !append_timeline(writer, trace, err))
         return false;

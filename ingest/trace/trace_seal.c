@@ -5,6 +5,7 @@
 #include "ingest/trace/trace_builder_inner.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 // Sorting is split into at most this many parts; small inputs are not worth a thread.
 #define SHARES     16u
@@ -263,6 +264,18 @@ static bool take(struct trace_builder *builder, struct growing *array, size_t si
     return true;
 }
 
+static int by_name(const void *a, const void *b)
+{
+    const struct trace_group *x = a, *y = b;
+    return (x->name > y->name) - (x->name < y->name);
+}
+
+static void sort_groups(struct growing *groups)
+{
+    if (groups->count)
+        qsort(groups->at, groups->count, sizeof(struct trace_group), by_name);
+}
+
 static bool take_tables(struct trace_builder *builder, struct trace *trace, struct err *err)
 {
     struct {
@@ -275,14 +288,19 @@ static bool take_tables(struct trace_builder *builder, struct trace *trace, stru
         {&builder->launch_args, sizeof(struct launch_args), NULL},
         {&builder->op_args, sizeof(struct op_args), NULL},
         {&builder->memory_args, sizeof(struct memory_args), NULL},
-        {&builder->members, sizeof(struct trace_member), NULL},
+        {&builder->devices, sizeof(struct trace_device), NULL},
+        {&builder->groups, sizeof(struct trace_group), NULL},
+        {&builder->settings, sizeof(struct trace_setting), NULL},
     };
     trace->device_args_count = builder->device_args.count;
     trace->comms_id_count = builder->comms_ids.count;
     trace->launch_args_count = builder->launch_args.count;
     trace->op_args_count = builder->op_args.count;
     trace->memory_args_count = builder->memory_args.count;
-    trace->member_count = builder->members.count;
+    trace->device_count = builder->devices.count;
+    trace->group_count = builder->groups.count;
+    trace->setting_count = builder->settings.count;
+    sort_groups(&builder->groups);
     bool ok = true;
     for (size_t i = 0; ok && i < sizeof tables / sizeof *tables; i++)
         ok = take(builder, tables[i].array, tables[i].size, &tables[i].items, err);
@@ -291,7 +309,9 @@ static bool take_tables(struct trace_builder *builder, struct trace *trace, stru
     trace->launch_args = tables[2].items;
     trace->op_args = tables[3].items;
     trace->memory_args = tables[4].items;
-    trace->members = tables[5].items;
+    trace->devices = tables[5].items;
+    trace->groups = tables[6].items;
+    trace->settings = tables[7].items;
     return ok;
 }
 
@@ -393,6 +413,7 @@ struct trace *trace_builder_seal(struct trace_builder *builder, struct err *err)
     *trace = (struct trace){.event_count = builder->event_count,
                             .input_events = builder->input_events,
                             .text_bytes = builder->text_bytes,
+                            .job = builder->job,
                             .budget = builder->budget};
     memcpy(trace->repairs, builder->repairs, sizeof trace->repairs);
     bool ok = make_tracks(builder, trace, err) && seal_columns(builder, trace, err) &&

@@ -2,7 +2,7 @@
 // JSON in the body of a request.
 #include "server/http/json_body.h"
 
-#include "analysis/report/json_memory.h"
+#include "ingest/json/json_memory.h"
 
 #include <stdio.h>
 

@@ -230,15 +230,51 @@ static inline void dump_counters(struct buf *out, const struct trace *trace)
     }
 }
 
+// What the recording says about the job.
+static inline void dump_facts(struct buf *out, const struct trace *trace)
+{
+    const struct trace_job *job = &trace->job;
+    bool given = job->rank != VALUE_ABSENT || job->world_size != VALUE_ABSENT || job->base_ns;
+    buf_puts(out, given ? "job" : "");
+    dump_signed(out, " rank ", job->rank);
+    dump_signed(out, " of ", job->world_size);
+    dump_signed(out, " base ", job->base_ns ? job->base_ns : VALUE_ABSENT);
+    buf_puts(out, given ? "\n" : "");
+    for (uint32_t i = 0; i < trace->device_count; i++) {
+        const struct trace_device *device = &trace->devices[i];
+        dump_text(out, "device ", trace_text(trace, device->name));
+        dump_signed(out, " id ", device->id);
+        dump_signed(out, " memory ", device->memory_bytes);
+        dump_signed(out, " multiprocessors ", device->multiprocessors);
+        dump_signed(out, " major ", device->compute_major);
+        dump_signed(out, " minor ", device->compute_minor);
+        buf_putc(out, '\n');
+    }
+    for (uint32_t i = 0; i < trace->group_count; i++) {
+        const struct trace_group *group = &trace->groups[i];
+        dump_text(out, "group ", trace_text(trace, group->name));
+        dump_text(out, " ", trace_text(trace, group->description));
+        dump_text(out, " ", trace_text(trace, group->ranks));
+        dump_signed(out, " size ", group->size);
+        buf_putc(out, '\n');
+    }
+    for (uint32_t i = 0; i < trace->setting_count; i++) {
+        const struct trace_setting *setting = &trace->settings[i];
+        dump_text(out, "setting ", trace_text(trace, setting->key));
+        if (setting->unread)
+            buf_puts(out, " not read");
+        else
+            dump_text(out, " ", trace_text(trace, setting->text));
+        dump_signed(out, " is ", setting->number);
+        buf_putc(out, '\n');
+    }
+}
+
 static inline void dump_trace(struct buf *out, const struct trace *trace)
 {
     buf_printf(out, "text %" PRIu64 " bytes, items %" PRIu64 ", events %" PRIu32 "\n",
                trace->text_bytes, trace->input_events, trace->event_count);
-    for (uint32_t i = 0; i < trace->member_count; i++) {
-        dump_text(out, "member ", trace_text(trace, trace->members[i].key));
-        dump_text(out, " ", trace_text(trace, trace->members[i].text));
-        buf_putc(out, '\n');
-    }
+    dump_facts(out, trace);
     dump_events(out, trace);
     dump_counters(out, trace);
     for (enum repair repair = 0; repair < REPAIR_COUNT; repair++)

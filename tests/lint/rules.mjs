@@ -64,6 +64,7 @@ function check_layers({ path, uncommented }) {
 const FENCED = [
   [/^civetweb\.h$/, /^server\/http\/http[^/]*$/],
   [/^sqlite3\.h$/, /^server\/db\/db_sqlite[^/]*$/],
+  [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_gzip\.c$/],
 ];
@@ -356,6 +357,7 @@ export const rules = [
     bad: [
       ["server/api/api_runs.c", "#include <sqlite3.h>\n"],
       ["server/uploads/upload.c", "#include <civetweb.h>\n"],
+      ["analysis/trace/summary.c", "#include <jansson.h>\n"],
     ],
     good: [["server/db/db_sqlite_x.c", "#include <sqlite3.h>\n"]],
   },

@@ -5,6 +5,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/facts/facts.h"
+#include "ingest/kineto/kineto_members.h"
 #include "ingest/trace/trace_builder.h"
 #include "tests/named_cell.h"
 
@@ -16,6 +17,7 @@
 struct hand {
     struct budget budget;
     struct trace_builder *builder;
+    struct kineto_members members;
     struct trace *trace;
     struct arena arena;
     struct analysis_options options;
@@ -61,6 +63,7 @@ static inline void hand_begin(struct hand *hand)
     *hand = (struct hand){.options = {.warmup_steps = -1}};
     hand->builder = trace_builder_new(&hand->budget, &hand->err);
     assert_non_null(hand->builder);
+    assert_true(kineto_members_init(&hand->members, &hand->budget, &hand->err));
     arena_init(&hand->arena, &hand->budget);
 }
 
@@ -122,12 +125,12 @@ static inline void hand_kernel(struct hand *hand, const char *name, int64_t stre
 
 static inline void hand_member(struct hand *hand, const char *key, const char *json)
 {
-    assert_true(trace_builder_member(hand->builder, hand_text(hand, key), hand_text(hand, json),
-                                     &hand->err));
+    assert_true(kineto_members_keep(&hand->members, str_of(key), str_of(json), &hand->err));
 }
 
 static inline void hand_seal(struct hand *hand)
 {
+    assert_true(kineto_members_read(&hand->members, hand->builder, &hand->err));
     hand->trace = trace_builder_seal(hand->builder, &hand->err);
     hand->builder = NULL;
     assert_non_null(hand->trace);
@@ -154,6 +157,7 @@ static inline void hand_end(struct hand *hand)
     arena_free(&hand->arena);
     trace_free(hand->trace);
     trace_builder_free(hand->builder);
+    kineto_members_free(&hand->members);
     assert_int_equal(hand->budget.used, 0);
 }
 

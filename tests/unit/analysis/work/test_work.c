@@ -714,16 +714,13 @@ static const struct problem mi300x[] = {
 
 static void check_known(const struct hand *hand)
 {
-    const struct trace_member *members = hand->trace->members;
+    const struct trace *trace = hand->trace;
     const struct problem *problems = NULL;
     size_t count = 0;
-    for (uint32_t m = 0; m < hand->trace->member_count; m++) {
-        struct str key = trace_text(hand->trace, members[m].key);
-        struct str text = trace_text(hand->trace, members[m].text);
-        if (!str_equal(key, STR("deviceProperties")) || hand->trace->input_events < 18000 ||
-            hand->trace->input_events > 18300)
-            continue; // the two recordings of the same program have this many
-        bool nvidia = str_contains_nocase(text, STR("h100"));
+    // The two recordings of the same program have this many.
+    if (trace->device_count && trace->input_events >= 18000 && trace->input_events <= 18300) {
+        struct str name = trace_text(trace, trace->devices[0].name);
+        bool nvidia = str_contains_nocase(name, STR("h100"));
         problems = nvidia ? h100 : mi300x;
         count = nvidia ? sizeof h100 / sizeof *h100 : sizeof mi300x / sizeof *mi300x;
     }

@@ -66,13 +66,10 @@ static void add_anything(struct trace_builder *builder, struct splitmix *random,
     struct err err;
     uint64_t r = splitmix_next(random) % 100;
     if (r == 0)
-        assert_true(trace_builder_member(builder, random_text(builder, random),
-                                         random_text(builder, random), &err));
-    else if (r == 1)
         assert_true(trace_builder_name_thread(builder, random_label(builder, random),
                                               random_label(builder, random),
                                               random_text(builder, random), &err));
-    else if (r == 2)
+    else if (r == 1)
         trace_builder_repair(builder, (enum repair)(splitmix_next(random) % REPAIR_COUNT), pos);
     else
         add_event(builder, random);

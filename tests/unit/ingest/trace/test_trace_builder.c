@@ -96,7 +96,10 @@ static void an_empty_trace_is_a_trace(void **state)
     assert_non_null(trace);
     assert_int_equal(trace->event_count, 0);
     assert_int_equal(trace->track_count, 0);
-    assert_null(trace_member_text(trace, STR("x")).at);
+    assert_null(trace_setting_find(trace, STR("x")));
+    assert_null(trace_group_find(trace, 0));
+    assert_int_equal(trace->job.rank, VALUE_ABSENT);
+    assert_int_equal(trace->job.base_ns, 0);
     trace_free(trace);
     assert_int_equal(budget.used, 0);
 }
@@ -109,7 +112,7 @@ static str_id intern(struct trace_builder *builder, struct str text)
     return id;
 }
 
-static void members_are_replaced_and_the_first_name_of_a_thread_counts(void **state)
+static void groups_are_replaced_and_the_first_name_of_a_thread_counts(void **state)
 {
     (void)state;
     struct budget budget = {0};
@@ -117,10 +120,11 @@ static void members_are_replaced_and_the_first_name_of_a_thread_counts(void **st
     struct trace_builder *builder = trace_builder_new(&budget, &err);
     struct event_record event = kernel(1);
     struct label pid = {0, 0}, tid = {7, 0};
-    str_id key = intern(builder, STR("key")), other = intern(builder, STR("other"));
-    assert_true(trace_builder_member(builder, key, intern(builder, STR("1")), &err));
-    assert_true(trace_builder_member(builder, other, intern(builder, STR("2")), &err));
-    assert_true(trace_builder_member(builder, key, intern(builder, STR("3")), &err));
+    str_id other = intern(builder, STR("other")), name = intern(builder, STR("name"));
+    const struct trace_group groups[] = {
+        {.name = name, .size = 1}, {.name = other, .size = 2}, {.name = name, .size = 3}};
+    for (size_t i = 0; i < 3; i++)
+        assert_true(trace_builder_group(builder, &groups[i], &err));
     assert_true(trace_builder_name_thread(builder, pid, tid, intern(builder, STR("a")), &err));
     assert_true(trace_builder_name_thread(builder, tid, pid, intern(builder, STR("b")), &err));
     assert_true(trace_builder_name_thread(builder, pid, tid, intern(builder, STR("c")), &err));
@@ -128,8 +132,10 @@ static void members_are_replaced_and_the_first_name_of_a_thread_counts(void **st
     event.tid.number = 8;
     assert_true(trace_builder_add(builder, &event, &err));
     struct trace *trace = trace_builder_seal(builder, &err);
-    assert_int_equal(trace->member_count, 2);
-    assert_true(str_equal(trace_member_text(trace, STR("key")), STR("3")));
+    assert_int_equal(trace->group_count, 2);
+    assert_int_equal(trace_group_find(trace, name)->size, 3);
+    assert_int_equal(trace_group_find(trace, other)->size, 2);
+    assert_null(trace_group_find(trace, 0));
     assert_true(str_equal(trace_text(trace, trace->tracks[0].name), STR("a")));
     assert_int_equal(trace->tracks[1].name, 0);
     trace_free(trace);
@@ -280,7 +286,7 @@ int main(void)
         cmocka_unit_test(events_are_grouped_by_row_and_sorted_within),
         cmocka_unit_test(an_empty_trace_is_a_trace),
         cmocka_unit_test(numbers_of_collectives_that_do_not_fit_count_as_not_given),
-        cmocka_unit_test(members_are_replaced_and_the_first_name_of_a_thread_counts),
+        cmocka_unit_test(groups_are_replaced_and_the_first_name_of_a_thread_counts),
         cmocka_unit_test(running_out_of_budget_fails_cleanly_wherever_it_happens),
         cmocka_unit_test(arguments_stay_with_their_events_and_equal_ones_are_kept_once),
         cmocka_unit_test(running_out_of_budget_for_arguments_fails_cleanly_too),

@@ -17,7 +17,9 @@
 #include "tests/golden/trace_dump.h"
 
 static const char text[] =
-    "{\"schemaVersion\": 1, \"traceEvents\": ["
+    "{\"schemaVersion\": 1, \"deviceProperties\": [{\"name\": \"A\"}], \"distributedInfo\": {"
+    "\"rank\": 3, \"pg_config\": [{\"pg_name\": \"dp\", \"pg_desc\": \"d\", \"ranks\": [0]}]},"
+    "\"traceEvents\": ["
     "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\",\"pid\":0,\"tid\":7,\"ts\":5,\"dur\":2,"
     "\"args\":"
     "{\"correlation\":9,\"grid\":[4,2,1],\"Collective name\":\"allreduce\",\"In msg nelems\":8,"
@@ -209,8 +211,12 @@ static const uint32_t *index_of(const struct trace *trace, size_t number)
         &trace->copy_calls[0].direction,
         &trace->op_args[0].inputs,
         &trace->op_args[0].collective,
-        &trace->members[0].key,
-        &trace->members[0].text,
+        &trace->devices[0].name,
+        &trace->groups[0].name,
+        &trace->groups[0].description,
+        &trace->groups[0].ranks,
+        &trace->settings[0].key,
+        &trace->settings[0].text,
     };
     size_t count = sizeof all / sizeof *all, event = number - count;
     if (number < count)
@@ -253,7 +259,7 @@ static void every_index_that_points_nowhere_is_refused(void **state)
         if (load_changed(place, trace) != ERR_FORMAT)
             fail_msg("index %zu points nowhere and was loaded", refused);
     }
-    assert_int_equal(refused, 21 + 2 * 5);
+    assert_int_equal(refused, 25 + 2 * 5);
 }
 
 static void a_copy_of_less_than_nothing_is_refused(void **state)

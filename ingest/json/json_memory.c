@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // An allocator for Jansson that remembers failed allocations.
-#include "analysis/report/json_memory.h"
+#include "ingest/json/json_memory.h"
 
 #include <jansson.h>
 #include <stdlib.h>

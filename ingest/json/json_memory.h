@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Distinguishes invalid JSON from JSON for which there was no memory: the library reports both as
 // the same error.
-#ifndef ANALYSIS_JSON_MEMORY_H
-#define ANALYSIS_JSON_MEMORY_H
+#ifndef INGEST_JSON_MEMORY_H
+#define INGEST_JSON_MEMORY_H
 
 #include "ingest/base/err.h"
 

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // If its JSON ran out of memory, a trace is not taken for one without that JSON.
-#include "analysis/report/json_memory.h"
-#include "tests/unit/hand_trace.h"
+#include "ingest/json/json_memory.h"
+#include "ingest/kineto/kineto_members.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
 
 #include <jansson.h>
 
@@ -49,19 +57,23 @@ static void *refuse(size_t size)
 static void a_trace_is_not_read_without_the_members_that_found_no_memory(void **state)
 {
     (void)state;
-    struct hand hand;
-    struct identity identity;
-    hand_begin(&hand);
-    hand_member(&hand, "distributedInfo", "{\"rank\":3}");
-    hand_seal(&hand);
-    assert_true(identity_of(hand.trace, &hand.arena, &identity, &hand.err));
-    assert_int_equal(identity.rank, 3);
+    struct err err = {0};
+    struct budget budget = {0};
+    struct kineto_members members;
+    struct trace_builder *builder = trace_builder_new(&budget, &err);
+    assert_true(kineto_members_init(&members, &budget, &err));
+    assert_true(kineto_members_keep(&members, STR("distributedInfo"), STR("{\"rank\":3}"), &err));
     json_set_alloc_funcs(refuse, free);
-    bool ok = identity_of(hand.trace, &hand.arena, &identity, &hand.err);
+    bool ok = kineto_members_read(&members, builder, &err);
     json_memory_watch();
     assert_false(ok);
-    assert_int_equal(hand.err.code, ERR_MEMORY);
-    hand_end(&hand);
+    assert_int_equal(err.code, ERR_MEMORY);
+    assert_true(kineto_members_read(&members, builder, &err));
+    kineto_members_free(&members);
+    struct trace *trace = trace_builder_seal(builder, &err);
+    assert_non_null(trace);
+    assert_int_equal(trace->job.rank, 3);
+    trace_free(trace);
 }
 
 int main(void)
