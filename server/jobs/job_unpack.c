@@ -5,6 +5,7 @@
 
 #include "server/jobs/job_input.h"
 #include "server/jobs/members.h"
+#include "server/jobs/windows.h"
 #include "server/store/store_access.h"
 #include "server/store/store_inputs.h"
 
@@ -29,7 +30,7 @@ struct unpacking {
     int input, bytes, list;
     uint64_t room; // for members
     struct member_list members;
-    bool has_windows; // several
+    const struct str *windows; // of members
     char *block;
 };
 
@@ -130,52 +131,6 @@ static bool read_list(struct unpacking *unpacking, struct job_death *death, stru
     return false;
 }
 
-// --- windows ------------------------------------------------------------------------------------
-
-static bool is_window(struct str folder)
-{
-    static const char *const words[] = {"iteration_", "step_"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct str word = str_of(words[i]);
-        size_t at = word.len;
-        if (!str_starts_with(folder, word) || folder.len == at || folder.len > at + 18)
-            continue;
-        while (at < folder.len && folder.at[at] >= '0' && folder.at[at] <= '9')
-            at++;
-        if (at == folder.len)
-            return true;
-    }
-    return false;
-}
-
-struct str job_unpack_window(struct str path)
-{
-    struct str window = STR("");
-    for (size_t at = 0, start = 0; at < path.len; at++) {
-        if (path.at[at] != '/')
-            continue;
-        struct str folder = {path.at + start, at - start};
-        window = is_window(folder) ? folder : window;
-        start = at + 1;
-    }
-    return window;
-}
-
-// A single window is the run itself.
-static bool find_windows(const struct member_list *members)
-{
-    struct str first = STR("");
-    for (size_t i = 0; i < members->count; i++) {
-        if (members->at[i].kind != MEMBER_TRACE)
-            continue;
-        struct str window = job_unpack_window(members->at[i].name);
-        if (first.len && window.len && !str_equal(first, window))
-            return true;
-        first = first.len ? first : window;
-    }
-    return false;
-}
-
 // --- storing ------------------------------------------------------------------------------------
 
 struct batch {
@@ -216,9 +171,7 @@ static struct new_member row_of(const struct unpacking *unpacking, size_t index)
         .kind = kinds[member->kind],
         .filename = member->name,
         .format = member->format,
-        .window = unpacking->has_windows && member->kind == MEMBER_TRACE
-                      ? job_unpack_window(member->name)
-                      : STR(""),
+        .window = unpacking->windows[index],
         .sha256 = "",
         .bytes = (int64_t)member->bytes,
         .secrets = member->secrets,
@@ -292,7 +245,9 @@ static bool store_batch(struct unpacking *unpacking, size_t *index, struct err *
 static bool store_members(struct unpacking *unpacking, struct err *err)
 {
     size_t index = (size_t)unpacking->state.stored;
-    unpacking->has_windows = find_windows(&unpacking->members);
+    unpacking->windows = windows_of(&unpacking->members, &unpacking->arena, err);
+    if (!unpacking->windows)
+        return false;
     while (index < unpacking->members.count) {
         if (unpacking->progress->cancel)
             return err_set(err, ERR_CANCELLED, "cancelled while its members were stored");

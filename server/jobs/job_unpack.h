@@ -10,8 +10,4 @@
 MUST_CHECK bool job_unpack_run(struct job_site *site, const struct job *job,
                                struct progress *progress, struct job_death *death, struct err *err);
 
-// The folder in a member's path that names the window of the recording, "iteration_100" or
-// "step_100"; "" if there is none.
-struct str job_unpack_window(struct str path);
-
 #endif

@@ -114,6 +114,22 @@ test("several windows become runs of a series, one is the run itself", async () 
   assert.equal((await server.settled("single")).received, 2);
 });
 
+test("several recordings of each process in one folder become runs of a series", async () => {
+  const files = [1, 2].flatMap((n) => [0, 1].map((rank) => ({
+    name: `logs/host_${100 + rank}.170000000${n}000.pt.trace.json`,
+    data: small_json({ rank, world_size: 2, kernel_us: n + rank }) })));
+  const reply = await upload("repeated", tar(files.reverse()), "logs.tar");
+  assert.equal(reply.status, 200, reply.text);
+  for (const n of [1, 2]) {
+    const run = await server.settled(`repeated@window_${n}`);
+    assert.deepEqual(run.traces.map(({ rank, filename }) => [rank, filename.split(".")[1]]),
+      [[0, `170000000${n}000`], [1, `170000000${n}000`]]);
+  }
+  const runs = await server.get("/series/repeated/points");
+  assert.deepEqual(runs.items.map(({ name }) => name),
+    ["repeated@window_1", "repeated@window_2"]);
+});
+
 test("an archive that is cut keeps the members before, and says so", async () => {
   const whole = tar(two_ranks);
   const at = tar(two_ranks.slice(0, 1)).length - 1024 + 100; // in the second header

@@ -36,9 +36,9 @@ export const PARTS = [
   },
   {
     key: "exposed_memory",
-    label: "Memcpy / memset",
-    short: "Memory",
-    help: "Copies and fills while neither compute nor communication ran.",
+    label: "Exposed copies",
+    short: "Copies",
+    help: "Copies and memsets while neither compute nor communication ran.",
   },
   {
     key: "idle_host_wait",

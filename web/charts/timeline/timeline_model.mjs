@@ -8,7 +8,7 @@ export const TINTS = [
   { key: "attention", label: "Attention" },
   { key: "other_compute", label: "Other compute" },
   { key: "exposed_comm", label: "Communication" },
-  { key: "exposed_memory", label: "Memcpy / memset" },
+  { key: "exposed_memory", label: "Copies and memsets" },
   { key: "operator", label: "Operator" },
   { key: "call", label: "Runtime call" },
   { key: "frame", label: "Python" },

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/jobs/windows.h"
+
+#include <stdlib.h>
+
+#define RECORDING_ENDING   STR(".pt.trace.json")
+#define FEWEST_TIME_DIGITS 10
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// --- folders ------------------------------------------------------------------------------------
+
+static bool is_window(struct str folder)
+{
+    static const char *const words[] = {"iteration_", "step_"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct str word = str_of(words[i]);
+        size_t at = word.len;
+        if (!str_starts_with(folder, word) || folder.len == at || folder.len > at + 18)
+            continue;
+        while (at < folder.len && is_digit(folder.at[at]))
+            at++;
+        if (at == folder.len)
+            return true;
+    }
+    return false;
+}
+
+// The innermost folder that names a window, "" none.
+static struct str folder_of(struct str path)
+{
+    struct str window = STR("");
+    for (size_t at = 0, start = 0; at < path.len; at++) {
+        if (path.at[at] != '/')
+            continue;
+        struct str folder = {path.at + start, at - start};
+        window = is_window(folder) ? folder : window;
+        start = at + 1;
+    }
+    return window;
+}
+
+// Returns how many windows there are, as far as two.
+static unsigned find_folders(const struct member_list *members, struct str *windows)
+{
+    struct str first = STR("");
+    unsigned count = 0;
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->at[i];
+        windows[i] = member->kind == MEMBER_TRACE ? folder_of(member->name) : STR("");
+        if (windows[i].len == 0)
+            continue;
+        count = count == 0 ? 1 : str_equal(first, windows[i]) ? count : 2;
+        first = first.len ? first : windows[i];
+    }
+    return count;
+}
+
+// --- repeated recordings ------------------------------------------------------------------------
+
+struct recording {
+    struct str process, time; // the path up to the time, the digits of the time
+    size_t member;
+};
+
+static bool is_recording(const struct member *member, struct recording *recording)
+{
+    struct str path = member->name;
+    size_t end = str_find(path, RECORDING_ENDING), start = end;
+    if (member->kind != MEMBER_TRACE || end >= path.len)
+        return false;
+    while (start > 0 && is_digit(path.at[start - 1]))
+        start--;
+    if (end - start < FEWEST_TIME_DIGITS || start == 0 || path.at[start - 1] != '.')
+        return false;
+    recording->process = (struct str){path.at, start - 1};
+    recording->time = (struct str){path.at + start, end - start};
+    return true;
+}
+
+static int by_process_and_time(const void *left, const void *right)
+{
+    const struct recording *a = left, *b = right;
+    int order = str_compare(a->process, b->process);
+    if (order == 0 && a->time.len != b->time.len)
+        order = a->time.len < b->time.len ? -1 : 1;
+    if (order == 0)
+        order = str_compare(a->time, b->time);
+    return order ? order : a->member < b->member ? -1 : a->member > b->member;
+}
+
+static bool name_repeats(const struct recording *recordings, size_t count, struct str *windows,
+                         struct arena *arena, struct err *err)
+{
+    for (size_t i = 0, number = 0; i < count; i++) {
+        const struct recording *recording = &recordings[i];
+        bool same = i > 0 && str_equal(recordings[i - 1].process, recording->process);
+        number = same ? number + 1 : 1;
+        char *name = arena_printf(arena, err, "window_%zu", number);
+        if (!name)
+            return false;
+        windows[recording->member] = str_of(name);
+    }
+    return true;
+}
+
+static bool find_repeats(const struct member_list *members, struct str *windows,
+                         struct arena *arena, struct err *err)
+{
+    size_t count = 0;
+    bool repeats = false;
+    struct recording *recordings = arena_array(arena, members->count, sizeof *recordings, err);
+    if (!recordings)
+        return false;
+    for (size_t i = 0; i < members->count; i++)
+        if (is_recording(&members->at[i], &recordings[count]))
+            recordings[count++].member = i;
+    qsort(recordings, count, sizeof *recordings, by_process_and_time);
+    for (size_t i = 1; i < count; i++)
+        repeats |= str_equal(recordings[i - 1].process, recordings[i].process);
+    return !repeats || name_repeats(recordings, count, windows, arena, err);
+}
+
+struct str *windows_of(const struct member_list *members, struct arena *arena, struct err *err)
+{
+    struct str *windows = arena_array(arena, members->count, sizeof *windows, err);
+    if (!windows)
+        return NULL;
+    unsigned count = find_folders(members, windows);
+    if (count > 1)
+        return windows;
+    for (size_t i = 0; i < members->count; i++)
+        windows[i] = STR("");
+    return count == 1 || find_repeats(members, windows, arena, err) ? windows : NULL;
+}
