@@ -262,6 +262,17 @@ static void every_index_that_points_nowhere_is_refused(void **state)
     assert_int_equal(refused, 25 + 2 * 5);
 }
 
+// Seeds of another version would be refused at once, and the fuzzer would start from nothing.
+static void seeds_of_the_fuzzer_are_of_this_version(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    struct trace_file *file = trace_file_open("tests/fuzz/corpus/fuzz_trace_file/names", &err);
+    if (!file)
+        fail_msg("%s", err.msg);
+    trace_file_close(file);
+}
+
 static void a_copy_of_less_than_nothing_is_refused(void **state)
 {
     const struct place *place = *state;
@@ -296,6 +307,7 @@ int main(void)
         cmocka_unit_test(every_damaged_byte_and_every_cut_is_noticed),
         cmocka_unit_test(a_file_that_is_cut_while_it_is_open_is_an_error),
         cmocka_unit_test(every_index_that_points_nowhere_is_refused),
+        cmocka_unit_test(seeds_of_the_fuzzer_are_of_this_version),
         cmocka_unit_test(a_copy_of_less_than_nothing_is_refused),
         cmocka_unit_test(a_file_is_never_overwritten_and_a_missing_one_is_named),
     };
