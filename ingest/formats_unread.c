@@ -5,29 +5,26 @@
 
 #define MAGIC(bytes) .magic = {.at = "" bytes, .len = sizeof(bytes) - 1}
 
-#define PICKLE(bytes)                                                                   \
-    {                                                                                   \
-        .name = "pickle", .kind = FORMAT_RECORDS, MAGIC(bytes),                         \
-        .what = "a Python pickle, perhaps a memory snapshot or a Flight Recorder dump", \
-        .advice = "upload the output of prof.export_chrome_trace()"                     \
-    }
-#define UTF_16(bytes)                                                               \
-    {                                                                               \
-        .name = "utf-16", .kind = FORMAT_TEXT, MAGIC(bytes), .what = "UTF-16 text", \
-        .advice = "save it as UTF-8"                                                \
-    }
-#define IMAGE(bytes, words)                                                \
-    {                                                                      \
-        .name = "image", .kind = FORMAT_OTHER, MAGIC(bytes), .what = words \
+// Recognized by its first bytes, or by a member of its JSON.
+#define BYTES(word, of_kind, bytes, words, instead)                                   \
+    {                                                                                 \
+        .name = word, .kind = of_kind, MAGIC(bytes), .what = words, .advice = instead \
     }
 #define JSON(word, of_kind, has, words, instead)                                       \
     {                                                                                  \
         .name = word, .kind = of_kind, .member = has, .what = words, .advice = instead \
     }
+#define PICKLE(bytes)                                                             \
+    BYTES("pickle", FORMAT_RECORDS, bytes,                                        \
+          "a Python pickle, perhaps a memory snapshot or a Flight Recorder dump", \
+          "upload the output of prof.export_chrome_trace()")
+#define UTF_16(bytes)       BYTES("utf-16", FORMAT_TEXT, bytes, "UTF-16 text", "save it as UTF-8")
+#define IMAGE(bytes, words) BYTES("image", FORMAT_OTHER, bytes, words, NULL)
 #define TRACE_HEAD(has)                                                              \
     JSON("kineto-head", FORMAT_TRACE, has, "the head of a trace without its events", \
          "upload the whole file")
-#define NO_TIMES "it has no times; upload the profiler's"
+#define NO_TIMES   "it has no times; upload the profiler's"
+#define RECOMPRESS "compress the trace with zstd or gzip"
 
 // UTF-8 text that is neither blank nor possibly JSON.
 static enum format_likeness probe_text(struct str head, struct str filename)
@@ -66,45 +63,23 @@ const struct format formats_unread[] = {
     IMAGE("\x89PNG", "a PNG image"),
     IMAGE("\xFF\xD8\xFF", "a JPEG image"),
     IMAGE("GIF8", "a GIF image"),
-    {.name = "pdf", .kind = FORMAT_OTHER, MAGIC("%PDF"), .what = "a PDF document"},
-    {.name = "7z",
-     .kind = FORMAT_ARCHIVE,
-     MAGIC("7z\xBC\xAF"),
-     .what = "a 7z archive",
-     .advice = "unpack it and upload the traces in it"},
-    {.name = "xz",
-     .kind = FORMAT_COMPRESSION,
-     MAGIC("\xFD\x37zXZ"),
-     .what = "an xz file",
-     .advice = "compress the trace with zstd or gzip"},
-    {.name = "bzip2",
-     .kind = FORMAT_COMPRESSION,
-     MAGIC("BZh"),
-     .what = "a bzip2 file",
-     .advice = "compress the trace with zstd or gzip"},
-    {.name = "elf", .kind = FORMAT_OTHER, MAGIC("\x7F\x45LF"), .what = "a program"},
-    {.name = "parquet", .kind = FORMAT_RECORDS, MAGIC("PAR1"), .what = "a Parquet file"},
+    BYTES("pdf", FORMAT_OTHER, "%PDF", "a PDF document", NULL),
+    BYTES("7z", FORMAT_ARCHIVE, "7z\xBC\xAF", "a 7z archive",
+          "unpack it and upload the traces in it"),
+    BYTES("xz", FORMAT_COMPRESSION, "\xFD\x37zXZ", "an xz file", RECOMPRESS),
+    BYTES("bzip2", FORMAT_COMPRESSION, "BZh", "a bzip2 file", RECOMPRESS),
+    BYTES("elf", FORMAT_OTHER, "\x7F\x45LF", "a program", NULL),
+    BYTES("parquet", FORMAT_RECORDS, "PAR1", "a Parquet file", NULL),
     {.name = "sqlite",
      .kind = FORMAT_TRACE,
      .access = FORMAT_SEEK,
      MAGIC("SQLite format 3"),
      .what = "an SQLite database",
      .advice = "Nsight Systems exports are not supported yet"},
-    {.name = "git-lfs",
-     .kind = FORMAT_OTHER,
-     MAGIC("version https://git-lfs"),
-     .what = "a Git LFS pointer",
-     .advice = "fetch the real file with git lfs pull"},
-    {.name = "paraver",
-     .kind = FORMAT_TRACE,
-     MAGIC("#Paraver"),
-     .what = "a Paraver trace",
-     .advice = "upload the profiler's"},
-    {.name = "ncu-csv",
-     .kind = FORMAT_RECORDS,
-     MAGIC("\"ID\",\"Process ID\""),
-     .what = "a CSV of Nsight Compute",
-     .advice = NO_TIMES},
+    BYTES("git-lfs", FORMAT_OTHER, "version https://git-lfs", "a Git LFS pointer",
+          "fetch the real file with git lfs pull"),
+    BYTES("paraver", FORMAT_TRACE, "#Paraver", "a Paraver trace", "upload the profiler's"),
+    BYTES("ncu-csv", FORMAT_RECORDS, "\"ID\",\"Process ID\"", "a CSV of Nsight Compute", NO_TIMES),
     PICKLE("\x80\x02"),
     PICKLE("\x80\x03"),
     PICKLE("\x80\x04"),
@@ -115,10 +90,8 @@ const struct format formats_unread[] = {
     UTF_16("[\0"),
     UTF_16("\0{"),
     UTF_16("\0["),
-    {.name = "markup",
-     .kind = FORMAT_OTHER,
-     MAGIC("<"),
-     .what = "HTML or XML, perhaps an error page in place of the trace"},
+    BYTES("markup", FORMAT_OTHER, "<", "HTML or XML, perhaps an error page in place of the trace",
+          NULL),
     // JSON
     JSON("flight-recorder", FORMAT_RECORDS, "pg_config", "a Flight Recorder dump", NULL),
     JSON("flight-recorder", FORMAT_RECORDS, "pg_status", "a Flight Recorder dump", NULL),
