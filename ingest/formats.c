@@ -119,22 +119,24 @@ enum format_likeness format_like(const struct format *format, struct str head, s
 
 // --- refusing -----------------------------------------------------------------------------------
 
-static bool refuse(const char *what, const char *advice, struct err *err)
+#define OR_ARCHIVE ", or an archive of traces"
+
+static bool refuse(const char *what, const char *also, const char *advice, struct err *err)
 {
     char endings[FORMAT_ENDINGS_BYTES];
     format_endings(1u << FORMAT_TRACE, endings);
-    return err_set(err, ERR_FORMAT, "found %s, expected a trace as %s%s%s", what, endings,
+    return err_set(err, ERR_FORMAT, "found %s, expected a trace as %s%s%s%s", what, endings, also,
                    advice ? ": " : "", advice ? advice : "");
 }
 
 bool format_refuse(const struct format *found, struct err *err)
 {
-    return refuse(found->what, found->advice, err);
+    return refuse(found->what, found->kind == FORMAT_ARCHIVE ? "" : OR_ARCHIVE, found->advice, err);
 }
 
 bool format_refuse_what(const char *what, struct err *err)
 {
-    return refuse(what, NULL, err);
+    return refuse(what, OR_ARCHIVE, NULL, err);
 }
 
 bool format_refuse_json(struct str head, struct err *err)
@@ -145,7 +147,7 @@ bool format_refuse_json(struct str head, struct err *err)
         return format_refuse(known, err);
     char what[WHAT_BYTES];
     json_outline_describe(&sample.outline, what, sizeof what);
-    return refuse(what, "upload the output of prof.export_chrome_trace()", err);
+    return refuse(what, OR_ARCHIVE, "upload the output of prof.export_chrome_trace()", err);
 }
 
 static bool refuse_unknown(struct str head, struct err *err)
@@ -157,9 +159,10 @@ static bool refuse_unknown(struct str head, struct err *err)
                           "the file is empty; expected a PyTorch trace in JSON");
     memcpy(first, head.at, head.len < sizeof first ? head.len : sizeof first);
     format_endings(1u << FORMAT_TRACE, endings);
-    return err_set_at(err, ERR_UNSUPPORTED, 0,
-                      "found an unknown format (bytes %02x %02x %02x %02x), expected a trace as %s",
-                      first[0], first[1], first[2], first[3], endings);
+    return err_set_at(
+        err, ERR_UNSUPPORTED, 0,
+        "found an unknown format (bytes %02x %02x %02x %02x), expected a trace as %s" OR_ARCHIVE,
+        first[0], first[1], first[2], first[3], endings);
 }
 
 const struct format *format_of_trace(struct str head, struct str filename, struct err *err)
