@@ -24,9 +24,37 @@ static bool check_no_baseline(struct db *db, struct str id, struct err *err)
     return sql_end(&stmt) && !is_baseline;
 }
 
-// Triggers (0023) do the rest. An interrupted join is forgotten: restoring queues it.
+static bool run_all(struct db *db, const char *const *texts, struct str id, struct err *err)
+{
+    bool ok = true;
+    for (; ok && *texts; texts++) {
+        struct stmt stmt = sql_begin(db, *texts, err);
+        sql_bind_text(&stmt, id);
+        ok = sql_run(&stmt);
+    }
+    return ok;
+}
+
+// What people said of an alert waits in no project; with an upload goes its Idempotency-Key.
+static bool forget_binned(struct db *db, struct str id, struct err *err)
+{
+    static const char *const texts[] = {
+        "UPDATE alert SET project = '' WHERE run_id = ?",
+        "UPDATE alert SET previous_id = NULL WHERE previous_id = ?",
+        "UPDATE level_change SET previous_id = NULL WHERE previous_id = ?",
+        "DELETE FROM level_change WHERE run_id = ?",
+        "DELETE FROM job WHERE run_id = ? AND state IN ('queued', 'running')",
+        "DELETE FROM upload WHERE run_id = ?",
+        NULL,
+    };
+    return run_all(db, texts, id, err) && runs_count_jobs(db, id, err);
+}
+
+// An interrupted join is forgotten: restoring queues it.
 static bool bin_run(struct db *db, struct str id, struct str who, struct err *err)
 {
+    if (!series_leave(db, id, err))
+        return false;
     struct stmt stmt =
         sql_begin(db,
                   "UPDATE stored_run SET deleted_ns = ?, deleted_by = ?, deleted_name = name, "
@@ -36,7 +64,7 @@ static bool bin_run(struct db *db, struct str id, struct str who, struct err *er
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, who);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt);
+    return sql_run(&stmt) && forget_binned(db, id, err);
 }
 
 bool store_bin_run(struct store *store, struct str id, int64_t expected, struct str who,
@@ -86,34 +114,37 @@ static bool check_name_free(struct db *db, struct str id, struct err *err)
     return sql_end(&stmt) && !is_taken;
 }
 
-// What was not read yet when the run was deleted, or what a newer analysis would read again.
-static bool queue_missing(struct db *db, struct str id, struct err *err)
+// A join that was forgotten, or that a newer analysis would do again.
+static bool queue_join(struct db *db, struct str id, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO job (kind, run_id, trace_id, created_ns) "
-                                 "SELECT 'trace', run_id, id, ? FROM trace "
-                                 "WHERE run_id = ? AND state IN ('queued', 'running') "
-                                 "ON CONFLICT DO NOTHING",
+                                 "SELECT 1 FROM run WHERE id = ? AND received > 0 "
+                                 "AND done + failed = received "
+                                 "AND (coalesce(analysis_version, 0) < ? OR joined < done)",
                                  err);
-    sql_bind_i64(&stmt, clock_wall_ns());
-    sql_bind_text(&stmt, id);
-    if (!sql_run(&stmt))
-        return false;
-    stmt = sql_begin(db, "UPDATE trace SET state = 'queued' WHERE run_id = ? AND state = 'running'",
-                     err);
-    sql_bind_text(&stmt, id);
-    if (!sql_run(&stmt))
-        return false;
-    stmt = sql_begin(db,
-                     "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run "
-                     "WHERE id = ? AND received > 0 AND done + failed = received "
-                     "AND (coalesce(analysis_version, 0) < ? OR joined < done) "
-                     "ON CONFLICT DO NOTHING",
-                     err);
-    sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, id);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
-    return sql_run(&stmt);
+    bool lacks_join = sql_row(&stmt);
+    return sql_end(&stmt) && (!lacks_join || jobs_insert(db, JOB_RUN, id, err));
+}
+
+// What was not read yet when the run was deleted.
+static bool queue_missing(struct db *db, struct str id, struct err *err)
+{
+    struct arena arena;
+    struct str *ids;
+    size_t count;
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT id FROM trace WHERE run_id = ? "
+                                 "AND state IN ('queued', 'running') ORDER BY uploaded_ns, id",
+                                 err);
+    sql_bind_text(&stmt, id);
+    arena_init(&arena, NULL);
+    bool ok = sql_end_ids(&stmt, &arena, &ids, &count);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = jobs_queue_trace(db, ids[i], err);
+    arena_free(&arena);
+    return ok && queue_join(db, id, err);
 }
 
 static bool restore_run(struct db *db, struct str id, struct err *err)
@@ -125,7 +156,13 @@ static bool restore_run(struct db *db, struct str id, struct err *err)
                   err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && queue_missing(db, id, err) && inputs_queue_again(db, id, err);
+    static const char *const texts[] = {
+        "UPDATE alert SET project = (SELECT project FROM stored_run WHERE id = ?1) "
+        "WHERE run_id = ?1",
+        NULL,
+    };
+    return sql_run(&stmt) && series_join(db, id, err) && run_all(db, texts, id, err) &&
+           queue_missing(db, id, err) && inputs_queue_again(db, id, err);
 }
 
 bool store_restore_run(struct store *store, struct str id, struct err *err)

@@ -89,18 +89,22 @@ static bool set_words(struct db *db, struct str run_id, const struct table *summ
                       struct err *err)
 {
     static const unsigned columns[] = {RUN_SUMMARY_GPU, RUN_SUMMARY_TRUST_SEVERITY};
-    struct stmt stmt =
-        sql_begin(db, "UPDATE stored_run SET gpu = ?, trust_severity = ? WHERE id = ?", err);
+    static const char *const texts[] = {
+        "UPDATE stored_run SET gpu = ?1 WHERE id = ?2 AND gpu IS NOT ?1",
+        "UPDATE stored_run SET trust_severity = ?1 WHERE id = ?2 AND trust_severity IS NOT ?1"};
     for (size_t i = 0; i < 2; i++) {
         const struct cell *cell =
             summary && summary->row_count ? table_cell(summary, 0, columns[i]) : NULL;
+        struct stmt stmt = sql_begin(db, texts[i], err);
         if (cell && !cell->null)
             sql_bind_text(&stmt, cell->s);
         else
             sql_bind_null(&stmt);
+        sql_bind_text(&stmt, run_id);
+        if (!sql_run(&stmt) || (db_changes(db) && !series_note_point(db, run_id, err)))
+            return false;
     }
-    sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
+    return true;
 }
 
 bool figures_take_words(struct db *db, struct str run_id, struct err *err)

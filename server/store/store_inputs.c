@@ -173,14 +173,7 @@ bool inputs_mark(struct db *db, struct str id, struct str state, struct err *err
 
 static bool queue(struct db *db, struct str id, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO job (kind, run_id, input_id, created_ns) "
-                                 "SELECT 'unpack', run_id, id, ? FROM input WHERE id = ? "
-                                 "ON CONFLICT DO NOTHING",
-                                 err);
-    sql_bind_i64(&stmt, clock_wall_ns());
-    sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && inputs_mark(db, id, STR("queued"), err);
+    return jobs_insert(db, JOB_UNPACK, id, err) && inputs_mark(db, id, STR("queued"), err);
 }
 
 static bool insert(const struct adding *adding, const struct trace_part *part, struct str id,
@@ -262,23 +255,20 @@ bool inputs_cancel(struct db *db, struct str run_id, struct str reason, struct e
 
 bool inputs_queue_again(struct db *db, struct str run_id, struct err *err)
 {
+    struct arena arena;
+    struct str *ids;
+    size_t count;
     struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO job (kind, run_id, input_id, created_ns) "
-                                 "SELECT 'unpack', run_id, id, ? FROM input WHERE run_id = ? "
-                                 "AND kind = 'archive' AND state <> 'done' AND blob IS NOT NULL "
+                                 "SELECT id FROM input WHERE run_id = ? AND kind = 'archive' "
+                                 "AND state <> 'done' AND blob IS NOT NULL "
                                  "AND NOT EXISTS (SELECT 1 FROM job WHERE input_id = input.id "
-                                 "AND job.state IN ('queued', 'running'))",
+                                 "AND job.state IN ('queued', 'running')) ORDER BY created_ns, id",
                                  err);
-    sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, run_id);
-    if (!sql_run(&stmt))
-        return false;
-    stmt = sql_begin(db,
-                     "UPDATE input SET state = 'queued', reason = NULL WHERE run_id = ? "
-                     "AND kind = 'archive' AND state IN ('failed', 'running') "
-                     "AND EXISTS (SELECT 1 FROM job WHERE input_id = input.id "
-                     "AND job.state = 'queued')",
-                     err);
-    sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
+    arena_init(&arena, NULL);
+    bool ok = sql_end_ids(&stmt, &arena, &ids, &count);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = queue(db, ids[i], err);
+    arena_free(&arena);
+    return ok;
 }

@@ -135,52 +135,94 @@ static bool recover_running(struct db *db, const struct str *owner, bool crashed
     return ok;
 }
 
-// Queues the traces that a condition with one parameter selects again.
-#define QUEUE_TRACES(condition)                                                            \
-    "INSERT INTO job (kind, run_id, trace_id, created_ns) SELECT 'trace', run_id, id, ?2 " \
-    "FROM trace WHERE " condition " ON CONFLICT DO NOTHING"
-#define MARK_TRACES(condition) "UPDATE trace SET state = 'queued', error = NULL WHERE " condition
-#define IS_STALE               "state = 'done' AND analysis_version < ?1"
-#define IS_OF_RUN              "run_id = ?1 AND state IN ('done', 'failed')"
-#define IS_FAILED_OF_BLOB      "sha256 = ?1 AND state = 'failed'"
-#define IS_BEGUN_OF_RUN        "run_id = ?1 AND state <> 'queued'"
+// Traces to queue again: with a job for each of them, or only marked.
+#define TRACES(condition)                                                            \
+    "SELECT id, run_id, state IN ('done', 'failed') FROM trace WHERE " condition " " \
+    "ORDER BY run_id, uploaded_ns, id"
+#define STALE          TRACES("state = 'done' AND analysis_version < ?")
+#define FAILED_OF_BLOB TRACES("sha256 = ? AND state = 'failed'")
+#define ENDED_OF_RUN   TRACES("run_id = ? AND state IN ('done', 'failed')")
+#define BEGUN_OF_RUN   TRACES("run_id = ? AND state <> 'queued'")
+
+struct again {
+    struct str id, run_id;
+    bool has_ended; // otherwise it is being read, and goes on as running
+};
+
+static bool list_traces(struct stmt stmt, struct arena *arena, struct again **traces, size_t *count)
+{
+    *traces = NULL;
+    *count = 0;
+    while (sql_row(&stmt)) {
+        *traces = sql_grow(arena, *traces, *count, sizeof **traces, stmt.err);
+        if (!*traces) {
+            stmt.failed = true;
+            break;
+        }
+        (*traces)[(*count)++] = (struct again){sql_text(&stmt, 0, arena), sql_text(&stmt, 1, arena),
+                                               sql_i64(&stmt, 2) != 0};
+    }
+    return sql_end(&stmt);
+}
+
+static bool mark_queued(struct db *db, struct str trace_id, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "UPDATE trace SET state = 'queued', error = NULL WHERE id = ?", err);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt);
+}
+
+// Queues the traces of a statement again. Each run is counted once.
+static bool queue_traces(struct db *db, struct stmt stmt, struct err *err)
+{
+    struct arena arena;
+    struct again *traces;
+    size_t count;
+    arena_init(&arena, NULL);
+    bool ok = list_traces(stmt, &arena, &traces, &count);
+    for (size_t i = 0; ok && i < count; i++) {
+        bool is_last = i + 1 == count || !str_equal(traces[i].run_id, traces[i + 1].run_id);
+        ok = jobs_insert(db, JOB_TRACE, traces[i].id, err) &&
+             (!traces[i].has_ended || mark_queued(db, traces[i].id, err)) &&
+             (!is_last || runs_count_traces(db, traces[i].run_id, err));
+    }
+    arena_free(&arena);
+    return ok;
+}
 
 static bool requeue_stale(struct db *db, struct err *err)
 {
-    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_STALE), err);
-    sql_bind_i64(&queue, ANALYSIS_VERSION);
-    sql_bind_i64(&queue, clock_wall_ns());
-    if (!sql_run(&queue))
-        return false;
-    struct stmt mark = sql_begin(db, MARK_TRACES(IS_STALE), err);
-    sql_bind_i64(&mark, ANALYSIS_VERSION);
-    return sql_run(&mark);
+    struct stmt stmt = sql_begin(db, STALE, err);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    return queue_traces(db, stmt, err);
 }
 
 bool jobs_queue_failed_of(struct db *db, struct str sha256, struct err *err)
 {
-    struct stmt queue = sql_begin(db, QUEUE_TRACES(IS_FAILED_OF_BLOB), err);
-    sql_bind_text(&queue, sha256);
-    sql_bind_i64(&queue, clock_wall_ns());
-    if (!sql_run(&queue))
-        return false;
-    struct stmt mark = sql_begin(db, MARK_TRACES(IS_FAILED_OF_BLOB), err);
-    sql_bind_text(&mark, sha256);
-    return sql_run(&mark);
+    struct stmt stmt = sql_begin(db, FAILED_OF_BLOB, err);
+    sql_bind_text(&stmt, sha256);
+    return queue_traces(db, stmt, err);
 }
 
 // Runs whose traces are current but whose tables are not.
 static bool requeue_stale_runs(struct db *db, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db,
-        "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run "
-        "WHERE analysis_version < ? AND NOT EXISTS (SELECT 1 FROM trace WHERE run_id = run.id "
-        "AND state IN ('queued', 'running')) ON CONFLICT DO NOTHING",
-        err);
-    sql_bind_i64(&stmt, clock_wall_ns());
+    struct arena arena;
+    struct str *ids;
+    size_t count;
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT id FROM run WHERE analysis_version < ? AND NOT EXISTS "
+                  "(SELECT 1 FROM trace WHERE run_id = run.id AND state IN ('queued', 'running'))",
+                  err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
-    return sql_run(&stmt);
+    arena_init(&arena, NULL);
+    bool ok = sql_end_ids(&stmt, &arena, &ids, &count);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = jobs_insert(db, JOB_RUN, ids[i], err);
+    arena_free(&arena);
+    return ok;
 }
 
 bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
@@ -316,7 +358,7 @@ static bool end_open_jobs(struct db *db, struct str run_id, int64_t *count, stru
     sql_bind_text(&stmt, run_id);
     bool ok = sql_run(&stmt);
     *count = ok ? db_changes(db) : 0;
-    return ok;
+    return ok && runs_count_jobs(db, run_id, err);
 }
 
 static bool fail_open_traces(struct db *db, struct str run_id, struct err *err)
@@ -327,7 +369,7 @@ static bool fail_open_traces(struct db *db, struct str run_id, struct err *err)
                                  err);
     sql_bind_text(&stmt, STR(CANCELLED));
     sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
+    return sql_run(&stmt) && runs_count_traces(db, run_id, err);
 }
 
 bool store_cancel_run(struct store *store, struct str run_id, struct err *err)
@@ -350,22 +392,16 @@ static bool forget_error(struct db *db, struct str run_id, struct err *err)
     return sql_run(&stmt);
 }
 
-// Takes the SQL of a QUEUE_TRACES of a run.
-static bool queue_traces(struct db *db, const char *text, struct str run_id, struct err *err)
+static bool queue_of_run(struct db *db, const char *text, struct str run_id, struct err *err)
 {
-    struct stmt queue = sql_begin(db, text, err);
-    sql_bind_text(&queue, run_id);
-    sql_bind_i64(&queue, clock_wall_ns());
-    if (!sql_run(&queue))
-        return false;
-    struct stmt mark = sql_begin(db, MARK_TRACES(IS_OF_RUN), err);
-    sql_bind_text(&mark, run_id);
-    return sql_run(&mark);
+    struct stmt stmt = sql_begin(db, text, err);
+    sql_bind_text(&stmt, run_id);
+    return queue_traces(db, stmt, err);
 }
 
 bool jobs_queue_traces(struct db *db, struct str run_id, struct err *err)
 {
-    return queue_traces(db, QUEUE_TRACES(IS_BEGUN_OF_RUN), run_id, err);
+    return queue_of_run(db, BEGUN_OF_RUN, run_id, err);
 }
 
 bool store_reanalyze_run(struct store *store, struct str run_id, struct err *err)
@@ -374,7 +410,7 @@ bool store_reanalyze_run(struct store *store, struct str run_id, struct err *err
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     bool ok = sql_touch_run(txn.db, run_id, err) && forget_error(txn.db, run_id, err) &&
-              queue_traces(txn.db, QUEUE_TRACES(IS_OF_RUN), run_id, err) &&
+              queue_of_run(txn.db, ENDED_OF_RUN, run_id, err) &&
               inputs_queue_again(txn.db, run_id, err);
     return txn_end(&txn, ok, err);
 }

@@ -14,7 +14,7 @@ bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state, struc
     struct stmt stmt = sql_begin(db, "UPDATE trace SET state = ?, error = NULL WHERE id = ?", err);
     sql_bind_text(&stmt, state);
     sql_bind_text(&stmt, trace_id);
-    return sql_run(&stmt);
+    return sql_run(&stmt) && runs_count_traces_with(db, trace_id, err);
 }
 
 enum job_kind jobs_kind(struct str word)
@@ -36,29 +36,22 @@ bool jobs_mark(struct db *db, const struct job *job, struct str state, struct er
 
 bool jobs_queue_trace(struct db *db, struct str trace_id, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO job (kind, run_id, trace_id, created_ns) "
-                                 "SELECT 'trace', run_id, id, ? FROM trace WHERE id = ? "
-                                 "ON CONFLICT DO NOTHING",
-                                 err);
-    sql_bind_i64(&stmt, clock_wall_ns());
-    sql_bind_text(&stmt, trace_id);
-    return sql_run(&stmt) && jobs_mark_trace(db, trace_id, STR("queued"), err);
+    return jobs_insert(db, JOB_TRACE, trace_id, err) &&
+           jobs_mark_trace(db, trace_id, STR("queued"), err);
 }
 
 // Queues the join once no trace is left to read. A run of many ranks is also joined each time their
 // number has doubled: its page shows figures early, and all joins together cost twice the last.
 bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db,
-        "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ? FROM run WHERE id = ?2 "
-        "AND (done >= max(2 * joined, 8) OR (done + failed = received AND received > 0 "
-        "AND unpacking = 0)) ON CONFLICT DO NOTHING",
-        err);
-    sql_bind_i64(&stmt, clock_wall_ns());
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT 1 FROM run WHERE id = ? AND (done >= max(2 * joined, 8) "
+                  "OR (done + failed = received AND received > 0 AND unpacking = 0))",
+                  err);
     sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
+    bool is_due = sql_row(&stmt);
+    return sql_end(&stmt) && (!is_due || jobs_insert(db, JOB_RUN, run_id, err));
 }
 
 // --- claiming -----------------------------------------------------------------------------------
@@ -160,10 +153,12 @@ bool jobs_end(struct db *db, const struct job *job, struct str state, struct str
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
-    return sql_run(&stmt) &&
-           (db_changes(db) == 1 ||
-            err_set(err, ERR_NOT_FOUND, "job %lld was requeued, or deleted with its run",
-                    (long long)job->id));
+    if (!sql_run(&stmt))
+        return false;
+    if (db_changes(db) != 1)
+        return err_set(err, ERR_NOT_FOUND, "job %lld was requeued, or deleted with its run",
+                       (long long)job->id);
+    return job->kind == JOB_TRACE || runs_count_jobs(db, job->run_id, err);
 }
 
 static void bind_known(struct stmt *stmt, int64_t value)
@@ -223,7 +218,7 @@ static bool finish_trace(struct db *db, const struct job *job, const struct trac
     return jobs_end(db, job, STR("done"), STR(""), err) &&
            traces_settle_rank(db, job, result->rank, err) &&
            write_figures(db, job->trace_id, result, err) &&
-           mark_if_queued(db, job->trace_id, err) &&
+           mark_if_queued(db, job->trace_id, err) && runs_count_traces(db, job->run_id, err) &&
            tables_save_trace(db, job->trace_id, result->tables, &bytes, err) &&
            note_trace_made(db, job->trace_id, bytes + result->kept_bytes, err) &&
            jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
@@ -239,19 +234,20 @@ bool store_finish_trace(struct store *store, const struct job *job,
     return txn_end(&txn, ok, err);
 }
 
+#define POINT                                                                                  \
+    "CASE WHEN status IN ('done', 'partial') THEN (SELECT CAST(value AS INTEGER) FROM figure " \
+    "WHERE run_id = stored_run.id AND metric = 'step_median_ns') "                             \
+    "WHEN status IN ('failed', 'empty') THEN NULL ELSE point_ns END"
+
 // A run counts in its series once its analysis succeeded. While it is analyzed again it counts as
 // before.
 static bool settle_point(struct db *db, struct str run_id, struct err *err)
 {
-    struct stmt stmt =
-        sql_begin(db,
-                  "UPDATE stored_run SET point_ns = CASE WHEN status IN ('done', 'partial') "
-                  "THEN (SELECT CAST(value AS INTEGER) FROM figure WHERE run_id = stored_run.id "
-                  "AND metric = 'step_median_ns') WHEN status IN ('failed', 'empty') THEN NULL "
-                  "ELSE point_ns END WHERE id = ?",
-                  err);
+    struct stmt stmt = sql_begin(
+        db, "UPDATE stored_run SET point_ns = " POINT " WHERE id = ? AND point_ns IS NOT " POINT,
+        err);
     sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
+    return sql_run(&stmt) && (db_changes(db) == 0 || series_note_change(db, run_id, err));
 }
 
 bool jobs_mark_run(struct db *db, struct str run_id, const char *error, struct err *err)
@@ -289,7 +285,8 @@ static bool fail_trace(struct db *db, const struct job *job, struct str reason, 
     sql_bind_clean(&stmt, reason);
     sql_bind_text(&stmt, job->trace_id);
     return sql_run(&stmt) && mark_if_queued(db, job->trace_id, err) &&
-           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+           runs_count_traces(db, job->run_id, err) && jobs_queue_run_if_due(db, job->run_id, err) &&
+           sql_touch_run(db, job->run_id, err);
 }
 
 bool jobs_fail(struct db *db, const struct job *job, const char *reason, struct err *err)

@@ -288,23 +288,33 @@ static bool insert_run(struct db *db, const struct run_request *request, struct 
     sql_bind_i64(&stmt, now_ns);
     bind_world_size(&stmt, request->world_size);
     sql_bind_text(&stmt, request->owner);
-    return sql_run(&stmt) && merge_tags(db, *id, request->tags, request->tag_count, err) &&
+    return sql_run(&stmt) && series_join(db, *id, err) &&
+           merge_tags(db, *id, request->tags, request->tag_count, err) &&
            meta_merge(db, *id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, *id, request, err);
+}
+
+static bool set_world_size(struct db *db, struct str id, int64_t size, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "UPDATE stored_run SET world_size = ?1 WHERE id = ?2 AND world_size IS NOT ?1", err);
+    bind_world_size(&stmt, size);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt) && (db_changes(db) == 0 || series_note_point(db, id, err));
 }
 
 // Adds a later upload's description to a run.
 static bool update_run(struct db *db, const struct run_request *request, struct str id,
                        struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "UPDATE stored_run SET world_size = coalesce(?, world_size), "
-                                 "note = CASE WHEN ?2 = '' THEN note ELSE ?2 END WHERE id = ?3",
-                                 err);
-    bind_world_size(&stmt, request->world_size);
+    struct stmt stmt = sql_begin(
+        db, "UPDATE stored_run SET note = CASE WHEN ?1 = '' THEN note ELSE ?1 END WHERE id = ?2",
+        err);
     sql_bind_clean(&stmt, request->note);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && merge_tags(db, id, request->tags, request->tag_count, err) &&
+    return sql_run(&stmt) &&
+           (request->world_size <= 0 || set_world_size(db, id, request->world_size, err)) &&
+           merge_tags(db, id, request->tags, request->tag_count, err) &&
            meta_merge(db, id, request->meta, request->meta_count, err) &&
            set_asked_steps(db, id, request, err);
 }
@@ -462,24 +472,53 @@ static bool forget_tags(struct db *db, struct str id, struct err *err)
     return sql_run(&stmt);
 }
 
+// Whether a run will be in another series, or the same one of another project.
+static bool will_move(struct db *db, struct str id, const struct run_patch *patch,
+                      struct str series, bool *moves, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT 1 FROM run WHERE id = ? AND (series <> coalesce(?, series) "
+                  "OR project <> coalesce(?, project))",
+                  err);
+    sql_bind_text(&stmt, id);
+    bind_optional(&stmt, patch->name ? &series : NULL);
+    bind_optional(&stmt, patch->project);
+    *moves = sql_row(&stmt);
+    return sql_end(&stmt);
+}
+
+// Alerts are where their runs are.
+static bool arrive(struct db *db, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE alert SET (project, series) = (SELECT project, series "
+                                 "FROM stored_run WHERE id = ?1) WHERE run_id = ?1",
+                                 err);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt) && series_join(db, id, err);
+}
+
 static bool patch_run(struct db *db, struct str id, const struct run_patch *patch, struct err *err)
 {
+    bool moves;
     struct str series = patch->name ? series_of(*patch->name) : STR("");
+    if (!will_move(db, id, patch, series, &moves, err) || (moves && !series_leave(db, id, err)))
+        return false;
     struct stmt stmt =
         sql_begin(db,
                   "UPDATE stored_run SET name = coalesce(?, name), series = coalesce(?, series), "
                   "project = coalesce(?, project), note = coalesce(?, note), "
-                  "world_size = CASE ? WHEN 1 THEN ? ELSE world_size END, revision = revision + 1 "
-                  "WHERE id = ?",
+                  "revision = revision + 1 WHERE id = ?",
                   err);
     bind_optional(&stmt, patch->name);
     bind_optional(&stmt, patch->name ? &series : NULL);
     bind_optional(&stmt, patch->project);
     bind_optional(&stmt, patch->note);
-    sql_bind_i64(&stmt, patch->world_size != NULL);
-    bind_world_size(&stmt, patch->world_size ? *patch->world_size : STORE_ANY);
     sql_bind_text(&stmt, id);
-    return sql_run(&stmt) && (!patch->forgets_tags || forget_tags(db, id, err)) &&
+    return sql_run(&stmt) && (!moves || arrive(db, id, err)) &&
+           (!patch->world_size || set_world_size(db, id, *patch->world_size, err)) &&
+           (!patch->forgets_tags || forget_tags(db, id, err)) &&
            merge_tags(db, id, patch->tags, patch->tag_count, err) &&
            meta_merge(db, id, patch->meta, patch->meta_count, err) &&
            set_steps(db, id, patch->step_pattern, patch->warmup_steps, err);
@@ -503,11 +542,7 @@ bool store_delete_run(struct store *store, struct str id, int64_t expected, stru
         return false;
     bool ok = compare_revision(
         sql_begin(txn.db, "SELECT revision FROM stored_run WHERE id = ?", err), id, expected, err);
-    if (ok) {
-        struct stmt stmt = sql_begin(txn.db, "DELETE FROM stored_run WHERE id = ?", err);
-        sql_bind_text(&stmt, id);
-        ok = sql_run(&stmt);
-    }
+    ok = ok && runs_drop(txn.db, id, err);
     return txn_end(&txn, ok, err);
 }
 

@@ -82,6 +82,21 @@ bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table)
     return sql_end(stmt);
 }
 
+bool sql_end_ids(struct stmt *stmt, struct arena *arena, struct str **ids, size_t *count)
+{
+    *ids = NULL;
+    *count = 0;
+    while (sql_row(stmt)) {
+        *ids = sql_grow(arena, *ids, *count, sizeof **ids, stmt->err);
+        if (!*ids) {
+            stmt->failed = true;
+            break;
+        }
+        (*ids)[(*count)++] = sql_text(stmt, 0, arena);
+    }
+    return sql_end(stmt);
+}
+
 static const char id_digits[] = "0123456789abcdefghjkmnpqrstvwxyz"; // no i l o u: easy to read out
 enum { RUN_DIGITS = 8, OTHER_DIGITS = 12 };
 

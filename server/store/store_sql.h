@@ -36,6 +36,10 @@ struct cell sql_cell(struct stmt *stmt, int column, enum column_type type, struc
 // column is a time, written as RFC 3339.
 MUST_CHECK bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table);
 
+// Adds the texts of the first column to a new array, and ends the statement.
+MUST_CHECK bool sql_end_ids(struct stmt *stmt, struct arena *arena, struct str **ids,
+                            size_t *count);
+
 // --- small things -------------------------------------------------------------------------------
 
 // "r_" and random letters and digits.
@@ -189,8 +193,25 @@ MUST_CHECK bool inputs_cancel(struct db *db, struct str run_id, struct str reaso
 // Those of a run that failed or were interrupted, as far as their bytes are still there.
 MUST_CHECK bool inputs_queue_again(struct db *db, struct str run_id, struct err *err);
 
-// Deletes a trace's rows; its files become garbage.
+// What follows from other rows (store_derived.c). Whoever changes traces or jobs of a run counts
+// them afterwards, and before anything that depends on the counts.
+MUST_CHECK bool runs_count_traces(struct db *db, struct str run_id, struct err *err);
+MUST_CHECK bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err);
+MUST_CHECK bool runs_count_jobs(struct db *db, struct str run_id, struct err *err);
+// A run is a new one of its series, or will leave it: call before it is deleted or moved.
+MUST_CHECK bool series_join(struct db *db, struct str run_id, struct err *err);
+MUST_CHECK bool series_leave(struct db *db, struct str run_id, struct err *err);
+// The run's series must be judged again: because of its point, or of something else about it, which
+// counts only if it has a point.
+MUST_CHECK bool series_note_change(struct db *db, struct str run_id, struct err *err);
+MUST_CHECK bool series_note_point(struct db *db, struct str run_id, struct err *err);
+// Queues a job for the run, trace or input of that id, unless it is queued or its run deleted.
+MUST_CHECK bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *err);
+// A row that named a blob is gone. Unless another one does, its file becomes garbage.
+MUST_CHECK bool blobs_release(struct db *db, struct str sha256, struct err *err);
+// Delete the rows of a trace, or of a run and all it has; their files become garbage.
 MUST_CHECK bool traces_drop(struct db *db, struct str trace_id, struct err *err);
+MUST_CHECK bool runs_drop(struct db *db, struct str run_id, struct err *err);
 
 // Gives a trace without a rank one: from the file, its name, or the first free one.
 MUST_CHECK bool traces_settle_rank(struct db *db, const struct job *job, int64_t metadata_rank,

@@ -205,13 +205,6 @@ static bool give_rank(struct db *db, struct str trace_id, int64_t rank, struct e
     return sql_run(&stmt);
 }
 
-bool traces_drop(struct db *db, struct str trace_id, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "DELETE FROM trace WHERE id = ?", err);
-    sql_bind_text(&stmt, trace_id);
-    return sql_run(&stmt);
-}
-
 bool blobs_insert(struct db *db, const struct trace_part *part, struct err *err)
 {
     struct stmt stmt = sql_begin(
@@ -222,6 +215,10 @@ bool blobs_insert(struct db *db, const struct trace_part *part, struct err *err)
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_i64(&stmt, part->bytes);
     sql_bind_i64(&stmt, clock_wall_ns());
+    if (!sql_run(&stmt))
+        return false;
+    stmt = sql_begin(db, "DELETE FROM garbage WHERE kind = 'blob' AND name = ?", err);
+    sql_bind_text(&stmt, str_of(part->sha256));
     return sql_run(&stmt);
 }
 

@@ -348,7 +348,7 @@ static bool let_bytes_go(struct unpacking *unpacking, struct err *err)
                                  "WHERE id = ?",
                                  err);
     sql_bind_text(&stmt, unpacking->job->input_id);
-    return sql_run(&stmt);
+    return sql_run(&stmt) && blobs_release(unpacking->db, unpacking->blob, err);
 }
 
 static bool finish(struct unpacking *unpacking, struct str reason, struct err *err)
@@ -393,7 +393,8 @@ static bool become_trace(struct unpacking *unpacking, struct err *err)
                                  err);
     sql_bind_text(&stmt, str_of(added.id));
     sql_bind_text(&stmt, unpacking->job->input_id);
-    return sql_run(&stmt) && jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
+    return sql_run(&stmt) && blobs_release(unpacking->db, unpacking->blob, err) &&
+           jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
            sql_touch_run(unpacking->db, unpacking->job->run_id, err);
 }
 

@@ -36,15 +36,17 @@ const rows = (version) => `
     (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${RUNS})
     SELECT i, lower(hex(randomblob(32))) AS sha256,
       printf('%08x', (i * 2654435761) & 4294967295) AS id, 's' || (i % 1000) AS series FROM n;
-  INSERT INTO stored_run (id, project, name, series, created_ns, analysis_version)
-    SELECT 'r_' || id, 'p', series || '@' || i, series, i, ${version} FROM made;
+  INSERT INTO stored_run (id, project, name, series, created_ns, analysis_version, received, done)
+    SELECT 'r_' || id, 'p', series || '@' || i, series, i, ${version}, 1, 1 FROM made;
   INSERT INTO blob (sha256, bytes, created_ns, checked_ns)
     SELECT sha256, 5, i, strftime('%s', 'now') * 1000000000 FROM made;
   INSERT INTO trace (id, run_id, rank, rank_from, sha256, filename, bytes, uploaded_ns, state,
       analysis_version)
     SELECT 't_' || id || '0000', 'r_' || id, 0, 'field', sha256, 'x.json', 5, i, 'done', ${version}
     FROM made;
-  UPDATE series SET judged = changed;
+  INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged)
+    SELECT project, series, count(*), min(created_ns), max(created_ns), 0, 0 FROM stored_run
+    GROUP BY project, series;
   COMMIT;
   SELECT sha256 FROM made;`;
 

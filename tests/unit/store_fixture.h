@@ -5,6 +5,7 @@
 
 #include "server/store/store.h"
 #include "tests/unit/db_raw.h"
+#include "tests/unit/derived_audit.h"
 #include "tests/unit/folder.h"
 
 #include "analysis/report/report_parts.h"
@@ -22,12 +23,18 @@ struct fixture {
     struct store *store;
     struct arena arena;
     struct err err;
+    int audits; // so far
 };
 
-static inline void assert_ok(const struct fixture *f, bool ok)
+enum { AUDITS_PER_TEST = 30 }; // those that fill a database do the same again and again
+
+// After every operation, what follows from the rows must agree with them.
+static inline void assert_ok(struct fixture *f, bool ok)
 {
     if (!ok)
         fail_msg("%s", f->err.msg);
+    if (f->audits++ < AUDITS_PER_TEST)
+        assert_nothing_drifted(f->path);
 }
 // The argument is evaluated before the error is read.
 #define assert_ok(f, call) (assert_ok)((f), (call))
@@ -45,7 +52,8 @@ static inline int set_up(void **state)
     snprintf(f->path, sizeof f->path, "%s/db", f->folder);
     arena_init(&f->arena, NULL);
     f->store = store_open(f->path, &f->err);
-    assert_ok(f, f->store != NULL);
+    if (!f->store)
+        fail_msg("%s", f->err.msg);
     *state = f;
     return 0;
 }

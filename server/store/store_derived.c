@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from other rows and is stored because lists need it: the counts of runs, their
+// series, the order of the queue, files that no row names any more. Each has one function here,
+// called in the transaction that changes what it follows from. tests/unit/derived_audit.h compares
+// the result with what all rows say.
+#include "server/store/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+#include <stdio.h>
+
+static bool run_with(struct db *db, const char *text, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, text, err);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
+}
+
+// "" if there is no row.
+static bool read_text(struct db *db, const char *text, struct str id, char *value, size_t size,
+                      struct err *err)
+{
+    struct stmt stmt = sql_begin(db, text, err);
+    sql_bind_text(&stmt, id);
+    struct str found = sql_row(&stmt) ? sql_bytes(&stmt, 0) : STR("");
+    snprintf(value, size, "%.*s", (int)found.len, found.len ? found.at : "");
+    return sql_end(&stmt);
+}
+
+// --- counts of a run ----------------------------------------------------------------------------
+
+#define OPEN_JOBS(of_kind)                                                             \
+    "(SELECT count(*) FROM job WHERE run_id = stored_run.id AND kind = '" of_kind "' " \
+    "AND state IN ('queued', 'running'))"
+#define COUNT_TRACES                                                                      \
+    "UPDATE stored_run SET (received, done, failed, running) = (SELECT count(*), "        \
+    "count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'), "  \
+    "count(*) FILTER (WHERE state = 'running') FROM trace WHERE run_id = stored_run.id) " \
+    "WHERE id = ?"
+#define COUNT_JOBS                                                                  \
+    "UPDATE stored_run SET joining = " OPEN_JOBS("run") ", unpacking = " OPEN_JOBS( \
+        "unpack") " WHERE id = ?"
+#define WORLD_SIZE "(SELECT max(world_size) FROM trace WHERE run_id = stored_run.id)"
+
+bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
+{
+    if (!run_with(db, COUNT_TRACES, run_id, err) ||
+        !run_with(db,
+                  "UPDATE stored_run SET traced_world_size = " WORLD_SIZE
+                  " WHERE id = ? AND traced_world_size IS NOT " WORLD_SIZE,
+                  run_id, err))
+        return false;
+    return db_changes(db) == 0 || series_note_point(db, run_id, err);
+}
+
+bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err)
+{
+    char run_id[STORE_ID_SIZE];
+    return read_text(db, "SELECT run_id FROM trace WHERE id = ?", trace_id, run_id, sizeof run_id,
+                     err) &&
+           runs_count_traces(db, str_of(run_id), err);
+}
+
+bool runs_count_jobs(struct db *db, struct str run_id, struct err *err)
+{
+    return run_with(db, COUNT_JOBS, run_id, err);
+}
+
+// --- series -------------------------------------------------------------------------------------
+
+#define OF_RUN(condition) \
+    "WHERE (project, series) = (SELECT project, series FROM stored_run WHERE id = ?1" condition ")"
+
+bool series_note_change(struct db *db, struct str run_id, struct err *err)
+{
+    return run_with(db, "UPDATE series SET changed = changed + 1 " OF_RUN(""), run_id, err);
+}
+
+bool series_note_point(struct db *db, struct str run_id, struct err *err)
+{
+    return run_with(db,
+                    "UPDATE series SET changed = changed + 1 " OF_RUN(" AND point_ns IS NOT NULL"),
+                    run_id, err);
+}
+
+bool series_join(struct db *db, struct str run_id, struct err *err)
+{
+    return run_with(
+        db,
+        "INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged) "
+        "SELECT project, series, 1, created_ns, created_ns, "
+        "created_ns + (point_ns IS NOT NULL), created_ns FROM stored_run WHERE id = ? "
+        "ON CONFLICT (project, series) DO UPDATE SET runs = series.runs + 1, "
+        "first_ns = min(series.first_ns, excluded.first_ns), "
+        "last_ns = max(series.last_ns, excluded.last_ns), "
+        "changed = series.changed + excluded.changed - excluded.judged",
+        run_id, err);
+}
+
+// Of the series without the run.
+#define OTHER_RUN(order)                                              \
+    "(SELECT created_ns FROM run WHERE run.project = series.project " \
+    "AND run.series = series.series AND run.id <> ?1 ORDER BY created_ns" order " LIMIT 1)"
+
+bool series_leave(struct db *db, struct str run_id, struct err *err)
+{
+    return run_with(db, "DELETE FROM series " OF_RUN("") " AND runs = 1", run_id, err) &&
+           run_with(db,
+                    "UPDATE series SET runs = runs - 1, changed = changed + "
+                    "(SELECT point_ns IS NOT NULL FROM stored_run WHERE id = ?1), "
+                    "first_ns = " OTHER_RUN("") ", last_ns = " OTHER_RUN(" DESC") " " OF_RUN(""),
+                    run_id, err);
+}
+
+// --- the queue ----------------------------------------------------------------------------------
+
+// Files are due a second after they came, and one more for each megabyte, after those of their run
+// that wait already. The view run has no deleted runs: nobody works for the bin.
+#define QUEUE_FILE(kind, table, column)                                                           \
+    "INSERT INTO job (kind, run_id, " column ", created_ns, due_ns) "                             \
+    "SELECT '" kind "', run_id, id, ?1, 1000000000 + 1000 * bytes + max(?1, "                     \
+    "(SELECT coalesce(max(due_ns), 0) FROM job WHERE run_id = file.run_id AND kind = '" kind "' " \
+    "AND state = 'queued' AND attempts = 0)) FROM " table " AS file WHERE id = ?2 "               \
+    "AND EXISTS (SELECT 1 FROM run WHERE id = file.run_id) ON CONFLICT DO NOTHING"
+#define QUEUE_RUN                                                                             \
+    "INSERT INTO job (kind, run_id, created_ns) SELECT 'run', id, ?1 FROM run WHERE id = ?2 " \
+    "ON CONFLICT DO NOTHING"
+
+bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 kind == JOB_RUN     ? QUEUE_RUN
+                                 : kind == JOB_TRACE ? QUEUE_FILE("trace", "trace", "trace_id")
+                                                     : QUEUE_FILE("unpack", "input", "input_id"),
+                                 err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, id);
+    if (!sql_run(&stmt) || kind == JOB_TRACE)
+        return !stmt.failed;
+    if (kind == JOB_RUN)
+        return runs_count_jobs(db, id, err);
+    char run_id[STORE_ID_SIZE];
+    return read_text(db, "SELECT run_id FROM input WHERE id = ?", id, run_id, sizeof run_id, err) &&
+           runs_count_jobs(db, str_of(run_id), err);
+}
+
+// --- files --------------------------------------------------------------------------------------
+
+bool blobs_release(struct db *db, struct str sha256, struct err *err)
+{
+    if (!run_with(db,
+                  "DELETE FROM blob WHERE sha256 = ?1 "
+                  "AND NOT EXISTS (SELECT 1 FROM trace WHERE trace.sha256 = ?1) "
+                  "AND NOT EXISTS (SELECT 1 FROM input WHERE input.blob = ?1)",
+                  sha256, err))
+        return false;
+    return db_changes(db) == 0 ||
+           run_with(db, "INSERT INTO garbage VALUES ('blob', ?) ON CONFLICT DO NOTHING", sha256,
+                    err);
+}
+
+bool traces_drop(struct db *db, struct str trace_id, struct err *err)
+{
+    char run_id[STORE_ID_SIZE], sha256[STORE_SHA256_SIZE];
+    return read_text(db, "SELECT run_id FROM trace WHERE id = ?", trace_id, run_id, sizeof run_id,
+                     err) &&
+           read_text(db, "SELECT sha256 FROM trace WHERE id = ?", trace_id, sha256, sizeof sha256,
+                     err) &&
+           run_with(db, "DELETE FROM trace WHERE id = ?", trace_id, err) &&
+           run_with(db, "INSERT INTO garbage VALUES ('trace_file', ?) ON CONFLICT DO NOTHING",
+                    trace_id, err) &&
+           blobs_release(db, str_of(sha256), err) && runs_count_traces(db, str_of(run_id), err);
+}
+
+static bool drop_run(struct db *db, struct str run_id, struct arena *arena, struct err *err)
+{
+    struct str *names;
+    size_t count;
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT sha256 FROM trace WHERE run_id = ?1 UNION "
+                                 "SELECT blob FROM input WHERE run_id = ?1 AND blob IS NOT NULL",
+                                 err);
+    sql_bind_text(&stmt, run_id);
+    bool ok = sql_end_ids(&stmt, arena, &names, &count) &&
+              run_with(db,
+                       "INSERT INTO garbage SELECT 'trace_file', id FROM trace WHERE run_id = ? "
+                       "ON CONFLICT DO NOTHING",
+                       run_id, err) &&
+              run_with(db, "DELETE FROM stored_run WHERE id = ?", run_id, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = blobs_release(db, names[i], err);
+    return ok;
+}
+
+bool runs_drop(struct db *db, struct str run_id, struct err *err)
+{
+    struct arena arena;
+    char in_series[2];
+    if (!read_text(db, "SELECT 'y' FROM run WHERE id = ?", run_id, in_series, sizeof in_series,
+                   err) ||
+        (in_series[0] && !series_leave(db, run_id, err)))
+        return false;
+    arena_init(&arena, NULL);
+    bool ok = drop_run(db, run_id, &arena, err);
+    arena_free(&arena);
+    return ok;
+}

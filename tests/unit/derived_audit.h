@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Compares what the store keeps because it follows from other rows (server/store/store_derived.c)
+// with what those rows say. A writer that forgets to call one of its functions is found by any test
+// that uses it.
+#ifndef TESTS_UNIT_DERIVED_AUDIT_H
+#define TESTS_UNIT_DERIVED_AUDIT_H
+
+#include "server/db/db.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define AUDIT_TRACES(condition) "(SELECT count(*) FROM trace WHERE run_id = r.id" condition ")"
+#define AUDIT_JOBS(kind)                                                   \
+    "(SELECT count(*) FROM job WHERE run_id = r.id AND kind = '" kind "' " \
+    "AND state IN ('queued', 'running'))"
+#define AUDIT_SERIES_WANTED                                                        \
+    "SELECT project, series, count(*), min(created_ns), max(created_ns) FROM run " \
+    "GROUP BY project, series"
+#define AUDIT_SERIES_KEPT "SELECT project, series, runs, first_ns, last_ns FROM series"
+
+// Each returns a word about every row that is wrong.
+static const struct {
+    const char *what, *sql;
+} derived_audits[] = {
+    {"counts of the run",
+     "SELECT id FROM stored_run AS r WHERE received <> " AUDIT_TRACES("") " OR done <> " //
+     AUDIT_TRACES(" AND state = 'done'") " OR failed <> "                                //
+     AUDIT_TRACES(" AND state = 'failed'") " OR running <> "                             //
+     AUDIT_TRACES(" AND state = 'running'") " OR joining <> " AUDIT_JOBS(                //
+         "run") " OR unpacking <> " AUDIT_JOBS("unpack")},
+    {"world size of the run", "SELECT id FROM stored_run AS r WHERE traced_world_size IS NOT "
+                              "(SELECT max(world_size) FROM trace WHERE run_id = r.id)"},
+    {"series that is wrong",
+     "SELECT series FROM (" AUDIT_SERIES_KEPT " EXCEPT " AUDIT_SERIES_WANTED ")"},
+    {"series that is missing",
+     "SELECT series FROM (" AUDIT_SERIES_WANTED " EXCEPT " AUDIT_SERIES_KEPT ")"},
+    {"place of the alert",
+     "SELECT alert.id FROM alert JOIN stored_run AS r ON r.id = run_id WHERE "
+     "alert.project <> CASE WHEN deleted_ns IS NULL THEN r.project ELSE '' END "
+     "OR alert.series <> r.series"},
+    {"open job of the deleted run", "SELECT run_id FROM job JOIN stored_run AS r ON r.id = run_id "
+                                    "WHERE deleted_ns IS NOT NULL AND state IN ('queued', "
+                                    "'running')"},
+    {"blob that nothing has",
+     "SELECT sha256 FROM blob WHERE sha256 NOT IN (SELECT sha256 FROM trace) "
+     "AND sha256 NOT IN (SELECT blob FROM input WHERE blob IS NOT NULL)"},
+    {"garbage that is needed", "SELECT name FROM garbage WHERE name IN (SELECT sha256 FROM blob) "
+                               "OR name IN (SELECT id FROM trace)"},
+};
+
+static inline void assert_nothing_drifted(const char *place)
+{
+    struct err err = {0};
+    struct db *db = db_open_existing(place, &err);
+    if (!db)
+        fail_msg("%s", err.msg);
+    for (size_t i = 0; i < sizeof derived_audits / sizeof *derived_audits; i++) {
+        char found[80] = "";
+        struct stmt stmt = sql_begin(db, derived_audits[i].sql, &err);
+        if (sql_row(&stmt)) {
+            struct str name = sql_bytes(&stmt, 0);
+            snprintf(found, sizeof found, "%.*s", (int)name.len, name.at);
+        }
+        if (!sql_end(&stmt))
+            fail_msg("%s: %s", derived_audits[i].what, err.msg);
+        if (found[0])
+            fail_msg("%s: %s", derived_audits[i].what, found);
+    }
+    db_close(db, false);
+}
+
+#endif
