@@ -6,6 +6,7 @@
 #include "server/store/store.h"
 #include "tests/unit/db_raw.h"
 #include "tests/unit/derived_audit.h"
+#include "tests/unit/each_kind.h"
 #include "tests/unit/folder.h"
 
 #include "analysis/report/report_parts.h"
@@ -19,7 +20,7 @@
 #include <cmocka.h>
 
 struct fixture {
-    char folder[64], path[96];
+    char folder[64], path[KIND_PLACE_SIZE]; // of the database
     struct store *store;
     struct arena arena;
     struct err err;
@@ -46,10 +47,11 @@ static inline void assert_text(struct str text, const char *expected)
 
 static inline int set_up(void **state)
 {
+    const struct db_kind *kind = kind_of_test(state);
     struct fixture *f = calloc(1, sizeof *f);
     snprintf(f->folder, sizeof f->folder, "/tmp/test_store.XXXXXX");
     assert_non_null(mkdtemp(f->folder));
-    snprintf(f->path, sizeof f->path, "%s/db", f->folder);
+    kind_place(kind, f->folder, f->path);
     arena_init(&f->arena, NULL);
     f->store = store_open(f->path, &f->err);
     if (!f->store)

@@ -526,5 +526,5 @@ int main(void)
         TEST(nobody_else_names_users),
         TEST(a_proxy_must_name_one_plain_user),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

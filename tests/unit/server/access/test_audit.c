@@ -187,5 +187,5 @@ int main(void)
         TEST(the_file_is_put_aside_at_its_size),
         TEST(no_file_is_put_aside_where_none_shall_be),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

@@ -291,5 +291,5 @@ int main(void)
         TEST(what_is_only_compared_is_not_stored),
         TEST(a_token_may_have_limits_of_its_own),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

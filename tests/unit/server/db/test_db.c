@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every kind of database does, tested on each.
 #include "tests/unit/db_raw.h"
+#include "tests/unit/each_kind.h"
 
 #include "ingest/base/clock.h"
 #include "tests/unit/folder.h"
@@ -10,7 +11,7 @@
 
 struct fixture {
     const struct db_kind *kind;
-    char folder[64], place[96];
+    char folder[64], place[KIND_PLACE_SIZE];
     struct db *db;
     struct err err;
     unsigned troubles[2]; // by enum db_trouble
@@ -30,23 +31,18 @@ static struct db *open_db(struct fixture *f, enum db_access access)
     return db;
 }
 
-static int set_up(void **state, const struct db_kind *kind)
+static int set_up(void **state)
 {
     struct fixture *f = calloc(1, sizeof *f);
-    f->kind = kind;
+    f->kind = kind_of_test(state);
     snprintf(f->folder, sizeof f->folder, "/tmp/test_db.XXXXXX");
     assert_non_null(mkdtemp(f->folder));
-    snprintf(f->place, sizeof f->place, "%s/db", f->folder);
+    kind_place(f->kind, f->folder, f->place);
     f->db = open_db(f, DB_WRITE);
     assert_true(
         sql_execute_all(f->db, "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT); -- end", &f->err));
     *state = f;
     return 0;
-}
-
-static int set_up_sqlite(void **state)
-{
-    return set_up(state, &db_sqlite);
 }
 
 static int tear_down(void **state)
@@ -231,17 +227,20 @@ static void a_missing_database_is_not_made_by_reading(void **state)
     assert_int_equal(f->err.code, ERR_USAGE);
 }
 
-// Each test for a kind.
-#define ON(kind, test) cmocka_unit_test_setup_teardown(test, set_up_##kind, tear_down)
-#define ALL(kind)                                                                                 \
-    ON(kind, values_come_back_as_they_went), ON(kind, the_first_failure_stays),                   \
-        ON(kind, a_full_disk_is_reported), ON(kind, the_log_is_emptied_and_a_clean_end_is_known), \
-        ON(kind, changes_are_counted), ON(kind, a_reader_sees_what_was_committed),                \
-        ON(kind, a_read_ends_at_its_deadline), ON(kind, a_copy_is_whole_and_sound),               \
-        ON(kind, a_missing_database_is_not_made_by_reading)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {ALL(sqlite)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {
+        TEST(values_come_back_as_they_went),
+        TEST(the_first_failure_stays),
+        TEST(a_full_disk_is_reported),
+        TEST(the_log_is_emptied_and_a_clean_end_is_known),
+        TEST(changes_are_counted),
+        TEST(a_reader_sees_what_was_committed),
+        TEST(a_read_ends_at_its_deadline),
+        TEST(a_copy_is_whole_and_sound),
+        TEST(a_missing_database_is_not_made_by_reading),
+    };
+    return run_on_each_kind(tests);
 }

@@ -204,5 +204,5 @@ int main(void)
         TEST(a_rank_that_comes_later_is_read_and_joined_and_no_other),
         TEST(an_order_of_thousands_is_kept_by_an_index),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

@@ -133,5 +133,5 @@ int main(void)
         TEST(a_finalized_run_stays_so_and_takes_more_ranks),
         TEST(many_ranks_are_joined_as_they_arrive),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

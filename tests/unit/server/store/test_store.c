@@ -790,5 +790,5 @@ int main(void)
         TEST(deleting_a_run_leaves_only_garbage),
         TEST(a_newer_database_is_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

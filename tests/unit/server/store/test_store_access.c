@@ -354,5 +354,5 @@ int main(void)
         TEST(the_audit_log_only_grows),
         TEST(entries_of_the_audit_log_go_for_their_age_alone),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

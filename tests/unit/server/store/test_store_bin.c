@@ -324,5 +324,5 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_goes_from_the_bin_is_gone, set_up, tear_down),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

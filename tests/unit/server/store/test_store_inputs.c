@@ -372,5 +372,5 @@ int main(void)
         TEST(a_damaged_attachment_is_named),
         TEST(cancelling_a_run_ends_its_archive),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

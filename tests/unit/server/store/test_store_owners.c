@@ -112,5 +112,5 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_role_is_taken_by_one_until_its_time_is_over, set_up,
                                         tear_down),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

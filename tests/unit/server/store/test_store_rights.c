@@ -115,5 +115,5 @@ int main(void)
         TEST(names_that_are_made_up_are_as_unique_as_ids),
         TEST(no_name_begins_or_ends_with_what_cannot_be_seen),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

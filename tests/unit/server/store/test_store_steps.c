@@ -201,5 +201,5 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(choices_that_cannot_be_are_refused, set_up, tear_down),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }

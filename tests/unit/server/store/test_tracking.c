@@ -425,5 +425,5 @@ int main(void)
         CASE(alerts_follow_a_run_into_its_new_series),
         CASE(hostile_decisions_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_on_each_kind(tests);
 }
