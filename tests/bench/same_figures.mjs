@@ -3,9 +3,10 @@
 // Compares what two builds of stepscope say about the same traces: by `analyze`, by the API of a
 // service, and by the API of the second build on the data that the first one left.
 //
-//   tests/bench/same_figures.mjs BEFORE AFTER TRACE...
+//   tests/bench/same_figures.mjs [--renamed OLD=NEW,...] [--gone TABLE,...] BEFORE AFTER TRACE...
 //
 // BEFORE and AFTER are programs. Traces named *rank0*, *rank1*, ... with the same rest are one run.
+// A renamed word is a table, a column, or a value that names one; a table that is gone is left out.
 // Prints each value that differs and how many were compared; fails if one does. Answers that only
 // AFTER gives are left out.
 import { execFile, spawn } from "node:child_process";
@@ -13,16 +14,22 @@ import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
+import { parseArgs, promisify } from "node:util";
 
 const MOST_SHOWN = 40;
 // Members that say when, where and by whom instead of what was found.
 const NOT_FIGURES = new Set(["id", "run", "created", "revision", "uploaded_at", "upload_id",
   "request_id", "url", "uploaded", "created_at", "input_id", "upload"]);
 
-const [before, after, ...files] = process.argv.slice(2);
+const { values, positionals } = parseArgs({ allowPositionals: true,
+  options: { renamed: { type: "string", default: "" }, gone: { type: "string", default: "" } } });
+const [before, after, ...files] = positionals;
+const renames = new Map((values.renamed ?? "").split(",").map((one) => one.split("=", 2)));
+const gone = new Set((values.gone ?? "").split(","));
+const renamed = (/** @type {any} */ word) => renames.get(word) ?? word;
 if (files.length === 0) {
-  console.error("usage: tests/bench/same_figures.mjs BEFORE AFTER TRACE...");
+  console.error("usage: tests/bench/same_figures.mjs [--renamed OLD=NEW,...] [--gone TABLE,...] " +
+    "BEFORE AFTER TRACE...");
   process.exit(2);
 }
 
@@ -38,11 +45,16 @@ for (const file of files) {
  * @param {any} value @param {string} path @param {Map<string, any>} out
  */
 function flatten(value, path, out) {
-  if (value !== null && typeof value === "object") {
-    for (const [key, member] of Object.entries(value))
-      if (Array.isArray(value) || !NOT_FIGURES.has(key)) flatten(member, `${path}/${key}`, out);
-  } else {
-    out.set(path, value);
+  if (typeof value === "string" && path.endsWith("/evidence") && value[0] === "[") {
+    flatten(JSON.parse(value), path, out);
+  } else if (value !== null && typeof value === "object") {
+    for (const [key, member] of Object.entries(value)) {
+      const name = Array.isArray(value) ? member?.key ?? key : key; // settings are in any order
+      if (Array.isArray(value) || !NOT_FIGURES.has(key))
+        flatten(member, `${path}/${renamed(name)}`, out);
+    }
+  } else if (!gone.has(/\/tables\/(\w+)\//.exec(path)?.[1] ?? "")) {
+    out.set(path, renamed(value));
   }
   return out;
 }
@@ -114,7 +126,11 @@ async function read_all(service) {
 let compared = 0, wrong = 0;
 /** @param {string} what @param {Record<string, any>} old @param {Record<string, any>} now */
 function compare_answers(what, old, now) {
-  for (const name of Object.keys(old)) compare(`${what} ${name}`, old[name], now[name]);
+  for (const [name, answer] of Object.entries(old)) {
+    const [run, table] = name.split("/");
+    if (table === undefined || !gone.has(table))
+      compare(`${what} ${name}`, answer, now[[run, renamed(table)].filter((one) => one).join("/")]);
+  }
 }
 
 /** @param {string} what @param {any} old @param {any} now */
