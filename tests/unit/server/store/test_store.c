@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store: runs, uploads, the queue, ranks, results; each test on a new database.
-// labels: threads
 #include "tests/named_cell.h"
 #include "tests/unit/store_fixture.h"
 
