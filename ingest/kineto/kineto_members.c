@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define MAX_SETTINGS 4096 // far more than any profiler writes
+#define MAX_DEVICES  4096 // of one host
 #define MAX_KEY      ((size_t)1024)
 #define MAX_VERSION  80
 
@@ -240,7 +241,7 @@ static bool add_versions(struct settings *settings, struct err *err)
 static bool add_devices(struct settings *settings, const json_t *list, struct err *err)
 {
     size_t count = json_array_size(list);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && i < MAX_DEVICES; i++) {
         const json_t *from = json_array_get(list, i);
         struct trace_device device = {.id = integer_in(from, "id"),
                                       .memory_bytes = integer_in(from, "totalGlobalMem"),

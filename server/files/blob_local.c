@@ -77,6 +77,23 @@ static void close_local(struct blob_store *store)
     free(local);
 }
 
+// Complete files are moved into their folder, which only works within a filesystem.
+static bool on_one_filesystem(const struct local *local, struct err *err)
+{
+    const int folders[] = {local->blobs_fd, local->traces_fd};
+    struct stat root, folder;
+    bool ok = fstat(local->root_fd, &root) == 0;
+    for (size_t i = 0; ok && i < sizeof folders / sizeof *folders; i++) {
+        ok = fstat(folders[i], &folder) == 0;
+        if (ok && folder.st_dev != root.st_dev)
+            return err_set(err, ERR_USAGE,
+                           "%.200s: found %s/ on another filesystem, expected all "
+                           "of the data folder on one",
+                           local->root, i ? "traces" : "blobs");
+    }
+    return ok || err_set_errno(err, "folder %.200s", local->root);
+}
+
 static bool open_folders(struct local *local, struct err *err)
 {
     local->root_fd = open(local->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -87,7 +104,7 @@ static bool open_folders(struct local *local, struct err *err)
     local->blobs_fd = blob_open_folder(local->fault, local->root_fd, "blobs", err);
     local->traces_fd =
         local->blobs_fd < 0 ? -1 : blob_open_folder(local->fault, local->root_fd, "traces", err);
-    return local->traces_fd >= 0;
+    return local->traces_fd >= 0 && on_one_filesystem(local, err);
 }
 
 static struct blob_store *open_local(const char *place, struct disk_fault *fault, struct err *err)

@@ -47,7 +47,9 @@ struct crew {
     pthread_cond_t changed;
     unsigned arrived;
     bool lacks_memory;
-    bool complete; // as far as it will be
+    bool lacks_threads;            // some could not be created
+    char error[START_ERROR_BYTES]; // the library's message while starting, about threads if any is
+    bool complete;                 // as far as it will be
 };
 
 struct http {
@@ -59,8 +61,7 @@ struct http {
     struct mg_context *context;
     struct crew crew;
     atomic_bool started;
-    atomic_bool deaf;                    // its socket is shut, which the library logs as an error
-    char start_error[START_ERROR_BYTES]; // the library's message while starting
+    atomic_bool deaf; // its socket is shut, which the library logs as an error
     atomic_uint uploads;
     atomic_bool draining;
     sem_t comparing;
@@ -357,12 +358,21 @@ static void close_connection(const struct mg_connection *closing)
     connections_leave(http->connections, connection_of(http, closing));
 }
 
+static void note_start_error(struct crew *crew, const char *message)
+{
+    pthread_mutex_lock(&crew->lock);
+    if (!crew->lacks_threads)
+        snprintf(crew->error, sizeof(crew->error), "%s", message);
+    crew->lacks_threads |= strstr(message, "thread") != NULL;
+    pthread_mutex_unlock(&crew->lock);
+}
+
 static int log_message(const struct mg_connection *connection, const char *message)
 {
     const struct mg_context *context = mg_get_context(connection);
     struct http *http = context ? mg_get_user_data(context) : NULL;
     if (http && !atomic_load(&http->started))
-        snprintf(http->start_error, sizeof(http->start_error), "%s", message);
+        note_start_error(&http->crew, message);
     else if (!http || !atomic_load(&http->deaf))
         log_warn("http: %s", message);
     return 1;
@@ -388,14 +398,14 @@ static void *join_crew(const struct mg_context *context, int thread_type)
     return NULL;
 }
 
-// Waits for the threads that were created; returns whether all of them have memory.
-static bool crew_complete(struct crew *crew, unsigned created)
+// Waits for all threads, if all were created; returns whether they are there and have memory.
+static bool crew_complete(struct crew *crew, unsigned threads)
 {
     pthread_mutex_lock(&crew->lock);
-    while (crew->arrived < created)
+    while (!crew->lacks_threads && crew->arrived < threads)
         pthread_cond_wait(&crew->changed, &crew->lock);
     crew->complete = true;
-    bool able = !crew->lacks_memory;
+    bool able = !crew->lacks_threads && !crew->lacks_memory;
     pthread_cond_broadcast(&crew->changed);
     pthread_mutex_unlock(&crew->lock);
     return able;
@@ -467,15 +477,15 @@ static bool start_library(struct http *http, const struct http_config *config, s
     http->context = mg_start(&callbacks, http, options);
     atomic_store(&http->started, true);
     if (!http->context)
-        return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->start_error);
+        return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->crew.error);
     // If it cannot create some threads it starts anyway, and gives them connections all the same.
-    bool created = !strstr(http->start_error, "thread");
-    if (crew_complete(&http->crew, created ? thread_count(config) : 0) && created)
+    if (crew_complete(&http->crew, thread_count(config)))
         return true;
     return err_set(err, ERR_LIMIT,
                    "cannot start %s threads (%s): choose fewer --connections, or raise the limit "
                    "of processes (ulimit -u, TasksMax, pids.max) or of memory",
-                   threads, created ? "no memory for their buffers" : http->start_error);
+                   threads,
+                   http->crew.lacks_threads ? http->crew.error : "no memory for their buffers");
 }
 
 static void init(struct http *http, const struct http_config *config)

@@ -72,8 +72,9 @@ static bool is_trace(int fd, struct err *err)
     if (own_fd < 0)
         return err_set_errno(err, "opening it");
     struct trace_file *file = trace_file_open_fd(own_fd, "it", err);
+    bool is_sound = file;
     trace_file_close(file);
-    return file;
+    return is_sound;
 }
 
 // A trace is stored if it looks valid. Without it a later analysis reads the upload.
@@ -147,7 +148,7 @@ static struct job_order order_of(const struct attempt *attempt)
 
 void job_tell_walls(struct job_site *site, unsigned walls)
 {
-    if (walls == SANDBOX_ALL || atomic_exchange(&site->told_walls, true))
+    if (walls == SANDBOX_ALL || atomic_exchange(&site->warned_of_walls, true))
         return;
     log_warn("analyses run in processes without%s%s%s: %s",
              walls & SANDBOX_SECCOMP ? "" : " seccomp", walls & SANDBOX_LANDLOCK ? "" : " landlock",

@@ -64,6 +64,7 @@ static unsigned find_folders(const struct member_list *members, struct str *wind
 struct recording {
     struct str process, time; // the path up to the time, the digits of the time
     size_t member;
+    size_t number; // of its window
 };
 
 static bool is_recording(const struct member *member, struct recording *recording)
@@ -92,14 +93,33 @@ static int by_process_and_time(const void *left, const void *right)
     return order ? order : a->member < b->member ? -1 : a->member > b->member;
 }
 
+// Numbers the recordings of each process by their times, from 1; one that is there twice, such as
+// compressed and not, keeps its number. Returns how many each process has, 0 if not all have the
+// same number: then nobody knows which of one process belong to which of another.
+static size_t number_recordings(struct recording *recordings, size_t count)
+{
+    size_t common = 0;
+    for (size_t i = 0; i < count; i++) {
+        struct recording *recording = &recordings[i];
+        const struct recording *before = recording - 1;
+        if (i == 0 || !str_equal(before->process, recording->process))
+            recording->number = 1;
+        else
+            recording->number = before->number + !str_equal(before->time, recording->time);
+        bool is_last = i + 1 == count || !str_equal(recordings[i + 1].process, recording->process);
+        if (is_last && common && common != recording->number)
+            return 0;
+        common = is_last ? recording->number : common;
+    }
+    return common;
+}
+
 static bool name_repeats(const struct recording *recordings, size_t count, struct str *windows,
                          struct arena *arena, struct err *err)
 {
-    for (size_t i = 0, number = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         const struct recording *recording = &recordings[i];
-        bool same = i > 0 && str_equal(recordings[i - 1].process, recording->process);
-        number = same ? number + 1 : 1;
-        char *name = arena_printf(arena, err, "window_%zu", number);
+        char *name = arena_printf(arena, err, "window_%zu", recording->number);
         if (!name)
             return false;
         windows[recording->member] = str_of(name);
@@ -111,7 +131,6 @@ static bool find_repeats(const struct member_list *members, struct str *windows,
                          struct arena *arena, struct err *err)
 {
     size_t count = 0;
-    bool repeats = false;
     struct recording *recordings = arena_array(arena, members->count, sizeof *recordings, err);
     if (!recordings)
         return false;
@@ -119,9 +138,8 @@ static bool find_repeats(const struct member_list *members, struct str *windows,
         if (is_recording(&members->at[i], &recordings[count]))
             recordings[count++].member = i;
     qsort(recordings, count, sizeof *recordings, by_process_and_time);
-    for (size_t i = 1; i < count; i++)
-        repeats |= str_equal(recordings[i - 1].process, recordings[i].process);
-    return !repeats || name_repeats(recordings, count, windows, arena, err);
+    return number_recordings(recordings, count) < 2 ||
+           name_repeats(recordings, count, windows, arena, err);
 }
 
 struct str *windows_of(const struct member_list *members, struct arena *arena, struct err *err)
@@ -129,10 +147,9 @@ struct str *windows_of(const struct member_list *members, struct arena *arena, s
     struct str *windows = arena_array(arena, members->count, sizeof *windows, err);
     if (!windows)
         return NULL;
-    unsigned count = find_folders(members, windows);
-    if (count > 1)
+    if (find_folders(members, windows) > 1)
         return windows;
     for (size_t i = 0; i < members->count; i++)
         windows[i] = STR("");
-    return count == 1 || find_repeats(members, windows, arena, err) ? windows : NULL;
+    return find_repeats(members, windows, arena, err) ? windows : NULL;
 }

@@ -16,9 +16,14 @@ struct shared_columns {
 };
 
 // Of the SQL table, without run_.
-static const char *name_of(const struct table_desc *desc)
+static const char *old_name_of(const struct table_desc *desc)
 {
     return desc == &table_run_trust ? "quality" : desc->name;
+}
+
+static const char *old_column(const char *name)
+{
+    return strcmp(name, "trust_severity") == 0 ? "worst_quality" : name;
 }
 
 static bool share_columns(struct db *db, const struct table_desc *desc,
@@ -27,11 +32,11 @@ static bool share_columns(struct db *db, const struct table_desc *desc,
     *shared = (struct shared_columns){.desc = desc};
     struct stmt stmt =
         sql_begin(db, "SELECT name FROM pragma_table_info('run_' || ?) WHERE cid > 1", err);
-    sql_bind_text(&stmt, str_of(name_of(desc)));
+    sql_bind_text(&stmt, str_of(old_name_of(desc)));
     while (sql_row(&stmt)) {
         struct str name = sql_bytes(&stmt, 0);
         for (unsigned i = 0; i < desc->column_count; i++)
-            if (str_equal(name, str_of(desc->columns[i].name)))
+            if (str_equal(name, str_of(old_column(desc->columns[i].name))))
                 shared->at[shared->count++] = i;
     }
     return sql_end(&stmt);
@@ -54,8 +59,9 @@ static bool read_rows(struct db *db, const struct shared_columns *shared, struct
     struct buf sql = {0};
     for (unsigned i = 0; i < shared->count; i++)
         buf_printf(&sql, "%s\"%s\"", i ? ", " : "SELECT ",
-                   shared->desc->columns[shared->at[i]].name);
-    buf_printf(&sql, " FROM \"run_%s\" WHERE run_id = ? ORDER BY \"row\"", name_of(shared->desc));
+                   old_column(shared->desc->columns[shared->at[i]].name));
+    buf_printf(&sql, " FROM \"run_%s\" WHERE run_id = ? ORDER BY \"row\"",
+               old_name_of(shared->desc));
     bool ok = buf_ok(&sql, err);
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);

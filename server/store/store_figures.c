@@ -101,7 +101,8 @@ static bool set_words(struct db *db, struct str run_id, const struct table *summ
         else
             sql_bind_null(&stmt);
         sql_bind_text(&stmt, run_id);
-        if (!sql_run(&stmt) || (db_changes(db) && !series_note_point(db, run_id, err)))
+        bool judged_by = columns[i] == RUN_SUMMARY_GPU; // runs of a series are compared on one GPU
+        if (!sql_run(&stmt) || (judged_by && db_changes(db) && !series_note_point(db, run_id, err)))
             return false;
     }
     return true;

@@ -64,9 +64,22 @@ static void repeated_recordings_are_windows_in_the_order_of_their_times(void **s
           {"t/n1_17.999999999999.pt.trace.json.gz", "window_1"},
           {"t/n1_18.1700000000002.pt.trace.json.gz", "window_1"},
           {"t/n1_18.1700000009002.pt.trace.json.gz", "window_2"},
-          {"t/n1_18.1700000019002.pt.trace.json.gz", "window_3"},
-          {"u/n1_17.1700000009000.pt.trace.json", "window_1"}, {"t/other.json", ""},
+          {"t/n1_18.1700000009002.pt.trace.json", "window_2"}, {"t/other.json", ""},
           {"t/n1_17.1700000009000.txt", ""});
+}
+
+static void processes_with_unequal_numbers_of_recordings_have_no_windows(void **state)
+{
+    (void)state;
+    CHECK({"t/n1_17.1700000000001.pt.trace.json", ""}, {"t/n1_17.1700000009001.pt.trace.json", ""},
+          {"t/n1_18.1700000009002.pt.trace.json", ""});
+}
+
+static void a_single_folder_may_hold_several_recordings(void **state)
+{
+    (void)state;
+    CHECK({"iteration_10/n1_17.1700000000001.pt.trace.json", "window_1"},
+          {"iteration_10/n1_17.1700000009001.pt.trace.json", "window_2"});
 }
 
 static void names_that_are_no_recordings_are_left_alone(void **state)
@@ -83,6 +96,8 @@ int main(void)
         cmocka_unit_test(folders_are_windows),
         cmocka_unit_test(a_single_window_is_the_run),
         cmocka_unit_test(repeated_recordings_are_windows_in_the_order_of_their_times),
+        cmocka_unit_test(processes_with_unequal_numbers_of_recordings_have_no_windows),
+        cmocka_unit_test(a_single_folder_may_hold_several_recordings),
         cmocka_unit_test(names_that_are_no_recordings_are_left_alone),
     };
     return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
