@@ -94,7 +94,7 @@ static int64_t delta_of(const struct outcome *outcome)
     return (cand_ns < 0 ? 0 : cand_ns) - (base_ns < 0 ? 0 : base_ns);
 }
 
-static const struct hit *told(const struct outcome *outcome)
+static const struct hit *shown_hit(const struct outcome *outcome)
 {
     return outcome->hits[CAND] ? outcome->hits[CAND] : outcome->hits[BASE];
 }
@@ -107,7 +107,7 @@ static int compare_outcomes(const void *a, const void *b)
     int64_t dx = llabs(delta_of(x)), dy = llabs(delta_of(y));
     if (dx != dy)
         return dx > dy ? -1 : 1;
-    return str_compare(told(x)->id, told(y)->id);
+    return str_compare(shown_hit(x)->id, shown_hit(y)->id);
 }
 
 static bool add_outcome(const struct pair *pair, const struct outcome *outcome, struct err *err)
@@ -117,7 +117,7 @@ static bool add_outcome(const struct pair *pair, const struct outcome *outcome, 
                                         [STATE_CHANGED] = "changed",
                                         [STATE_UNCHANGED] = "unchanged"};
     int64_t base_ns = outcome->cost_ns[BASE], cand_ns = outcome->cost_ns[CAND];
-    const struct hit *hit = told(outcome);
+    const struct hit *hit = shown_hit(outcome);
     struct row row = {.desc = &table_compare_findings};
     row_i64(&row, COMPARE_FINDINGS_CAND, pair->number);
     row_text(&row, COMPARE_FINDINGS_ID, hit->id);

@@ -35,19 +35,19 @@ struct finding {
     const char *title;
     int64_t cost_ns; // per typical step, an upper bound
     const char *confidence;
-    const char *severity;   // NULL: by the cost's share of the step
-    const char *evidence;   // JSON array
-    const char *advice;     // NULL: the rule's
-    const char *steps;      // affected ones as "3-5,9", NULL: all
-    const char *ranks;      // same for ranks
-    const char *subject;    // what it is about, part of its id; NULL: only one per rule
-    claim_fn *claim;        // the time it explains; NULL: none
-    const void *context;    // of claim
-    const int64_t *step_ns; // per step: what it claims; NULL: cost_ns is a mean over all
-    const bool *odd;        // per step: left out of the mean; NULL: none
-    unsigned bars;          // of a run's rule: parts of the step other than the rule's; 0: the
-                            // rule's
-    const char *told_by;    // of a run's rule: the one that explains all of the time; NULL: none
+    const char *severity;     // NULL: by the cost's share of the step
+    const char *evidence;     // JSON array
+    const char *advice;       // NULL: the rule's
+    const char *steps;        // affected ones as "3-5,9", NULL: all
+    const char *ranks;        // same for ranks
+    const char *subject;      // what it is about, part of its id; NULL: only one per rule
+    claim_fn *claim;          // the time it explains; NULL: none
+    const void *context;      // of claim
+    const int64_t *step_ns;   // per step: what it claims; NULL: cost_ns is a mean over all
+    const bool *odd;          // per step: left out of the mean; NULL: none
+    unsigned bars;            // of a run's rule: parts of the step other than the rule's; 0: the
+                              // rule's
+    const char *explained_by; // of a run's rule: the one that explains all of the time; NULL: none
 };
 
 // The cost of a finding in relation to the others.

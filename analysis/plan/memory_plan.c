@@ -359,7 +359,7 @@ static void name_activations(struct memory_plan *plan)
     plan->parts[PLAN_OUTPUT] = (struct plan_part){
         .name = "output", .help = "the dropout of the embedding, the output layer and its logits"};
     plan->parts[PLAN_RECOMPUTED] = (struct plan_part){
-        .name = "recomputed", .help = "with recomputation: what one layer makes anew"};
+        .name = "recomputed", .help = "with recomputation: what one layer recomputes"};
     for (int i = PLAN_ACTIVATIONS; i <= PLAN_RECOMPUTED; i++) {
         plan->parts[i].bytes = COUNT_UNKNOWN;
         plan->parts[i].formula = plan->parts[i].worked = lacks;

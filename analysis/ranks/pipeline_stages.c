@@ -111,7 +111,7 @@ static bool join_peers(struct finder *f, struct err *err)
             const struct comm_op *op = &f->comm->ops[rank->events[e].op];
             if (op->peer < 0 || !passes_on(f, op))
                 continue;
-            f->stages->told = true;
+            f->stages->from_peers = true;
             if (!join_ranks(f, rank->rank, op->peer, err))
                 return false;
         }
@@ -336,7 +336,7 @@ static bool find(struct finder *f, struct arena *arena, struct err *err)
     size_t room = (size_t)comm->rank_count + comm->op_count + 1;
     f->parent = arena_array(arena, room, sizeof *f->parent, err);
     if (!f->parent || !find_rings(f, arena, err) || !join_peers(f, err) ||
-        (!f->stages->told && !join_groups(f, err)) || !place_ranks(f, arena, err))
+        (!f->stages->from_peers && !join_groups(f, err)) || !place_ranks(f, arena, err))
         return false;
     turn_round(f);
     return f->stages->stage_count == 0 || count_batches(f, arena, err);

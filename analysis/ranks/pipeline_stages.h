@@ -11,9 +11,9 @@
 struct pipeline_stages {
     uint32_t *chain, *stage;           // per rank of the run; RUN_NONE outside all pipelines
     uint32_t chain_count, stage_count; // 0: no pipeline
-    bool told;                         // from recorded peers, else from places in a group
-    int64_t micro_batches;             // per step, 0: unknown
-    int64_t chunks;                    // of the model per rank, 1 unless interleaved
+    bool from_peers;       // it is known from recorded peers, else from places in a group
+    int64_t micro_batches; // per step, 0: unknown
+    int64_t chunks;        // of the model per rank, 1 unless interleaved
     bool *ring; // per team: its ranks pass data round, all alike: not a pipeline but a shared
                 // context
 };

@@ -327,7 +327,7 @@ static enum confidence confidence_of(const struct family *family)
 
 static enum confidence confidence_of_stages(const struct pipeline_stages *stages)
 {
-    return stages->told ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
+    return stages->from_peers ? CONFIDENCE_HIGH : CONFIDENCE_LOW;
 }
 
 static bool add_row(struct row *row, struct buf *text, struct report *report, struct err *err)
@@ -431,20 +431,20 @@ static void put_word(struct buf *text, enum role role, int64_t degree)
 static bool add_overall(const struct strategy *all, struct buf *text, struct report *report,
                         struct err *err)
 {
-    bool pipeline = all->stages.stage_count > 1, told = false;
+    bool pipeline = all->stages.stage_count > 1, added = false;
     enum confidence least = pipeline ? confidence_of_stages(&all->stages) : CONFIDENCE_HIGH;
     buf_clear(text);
     for (uint32_t f = 0; f < all->family_count; f++) {
         const struct family *family = &all->families[f];
-        if (pipeline && !told && family->role > ROLE_PIPELINE) {
+        if (pipeline && !added && family->role > ROLE_PIPELINE) {
             put_word(text, ROLE_PIPELINE, all->stages.stage_count);
-            told = true;
+            added = true;
         }
         if (f == 0 || all->families[f - 1].role != family->role)
             put_word(text, family->role, family->degree);
         least = confidence_of(family) < least ? confidence_of(family) : least;
     }
-    if (pipeline && !told)
+    if (pipeline && !added)
         put_word(text, ROLE_PIPELINE, all->stages.stage_count);
     if (text->len == 0)
         return true;
@@ -459,15 +459,15 @@ static bool add_overall(const struct strategy *all, struct buf *text, struct rep
 static bool add_rows(const struct strategy *all, struct report *report, struct err *err)
 {
     struct buf text = {0};
-    bool ok = add_overall(all, &text, report, err), told = all->stages.stage_count < 2;
+    bool ok = add_overall(all, &text, report, err), added = all->stages.stage_count < 2;
     for (uint32_t f = 0; ok && f < all->family_count; f++) {
-        if (!told && all->families[f].role > ROLE_PIPELINE) {
+        if (!added && all->families[f].role > ROLE_PIPELINE) {
             ok = add_pipeline(all, &text, report, err);
-            told = true;
+            added = true;
         }
         ok = ok && add_family(all, &all->families[f], &text, report, err);
     }
-    ok = ok && (told || add_pipeline(all, &text, report, err)) && add_count(all, report, err);
+    ok = ok && (added || add_pipeline(all, &text, report, err)) && add_count(all, report, err);
     buf_free(&text);
     return ok;
 }

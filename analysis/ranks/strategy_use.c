@@ -135,7 +135,7 @@ static bool has_steady_step(const struct run_comm *comm)
 }
 
 // Whether any of the rank's calls gives its group.
-static bool is_told(const struct run_comm *comm, const struct comm_rank *rank)
+static bool has_groups(const struct run_comm *comm, const struct comm_rank *rank)
 {
     for (uint32_t e = 0; e < rank->count; e++)
         if (comm->groups[comm->ops[rank->events[e].op].group].name.len)
@@ -143,7 +143,7 @@ static bool is_told(const struct run_comm *comm, const struct comm_rank *rank)
     return false;
 }
 
-static bool any_told(const struct run_comm *comm)
+static bool any_groups(const struct run_comm *comm)
 {
     for (uint32_t g = 0; g < comm->group_count; g++)
         if (comm->groups[g].name.len)
@@ -154,10 +154,10 @@ static bool any_told(const struct run_comm *comm)
 // If some ranks give their peers, those without any metadata do the same.
 static void count_calls(const struct run_comm *comm, bool steady, int64_t *calls)
 {
-    bool told = any_told(comm);
+    bool some_have = any_groups(comm);
     for (uint32_t r = 0; r < comm->rank_count; r++) {
         const struct comm_rank *rank = &comm->ranks[r];
-        if (told && !is_told(comm, rank))
+        if (some_have && !has_groups(comm, rank))
             continue;
         for (uint32_t e = 0; e < rank->count; e++)
             calls[rank->events[e].op] += strategy_use_counts(rank, &rank->events[e], steady);

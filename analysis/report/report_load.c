@@ -302,8 +302,8 @@ static bool check_magic(struct cursor *in, struct err *err)
     unsigned version = (unsigned char)magic.at[REPORT_MAGIC_LEN - 1];
     if (version != (unsigned char)REPORT_MAGIC[REPORT_MAGIC_LEN - 1])
         return err_set_at(err, ERR_FORMAT, REPORT_MAGIC_LEN - 1,
-                          "stored result: found version %u, expected %u; it is made anew", version,
-                          (unsigned char)REPORT_MAGIC[REPORT_MAGIC_LEN - 1]);
+                          "stored result: found version %u, expected %u; it will be recomputed",
+                          version, (unsigned char)REPORT_MAGIC[REPORT_MAGIC_LEN - 1]);
     return true;
 }
 

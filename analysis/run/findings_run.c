@@ -78,7 +78,7 @@ static bool check_rules(const struct run_case *the_case, struct entries *entries
         entry->name = str_of(rules[r]->about->name);
         entry->bars = entry->finding.bars ? entry->finding.bars : entry->bars;
         entry->cost_ns = entry->finding.cost_ns;
-        entry->want_ns = entry->finding.told_by ? 0 : entry->cost_ns;
+        entry->want_ns = entry->finding.explained_by ? 0 : entry->cost_ns;
         if (rules[r] == &finding_run_jobs)
             entry->cost_ns = INT64_MAX; // comes first
         entries->trust_noted |= rules[r] == &finding_run_trust;
@@ -109,7 +109,8 @@ static unsigned bars_of(struct str rule)
 
 // Whether the run's rules cover better what a rule found in the headline rank's trace. Once waits
 // are separated from transfers, overlap can only gain transfers whose result is not needed at once.
-static bool is_told(const struct run_case *the_case, const struct entries *entries, struct str rule)
+static bool is_covered(const struct run_case *the_case, const struct entries *entries,
+                       struct str rule)
 {
     if (str_equal(rule, STR("data_quality")))
         return entries->trust_noted;
@@ -136,7 +137,7 @@ static void take_own(const struct run_case *the_case, struct entries *entries)
     const struct table *own = the_case->own;
     for (size_t i = 0; own && i < own->row_count; i++) {
         struct str rule = table_cell(own, i, FINDINGS_RULE)->s;
-        if (is_told(the_case, entries, rule))
+        if (is_covered(the_case, entries, rule))
             continue;
         unsigned bars = bars_of(rule);
         entries->all[entries->count++] =
@@ -209,8 +210,8 @@ static struct shared share(struct sharing *sharing, const struct entry *entry)
     shared.own_ns = entry->want_ns - want_ns;
     if (want_ns == 0 || (!entry->rule && most_ns == 0))
         shared = (struct shared){.own_ns = entry->want_ns};
-    if (entry->finding.told_by)
-        shared.overlaps = str_of(entry->finding.told_by);
+    if (entry->finding.explained_by)
+        shared.overlaps = str_of(entry->finding.explained_by);
     return shared;
 }
 
@@ -243,7 +244,7 @@ static bool add_own(const struct run_case *the_case, const struct entries *entri
         row_text(&row, RUN_FINDINGS_OVERLAPS, shared->overlaps);
     else if (shared->own_ns == entry->cost_ns)
         row_word(&row, RUN_FINDINGS_OVERLAPS, NULL);
-    else if (!overlaps->null && is_told(the_case, entries, overlaps->s))
+    else if (!overlaps->null && is_covered(the_case, entries, overlaps->s))
         row_text_if(&row, RUN_FINDINGS_OVERLAPS, entries->waits.at != NULL, entries->waits);
     return row_end(&row, report, err);
 }

@@ -120,16 +120,16 @@ bool run_slow_parts(const struct run_case *the_case, unsigned *bars, struct err 
     *bars = RUN_BARS_ALL;
     if (!values || rows == 0)
         return values;
-    double step_ns = excess_of(the_case, steps, RUN_RANK_STEPS_STEP_NS, values), told_ns = 0;
+    double step_ns = excess_of(the_case, steps, RUN_RANK_STEPS_STEP_NS, values), named_ns = 0;
     unsigned found = 0;
     for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
         double part_ns = excess_of(the_case, steps, parts[p].column, values);
         if (part_ns < SLOW_PART * step_ns)
             continue;
         found |= parts[p].bars;
-        told_ns += part_ns;
+        named_ns += part_ns;
     }
-    if (step_ns > 0 && told_ns >= (1 - SLOW_PART) * step_ns)
+    if (step_ns > 0 && named_ns >= (1 - SLOW_PART) * step_ns)
         *bars = found;
     return true;
 }

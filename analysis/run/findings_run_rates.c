@@ -113,7 +113,7 @@ static bool check_rates(const struct run_case *the_case, bool *fires, struct fin
     finding->cost_ns = slow.set.cost_ns;
     if (late.cost_ns > 0 && run_late_has(&late, slow.slowest->rank)) {
         finding->cost_ns = finding->cost_ns < late.cost_ns ? finding->cost_ns : late.cost_ns;
-        finding->told_by = "straggler";
+        finding->explained_by = "straggler";
     }
     *fires = run_costs(the_case, finding->cost_ns, FINDING_RANK_KERNELS_SHARE);
     // Other ranks see it as waiting.

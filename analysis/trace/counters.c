@@ -64,9 +64,9 @@ static void find_name(struct counting *counting)
     const struct trace *trace = counting->facts->trace;
     struct str name = facts_short_name(trace, counting->counter->name);
     struct str key = facts_short_name(trace, counting->counter->key);
-    bool told = key.len == 0 || str_equal(key, name) || str_equal(key, STR("value"));
+    bool named = key.len == 0 || str_equal(key, name) || str_equal(key, STR("value"));
     snprintf(counting->name, sizeof counting->name, "%.*s%s%.*s", (int)name.len, name.at,
-             told ? "" : ": ", told ? 0 : (int)key.len, key.at);
+             named ? "" : ": ", named ? 0 : (int)key.len, key.at);
 }
 
 static void begin_row(const struct counting *counting, struct row *row, unsigned column)

@@ -17,9 +17,9 @@ struct access {
     bool secure; // browsers reach us over https
     struct peers proxies;
     const char *user_header;
-    struct str admins;         // "alice,bob"
-    atomic_bool told_of_proxy; // warned that requests come from elsewhere though no authentication
-                               // is required
+    struct str admins;           // "alice,bob"
+    atomic_bool warned_of_proxy; // warned that requests come from elsewhere though no
+                                 // authentication is required
 };
 
 // Checks a presented token; fails with 401 if it is wrong, or 429 after too many attempts.

@@ -41,7 +41,7 @@ static bool is_passed_on(const struct request *request)
 static void warn_of_proxy(struct access *access, const struct request *request)
 {
     if (access->required || access->proxies.count || !is_passed_on(request) ||
-        atomic_exchange(&access->told_of_proxy, true))
+        atomic_exchange(&access->warned_of_proxy, true))
         return;
     log_warn("a proxy forwards requests from elsewhere without authentication: anyone who reaches "
              "the proxy can change and delete everything; start with --auth required and tokens, "

@@ -206,7 +206,7 @@ static void count_member(const char *name, int64_t count, struct buf *out)
 }
 
 // A count of the model that was not given is null.
-static void told_member(const char *name, int64_t count, struct buf *out)
+static void given_member(const char *name, int64_t count, struct buf *out)
 {
     count_member(name, count ? count : COUNT_UNKNOWN, out);
 }
@@ -224,16 +224,16 @@ static void inputs_json(const struct plan_request *plan, struct buf *out)
     count_member("dp", job->dp, out);
     count_member("tp", job->tp, out);
     count_member("pp", job->pp, out);
-    told_member("layers", model->layers, out);
-    told_member("hidden", model->hidden, out);
-    told_member("heads", model->heads, out);
-    told_member("seq_len", model->seq_len, out);
+    given_member("layers", model->layers, out);
+    given_member("hidden", model->hidden, out);
+    given_member("heads", model->heads, out);
+    given_member("seq_len", model->seq_len, out);
     count_member("vocab", model->vocab, out);
     count_member("micro_batch", job->micro_batch, out);
     text_member("attention", job->flash_attention ? "flash" : "standard", out);
     text_member("recompute", plan_recompute_words[job->recompute], out);
     buf_printf(out, ",\"sequence_parallel\":%s", job->sequence_parallel ? "true" : "false");
-    told_member("micro_batches", job->micro_batches, out);
+    given_member("micro_batches", job->micro_batches, out);
     count_member("interleave", job->interleave, out);
     buf_puts(out, ",\"overhead_gb\":");
     buf_f64(out, job->overhead_bytes / 1e9);

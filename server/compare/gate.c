@@ -327,9 +327,9 @@ static bool is_reason(const struct contributors *all, const struct contributor *
 }
 
 // If the reasons listed clearly exceed the whole, adds the largest in the opposite direction.
-static void put_opposite(const struct contributors *all, int64_t told_ns, struct buf *out)
+static void put_opposite(const struct contributors *all, int64_t named_ns, struct buf *out)
 {
-    if (fabs((double)told_ns) <= 1.05 * fabs((double)all->whole_ns) || all->whole_ns == 0)
+    if (fabs((double)named_ns) <= 1.05 * fabs((double)all->whole_ns) || all->whole_ns == 0)
         return;
     for (size_t i = 0; i < all->count; i++)
         if ((all->at[i].delta_ns > 0) != (all->whole_ns > 0)) {
@@ -344,7 +344,7 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
 {
     struct contributors all;
     size_t count = 0;
-    int64_t told_ns = 0;
+    int64_t named_ns = 0;
     if (!has_steps(&answer->judgement)) {
         buf_puts(out, "why: without steady steps the parts of a step are unknown");
         return true;
@@ -356,10 +356,10 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
             continue;
         buf_puts(out, count ? "" : reason_word(&answer->judgement));
         put_contributor(&all.at[i], all.whole_ns, count++ == 0, out);
-        told_ns += all.at[i].delta_ns;
+        named_ns += all.at[i].delta_ns;
     }
     if (count)
-        put_opposite(&all, told_ns, out);
+        put_opposite(&all, named_ns, out);
     else
         buf_puts(out, all.count ? "why: many small parts, none above 1 % of the difference"
                                 : "why: no operator, collective or cause of idle time changed by "

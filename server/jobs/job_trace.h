@@ -12,8 +12,8 @@ struct job_site {
     const struct jobs_config *config;
     struct cores *cores;
     int cores_fd;
-    struct jobs *jobs;       // to wake when there is more to do
-    _Atomic bool told_walls; // that the sandbox is incomplete
+    struct jobs *jobs;            // to wake when there is more to do
+    _Atomic bool warned_of_walls; // that the sandbox is incomplete
 };
 
 // Logs, once per service, what protects it less than it could.

@@ -330,16 +330,18 @@ static void print_delay(size_t before, double shift, size_t rounds)
 
 static void print_series(int rounds)
 {
-    printf("\nChange points: series of %d runs without a change, judged after every run\n\n"
-           "| noise | correlation of neighbors | ever told one | tells one at the end |\n"
-           "|---|---|---|---|\n",
-           SERIES_RUNS);
+    printf(
+        "\nChange points: series of %d runs without a change, judged after every run\n\n"
+        "| noise | correlation of neighbors | false alarm at any point | false alarm at the end |\n"
+        "|---|---|---|---|\n",
+        SERIES_RUNS);
     for (enum noise_kind kind = NOISE_NORMAL; kind < NOISE_KINDS; kind++)
         print_quiet_series(kind, 0, rounds);
     print_quiet_series(NOISE_NORMAL, 0.3, rounds);
     print_quiet_series(NOISE_NORMAL, 0.5, rounds);
     print_quiet_series(NOISE_NORMAL, 0.7, rounds);
-    printf("\nDelay: runs of the new level until it is told within two runs of where it began, 1 "
+    printf("\nDelay: runs of the new level until it is detected within two runs of where it "
+           "started, 1 "
            "%% noise; %d "
            "at most\n\n| runs before | change | median | 90 %% within | missed |\n"
            "|---|---|---|---|---|\n",

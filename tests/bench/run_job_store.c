@@ -45,7 +45,7 @@ static int64_t skew_of(int64_t rank)
 
 // --- tables of a rank ---------------------------------------------------------------------------
 
-static bool is_made_anew(const struct table_desc *desc)
+static bool is_generated(const struct table_desc *desc)
 {
     return desc == &table_comm_ops || desc == &table_comm_calls || desc == &table_process_groups;
 }
@@ -57,7 +57,7 @@ static bool vary(const struct plan *plan, int64_t rank, struct report *report, s
     for (unsigned t = 0; t < plan->model.table_count; t++) {
         const struct table *from = &plan->model.tables[t];
         unsigned width = from->desc->column_count;
-        for (size_t i = 0; i < from->row_count && !is_made_anew(from->desc); i++) {
+        for (size_t i = 0; i < from->row_count && !is_generated(from->desc); i++) {
             struct cell row[TABLE_MAX_COLUMNS];
             memcpy(row, &from->cells[i * width], width * sizeof *row);
             int total = table_column(from->desc, STR("total_ns"));

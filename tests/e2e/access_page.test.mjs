@@ -115,9 +115,9 @@ test("an administrator makes a token, which works once copied, and revokes it", 
 test("the audit log shows who did what, and finds it", async () => {
   await as("admin", "/settings/audit", async (page) => {
     const rows = page.getByRole("table").getByRole("row");
-    for (const told of [/boss.* uploaded rank 0 of run r_\w+ .*done/, /revoked token k_\w+/,
+    for (const entry of [/boss.* uploaded rank 0 of run r_\w+ .*done/, /revoked token k_\w+/,
       /boss.* signed in POST \/api\/v1\/session/, /tried to get in .*refused/]) {
-      await page.getByRole("row", { name: told }).first().waitFor();
+      await page.getByRole("row", { name: entry }).first().waitFor();
     }
     assert.equal(await page.getByTitle(/^PUT \/api\/v1\/runs\/\{run\}/).first().count(), 1);
     assert.deepEqual(await axe_faults(page), []);

@@ -243,7 +243,7 @@ test("a deleted run is gone and its bytes can come again", async () => {
   assert.equal((await server.settled("gone")).status, "done");
 });
 
-test("a run can be analyzed anew, with the same figures", async () => {
+test("a run can be analyzed again, with the same figures", async () => {
   const before_it = await server.get("/runs/rocm-run@1/kernels?limit=all");
   const reply = await api("/runs/rocm-run@1/reanalyze", { method: "POST" });
   assert.equal(reply.status, 202, reply.text);
@@ -251,7 +251,7 @@ test("a run can be analyzed anew, with the same figures", async () => {
   assert.deepEqual(await server.get("/runs/rocm-run@1/kernels?limit=all"), before_it);
 });
 
-test("HEAD is GET without a body, a wrong method is told the right ones, nothing is 404",
+test("HEAD is GET without a body, a wrong method gets the right ones, nothing is 404",
   async () => {
     for (const path of ["/api/v1/runs", "/api/v1/runs/formulas/kernels", "/healthz", "/"]) {
       const get = await server.request(path);
@@ -279,16 +279,16 @@ test("every answer, also an error, carries the security headers and no CORS head
     ["/api/v1/runs/formulas/ranks/0/trace", {}]];
   for (const [path, what] of requests) {
     const { headers, status } = await server.request(path, what);
-    const told = `${what.method ?? "GET"} ${path} ${status}`;
+    const request_text = `${what.method ?? "GET"} ${path} ${status}`;
     assert.match(headers["content-security-policy"] ?? "",
-      /default-src 'none'.*require-trusted-types-for 'script'; trusted-types 'none'/, told);
-    assert.equal(headers["x-content-type-options"], "nosniff", told);
-    assert.equal(headers["referrer-policy"], "same-origin", told);
-    assert.equal(headers["cross-origin-resource-policy"], "same-origin", told);
-    assert.ok(headers["permissions-policy"], told);
-    assert.ok(headers["x-request-id"], told);
+      /default-src 'none'.*require-trusted-types-for 'script'; trusted-types 'none'/, request_text);
+    assert.equal(headers["x-content-type-options"], "nosniff", request_text);
+    assert.equal(headers["referrer-policy"], "same-origin", request_text);
+    assert.equal(headers["cross-origin-resource-policy"], "same-origin", request_text);
+    assert.ok(headers["permissions-policy"], request_text);
+    assert.ok(headers["x-request-id"], request_text);
     const cors = Object.keys(headers).filter((name) => name.startsWith("access-control-"));
-    assert.deepEqual(cors, [], told);
+    assert.deepEqual(cors, [], request_text);
   }
 });
 

@@ -209,7 +209,7 @@ test("repeats against themselves differ in nothing", async () => {
   await assert_nothing(query_of(side.slice(0, 1), side.slice(0, 1)));
 });
 
-test("one run a side is told apart from nothing: the noise is unknown", async () => {
+test("with one run a side the noise is unknown", async () => {
   const { summary } = await pair_of(query_of([pool.names[0]], [slow_pool.names[0]]));
   assert.equal(summary.verdict, "noise unknown");
   assert.equal(summary.relevant, false);

@@ -160,7 +160,7 @@ for (const [query, status, detail] of REFUSED) {
   });
 }
 
-test("an unanalyzed run is told apart by its word, with what to do", async () => {
+test("a run that is not analyzed yet has an error word of its own, with what to do", async () => {
   const { json } = await api("/compare?base=main@1&cand=empty");
   assert.match(json.type, /problem\/not-analyzed$/);
   assert.match(json.fix, /wait until/);

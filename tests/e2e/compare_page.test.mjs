@@ -80,13 +80,13 @@ test("the waterfall's columns sum to the difference that the page shows, at ever
     const { candidates: [{ summary }] } = await server.get(`/compare?${two()}`);
     await visit(page, `/compare?${two()}`);
     const figure = page.locator("figure", { has: page.locator(".waterfall") });
-    const told = async () => {
+    const caption_ms = async () => {
       const caption = await page.locator("#waterfall figcaption").innerText();
       return shown_ms(/sum to (\S+) ms exactly/.exec(caption)[1]);
     };
     const close = (a, b) => assert.ok(Math.abs(a - b) <= Math.max(Math.abs(b) * 2e-3, 2e-5),
       `${a} ${b}`);
-    close(await told(), summary.delta_ns / 1e6);
+    close(await caption_ms(), summary.delta_ns / 1e6);
     assert.equal(summary.bridge_ns, summary.delta_ns - summary.delta_mean_ns);
     // Seven bars and the bridge: everything is recorded.
     assert.equal(await figure.locator(".wf-step").count(), 8);
@@ -98,7 +98,7 @@ test("the waterfall's columns sum to the difference that the page shows, at ever
       await opens.first().focus();
       await page.keyboard.press("Enter");
       await settle(page);
-      if (size) close(Math.abs(await told()), shown_ms(size[1]));
+      if (size) close(Math.abs(await caption_ms()), shown_ms(size[1]));
     }
     await page.locator("#waterfall").getByRole("button", { name: "Table" }).click();
     const cells = await page.locator("#waterfall tbody tr td:last-child").allInnerTexts();

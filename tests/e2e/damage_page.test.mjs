@@ -56,7 +56,7 @@ test("while all is sound no page says or asks anything of it", async () => {
   assert.equal(await word(), "sound");
 });
 
-test("a rotten file is told on every page, on its run's pages and beside its name", async () => {
+test("a damaged file is shown on every page, on its run's pages and by its name", async () => {
   await server.stop();
   await rot("rotten");
   server = await start_server({ data });
@@ -92,7 +92,7 @@ test("the same bytes uploaded again end it", async () => {
 });
 
 /** Shows a page a service whose disk failed or whose database is damaged. */
-async function feign(page, { said, told }) {
+async function feign(page, { said, status }) {
   await page.route(/\/api\/v1\/(session|alerts)/, async (route) => {
     const response = await route.fetch();
     await route.fulfill({ response,
@@ -100,14 +100,14 @@ async function feign(page, { said, told }) {
   });
   await page.route("**/api/v1/storage", (route) => route.fulfill({ json: { ballast: true,
     database: { checked: null, checking: false, damage: "" }, disk_fault: "", damaged_files: [],
-    ...told } }));
+    ...status } }));
 }
 
-test("a damaged database and a failed disk are told with what to do", async () => {
+test("a damaged database and a failed disk are reported with what to do", async () => {
   const cases = [
-    { said: "database", told: { database: { damage: "row 3 missing from index x" } },
+    { said: "database", status: { database: { damage: "row 3 missing from index x" } },
       texts: ["The database is damaged", "Row 3 missing from index x.", "the newest backup"] },
-    { said: "disk", told: { disk_fault: "the disk failed to keep what was written" },
+    { said: "disk", status: { disk_fault: "the disk failed to keep what was written" },
       texts: ["nothing more is saved", "The disk failed to keep", "restart stepscope"] },
   ];
   for (const { texts, ...state } of cases) {

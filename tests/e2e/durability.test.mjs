@@ -108,7 +108,7 @@ test("an upload that was cut off by the kill leaves no file after the restart", 
   await second.stop();
 });
 
-test("results of an older analysis are made anew at the next start", async () => {
+test("results of an older analysis are recomputed at the next start", async () => {
   const data = join(temporary("stale"), "data");
   const first = await start_server({ data });
   await first.analyzed("stale", job.files);

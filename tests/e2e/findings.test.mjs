@@ -13,7 +13,7 @@ const TOLERANCE = 0.05;
 
 // Rules that may also see the planted time, and why that is right.
 const LIMITED_BY_HOST = "the waits before the kernels are the host's";
-const ALL_EXPOSED = "what nothing hides is told whatever its size";
+const ALL_EXPOSED = "what nothing hides is reported whatever its size";
 const PROFILED = "the trust report warns of the profiler's own work";
 const HOST_WRITES = "the slow steps are slow because the device waits while the host writes";
 
@@ -217,8 +217,8 @@ for (const flavour of ["cuda", "rocm"]) {
   for (const strategy of ["ddp", "fsdp"]) {
     describe(`planted in a ${flavour} ${strategy} job`, { concurrency: 2 }, () => {
       for (const planted of CASES) {
-        const told = planted.rule ? `is found by ${planted.rule}` : "is no fault to any rule";
-        test(`${planted.name} ${told}`, () => assert_found(flavour, strategy, planted));
+        const outcome = planted.rule ? `is found by ${planted.rule}` : "is no fault to any rule";
+        test(`${planted.name} ${outcome}`, () => assert_found(flavour, strategy, planted));
       }
     });
   }

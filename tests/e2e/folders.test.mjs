@@ -22,7 +22,7 @@ const trace_of = (rank) => small_json({ names: [`kernel_${rank}`], steps: 2 });
 const rank_numbers = async (run) =>
   (await server.get(`/runs/${run}/ranks?limit=all&sort=rank`)).items.map(({ rank }) => rank);
 
-test("one request takes 64 ranks, told by the folders that their files came from", async () => {
+test("one request takes 64 ranks, known by the folders that their files came from", async () => {
   const parts = numbers(64).map((rank) =>
     file_part(trace_of(rank), `exp/rank-${rank}/step_20.pt.trace.json`));
   const reply = await server.post([...fields({ run: "tree" }), ...parts]);

@@ -68,11 +68,11 @@ test("a regression is refused with 409, by its operator, with its evidence", asy
 
 test("the largest part of the regression is what was planted", async () => {
   const { json } = await gate("base=main@*&cand=slow@*");
-  const told_ms = Number(/aten::mm \+([\d.]+) ms/.exec(json.lines[1])[1]);
+  const named_ms = Number(/aten::mm \+([\d.]+) ms/.exec(json.lines[1])[1]);
   const truths = folders.slow.map((folder) =>
     JSON.parse(readFileSync(join(folder, "truth.json"), "utf8")).slow_op.ns_per_step);
   const planted_ms = truths.reduce((all, one) => all + one, 0) / truths.length / 1e6;
-  assert.ok(Math.abs(told_ms - planted_ms) < planted_ms / 5, `${told_ms} ms of ${planted_ms}`);
+  assert.ok(Math.abs(named_ms - planted_ms) < planted_ms / 5, `${named_ms} ms of ${planted_ms}`);
 });
 
 test("an unchanged step passes, and a limit above the regression lets it pass", async () => {
@@ -119,7 +119,7 @@ test("text is three lines and the address of the page, by parameter and by heade
   assert.match(choices, /&rank=slowest$/);
 });
 
-test("the page that is told of shows the comparison", async () => {
+test("the page that the gate links to shows the comparison", async () => {
   const { url } = (await gate("base=main@*&cand=slow@*")).json;
   const reply = await server.request(url.replace("https://traces.example", ""),
     { headers: { Accept: "text/html" } });

@@ -66,20 +66,20 @@ test("text, a damaged archive and JSON that is no trace are refused with a sente
   await server.alive();
 });
 
-test("of a good and a bad file in one request the good one is kept, both are told", async () => {
+test("a good file is kept beside a bad one in a request, both are reported", async () => {
   const png = Buffer.from("89504e470d0a1a0a", "hex");
   const reply = await server.post([...fields({ run: "mixed" }), file_part(png, "shot.png"),
     file_part(small_json(), "rank2.json")]);
   assert.equal(reply.status, 202, reply.text);
-  const told = Object.fromEntries(reply.json.traces.map((trace) => [trace.filename, trace]));
-  assert.equal(told["shot.png"].status, "refused");
-  assert.ok(told["shot.png"].error.length > 10);
-  assert.notEqual(told["rank2.json"].status, "refused");
+  const outcome = Object.fromEntries(reply.json.traces.map((trace) => [trace.filename, trace]));
+  assert.equal(outcome["shot.png"].status, "refused");
+  assert.ok(outcome["shot.png"].error.length > 10);
+  assert.notEqual(outcome["rank2.json"].status, "refused");
   const run = await server.settled("mixed");
   assert.deepEqual(run.traces.map(({ rank, status }) => [rank, status]), [[2, "done"]]);
 });
 
-test("a damaged compressed file is told to be damaged, its run and the service live", async () => {
+test("a damaged compressed file is reported as damaged, its run and the service live", async () => {
   const whole = gzipSync(job.files[0].data);
   whole[Math.floor(whole.length / 2)] ^= 0x10;
   const { run } = await upload("damaged", whole);
@@ -102,8 +102,8 @@ test("a trace cut anywhere gives what was complete and says so", async () => {
     const { run } = await upload(`cut-${i}`, data.subarray(0, at));
     assert.equal(run.status, "done", `${at}: ${run.error}`);
     const { items } = await server.get(`/runs/cut-${i}/trust?limit=all`);
-    const told = items.filter(({ severity }) => severity !== "info");
-    assert.ok(told.length > 0, `cut at byte ${at} of ${data.length}, nothing was said`);
+    const outcome = items.filter(({ severity }) => severity !== "info");
+    assert.ok(outcome.length > 0, `cut at byte ${at} of ${data.length}, nothing was said`);
   }
 });
 
@@ -139,9 +139,9 @@ test("file names of 5,000 bytes, of no encoding and with controls are kept safel
     SCRIPT.replaceAll('"', "%22"), "\u0000", "C:\\temp\\rank3.json"];
   for (const [i, name] of names.entries()) {
     const { reply, run } = await upload(`named-${i}`, small_json(), name);
-    const told = reply.status === 202 || reply.json.detail.length > 10;
+    const outcome = reply.status === 202 || reply.json.detail.length > 10;
     const what = `${i}: ${reply.status} ${reply.text}`;
-    assert.ok(told && [202, 400, 422].includes(reply.status), what);
+    assert.ok(outcome && [202, 400, 422].includes(reply.status), what);
     if (!run) continue;
     assert.equal(run.status, "done");
     assert.ok(Buffer.byteLength(run.traces[0].filename) <= 255);
@@ -201,8 +201,8 @@ test("extreme numbers, types and nesting in a trace cannot hurt", async () => {
   ];
   for (const [i, text] of texts.entries()) {
     const { reply, run } = await upload(`odd-${i}`, text);
-    const told = run ? run.status === "done" || run.traces[0].error : reply.json.detail;
-    assert.ok(told, `case ${i}`);
+    const outcome = run ? run.status === "done" || run.traces[0].error : reply.json.detail;
+    assert.ok(outcome, `case ${i}`);
     await server.alive();
   }
 });

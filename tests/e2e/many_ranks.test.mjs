@@ -188,7 +188,7 @@ test("the outliers are those of the figure that is chosen, farthest first, and s
 
 const BIG = { ranks: 1024, steps: 100, late: 517, missing: [9, 600] };
 
-test("1,024 ranks and 100 steps: one picture, holes told, every rank within reach", () =>
+test("1,024 ranks and 100 steps: one picture, holes named, every rank within reach", () =>
   on_page({}, async (page) => {
     await serve_tables(page, mock_ranks(BIG));
     await visit(page, url("late", "ranks"));

@@ -223,15 +223,15 @@ test("a bound of tables below which none fits is refused", () => {
 });
 
 test("a proxy where nobody is asked who they are is warned of, once", async () => {
-  const told = () => server.log.split("\n").filter((line) => line.includes("--trusted-proxy"));
-  assert.deepEqual(told(), []);
+  const warnings = () => server.log.split("\n").filter((line) => line.includes("--trusted-proxy"));
+  assert.deepEqual(warnings(), []);
   for (const name of ["X-Forwarded-For", "X-Forwarded-Host", "Forwarded"]) {
     const reply = await server.request("/healthz", { headers: { [name]: "a.example" } });
     assert.equal(reply.status, 200);
   }
-  await until("the log says so", () => told().length > 0);
-  assert.equal(told().length, 1);
-  assert.match(told()[0], /--auth required/);
+  await until("the log says so", () => warnings().length > 0);
+  assert.equal(warnings().length, 1);
+  assert.match(warnings()[0], /--auth required/);
 });
 
 test("a download can be resumed where it broke off", async () => {

@@ -60,13 +60,13 @@ test("a plan fits when all is known, and fails once what is known is too much", 
     [[12.5 * GB, false]]);
 });
 
-test("the API answers what it is not told as the page asks it", async () => {
-  const told = ["parameters", "layers", "hidden", "heads", "vocab", "seq_len"];
+test("the API and the page assume the same where nothing is given", async () => {
+  const given = ["parameters", "layers", "hidden", "heads", "vocab", "seq_len"];
   for (const text of [...FIRST_SETUPS, "H100 SXM,zero1,4,8,2"]) {
     const setup = read_setup(text);
     const page = await server.get(plan_path(DEFAULTS, setup));
     const least = new URLSearchParams({ ...setup,
-      ...Object.fromEntries(told.map((name) => [name, DEFAULTS[name]])) });
+      ...Object.fromEntries(given.map((name) => [name, DEFAULTS[name]])) });
     assert.deepEqual(await plan(least), page, text);
   }
   const [one, standard] = await Promise.all(["", "&attention=standard"].map((also) =>
@@ -161,7 +161,7 @@ test("setups are added and removed, and one is always left", () =>
     await page.locator(".plan-bars > li").nth(1).waitFor({ state: "detached" });
   }));
 
-test("a refused number is told on the page beside what can still be shown", async () => {
+test("the page reports a refused number beside what can still be shown", async () => {
   const page = await (await browser.newContext({ baseURL: server.base })).newPage();
   await visit(page, "/plan?on=H200,ddp,1,1,1&on=H200,ddp,none,1,1");
   await page.getByRole("alert").getByText(/dp=none/).waitFor();

@@ -144,16 +144,16 @@ describe("clocks that drift or jump are straightened, and the trust report says 
         assert.equal(count, jump ? 1 : 0, `rank ${rank}`);
         if (jump) assert.ok(Math.abs(jump_ns - jump) <= 5000, `rank ${rank}: ${jump_ns} ns`);
       }
-      const told = job.found.trust?.filter(({ item }) => /^clock_/.test(item)) ?? [];
+      const doubts = job.found.trust?.filter(({ item }) => /^clock_/.test(item)) ?? [];
       const expected = [...(Object.keys(jumps).length ? ["clock_jump"] : []),
         ...(Object.keys(drifts).length ? ["clock_drift"] : [])];
-      assert.deepEqual(told.map(({ item }) => item), expected);
+      assert.deepEqual(doubts.map(({ item }) => item), expected);
     });
   }
 });
 
 test("metadata on few ranks makes no second row of a dimension", async () => {
-  for (const args of ["--dp 8 --told-ranks 2", "--tp 2 --dp 4 --told-ranks 3"]) {
+  for (const args of ["--dp 8 --metadata-ranks 2", "--tp 2 --dp 4 --metadata-ranks 3"]) {
     const job = await mesh(args);
     assert.equal(overall_of(job), words_of(job.truth.strategy), args);
     const rows = job.found.strategy.filter(({ dimension }) => dimension !== "overall");
@@ -271,9 +271,9 @@ describe("what is missing is survived, and the rest is right", () => {
       const job = await mesh(args);
       assert_found(job);
       const lost = job.truth.missing_rank;
-      const told = job.found.trust.filter(({ item }) => item === "missing_ranks");
-      assert.equal(told.length, lost === null ? 0 : 1);
-      if (lost !== null) assert.match(told[0].detail, new RegExp(`: ${lost}$`));
+      const doubts = job.found.trust.filter(({ item }) => item === "missing_ranks");
+      assert.equal(doubts.length, lost === null ? 0 : 1);
+      if (lost !== null) assert.match(doubts[0].detail, new RegExp(`: ${lost}$`));
       assert.ok(!rules_of(job).includes("straggler"));
     });
   }

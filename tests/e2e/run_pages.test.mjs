@@ -204,19 +204,19 @@ test("a chosen rank is asked for and kept on the way to another page of the run"
     await page.waitForURL(/findings$/);
   }));
 
-test("a rank that is not there is told as a problem, not as an empty table", async () => {
+test("a rank that is not there is a problem, not an empty table", async () => {
   const { page, close } = await open_page(browser, server.base);
   await visit(page, run_url("rich", "operators?rank=77"));
   await page.getByRole("alert").waitFor();
   assert.match(await page.getByRole("alert").innerText(), /no figures for rank 77/);
-  assert.equal(await page.getByRole("alert").count(), 1, "it is told once");
+  assert.equal(await page.getByRole("alert").count(), 1, "it is reported once");
   await page.getByRole("button", { name: "the headline rank" }).click();
   await page.locator("table").waitFor();
   assert.equal(new URL(page.url()).search, "");
   await close();
 });
 
-test("a file that ends before any device work is told as cut, not as recorded wrongly", () =>
+test("a file that ends before any device work is reported as cut, not as recorded wrongly", () =>
   on_page({}, async (page) => {
     await visit(page, run_url("cut", ""));
     const words = await page.locator("main").innerText();
@@ -266,12 +266,12 @@ test("a run that does not exist leads to all runs, with nothing to try again", a
 test("the overview tells the peak of memory, the same as the page of memory", () =>
   on_page({}, async (page) => {
     await visit(page, run_url("rich", "memory"));
-    const told = (await page.locator(".kpi-value").first().innerText()).replace(/\s+/g, " ");
+    const shown = (await page.locator(".kpi-value").first().innerText()).replace(/\s+/g, " ");
     await visit(page, run_url("rich", ""));
     const kpi = page.locator(".kpi", { hasText: "Peak memory" });
     await kpi.waitFor();
     const peak = await kpi.locator(".kpi-value").innerText();
-    assert.equal(peak.replace(/\s+/g, " "), told);
+    assert.equal(peak.replace(/\s+/g, " "), shown);
     assert.match(await page.locator(".kpi", { hasText: "Step p50" }).innerText(), /p95 [\d.]+/);
   }));
 

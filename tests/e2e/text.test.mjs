@@ -51,7 +51,7 @@ test("control characters of names never reach the terminal", async () => {
   assert.ok(stdout.includes("in the whole window"), stdout);
 });
 
-test("missing ranks and a rank that two files claim are told", async () => {
+test("missing ranks and a rank that two files claim are reported", async () => {
   const files = await generate(2, "--world", "4");
   const { stdout, stderr } = await analyze(...files, files[0]);
   assert.match(stderr, /rank0\.json: has rank 0, as another file does; counted as rank 2\n$/);

@@ -153,11 +153,11 @@ test("a link opens the same picture, selection and slice", () =>
     await page.locator(".tl-slice").getByRole("button", { name: "Zoom to it" }).click();
     await asked(page, "the view is in the address", (now) => now.from && now.sel && now.pin);
     await drawn(page);
-    const told = () => page.locator(".tl-where, .tl-slice, .tl-span").allInnerTexts();
-    const before_it = await told();
+    const texts = () => page.locator(".tl-where, .tl-slice, .tl-span").allInnerTexts();
+    const before_it = await texts();
     const link = page.url();
     await show(page, new URL(link).search);
-    assert.deepEqual(await told(), before_it);
+    assert.deepEqual(await texts(), before_it);
   }));
 
 test("a gap of the idle page leads to its place, where the device does nothing", () =>

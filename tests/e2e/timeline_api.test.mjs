@@ -138,7 +138,7 @@ function* damaged(bytes) {
   }
 }
 
-test("a damaged trace file is told from a wrong request and made anew on demand", async () => {
+test("a damaged trace file is not a wrong request, and is made again on demand", async () => {
   const run = "damaged";
   await server.analyzed(run, events_of([kernel("k", 1, 5), operator("o", 1, 5)]));
   const [{ id }] = (await server.get(`/runs/${run}`)).traces;

@@ -211,9 +211,9 @@ test("a run that failed is no point of its series", async () => {
 
 test("what is decided of an alert is kept, commented and refused when it cannot be", async () => {
   const [{ id }] = await alerts("&series=llama");
-  const told = await decide(id, { status: "acknowledged", comment: "a new allocator <b>" });
-  assert.equal(told.status, "acknowledged");
-  assert.equal(told.comment, "a new allocator <b>");
+  const decided = await decide(id, { status: "acknowledged", comment: "a new allocator <b>" });
+  assert.equal(decided.status, "acknowledged");
+  assert.equal(decided.comment, "a new allocator <b>");
   assert.equal((await decide(id, { comment: "known" })).status, "acknowledged");
   assert.deepEqual((await alerts("&status=new&series=llama")), []);
   await send("PATCH", `/alerts/${id}`, 400, { status: "gone" });
@@ -254,7 +254,7 @@ test("an expected change begins a level, and an alert is fixed when the step is 
   assert.deepEqual(items.filter(({ outlier: is }) => is).map(({ name }) => name), ["gpt@11"]);
 });
 
-test("a difference that was called noise is told no more", async () => {
+test("a difference marked as noise is not reported again", async () => {
   for (let number = 1; number <= 10; number++) await add_run("vit", number);
   await add_run("vit", 11, "120");
   const [{ id }] = await alerts("&series=vit");

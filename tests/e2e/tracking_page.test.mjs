@@ -107,7 +107,7 @@ test("the planted change is marked in words where it was planted", () =>
     await says(line, new RegExp(`▲ ${size} slower since llama@${PLANTED_AT}`));
     assert.match(await line.getByRole("link", { name: /Compare/ }).getAttribute("href"),
       planted_compare());
-    assert.match(await line.innerText(), /c0ffee/, "the commit is told");
+    assert.match(await line.innerText(), /c0ffee/, "the commit is shown");
   }));
 
 test("the table below the chart has every run with the figures of the API", () =>

@@ -383,24 +383,24 @@ test("what is no trace is refused as soon as its checksum agrees", async () => {
   assert.equal((await tus(base, "HEAD", path)).status, 410);
 });
 
-test("an offset that was told never goes back, whoever asks meanwhile", async () => {
+test("an offset once given never goes back, whoever asks meanwhile", async () => {
   const path = await began(file.length, { run: "asked" });
   const step = 1 + Math.floor(file.length / 150);
-  let told = 0;
+  let offset = 0;
   let done = false;
   const ask = async () => {
     while (!done) {
-      const before = told;
+      const before = offset;
       const { status, headers } = await tus(base, "HEAD", path);
       if (status !== 423) assert.ok(Number(headers["upload-offset"]) >= before, `${status}`);
     }
   };
   const send = async () => {
-    while (told + step < file.length) {
-      const piece = file.subarray(told, told + step);
+    while (offset + step < file.length) {
+      const piece = file.subarray(offset, offset + step);
       const sum = { "Upload-Checksum": `sha1 ${hash("sha1", piece)}` };
-      const { status } = await tus_piece(base, path, told, piece, sum);
-      if (status === 204) told += step;
+      const { status } = await tus_piece(base, path, offset, piece, sum);
+      if (status === 204) offset += step;
       else assert.equal(status, 423);
     }
     done = true;

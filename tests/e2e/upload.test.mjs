@@ -67,7 +67,7 @@ test("the shortest curl line makes a run of its own and names its page", async (
   assert.equal((await server.settled(run)).status, "done");
 });
 
-test("json, gzip and zstd are told apart by content and give the same numbers", async () => {
+test("json, gzip and zstd are recognized by content and give the same numbers", async () => {
   const [{ data }] = job.files;
   const zst = file("plain.json", data);
   await run_shell(`zstd -q -f -o "${join(folder, "x.zst")}" "${zst}"`);
@@ -559,7 +559,7 @@ async function hanging_upload(to, name) {
   return () => stop.abort();
 }
 
-test("an upload above the cap is told to come back, and then is taken", async () => {
+test("an upload above the cap is asked to come back, and then is taken", async () => {
   const narrow = await start_server({ options: ["--uploads-in-flight", "1"] });
   const end = await hanging_upload(narrow, "first");
   const parts = [...fields({ run: "second" }), file_part(small_json())];

@@ -86,7 +86,7 @@ test("runs that are too old go, but baselines and younger ones stay", async () =
   await second.stop();
 });
 
-test("a file that rots is told, and mended by the same bytes", async () => {
+test("a file that rots is reported, and mended by the same bytes", async () => {
   const data = join(temporary("rot"), "data");
   const first = await start_server({ data });
   await first.analyzed("r", [file({})]);
@@ -100,11 +100,11 @@ test("a file that rots is told, and mended by the same bytes", async () => {
   writeFileSync(path, bytes);
   await sql(data, "UPDATE blob SET checked_ns = 0");
   const second = await start_server({ data });
-  const told = await until("the damage is told", async () => {
+  const reported = await until("the damage is reported", async () => {
     const { damaged_files } = await second.get("/storage");
     return damaged_files.length > 0 && damaged_files;
   });
-  assert.deepEqual(told.map((one) => [one.sha256, one.damage, one.filename]),
+  assert.deepEqual(reported.map((one) => [one.sha256, one.damage, one.filename]),
     [[sha256, "differs from the uploaded bytes", "t.json"]]);
   await until("all were looked at", async () =>
     (await sql(data, "SELECT count(*) FROM blob WHERE checked_ns = 0")).trim() === "0");

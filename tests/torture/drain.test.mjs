@@ -34,7 +34,7 @@ function begin_upload(server, run) {
 /** Uploads whose bodies the service has started to read. */
 async function begin_uploads(server) {
   const uploads = Array.from({ length: UPLOADS }, (_, i) => begin_upload(server, `r${i}`));
-  await until("all are told to go on", () => uploads.every(({ said }) => / 100 /.test(said)));
+  await until("all may go on", () => uploads.every(({ said }) => / 100 /.test(said)));
   return uploads;
 }
 
@@ -59,7 +59,7 @@ async function expect_refusals(server) {
   return worst_ms;
 }
 
-test("uploads under way end well, new requests are told to come back, none is lost", async () => {
+test("uploads under way end well, new requests are asked to come back, none is lost", async () => {
   const server = await start_server();
   const uploads = await begin_uploads(server);
   const idle = Array.from({ length: 10 }, () => connect(server.port, "127.0.0.1"));

@@ -253,7 +253,7 @@ test("a connection is said to end where its next request would be lost", async (
   }
 });
 
-test("who speaks HTTP 1.0 is never told to go on", async () => {
+test("an HTTP 1.0 client never gets 100 Continue", async () => {
   const sent = (version) => request(`POST /upload HTTP/${version}`, [HOST, FORM,
     "Expect: 100-continue", "Connection: close", `Content-Length: ${EMPTY_PART.length + 4}`],
   `${EMPTY_PART}--\r\n`);

@@ -80,9 +80,9 @@ test(`${REQUESTS} requests that are nearly right get right answers`, async () =>
   await Promise.all(Array.from({ length: CONNECTIONS }, worker));
   const seconds = (performance.now() - begin) / 1000;
   await server.alive();
-  const told = [...counts].sort(([a], [b]) => a - b).map(([status, n]) => `${status}:${n}`);
+  const summary = [...counts].sort(([a], [b]) => a - b).map(([status, n]) => `${status}:${n}`);
   figure("R6", `${sent} mutated requests, ${answers} answers in ${seconds.toFixed(1)} s, ` +
-    `${wrong.length} findings (${told.join(" ")}, seed ${seed})`);
+    `${wrong.length} findings (${summary.join(" ")}, seed ${seed})`);
   assert.deepEqual(wrong, [], server.log.slice(-3000));
   // Connections of the last requests close a moment later.
   await until("all files are closed again", () => open_files() <= files_before + 4);

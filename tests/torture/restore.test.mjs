@@ -84,7 +84,7 @@ test("what a backup was made of beside uploads and deletions is restored whole",
     `sound, ${files} of ${files} files have their hash, ${expected.size} runs show their figures`);
 });
 
-test("a database that was emptied is told for damaged, not for a fault of ours", async () => {
+test("a database that was emptied is reported as damaged, not as an internal error", async () => {
   const root = temporary("emptied");
   const [data, to, back] = ["data", "backup", "restored"].map((name) => join(root, name));
   await (await start_server({ data })).stop();
@@ -99,7 +99,7 @@ test("a database that was emptied is told for damaged, not for a fault of ours",
   assert.match(check.stdout, /^database: it has none of our tables/);
 });
 
-test("files that went bad or missing are told by name, and the rest is saved", async () => {
+test("files that went bad or missing are reported by name, and the rest is saved", async () => {
   const root = temporary("damage");
   const [data, to] = ["data", "backup"].map((name) => join(root, name));
   const server = await start_server({ data });

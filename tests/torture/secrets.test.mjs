@@ -137,10 +137,10 @@ async function addresses(server, run) {
 /** Sends secrets in every field that people fill in. @returns {Promise<string>} the run */
 async function send_all(server) {
   const file = { name: "trace", filename: `trace ${plant()}.json`, data: make_trace() };
-  const told = [...fields({ run: "planted", note: `see ${plant()}`,
+  const sent = [...fields({ run: "planted", note: `see ${plant()}`,
     tag: `api_key=${plant_bare()}` }),
     ...fields({ meta: `launcher=${plant()}` })];
-  const reply = await server.post([...told, file]);
+  const reply = await server.post([...sent, file]);
   assert.equal(reply.status, 202, reply.text);
   assert.deepEqual(found_in(reply.text), []);
   await server.settled("planted");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thousand simultaneous uploads: each is stored or told when to come back, none is reset, and
+// A thousand simultaneous uploads: each is stored or learns when to come back, none is reset, and
 // nobody else notices (R9). In the long form each comes back until it is stored.
 // Timed: nothing runs beside it.
 import assert from "node:assert/strict";
@@ -91,7 +91,7 @@ async function try_all(numbers, tally) {
   return uploads.filter((upload) => status_of(upload) >= 400);
 }
 
-test(`${UPLOADS} uploads at once are stored or told to come back`, async () => {
+test(`${UPLOADS} uploads at once are stored or asked to come back`, async () => {
   const health = await new Health(server).calibrate();
   const tally = {};
   let busy = true;

@@ -54,8 +54,8 @@ function take(query, headers = {}, run = "wide") {
   const path = `/api/v1/runs/${run}/kernels?${query}`;
   return new Promise((resolve, reject) => {
     request({ port: server.port, path, headers, agent: false }, (reply) => {
-      const { statusCode: status, headers: told } = reply;
-      const seen = { status, headers: told, bytes: 0, lines: 0, end: "" };
+      const { statusCode: status, headers } = reply;
+      const seen = { status, headers, bytes: 0, lines: 0, end: "" };
       const hash = createHash("sha256");
       reply.on("data", (chunk) => {
         hash.update(chunk);

@@ -34,7 +34,7 @@ struct mesh_clock_fault {
 
 // How the trace shows what a send or recv transfers.
 enum mesh_passing {
-    PASSING_TOLD, // in the kernel
+    PASSING_OWN,  // in the kernel
     PASSING_LENT, // in the operator around the kernel's launch, also for collectives
     // batch_isend_irecv: operators that end before the launch; one kernel sends to a neighbor and
     // receives from it, and compute waits for it
@@ -74,8 +74,8 @@ struct mesh_options {
     int32_t without;               // a rank whose trace is not written, -1 for none
     bool no_sequence, no_metadata;
     enum mesh_passing passing;
-    bool sends_only;    // no group of all ranks
-    int32_t told_ranks; // only this many first ranks have metadata; -1: all
+    bool sends_only;        // no group of all ranks
+    int32_t metadata_ranks; // only this many first ranks have metadata; -1: all
     enum vendor_flavour flavour;
     struct mesh_clock_fault drifts[MESH_CLOCK_FAULTS], jumps[MESH_CLOCK_FAULTS];
     int32_t drift_count, jump_count;

@@ -17,8 +17,8 @@ static const char usage[] =
     "  [--seed N] [--noise PPM] [--skew NS] [--jitter NS]\n"
     "  [--straggler RANK=NS_PER_STEP] [--cause WORD] [--slow-link NODE[-NODE]=PERCENT]\n"
     "  [--slow-ranks RANKS=PERCENT] [--more RANKS=longer|layers|experts:PERCENT] [--later NS]\n"
-    "  [--drop RANK=COUNT] [--without RANK] [--no-sequence] [--no-metadata] [--told-ranks N]\n"
-    "  [--passing told|lent|batched] [--sends-only] [--flavour cuda|rocm]\n"
+    "  [--drop RANK=COUNT] [--without RANK] [--no-sequence] [--no-metadata] [--metadata-ranks N]\n"
+    "  [--passing own|lent|batched] [--sends-only] [--flavour cuda|rocm]\n"
     "  [--drift RANK=PPM] [--jump RANK=NS]\n"
     "  [--format json|gz|zst] --out DIR\n"
     "causes: compute_slower more_work data_loading host copies\n";
@@ -154,7 +154,7 @@ static const struct option long_options[] = {
     {"without", required_argument, NULL, 'w'},
     {"passing", required_argument, NULL, 'B'},
     {"sends-only", no_argument, NULL, 'O'},
-    {"told-ranks", required_argument, NULL, 'T'},
+    {"metadata-ranks", required_argument, NULL, 'T'},
     {"flavour", required_argument, NULL, 'V'},
     {"drift", required_argument, NULL, 'R'},
     {"jump", required_argument, NULL, 'J'},
@@ -171,7 +171,7 @@ static bool take_word(int option, const char *text, struct mesh_options *o)
     static const char *const datas[] = {"ddp", "fsdp", "zero1", "zero2", "zero3"};
     static const char *const schedules[] = {"1f1b", "gpipe"};
     static const char *const formats[] = {"json", "gz", "zst"};
-    static const char *const passings[] = {"told", "lent", "batched"};
+    static const char *const passings[] = {"own", "lent", "batched"};
     static const char *const flavours[] = {"cuda", "rocm"};
     const char *causes[CAUSE_COUNT];
     int index = 0;
@@ -241,7 +241,7 @@ static bool take(int option, const char *text, struct mesh_options *o)
         good = parse_pair(text, &o->drop_rank, &number);
         o->drop_count = (int32_t)number;
         break;
-    case 'T': return parse_i32(text, 0, &o->told_ranks);
+    case 'T': return parse_i32(text, 0, &o->metadata_ranks);
     case 'R': return parse_fault(text, o->drifts, &o->drift_count);
     case 'J': return parse_fault(text, o->jumps, &o->jump_count);
     case 'O': o->sends_only = true; break;
@@ -293,7 +293,7 @@ bool mesh_options_parse(int argc, char **argv, struct mesh_options *o)
         .slow_nodes = {-1, -1},
         .drop_rank = -1,
         .without = -1,
-        .told_ranks = -1,
+        .metadata_ranks = -1,
     };
     int option = 0;
     while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1)

@@ -45,10 +45,10 @@ static const char *const descriptions[DIMENSIONS] = {
 };
 
 // Whether its trace has metadata.
-static bool is_told(const struct writer *w)
+static bool has_metadata(const struct writer *w)
 {
     const struct mesh_options *o = w->mesh->options;
-    return !o->no_metadata && (o->told_ranks < 0 || w->rank < o->told_ranks);
+    return !o->no_metadata && (o->metadata_ranks < 0 || w->rank < o->metadata_ranks);
 }
 
 static bool is_batched(const struct writer *w, const struct mesh_event *event)
@@ -110,7 +110,7 @@ static void write_head(struct writer *w)
     p = put_i64(put_text(put_i64(p, w->rank), ", \"world_size\": "), w->mesh->world);
     p = put_text(p, ", \"nccl_version\": \"2.22.3\", \"pg_config\": [");
     outfile_commit(w->out, p);
-    if (is_told(w))
+    if (has_metadata(w))
         write_groups(w);
     p = outfile_reserve(w->out, EVENT_BYTES);
     p = put_text(p, "]},\n\"displayTimeUnit\": \"ms\",\n\"baseTimeNanoseconds\": " BASE_TIME_NS
@@ -277,7 +277,7 @@ static void write_batch_host(struct writer *w, const struct mesh_event *event)
     int64_t at = event->launch_ns;
     write_row(w, "cpu_op", op_of(w, event), thread_of(w, event),
               (struct span){at - 1000, at + 500});
-    if (is_told(w))
+    if (has_metadata(w))
         write_record(w, event, (struct span){at - 700, at + 300});
     if (!event->joins)
         write_launch(w, event, (struct span){at + 700, at + 3000});
@@ -296,7 +296,7 @@ static void write_host(struct writer *w, const struct mesh_event *event)
         write_row(w, "user_annotation", "Optimizer.step#AdamW.step", tid,
                   (struct span){at - 1500, end + 600});
     write_op(w, event, (struct span){at - 1000, end + 300});
-    if (is_told(w) && w->mesh->options->passing == PASSING_LENT && event->kind < MESH_COMPUTE)
+    if (has_metadata(w) && w->mesh->options->passing == PASSING_LENT && event->kind < MESH_COMPUTE)
         write_record(w, event, (struct span){at - 700, end + 100});
     write_launch(w, event, (struct span){at, end});
 }
@@ -359,7 +359,8 @@ static void write_device(struct writer *w, const struct mesh_event *event)
     p = put_i64(put_text(p, ", \"args\": {\"device\": "), w->device);
     p = put_i64(put_text(p, ", \"stream\": "), stream);
     p = put_u64(put_text(p, ", \"correlation\": "), w->correlation);
-    if (talks && is_told(w) && w->mesh->options->passing != PASSING_LENT && !is_batched(w, event))
+    if (talks && has_metadata(w) && w->mesh->options->passing != PASSING_LENT &&
+        !is_batched(w, event))
         p = put_metadata(w, p, event);
     if (event->kind == MESH_COPY)
         p = put_text(p, ", \"bytes\": 33554432");

@@ -190,7 +190,7 @@ slow_op_costs_what_truth_says() {
     rm -r "$folder/slow"
 }
 
-runs_differ_by_seed_as_told() {
+runs_differ_by_seed_as_stated() {
     for seed in 1 2 3; do
         "$tracegen" --layers 4 --noise 0 --steps 5 --run-noise 4 --seed $seed --out "$folder/run"
         ppm=$(grep -o '"run_ppm": [0-9]*' "$folder/run/truth.json" | grep -o '[0-9]*$')
@@ -203,7 +203,7 @@ runs_differ_by_seed_as_told() {
 }
 
 slow_op_costs_what_truth_says
-runs_differ_by_seed_as_told
+runs_differ_by_seed_as_stated
 same_bytes_twice --layers 2 --run-noise 2 --slow-op aten::add_=150
 refuses --slow-op aten::mm
 refuses --slow-op aten::none=110

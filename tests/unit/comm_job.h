@@ -27,7 +27,7 @@ struct job_shape {
     int straggler; // rank
     bool numbered; // calls have sequence numbers
     bool listed;   // groups have lists of ranks
-    bool told;     // identified by Comms Ids only: groups have one name and no lists
+    bool by_id;    // identified by Comms Ids only: groups have one name and no lists
     bool world;    // one more all_reduce over all ranks per step
     bool beside;   // the straggler's tensor calls start after some of the following compute
     int marked;    // rank whose steps have other marks and count from one lower; 0: none
@@ -107,7 +107,7 @@ static inline struct job_call *job_call(struct job *job, int r, enum job_op op, 
         call->kernels += 2 * (rank->sequences[op] % 4);
     call->sequence = op <= JOB_WORLD ? rank->sequences[op]++ : -1;
     int64_t group = 1 + op + JOB_OPS * job_group(&job->shape, r, op);
-    if (job->shape.told && op <= JOB_WORLD)
+    if (job->shape.by_id && op <= JOB_WORLD)
         call->comms_id = (group << 16 | call->sequence) * 2654435761 & UINT32_MAX;
     call->recorded_end_ns =
         end_ns + (job->shape.jitter_ns ? job_between(job, 0, job->shape.jitter_ns) : 0);
@@ -239,7 +239,7 @@ static inline bool job_add_op(const struct job *job, int r, enum job_op op, stru
                                                "recv"};
     const struct job_shape *shape = &job->shape;
     int width = shape->tensor * shape->data, tensor = r % shape->tensor, stage = r / width;
-    int number = shape->listed || shape->told ? 0 : job_group(shape, r, op);
+    int number = shape->listed || shape->by_id ? 0 : job_group(shape, r, op);
     int first = 0, stride = 1, size = job->count;
     char name[64] = "world", list[8192] = "";
     if (op == JOB_TENSOR) {

@@ -44,7 +44,7 @@ _CHUNK = 1 << 20        # bytes of a file sent at a time
 _MOST_FILES = 32        # of one upload, which takes 128 fields and files; more are sent as several
 _SHOWN_ROWS = 20        # of a table in a notebook
 _TRIES = 6              # while the server says that it is busy
-_LONGEST_WAIT_S = 60    # that the server may ask for; a quota of a day is told at once
+_LONGEST_WAIT_S = 60    # that the server may ask for; an exhausted daily quota fails at once
 _POLL_S = (0.05, 1.0)   # between two looks at a run that is still analyzed: first, at most
 _TRACES = (".json", ".json.gz", ".json.zst")
 
@@ -97,7 +97,7 @@ class _Reply:
 
 
 class _Body:
-    """What is sent: its length in bytes, and its chunks anew for each try."""
+    """What is sent: its length in bytes, and its chunks, again for each try."""
 
     def __init__(self, length: int, chunks: Callable[[], Iterator[bytes]], content_type: str):
         self.length, self.chunks, self.content_type = length, chunks, content_type

@@ -164,8 +164,8 @@ async function verify_deletion(server, seen) {
 async function settled_well(server, seen) {
   const run = await settled(server, seen);
   if (run.status === "done") return run;
-  const told = [run.error, ...run.traces.map(({ error }) => error)].filter(Boolean);
-  assert.ok(told.length > 0, `${seen.run} failed silently: ${JSON.stringify(run)}`);
+  const reasons = [run.error, ...run.traces.map(({ error }) => error)].filter(Boolean);
+  assert.ok(reasons.length > 0, `${seen.run} failed silently: ${JSON.stringify(run)}`);
   const again = await must(server, path_of(seen, "/reanalyze"), { method: "POST" });
   assert.equal(again.status, 202, again.text);
   return settled(server, seen);

@@ -93,7 +93,7 @@ static void other_addresses_are_not_found(void **state)
     }
 }
 
-static void other_methods_are_told_the_right_ones(void **state)
+static void other_methods_get_the_right_ones(void **state)
 {
     (void)state;
     struct found found;
@@ -116,7 +116,7 @@ int main(void)
         cmocka_unit_test(addresses_find_their_rows),
         cmocka_unit_test(captures_are_decoded_and_may_hold_slashes),
         cmocka_unit_test(other_addresses_are_not_found),
-        cmocka_unit_test(other_methods_are_told_the_right_ones),
+        cmocka_unit_test(other_methods_get_the_right_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,15 +12,15 @@ const KEY_PAUSE_MS = 700;
  */
 export function create_motion({ view, onview, redraw }) {
   let timer = 0;
-  let told = whole_span(view);
+  let reported = whole_span(view);
   let has_entry = false;
   let last_key = 0;
   const tell = () => {
     clearTimeout(timer);
     timer = 0;
     const next = whole_span(motion.view);
-    if (same_span(next, told)) return;
-    told = next;
+    if (same_span(next, reported)) return;
+    reported = next;
     motion.onview(next, has_entry);
     has_entry = true;
   };
@@ -56,11 +56,11 @@ export function create_motion({ view, onview, redraw }) {
     },
     /** Adopts the address's view, unless it only echoes what was reported. */
     adopt(next) {
-      if (same_span(whole_span(next), told)) return;
+      if (same_span(whole_span(next), reported)) return;
       clearTimeout(timer);
       timer = 0;
       motion.view = next;
-      told = whole_span(next);
+      reported = whole_span(next);
     },
   };
   return motion;

@@ -21,7 +21,7 @@ function Known() {
 }
 
 /** Titles of problems are those of HTTP. */
-const told = (problem) => problem.status === 401
+const worded = (problem) => problem.status === 401
   ? { ...problem, title: "Not signed in" } : problem;
 
 function Form() {
@@ -41,7 +41,7 @@ function Form() {
   return html`<form class="form" onSubmit=${submit}>
     <label class="field"><span>Token</span><input name="token" type="password" required autofocus
       autocomplete="current-password" spellcheck=${false} placeholder="ss_…" /></label>
-    ${problem && html`<${ProblemNotice} problem=${told(problem)} />`}
+    ${problem && html`<${ProblemNotice} problem=${worded(problem)} />`}
     <p class="form-actions"><button type="submit" class="primary" disabled=${busy}>Sign in</button>
     </p></form>`;
 }

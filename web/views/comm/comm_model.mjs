@@ -97,9 +97,9 @@ export function waits_by_dimension(waits, ranks, steps) {
 /** "Of the waiting, 59.0 ms is in pipeline groups, ..."; "" if there is only one kind. */
 export function dimensions_sentence(parts) {
   if (parts.length < 2) return "";
-  const told = parts.map(({ dimension, ns }, i) => `${ms_unit(ns)}${i === 0 ? " is" : ""} in ${
+  const shares = parts.map(({ dimension, ns }, i) => `${ms_unit(ns)}${i === 0 ? " is" : ""} in ${
     dimension === "" ? "other" : dimension} groups`);
-  return `Of the waiting, ${told.slice(0, -1).join(", ")} and ${told.at(-1)}.`;
+  return `Of the waiting, ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
 }
 
 /** Rows of one dimension, group and kind; "" matches all. */

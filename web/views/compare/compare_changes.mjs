@@ -152,7 +152,7 @@ function LevelPick({ query, change }) {
 
 function Controls({ query, change, found, floor_text }) {
   const all = query.noise === "yes";
-  const told = hidden_text(found.hidden, floor_text);
+  const hidden = hidden_text(found.hidden, floor_text);
   return html`<div class="filter-bar">
     <${SearchBox} label="Filter changes" value=${query.q}
       placeholder="Filter by operator, shape or kernel"
@@ -160,7 +160,7 @@ function Controls({ query, change, found, floor_text }) {
     <${LevelPick} query=${query} change=${change} />
     <label class="check"><input type="checkbox" checked=${!all}
       onChange=${() => change({ noise: all ? "" : "yes" })} />
-      Hide noise and small changes (${told || "none"})</label></div>`;
+      Hide noise and small changes (${hidden || "none"})</label></div>`;
 }
 
 function NoChange({ found, floor_text, query, change }) {

@@ -79,8 +79,8 @@ function rank_columns(frame, floor_ns) {
 }
 
 const RankStatistics = (rows) => {
-  const told = rank_statistics(rows, (ns) => ms(ns, 4));
-  return told && html`<p class="card-line">${told}</p>`;
+  const statistics = rank_statistics(rows, (ns) => ms(ns, 4));
+  return statistics && html`<p class="card-line">${statistics}</p>`;
 };
 
 /** @param {{query: any, floor_ns: number}} props */

@@ -143,11 +143,11 @@ function Memory({ reply, run, rank }) {
     ?? rows[0];
   const pick = html`<${DevicePick} rows=${rows} device=${row.device}
     onchange=${(device) => change({ device })} />`;
-  const told = row.leak === null; // the verdict on the leak includes the note
+  const noted = row.leak === null; // the verdict on the leak includes the note
   return html`<${Figures} row=${row} help=${frame.help} />
     <${Card} title="Memory over time" note=${rows.length > 1 ? row.device : ""}>
       <${Timeline} run=${run} rank=${rank} row=${row} pick=${pick} />
-      ${row.note && !told && html`<p class="readout">${sentence(row.note)}</p>`}<//>
+      ${row.note && !noted && html`<p class="readout">${sentence(row.note)}</p>`}<//>
     <${Peak} run=${run} rank=${rank} device=${row.device} />`;
 }
 

@@ -7,7 +7,7 @@ import { CopyButton, Help } from "../../widgets/widgets.mjs";
 
 const LONG = 40;
 
-const is_told = (value) => value !== null && value !== undefined && value !== "";
+const is_given = (value) => value !== null && value !== undefined && value !== "";
 
 /**
  * @param {{frame: import("../../base/frame.mjs").Frame, row: number, first: string,
@@ -17,7 +17,7 @@ const is_told = (value) => value !== null && value !== undefined && value !== ""
 export function RowDetail({ frame, row, first, prose, labels, more }) {
   const name = prose ? "" : String(value_at(frame, first, row) ?? "");
   const rest = Object.keys(frame.columns)
-    .filter((key) => key !== first && is_told(value_at(frame, key, row)));
+    .filter((key) => key !== first && is_given(value_at(frame, key, row)));
   const is_long = (key) => String(value_at(frame, key, row)).length > LONG;
   const write = (key) => write_value(value_at(frame, key, row), frame.units[key]);
   const facts = (keys, className) => keys.length > 0 && html`<dl class="facts ${className}">${

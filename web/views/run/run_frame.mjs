@@ -9,7 +9,7 @@ import { toggle_in_tray, tray } from "../../base/tray.mjs";
 import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
 import { Loaded, Notice, Status, Tags } from "../../widgets/widgets.mjs";
 import { meta_entries } from "./meta_model.mjs";
-import { first_told, trust_groups } from "./trust_model.mjs";
+import { first_group, trust_groups } from "./trust_model.mjs";
 import { RunAction } from "./run_action.mjs";
 
 // In groups: the results, the work, what holds it up, where the figures come from.
@@ -107,11 +107,11 @@ function trust_text({ detail, effect, count: n, ranks }, { received }) {
 
 /** The worst entry of the trust report, on every page. */
 function TrustStrip({ run, trust, partial }) {
-  const told = trust_groups((trust ?? []).filter((row) => !partial || !is_missing_ranks(row)));
-  if (told.length === 0) return null;
-  const others = told.length - 1;
+  const groups = trust_groups((trust ?? []).filter((row) => !partial || !is_missing_ranks(row)));
+  if (groups.length === 0) return null;
+  const others = groups.length - 1;
   return html`<${Notice} kind="warning">
-    <p><strong>Trust: </strong>${trust_text(first_told(told), run)}
+    <p><strong>Trust: </strong>${trust_text(first_group(groups), run)}
       ${" "}<a href=${run_path(run.id, "data")}>${
         others > 0 ? `${others} more in the trust report` : "Trust report"}</a></p><//>`;
 }

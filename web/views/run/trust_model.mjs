@@ -13,7 +13,7 @@ export function ends_early(trust, rank = null) {
  * is missing because of it.
  * @param {ReturnType<typeof trust_groups>} groups
  */
-export function first_told(groups) {
+export function first_group(groups) {
   const [worst] = groups;
   const cause = groups.find(({ item, ranks }) => CUT.has(item) && ranks === worst.ranks);
   return worst?.item === "no_device_events" && cause ? cause : worst;

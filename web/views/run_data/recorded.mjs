@@ -16,7 +16,7 @@ const is_whole = ({ state }) => state === "present";
 
 function columns_of(rows) {
   return [
-    { key: "item", label: "Item", className: "cause-cell told", cell: (row) => html`<span>${
+    { key: "item", label: "Item", className: "cause-cell explained", cell: (row) => html`<span>${
       label_of(rows[row].item ?? "")}</span><span class="cell-help">${
       sentence(rows[row].shows)}</span>` },
     { key: "state", label: "State", cell: (row) => html`<span

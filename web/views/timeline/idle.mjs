@@ -42,7 +42,7 @@ function CauseTable({ causes, help }) {
   const { idle_ns } = idle_sums(causes);
   const at = (row) => causes[row];
   return html`<${Table} caption="Causes of idle time" frame=${frame} columns=${[
-    { key: "cause", label: "Cause", className: "cause-cell told", cell: (row) => html`<span
+    { key: "cause", label: "Cause", className: "cause-cell explained", cell: (row) => html`<span
       title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
         cause_label(at(row).cause)}</span><span class="cell-help only-wide">${
         at(row).help}</span>` },

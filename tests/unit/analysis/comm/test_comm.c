@@ -312,7 +312,7 @@ static void the_list_that_is_whole_stands_for_those_that_are_cut(void **state)
     }
 }
 
-static void a_span_is_told_only_when_ranks_and_node_are_known(void **state)
+static void a_span_is_known_only_when_ranks_and_node_are_known(void **state)
 {
     (void)state;
     assert_string_equal(group_span_of_list(STR("[0, 7]"), 8), "intra-node");
@@ -448,7 +448,7 @@ static void size_classes_begin_at_a_power_of_two(void **state)
     }
 }
 
-static void sums_of_bytes_that_do_not_fit_are_not_told(void **state)
+static void sums_of_bytes_that_do_not_fit_are_left_empty(void **state)
 {
     (void)state;
     struct hand hand;
@@ -773,13 +773,13 @@ int main(void)
         cmocka_unit_test(a_list_of_ranks_ends_at_a_nul_in_its_text),
         cmocka_unit_test(the_list_that_is_whole_stands_for_those_that_are_cut),
         cmocka_unit_test(the_description_of_the_job_fills_what_kernels_leave_out),
-        cmocka_unit_test(a_span_is_told_only_when_ranks_and_node_are_known),
+        cmocka_unit_test(a_span_is_known_only_when_ranks_and_node_are_known),
         cmocka_unit_test(kinds_and_types_of_one_size_stay_apart),
         cmocka_unit_test(what_has_no_known_size_has_no_bandwidth),
         cmocka_unit_test(calls_and_time_per_step_are_those_of_steady_steps),
         cmocka_unit_test(bandwidths_are_medians_over_calls_and_the_best_is_the_best),
         cmocka_unit_test(size_classes_begin_at_a_power_of_two),
-        cmocka_unit_test(sums_of_bytes_that_do_not_fit_are_not_told),
+        cmocka_unit_test(sums_of_bytes_that_do_not_fit_are_left_empty),
         cmocka_unit_test(barriers_have_a_duration_and_no_size),
         cmocka_unit_test(custom_all_reduce_is_communication_of_the_kind_its_name_says),
         cmocka_unit_test(kernels_without_metadata_keep_rows_of_their_own),

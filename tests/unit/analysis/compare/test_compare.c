@@ -361,7 +361,7 @@ static void names_of_hosts_are_no_settings(void **state)
 }
 
 // A value that people gave for some repeats and traces for others is one value if it is the same.
-static void a_value_given_for_some_repeats_is_told_once(void **state)
+static void a_value_given_for_some_repeats_is_reported_once(void **state)
 {
     (void)state;
     const struct compare_setting bf16[] = {{STR("precision"), STR("bf16")}};
@@ -673,7 +673,7 @@ int main(void)
         cmocka_unit_test(comparisons_without_runs_or_with_too_many_are_refused),
         cmocka_unit_test(settings_that_differ_come_first_and_people_win),
         cmocka_unit_test(names_of_hosts_are_no_settings),
-        cmocka_unit_test(a_value_given_for_some_repeats_is_told_once),
+        cmocka_unit_test(a_value_given_for_some_repeats_is_reported_once),
         cmocka_unit_test(modules_sum_to_the_busy_time_of_a_step),
         cmocka_unit_test(modules_with_broken_numbers_are_refused),
         cmocka_unit_test(ranks_compare_one_by_one_where_they_are_the_same),

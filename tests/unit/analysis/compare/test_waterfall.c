@@ -424,7 +424,7 @@ static bool row_says(const struct bench *bench, const char *op, const char *verd
     return bench_says(bench, FALL, bench_find(bench, "op", "op", op), "verdict", verdict);
 }
 
-static void a_row_beyond_the_noise_is_told_and_others_are_not(void **state)
+static void a_row_beyond_the_noise_is_reported_and_others_are_not(void **state)
 {
     (void)state;
     struct bench bench;
@@ -572,7 +572,7 @@ int main(void)
         cmocka_unit_test(the_effect_of_any_number_of_calls_is_bounded),
         cmocka_unit_test(modules_match_whatever_numbers_the_profiler_gave_them),
         cmocka_unit_test(every_candidate_has_rows_of_its_own),
-        cmocka_unit_test(a_row_beyond_the_noise_is_told_and_others_are_not),
+        cmocka_unit_test(a_row_beyond_the_noise_is_reported_and_others_are_not),
         cmocka_unit_test(rows_are_not_tested_when_neither_step_nor_bar_differs),
         cmocka_unit_test(one_run_a_side_leaves_every_row_unknown),
         cmocka_unit_test(repeats_pool_to_sums),

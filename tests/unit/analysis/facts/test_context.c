@@ -206,7 +206,7 @@ static void an_old_backward_without_the_engine_around_it_is_backward(void **stat
 
 // torch.utils.checkpoint, use_reentrant=False: the first node's hook repeats the forward. The stack
 // of the engine's thread does not have the modules around the checkpoint.
-static void a_forward_repeated_by_a_hook_is_told_from_the_backward_around_it(void **state)
+static void a_forward_repeated_by_a_hook_differs_from_the_backward_around_it(void **state)
 {
     (void)state;
     struct hand hand;
@@ -415,7 +415,7 @@ static void modules_deeper_than_the_limit_count_as_the_last_one_and_paths_stay_s
 }
 
 // Device events of earlier launches, and one whose launch was lost; a graph launch has two.
-static void events_launched_before_the_recording_are_told_from_lost_launches(void **state)
+static void events_launched_before_the_recording_are_distinguished_from_lost_launches(void **state)
 {
     (void)state;
     struct hand hand;
@@ -462,14 +462,14 @@ int main(void)
         cmocka_unit_test(a_forward_on_another_thread_comes_before_one_of_the_engine),
         cmocka_unit_test(a_backward_on_the_thread_of_its_forward_finds_it),
         cmocka_unit_test(an_old_backward_without_the_engine_around_it_is_backward),
-        cmocka_unit_test(a_forward_repeated_by_a_hook_is_told_from_the_backward_around_it),
+        cmocka_unit_test(a_forward_repeated_by_a_hook_differs_from_the_backward_around_it),
         cmocka_unit_test(a_checkpointed_function_repeats_a_forward_and_runs_its_backward),
         cmocka_unit_test(a_repeated_operator_is_not_taken_for_a_forward_that_was_not_recorded),
         cmocka_unit_test(the_engine_within_a_checkpointed_function_is_backward),
         cmocka_unit_test(a_checkpointed_function_is_known_by_the_operator_around_its_node),
         cmocka_unit_test(a_module_hierarchy_gives_modules_where_no_frame_does),
         cmocka_unit_test(one_event_is_looked_up_with_what_surrounds_it),
-        cmocka_unit_test(events_launched_before_the_recording_are_told_from_lost_launches),
+        cmocka_unit_test(events_launched_before_the_recording_are_distinguished_from_lost_launches),
         cmocka_unit_test(modules_deeper_than_the_limit_count_as_the_last_one_and_paths_stay_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,7 +49,7 @@ static void a_sync_of_another_thread_is_no_cause(void **state)
     end_with_gap(&hand, "host_compute", "aten::mm");
 }
 
-static void loading_data_is_told_by_annotation_operator_or_frame(void **state)
+static void loading_data_is_known_by_annotation_operator_or_frame(void **state)
 {
     (void)state;
     static const struct {
@@ -89,7 +89,7 @@ static void the_outermost_loader_counts_until_it_ends(void **state)
     end_with_gap(&hand, "host_compute", "aten::mm");
 }
 
-static void allocating_calls_are_told_by_name(void **state)
+static void allocating_calls_are_known_by_name(void **state)
 {
     (void)state;
     static const struct {
@@ -687,9 +687,9 @@ int main(void)
         cmocka_unit_test(what_the_host_could_have_done_during_a_sync_counts_as_its_time),
         cmocka_unit_test(a_sync_that_began_in_the_gap_found_nothing_to_wait_for),
         cmocka_unit_test(a_sync_of_another_thread_is_no_cause),
-        cmocka_unit_test(loading_data_is_told_by_annotation_operator_or_frame),
+        cmocka_unit_test(loading_data_is_known_by_annotation_operator_or_frame),
         cmocka_unit_test(the_outermost_loader_counts_until_it_ends),
-        cmocka_unit_test(allocating_calls_are_told_by_name),
+        cmocka_unit_test(allocating_calls_are_known_by_name),
         cmocka_unit_test(an_operator_named_like_a_call_is_no_call),
         cmocka_unit_test(blocking_copies_synchronize_and_asynchronous_ones_do_not),
         cmocka_unit_test(the_host_event_is_the_innermost_with_most_time),

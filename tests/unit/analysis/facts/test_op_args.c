@@ -159,7 +159,7 @@ static void concrete_inputs_that_are_cut_count_as_far_as_they_go(void **state)
 }
 
 // The text "False" is false, and a text that is not a flag is unknown.
-static void flags_are_told_by_their_text(void **state)
+static void flags_are_known_by_their_text(void **state)
 {
     (void)state;
     struct arg_list args = parse("[[],[],[],[],[]]", "[\"\",\"\",\"\",\"\",\"\"]", "",
@@ -199,7 +199,7 @@ static void numbers_and_lists_are_read_strictly(void **state)
     assert_false(op_args_is_none(&args, 0));
 }
 
-static void zero_is_told_in_all_its_forms(void **state)
+static void zero_is_known_in_all_its_forms(void **state)
 {
     (void)state;
     struct arg_list args = parse("[[],[],[],[],[],[]]", "[\"\",\"\",\"\",\"\",\"\",\"\"]", "",
@@ -238,9 +238,9 @@ int main(void)
         cmocka_unit_test(more_arguments_than_are_kept_are_refused),
         cmocka_unit_test(tensors_of_more_dimensions_keep_their_size),
         cmocka_unit_test(concrete_inputs_that_are_cut_count_as_far_as_they_go),
-        cmocka_unit_test(flags_are_told_by_their_text),
+        cmocka_unit_test(flags_are_known_by_their_text),
         cmocka_unit_test(numbers_and_lists_are_read_strictly),
-        cmocka_unit_test(zero_is_told_in_all_its_forms),
+        cmocka_unit_test(zero_is_known_in_all_its_forms),
         cmocka_unit_test(code_among_the_inputs_is_never_run),
     };
     return cmocka_run_group_tests_name("op_args", tests, NULL, NULL);

@@ -87,7 +87,7 @@ static void starve(struct hand *hand, enum event_kind kind, const char *name)
     hand_analyze(hand);
 }
 
-static void starvation_is_told_by_what_the_host_did(void **state)
+static void starvation_is_split_by_what_the_host_did(void **state)
 {
     (void)state;
     static const struct {
@@ -469,7 +469,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_busy_device_gives_no_findings),
         cmocka_unit_test(a_device_that_waits_for_launches_is_launch_bound),
-        cmocka_unit_test(starvation_is_told_by_what_the_host_did),
+        cmocka_unit_test(starvation_is_split_by_what_the_host_did),
         cmocka_unit_test(communication_that_nothing_hides_is_found),
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
         cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),

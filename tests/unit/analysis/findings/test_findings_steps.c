@@ -44,7 +44,7 @@ static void steps_that_are_slow_at_equal_distances_are_periodic(void **state)
     hand_end(&busy.hand);
 }
 
-static void distances_are_told_as_one_says_them(void **state)
+static void distances_are_worded_as_people_say_them(void **state)
 {
     (void)state;
     static const struct {
@@ -493,7 +493,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_that_are_slow_at_equal_distances_are_periodic),
-        cmocka_unit_test(distances_are_told_as_one_says_them),
+        cmocka_unit_test(distances_are_worded_as_people_say_them),
         cmocka_unit_test(slow_steps_now_and_then_are_unstable),
         cmocka_unit_test(steps_that_jitter_are_not_slow),
         cmocka_unit_test(what_slows_steps_down_is_counted_once),

@@ -52,7 +52,7 @@ static void a_little_fp32_beside_bf16_does_not_matter(void **state)
     hand_end(&busy.hand);
 }
 
-static void bf16_beside_fp8_is_told_for_information(void **state)
+static void bf16_beside_fp8_is_for_information(void **state)
 {
     (void)state;
     struct busy busy;
@@ -69,7 +69,7 @@ static void bf16_beside_fp8_is_told_for_information(void **state)
     hand_end(&busy.hand);
 }
 
-static void a_job_without_any_fp8_is_not_told_of_it(void **state)
+static void a_job_without_any_fp8_has_no_such_finding(void **state)
 {
     (void)state;
     struct busy busy;
@@ -121,7 +121,7 @@ static void products_bound_by_memory_are_no_example_for_others(void **state)
     hand_end(&busy.hand);
 }
 
-static void reasons_are_told_by_shape(void **state)
+static void reasons_are_known_by_shape(void **state)
 {
     (void)state;
     static const struct {
@@ -263,11 +263,11 @@ int main(void)
         cmocka_unit_test(fp32_products_beside_bf16_cost_what_the_roofline_says),
         cmocka_unit_test(fp32_alone_is_a_choice),
         cmocka_unit_test(a_little_fp32_beside_bf16_does_not_matter),
-        cmocka_unit_test(bf16_beside_fp8_is_told_for_information),
-        cmocka_unit_test(a_job_without_any_fp8_is_not_told_of_it),
+        cmocka_unit_test(bf16_beside_fp8_is_for_information),
+        cmocka_unit_test(a_job_without_any_fp8_has_no_such_finding),
         cmocka_unit_test(a_product_far_below_others_costs_the_difference),
         cmocka_unit_test(products_that_all_do_what_is_common_are_not_found),
-        cmocka_unit_test(reasons_are_told_by_shape),
+        cmocka_unit_test(reasons_are_known_by_shape),
         cmocka_unit_test(products_bound_by_memory_are_no_example_for_others),
         cmocka_unit_test(tiles_are_those_that_the_kernel_s_name_tells),
         cmocka_unit_test(short_products_are_not_held_to_the_roofline),

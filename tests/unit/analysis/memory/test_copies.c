@@ -108,7 +108,7 @@ static void bandwidth_is_bytes_divided_by_the_time_they_took(void **state)
     hand_end(&hand);
 }
 
-static void names_of_all_kinds_are_told_apart(void **state)
+static void names_of_all_kinds_are_distinguished(void **state)
 {
     (void)state;
     static const struct {
@@ -305,7 +305,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bandwidth_is_bytes_divided_by_the_time_they_took),
-        cmocka_unit_test(names_of_all_kinds_are_told_apart),
+        cmocka_unit_test(names_of_all_kinds_are_distinguished),
         cmocka_unit_test(kernels_that_copy_or_fill_count_too),
         cmocka_unit_test(a_call_waits_when_it_ends_behind_the_copy),
         cmocka_unit_test(what_a_hip_call_asked_for_counts_before_the_name),

@@ -169,7 +169,7 @@ static void allocations_of_one_moment_keep_the_order_of_the_file(void **state)
     hand_end(&hand);
 }
 
-static void devices_are_told_apart_and_the_host_comes_last(void **state)
+static void devices_are_distinguished_and_the_host_comes_last(void **state)
 {
     (void)state;
     struct hand hand;
@@ -693,7 +693,7 @@ int main(void)
         cmocka_unit_test(peak_and_what_held_it_are_found),
         cmocka_unit_test(the_module_of_the_peak_is_named),
         cmocka_unit_test(allocations_of_one_moment_keep_the_order_of_the_file),
-        cmocka_unit_test(devices_are_told_apart_and_the_host_comes_last),
+        cmocka_unit_test(devices_are_distinguished_and_the_host_comes_last),
         cmocka_unit_test(threads_that_allocate_in_turn_make_one_curve),
         cmocka_unit_test(of_equal_peaks_the_first_counts),
         cmocka_unit_test(bytes_that_contradict_the_totals_give_no_level_below_0),

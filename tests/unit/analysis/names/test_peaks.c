@@ -111,7 +111,7 @@ static void comments_and_empty_lines_are_passed_over(void **state)
     arena_free(&table.arena);
 }
 
-static void faults_are_told_with_their_line(void **state)
+static void faults_are_reported_with_their_line(void **state)
 {
     (void)state;
     static const struct {
@@ -169,7 +169,7 @@ int main(void)
         cmocka_unit_test(devices_that_nobody_listed_are_not_found),
         cmocka_unit_test(every_row_built_in_names_its_source),
         cmocka_unit_test(comments_and_empty_lines_are_passed_over),
-        cmocka_unit_test(faults_are_told_with_their_line),
+        cmocka_unit_test(faults_are_reported_with_their_line),
         cmocka_unit_test(files_are_read_and_named_in_faults),
     };
     return cmocka_run_group_tests_name("peaks", tests, NULL, NULL);

@@ -14,8 +14,8 @@ static void clocks_and_waits_are_those_of_the_job(void **state)
         {.tensor = 2, .data = 4, .pipeline = 2, .buckets = 3, .listed = true, .world = true},
         {.tensor = 4, .data = 4, .pipeline = 4, .buckets = 2, .listed = true, .world = true},
         {.tensor = 8, .data = 8, .pipeline = 1, .buckets = 2, .numbered = true},
-        {.tensor = 4, .data = 2, .pipeline = 2, .buckets = 2, .world = true, .told = true},
-        {.tensor = 4, .data = 4, .pipeline = 1, .buckets = 2, .told = true, .numbered = true},
+        {.tensor = 4, .data = 2, .pipeline = 2, .buckets = 2, .world = true, .by_id = true},
+        {.tensor = 4, .data = 4, .pipeline = 1, .buckets = 2, .by_id = true, .numbered = true},
     };
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         struct job_shape shape = shapes[i];
@@ -154,7 +154,7 @@ static void calls_that_ranks_miss_leave_the_others_matched(void **state)
 }
 
 // A group that is created again restarts its numbering.
-static void numbers_that_begin_anew_do_not_mislead(void **state)
+static void numbers_that_start_again_do_not_mislead(void **state)
 {
     (void)state;
     struct solved solved;
@@ -299,7 +299,7 @@ static void slow_compute_beside_communication_is_not_more_work(void **state)
 static void a_rank_slow_in_some_steps_does_no_more_work(void **state)
 {
     (void)state;
-    for (int told = 0; told < 2; told++) {
+    for (int shown = 0; shown < 2; shown++) {
         struct solved solved;
         begin(&solved, &(struct job_shape){.tensor = 1,
                                            .data = 4,
@@ -312,12 +312,12 @@ static void a_rank_slow_in_some_steps_does_no_more_work(void **state)
         assert_true(job_solve(&solved.job, &solved.comm, &solved.budget, &solved.err));
         for (uint32_t r = 0; r < 4; r++)
             solved.comm.ranks[r].work_ratio = r == 3 ? 1.1 : 1;
-        for (uint32_t i = 0; told && i < solved.comm.ranks[3].step_count; i++)
+        for (uint32_t i = 0; shown && i < solved.comm.ranks[3].step_count; i++)
             solved.comm.ranks[3].steps[i].ratio = 4 / 3.3;
         arena_init(&solved.arena, NULL);
         solved.report.arena = &solved.arena;
         assert_true(run_lateness_add(&solved.comm, &solved.report, &solved.err));
-        assert_text(text(&solved, "lateness", 0, "reason"), told ? "compute_slower" : "more_work");
+        assert_text(text(&solved, "lateness", 0, "reason"), shown ? "compute_slower" : "more_work");
         end(&solved);
     }
 }
@@ -578,7 +578,7 @@ int main(void)
         cmocka_unit_test(a_thousand_ranks_are_aligned),
         cmocka_unit_test(ends_that_jitter_and_a_rank_that_ends_late_do_no_harm),
         cmocka_unit_test(calls_that_ranks_miss_leave_the_others_matched),
-        cmocka_unit_test(numbers_that_begin_anew_do_not_mislead),
+        cmocka_unit_test(numbers_that_start_again_do_not_mislead),
         cmocka_unit_test(a_rank_whose_recording_begins_late_is_matched_by_its_steps),
         cmocka_unit_test(a_rank_with_other_marks_is_matched_by_order),
         cmocka_unit_test(sends_are_matched_even_when_one_is_missing),

@@ -109,7 +109,7 @@ static size_t slow_ranks(const struct hand *hand)
     return slow;
 }
 
-static void one_slow_rank_is_told_with_what_it_takes_longer(void **state)
+static void one_slow_rank_is_reported_with_what_it_takes_longer(void **state)
 {
     (void)state;
     struct hand hand;
@@ -281,7 +281,7 @@ static void clusters_on_a_line_are_parted_at_the_widest_gap(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_slow_rank_is_told_with_what_it_takes_longer),
+        cmocka_unit_test(one_slow_rank_is_reported_with_what_it_takes_longer),
         cmocka_unit_test(half_of_the_ranks_are_slow_against_the_fast_half),
         cmocka_unit_test(ranks_that_differ_by_degrees_and_a_single_fast_one_accuse_nobody),
         cmocka_unit_test(more_work_is_no_slow_device),

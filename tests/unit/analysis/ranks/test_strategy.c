@@ -513,7 +513,7 @@ static void ranks_that_send_in_a_row_are_a_pipeline(void **state)
     job_end(&job);
 }
 
-static void a_mesh_of_three_dimensions_is_told_apart(void **state)
+static void a_mesh_of_three_dimensions_is_recognized(void **state)
 {
     (void)state;
     struct job job;
@@ -754,7 +754,7 @@ int main(void)
         cmocka_unit_test(tokens_that_change_ranks_are_expert_parallel),
         cmocka_unit_test(data_passed_round_in_both_passes_is_context_parallel),
         cmocka_unit_test(ranks_that_send_in_a_row_are_a_pipeline),
-        cmocka_unit_test(a_mesh_of_three_dimensions_is_told_apart),
+        cmocka_unit_test(a_mesh_of_three_dimensions_is_recognized),
         cmocka_unit_test(calls_that_were_joined_make_a_pipeline_of_their_group),
         cmocka_unit_test(one_turn_of_the_passes_does_not_tell_micro_batches_of_a_pipeline),
         cmocka_unit_test(stages_may_descend),

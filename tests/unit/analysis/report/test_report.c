@@ -215,7 +215,7 @@ static void what_grows_evenly_takes_little_room(void **state)
     arena_free(&arena);
 }
 
-static void a_report_of_another_version_is_told(void **state)
+static void a_report_of_another_version_is_refused(void **state)
 {
     (void)state;
     const struct table_desc *const known[] = {&other, &fruit, NULL};
@@ -364,7 +364,7 @@ int main(void)
         cmocka_unit_test(a_saved_report_loads_as_it_was),
         cmocka_unit_test(columns_of_every_kind_load_as_they_were),
         cmocka_unit_test(what_grows_evenly_takes_little_room),
-        cmocka_unit_test(a_report_of_another_version_is_told),
+        cmocka_unit_test(a_report_of_another_version_is_refused),
         cmocka_unit_test(tables_and_columns_that_nobody_knows_are_left_out),
         cmocka_unit_test(a_report_cut_at_any_byte_is_refused),
         cmocka_unit_test(a_report_with_any_byte_changed_does_no_harm),

@@ -49,7 +49,7 @@ static void assert_item(const struct hand *hand, const char *item, int64_t count
     assert_true(strlen(hand_word(hand, "trust", row, "effect")) > 10);
 }
 
-static void what_was_launched_before_the_recording_is_told_from_what_lost_its_launch(void **state)
+static void what_was_launched_before_the_recording_differs_from_what_lost_its_launch(void **state)
 {
     (void)state;
     struct hand hand;
@@ -143,7 +143,7 @@ static void kernels_before_their_launch_show_how_far_clocks_differ(void **state)
     hand_end(&hand);
 }
 
-static void options_that_slow_the_host_are_told(void **state)
+static void options_that_slow_the_host_are_reported(void **state)
 {
     (void)state;
     struct hand hand;
@@ -288,13 +288,13 @@ static void replayed_graphs_are_counted_by_device_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_was_launched_before_the_recording_is_told_from_what_lost_its_launch),
+        cmocka_unit_test(what_was_launched_before_the_recording_differs_from_what_lost_its_launch),
         cmocka_unit_test(a_recording_without_launches_has_lost_them_all),
         cmocka_unit_test(launches_without_device_events_are_dropped_kernels),
         cmocka_unit_test(overhead_counts_once_and_only_within_the_window),
         cmocka_unit_test(overhead_beyond_a_twentieth_of_the_window_is_a_warning),
         cmocka_unit_test(kernels_before_their_launch_show_how_far_clocks_differ),
-        cmocka_unit_test(options_that_slow_the_host_are_told),
+        cmocka_unit_test(options_that_slow_the_host_are_reported),
         cmocka_unit_test(time_outside_of_steps_has_a_line),
         cmocka_unit_test(a_step_pattern_that_fits_nothing_is_a_warning),
         cmocka_unit_test(steps_left_out_as_asked_say_so),

@@ -548,7 +548,7 @@ static void ranks_that_are_slow_together_are_one_cause(void **state)
     end(&run);
 }
 
-static void missing_ranks_and_defects_of_any_rank_are_told(void **state)
+static void missing_ranks_and_defects_of_any_rank_are_reported(void **state)
 {
     (void)state;
     struct hand_run run;
@@ -779,7 +779,7 @@ int main(void)
         cmocka_unit_test(a_bubble_beyond_the_ideal_costs_the_difference),
         cmocka_unit_test(a_rank_that_is_slow_at_the_same_work_is_named),
         cmocka_unit_test(ranks_that_are_slow_together_are_one_cause),
-        cmocka_unit_test(missing_ranks_and_defects_of_any_rank_are_told),
+        cmocka_unit_test(missing_ranks_and_defects_of_any_rank_are_reported),
         cmocka_unit_test(of_several_jobs_nothing_is_judged_but_that),
         cmocka_unit_test(what_the_run_tells_better_is_left_out_and_nothing_counts_twice),
         cmocka_unit_test(slow_steps_share_what_they_have_more_of),

@@ -537,7 +537,7 @@ static void ranks_that_see_one_device_each_have_no_known_place(void **state)
     end(&ranks);
 }
 
-static void a_host_that_is_told_is_the_node(void **state)
+static void a_host_that_is_recorded_is_the_node(void **state)
 {
     (void)state;
     struct ranks ranks;
@@ -629,7 +629,7 @@ int main(void)
         cmocka_unit_test(ranks_that_are_missing_or_do_not_fit_are_named),
         cmocka_unit_test(nodes_follow_from_the_numbers_of_devices),
         cmocka_unit_test(ranks_that_see_one_device_each_have_no_known_place),
-        cmocka_unit_test(a_host_that_is_told_is_the_node),
+        cmocka_unit_test(a_host_that_is_recorded_is_the_node),
         cmocka_unit_test(helpers_change_no_figure),
         cmocka_unit_test(each_rank_is_loaded_a_few_times_however_many_there_are),
         cmocka_unit_test(a_rank_that_cannot_be_loaded_is_named),

@@ -91,7 +91,7 @@ static void one_or_two_far_runs_are_no_change(void **state)
     assert_int_equal(found.points[0].at, 36);
 }
 
-static void changes_too_small_to_matter_are_not_told(void **state)
+static void changes_too_small_to_matter_are_not_reported(void **state)
 {
     (void)state;
     double values[40];
@@ -155,11 +155,11 @@ static void quiet_series_rarely_tell_a_change(void **state)
         int ever = 0, rounds = 25;
         for (int round = 0; round < rounds; round++) {
             double values[60];
-            size_t told = 0;
+            size_t found = 0;
             noise_fill(&noise, kind, 0, values, 60);
             for (size_t count = 6; count <= 60; count++)
-                told += find(values, count).count;
-            ever += told > 0;
+                found += find(values, count).count;
+            ever += found > 0;
         }
         assert_true(ever <= 4); // 2 to 6 % of 100 runs, see the table of analysis/COMPARE.md
     }
@@ -178,7 +178,7 @@ static size_t delay_of(struct noise *noise, double shift)
     return 31;
 }
 
-static void a_change_of_five_percent_is_told_with_the_third_run_or_soon_after(void **state)
+static void a_change_of_five_percent_is_reported_with_the_third_run_or_soon_after(void **state)
 {
     (void)state;
     struct noise noise = {24};
@@ -197,12 +197,12 @@ int main(void)
         cmocka_unit_test(a_step_is_found_where_it_is),
         cmocka_unit_test(both_directions_and_several_levels_are_found),
         cmocka_unit_test(one_or_two_far_runs_are_no_change),
-        cmocka_unit_test(changes_too_small_to_matter_are_not_told),
+        cmocka_unit_test(changes_too_small_to_matter_are_not_reported),
         cmocka_unit_test(runs_without_a_time_are_passed_over_but_counted),
         cmocka_unit_test(odd_series_have_no_change),
         cmocka_unit_test(of_long_series_the_newest_runs_count),
         cmocka_unit_test(quiet_series_rarely_tell_a_change),
-        cmocka_unit_test(a_change_of_five_percent_is_told_with_the_third_run_or_soon_after),
+        cmocka_unit_test(a_change_of_five_percent_is_reported_with_the_third_run_or_soon_after),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

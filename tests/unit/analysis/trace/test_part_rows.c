@@ -115,7 +115,7 @@ static void rows_differ_by_operator_shapes_module_and_kernel(void **state)
     hand_end(&hand);
 }
 
-static void with_too_many_rows_modules_are_not_told_apart(void **state)
+static void with_too_many_rows_modules_are_not_distinguished(void **state)
 {
     (void)state;
     struct hand hand;
@@ -134,7 +134,7 @@ static void with_too_many_rows_modules_are_not_told_apart(void **state)
     hand_end(&hand);
 }
 
-static void with_too_many_still_shapes_are_not_told_apart(void **state)
+static void with_too_many_still_shapes_are_not_distinguished(void **state)
 {
     (void)state;
     struct hand hand;
@@ -218,8 +218,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_differ_by_operator_shapes_module_and_kernel),
-        cmocka_unit_test(with_too_many_rows_modules_are_not_told_apart),
-        cmocka_unit_test(with_too_many_still_shapes_are_not_told_apart),
+        cmocka_unit_test(with_too_many_rows_modules_are_not_distinguished),
+        cmocka_unit_test(with_too_many_still_shapes_are_not_distinguished),
         cmocka_unit_test(too_many_kernels_are_summed_by_category),
         cmocka_unit_test(exactly_as_many_rows_as_there_is_room_for_stay),
         cmocka_unit_test(what_no_steady_step_has_is_no_part),

@@ -142,7 +142,7 @@ static void lengths_of_an_annotation_give_attention_its_work(void **state)
     assert_false(count_known(work.flops));
 }
 
-static void real_passes_are_told_apart(void **state)
+static void real_passes_are_distinguished(void **state)
 {
     (void)state;
     static const struct {
@@ -180,7 +180,7 @@ int main(void)
         cmocka_unit_test(each_phase_has_its_tokens_and_time),
         cmocka_unit_test(training_has_no_phases),
         cmocka_unit_test(lengths_of_an_annotation_give_attention_its_work),
-        cmocka_unit_test(real_passes_are_told_apart),
+        cmocka_unit_test(real_passes_are_distinguished),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,7 @@ static void a_convolution_multiplies_each_output_with_its_weights(void **state)
 }
 
 // The text "False" means false: taken as true, the convolution would count its inputs.
-static void transposed_convolutions_are_told_by_the_text_of_the_flag(void **state)
+static void transposed_convolutions_are_known_by_the_text_of_the_flag(void **state)
 {
     (void)state;
     const char *dims = "[[2,4,5,5],[4,3,3,3],[],[],[],[],[],[],[]]";
@@ -381,7 +381,7 @@ static void softmax_and_lookups_move_what_they_touch(void **state)
           -1, 6 * 8 + 2 * 6 * 16 * 2);
 }
 
-static void precision_of_fp32_products_is_told_by_the_kernel(void **state)
+static void precision_of_fp32_products_is_known_by_the_kernel(void **state)
 {
     (void)state;
     assert_int_equal(precision_refine(PRECISION_FP32, STR("sm80_xmma_gemm_f32f32_tf32f32_f32_nn")),
@@ -748,14 +748,14 @@ int main(void)
         cmocka_unit_test(attention_backward_counts_five_products),
         cmocka_unit_test(packed_attention_is_known_when_all_sequences_are_equal),
         cmocka_unit_test(a_convolution_multiplies_each_output_with_its_weights),
-        cmocka_unit_test(transposed_convolutions_are_told_by_the_text_of_the_flag),
+        cmocka_unit_test(transposed_convolutions_are_known_by_the_text_of_the_flag),
         cmocka_unit_test(convolution_backward_counts_the_gradients_asked_for),
         cmocka_unit_test(elementwise_operators_move_what_they_read_and_write),
         cmocka_unit_test(reductions_write_what_is_left),
         cmocka_unit_test(norms_tell_training_by_the_text_of_the_flag),
         cmocka_unit_test(engines_operators_move_what_their_schemas_say),
         cmocka_unit_test(softmax_and_lookups_move_what_they_touch),
-        cmocka_unit_test(precision_of_fp32_products_is_told_by_the_kernel),
+        cmocka_unit_test(precision_of_fp32_products_is_known_by_the_kernel),
         cmocka_unit_test(rows_stand_against_the_roofline),
         cmocka_unit_test(a_device_without_peaks_has_no_efficiency_and_says_so),
         cmocka_unit_test(peaks_of_the_user_go_before_those_built_in),

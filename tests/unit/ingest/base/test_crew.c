@@ -132,7 +132,7 @@ static void with_free_cores_tasks_run_at_the_same_time_and_once_each(void **stat
     assert_int_equal(meeting.inside, 3);
 }
 
-static void the_first_failure_in_the_order_of_tasks_is_told_and_ends_the_phase(void **state)
+static void the_first_failure_in_the_order_of_tasks_is_reported_and_ends_the_phase(void **state)
 {
     (void)state;
     for (unsigned count = 1; count <= 4; count++) {
@@ -184,7 +184,7 @@ int main(void)
         cmocka_unit_test(nobody_shares_cores_that_are_not_given),
         cmocka_unit_test(without_cores_tasks_run_once_each_in_their_order),
         cmocka_unit_test(with_free_cores_tasks_run_at_the_same_time_and_once_each),
-        cmocka_unit_test(the_first_failure_in_the_order_of_tasks_is_told_and_ends_the_phase),
+        cmocka_unit_test(the_first_failure_in_the_order_of_tasks_is_reported_and_ends_the_phase),
         cmocka_unit_test(a_helper_makes_room_for_a_job_that_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

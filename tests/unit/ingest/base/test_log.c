@@ -157,9 +157,9 @@ static void a_log_that_nobody_reads_loses_lines_and_stops_nobody(void **state)
     text[rest] = '\0';
     char lost[64];
     snprintf(lost, sizeof lost, "\"%d lines were lost: nobody read the log\"\n", LINES - kept);
-    char *told = strstr(text, lost);
-    assert_non_null(told);
-    assert_non_null(strstr(told, "message=again\n"));
+    char *line = strstr(text, lost);
+    assert_non_null(line);
+    assert_non_null(strstr(line, "message=again\n"));
     assert_int_equal(read(ends[0], text, sizeof text), 0);
     close(ends[0]);
 }

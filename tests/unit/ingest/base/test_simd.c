@@ -19,7 +19,7 @@ static void expect_twins_agree(const char *bytes, const char *others)
     assert_true(list.opens == twin.opens && list.closes == twin.closes);
 }
 
-static void every_byte_is_told_at_every_place(void **state)
+static void every_byte_is_classified_at_every_place(void **state)
 {
     (void)state;
     char plain[SIMD_BYTES], bytes[SIMD_BYTES];
@@ -34,7 +34,7 @@ static void every_byte_is_told_at_every_place(void **state)
         }
 }
 
-static void mixed_bytes_are_told(void **state)
+static void mixed_bytes_are_classified(void **state)
 {
     (void)state;
     static const char pool[] = "a\"\\[]{}\0\x1F \x7F\x80\xFF";
@@ -75,8 +75,8 @@ static void parity_tells_what_stands_between_marks(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_byte_is_told_at_every_place),
-        cmocka_unit_test(mixed_bytes_are_told),
+        cmocka_unit_test(every_byte_is_classified_at_every_place),
+        cmocka_unit_test(mixed_bytes_are_classified),
         cmocka_unit_test(the_first_bytes_are_counted),
         cmocka_unit_test(parity_tells_what_stands_between_marks),
     };

@@ -67,7 +67,7 @@ static void variants_agree_on_random_text_at_every_split(void **state)
     }
 }
 
-static void runs_of_backslashes_of_every_length_and_place_are_told_apart(void **state)
+static void runs_of_backslashes_of_every_length_and_place_are_distinguished(void **state)
 {
     (void)state;
     char text[300];
@@ -124,7 +124,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(variants_agree_on_random_text_at_every_split),
-        cmocka_unit_test(runs_of_backslashes_of_every_length_and_place_are_told_apart),
+        cmocka_unit_test(runs_of_backslashes_of_every_length_and_place_are_distinguished),
         cmocka_unit_test(offsets_count_from_the_base),
         cmocka_unit_test(every_variant_that_the_processor_runs_is_listed),
     };

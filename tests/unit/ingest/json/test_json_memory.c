@@ -31,7 +31,7 @@ static void ask_in_vain(void)
     release(block);
 }
 
-static void lack_of_memory_is_told_until_it_is_forgotten(void **state)
+static void lack_of_memory_is_reported_until_it_is_forgotten(void **state)
 {
     (void)state;
     struct err err = {0};
@@ -79,7 +79,7 @@ static void a_trace_is_not_read_without_the_members_that_found_no_memory(void **
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lack_of_memory_is_told_until_it_is_forgotten),
+        cmocka_unit_test(lack_of_memory_is_reported_until_it_is_forgotten),
         cmocka_unit_test(a_trace_is_not_read_without_the_members_that_found_no_memory),
     };
     json_memory_watch();

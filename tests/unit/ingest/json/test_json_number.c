@@ -126,7 +126,7 @@ static void integers_are_cut_and_those_that_do_not_fit_refused(void **state)
     assert_false(json_to_i64(STR("-1e19"), &value));
 }
 
-static void plain_texts_are_told_from_those_that_need_decoding(void **state)
+static void plain_texts_are_distinguished_from_those_that_need_decoding(void **state)
 {
     (void)state;
     char text[40];
@@ -203,7 +203,7 @@ int main(void)
         cmocka_unit_test(any_number_of_nanoseconds_survives_being_written_as_microseconds),
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(integers_are_cut_and_those_that_do_not_fit_refused),
-        cmocka_unit_test(plain_texts_are_told_from_those_that_need_decoding),
+        cmocka_unit_test(plain_texts_are_distinguished_from_those_that_need_decoding),
         cmocka_unit_test(escapes_are_resolved),
         cmocka_unit_test(broken_escapes_stay_as_text),
         cmocka_unit_test(lone_surrogates_and_bad_bytes_become_replacement_characters),

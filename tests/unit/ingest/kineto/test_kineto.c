@@ -519,7 +519,7 @@ static void running_out_of_budget_fails_cleanly_wherever_it_happens(void **state
     buf_free(&text);
 }
 
-static void a_second_list_of_events_is_read_and_told(void **state)
+static void a_second_list_of_events_is_read_and_reported(void **state)
 {
     (void)state;
     struct buf text = {0};
@@ -554,7 +554,7 @@ int main(void)
         cmocka_unit_test(a_member_of_more_than_1_mib_is_dropped_and_the_rest_kept),
         cmocka_unit_test(a_hundred_thousand_members_rows_and_thread_names_are_read_quickly),
         cmocka_unit_test(garbage_between_events_is_passed_over_in_linear_time),
-        cmocka_unit_test(a_second_list_of_events_is_read_and_told),
+        cmocka_unit_test(a_second_list_of_events_is_read_and_reported),
         cmocka_unit_test(running_out_of_budget_fails_cleanly_wherever_it_happens),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,7 +168,7 @@ static void a_folder_with_other_things_is_never_written_to(void **state)
     assert_int_not_equal(access(s->to, F_OK), 0);
 }
 
-static void a_damaged_file_is_told_and_the_rest_is_saved(void **state)
+static void a_damaged_file_is_reported_and_the_rest_is_saved(void **state)
 {
     struct service *s = *state;
     struct backup_report report = {.out = tmpfile()};
@@ -450,7 +450,7 @@ int main(void)
         TEST(a_backup_keeps_what_is_deleted_while_it_is_made),
         TEST(a_file_of_a_refused_upload_goes_when_the_backup_has_ended),
         TEST(a_folder_with_other_things_is_never_written_to),
-        TEST(a_damaged_file_is_told_and_the_rest_is_saved),
+        TEST(a_damaged_file_is_reported_and_the_rest_is_saved),
         TEST(what_is_restored_is_what_was_saved),
         TEST(all_files_of_the_audit_log_are_saved),
         TEST(nothing_is_restored_beside_the_log_of_another_database),

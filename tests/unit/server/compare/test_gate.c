@@ -413,7 +413,7 @@ static void a_side_without_steps_is_undecided_and_says_so(void **state)
     tear_down(&f);
 }
 
-static void parts_that_go_against_the_difference_are_told(void **state)
+static void parts_that_go_against_the_difference_are_reported(void **state)
 {
     (void)state;
     struct fixture f;
@@ -464,7 +464,7 @@ int main(void)
         cmocka_unit_test(the_sequential_test_says_what_it_still_needs),
         cmocka_unit_test(what_only_changed_its_name_is_one_part),
         cmocka_unit_test(a_side_without_steps_is_undecided_and_says_so),
-        cmocka_unit_test(parts_that_go_against_the_difference_are_told),
+        cmocka_unit_test(parts_that_go_against_the_difference_are_reported),
         cmocka_unit_test(names_from_traces_can_command_no_terminal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

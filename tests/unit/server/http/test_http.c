@@ -231,7 +231,7 @@ static void a_body_of_deep_json_is_refused(void **state)
     buf_free(&bytes);
 }
 
-// A client that is told that the connection stays open sends its next request on it.
+// A client that learns that the connection stays open sends its next request on it.
 static void a_connection_that_ends_is_said_to_end(void **state)
 {
     const struct str samples[] = {
@@ -395,7 +395,7 @@ static void a_chunked_body_is_read(void **state)
     buf_free(&bytes);
 }
 
-static void a_client_that_waits_is_told_to_go_on_only_after_the_checks(void **state)
+static void a_client_that_waits_goes_on_only_after_the_checks(void **state)
 {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     struct buf answer = {0};
@@ -431,7 +431,7 @@ static void requests_follow_each_other_on_one_connection(void **state)
     buf_free(&answer);
 }
 
-static void an_upload_too_many_is_told_to_come_back(void **state)
+static void an_upload_too_many_is_asked_to_come_back(void **state)
 {
     (void)state;
     struct server server = {0};
@@ -478,9 +478,9 @@ int main(void)
         cmocka_unit_test(an_upload_that_is_not_whole_is_not_stored),
         cmocka_unit_test(files_that_cannot_be_traces_are_refused_by_name),
         cmocka_unit_test(a_chunked_body_is_read),
-        cmocka_unit_test(a_client_that_waits_is_told_to_go_on_only_after_the_checks),
+        cmocka_unit_test(a_client_that_waits_goes_on_only_after_the_checks),
         cmocka_unit_test(requests_follow_each_other_on_one_connection),
-        cmocka_unit_test(an_upload_too_many_is_told_to_come_back),
+        cmocka_unit_test(an_upload_too_many_is_asked_to_come_back),
         cmocka_unit_test(a_draining_server_refuses_and_stops),
         cmocka_unit_test(an_address_that_cannot_be_one_is_refused),
     };

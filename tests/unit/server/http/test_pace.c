@@ -182,7 +182,7 @@ static void no_slot_means_no_watch(void **state)
     close_pair(&pair);
 }
 
-static void the_peer_of_a_socket_is_told(void **state)
+static void the_peer_of_a_socket_is_known(void **state)
 {
     (void)state;
     struct pair pair;
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(a_client_that_does_not_take_its_answer_is_cut),
         cmocka_unit_test(an_answer_that_we_are_slow_to_make_is_not_held_against_a_client),
         cmocka_unit_test(no_slot_means_no_watch),
-        cmocka_unit_test(the_peer_of_a_socket_is_told),
+        cmocka_unit_test(the_peer_of_a_socket_is_known),
         cmocka_unit_test(a_reader_over_ipv6_is_found_and_cut_like_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

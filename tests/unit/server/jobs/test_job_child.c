@@ -436,7 +436,7 @@ static void a_job_at_work_keeps_its_lease(void **state)
     end_jobs(s);
 }
 
-static void a_machine_that_stops_the_process_is_told_before_any_job(void **state)
+static void a_machine_that_stops_the_process_is_reported_before_any_job(void **state)
 {
     (void)state;
     const struct jobs_config config = {.memory_bytes = (uint64_t)1 << 30, .cores = 1};
@@ -469,7 +469,7 @@ int main(int argc, char **argv)
         TEST(a_dead_process_gives_back_its_cores),
         TEST(a_job_that_nobody_works_on_is_taken_back),
         TEST(a_job_at_work_keeps_its_lease),
-        TEST(a_machine_that_stops_the_process_is_told_before_any_job),
+        TEST(a_machine_that_stops_the_process_is_reported_before_any_job),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

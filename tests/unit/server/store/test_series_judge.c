@@ -157,7 +157,7 @@ static void a_faster_run_is_an_outlier_too(void **state)
 
 // --- levels -------------------------------------------------------------------------------------
 
-static void a_planted_change_is_told_once_as_its_runs_come(void **state)
+static void a_planted_change_is_reported_once_as_its_runs_come(void **state)
 {
     struct history *h = *state;
     run(h, 12, 1);
@@ -214,7 +214,7 @@ static void decide(struct history *h, size_t alert, enum alert_status status)
     h->alerts[alert].handled = true;
 }
 
-static void what_was_called_noise_is_told_no_more(void **state)
+static void what_was_called_noise_is_not_reported_again(void **state)
 {
     struct history *h = *state;
     run(h, 12, 1);
@@ -359,17 +359,17 @@ static bool tells_change(const struct history *h)
     return false;
 }
 
-static void nine_of_ten_changes_of_three_percent_are_told_at_their_place(void **state)
+static void nine_of_ten_changes_of_three_percent_are_found_at_their_place(void **state)
 {
     struct history *h = *state;
     uint64_t seed = 2;
-    int told = 0;
+    int found = 0;
     for (int i = 0; i < SERIES; i++) {
         fill(h, &seed, 1.03);
-        told += tells_change(h);
+        found += tells_change(h);
     }
-    print_message("%d of %d changes of 3 %% told within two runs of their place\n", told, SERIES);
-    assert_true(told * 10 >= SERIES * 9);
+    print_message("%d of %d changes of 3 %% found within two runs of their place\n", found, SERIES);
+    assert_true(found * 10 >= SERIES * 9);
 }
 
 // --- two runs -----------------------------------------------------------------------------------
@@ -425,17 +425,17 @@ int main(void)
         CASE(a_run_beyond_the_fence_is_an_outlier),
         CASE(an_outlier_is_fixed_once_the_step_is_back),
         CASE(a_faster_run_is_an_outlier_too),
-        CASE(a_planted_change_is_told_once_as_its_runs_come),
+        CASE(a_planted_change_is_reported_once_as_its_runs_come),
         CASE(a_slower_level_is_fixed_by_its_way_back_without_another_alert),
         CASE(losing_what_was_faster_is_an_alert),
-        CASE(what_was_called_noise_is_told_no_more),
+        CASE(what_was_called_noise_is_not_reported_again),
         CASE(a_new_level_begins_with_what_was_expected),
         CASE(an_alert_that_holds_no_more_goes_unless_someone_decided),
         CASE(the_same_state_is_judged_alike),
         CASE(runs_on_another_gpu_are_held_against_their_own_kind),
         CASE(a_series_without_points_says_nothing),
         CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),
-        CASE(nine_of_ten_changes_of_three_percent_are_told_at_their_place),
+        CASE(nine_of_ten_changes_of_three_percent_are_found_at_their_place),
         CASE(a_comparison_says_what_the_alert_says),
         CASE(outliers_differ_from_their_neighbors),
     };

@@ -122,7 +122,7 @@ static void a_path_is_a_path_even_when_it_looks_like_a_uri(void **state)
     assert_true(is_there);
 }
 
-static void a_check_stops_when_it_is_told_to(void **state)
+static void a_check_stops_when_it_is_asked_to(void **state)
 {
     struct fixture *f = *state;
     struct store_check found;
@@ -446,7 +446,7 @@ int main(void)
         TEST(a_page_that_the_disk_lost_is_found),
         TEST(a_database_that_no_descriptor_is_left_for_is_not_called_damaged),
         TEST(a_path_is_a_path_even_when_it_looks_like_a_uri),
-        TEST(a_check_stops_when_it_is_told_to),
+        TEST(a_check_stops_when_it_is_asked_to),
         TEST(a_copy_holds_all_and_needs_no_other_file),
         TEST(the_newest_two_copies_from_before_a_schema_stay),
         TEST(copies_from_before_a_schema_go_when_asked),

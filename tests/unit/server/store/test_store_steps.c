@@ -72,7 +72,7 @@ static void what_an_upload_chooses_goes_to_its_job(void **state)
     assert_int_equal(run_of(f, "r").warmup_steps, 2);
 }
 
-static void a_change_reads_the_traces_anew(void **state)
+static void a_change_reads_the_traces_again(void **state)
 {
     struct fixture *f = *state;
     add(f, "r", 'a', 0, "x");
@@ -190,7 +190,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_run_without_a_choice_finds_steps_by_itself, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_an_upload_chooses_goes_to_its_job, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_change_reads_the_traces_anew, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_change_reads_the_traces_again, set_up, tear_down),
         cmocka_unit_test_setup_teardown(either_choice_alone_is_a_change, set_up, tear_down),
         cmocka_unit_test_setup_teardown(the_same_choice_again_changes_nothing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_changes_leave_the_choice_and_the_traces_alone, set_up,

@@ -18,7 +18,7 @@ test("milliseconds keep three significant digits and never round whole ones away
   for (const [ns, text] of cases) assert.equal(format.ms(ns), text);
 });
 
-test("a time too short for five decimals is told from zero", () => {
+test("a time too short for five decimals does not look like zero", () => {
   assert.equal(format.ms(1), "<0.00001");
   assert.equal(format.ms(0), "0");
 });

@@ -221,30 +221,30 @@ test("a selection sums what lies within it, merged slices by their busy time", (
   assert.equal(sums.sum_span(data, span(800, 900), true).count, 0);
 });
 
-test("the longest slices are those told apart, longest first, no more than asked for", () => {
+test("the longest slices are listed one by one, longest first, no more than asked for", () => {
   assert.deepEqual(sums.longest_in(data, span(0, 1000), true), [1, 2]);
   assert.deepEqual(sums.longest_in(data, span(0, 1000), true, 1), [1]);
   assert.deepEqual(sums.longest_in(data, span(0, 50), true), []);
 });
 
-test("a movement is one entry of the history, told when it pauses and when it ends", (t) => {
+test("a movement is one entry of the history, reported when it pauses and when it ends", (t) => {
   t.mock.timers.enable(); // not a list: how it prints differs between versions of Node
-  const told = [];
+  const reported = [];
   const motion = create_motion({ view: span(0, 1000), redraw: () => {},
-    onview: (view, replace) => told.push([view, replace]) });
+    onview: (view, replace) => reported.push([view, replace]) });
   motion.bounds = BOUNDS;
   motion.start();
   motion.pan(100);
   motion.pan(100);
-  assert.equal(told.length, 0);
+  assert.equal(reported.length, 0);
   t.mock.timers.tick(200);
   motion.pan(50);
   motion.end();
   motion.end();
-  assert.deepEqual(told, [[span(200, 1200), false], [span(250, 1250), true]]);
+  assert.deepEqual(reported, [[span(200, 1200), false], [span(250, 1250), true]]);
   motion.adopt(span(250, 1250));
   motion.go(span(5000, 6000));
-  assert.deepEqual(told.at(-1), [span(5000, 6000), false]);
+  assert.deepEqual(reported.at(-1), [span(5000, 6000), false]);
   motion.adopt(span(200, 1200));
   assert.deepEqual(motion.view, span(200, 1200));
 });

@@ -31,7 +31,7 @@ test("an entry says what was done, and to what", () => {
     "uploaded to run r_12345678");
 });
 
-test("what was not done is told as a try", () => {
+test("what was not done is shown as an attempt", () => {
   assert.equal(deed("POST /api/v1/session", "/api/v1/session", "refused"), "tried to sign in");
   assert.equal(deed("refuse credentials", "no such token", "refused"), "tried to get in");
   assert.equal(deed("DELETE /api/v1/runs/{run}", "/api/v1/runs/x", "not done"),

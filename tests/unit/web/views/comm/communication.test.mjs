@@ -127,7 +127,7 @@ test("a straggler is named among ranks that it keeps waiting elsewhere", () => {
 const clock = (number, component, offset, error = 5000) =>
   ({ rank: number, component, offset_ns: offset, error_ns: error, collectives: 100 });
 
-test("what cannot be known is told in words", () => {
+test("what cannot be known is said in words", () => {
   const base = { ranks: 8, world: 8, waits: [], clocks: [], has_comm: true };
   assert.deepEqual(unknowns({ ...base, has_comm: false }), []);
   assert.match(unknowns({ ...base, ranks: 1 })[0], /only one of 8 was uploaded/);
@@ -139,15 +139,15 @@ test("what cannot be known is told in words", () => {
   assert.deepEqual(unknowns({ ...base, waits: [row] }), []);
   const clocks = [[0, 0], [1, 0], [2, 1], [3, 1], [4, 1]].map(([n, part]) => clock(n, part, 0));
   const bare = { process_group: null, bytes: null, calls: 3, unmatched_calls: 7 };
-  const told = unknowns({ ...base, ranks: 6, clocks, waits: [row, bare] });
-  assert.match(told[0], /2 of 8 ranks are missing/);
-  assert.match(told[1], /1 row without a process group/);
-  assert.match(told[2], /1 row without a size/);
-  assert.match(told[3], /7 calls of single ranks match/);
-  assert.match(told[4], /ranks 2–4 \| 0, 1 cannot be compared/);
+  const texts = unknowns({ ...base, ranks: 6, clocks, waits: [row, bare] });
+  assert.match(texts[0], /2 of 8 ranks are missing/);
+  assert.match(texts[1], /1 row without a process group/);
+  assert.match(texts[2], /1 row without a size/);
+  assert.match(texts[3], /7 calls of single ranks match/);
+  assert.match(texts[4], /ranks 2–4 \| 0, 1 cannot be compared/);
 });
 
-test("clocks are told by how far they are apart and how well they agree", () => {
+test("clocks are described by how far they are apart and how well they agree", () => {
   assert.equal(clocks_sentence([clock(0, 0, 0, 2000), clock(1, 0, -40 * MS, 9000)]),
     "Clocks of the ranks are up to 40.0 ms apart; the ends of matched collectives align them to "
     + "within 0.0090 ms.");

@@ -26,7 +26,7 @@ const MS = 1_000_000;
 const run = (name, more = {}) => ({ id: `r_${name}`, name, project: "default",
   series: name.split("@")[0], ...more });
 
-test("the keys of a side are told apart by commas, and all repeats of a series have one", () => {
+test("the keys of a side are separated by commas, and all repeats of a series have one", () => {
   assert.deepEqual(keys_of("a, b,,c"), ["a", "b", "c"]);
   assert.equal(series_key(run("llama@2")), "llama@*");
   assert.equal(series_key(run("llama@2", { project: "llm" })), "llm/llama@*");

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { counter_label, counter_text, series_of }
   from "../../../../../web/views/memory/counter_model.mjs";
 
-test("a counter's value is told in its unit", () => {
+test("a counter's value is shown in its unit", () => {
   assert.equal(counter_text(null, "percent"), "–");
   assert.equal(counter_text(41.25, "percent"), counter_text(0.4125, "share"));
   assert.match(counter_text(2e9, "bytes/s"), /^2(\.00)? GB\/s$/);
@@ -12,7 +12,7 @@ test("a counter's value is told in its unit", () => {
   assert.equal(counter_text(12.5, "cycles"), "12.5 cycles");
 });
 
-test("counters of one name on two devices are told apart", () => {
+test("counters of one name on two devices name their device", () => {
   const points = [["0", 1, 5], ["1", 1, 7], ["0", 4, -2]]
     .map(([device, time_ns, value]) => ({ counter: "c", device, time_ns, value }));
   const series = series_of(points, { counter: "c", device: "0" });

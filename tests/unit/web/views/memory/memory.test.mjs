@@ -46,7 +46,7 @@ test("a single moment still has an extent", () => {
   assert.ok(end_ns > begin_ns);
 });
 
-test("any moment is told by the point that holds then", () => {
+test("any moment has the value of the last point before it", () => {
   assert.deepEqual([-5, 0, 99, 100, 299, 300, 9e9].map((ns) => model.point_at(points, ns)),
     [0, 0, 0, 1, 1, 2, 2]);
 });
@@ -56,7 +56,7 @@ test("ticks of bytes are round and start at zero", () => {
   assert.deepEqual(model.byte_ticks(100), [0, 50, 100]);
 });
 
-test("a leak is told with its slope and interval, and what is not known is not called none", () => {
+test("a leak is shown with its slope and interval, and unknown is not called none", () => {
   const slope = { leak_bytes_per_step: 2e6, leak_low: 1.5e6, leak_high: 2.5e6 };
   assert.deepEqual(leak_verdict({ ...slope, leak: true }),
     { word: "yes", tone: "bad", text: "+2.00 MB per step (+1.50 MB to +2.50 MB)" });

@@ -36,12 +36,12 @@ test("what costs no time does not fold away as small", () => {
   assert.deepEqual(rules(small), ["fp8"]);
 });
 
-test("what a recording lacks is told with the findings that need it", () => {
+test("what a recording lacks is listed with the findings that need it", () => {
   const row = (item, state, silent_rules) => ({ item, state, how: "x", silent_rules });
-  const told = unjudged([row("shapes", "missing", "slow_calls, gemm_precision"),
+  const lacking = unjudged([row("shapes", "missing", "slow_calls, gemm_precision"),
     row("memory", "present", "memory_leak"), row("occupancy", "missing", null),
     row("launch_shapes", "partial", "slow_calls")]);
-  assert.deepEqual(told.map(({ lacks, partial, rules: of }) => [lacks, partial, of]), [
+  assert.deepEqual(lacking.map(({ lacks, partial, rules: of }) => [lacks, partial, of]), [
     ["shapes", false, ["slow calls", "gemm precision"]], ["launch shapes", true, ["slow calls"]]]);
   const bare = unjudged([row("device_events", "missing", "all"),
     row("shapes", "missing", "slow_calls")]);

@@ -41,7 +41,7 @@ test("the API is asked for one setup with all that the form holds and nothing em
   assert.equal(query.has("on") || query.has("micro_batches"), false);
 });
 
-test("a model is told by its figures, and own figures are no model", () => {
+test("a model is recognized by its figures, and custom figures are no model", () => {
   assert.equal(preset_of(DEFAULTS), "Llama 2 7B");
   assert.equal(preset_of({ ...DEFAULTS, ...PRESETS["GPT-3 175B"] }), "GPT-3 175B");
   assert.equal(preset_of({ ...DEFAULTS, hidden: "4097" }), "");

@@ -2,7 +2,7 @@
 // The trust report over many ranks.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { ends_early, first_told, trust_groups, rank_ranges }
+import { ends_early, first_group, trust_groups, rank_ranges }
   from "../../../../../web/views/run/trust_model.mjs";
 
 const row = (rank, item, severity, more) => ({
@@ -31,14 +31,14 @@ test("the worst comes first and what concerns the run says so", () => {
   assert.deepEqual(groups.map(({ item, ranks }) => [item, ranks]), [["b", "run"], ["a", "0"]]);
 });
 
-test("a file that was cut is told rather than what its rank lacks because of it", () => {
-  const told = (rows) => first_told(trust_groups(rows))?.item;
+test("a cut file comes before what its rank lacks because of it", () => {
+  const first = (rows) => first_group(trust_groups(rows))?.item;
   const none = row(0, "no_device_events", "error");
-  assert.equal(told([none, row(0, "compression", "warning")]), "compression");
-  assert.equal(told([none, row(0, "clipped", "warning")]), "no_device_events");
-  assert.equal(told([none, row(1, "truncated", "warning")]), "no_device_events", "another rank's");
-  assert.equal(told([row(0, "other", "error"), row(0, "truncated", "warning")]), "other");
-  assert.equal(told([]), undefined);
+  assert.equal(first([none, row(0, "compression", "warning")]), "compression");
+  assert.equal(first([none, row(0, "clipped", "warning")]), "no_device_events");
+  assert.equal(first([none, row(1, "truncated", "warning")]), "no_device_events", "another rank's");
+  assert.equal(first([row(0, "other", "error"), row(0, "truncated", "warning")]), "other");
+  assert.equal(first([]), undefined);
 });
 
 test("only the rank whose file was cut ends early", () => {

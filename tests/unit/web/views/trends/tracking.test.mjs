@@ -92,14 +92,14 @@ test("a position belongs to the run whose column it is in", () => {
   assert.equal(label_every(3, 500, 50), 1);
 });
 
-test("a change is told by its size and direction, and nothing is made of nothing", () => {
+test("a change is shown by its size and direction, and nothing is made of nothing", () => {
   assert.equal(change_words(0.0493), "▲ 4.9 % slower");
   assert.equal(change_words(-0.021), "▼ 2.1 % faster");
   assert.equal(change_words(0.0004), "as before");
   assert.equal(change_words(null), "not known");
 });
 
-test("another device is told as such and is neither better nor worse", () => {
+test("another device is named as such and is neither better nor worse", () => {
   assert.equal(level_words(shift), "▲ 5.0 % slower");
   assert.equal(level_tone(shift), "worse");
   assert.equal(level_words({ ...shift, reason: "gpu" }), "other GPU");
@@ -149,7 +149,7 @@ test("the sentence of a trend says where it began, where it is, and what happene
   assert.match(trend_sentence("llama", series.slice(0, 1), []), /1 run of llama.*100\.0 ms\.$/);
 });
 
-test("a run is told with its interval, its commit and the difference to the one before", () => {
+test("a run is shown with its interval, its commit and the difference to the one before", () => {
   const sure = point(2, 105, { step_ci_low_ns: 104.8 * MS, step_ci_high_ns: 105.3 * MS,
     commit: "abc", outlier: true });
   assert.equal(point_text(sure, point(1, 100)), "llama@2, commit abc: 105.0 ms (95 % 104.8 to "
@@ -195,7 +195,7 @@ test("slower alerts come before faster ones, each by size", () => {
   assert.deepEqual(order, ["c", "b", "a", "d"]);
 });
 
-test("an alert is told by its levels and its kind, and can become all that it is not", () => {
+test("an alert is described by its levels and its kind, and can become all that it is not", () => {
   assert.equal(alert_text(alert("a", 0.05)),
     "100.0 → 105.0 ms per step; the level of the series changed here");
   assert.match(alert_text(alert("a", 0.05, { kind: "outlier" })), /this run alone/);
@@ -231,7 +231,7 @@ test("a run is held against the baseline of its series, else the only one of its
   assert.equal(baseline_of(run(), [llama], "gone"), null);
 });
 
-test("a difference of two single runs is told with its noise unknown", () => {
+test("a difference of two single runs is shown with its noise unknown", () => {
   const delta = delta_of(run(), baseline("main", "llama"));
   assert.equal(delta_mark(delta.share), "▼ 5.0 %");
   assert.equal(delta_mark(0.0001), "0.0 %");
@@ -241,7 +241,7 @@ test("a difference of two single runs is told with its noise unknown", () => {
   assert.equal(delta_of(run({ step_median_ns: null }), baseline("main", "llama")), null);
 });
 
-test("names of baselines fit into addresses, and taking one over is told", () => {
+test("names of baselines fit into addresses, and taking one over is announced", () => {
   for (const name of ["main", "a.b-c_1"]) assert.ok(is_baseline_name(name), name);
   for (const name of ["", "..", "a b", "a/b", "ä"]) assert.ok(!is_baseline_name(name), name);
   assert.match(takes_over("main", run(), [baseline("main", "llama")]), /is llama@1 now; it moves/);
@@ -261,7 +261,7 @@ test("an edit of metadata sends only what changed, and null for what is gone", (
   assert.ok(missing_keys(rows).some(({ key }) => key === "commit"));
 });
 
-test("what people gave wins over the trace, which is told beside it", () => {
+test("what people gave wins over the trace, which is shown beside it", () => {
   const traced = [{ key: "gpu", value: "NVIDIA H100", ranks: 8 },
     { key: "precision", value: "bf16", ranks: 8 }];
   const rows = settings_of({ precision: "fp8", zeta: "1", commit: "abc", gpu: "NVIDIA H100" },
