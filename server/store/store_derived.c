@@ -9,13 +9,6 @@
 
 #include <stdio.h>
 
-static bool run_with(struct db *db, const char *text, struct str id, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, text, err);
-    sql_bind_text(&stmt, id);
-    return sql_run(&stmt);
-}
-
 // "" if there is no row.
 static bool read_text(struct db *db, const char *text, struct str id, char *value, size_t size,
                       struct err *err)
@@ -44,11 +37,11 @@ static bool read_text(struct db *db, const char *text, struct str id, char *valu
 
 bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
 {
-    if (!run_with(db, COUNT_TRACES, run_id, err) ||
-        !run_with(db,
-                  "UPDATE stored_run SET traced_world_size = " WORLD_SIZE
-                  " WHERE id = ? AND traced_world_size IS NOT " WORLD_SIZE,
-                  run_id, err))
+    if (!sql_run_with(db, COUNT_TRACES, run_id, err) ||
+        !sql_run_with(db,
+                      "UPDATE stored_run SET traced_world_size = " WORLD_SIZE
+                      " WHERE id = ? AND traced_world_size IS NOT " WORLD_SIZE,
+                      run_id, err))
         return false;
     return db_changes(db) == 0 || series_note_point(db, run_id, err);
 }
@@ -63,7 +56,7 @@ bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err)
 
 bool runs_count_jobs(struct db *db, struct str run_id, struct err *err)
 {
-    return run_with(db, COUNT_JOBS, run_id, err);
+    return sql_run_with(db, COUNT_JOBS, run_id, err);
 }
 
 // --- series -------------------------------------------------------------------------------------
@@ -73,19 +66,19 @@ bool runs_count_jobs(struct db *db, struct str run_id, struct err *err)
 
 bool series_note_change(struct db *db, struct str run_id, struct err *err)
 {
-    return run_with(db, "UPDATE series SET changed = changed + 1 " OF_RUN(""), run_id, err);
+    return sql_run_with(db, "UPDATE series SET changed = changed + 1 " OF_RUN(""), run_id, err);
 }
 
 bool series_note_point(struct db *db, struct str run_id, struct err *err)
 {
-    return run_with(db,
-                    "UPDATE series SET changed = changed + 1 " OF_RUN(" AND point_ns IS NOT NULL"),
-                    run_id, err);
+    return sql_run_with(
+        db, "UPDATE series SET changed = changed + 1 " OF_RUN(" AND point_ns IS NOT NULL"), run_id,
+        err);
 }
 
 bool series_join(struct db *db, struct str run_id, struct err *err)
 {
-    return run_with(
+    return sql_run_with(
         db,
         "INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged) "
         "SELECT project, series, 1, created_ns, created_ns, "
@@ -104,12 +97,13 @@ bool series_join(struct db *db, struct str run_id, struct err *err)
 
 bool series_leave(struct db *db, struct str run_id, struct err *err)
 {
-    return run_with(db, "DELETE FROM series " OF_RUN("") " AND runs = 1", run_id, err) &&
-           run_with(db,
-                    "UPDATE series SET runs = runs - 1, changed = changed + "
-                    "(SELECT point_ns IS NOT NULL FROM stored_run WHERE id = ?1), "
-                    "first_ns = " OTHER_RUN("") ", last_ns = " OTHER_RUN(" DESC") " " OF_RUN(""),
-                    run_id, err);
+    return sql_run_with(db, "DELETE FROM series " OF_RUN("") " AND runs = 1", run_id, err) &&
+           sql_run_with(
+               db,
+               "UPDATE series SET runs = runs - 1, changed = changed + "
+               "(SELECT point_ns IS NOT NULL FROM stored_run WHERE id = ?1), "
+               "first_ns = " OTHER_RUN("") ", last_ns = " OTHER_RUN(" DESC") " " OF_RUN(""),
+               run_id, err);
 }
 
 // --- the queue ----------------------------------------------------------------------------------
@@ -148,15 +142,15 @@ bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *e
 
 bool blobs_release(struct db *db, struct str sha256, struct err *err)
 {
-    if (!run_with(db,
-                  "DELETE FROM blob WHERE sha256 = ?1 "
-                  "AND NOT EXISTS (SELECT 1 FROM trace WHERE trace.sha256 = ?1) "
-                  "AND NOT EXISTS (SELECT 1 FROM input WHERE input.blob = ?1)",
-                  sha256, err))
+    if (!sql_run_with(db,
+                      "DELETE FROM blob WHERE sha256 = ?1 "
+                      "AND NOT EXISTS (SELECT 1 FROM trace WHERE trace.sha256 = ?1) "
+                      "AND NOT EXISTS (SELECT 1 FROM input WHERE input.blob = ?1)",
+                      sha256, err))
         return false;
     return db_changes(db) == 0 ||
-           run_with(db, "INSERT INTO garbage VALUES ('blob', ?) ON CONFLICT DO NOTHING", sha256,
-                    err);
+           sql_run_with(db, "INSERT INTO garbage VALUES ('blob', ?) ON CONFLICT DO NOTHING", sha256,
+                        err);
 }
 
 bool traces_drop(struct db *db, struct str trace_id, struct err *err)
@@ -166,9 +160,9 @@ bool traces_drop(struct db *db, struct str trace_id, struct err *err)
                      err) &&
            read_text(db, "SELECT sha256 FROM trace WHERE id = ?", trace_id, sha256, sizeof sha256,
                      err) &&
-           run_with(db, "DELETE FROM trace WHERE id = ?", trace_id, err) &&
-           run_with(db, "INSERT INTO garbage VALUES ('trace_file', ?) ON CONFLICT DO NOTHING",
-                    trace_id, err) &&
+           sql_run_with(db, "DELETE FROM trace WHERE id = ?", trace_id, err) &&
+           sql_run_with(db, "INSERT INTO garbage VALUES ('trace_file', ?) ON CONFLICT DO NOTHING",
+                        trace_id, err) &&
            blobs_release(db, str_of(sha256), err) && runs_count_traces(db, str_of(run_id), err);
 }
 
@@ -181,12 +175,13 @@ static bool drop_run(struct db *db, struct str run_id, struct arena *arena, stru
                                  "SELECT blob FROM input WHERE run_id = ?1 AND blob IS NOT NULL",
                                  err);
     sql_bind_text(&stmt, run_id);
-    bool ok = sql_end_ids(&stmt, arena, &names, &count) &&
-              run_with(db,
-                       "INSERT INTO garbage SELECT 'trace_file', id FROM trace WHERE run_id = ? "
-                       "ON CONFLICT DO NOTHING",
-                       run_id, err) &&
-              run_with(db, "DELETE FROM stored_run WHERE id = ?", run_id, err);
+    bool ok =
+        sql_end_ids(&stmt, arena, &names, &count) &&
+        sql_run_with(db,
+                     "INSERT INTO garbage SELECT 'trace_file', id FROM trace WHERE run_id = ? "
+                     "ON CONFLICT DO NOTHING",
+                     run_id, err) &&
+        sql_run_with(db, "DELETE FROM stored_run WHERE id = ?", run_id, err);
     for (size_t i = 0; ok && i < count; i++)
         ok = blobs_release(db, names[i], err);
     return ok;

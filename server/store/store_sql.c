@@ -82,6 +82,13 @@ bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table)
     return sql_end(stmt);
 }
 
+bool sql_run_with(struct db *db, const char *text, struct str id, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, text, err);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
+}
+
 bool sql_end_ids(struct stmt *stmt, struct arena *arena, struct str **ids, size_t *count)
 {
     *ids = NULL;

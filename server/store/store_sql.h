@@ -36,6 +36,9 @@ struct cell sql_cell(struct stmt *stmt, int column, enum column_type type, struc
 // column is a time, written as RFC 3339.
 MUST_CHECK bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table);
 
+// Runs a statement whose only parameter is the id.
+MUST_CHECK bool sql_run_with(struct db *db, const char *text, struct str id, struct err *err);
+
 // Adds the texts of the first column to a new array, and ends the statement.
 MUST_CHECK bool sql_end_ids(struct stmt *stmt, struct arena *arena, struct str **ids,
                             size_t *count);

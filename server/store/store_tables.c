@@ -84,17 +84,10 @@ static bool insert_parts(struct db *db, const struct owner *owner,
     return sql_end(&storing.later) && ended && ok;
 }
 
-static bool run_with_id(struct db *db, const char *sql, struct str id, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, sql, err);
-    sql_bind_text(&stmt, id);
-    return sql_run(&stmt);
-}
-
 static bool forget_tables(struct db *db, const struct owner *owner, struct err *err)
 {
-    return run_with_id(db, owner->sql->forget_first, owner->id, err) &&
-           run_with_id(db, owner->sql->forget_later, owner->id, err);
+    return sql_run_with(db, owner->sql->forget_first, owner->id, err) &&
+           sql_run_with(db, owner->sql->forget_later, owner->id, err);
 }
 
 bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *bytes,
