@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A disk that is really full: nothing is acknowledged that is not stored, reading still works,
-// deleting frees space, and with space everything resumes by itself.
+// deleting frees space, and with space everything resumes by itself. A data folder on two disks is
+// refused.
 import assert from "node:assert/strict";
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync, writeSync }
   from "node:fs";
@@ -126,4 +127,15 @@ test("the ballast lets a run be deleted on a full disk", { skip: reason }, async
       (await run_status("stat", ["-c", "%s", log])).stdout.trim() === "0");
   }
   await server.stop();
+});
+
+test("a data folder on two filesystems is refused at the start", { skip: reason }, async () => {
+  const data = join(temporary("split"), "data"), traces = join(data, "traces");
+  mkdirSync(traces, { recursive: true, mode: 0o700 });
+  await run_status("mount", ["--bind", disk, traces]);
+  try {
+    await assert.rejects(start_server({ data }), /found traces\/ on another filesystem/);
+  } finally {
+    await run_status("umount", ["-l", traces]);
+  }
 });
