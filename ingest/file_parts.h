@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of a file: the file itself or, if it is an archive, its members, each with its own
-// error.
+// error. A file or member that holds several processes is as many parts.
 #ifndef INGEST_FILE_PARTS_H
 #define INGEST_FILE_PARTS_H
 
 #include "ingest/unpack.h"
 
 struct file_part {
-    const char *name; // of the member, NULL: the file itself; lives until the next part
-    uint64_t size;    // as stored, before decompression; 0 if unknown
-    struct format_found found;
-    struct source *source; // decompressed, for the callback to close; NULL: see problem
-    struct err problem;    // why it is not read: "a symbolic link"; ERR_NONE: it can be
+    const char *name;            // of the member, NULL: the file itself; lives until the next part
+    uint64_t size;               // as stored, before decompression; 0 if unknown
+    struct format_found found;   // with the process, if there are several
+    uint32_t process, processes; // which of how many, from 0
+    struct source *source;       // decompressed, for the callback to close; NULL: see problem
+    struct err problem;          // why it is not read: "a symbolic link"; ERR_NONE: it can be
 };
 
 // A walk over a file.
 struct file_parts {
     struct source *source;
-    struct str filename; // may be empty
+    struct format_hint hint;
     const struct unpack_limits *limits;
     struct format_found found; // of the file, once opened
     uint64_t count;            // of parts so far, including the current one

@@ -6,6 +6,8 @@
 #define INGEST_FORMAT_H
 
 #include "ingest/base/cores.h"
+#include "ingest/base/figures.h"
+#include "ingest/base/scratch.h"
 #include "ingest/trace/trace_builder.h"
 
 #include <stdatomic.h>
@@ -19,13 +21,18 @@ struct progress {
     struct cores *cores; // free ones may help; NULL: single-threaded
 };
 
+// The whole file, which holds one process.
+#define FORMAT_WHOLE INT64_C(0)
+
 // A trace reader's input and output.
 struct format_input {
-    struct source *source;
-    struct str head; // the first bytes of the document, for messages; may be empty
+    struct source *source; // that can be read at any position, if the format needs that
+    struct str head;       // the first bytes of the document, for messages; may be empty
     struct trace_builder *builder;
     struct budget *budget;     // of working memory
     struct progress *progress; // may be NULL
+    int64_t part;              // which process of the file; FORMAT_WHOLE: the only one
+    struct figures *figures; // where to say what was counted that the trace does not show; or NULL
 };
 
 enum format_kind {
@@ -34,18 +41,27 @@ enum format_kind {
     FORMAT_TEXT,        // text, perhaps a log
     FORMAT_ARCHIVE,     // files in one file
     FORMAT_COMPRESSION, // one other file, smaller
+    FORMAT_DATABASE,    // tables, which tell what it is
     FORMAT_OTHER,       // unrelated to a training run
     FORMAT_KINDS
 };
 
 enum format_access {
     FORMAT_STREAM, // from the first byte to the last
-    FORMAT_SEEK,   // at any position: not through compression or a pipe
+    FORMAT_SEEK,   // at any position: not from a pipe, and not compressed unless there is a scratch
 };
 
 enum format_likeness { FORMAT_UNLIKE, FORMAT_PERHAPS, FORMAT_SURE };
 
 struct archive; // of the library that unpack.c uses
+
+enum { FORMAT_MAX_PARTS = 4096 };
+
+// The processes in a file.
+struct format_parts {
+    uint32_t count;
+    int64_t at[FORMAT_MAX_PARTS]; // for format_input, none FORMAT_WHOLE
+};
 
 struct format {
     const char *name;   // "kineto"
@@ -59,9 +75,14 @@ struct format {
     struct str magic;
     const char *member;
     enum format_likeness (*probe)(struct str head, struct str filename);
+    // One in a database: by a table unique to it; the names, as in database_has, separated by
+    // blanks.
+    const char *tables;
     // How it is read: one of these, depending on its kind; none if it is only recognized.
     // Reads all events into the builder. ERR_FORMAT with what was found if there is no event.
     bool (*read)(const struct format_input *input, struct err *err);
+    // The processes in the file, in the order of their ranks if that is known. NULL: it has one.
+    bool (*parts)(struct source *source, struct format_parts *parts, struct err *err);
     // The decompressed bytes; takes over `below`, also on failure.
     struct source *(*decode)(struct source *below, struct err *err);
     // Enables this format in libarchive; returns libarchive's status.
@@ -99,7 +120,7 @@ bool format_refuse_what(const char *what, struct err *err);
 bool format_refuse_json(struct str head, struct err *err);
 
 // The endings of the formats that are read, of the given kinds (bits 1 << enum format_kind), as a
-// list: ".json, .json.gz or .json.zst".
+// list: ".json or .sqlite, also as .gz or .zst"; ".tar, .tar.gz, .tar.zst or .zip".
 #define FORMAT_ENDINGS_BYTES ((size_t)128)
 void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES]);
 // Whether a name has one of them.
@@ -111,13 +132,25 @@ bool format_has_ending(unsigned kinds, struct str filename);
 struct format_found {
     struct str head;                                // the first bytes; live as long as the source
     const struct format *format;                    // NULL: unknown
+    int64_t part;                                   // the process to read
+    struct figures *figures;                        // for people who inspect the file; or NULL
     const struct format *layers[FORMAT_MAX_LAYERS]; // of compression, the outermost first
     unsigned layer_count;
 };
 
-// Detects the format and adds the decompressors needed; the name is used for the decompressed
-// content. Takes over `below`, also on failure.
-MUST_CHECK struct source *format_open(struct source *below, struct str filename,
+// The format of a database by its tables; NULL: unknown, or damaged.
+const struct format *format_of_database(struct source *source);
+
+// What is known of a file besides its bytes.
+struct format_hint {
+    struct str filename;    // may be empty
+    struct scratch scratch; // for formats that are read at any position
+};
+
+// Detects the format and adds the decompressors needed; hint may be NULL. The name is used for the
+// decompressed content. A format that must be read at any position is unpacked into the scratch
+// file if it has to be. Takes over `below`, also on failure.
+MUST_CHECK struct source *format_open(struct source *below, const struct format_hint *hint,
                                       struct format_found *found, struct err *err);
 
 #endif

@@ -3,6 +3,7 @@
 // those that are not.
 #include "ingest/formats_unread.h"
 #include "ingest/json/json_outline.h"
+#include "ingest/sqlite/database.h"
 
 #include <stdio.h>
 
@@ -11,6 +12,8 @@
     ROW(gzip)        \
     ROW(zstd)        \
     ROW(kineto)      \
+    ROW(sqlite)      \
+    ROW(nsys)        \
     ROW(tar)         \
     ROW(zip)
 
@@ -32,9 +35,10 @@ bool format_is_read(const struct format *format)
 const char *format_kind_word(enum format_kind kind)
 {
     static const char *const words[FORMAT_KINDS] = {
-        [FORMAT_TRACE] = "trace", [FORMAT_RECORDS] = "records",
-        [FORMAT_TEXT] = "text",   [FORMAT_ARCHIVE] = "archive",
-        [FORMAT_OTHER] = "other", [FORMAT_COMPRESSION] = "compression",
+        [FORMAT_TRACE] = "trace",       [FORMAT_RECORDS] = "records",
+        [FORMAT_TEXT] = "text",         [FORMAT_ARCHIVE] = "archive",
+        [FORMAT_OTHER] = "other",       [FORMAT_COMPRESSION] = "compression",
+        [FORMAT_DATABASE] = "database",
     };
     return words[kind];
 }
@@ -117,6 +121,33 @@ enum format_likeness format_like(const struct format *format, struct str head, s
     return likeness(format, &sample);
 }
 
+// --- databases ----------------------------------------------------------------------------------
+
+static bool has_a_table(const struct database *database, const char *tables)
+{
+    char name[64];
+    for (const char *at = tables; *at;) {
+        size_t len = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        if (database_has(database, name))
+            return true;
+        at += len + (at[len] == ' ');
+    }
+    return false;
+}
+
+const struct format *format_of_database(struct source *source)
+{
+    struct err ignored;
+    const struct format *found = NULL;
+    struct database *database = database_open(source, NULL, &ignored);
+    for (size_t i = 0; database && !found && i < FORMAT_COUNT; i++)
+        if (formats[i]->tables && has_a_table(database, formats[i]->tables))
+            found = formats[i];
+    database_close(database);
+    return found;
+}
+
 // --- refusing -----------------------------------------------------------------------------------
 
 #define OR_ARCHIVE ", or an archive of traces"
@@ -181,9 +212,10 @@ const struct format *format_of_trace(struct str head, struct str filename, struc
 
 // --- endings ------------------------------------------------------------------------------------
 
-// Calls take with the endings of the formats that are read, of some kinds, until it returns false.
+// Calls take with endings until it returns false.
 typedef bool take_ending(void *context, const char *ending);
 
+// Those of a format within each compression.
 static bool each_coded(const struct format *format, take_ending *take, void *context)
 {
     char ending[32];
@@ -195,14 +227,30 @@ static bool each_coded(const struct format *format, take_ending *take, void *con
     return true;
 }
 
-static bool each_ending(unsigned kinds, take_ending *take, void *context)
+// A zip is read from its end, and compressing it is pointless.
+static bool may_be_coded(const struct format *format)
+{
+    return format->kind != FORMAT_ARCHIVE || format->access == FORMAT_STREAM;
+}
+
+static bool is_ending_of_earlier(size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (formats[i]->kind == formats[index]->kind && formats[i]->ending &&
+            strcmp(formats[i]->ending, formats[index]->ending) == 0)
+            return true;
+    return false;
+}
+
+// Of the formats of some kinds that are read. coded: of which kinds also those of compressed files.
+static bool each_ending(unsigned kinds, unsigned coded, take_ending *take, void *context)
 {
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         const struct format *format = formats[i];
-        if (!format->ending || !(kinds & 1u << format->kind))
+        if (!format->ending || !(kinds & 1u << format->kind) || is_ending_of_earlier(i))
             continue;
-        if (!take(context, format->ending) ||
-            (format->access == FORMAT_STREAM && !each_coded(format, take, context)))
+        if (!take(context, format->ending) || (coded & 1u << format->kind && may_be_coded(format) &&
+                                               !each_coded(format, take, context)))
             return false;
     }
     return true;
@@ -232,10 +280,13 @@ static bool list_ending(void *context, const char *ending)
 
 void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES])
 {
+    const unsigned traces = 1u << FORMAT_TRACE;
     struct list list = {.out = out};
     *out = '\0';
-    each_ending(kinds, count_ending, &list.count);
-    each_ending(kinds, list_ending, &list);
+    each_ending(kinds, ~traces, count_ending, &list.count);
+    each_ending(kinds, ~traces, list_ending, &list);
+    if (kinds == traces) // of which there are too many to list each three times
+        snprintf(out + list.len, FORMAT_ENDINGS_BYTES - list.len, ", also as .gz or .zst");
 }
 
 static bool is_not_ending(void *context, const char *ending)
@@ -245,5 +296,5 @@ static bool is_not_ending(void *context, const char *ending)
 
 bool format_has_ending(unsigned kinds, struct str filename)
 {
-    return !each_ending(kinds, is_not_ending, &filename);
+    return !each_ending(kinds, kinds, is_not_ending, &filename);
 }

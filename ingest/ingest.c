@@ -2,13 +2,8 @@
 // Open, probe, read, seal.
 #include "ingest/ingest.h"
 
+#include <stdlib.h>
 #include <unistd.h>
-
-// A trace compresses 10 to 40 times; anything far beyond that is an attack.
-static const struct source_limits limits = {
-    .max_bytes = (uint64_t)256 << 30,
-    .max_ratio = 200,
-};
 
 // Reads with the free cores, one of which decompresses ahead: a reader that shared its core with
 // that thread would be slower for it.
@@ -22,14 +17,24 @@ static bool read_ahead(const struct format *format, const struct format_input *i
     return ok;
 }
 
-static struct trace *read_and_seal(struct source *source, struct str head, struct budget *budget,
-                                   struct progress *progress, struct err *err)
+// What a database is was found by its tables, what a stream is by its first bytes.
+static const struct format *reader_of(const struct format_found *found, struct err *err)
 {
-    const struct format *format = format_of_trace(head, (struct str){"", 0}, err);
+    if (found->format && found->format->read && found->format->tables)
+        return found->format;
+    return format_of_trace(found->head, (struct str){"", 0}, err);
+}
+
+static struct trace *read_and_seal(struct source *source, const struct format_found *found,
+                                   struct budget *budget, struct progress *progress,
+                                   struct err *err)
+{
+    const struct format *format = reader_of(found, err);
     struct trace_builder *builder = format ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         return NULL;
-    struct format_input input = {source, head, builder, budget, progress};
+    struct format_input input = {source,   found->head, builder,       budget,
+                                 progress, found->part, found->figures};
     if (!read_ahead(format, &input, err)) {
         trace_builder_free(builder);
         return NULL;
@@ -55,48 +60,102 @@ static void count_escaped(struct trace *trace)
             trace->secrets[kind].count = shown[kind];
 }
 
-struct trace *ingest_opened(struct source *source, const struct format_found *found,
-                            struct budget *budget, struct progress *progress, struct err *err)
+static struct trace *ingest_stream(struct source *source, const struct format_found *found,
+                                   struct budget *budget, struct progress *progress,
+                                   struct err *err)
 {
     struct secret_tally tally = {0};
-    if (!(source = source_limit_open(source, limits, err)) ||
+    if (!(source = source_limit_open(source, source_trace_limits, err)) ||
         !(source = source_secrets_open(source, &tally, err)) ||
         !(source = source_ahead_open(source, err)))
         return NULL;
-    struct trace *trace = read_and_seal(source, found->head, budget, progress, err);
+    struct trace *trace = read_and_seal(source, found, budget, progress, err);
     source_close(source);
-    if (!trace)
-        return NULL;
-    memcpy(trace->secrets, tally.found, sizeof trace->secrets);
-    count_escaped(trace);
+    if (trace)
+        memcpy(trace->secrets, tally.found, sizeof trace->secrets);
     return trace;
+}
+
+// Counts the secrets in all of its bytes.
+static bool tally_secrets(struct source *source, struct trace *trace, struct err *err)
+{
+    static const size_t block_bytes = (size_t)256 << 10;
+    struct secret_tally tally = {0};
+    struct source_place place = {.bytes = malloc(block_bytes), .cap = block_bytes};
+    bool ok = place.bytes || err_set(err, ERR_MEMORY, "out of memory");
+    for (size_t got = 1; ok && got; place.offset += got) {
+        ok = source_read_at(source, &place, &got, err);
+        if (ok)
+            secret_tally_add(&tally, (struct str){place.bytes, got});
+    }
+    secret_tally_end(&tally);
+    memcpy(trace->secrets, tally.found, sizeof trace->secrets);
+    free(place.bytes);
+    return ok;
+}
+
+static struct trace *ingest_seekable(struct source *source, const struct format_found *found,
+                                     struct budget *budget, struct progress *progress,
+                                     struct err *err)
+{
+    struct trace *trace = read_and_seal(source, found, budget, progress, err);
+    if (trace && !tally_secrets(source, trace, err)) {
+        trace_free(trace);
+        trace = NULL;
+    }
+    source_close(source);
+    return trace;
+}
+
+struct trace *ingest_opened(struct source *source, const struct format_found *found,
+                            struct budget *budget, struct progress *progress, struct err *err)
+{
+    bool seeks = found->format && found->format->access == FORMAT_SEEK;
+    struct trace *trace =
+        (seeks ? ingest_seekable : ingest_stream)(source, found, budget, progress, err);
+    if (trace)
+        count_escaped(trace);
+    return trace;
+}
+
+static struct trace *open_and_read(struct source *source, const struct ingest_from *from,
+                                   struct budget *budget, struct progress *progress,
+                                   struct err *err)
+{
+    struct format_hint hint = {.filename = {"", 0}, .scratch = from->scratch};
+    struct format_found found;
+    source = format_open(source, &hint, &found, err);
+    if (!source)
+        return NULL;
+    found.part = from->part;
+    return ingest_opened(source, &found, budget, progress, err);
 }
 
 struct trace *ingest_source(struct source *source, struct budget *budget, struct progress *progress,
                             struct err *err)
 {
-    struct format_found found;
-    source = format_open(source, (struct str){"", 0}, &found, err);
-    return source ? ingest_opened(source, &found, budget, progress, err) : NULL;
+    struct ingest_from from = {.fd = -1, .scratch = SCRATCH_NONE};
+    return open_and_read(source, &from, budget, progress, err);
 }
 
-static struct trace *read_fd(int fd, struct budget *budget, struct progress *progress,
-                             struct err *err)
+static struct trace *read_fd(const struct ingest_from *from, struct budget *budget,
+                             struct progress *progress, struct err *err)
 {
-    struct source *source = source_fd_open(fd, err);
-    return source ? ingest_source(source, budget, progress, err) : NULL;
+    struct source *source = source_fd_open(from->fd, err);
+    return source ? open_and_read(source, from, budget, progress, err) : NULL;
 }
 
-struct trace *ingest_fd(int fd, struct budget *budget, struct progress *progress, struct err *err)
+struct trace *ingest_fd(const struct ingest_from *from, struct budget *budget,
+                        struct progress *progress, struct err *err)
 {
-    struct trace *trace = read_fd(fd, budget, progress, err);
+    struct trace *trace = read_fd(from, budget, progress, err);
     struct cores *cores = progress ? progress->cores : NULL;
-    if (trace || !cores || !budget->refused || lseek(fd, 0, SEEK_SET) != 0)
+    if (trace || !cores || !budget->refused || lseek(from->fd, 0, SEEK_SET) != 0)
         return trace;
     // Helpers hold their own pieces and tables: whether a file can be read must not depend on how
     // many cores happen to be free.
     progress->cores = NULL;
-    trace = read_fd(fd, budget, progress, err);
+    trace = read_fd(from, budget, progress, err);
     progress->cores = cores;
     return trace;
 }
@@ -104,10 +163,10 @@ struct trace *ingest_fd(int fd, struct budget *budget, struct progress *progress
 struct trace *ingest_file(const char *path, struct budget *budget, struct progress *progress,
                           struct err *err)
 {
-    int fd;
-    if (!source_open_path(path, &fd, err))
+    struct ingest_from from = {.scratch = SCRATCH_NONE};
+    if (!source_open_path(path, &from.fd, err))
         return NULL;
-    struct trace *trace = ingest_fd(fd, budget, progress, err);
-    close(fd);
+    struct trace *trace = ingest_fd(&from, budget, progress, err);
+    close(from.fd);
     return trace;
 }

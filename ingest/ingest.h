@@ -12,15 +12,20 @@
 MUST_CHECK struct trace *ingest_file(const char *path, struct budget *budget,
                                      struct progress *progress, struct err *err);
 
-// Same for a descriptor, from its start; it remains the caller's.
-MUST_CHECK struct trace *ingest_fd(int fd, struct budget *budget, struct progress *progress,
-                                   struct err *err);
+// What of a file to read.
+struct ingest_from {
+    int fd;       // from its start; it remains the caller's
+    int64_t part; // one of its processes; FORMAT_WHOLE if it has one
+    struct scratch scratch;
+};
+MUST_CHECK struct trace *ingest_fd(const struct ingest_from *from, struct budget *budget,
+                                   struct progress *progress, struct err *err);
 
 // Same for any source, which is always closed.
 MUST_CHECK struct trace *ingest_source(struct source *source, struct budget *budget,
                                        struct progress *progress, struct err *err);
 
-// Same for what format_open opened and found.
+// Same for what format_open opened and found; found->part says which process to read.
 MUST_CHECK struct trace *ingest_opened(struct source *source, const struct format_found *found,
                                        struct budget *budget, struct progress *progress,
                                        struct err *err);

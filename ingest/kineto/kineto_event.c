@@ -2,10 +2,9 @@
 // Adds an event's fields to the trace, or counts why not.
 #include "ingest/kineto/kineto_event.h"
 #include "ingest/base/hash.h"
-#include "ingest/base/secrets.h"
 #include "ingest/json/json_number.h"
+#include "ingest/trace/trace_text.h"
 
-#define MAX_TEXT ((size_t)64 << 10)
 // Longer than any recording: the clock jumped, or the unit is wrong.
 #define MAX_HOST_NS (INT64_C(86400) * 1000000000)
 
@@ -22,29 +21,13 @@ void kineto_events_free(struct kineto_events *events)
     buf_free(&events->scratch);
 }
 
-// Where to cut a text that is too long: not within a secret, whose rest would no longer look like
-// one.
-static size_t cut_long(struct str raw)
-{
-    const size_t around = (size_t)4 << 10;
-    size_t from = MAX_TEXT - around,
-           end = raw.len < MAX_TEXT + around ? raw.len : MAX_TEXT + around;
-    struct str near = {raw.at + from, end - from};
-    struct secret secret;
-    for (size_t at = 0; secrets_find(near, at, &secret) && secret.at < around;
-         at = secret.at + secret.len)
-        if (secret.at + secret.len > around)
-            return from + secret.at;
-    return MAX_TEXT;
-}
-
 // Interns a raw text with its escapes resolved; counts repairs.
 static bool intern_raw(struct kineto_events *events, struct str raw, uint64_t pos, str_id *id,
                        struct err *err)
 {
     struct strtab *strings = trace_builder_strings(events->builder);
-    if (raw.len > MAX_TEXT) {
-        raw.len = cut_long(raw);
+    if (raw.len > TRACE_MAX_TEXT) {
+        raw.len = trace_text_cut(raw);
         trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
     }
     if (json_text_is_plain(raw))
@@ -77,7 +60,7 @@ static bool intern_field(struct kineto_events *events, enum event_field field, u
         return true;
     }
     struct str text = fields->value[field].text;
-    bool plain = fields->plain >> field & 1 && text.len <= MAX_TEXT;
+    bool plain = fields->plain >> field & 1 && text.len <= TRACE_MAX_TEXT;
     if (!plain)
         return intern_raw(events, text, pos, id, err);
     return strtab_intern_outside(trace_builder_strings(events->builder), text, id, err) &&
@@ -239,7 +222,7 @@ static bool intern_list(struct kineto_events *events, enum event_field field, ui
         return true;
     }
     struct str text = fields->value[field].text;
-    if (text.len > MAX_TEXT) {
+    if (text.len > TRACE_MAX_TEXT) {
         trace_builder_repair(events->builder, REPAIR_LONG_TEXT, pos);
         return true;
     }

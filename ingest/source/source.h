@@ -6,6 +6,7 @@
 #include "ingest/base/err.h"
 #include "ingest/base/secret_tally.h"
 #include "ingest/base/str.h"
+#include "ingest/base/scratch.h"
 
 #include <stddef.h>
 
@@ -64,6 +65,12 @@ MUST_CHECK struct source *source_mem_open(const void *bytes, size_t size, size_t
 // A cut or damaged stream yields what came before it, then fails with ERR_FORMAT.
 MUST_CHECK struct source *source_gzip_open(struct source *below, struct err *err);
 MUST_CHECK struct source *source_zstd_open(struct source *below, struct err *err);
+// The same bytes, readable at any position: `below` itself or, unless it is, a copy of it that is
+// written into the scratch file at once. ERR_UNSUPPORTED if there is none.
+MUST_CHECK struct source *source_seekable_open(struct source *below, struct scratch scratch,
+                                               struct err *err);
+// `below`, which stays open when this is closed and must outlive it. Only for reading at positions.
+MUST_CHECK struct source *source_lend(struct source *below, struct err *err);
 // Reads `below` on a separate thread, a few blocks ahead.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *err);
 
@@ -77,6 +84,8 @@ struct source_limits {
     uint64_t max_bytes;
     uint64_t max_ratio;
 };
+// A trace compresses 10 to 40 times; anything far beyond that is an attack.
+extern const struct source_limits source_trace_limits;
 MUST_CHECK struct source *source_limit_open(struct source *below, struct source_limits limits,
                                             struct err *err);
 

@@ -7,6 +7,11 @@
 
 #define RATIO_FREE_BYTES ((uint64_t)64 << 20) // small files may compress to any ratio
 
+const struct source_limits source_trace_limits = {
+    .max_bytes = (uint64_t)256 << 30,
+    .max_ratio = 200,
+};
+
 struct limit {
     struct source source;
     struct source *below;

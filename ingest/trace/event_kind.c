@@ -49,11 +49,13 @@ enum track_family event_kind_family(enum event_kind kind)
     case EVENT_PYTHON: return TRACK_PYTHON;
     case EVENT_KERNEL:
     case EVENT_MEMCPY:
-    case EVENT_MEMSET: return TRACK_DEVICE;
+    case EVENT_MEMSET:
+    case EVENT_GRAPH: return TRACK_DEVICE;
     case EVENT_GPU_ANNOTATION:
     case EVENT_SYNC:
     case EVENT_CUDA_EVENT: return TRACK_DEVICE_NOTE;
     case EVENT_OTHER:
+    case EVENT_OS_CALL:
     case EVENT_OVERHEAD:
     case EVENT_KIND_COUNT: return TRACK_OTHER;
     }
@@ -178,6 +180,8 @@ static bool names_communication(struct str name)
 
 enum device_class event_device_class(enum event_kind kind, struct str name, bool has_collective)
 {
+    if (kind == EVENT_GRAPH)
+        return CLASS_COMPUTE;
     if (kind != EVENT_KERNEL || names_memory(name))
         return CLASS_MEMORY;
     return has_collective || names_communication(name) ? CLASS_COMMUNICATION : CLASS_COMPUTE;

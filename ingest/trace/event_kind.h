@@ -21,6 +21,8 @@ enum event_kind {
     EVENT_CUDA_EVENT,     // cuda_event
     EVENT_OVERHEAD,       // profiler overhead
     EVENT_ALLOCATION,     // cpu_instant_event [memory]: an allocation or release
+    EVENT_GRAPH,          // all that a launch of a graph did on a device, recorded as one
+    EVENT_OS_CALL,        // a call of the operating system's libraries that took long
     EVENT_KIND_COUNT
 };
 
@@ -55,14 +57,8 @@ enum track_family event_kind_family(enum event_kind kind);
 
 static inline bool event_kind_is_device(enum event_kind kind)
 {
-    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET;
-}
-
-// Kinds whose durations are summed; such an event is left out if it has no duration.
-static inline bool event_kind_is_timed(enum event_kind kind)
-{
-    return kind >= EVENT_CPU_OP && kind <= EVENT_MEMSET && kind != EVENT_ANNOTATION &&
-           kind != EVENT_PYTHON;
+    return kind == EVENT_KERNEL || kind == EVENT_MEMCPY || kind == EVENT_MEMSET ||
+           kind == EVENT_GRAPH;
 }
 
 static inline bool event_kind_is_launch(enum event_kind kind)
@@ -70,9 +66,15 @@ static inline bool event_kind_is_launch(enum event_kind kind)
     return kind == EVENT_RUNTIME || kind == EVENT_DRIVER;
 }
 
+// Kinds whose durations are summed; such an event is left out if it has no duration.
+static inline bool event_kind_is_timed(enum event_kind kind)
+{
+    return event_kind_is_device(kind) || event_kind_is_launch(kind) || kind == EVENT_CPU_OP;
+}
+
 // The class of a device event, by the first rule that applies: copies, memsets and kernels named
 // like them are memory; kernels with collective metadata or named like collectives are
-// communication; the rest is compute.
+// communication; the rest is compute, as is a graph recorded as a whole.
 enum device_class event_device_class(enum event_kind kind, struct str name, bool has_collective);
 
 // "compute", "communication", "memory".

@@ -48,6 +48,8 @@ static const char *class_word(uint32_t class)
         [EVENT_CUDA_EVENT] = "cuda_event",
         [EVENT_OVERHEAD] = "overhead",
         [EVENT_ALLOCATION] = "allocation",
+        [EVENT_GRAPH] = "graph",
+        [EVENT_OS_CALL] = "os_call",
     };
     return class < FIRST_KIND ? category_word((enum category) class) : kinds[class - FIRST_KIND];
 }

@@ -101,6 +101,22 @@ static void close_unused(int fd)
         close(fd);
 }
 
+// The file for the trace to keep is empty until then: a format that is read at any position is
+// unpacked into it.
+static struct trace *read_input(const struct pipeline_files *files, const struct pipeline_job *job,
+                                struct budget *budget, struct err *err)
+{
+    struct ingest_from from = {
+        .fd = files->input, .part = job->part, .scratch = {.fd = files->keep, .from = 0}};
+    struct trace *trace = ingest_fd(&from, budget, job->progress, err);
+    if (trace && files->keep >= 0 && ftruncate(files->keep, 0) != 0) {
+        err_set_errno(err, "emptying a temporary file");
+        trace_free(trace);
+        return NULL;
+    }
+    return trace;
+}
+
 bool pipeline_trace(const struct pipeline_files *files, const struct pipeline_job *job,
                     struct report *report, struct pipeline_result *result, struct err *err)
 {
@@ -109,7 +125,7 @@ bool pipeline_trace(const struct pipeline_files *files, const struct pipeline_jo
 
     int64_t begin_ns = clock_mono_ns();
     struct trace *kept = load_kept(files->kept, budget);
-    struct trace *trace = kept ? kept : ingest_fd(files->input, budget, job->progress, err);
+    struct trace *trace = kept ? kept : read_input(files, job, budget, err);
     bool keeps = trace && !kept;
     if (!keeps)
         close_unused(files->keep);

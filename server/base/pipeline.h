@@ -17,6 +17,7 @@ struct pipeline_files {
 struct pipeline_job {
     struct analysis_options options;
     struct progress *progress; // NULL is allowed
+    int64_t part;              // of pipeline_trace: the process to read
 };
 
 // What identifies the job's result, besides the report.

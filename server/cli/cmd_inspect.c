@@ -32,15 +32,22 @@ static const struct option_set options = {
 
 // --- text ---------------------------------------------------------------------------------------
 
+// Those at the top; JSON has the others, too.
 static void say_figures(const struct inspected *seen)
 {
-    for (unsigned i = 0; i < seen->figure_count; i++) {
-        const struct inspected_figure *figure = &seen->figures[i];
-        printf("%s%s ", i ? ", " : ": ", figure->name);
-        if (figure->text)
+    const char *before = ": ";
+    for (size_t i = 0; i < seen->figures.count; i++) {
+        const struct figure *figure = &seen->figures.at[i];
+        if (strstr(figure->path, IN))
+            continue;
+        printf("%s%s ", before, figure->path);
+        if (figure->kind == FIGURE_TEXT)
             shown_put(stdout, str_of(figure->text), WIDTH);
+        else if (figure->kind == FIGURE_REAL)
+            printf("%g", figure->real);
         else
-            printf("%lld", (long long)figure->number);
+            printf("%lld", (long long)figure->count);
+        before = ", ";
     }
 }
 
@@ -86,20 +93,6 @@ static void put_text(struct buf *out, const char *key, const char *text)
         buf_puts(out, "null");
 }
 
-static void put_figures(struct buf *out, const struct inspected *seen)
-{
-    buf_puts(out, ",\"figures\":{");
-    for (unsigned i = 0; i < seen->figure_count; i++) {
-        const struct inspected_figure *figure = &seen->figures[i];
-        buf_printf(out, "%s\"%s\":", i ? "," : "", figure->name);
-        if (figure->text)
-            buf_json(out, str_of(figure->text));
-        else
-            buf_i64(out, figure->number);
-    }
-    buf_putc(out, '}');
-}
-
 static void put_open(struct buf *out, const struct inspected *seen)
 {
     buf_puts(out, "{\"file\":");
@@ -113,7 +106,8 @@ static void put_open(struct buf *out, const struct inspected *seen)
         buf_json(out, str_of(seen->layers[i]->name));
     }
     buf_putc(out, ']');
-    put_figures(out, seen);
+    buf_puts(out, ",\"figures\":");
+    figures_json(&seen->figures, out);
     put_text(out, "problem", reason(seen));
 }
 

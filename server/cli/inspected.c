@@ -4,55 +4,33 @@
 
 #include "analysis/facts/identity.h"
 #include "ingest/ingest.h"
+#include "server/cli/trace_figures.h"
 
 struct inspection {
     struct arena *arena;
-    uint64_t memory_bytes; // for reading one trace
-    struct inspected *file, **last;
+    uint64_t memory_bytes;                    // for reading one trace
+    struct inspected *file, *current, **last; // current: the member being looked at
     int64_t members, traces;
+    struct trace_figures totals; // of the current file or member
 };
-
-static void add(struct inspected *seen, const char *name, int64_t number)
-{
-    seen->figures[seen->figure_count++] = (struct inspected_figure){name, NULL, number};
-}
 
 // --- a trace ------------------------------------------------------------------------------------
 
-static bool add_identity(struct inspected *seen, const struct trace *trace, struct arena *arena,
+// Of a file with several processes only what they have in common.
+static bool add_identity(struct inspected *seen, const struct trace *trace, bool alone,
                          struct err *err)
 {
     struct identity identity;
-    if (!identity_of(trace, arena, &identity, err))
+    struct figures *figures = &seen->figures;
+    if (!identity_of(trace, figures->arena, &identity, err))
         return false;
-    if (identity.rank >= 0)
-        add(seen, "rank", identity.rank);
-    if (identity.world_size >= 0)
-        add(seen, "world_size", identity.world_size);
-    if (!identity.gpu.len)
-        return true;
-    const char *gpu = arena_strdup(arena, identity.gpu, err);
-    seen->figures[seen->figure_count] = (struct inspected_figure){"gpu", gpu, 0};
-    seen->figure_count += gpu != NULL;
-    return gpu;
-}
-
-static uint64_t repairs_of(const struct trace *trace)
-{
-    uint64_t count = 0;
-    for (int i = 0; i < REPAIR_COUNT; i++)
-        count += trace->repairs[i].count;
-    return count;
-}
-
-static bool add_trace(struct inspected *seen, const struct trace *trace, struct arena *arena,
-                      struct err *err)
-{
-    uint64_t repairs = repairs_of(trace);
-    add(seen, "events", trace->event_count);
-    if (repairs)
-        add(seen, "repairs", (int64_t)repairs);
-    return add_identity(seen, trace, arena, err);
+    if (identity.rank >= 0 && alone)
+        figures_add(figures, identity.rank, "rank");
+    if (identity.world_size >= 0 && alone)
+        figures_add(figures, identity.world_size, "world_size");
+    if (identity.gpu.len)
+        figures_text(figures, identity.gpu, "gpu");
+    return true;
 }
 
 // Decides why a trace could not be read: it is damaged, or JSON of another kind.
@@ -73,13 +51,15 @@ static bool read_trace(struct inspection *inspection, struct inspected *seen,
     struct budget budget = {.limit = inspection->memory_bytes};
     struct str head = {first, part->found.head.len};
     memcpy(first, part->found.head.at, head.len); // the source's own goes with it
+    part->found.figures = &seen->figures;
     struct trace *trace = ingest_opened(part->source, &part->found, &budget, NULL, &seen->problem);
     if (!trace) {
         judge(seen, head);
         return true;
     }
     inspection->traces++;
-    bool ok = add_trace(seen, trace, inspection->arena, err);
+    bool ok = trace_figures_add(&inspection->totals, trace, err) &&
+              add_identity(seen, trace, part->processes == 1, err);
     trace_free(trace);
     return ok;
 }
@@ -93,14 +73,25 @@ static void take_format(struct inspected *seen, const struct format_found *found
     memcpy(seen->layers, found->layers, sizeof seen->layers);
 }
 
+static void start(struct inspection *inspection, struct inspected *seen)
+{
+    struct budget *uncounted = inspection->totals.kernels.budget;
+    groups_free(&inspection->totals.kernels);
+    groups_init(&inspection->totals.kernels, uncounted);
+    inspection->totals.figures = &seen->figures;
+    inspection->totals.devices = 0;
+}
+
 static bool look_at(struct inspection *inspection, struct inspected *seen, struct file_part *part,
                     struct err *err)
 {
+    if (part->process == 0)
+        start(inspection, seen);
     take_format(seen, &part->found);
     seen->problem = part->problem;
     seen->failed = part->problem.code != ERR_NONE && part->problem.code != ERR_UNSUPPORTED;
-    if (part->size)
-        add(seen, "bytes", (int64_t)part->size);
+    if (part->size && part->process == 0)
+        figures_add(&seen->figures, (int64_t)part->size, "bytes");
     if (part->source && part->found.format && part->found.format->read)
         return read_trace(inspection, seen, part, err);
     source_close(part->source);
@@ -112,6 +103,8 @@ static bool take(void *context, struct file_part *part, struct err *err)
     struct inspection *inspection = context;
     if (!part->name)
         return look_at(inspection, inspection->file, part, err);
+    if (part->process > 0)
+        return look_at(inspection, inspection->current, part, err);
     struct inspected *seen = arena_array(inspection->arena, 1, sizeof *seen, err);
     if (seen)
         seen->name = arena_strdup(inspection->arena, str_of(part->name), err);
@@ -119,7 +112,9 @@ static bool take(void *context, struct file_part *part, struct err *err)
         source_close(part->source);
         return false;
     }
+    seen->figures.arena = inspection->arena;
     inspection->members++;
+    inspection->current = seen;
     *inspection->last = seen;
     inspection->last = &seen->next;
     return look_at(inspection, seen, part, err);
@@ -129,9 +124,10 @@ static bool walk(struct inspection *inspection, struct source *source, struct er
 {
     struct inspected *file = inspection->file;
     struct file_parts parts = {
-        .source = source, .filename = str_of(file->name), .limits = &unpack_limits};
+        .source = source, .hint = {str_of(file->name), scratch_open()}, .limits = &unpack_limits};
     struct err problem = {.pos = ERR_NO_POS};
     bool ok = file_parts_each(&parts, take, inspection, &problem);
+    scratch_close(parts.hint.scratch);
     if (!ok && problem.code == ERR_MEMORY) {
         *err = problem;
         return false;
@@ -143,8 +139,8 @@ static bool walk(struct inspection *inspection, struct source *source, struct er
     if (!file->format)
         take_format(file, &parts.found);
     if (inspection->members) {
-        add(file, "members", inspection->members);
-        add(file, "traces", inspection->traces);
+        figures_add(&file->figures, inspection->members, "members");
+        figures_add(&file->figures, inspection->traces, "traces");
     }
     return true;
 }
@@ -152,12 +148,17 @@ static bool walk(struct inspection *inspection, struct source *source, struct er
 bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena,
                     struct inspected *file, struct err *err)
 {
-    *file = (struct inspected){.name = path, .problem = {.pos = ERR_NO_POS}};
+    struct budget uncounted = {0};
+    *file = (struct inspected){
+        .name = path, .problem = {.pos = ERR_NO_POS}, .figures = {.arena = arena}};
     struct inspection inspection = {
         .arena = arena, .memory_bytes = memory_bytes, .file = file, .last = &file->members};
     struct source *source = source_file_open(path, &file->problem);
     file->failed = !source;
-    return !source || walk(&inspection, source, err);
+    groups_init(&inspection.totals.kernels, &uncounted);
+    bool ok = !source || walk(&inspection, source, err);
+    groups_free(&inspection.totals.kernels);
+    return ok;
 }
 
 enum err_code inspected_failure(const struct inspected *file)

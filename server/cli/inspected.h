@@ -3,24 +3,15 @@
 #ifndef SERVER_INSPECTED_H
 #define SERVER_INSPECTED_H
 
-#include "ingest/base/arena.h"
+#include "ingest/base/figures.h"
 #include "ingest/file_parts.h"
-
-enum { INSPECTED_FIGURES = 8 };
-
-struct inspected_figure {
-    const char *name; // "events"
-    const char *text; // NULL: a number
-    int64_t number;
-};
 
 struct inspected {
     const char *name;            // as given; for a member, its path in the archive
     const struct format *format; // NULL: unknown
     const struct format *layers[FORMAT_MAX_LAYERS]; // of compression, the outermost first
     unsigned layer_count;
-    struct inspected_figure figures[INSPECTED_FIGURES];
-    unsigned figure_count;
+    struct figures figures;
     struct err problem;               // why it is not read, or not to its end; ERR_NONE: no problem
     bool failed;                      // it could not be opened, or is damaged
     struct inspected *members, *next; // of an archive, in its order

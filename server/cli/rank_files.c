@@ -210,10 +210,13 @@ static bool take_part_of(void *context, struct file_part *part, struct err *err)
 // Walks over a file from its descriptor's current position.
 static bool go_through(struct walk *walk, int fd, struct err *err)
 {
-    struct file_parts parts = {.filename = str_of(walk->path), .limits = &unpack_limits};
+    struct file_parts parts = {.hint = {str_of(walk->path), scratch_open()},
+                               .limits = &unpack_limits};
     walk->part = 0;
     parts.source = source_fd_open(fd, err);
-    if (!parts.source || !file_parts_each(&parts, take_part_of, walk, err))
+    bool ok = parts.source && file_parts_each(&parts, take_part_of, walk, err);
+    scratch_close(parts.hint.scratch);
+    if (!ok)
         return false;
     return walk->traces ||
            err_set(err, ERR_FORMAT, "found %s without a trace in it", parts.found.format->what);

@@ -75,8 +75,12 @@ static struct source *open_bytes(struct writer *writer, const struct member *mem
         return NULL;
     }
     struct source *source = source_fd_open(writer->work->bytes, err);
-    source = source ? format_open(source, member->name, found, err) : NULL;
-    return source && found->layer_count ? unpack_decoded(writer->unpack, source, err) : source;
+    // The member is the last in the file, so what comes after it is free.
+    struct format_hint hint = {member->name, {writer->work->bytes, writer->at}};
+    source = source ? format_open(source, &hint, found, err) : NULL;
+    uint64_t size;
+    bool streams = source && found->layer_count && !source_size(source, &size);
+    return streams ? unpack_decoded(writer->unpack, source, err) : source;
 }
 
 // --- attachments --------------------------------------------------------------------------------
@@ -341,7 +345,8 @@ static bool write_members(struct writer *writer, struct err *end, struct err *er
     struct source *source = source_fd_open(writer->work->input, err);
     if (!source)
         return false;
-    source = format_open(source, STR(""), &found, end);
+    struct format_hint hint = {STR(""), {writer->work->bytes, 0}};
+    source = format_open(source, &hint, &found, end);
     if (!source)
         return true;
     if (!is_archive(found.format) || !found.format->unpack) {

@@ -33,14 +33,17 @@ bool sniff_trace(struct str head, struct err *err)
     const struct format *found = format_find(head, (struct str){"", 0});
     if (!found)
         return sniff_unknown(head, err);
-    return found->read || found->decode || found->member || format_refuse(found, err);
+    bool may_be = found->read || found->decode || found->member || found->kind == FORMAT_DATABASE;
+    return may_be || format_refuse(found, err);
 }
 
 bool sniff_upload(struct str head, struct str filename, struct str *archive, struct err *err)
 {
     const struct format *found = format_find(head, (struct str){"", 0});
-    bool unpacks = found && (found->unpack ||
-                             (found->decode && format_has_ending(1u << FORMAT_ARCHIVE, filename)));
+    // A database may hold several processes.
+    const unsigned many = 1u << FORMAT_ARCHIVE | 1u << FORMAT_DATABASE;
+    bool unpacks = found && (found->unpack || found->kind == FORMAT_DATABASE ||
+                             (found->decode && format_has_ending(many, filename)));
     *archive = unpacks ? str_of(found->name) : STR("");
     return unpacks || sniff_trace(head, err);
 }

@@ -40,8 +40,7 @@ static bool read_all(struct source *source, struct str *text, struct err *err)
 static bool read_text(const char *path, struct str *text, struct err *err)
 {
     struct source *source = source_file_open(path, err);
-    if (!source ||
-        !(source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, err)))
+    if (!source || !(source = format_open(source, NULL, &(struct format_found){0}, err)))
         return false;
     bool ok = read_all(source, text, err);
     source_close(source);
@@ -152,7 +151,7 @@ bool corpus_open_packed(struct corpus *corpus, const char *path, struct err *err
 struct source *corpus_unpack(struct str packed, struct err *err)
 {
     struct source *source = source_mem_open(packed.at, packed.len, 0, err);
-    return source ? format_open(source, (struct str){"", 0}, &(struct format_found){0}, err) : NULL;
+    return source ? format_open(source, NULL, &(struct format_found){0}, err) : NULL;
 }
 
 struct source *corpus_read(const struct corpus *corpus, struct err *err)

@@ -20,7 +20,8 @@ static struct trace *read_trace(struct str bytes, size_t pieces, unsigned count,
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         abort();
-    struct format_input input = {source, bytes, builder, budget, pieces ? &progress : NULL};
+    struct format_input input = {source, bytes, builder, budget, pieces ? &progress : NULL,
+                                 0,      NULL};
     bool ok = pieces ? kineto_read_pieces(pieces, &input, err) : format_kineto.read(&input, err);
     source_close(source);
     if (ok)

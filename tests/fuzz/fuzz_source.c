@@ -40,7 +40,7 @@ static struct outcome read_all(const uint8_t *data, size_t size, size_t step)
     struct err err = {0};
     struct source *source = source_mem_open(data, size, step, &err);
     if (source)
-        source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err);
+        source = format_open(source, NULL, &(struct format_found){0}, &err);
     if (source)
         source = source_limit_open(source, limits, &err);
     if (!source)

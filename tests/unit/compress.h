@@ -69,7 +69,7 @@ static inline enum err_code compress_read(struct str bytes, size_t step, struct 
     struct err err = {0};
     struct source *source = source_mem_open(bytes.at, bytes.len, step, &err);
     assert_non_null(source);
-    source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err);
+    source = format_open(source, NULL, &(struct format_found){0}, &err);
     return source ? compress_drain(source, 1000, out) : err.code;
 }
 

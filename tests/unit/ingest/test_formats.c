@@ -89,7 +89,7 @@ static void only_json_is_tried_as_a_trace(void **state)
     struct err err = {0};
     const struct format *format = format_of_trace(STR("{\"pg_config\": {}}"), no_name, &err);
     assert_string_equal(format->name, "kineto"); // it may hold events, too
-    assert_null(format_of_trace(STR("SQLite format 3"), no_name, &err));
+    assert_null(format_of_trace(STR("SQLite format 3\0"), no_name, &err));
     assert_non_null(strstr(err.msg, "found an SQLite database, expected a trace as .json"));
     assert_null(format_of_trace(STR("\x1F\x8B"), no_name, &err));
     assert_non_null(strstr(err.msg, "compress the trace once"));
@@ -113,7 +113,7 @@ static void what_people_read_lists_what_is_read(void **state)
     static const char *const pages[] = {"schema/openapi.json", "web/views/runs/upload.mjs"};
     char traces[FORMAT_ENDINGS_BYTES];
     format_endings(1u << FORMAT_TRACE, traces);
-    assert_string_equal(traces, ".json, .json.gz or .json.zst");
+    assert_string_equal(traces, ".json or .sqlite, also as .gz or .zst");
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         struct buf text = {0};
         read_text(pages[i], &text);
@@ -131,11 +131,12 @@ static void the_client_knows_the_same_endings(void **state)
     struct buf client = {0};
     format_endings(1u << FORMAT_TRACE, traces);
     read_text("web/client/stepscope.py", &client);
-    const char *line = strstr(client.at, "_TRACES = (");
+    const char *line = strstr(client.at, "_ENDINGS = (");
     const char *end = line ? strchr(line, '\n') : NULL;
     assert_non_null(end);
     size_t endings = 0, listed = 0;
-    for (const char *at = traces; (at = strstr(at, ".json")); at++)
+    *strstr(traces, ", also") = '\0';
+    for (const char *at = traces; (at = strchr(at, '.')); at++)
         endings++;
     for (const char *at = line; (at = strstr(at, "\".")) && at < end; at++) {
         const char *close = strchr(at + 1, '"');
@@ -173,7 +174,7 @@ static void compression_comes_off_and_is_named(void **state)
     add_zstd(&twice, compress_text(&once));
     add_gzip(&thrice, compress_text(&twice), 6);
     struct source *source = source_mem_open(twice.at, twice.len, 0, &err);
-    source = format_open(source, no_name, &found, &err);
+    source = format_open(source, NULL, &found, &err);
     assert_non_null(source);
     assert_int_equal(found.layer_count, 2);
     assert_string_equal(found.layers[0]->name, "zstd");
@@ -186,7 +187,7 @@ static void compression_comes_off_and_is_named(void **state)
     assert_string_equal(out.at, "{\"traceEvents\": []}");
 
     source = source_mem_open(thrice.at, thrice.len, 0, &err);
-    source = format_open(source, no_name, &found, &err);
+    source = format_open(source, NULL, &found, &err);
     assert_non_null(source);
     assert_string_equal(found.format->name, "gzip"); // the third layer stays
     source_close(source);

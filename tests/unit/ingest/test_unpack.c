@@ -42,7 +42,7 @@ static struct listing list_source(struct source *source, const struct unpack_lim
     struct listing listing = {0};
     struct err err = {0};
     struct format_found found;
-    source = format_open(source, (struct str){"", 0}, &found, &err);
+    source = format_open(source, NULL, &found, &err);
     assert_non_null(source);
     assert_non_null(found.format);
     assert_int_equal(found.format->kind, FORMAT_ARCHIVE);

@@ -27,8 +27,7 @@ static struct str load(const char *path)
 {
     struct err err;
     struct source *source = source_file_open(path, &err);
-    assert_non_null(source =
-                        format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err));
+    assert_non_null(source = format_open(source, NULL, &(struct format_found){0}, &err));
     size_t cap = (size_t)1 << 20, len = 0, got = 1;
     char *text = malloc(cap);
     while (text && source_read(source, text + len, cap - len, &got, &err) && got > 0) {
@@ -53,8 +52,8 @@ static void read_trace(struct reading *reading, struct str text, size_t pieces, 
     assert_non_null(source);
     assert_non_null(builder);
     *err = (struct err){.code = ERR_NONE};
-    struct format_input input = {source, text, builder, &reading->budget,
-                                 pieces ? &progress : NULL};
+    struct format_input input = {source, text, builder, &reading->budget, pieces ? &progress : NULL,
+                                 0,      NULL};
     bool ok = pieces ? kineto_read_pieces(pieces, &input, err) : format_kineto.read(&input, err);
     reading->trace = ok ? trace_builder_seal(builder, err) : NULL;
     if (!ok)
@@ -193,7 +192,7 @@ static void a_cancelled_reading_ends(void **state)
     struct progress progress = {.cores = &cores, .cancel = true};
     struct source *source = source_mem_open(list.at, list.len, 0, &err);
     struct trace_builder *builder = trace_builder_new(&budget, &err);
-    struct format_input input = {source, STR(""), builder, &budget, &progress};
+    struct format_input input = {source, STR(""), builder, &budget, &progress, 0, NULL};
     assert_false(kineto_read_pieces(10000, &input, &err));
     assert_int_equal(err.code, ERR_CANCELLED);
     source_close(source);

@@ -244,7 +244,7 @@ static enum err_code read_limited(struct str bytes, struct source_limits limits)
 {
     struct err err = {0};
     struct source *source = source_mem_open(bytes.at, bytes.len, 0, &err);
-    source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err);
+    source = format_open(source, NULL, &(struct format_found){0}, &err);
     source = source_limit_open(source, limits, &err);
     struct buf out = {0};
     enum err_code code = compress_drain(source, 1 << 16, &out);
@@ -300,7 +300,7 @@ static void consumed_counts_compressed_bytes(void **state)
     fill_text(&text, 1000);
     add_gzip(&gzip, compress_text(&text), 6);
     struct source *source = source_mem_open(gzip.at, gzip.len, 0, &err);
-    source = format_open(source, (struct str){"", 0}, &(struct format_found){0}, &err);
+    source = format_open(source, NULL, &(struct format_found){0}, &err);
     char block[1 << 16];
     size_t got = 1;
     while (got)

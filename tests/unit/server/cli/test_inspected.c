@@ -32,11 +32,11 @@ static struct inspected look(const struct buf *bytes, struct arena *arena)
     return seen;
 }
 
-static int64_t figure_of(const struct inspected *seen, const char *name)
+static int64_t figure_of(const struct inspected *seen, const char *path)
 {
-    for (unsigned i = 0; i < seen->figure_count; i++)
-        if (strcmp(seen->figures[i].name, name) == 0)
-            return seen->figures[i].number;
+    for (size_t i = 0; i < seen->figures.count; i++)
+        if (strcmp(seen->figures.at[i].path, path) == 0)
+            return seen->figures.at[i].count;
     return -1;
 }
 
@@ -129,7 +129,7 @@ static void files_that_are_no_trace_are_no_failure(void **state)
         bool failed;
     } files[] = {
         {STR("{\"pg_config\": {}}"), "flight-recorder", false},
-        {STR("SQLite format 3"), "sqlite", false},
+        {STR("SQLite format 3\0"), "sqlite", false},
         {STR("\0\0\0\0"), "nothing", false},
         {STR("{\"traceEvents\": []}"), "kineto", true},
         {STR("PK\x03\x04"), "zip", true},

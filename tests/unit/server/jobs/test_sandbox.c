@@ -282,7 +282,7 @@ static bool unpacks(const struct buf *archive, const char *expected)
     struct buf text = {0};
     const struct unpack_member *member = NULL;
     struct source *source = source_mem_open(archive->at, archive->len, 0, &err);
-    source = source ? format_open(source, (struct str){"", 0}, &found, &err) : NULL;
+    source = source ? format_open(source, NULL, &found, &err) : NULL;
     struct unpack *unpack = source ? unpack_open(source, found.format, &unpack_limits, &err) : NULL;
     while (unpack && unpack_next(unpack, &member, &err) && member) {
         buf_clear(&text);

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a reader counted in a file, for people who look at it: a tree of numbers and texts, known by
+// their paths. All functions allow NULL for the figures, and then do nothing.
+#ifndef INGEST_BASE_FIGURES_H
+#define INGEST_BASE_FIGURES_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/buf.h"
+
+// Between the names of a path: "copies" IN "HtoD" IN "count". Names that are numbers from 0 make a
+// list.
+#define IN "\x1f"
+
+enum figure_kind { FIGURE_COUNT, FIGURE_REAL, FIGURE_TEXT };
+
+struct figure {
+    const char *path;
+    enum figure_kind kind;
+    int64_t count;
+    double real;
+    const char *text;
+};
+
+struct figures {
+    struct arena *arena;
+    struct figure *at;
+    size_t count, cap;
+    bool failed; // out of memory
+};
+
+// Adds to the number at the path, which starts at 0.
+void figures_add(struct figures *figures, int64_t count, const char *path, ...)
+    __attribute__((format(printf, 3, 4)));
+void figures_real(struct figures *figures, double real, const char *path, ...)
+    __attribute__((format(printf, 3, 4)));
+// Replaces the text at the path; it is copied.
+void figures_text(struct figures *figures, struct str text, const char *path, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// An object in JSON.
+void figures_json(const struct figures *figures, struct buf *out);
+
+#endif

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readers of an Nsight Systems export share. Tables and columns come and go with its
+// version, so each reader takes what is there; see ingest/nsys/README.md for the tables.
+#ifndef INGEST_NSYS_NSYS_H
+#define INGEST_NSYS_NSYS_H
+
+#include "ingest/format.h"
+#include "ingest/sqlite/text_table.h"
+
+// An export while one process of it is read.
+struct nsys {
+    const struct format_input *input;
+    struct trace_builder *builder;
+    struct database *database;
+    struct text_table texts;
+    int64_t process; // globalPid of the process to read; FORMAT_WHOLE: the first one found
+    uint64_t rows;   // read so far, of any table
+};
+
+// A process or thread: hardware and virtual machine in the upper 16 bits, then 24 of the process,
+// then 24 of the thread.
+#define NSYS_PROCESS_BITS (~INT64_C(0xFFFFFF))
+static inline int64_t nsys_pid(int64_t global)
+{
+    return global >> 24 & 0xFFFFFF;
+}
+static inline int64_t nsys_tid(int64_t global)
+{
+    return global & 0xFFFFFF;
+}
+
+// A record with nothing given.
+struct event_record nsys_record(enum event_kind kind);
+
+// Times from start and end; false, and counted, if the row has no start, or they are no times.
+bool nsys_times(struct nsys *nsys, int64_t start_ns, int64_t end_ns, struct event_record *record);
+
+// Whether rows of a globalTid, VALUE_ABSENT if not given, belong to the process.
+bool nsys_is_own(const struct nsys *nsys, int64_t global);
+
+// Reports progress. False with ERR_CANCELLED.
+MUST_CHECK bool nsys_go_on(struct nsys *nsys, struct err *err);
+
+// The processes that used a device, by device and process.
+MUST_CHECK bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err);
+
+// Each reads some tables.
+MUST_CHECK bool nsys_read_device(struct nsys *nsys, struct err *err);
+MUST_CHECK bool nsys_read_calls(struct nsys *nsys, struct err *err);
+MUST_CHECK bool nsys_read_ranges(struct nsys *nsys, struct err *err);
+MUST_CHECK bool nsys_read_facts(struct nsys *nsys, struct err *err);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ran on devices: kernels, copies, memsets, and graphs recorded as a whole.
+#include "ingest/nsys/nsys.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// --- rows of devices ----------------------------------------------------------------------------
+
+// The first columns of all tables of activities.
+#define ACTIVITY_COLUMNS "start end deviceId streamId correlationId globalPid "
+enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, ACTIVITY_COUNT };
+
+// Several processes in one trace would mix their devices and correlations.
+static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
+{
+    if (nsys->process == FORMAT_WHOLE)
+        nsys->process = process & NSYS_PROCESS_BITS;
+    return nsys->process == (process & NSYS_PROCESS_BITS) ||
+           err_set(err, ERR_UNSUPPORTED,
+                   "found an export with several processes in a file without a name: send it "
+                   "with its name, such as job.sqlite");
+}
+
+// *skip: the row is another process's, or has no times.
+static bool take_activity(struct nsys *nsys, const struct rows *rows, enum event_kind kind,
+                          struct event_record *record, bool *skip, struct err *err)
+{
+    int64_t process;
+    *skip = true;
+    *record = nsys_record(kind);
+    if (!nsys_go_on(nsys, err))
+        return false;
+    if (rows_i64(rows, PROCESS, &process)) {
+        if (nsys->input->part == FORMAT_WHOLE && !choose_process(nsys, process, err))
+            return false;
+        if (!nsys_is_own(nsys, process))
+            return true;
+    }
+    record->pid.number = rows_i64_or(rows, DEVICE, 0);
+    record->tid.number = rows_i64_or(rows, STREAM, 0);
+    record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
+    *skip = !nsys_times(nsys, rows_i64_or(rows, START, VALUE_ABSENT),
+                        rows_i64_or(rows, END, VALUE_ABSENT), record);
+    return true;
+}
+
+// A table of activities.
+struct activity {
+    const char *table, *columns;
+    enum event_kind kind;
+    // Completes a record from the table's own columns.
+    bool (*complete)(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                     struct err *err);
+};
+
+// --- kernels ------------------------------------------------------------------------------------
+
+#define KERNEL_COLUMNS                                                                 \
+    ACTIVITY_COLUMNS "demangledName shortName gridX gridY gridZ blockX blockY blockZ " \
+                     "registersPerThread staticSharedMemory dynamicSharedMemory "      \
+                     "kernel_name"
+enum {
+    NAME = ACTIVITY_COUNT,
+    SHORT_NAME,
+    GRID,
+    BLOCK = GRID + 3,
+    REGISTERS = BLOCK + 3,
+    STATIC,
+    DYNAMIC,
+    TEXT_NAME
+};
+
+static int32_t small(const struct rows *rows, unsigned column, int32_t otherwise)
+{
+    int64_t number = rows_i64_or(rows, column, -1);
+    return number >= 0 && number <= INT32_MAX ? (int32_t)number : otherwise;
+}
+
+static bool name_kernel(struct nsys *nsys, const struct rows *rows, str_id *name, struct err *err)
+{
+    int64_t id;
+    struct str text;
+    if (rows_i64(rows, NAME, &id) || rows_i64(rows, SHORT_NAME, &id))
+        return text_table_intern(&nsys->texts, id, name, err);
+    if (!rows_text(rows, TEXT_NAME, &text))
+        text = STR("unnamed kernel");
+    return trace_builder_text(nsys->builder, text, ERR_NO_POS, name, err);
+}
+
+static bool complete_kernel(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                            struct err *err)
+{
+    int64_t fixed = rows_i64_or(rows, STATIC, -1), dynamic = rows_i64_or(rows, DYNAMIC, -1);
+    bool shares = fixed >= 0 && fixed <= INT32_MAX && dynamic >= 0 && dynamic <= INT32_MAX;
+    for (unsigned i = 0; i < 3; i++) {
+        record->shape.grid[i] = small(rows, GRID + i, 0);
+        record->shape.block[i] = small(rows, BLOCK + i, 0);
+    }
+    record->shape.registers = small(rows, REGISTERS, -1);
+    record->shape.shared_bytes = shares ? fixed + dynamic : VALUE_ABSENT;
+    return name_kernel(nsys, rows, &record->name, err);
+}
+
+// --- copies -------------------------------------------------------------------------------------
+
+#define COPY_COLUMNS ACTIVITY_COLUMNS "bytes copyKind srcKind dstKind"
+enum { BYTES = ACTIVITY_COUNT, COPY_KIND, FROM_KIND, TO_KIND };
+#define MEMSET_COLUMNS ACTIVITY_COLUMNS "bytes memKind"
+enum { MEMORY_KIND = ACTIVITY_COUNT + 1 };
+
+// The words of Kineto, so that copies of both have the same names.
+static const char *memory_word(int64_t kind)
+{
+    static const char *const words[] = {"Pageable", "Pinned",        "Device",        "Array",
+                                        "Managed",  "Device Static", "Managed Static"};
+    return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "Unknown";
+}
+
+static const char *copy_word(int64_t kind)
+{
+    static const char *const words[] = {"Unknown", "HtoD",     "DtoH",     "HtoA",    "AtoH",
+                                        "AtoA",    "AtoD",     "DtoA",     "DtoD",    "HtoH",
+                                        "PtoP",    "UVM HtoD", "UVM DtoH", "UVM DtoD"};
+    return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "Unknown";
+}
+
+static void take_bytes(const struct rows *rows, struct event_record *record)
+{
+    int64_t bytes = rows_i64_or(rows, BYTES, VALUE_ABSENT);
+    record->shape.bytes = bytes >= 0 ? bytes : VALUE_ABSENT;
+}
+
+static bool complete_copy(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                          struct err *err)
+{
+    char name[80];
+    snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", copy_word(rows_i64_or(rows, COPY_KIND, 0)),
+             memory_word(rows_i64_or(rows, FROM_KIND, -1)),
+             memory_word(rows_i64_or(rows, TO_KIND, -1)));
+    take_bytes(rows, record);
+    return trace_builder_text(nsys->builder, str_of(name), ERR_NO_POS, &record->name, err);
+}
+
+static bool complete_memset(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                            struct err *err)
+{
+    char name[80];
+    snprintf(name, sizeof name, "Memset (%s)", memory_word(rows_i64_or(rows, MEMORY_KIND, -1)));
+    take_bytes(rows, record);
+    return trace_builder_text(nsys->builder, str_of(name), ERR_NO_POS, &record->name, err);
+}
+
+// --- graphs -------------------------------------------------------------------------------------
+
+#define GRAPH_COLUMNS ACTIVITY_COLUMNS "graphId"
+enum { GRAPH = ACTIVITY_COUNT };
+
+static bool complete_graph(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                           struct err *err)
+{
+    char name[64];
+    snprintf(name, sizeof name, "CUDA graph %lld", (long long)rows_i64_or(rows, GRAPH, 0));
+    return trace_builder_text(nsys->builder, str_of(name), ERR_NO_POS, &record->name, err);
+}
+
+// --- all tables ---------------------------------------------------------------------------------
+
+static const struct activity activities[] = {
+    {"CUPTI_ACTIVITY_KIND_KERNEL", KERNEL_COLUMNS, EVENT_KERNEL, complete_kernel},
+    {"CUPTI_ACTIVITY_KIND_MEMCPY", COPY_COLUMNS, EVENT_MEMCPY, complete_copy},
+    {"CUPTI_ACTIVITY_KIND_MEMSET", MEMSET_COLUMNS, EVENT_MEMSET, complete_memset},
+    {"CUPTI_ACTIVITY_KIND_GRAPH_TRACE", GRAPH_COLUMNS, EVENT_GRAPH, complete_graph},
+};
+enum { ACTIVITIES = sizeof activities / sizeof *activities };
+
+static bool read_activity(struct nsys *nsys, const struct activity *activity, struct err *err)
+{
+    struct rows rows;
+    struct event_record record;
+    bool skip, ok = rows_open(nsys->database, activity->table, activity->columns, &rows, err);
+    while (ok && rows_next(&rows)) {
+        ok = take_activity(nsys, &rows, activity->kind, &record, &skip, err);
+        if (ok && !skip)
+            ok = activity->complete(nsys, &rows, &record, err) &&
+                 trace_builder_add(nsys->builder, &record, err);
+    }
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
+bool nsys_read_device(struct nsys *nsys, struct err *err)
+{
+    for (size_t i = 0; i < ACTIVITIES; i++)
+        if (!read_activity(nsys, &activities[i], err))
+            return false;
+    return true;
+}
+
+// --- processes ----------------------------------------------------------------------------------
+
+struct user {
+    int64_t device, process; // the first device it used
+};
+
+struct users {
+    uint32_t count;
+    struct user at[FORMAT_MAX_PARTS];
+};
+
+static void note_user(struct users *users, int64_t process, int64_t device)
+{
+    uint32_t i = 0;
+    while (i < users->count && users->at[i].process != process)
+        i++;
+    if (i == FORMAT_MAX_PARTS)
+        return;
+    if (i == users->count)
+        users->at[users->count++] = (struct user){device, process};
+    else if (device < users->at[i].device)
+        users->at[i].device = device;
+}
+
+static bool find_users(struct database *database, const char *table, struct users *users,
+                       struct err *err)
+{
+    struct rows rows;
+    bool ok = rows_open(database, table, "globalPid deviceId", &rows, err);
+    int64_t process, last = FORMAT_WHOLE, device, last_device = -1;
+    while (ok && rows_next(&rows)) {
+        device = rows_i64_or(&rows, 1, 0);
+        if (!rows_i64(&rows, 0, &process) || (process == last && device == last_device))
+            continue;
+        note_user(users, process & NSYS_PROCESS_BITS, device);
+        last = process;
+        last_device = device;
+    }
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
+static int by_device(const void *left, const void *right)
+{
+    const struct user *a = left, *b = right;
+    if (a->device != b->device)
+        return a->device < b->device ? -1 : 1;
+    return a->process < b->process ? -1 : a->process > b->process;
+}
+
+bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err)
+{
+    struct database *database = database_open(source, NULL, err);
+    struct users *users = calloc(1, sizeof *users);
+    bool ok = database && (users || err_set(err, ERR_MEMORY, "out of memory"));
+    for (size_t i = 0; ok && i < ACTIVITIES; i++)
+        ok = find_users(database, activities[i].table, users, err);
+    if (ok) {
+        qsort(users->at, users->count, sizeof *users->at, by_device);
+        parts->count = users->count;
+        for (uint32_t i = 0; i < users->count; i++)
+            parts->at[i] = users->at[i].process;
+    }
+    free(users);
+    database_close(database);
+    return ok;
+}

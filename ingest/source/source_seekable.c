@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Makes a stream readable at any position, and lends a source that is.
+#include "ingest/source/source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define BLOCK_BYTES ((size_t)256 << 10)
+
+struct copied {
+    struct source source;
+    struct scratch scratch;
+    uint64_t size, at, consumed;
+};
+
+static size_t least(uint64_t a, size_t b)
+{
+    return a < b ? (size_t)a : b;
+}
+
+static bool copied_read_at(struct source *source, const struct source_place *place, size_t *got,
+                           struct err *err)
+{
+    struct copied *copied = (struct copied *)source;
+    uint64_t left = place->offset < copied->size ? copied->size - place->offset : 0;
+    size_t wanted = least(left, place->cap);
+    for (*got = 0; *got < wanted;) {
+        off_t at = (off_t)(copied->scratch.from + place->offset + *got);
+        ssize_t read = pread(copied->scratch.fd, (char *)place->bytes + *got, wanted - *got, at);
+        if (read < 0 && errno == EINTR)
+            continue;
+        if (read <= 0)
+            return err_set_errno(err, "reading a temporary file");
+        *got += (size_t)read;
+    }
+    return true;
+}
+
+static bool copied_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                        struct err *err)
+{
+    struct copied *copied = (struct copied *)source;
+    struct source_place place = {copied->at, bytes, cap};
+    if (!copied_read_at(source, &place, got, err))
+        return false;
+    copied->at += *got;
+    return true;
+}
+
+static void copied_close(struct source *source)
+{
+    free(source);
+}
+
+static uint64_t copied_consumed(const struct source *source)
+{
+    return ((const struct copied *)source)->consumed;
+}
+
+static bool copied_size(const struct source *source, uint64_t *size)
+{
+    *size = ((const struct copied *)source)->size;
+    return true;
+}
+
+static const struct source_ops copied_ops = {.read = copied_read,
+                                             .close = copied_close,
+                                             .consumed = copied_consumed,
+                                             .size = copied_size,
+                                             .read_at = copied_read_at};
+
+static bool write_block(struct copied *copied, const char *bytes, size_t size, struct err *err)
+{
+    while (size) {
+        off_t at = (off_t)(copied->scratch.from + copied->size);
+        ssize_t wrote = pwrite(copied->scratch.fd, bytes, size, at);
+        if (wrote < 0 && errno == EINTR)
+            continue;
+        if (wrote <= 0)
+            return err_set_errno(err, "unpacking into a temporary file");
+        bytes += wrote;
+        size -= (size_t)wrote;
+        copied->size += (uint64_t)wrote;
+    }
+    return true;
+}
+
+// A stream that is cut gives what came before.
+static bool copy(struct copied *copied, struct source *below, char *block, struct err *err)
+{
+    struct err why;
+    for (size_t got = 1; got;) {
+        got = 0;
+        if (!source_read(below, block, BLOCK_BYTES, &got, &why)) {
+            if (err)
+                *err = why;
+            return why.code == ERR_FORMAT && copied->size;
+        }
+        if (!write_block(copied, block, got, err))
+            return false;
+    }
+    copied->consumed = source_consumed(below);
+    return true;
+}
+
+static bool copy_all(struct copied *copied, struct source *below, struct err *err)
+{
+    char *block = malloc(BLOCK_BYTES);
+    bool ok = block ? copy(copied, below, block, err) : err_set(err, ERR_MEMORY, "out of memory");
+    free(block);
+    return ok;
+}
+
+struct source *source_seekable_open(struct source *below, struct scratch scratch, struct err *err)
+{
+    uint64_t size;
+    if (source_size(below, &size))
+        return below;
+    struct copied *copied = calloc(1, sizeof *copied);
+    bool ok = copied || err_set(err, ERR_MEMORY, "out of memory");
+    if (ok && scratch.fd < 0)
+        ok = err_set(err, ERR_UNSUPPORTED,
+                     "it cannot be read from a pipe or compressed, expected a file as it is");
+    if (ok) {
+        *copied = (struct copied){.source.ops = &copied_ops, .scratch = scratch};
+        ok = copy_all(copied, below, err);
+    }
+    source_close(below);
+    if (ok)
+        return &copied->source;
+    free(copied);
+    return NULL;
+}
+
+// --- lending ------------------------------------------------------------------------------------
+
+struct lent {
+    struct source source, *below;
+};
+
+static bool lent_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    (void)source, (void)bytes, (void)cap, (void)got;
+    return err_set(err, ERR_INTERNAL, "a lent source is read at positions only");
+}
+
+static void lent_close(struct source *source)
+{
+    free(source);
+}
+
+static uint64_t lent_consumed(const struct source *source)
+{
+    return source_consumed(((const struct lent *)source)->below);
+}
+
+static bool lent_size(const struct source *source, uint64_t *size)
+{
+    return source_size(((const struct lent *)source)->below, size);
+}
+
+static bool lent_read_at(struct source *source, const struct source_place *place, size_t *got,
+                         struct err *err)
+{
+    return source_read_at(((struct lent *)source)->below, place, got, err);
+}
+
+static const struct source_ops lent_ops = {.read = lent_read,
+                                           .close = lent_close,
+                                           .consumed = lent_consumed,
+                                           .size = lent_size,
+                                           .read_at = lent_read_at};
+
+struct source *source_lend(struct source *below, struct err *err)
+{
+    struct lent *lent = malloc(sizeof *lent);
+    if (!lent) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *lent = (struct lent){{&lent_ops}, below};
+    return &lent->source;
+}

@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens the database through a file system of ours that knows one file, the source.
+#include "ingest/sqlite/database.h"
+#include "ingest/base/buf.h"
+
+#include <inttypes.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+// SQLite reads page by page; this much is read ahead.
+#define WINDOW_BYTES ((size_t)128 << 10)
+// A scan takes a few steps of SQLite's machine per value, and a value at least a byte. Pages that
+// are linked in circles would be read forever.
+#define STEPS_PER_BYTE ((uint64_t)16)
+#define STEPS_FREE     ((uint64_t)1 << 24)
+#define STEPS_BETWEEN  10000 // checks
+#define MAX_VALUE      (64 << 20)
+#define MAX_TABLES     10000
+
+struct window {
+    uint64_t at;
+    size_t len;
+    char bytes[WINDOW_BYTES];
+};
+
+struct database {
+    sqlite3 *db;
+    sqlite3_vfs vfs;
+    char vfs_name[40];
+    struct source *source;
+    const atomic_bool *cancel;
+    struct err error; // of the source
+    uint64_t size, taken, steps;
+    struct buf tables; // names, each with its NUL
+    struct database_state state;
+    struct window window;
+};
+
+// --- the file -----------------------------------------------------------------------------------
+
+struct file {
+    sqlite3_file base;
+    struct database *database;
+};
+
+static bool fill_window(struct database *database, uint64_t at)
+{
+    struct source_place place = {at, database->window.bytes, WINDOW_BYTES};
+    database->window.at = at;
+    database->window.len = 0;
+    database->taken += WINDOW_BYTES;
+    return source_read_at(database->source, &place, &database->window.len, &database->error);
+}
+
+static int file_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 offset)
+{
+    struct database *database = ((struct file *)base)->database;
+    struct window *window = &database->window;
+    uint64_t at = (uint64_t)offset;
+    size_t wanted = (size_t)count;
+    bool inside = at >= window->at && at + wanted <= window->at + window->len;
+    if (wanted > WINDOW_BYTES || (!inside && !fill_window(database, at)))
+        return SQLITE_IOERR_READ;
+    size_t from = (size_t)(at - window->at), there = window->len - from;
+    size_t got = there < wanted ? there : wanted;
+    memcpy(bytes, window->bytes + from, got);
+    if (got == wanted)
+        return SQLITE_OK;
+    memset((char *)bytes + got, 0, wanted - got);
+    return SQLITE_IOERR_SHORT_READ;
+}
+
+static int file_size(sqlite3_file *base, sqlite3_int64 *size)
+{
+    *size = (sqlite3_int64)((struct file *)base)->database->size;
+    return SQLITE_OK;
+}
+
+static int file_close(sqlite3_file *base)
+{
+    (void)base;
+    return SQLITE_OK;
+}
+
+static int refuse_write(sqlite3_file *base, const void *bytes, int count, sqlite3_int64 offset)
+{
+    (void)base, (void)bytes, (void)count, (void)offset;
+    return SQLITE_READONLY;
+}
+
+static int refuse_truncate(sqlite3_file *base, sqlite3_int64 size)
+{
+    (void)base, (void)size;
+    return SQLITE_READONLY;
+}
+
+static int file_ok(sqlite3_file *base, int what)
+{
+    (void)base, (void)what;
+    return SQLITE_OK;
+}
+
+static int file_unlocked(sqlite3_file *base, int *locked)
+{
+    (void)base;
+    *locked = 0;
+    return SQLITE_OK;
+}
+
+static int file_control(sqlite3_file *base, int op, void *arg)
+{
+    (void)base, (void)op, (void)arg;
+    return SQLITE_NOTFOUND;
+}
+
+static int file_sector(sqlite3_file *base)
+{
+    (void)base;
+    return 4096;
+}
+
+static int file_traits(sqlite3_file *base)
+{
+    (void)base;
+    return SQLITE_IOCAP_IMMUTABLE;
+}
+
+static const sqlite3_io_methods file_methods = {.iVersion = 1,
+                                                .xClose = file_close,
+                                                .xRead = file_read,
+                                                .xWrite = refuse_write,
+                                                .xTruncate = refuse_truncate,
+                                                .xSync = file_ok,
+                                                .xFileSize = file_size,
+                                                .xLock = file_ok,
+                                                .xUnlock = file_ok,
+                                                .xCheckReservedLock = file_unlocked,
+                                                .xFileControl = file_control,
+                                                .xSectorSize = file_sector,
+                                                .xDeviceCharacteristics = file_traits};
+
+// --- the file system ----------------------------------------------------------------------------
+
+// SQLite asks for temporary files, too, if it sorts, which no query here does.
+static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *base, int flags, int *out)
+{
+    struct file *file = (struct file *)base;
+    (void)name;
+    file->base.pMethods = NULL;
+    if (!(flags & SQLITE_OPEN_MAIN_DB))
+        return SQLITE_CANTOPEN;
+    file->base.pMethods = &file_methods;
+    file->database = vfs->pAppData;
+    if (out)
+        *out = SQLITE_OPEN_READONLY | SQLITE_OPEN_MAIN_DB;
+    return SQLITE_OK;
+}
+
+static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync)
+{
+    (void)vfs, (void)name, (void)sync;
+    return SQLITE_READONLY;
+}
+
+static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *found)
+{
+    (void)vfs, (void)name, (void)flags;
+    *found = 0; // no journal
+    return SQLITE_OK;
+}
+
+static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int room, char *out)
+{
+    (void)vfs;
+    return snprintf(out, (size_t)room, "%s", name) < room ? SQLITE_OK : SQLITE_CANTOPEN;
+}
+
+static int vfs_random(sqlite3_vfs *vfs, int count, char *out)
+{
+    (void)vfs;
+    memset(out, 0, (size_t)count);
+    return count;
+}
+
+static int vfs_sleep(sqlite3_vfs *vfs, int us)
+{
+    (void)vfs;
+    return us;
+}
+
+static int vfs_time(sqlite3_vfs *vfs, double *days)
+{
+    (void)vfs;
+    *days = 2440587.5; // 1970: nothing here depends on it
+    return SQLITE_OK;
+}
+
+static bool add_vfs(struct database *database)
+{
+    snprintf(database->vfs_name, sizeof database->vfs_name, "source-%p", (void *)database);
+    database->vfs = (sqlite3_vfs){.iVersion = 1,
+                                  .szOsFile = sizeof(struct file),
+                                  .mxPathname = 64,
+                                  .zName = database->vfs_name,
+                                  .pAppData = database,
+                                  .xOpen = vfs_open,
+                                  .xDelete = vfs_delete,
+                                  .xAccess = vfs_access,
+                                  .xFullPathname = vfs_full_path,
+                                  .xRandomness = vfs_random,
+                                  .xSleep = vfs_sleep,
+                                  .xCurrentTime = vfs_time};
+    return sqlite3_vfs_register(&database->vfs, 0) == SQLITE_OK;
+}
+
+// --- failures -----------------------------------------------------------------------------------
+
+static bool is_over(const struct database *database)
+{
+    return database->steps > STEPS_FREE + STEPS_PER_BYTE * database->size;
+}
+
+static bool is_cancelled(const struct database *database)
+{
+    return database->cancel && atomic_load_explicit(database->cancel, memory_order_relaxed);
+}
+
+static int on_steps(void *context)
+{
+    struct database *database = context;
+    database->steps += STEPS_BETWEEN;
+    return is_over(database) || is_cancelled(database);
+}
+
+// What ended a walk that did not reach its end. Damage is no error, but noted.
+static bool judge(struct database *database, int code, struct err *err)
+{
+    if (code == SQLITE_NOMEM)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    if (is_cancelled(database))
+        return err_set(err, ERR_CANCELLED, "cancelled");
+    if (is_over(database))
+        return err_set(err, ERR_LIMIT, "found tables that have no end");
+    if (database->error.code == ERR_MEMORY || database->error.code == ERR_IO) {
+        if (err)
+            *err = database->error;
+        return false;
+    }
+    database->state.cut = true;
+    return true;
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+static bool set_up(struct database *database, struct err *err)
+{
+    sqlite3 *db = database->db;
+    sqlite3_extended_result_codes(db, 0);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_VALUE);
+    sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 20);
+    sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
+    sqlite3_limit(db, SQLITE_LIMIT_WORKER_THREADS, 0);
+    sqlite3_progress_handler(db, STEPS_BETWEEN, on_steps, database);
+    return sqlite3_exec(db, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL) == SQLITE_OK ||
+           err_set(err, ERR_MEMORY, "out of memory");
+}
+
+// Bytes 18 and 19 of the header are 2 while a log is in use.
+static bool has_log(struct source *source)
+{
+    unsigned char versions[2] = {0};
+    struct source_place place = {18, versions, sizeof versions};
+    size_t got;
+    struct err ignored;
+    return source_read_at(source, &place, &got, &ignored) && got == 2 && versions[0] == 2;
+}
+
+static bool list_tables(struct database *database, struct err *err)
+{
+    sqlite3_stmt *stmt = NULL;
+    int code = sqlite3_prepare_v2(database->db,
+                                  "SELECT name FROM sqlite_schema WHERE type = 'table' AND "
+                                  "rootpage > 0",
+                                  -1, &stmt, NULL);
+    if (code != SQLITE_OK)
+        return err_set(err, ERR_FORMAT, "found a damaged SQLite database: %s",
+                       sqlite3_errstr(code));
+    for (int i = 0; i < MAX_TABLES && (code = sqlite3_step(stmt)) == SQLITE_ROW; i++) {
+        const unsigned char *name = sqlite3_column_text(stmt, 0);
+        if (name && *name)
+            buf_add(&database->tables, name, strlen((const char *)name) + 1);
+    }
+    sqlite3_finalize(stmt);
+    buf_putc(&database->tables, '\0'); // an empty name ends the list
+    if (code != SQLITE_DONE && code != SQLITE_ROW && !judge(database, code, err))
+        return false;
+    return buf_ok(&database->tables, err);
+}
+
+static bool open_file(struct database *database, struct err *err)
+{
+    if (!add_vfs(database))
+        return err_set(err, ERR_MEMORY, "out of memory");
+    int code = sqlite3_open_v2("file:source?immutable=1", &database->db,
+                               SQLITE_OPEN_READONLY | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX,
+                               database->vfs_name);
+    return code == SQLITE_OK ||
+           err_set(err, ERR_FORMAT, "found a damaged SQLite database: %s", sqlite3_errstr(code));
+}
+
+struct database *database_open(struct source *source, const atomic_bool *cancel, struct err *err)
+{
+    struct database *database = calloc(1, sizeof *database);
+    if (!database) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    database->source = source;
+    database->cancel = cancel;
+    database->error.code = ERR_NONE;
+    if (!source_size(source, &database->size))
+        err_set(err, ERR_INTERNAL, "a database must be readable at any position");
+    else if (open_file(database, err) && set_up(database, err) && list_tables(database, err)) {
+        database->state.has_log = has_log(source);
+        return database;
+    }
+    database_close(database);
+    return NULL;
+}
+
+void database_close(struct database *database)
+{
+    if (!database)
+        return;
+    sqlite3_close(database->db);
+    if (database->vfs.zName)
+        sqlite3_vfs_unregister(&database->vfs);
+    buf_free(&database->tables);
+    free(database);
+}
+
+uint64_t database_taken(const struct database *database)
+{
+    return database->taken < database->size ? database->taken : database->size;
+}
+
+struct database_state database_state(const struct database *database)
+{
+    return database->state;
+}
+
+// --- tables -------------------------------------------------------------------------------------
+
+void database_tables(const struct database *database, database_take *take, void *context)
+{
+    for (const char *name = database->tables.at; *name; name += strlen(name) + 1)
+        if (!take(context, name))
+            return;
+}
+
+static bool is_like(const char *table, const char *pattern)
+{
+    size_t len = strlen(pattern);
+    bool start = len && pattern[len - 1] == '*';
+    return start ? strncmp(table, pattern, len - 1) == 0 : strcmp(table, pattern) == 0;
+}
+
+struct search {
+    const char *pattern;
+    bool found;
+};
+
+static bool look(void *context, const char *table)
+{
+    struct search *search = context;
+    search->found = is_like(table, search->pattern);
+    return !search->found;
+}
+
+bool database_has(const struct database *database, const char *table)
+{
+    struct search search = {.pattern = table};
+    database_tables(database, look, &search);
+    return search.found;
+}
+
+bool database_has_column(struct database *database, const char *table, const char *column)
+{
+    return database_has(database, table) &&
+           sqlite3_table_column_metadata(database->db, "main", table, column, NULL, NULL, NULL,
+                                         NULL, NULL) == SQLITE_OK;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+// Names come from the file, so they are quoted.
+static void put_name(struct buf *out, struct str name)
+{
+    buf_putc(out, '"');
+    for (size_t i = 0; i < name.len; i++) {
+        if (name.at[i] == '"')
+            buf_putc(out, '"');
+        buf_putc(out, name.at[i]);
+    }
+    buf_putc(out, '"');
+}
+
+// NOT INDEXED: an index may be missing rows, or lead in circles.
+static void put_query(struct rows *rows, const char *table, const char *columns, struct buf *out)
+{
+    char name[64];
+    buf_puts(out, "SELECT ");
+    for (const char *at = columns; *at && rows->count < ROWS_MAX_COLUMNS;) {
+        size_t len = strcspn(at, " ");
+        snprintf(name, sizeof name, "%.*s", (int)len, at);
+        bool has = database_has_column(rows->database, table, name);
+        buf_puts(out, rows->count ? ", " : "");
+        if (has)
+            put_name(out, (struct str){at, len});
+        else
+            buf_puts(out, "NULL");
+        rows->has[rows->count++] = has;
+        at += len + (at[len] == ' ');
+    }
+    buf_puts(out, " FROM main.");
+    put_name(out, str_of(table));
+    buf_puts(out, " NOT INDEXED");
+}
+
+bool rows_open(struct database *database, const char *table, const char *columns, struct rows *rows,
+               struct err *err)
+{
+    struct buf query = {0};
+    *rows = (struct rows){.database = database};
+    if (!database_has(database, table))
+        return true;
+    database->steps = 0;
+    put_query(rows, table, columns, &query);
+    buf_putc(&query, '\0');
+    bool ok = buf_ok(&query, err);
+    int code = ok ? sqlite3_prepare_v2(database->db, query.at, -1, &rows->stmt, NULL) : SQLITE_OK;
+    buf_free(&query);
+    return ok && (code == SQLITE_OK || judge(database, code, err));
+}
+
+bool rows_next(struct rows *rows)
+{
+    if (!rows->stmt)
+        return false;
+    return sqlite3_step(rows->stmt) == SQLITE_ROW;
+}
+
+bool rows_close(struct rows *rows, struct err *err)
+{
+    if (!rows->stmt)
+        return true;
+    int code = sqlite3_finalize(rows->stmt); // that of the last step
+    rows->stmt = NULL;
+    return code == SQLITE_OK || judge(rows->database, code, err);
+}
+
+bool rows_i64(const struct rows *rows, unsigned column, int64_t *value)
+{
+    if (sqlite3_column_type(rows->stmt, (int)column) != SQLITE_INTEGER)
+        return false;
+    *value = sqlite3_column_int64(rows->stmt, (int)column);
+    return true;
+}
+
+int64_t rows_i64_or(const struct rows *rows, unsigned column, int64_t otherwise)
+{
+    int64_t value;
+    return rows_i64(rows, column, &value) ? value : otherwise;
+}
+
+bool rows_f64(const struct rows *rows, unsigned column, double *value)
+{
+    int type = sqlite3_column_type(rows->stmt, (int)column);
+    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT)
+        return false;
+    *value = sqlite3_column_double(rows->stmt, (int)column);
+    return true;
+}
+
+bool rows_text(const struct rows *rows, unsigned column, struct str *text)
+{
+    int type = sqlite3_column_type(rows->stmt, (int)column);
+    if (type != SQLITE_TEXT && type != SQLITE_BLOB)
+        return false;
+    const char *at = sqlite3_column_blob(rows->stmt, (int)column);
+    *text = (struct str){at ? at : "", (size_t)sqlite3_column_bytes(rows->stmt, (int)column)};
+    return true;
+}
