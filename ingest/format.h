@@ -106,10 +106,16 @@ const struct format *format_find_unread(struct str head, struct str filename);
 // How likely it is a given format.
 enum format_likeness format_like(const struct format *format, struct str head, struct str filename);
 
+// The format of a name, such as "kineto", that is read; NULL: none.
+const struct format *format_named(struct str name);
+
 // The format that reads a trace with these first bytes; JSON may still turn out to have no event.
 // NULL with ERR_FORMAT or ERR_UNSUPPORTED, with what was found and what can be read.
 MUST_CHECK const struct format *format_of_trace(struct str head, struct str filename,
                                                 struct err *err);
+
+// Fails with ERR_FORMAT: a database without the tables of any format, or a damaged one.
+bool format_refuse_database(struct source *source, struct err *err);
 
 // Fails with ERR_FORMAT: what was found, that a trace was expected, and what to do.
 bool format_refuse(const struct format *found, struct err *err);

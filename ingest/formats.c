@@ -121,6 +121,14 @@ enum format_likeness format_like(const struct format *format, struct str head, s
     return likeness(format, &sample);
 }
 
+const struct format *format_named(struct str name)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++)
+        if (str_equal(name, str_of(formats[i]->name)))
+            return formats[i];
+    return NULL;
+}
+
 // --- databases ----------------------------------------------------------------------------------
 
 static bool has_a_table(const struct database *database, const char *tables)
@@ -163,6 +171,21 @@ static bool refuse(const char *what, const char *also, const char *advice, struc
 bool format_refuse(const struct format *found, struct err *err)
 {
     return refuse(found->what, found->kind == FORMAT_ARCHIVE ? "" : OR_ARCHIVE, found->advice, err);
+}
+
+bool format_refuse_database(struct source *source, struct err *err)
+{
+    uint64_t size;
+    if (!source_size(source, &size))
+        return format_refuse(&format_sqlite, err);
+    struct database *database = database_open(source, NULL, err);
+    bool cut = database && database_state(database).cut;
+    bool opened = database;
+    database_close(database);
+    if (cut)
+        return err_set(err, ERR_FORMAT,
+                       "found an SQLite database that is cut or damaged: send it again, whole");
+    return opened && format_refuse(&format_sqlite, err);
 }
 
 bool format_refuse_what(const char *what, struct err *err)

@@ -18,18 +18,23 @@ static bool read_ahead(const struct format *format, const struct format_input *i
 }
 
 // What a database is was found by its tables, what a stream is by its first bytes.
-static const struct format *reader_of(const struct format_found *found, struct err *err)
+static const struct format *reader_of(struct source *source, const struct format_found *found,
+                                      struct err *err)
 {
-    if (found->format && found->format->read && found->format->tables)
-        return found->format;
-    return format_of_trace(found->head, (struct str){"", 0}, err);
+    const struct format *format = found->format;
+    if (format && format->read && format->tables)
+        return format;
+    if (!format || format->kind != FORMAT_DATABASE)
+        return format_of_trace(found->head, (struct str){"", 0}, err);
+    format_refuse_database(source, err);
+    return NULL;
 }
 
 static struct trace *read_and_seal(struct source *source, const struct format_found *found,
                                    struct budget *budget, struct progress *progress,
                                    struct err *err)
 {
-    const struct format *format = reader_of(found, err);
+    const struct format *format = reader_of(source, found, err);
     struct trace_builder *builder = format ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         return NULL;

@@ -18,8 +18,8 @@ static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
         nsys->process = process & NSYS_PROCESS_BITS;
     return nsys->process == (process & NSYS_PROCESS_BITS) ||
            err_set(err, ERR_UNSUPPORTED,
-                   "found an export with several processes in a file without a name: send it "
-                   "with its name, such as job.sqlite");
+                   "found several processes, expected one: send the file without a rank, "
+                   "and with its name, such as job.sqlite");
 }
 
 // *skip: the row is another process's, or has no times.

@@ -32,6 +32,7 @@ struct database {
     const atomic_bool *cancel;
     struct err error; // of the source
     uint64_t size, taken, steps;
+    uint64_t claimed;  // the size by its header
     struct buf tables; // names, each with its NUL
     struct database_state state;
     struct window window;
@@ -73,7 +74,11 @@ static int file_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 o
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
-    *size = (sqlite3_int64)((struct file *)base)->database->size;
+    // SQLite opens nothing that is shorter than its header says. With that size it reads zeros
+    // beyond the end, which are no pages: rows that are there come first.
+    const struct database *database = ((struct file *)base)->database;
+    bool cut = database->claimed > database->size;
+    *size = (sqlite3_int64)(cut ? database->claimed : database->size);
     return SQLITE_OK;
 }
 
@@ -261,6 +266,8 @@ static bool set_up(struct database *database, struct err *err)
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    // Of a schema that is cut the tables that can be read are enough. Nothing is ever written.
+    sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_VALUE);
     sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 20);
     sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
@@ -270,14 +277,21 @@ static bool set_up(struct database *database, struct err *err)
            err_set(err, ERR_MEMORY, "out of memory");
 }
 
-// Bytes 18 and 19 of the header are 2 while a log is in use.
-static bool has_log(struct source *source)
+// The header: a size of pages at 16, versions of the format at 18, which are 2 while a log is in
+// use, and a number of pages at 28.
+static void read_header(struct database *database)
 {
-    unsigned char versions[2] = {0};
-    struct source_place place = {18, versions, sizeof versions};
+    unsigned char head[32] = {0};
+    struct source_place place = {0, head, sizeof head};
     size_t got;
     struct err ignored;
-    return source_read_at(source, &place, &got, &ignored) && got == 2 && versions[0] == 2;
+    if (!source_read_at(database->source, &place, &got, &ignored) || got < sizeof head)
+        return;
+    uint64_t page = (uint64_t)head[16] << 8 | head[17];
+    uint64_t pages = (uint64_t)head[28] << 24 | head[29] << 16 | head[30] << 8 | head[31];
+    database->claimed = pages * (page == 1 ? 65536 : page);
+    database->state.has_log = head[18] == 2;
+    database->state.cut = database->claimed > database->size;
 }
 
 static bool list_tables(struct database *database, struct err *err)
@@ -325,9 +339,10 @@ struct database *database_open(struct source *source, const atomic_bool *cancel,
     database->error.code = ERR_NONE;
     if (!source_size(source, &database->size))
         err_set(err, ERR_INTERNAL, "a database must be readable at any position");
-    else if (open_file(database, err) && set_up(database, err) && list_tables(database, err)) {
-        database->state.has_log = has_log(source);
-        return database;
+    else {
+        read_header(database);
+        if (open_file(database, err) && set_up(database, err) && list_tables(database, err))
+            return database;
     }
     database_close(database);
     return NULL;

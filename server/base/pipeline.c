@@ -107,7 +107,7 @@ static struct trace *read_input(const struct pipeline_files *files, const struct
                                 struct budget *budget, struct err *err)
 {
     struct ingest_from from = {
-        .fd = files->input, .part = job->part, .scratch = {.fd = files->keep, .from = 0}};
+        .fd = files->input, .part = job->process, .scratch = {.fd = files->keep, .from = 0}};
     struct trace *trace = ingest_fd(&from, budget, job->progress, err);
     if (trace && files->keep >= 0 && ftruncate(files->keep, 0) != 0) {
         err_set_errno(err, "emptying a temporary file");

@@ -17,7 +17,7 @@ struct pipeline_files {
 struct pipeline_job {
     struct analysis_options options;
     struct progress *progress; // NULL is allowed
-    int64_t part;              // of pipeline_trace: the process to read
+    int64_t process;           // of pipeline_trace: which of the file's; FORMAT_WHOLE: the only one
 };
 
 // What identifies the job's result, besides the report.

@@ -120,7 +120,8 @@ static void work(const struct job_order *order, struct cores *cores, struct prog
     struct pipeline_files files = {.input = order->has_input ? JOB_FD_INPUT : -1,
                                    .kept = order->has_kept ? JOB_FD_KEPT : -1,
                                    .keep = order->has_keep ? JOB_FD_KEEP : -1};
-    struct pipeline_job job = {.options = order->options, .progress = progress};
+    struct pipeline_job job = {
+        .options = order->options, .progress = progress, .process = order->process};
     job.options.cores = cores;
     progress->cores = cores;
     reply->ok = pipeline_trace(&files, &job, report, &reply->found, &reply->err) &&

@@ -94,6 +94,8 @@ static bool look_at(struct inspection *inspection, struct inspected *seen, struc
         figures_add(&seen->figures, (int64_t)part->size, "bytes");
     if (part->source && part->found.format && part->found.format->read)
         return read_trace(inspection, seen, part, err);
+    if (part->source && part->found.format && part->found.format->kind == FORMAT_DATABASE)
+        (void)format_refuse_database(part->source, &seen->problem);
     source_close(part->source);
     return true;
 }

@@ -141,6 +141,7 @@ static struct job_order order_of(const struct attempt *attempt)
     const struct job *job = attempt->job;
     struct job_order order =
         job_trace_order(attempt->site->config, &attempt->files, limit_seconds(attempt), job->bytes);
+    order.process = job->process;
     order.options.step_pattern = job->step_pattern.len ? job->step_pattern.at : NULL;
     order.options.warmup_steps = (int)job->warmup_steps;
     return order;

@@ -172,6 +172,8 @@ static struct new_member row_of(const struct unpacking *unpacking, size_t index)
         .filename = member->name,
         .format = member->format,
         .window = unpacking->windows[index],
+        .process = member->process,
+        .is_repeat = member->is_repeat,
         .sha256 = "",
         .bytes = (int64_t)member->bytes,
         .secrets = member->secrets,
@@ -191,6 +193,11 @@ static bool add_to_batch(struct unpacking *unpacking, struct batch *batch, size_
     batch->bytes += member->bytes;
     if (member->kind == MEMBER_SKIPPED)
         return true;
+    if (!member->bytes) { // one process of the file itself
+        row->sha256 = unpacking->job->sha256.at;
+        row->bytes = unpacking->job->bytes;
+        return true;
+    }
     *spool = blob_spool_open(unpacking->site->config->blobs, member->bytes, err);
     if (!*spool || !copy(unpacking, member, *spool, err))
         return false;

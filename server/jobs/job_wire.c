@@ -104,6 +104,7 @@ void job_wire_put_order(const struct job_order *order, struct buf *out)
     put_number(out, order->has_keep);
     put_number(out, order->joins);
     put_number(out, order->unpacks);
+    put_number(out, (uint64_t)order->process);
     put_number(out, order->unpack_bytes);
     put_text(out, options->step_pattern ? str_of(options->step_pattern) : STR(""));
     put_number(out, (uint64_t)(int64_t)options->warmup_steps);
@@ -150,6 +151,7 @@ bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order
         .has_keep = take_bool(&in),
         .joins = take_bool(&in),
         .unpacks = take_bool(&in),
+        .process = (int64_t)take_number(&in),
         .unpack_bytes = take_number(&in),
     };
     struct str pattern = take_text(&in);

@@ -12,9 +12,10 @@ enum { RECORD_END = MEMBER_SKIPPED + 1, MOST_NAME = 3072, MOST_WORD = 32, MOST_R
 
 struct record {
     uint64_t at, bytes;
-    int64_t secrets;
-    uint64_t kind; // enum member_kind, or RECORD_END
-    uint64_t code; // of the end; of a member whether it failed
+    int64_t secrets, process;
+    uint64_t repeats; // 1: the bytes of the member before
+    uint64_t kind;    // enum member_kind, or RECORD_END
+    uint64_t code;    // of the end; of a member whether it failed
     uint64_t name, format, reason;
 };
 
@@ -61,6 +62,8 @@ bool member_list_add(int fd, const struct member *member, struct err *err)
     struct record record = {.at = member->at,
                             .bytes = member->bytes,
                             .secrets = member->secrets,
+                            .process = member->process,
+                            .repeats = member->is_repeat,
                             .kind = (uint64_t)member->kind,
                             .code = member->failed};
     return put(fd, record, member, err);
@@ -79,8 +82,9 @@ bool member_list_finish(int fd, const struct err *end, struct err *err)
 
 struct reading {
     struct str left;
-    uint64_t bytes; // of the file of bytes
-    uint64_t at;    // where the last member ends in it
+    uint64_t bytes;      // of the file of bytes
+    uint64_t at;         // where the last member ends in it
+    uint64_t last_bytes; // of that member
     bool failed;
 };
 
@@ -117,6 +121,11 @@ static void check_place(struct reading *in, const struct record *record)
 {
     if (record->bytes == 0)
         return;
+    if (record->repeats) {
+        in->failed |= record->bytes != in->last_bytes || record->at + record->bytes != in->at;
+        return;
+    }
+    in->last_bytes = record->bytes;
     if (record->at < in->at || record->at > in->bytes || record->bytes > in->bytes - record->at)
         in->failed = true;
     in->at = record->at + record->bytes;
@@ -130,14 +139,20 @@ static struct member take_member(struct reading *in, const struct record *record
                             .at = record->at,
                             .bytes = record->bytes,
                             .secrets = record->secrets,
+                            .process = record->process,
+                            .is_repeat = record->repeats != 0,
                             .failed = record->code != 0,
                             .reason = take_line(in, record->reason, MOST_REASON)};
     check_place(in, record);
     in->failed |= record->code > 1 || record->secrets < -1;
     in->failed |= member.kind == MEMBER_SKIPPED && (member.bytes || !member.reason.len);
     in->failed |= member.kind == MEMBER_ATTACHMENT && (!member.bytes || member.secrets < 0);
-    // Only a file that is not an archive has no name; its bytes were not copied.
-    bool is_file = member.kind == MEMBER_TRACE && !member.name.len && !member.bytes;
+    in->failed |= record->repeats > 1 || (record->repeats && !record->process);
+    in->failed |= member.kind != MEMBER_TRACE && (record->repeats || record->process);
+    // The bytes of a file that is not an archive were not copied. It has no name, or is several
+    // processes with names.
+    bool is_file =
+        member.kind == MEMBER_TRACE && !member.name.len == !member.process && !member.bytes;
     in->failed |= !is_file && !member.name.len;
     in->failed |= !is_file && member.kind == MEMBER_TRACE && !member.bytes;
     return member;

@@ -16,9 +16,11 @@ enum member_kind {
 
 struct member {
     struct str name; // its path in the archive; "": the file is a trace, not an archive
+    int64_t process; // of a trace, as its format numbers them; 0: it has one
+    bool is_repeat;  // its bytes are those of the member before, which is another process of them
     enum member_kind kind;
     struct str format;  // its word, "" unknown
-    uint64_t at, bytes; // in the file of bytes
+    uint64_t at, bytes; // in the file of bytes; none if they are the whole file's
     int64_t secrets;    // in its bytes; -1 for a trace: unknown
     bool failed;        // it is damaged, or should have been a trace
     struct str reason;  // why it is not a trace, or incomplete; "" none

@@ -17,8 +17,9 @@
 struct writer {
     const struct members_work *work;
     struct unpack *unpack;
-    uint64_t at;     // the end of the file of bytes
-    struct err note; // holds the reason of the current member
+    uint64_t at;                    // the end of the file of bytes
+    struct err note;                // holds the reason of the current member
+    struct format_parts *processes; // of the current member
     char *block;
 };
 
@@ -216,10 +217,32 @@ static bool has_events(struct writer *writer, const struct member *member)
     return trace || why.code != ERR_FORMAT;
 }
 
+// A database is known by its tables, JSON perhaps by its start.
+static bool is_sure(const struct member *member, const struct format_found *found)
+{
+    return found->format && (found->format->tables ||
+                             format_like(found->format, found->head, member->name) == FORMAT_SURE);
+}
+
 static bool is_trace(struct writer *writer, const struct member *member,
                      const struct format_found *found, bool sure)
 {
     return found->format && found->format->read && (sure || has_events(writer, member));
+}
+
+// The processes in a file; damage shows when it is read.
+static bool list_processes(struct writer *writer, struct source *source,
+                           const struct format *format, struct err *err)
+{
+    struct err why;
+    writer->processes->count = 0;
+    if (!format || !format->parts || format->parts(source, writer->processes, &why))
+        return true;
+    writer->processes->count = 0;
+    if (why.code != ERR_MEMORY && why.code != ERR_CANCELLED)
+        return true;
+    *err = why;
+    return false;
 }
 
 // Explains why an attachment is not a trace. other: the best match among formats that are not read.
@@ -247,11 +270,14 @@ static bool classify(struct writer *writer, struct member *member, struct err *w
         member->failed = true;
         return keep_attachment(writer, member, why, err);
     }
-    bool sure = found.format && format_like(found.format, found.head, member->name) == FORMAT_SURE;
     const struct format *other = found.format && found.format->read
                                      ? format_find_unread(found.head, member->name)
                                      : found.format;
+    bool sure = is_sure(member, &found);
+    bool listed = list_processes(writer, source, found.format, err);
     source_close(source);
+    if (!listed)
+        return false;
     member->format = found.format ? str_of(found.format->name) : STR("");
     if (is_trace(writer, member, &found, sure)) {
         member->kind = MEMBER_TRACE;
@@ -284,6 +310,25 @@ static bool take_bytes(struct writer *writer, struct member *member, struct err 
     return true;
 }
 
+// Each process of a file becomes a member of its own, with the file's bytes.
+static bool add_processes(struct writer *writer, const struct member *file, struct err *err)
+{
+    struct buf name = {0};
+    bool ok = true;
+    for (uint32_t i = 0; ok && i < writer->processes->count; i++) {
+        struct member member = *file;
+        buf_clear(&name);
+        buf_add_str(&name, file->name);
+        buf_printf(&name, "%srank%u", file->name.len ? "/" : "", i);
+        member.name = (struct str){name.at, name.len};
+        member.process = writer->processes->at[i];
+        member.is_repeat = i > 0;
+        ok = buf_ok(&name, err) && member_list_add(writer->work->list, &member, err);
+    }
+    buf_free(&name);
+    return ok;
+}
+
 // *end: the archive cannot be read further.
 static bool take_member(struct writer *writer, const struct unpack_member *from, struct err *end,
                         struct err *err)
@@ -302,6 +347,8 @@ static bool take_member(struct writer *writer, const struct unpack_member *from,
     }
     if (why.code && !member.reason.len)
         explain(&member, why.msg);
+    if (member.kind == MEMBER_TRACE && writer->processes->count > 1)
+        return add_processes(writer, &member, err);
     return (member.kind != MEMBER_SKIPPED || drop_bytes(writer, member.at, err)) &&
            member_list_add(writer->work->list, &member, err);
 }
@@ -332,11 +379,17 @@ static bool stop_at_limit(struct err *end, struct err *err)
     return true;
 }
 
-// If the decompressed file is not an archive, it is a trace.
-static bool add_file(struct writer *writer, struct err *err)
+// If the decompressed file is not an archive, it is a trace, or several.
+static bool add_file(struct writer *writer, struct source *source, const struct format *format,
+                     struct err *err)
 {
     struct member file = {.name = STR(""), .kind = MEMBER_TRACE, .format = STR(""), .secrets = -1};
-    return member_list_add(writer->work->list, &file, err);
+    bool listed = list_processes(writer, source, format, err);
+    source_close(source);
+    if (!listed || writer->processes->count < 2)
+        return listed && member_list_add(writer->work->list, &file, err);
+    file.format = str_of(format->name);
+    return add_processes(writer, &file, err);
 }
 
 static bool write_members(struct writer *writer, struct err *end, struct err *err)
@@ -349,21 +402,21 @@ static bool write_members(struct writer *writer, struct err *end, struct err *er
     source = format_open(source, &hint, &found, end);
     if (!source)
         return true;
-    if (!is_archive(found.format) || !found.format->unpack) {
-        source_close(source);
-        return add_file(writer, err);
-    }
+    if (!is_archive(found.format) || !found.format->unpack)
+        return add_file(writer, source, found.format, err);
     writer->unpack = unpack_open(source, found.format, &unpack_limits, end);
     return !writer->unpack || take_members(writer, end, err) || stop_at_limit(end, err);
 }
 
 bool members_write(const struct members_work *work, struct err *err)
 {
-    struct writer writer = {.work = work, .block = malloc(BLOCK_BYTES)};
+    struct writer writer = {
+        .work = work, .block = malloc(BLOCK_BYTES), .processes = malloc(sizeof *writer.processes)};
     struct err end = {.pos = ERR_NO_POS};
-    bool ok = writer.block || err_set(err, ERR_MEMORY, "out of memory");
+    bool ok = (writer.block && writer.processes) || err_set(err, ERR_MEMORY, "out of memory");
     ok = ok && write_members(&writer, &end, err) && member_list_finish(work->list, &end, err);
     unpack_close(writer.unpack);
     free(writer.block);
+    free(writer.processes);
     return ok;
 }

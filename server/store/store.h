@@ -219,6 +219,7 @@ struct trace_part {
     int64_t bytes;
     struct str filename; // display only
     int64_t rank;        // from a field, or STORE_NO_RANK
+    int64_t process;     // of the file, as its format numbers them; 0: it has one
     struct str archive;  // the format word of what becomes an input (store_inputs.h), "": a trace
 };
 
@@ -349,6 +350,7 @@ struct job {
     int64_t bytes;       // of the blob
     int64_t attempt;     // 1, 2, 3, ...
 
+    int64_t process;         // JOB_TRACE: of the blob; 0: it has one
     struct str step_pattern; // JOB_TRACE: of its run, "" none
     int64_t warmup_steps;    // JOB_TRACE: of its run, -1 by the rule
 };

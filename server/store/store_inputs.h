@@ -52,6 +52,8 @@ struct new_member {
     struct str filename, format;
     struct str window;  // whose run it goes to; "": the archive's run
     const char *sha256; // "" if it is not kept
+    int64_t process;    // of the file, as its format numbers them; 0: it has one
+    bool is_repeat;     // its bytes are those of an earlier member, and count there
     int64_t bytes, secrets;
     bool failed;
     struct str reason;

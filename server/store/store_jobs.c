@@ -57,18 +57,19 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 // --- claiming -----------------------------------------------------------------------------------
 
 // A job that was running during a crash runs alone, and once it is due no other starts before it.
-#define NEXT                                                                            \
-    "SELECT job.id, job.kind, job.run_id, job.trace_id, "                               \
-    "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "          \
-    "attempts + 1, step_pattern, warmup_steps, "                                        \
-    "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running'), job.input_id " \
-    "FROM job JOIN run ON run.id = job.run_id "                                         \
-    "LEFT JOIN trace ON trace.id = job.trace_id "                                       \
-    "LEFT JOIN input ON input.id = job.input_id WHERE job.state = 'queued' "            \
-    "AND coalesce(trace.bytes, input.bytes, 0) <= ? "                                   \
-    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "         \
-    "AND (other.crashes > 0 OR (other.run_id = job.run_id "                             \
-    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                  \
+#define NEXT                                                                             \
+    "SELECT job.id, job.kind, job.run_id, job.trace_id, "                                \
+    "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "           \
+    "attempts + 1, step_pattern, warmup_steps, "                                         \
+    "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running'), job.input_id, " \
+    "trace.process "                                                                     \
+    "FROM job JOIN run ON run.id = job.run_id "                                          \
+    "LEFT JOIN trace ON trace.id = job.trace_id "                                        \
+    "LEFT JOIN input ON input.id = job.input_id WHERE job.state = 'queued' "             \
+    "AND coalesce(trace.bytes, input.bytes, 0) <= ? "                                    \
+    "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "          \
+    "AND (other.crashes > 0 OR (other.run_id = job.run_id "                              \
+    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                   \
     "ORDER BY due_ns, job.id LIMIT 1"
 
 // The next job whose file has at most max_bytes; its id is 0 if none can start.
@@ -88,6 +89,7 @@ static bool find_next(struct db *db, int64_t max_bytes, struct arena *arena, str
             .sha256 = sql_text(&stmt, 4, arena),
             .bytes = sql_i64(&stmt, 5),
             .attempt = sql_i64(&stmt, 6),
+            .process = sql_i64_or(&stmt, 11, 0),
             .step_pattern = sql_text(&stmt, 7, arena),
             .warmup_steps = sql_i64_or(&stmt, 8, -1),
         };

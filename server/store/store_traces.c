@@ -164,15 +164,17 @@ struct present {
 static bool look_at_rank(const struct adding *adding, const struct trace_part *part,
                          struct present *present, struct err *err)
 {
-    struct stmt stmt =
-        sql_begin(adding->db,
-                  "SELECT id, sha256 = ?, rank IS NULL, state = 'failed', filename FROM trace "
-                  "WHERE run_id = ? AND (rank = ? OR (rank IS NULL AND sha256 = ?1)) "
-                  "ORDER BY rank IS NULL LIMIT 1",
-                  err);
+    struct stmt stmt = sql_begin(
+        adding->db,
+        "SELECT id, sha256 = ?1 AND process = ?4, rank IS NULL, state = 'failed', filename "
+        "FROM trace WHERE run_id = ?2 "
+        "AND (rank = ?3 OR (rank IS NULL AND sha256 = ?1 AND process = ?4)) "
+        "ORDER BY rank IS NULL LIMIT 1",
+        err);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_text(&stmt, adding->run_id);
     sql_bind_i64(&stmt, part->rank);
+    sql_bind_i64(&stmt, part->process);
     *present = (struct present){0};
     if (sql_row(&stmt))
         *present = (struct present){sql_text(&stmt, 0, adding->arena), sql_i64(&stmt, 1) != 0,
@@ -185,11 +187,13 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
 static bool look_at_bytes(const struct adding *adding, const struct trace_part *part,
                           struct present *present, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        adding->db, "SELECT id FROM trace WHERE run_id = ? AND sha256 = ? ORDER BY rank LIMIT 1",
-        err);
+    struct stmt stmt = sql_begin(adding->db,
+                                 "SELECT id FROM trace WHERE run_id = ? AND sha256 = ? AND process "
+                                 "= ? ORDER BY rank LIMIT 1",
+                                 err);
     sql_bind_text(&stmt, adding->run_id);
     sql_bind_text(&stmt, str_of(part->sha256));
+    sql_bind_i64(&stmt, part->process);
     *present = (struct present){0};
     if (sql_row(&stmt))
         *present = (struct present){.trace_id = sql_text(&stmt, 0, adding->arena), .same = true};
@@ -227,8 +231,8 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
 {
     struct stmt stmt = sql_begin(adding->db,
                                  "INSERT INTO trace (id, run_id, rank, rank_from, replaces, "
-                                 "sha256, filename, bytes, uploaded_ns, state) "
-                                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
+                                 "sha256, process, filename, bytes, uploaded_ns, state) "
+                                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
                                  err);
     sql_bind_text(&stmt, id);
     sql_bind_text(&stmt, adding->run_id);
@@ -239,6 +243,7 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
     sql_bind_text(&stmt, part->rank >= 0 ? STR("field") : STR("pending"));
     sql_bind_i64(&stmt, adding->replace);
     sql_bind_text(&stmt, str_of(part->sha256));
+    sql_bind_i64(&stmt, part->process);
     sql_bind_clean(&stmt, part->filename);
     sql_bind_i64(&stmt, part->bytes);
     sql_bind_i64(&stmt, clock_wall_ns());

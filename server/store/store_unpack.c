@@ -224,11 +224,12 @@ static bool add_trace(struct unpacking *unpacking, const struct new_member *memb
                             .replace = unpacking->replaces,
                             .arena = unpacking->arena};
     struct trace_part part = {.sha256 = member->sha256,
+                              .process = member->process,
                               .bytes = member->bytes,
                               .filename = member->filename,
                               .rank = STORE_NO_RANK};
     return traces_add(&adding, &part, added, err) && link_uploads(unpacking, member, added, err) &&
-           own_trace(unpacking, added, member->bytes, err);
+           own_trace(unpacking, added, member->is_repeat ? 0 : member->bytes, err);
 }
 
 static bool add_attachment(struct unpacking *unpacking, const struct new_member *member,
@@ -261,7 +262,7 @@ static bool insert(struct unpacking *unpacking, const struct new_member *member,
     sql_bind_text(&stmt, member->window);
     sql_bind_text(&stmt, member->kind == INPUT_ATTACHMENT ? str_of(member->sha256) : STR(""));
     sql_bind_text(&stmt, str_of(added->id));
-    sql_bind_i64(&stmt, member->bytes);
+    sql_bind_i64(&stmt, member->is_repeat ? 0 : member->bytes);
     sql_bind_i64(&stmt, member->kind == INPUT_ATTACHMENT ? member->secrets : -1);
     sql_bind_text(&stmt, member->failed ? STR("failed") : STR("done"));
     sql_bind_clean(&stmt, member->reason);

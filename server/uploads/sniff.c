@@ -37,12 +37,18 @@ bool sniff_trace(struct str head, struct err *err)
     return may_be || format_refuse(found, err);
 }
 
+bool sniff_may_be_trace(struct str archive, struct str filename)
+{
+    const struct format *format = format_named(archive);
+    return format && !format->unpack && !format_has_ending(1u << FORMAT_ARCHIVE, filename);
+}
+
 bool sniff_upload(struct str head, struct str filename, struct str *archive, struct err *err)
 {
     const struct format *found = format_find(head, (struct str){"", 0});
     // A database may hold several processes.
     const unsigned many = 1u << FORMAT_ARCHIVE | 1u << FORMAT_DATABASE;
-    bool unpacks = found && (found->unpack || found->kind == FORMAT_DATABASE ||
+    bool unpacks = found && (found->unpack || found->parts || found->kind == FORMAT_DATABASE ||
                              (found->decode && format_has_ending(many, filename)));
     *archive = unpacks ? str_of(found->name) : STR("");
     return unpacks || sniff_trace(head, err);

@@ -16,7 +16,11 @@
 MUST_CHECK bool sniff_upload(struct str head, struct str filename, struct str *archive,
                              struct err *err);
 
-// The same for a file that must be a trace.
+// Whether a file of that archive format could also be one trace: a database, or any compressed file
+// that is not named like an archive.
+bool sniff_may_be_trace(struct str archive, struct str filename);
+
+// The same as sniff_upload for a file that must be a trace.
 MUST_CHECK bool sniff_trace(struct str head, struct err *err);
 
 // Whether the first bytes are of that Content-Encoding: "gzip", "x-gzip" or "zstd".

@@ -325,7 +325,10 @@ static bool give_ranks(struct upload_form *form, struct err *err)
         return err_set(err, ERR_USAGE, "found %zu rank fields for %zu files, expected one each",
                        form->rank_count, form->part_count);
     for (size_t i = 0; i < form->part_count; i++) {
-        if (form->parts[i].archive.len)
+        struct intake_part *part = &form->parts[i];
+        if (sniff_may_be_trace(part->archive, part->filename))
+            part->archive = STR(""); // with a rank it is one process
+        if (part->archive.len)
             return err_set(err, ERR_USAGE,
                            "found a rank field for an archive, expected none: its members say "
                            "which ranks they are");
@@ -333,7 +336,7 @@ static bool give_ranks(struct upload_form *form, struct err *err)
             if (form->ranks[other] == form->ranks[i])
                 return err_set(err, ERR_USAGE, "found two files for rank %lld",
                                (long long)form->ranks[i]);
-        form->parts[i].rank = form->ranks[i];
+        part->rank = form->ranks[i];
     }
     return true;
 }

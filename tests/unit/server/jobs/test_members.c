@@ -13,6 +13,7 @@
 #include "ingest/base/arena.h"
 #include "server/jobs/members.h"
 #include "tests/unit/archive_bytes.h"
+#include "tests/unit/nsys_bytes.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -245,6 +246,62 @@ static void a_list_without_its_end_is_refused(void **state)
     buf_free(&tar);
 }
 
+static void assert_processes(struct fixture *f, uint64_t bytes)
+{
+    for (size_t i = 0; i < f->members.count; i++) {
+        const struct member *member = &f->members.at[i];
+        assert_int_equal(member->process, NSYS_PROCESS((int)i));
+        assert_int_equal(member->is_repeat, i > 0);
+        assert_int_equal(member->bytes, bytes);
+        assert_string_equal(arena_strdup(&f->arena, member->format, &f->err), "nsys-sqlite");
+    }
+}
+
+static void each_process_of_a_database_is_a_trace(void **state)
+{
+    (void)state;
+    struct buf database = {0}, zstd = {0};
+    put_nsys(&database, 3);
+    add_zstd(&zstd, compress_text(&database));
+    const struct buf *files[] = {&database, &zstd};
+    for (size_t i = 0; i < 2; i++) {
+        struct fixture f = take_apart(files[i], 1 << 20);
+        assert_string_equal(list(&f), "rank0 trace\nrank1 trace\nrank2 trace\n");
+        assert_processes(&f, 0); // they are the file's
+        let_go(&f);
+    }
+    buf_free(&database);
+    buf_free(&zstd);
+}
+
+static void processes_of_a_member_share_its_bytes(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, database = {0};
+    put_nsys(&database, 2);
+    put_tar(&tar, "job/node0.sqlite", '0', compress_text(&database));
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(list(&f), "job/node0.sqlite/rank0 trace\njob/node0.sqlite/rank1 trace\n");
+    assert_processes(&f, database.len);
+    assert_memory_equal(bytes_of(&f, 1), database.at, database.len);
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&database);
+}
+
+static void a_database_of_one_process_is_a_trace_by_itself(void **state)
+{
+    (void)state;
+    struct buf database = {0};
+    put_nsys(&database, 1);
+    struct fixture f = take_apart(&database, 1 << 20);
+    assert_string_equal(list(&f), " trace\n");
+    assert_int_equal(f.members.at[0].process, 0);
+    let_go(&f);
+    buf_free(&database);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -256,6 +313,9 @@ int main(void)
         cmocka_unit_test(what_has_no_room_ends_the_list),
         cmocka_unit_test(a_list_that_was_changed_names_no_bytes_that_are_not_there),
         cmocka_unit_test(a_list_without_its_end_is_refused),
+        cmocka_unit_test(each_process_of_a_database_is_a_trace),
+        cmocka_unit_test(processes_of_a_member_share_its_bytes),
+        cmocka_unit_test(a_database_of_one_process_is_a_trace_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

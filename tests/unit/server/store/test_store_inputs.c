@@ -349,6 +349,32 @@ static void cancelling_a_run_ends_its_archive(void **state)
     assert_false(is_open(f, upload.id));
 }
 
+// All of them are traces of the same blob, which counts once.
+static void processes_of_a_file_are_traces_of_its_bytes(void **state)
+{
+    struct fixture *f = *state;
+    struct upload upload = add_archive(f, "run", 'a', false);
+    struct job job = claim_archive(f);
+    struct new_member members[2];
+    char sha256[STORE_SHA256_SIZE];
+    for (int i = 0; i < 2; i++) {
+        members[i] = member_of(sha256, 'a', i, i ? "rank1" : "rank0");
+        members[i].process = 10 + i;
+        members[i].is_repeat = i > 0;
+    }
+    assert_ok(f, store_add_members(f->store, &job, members, 2, &f->err));
+    assert_ok(f, store_finish_unpack(f->store, &job, STR(""), &f->err));
+    assert_true(is_named(f, 'a'));
+    assert_int_equal(claim(f).process, 10);
+    assert_int_equal(claim(f).process, 11);
+    struct input_row *inputs;
+    assert_int_equal(count_inputs(f, upload.run_id, &inputs), 3);
+    assert_string_not_equal(inputs[1].trace_id.at, inputs[2].trace_id.at);
+    upload = add_archive(f, "run", 'a', false);
+    assert_true(upload.all_existing);
+    assert_int_equal(upload.count, 2);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -371,6 +397,7 @@ int main(void)
         TEST(the_bin_stops_and_restoring_goes_on),
         TEST(a_damaged_attachment_is_named),
         TEST(cancelling_a_run_ends_its_archive),
+        TEST(processes_of_a_file_are_traces_of_its_bytes),
     };
     return run_on_each_kind(tests);
 }
