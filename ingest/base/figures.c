@@ -134,6 +134,8 @@ static void put_children(const struct figures *figures, struct str parent, struc
         if (!is_within(figure, parent) || is_again(figures, i, parent))
             continue;
         struct str name = next_name(figure->path + parent.len);
+        if (name.len == 0)
+            continue;
         if (first)
             buf_putc(out, (list = is_number(name)) ? '[' : '{');
         else

@@ -71,9 +71,11 @@ static bool read_tables(struct nsys *nsys, struct err *err)
     figures_add(nsys->input->figures, 1, "processes_with_gpu_work");
     (void)source_size(nsys->input->source, &size);
     trace_builder_count_input(nsys->builder, nsys->rows, size);
-    return nsys->rows || err_set(err, ERR_FORMAT,
-                                 "found an export of Nsight Systems without any event: record with "
-                                 "--trace cuda,nvtx and the right to profile GPUs");
+    if (!nsys->rows)
+        return err_set(err, ERR_FORMAT,
+                       "found an export of Nsight Systems without any event: record with "
+                       "--trace cuda,nvtx and the right to profile GPUs");
+    return nsys_count(nsys, err);
 }
 
 static bool nsys_read(const struct format_input *input, struct err *err)

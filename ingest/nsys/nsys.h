@@ -43,11 +43,24 @@ MUST_CHECK bool nsys_go_on(struct nsys *nsys, struct err *err);
 
 // The processes that used a device, by device and process.
 MUST_CHECK bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err);
+MUST_CHECK bool nsys_processes(struct database *database, struct format_parts *parts,
+                               struct err *err);
+
+// Kineto's word for a copyKind: "HtoD".
+const char *nsys_copy_word(int64_t kind);
+
+// The text of an NVTX range in columns text and id; false if it has none. Lives until the next row.
+bool nsys_label(const struct nsys *nsys, const struct rows *rows, unsigned text, struct str *label);
+// Whether an NVTX eventType is a range rather than a mark or a name.
+bool nsys_is_range(int64_t type);
 
 // Each reads some tables.
 MUST_CHECK bool nsys_read_device(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_calls(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_ranges(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_facts(struct nsys *nsys, struct err *err);
+
+// Counts what is in the whole file, whichever process it belongs to, with the first process.
+MUST_CHECK bool nsys_count(struct nsys *nsys, struct err *err);
 
 #endif

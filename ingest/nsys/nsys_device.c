@@ -117,7 +117,7 @@ static const char *memory_word(int64_t kind)
     return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "Unknown";
 }
 
-static const char *copy_word(int64_t kind)
+const char *nsys_copy_word(int64_t kind)
 {
     static const char *const words[] = {"Unknown", "HtoD",     "DtoH",     "HtoA",    "AtoH",
                                         "AtoA",    "AtoD",     "DtoA",     "DtoD",    "HtoH",
@@ -135,9 +135,9 @@ static bool complete_copy(struct nsys *nsys, const struct rows *rows, struct eve
                           struct err *err)
 {
     char name[80];
-    snprintf(name, sizeof name, "Memcpy %s (%s -> %s)", copy_word(rows_i64_or(rows, COPY_KIND, 0)),
-             memory_word(rows_i64_or(rows, FROM_KIND, -1)),
-             memory_word(rows_i64_or(rows, TO_KIND, -1)));
+    snprintf(
+        name, sizeof name, "Memcpy %s (%s -> %s)", nsys_copy_word(rows_i64_or(rows, COPY_KIND, 0)),
+        memory_word(rows_i64_or(rows, FROM_KIND, -1)), memory_word(rows_i64_or(rows, TO_KIND, -1)));
     take_bytes(rows, record);
     return trace_builder_text(nsys->builder, str_of(name), ERR_NO_POS, &record->name, err);
 }
@@ -245,11 +245,10 @@ static int by_device(const void *left, const void *right)
     return a->process < b->process ? -1 : a->process > b->process;
 }
 
-bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err)
+bool nsys_processes(struct database *database, struct format_parts *parts, struct err *err)
 {
-    struct database *database = database_open(source, NULL, err);
     struct users *users = calloc(1, sizeof *users);
-    bool ok = database && (users || err_set(err, ERR_MEMORY, "out of memory"));
+    bool ok = users || err_set(err, ERR_MEMORY, "out of memory");
     for (size_t i = 0; ok && i < ACTIVITIES; i++)
         ok = find_users(database, activities[i].table, users, err);
     if (ok) {
@@ -259,6 +258,13 @@ bool nsys_parts(struct source *source, struct format_parts *parts, struct err *e
             parts->at[i] = users->at[i].process;
     }
     free(users);
+    return ok;
+}
+
+bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err)
+{
+    struct database *database = database_open(source, NULL, err);
+    bool ok = database && nsys_processes(database, parts, err);
     database_close(database);
     return ok;
 }

@@ -12,10 +12,17 @@ enum {
     NVTX_EXTENDED_START_END = 71,
 };
 
-static bool is_range(int64_t type)
+bool nsys_is_range(int64_t type)
 {
     return type == NVTX_PUSH_POP || type == NVTX_START_END || type == NVTX_EXTENDED_PUSH_POP ||
            type == NVTX_EXTENDED_START_END;
+}
+
+bool nsys_label(const struct nsys *nsys, const struct rows *rows, unsigned text, struct str *label)
+{
+    int64_t id;
+    return rows_text(rows, text, label) ||
+           (rows_i64(rows, text + 1, &id) && text_table_find(&nsys->texts, id, label));
 }
 
 // Registered texts are in the table of texts, others in the row; neither occurs, too.
@@ -35,7 +42,7 @@ static bool read_range(struct nsys *nsys, const struct rows *rows, struct err *e
     int64_t thread = rows_i64_or(rows, THREAD, VALUE_ABSENT), end_ns;
     if (!nsys_go_on(nsys, err))
         return false;
-    if (!is_range(rows_i64_or(rows, TYPE, 0)) || !nsys_is_own(nsys, thread))
+    if (!nsys_is_range(rows_i64_or(rows, TYPE, 0)) || !nsys_is_own(nsys, thread))
         return true;
     if (!rows_i64(rows, END, &end_ns)) {
         trace_builder_repair(nsys->builder, REPAIR_BEGIN_WITHOUT_END, ERR_NO_POS);
