@@ -17,7 +17,7 @@ static const struct analysis *const independent[] = {
     &stream_idle_analysis,   &queues_analysis,       &launch_delays_analysis,
     &roofline_analysis,      &memory_use_analysis,   &copies_analysis,
     &communication_analysis, &recording_analysis,    &counters_analysis,
-    &phases_analysis,        &kernel_rates_analysis,
+    &phases_analysis,        &kernel_rates_analysis, &ranges_analysis,
 };
 
 // These read the tables of those above.

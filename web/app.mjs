@@ -30,6 +30,7 @@ const PAGES = {
   kernels: () => import("./views/work/kernels.mjs"),
   operators: () => import("./views/work/operators.mjs"),
   modules: () => import("./views/work/modules.mjs"),
+  ranges: () => import("./views/work/ranges.mjs"),
   roofline: () => import("./views/work/roofline.mjs"),
   timeline: () => import("./views/timeline/timeline.mjs"),
   idle: () => import("./views/timeline/idle.mjs"),

@@ -62,7 +62,7 @@ after(async () => {
 const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
 const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category", "/operators",
-  "/operators?view=shapes", "/operators?view=tree", "/modules", "/roofline", "/idle",
+  "/operators?view=shapes", "/operators?view=tree", "/modules", "/ranges", "/roofline", "/idle",
   "/collectives", "/memory", "/ranks", "/data"].map((rest) => `/runs/${id}${rest}`);
 const usual_pages = () => ["/", "/upload", "/docs/api", "/docs/recording", "/compare", "/trends",
   "/alerts",

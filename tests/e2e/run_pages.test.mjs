@@ -343,7 +343,8 @@ test("categories sum to the busy time, and names that no rule knows are listed",
 test("names from outside stay text in trees, tables, charts and details", () =>
   on_page({}, async (page) => {
     for (const rest of ["operators", "operators?view=shapes", "operators?view=tree&open=0.1.2.3",
-      "modules", "roofline", "idle", "memory", "collectives", "kernels?group=category", "data"]) {
+      "modules", "ranges", "roofline", "idle", "memory", "collectives", "kernels?group=category",
+      "data"]) {
       await visit(page, run_url("hostile", rest));
       for (const opener of await page.locator("tbody button[aria-expanded]").all()) {
         await opener.click();

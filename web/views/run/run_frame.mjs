@@ -16,14 +16,14 @@ import { RunAction } from "./run_action.mjs";
 const TABS = [
   [["", "Overview"], ["findings", "Findings"]],
   [["kernels", "Kernels"], ["operators", "Operators"], ["modules", "Modules"],
-    ["roofline", "Roofline"]],
+    ["ranges", "Ranges"], ["roofline", "Roofline"]],
   [["timeline", "Timeline"], ["idle", "Idle"], ["collectives", "Communication"],
     ["memory", "Memory"]],
   [["ranks", "Ranks"], ["data", "Data"]],
 ];
 // Pages that can show one rank; a rank chosen on one is kept on the way to another.
-const OF_RANK = new Set(["kernels", "operators", "modules", "roofline", "timeline", "idle",
-  "collectives", "memory", "data"]);
+const OF_RANK = new Set(["kernels", "operators", "modules", "ranges", "roofline", "timeline",
+  "idle", "collectives", "memory", "data"]);
 const BUSY_POLL_MS = 1500;
 const META_SHOWN = 6; // the page of data has them all
 

@@ -134,10 +134,10 @@ function LaunchTable({ frame }) {
 const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "collectives",
   "classes", "findings", "trust", "environment", "ranks", "parts", "short_kernels", "launches",
   "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline"];
-const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "categories", "uncategorized",
-  "phases", "roofline", "utilization", "idle_causes", "idle_gaps", "stream_idle", "queues",
-  "launch_delays", "memory", "memory_timeline", "memory_peak", "copies", "process_groups",
-  "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
+const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "categories",
+  "uncategorized", "phases", "roofline", "utilization", "idle_causes", "idle_gaps", "stream_idle",
+  "queues", "launch_delays", "memory", "memory_timeline", "memory_peak", "copies",
+  "process_groups", "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
 
 function Downloads({ run, rank }) {
   const links = (name) => {

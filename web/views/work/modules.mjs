@@ -1,43 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model's own structure: time by nn.Module, with forward and backward separate.
 import { html } from "../../base/ui.mjs";
-import { ms, percent } from "../../base/format.mjs";
+import { percent } from "../../base/format.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { Lacks } from "../run/lacks.mjs";
-import { passes_of } from "./module_model.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { TreeCard } from "../run/tree_card.mjs";
+import { passes_of } from "./split_model.mjs";
+import { SplitLegend, tree_figure } from "./split_tree.mjs";
 
 function ModuleName({ node }) {
   if (node.depth === 0) return html`<strong>All device work</strong>`;
   return html`<span class="mono" title=${node.path}>${node.name || "–"}</span>`;
 }
 
-const figure = (key, label, more = {}) => ({
-  key, label, unit: "ms", num: true, cell: (node) => ms(node[key]),
-  title: (node) => (node[key] === null ? undefined : `${node[key]} ns`), ...more,
-});
-
 const columns_of = (root) => [
   { key: "name", label: "Module", cell: (node) => html`<${ModuleName} node=${node} />` },
-  figure("total_owned_ns", "Total"),
+  tree_figure("total_owned_ns", "Total"),
   { key: "of_all", label: "Of all", num: true, priority: 2,
     help: "Total divided by the busy time of the whole trace.",
     cell: (node) => percent(node.total_owned_ns / (root.total_owned_ns || 1)) },
   { key: "parent_share", label: "Share of parent", className: "share-column",
     cell: (node) => html`<${ShareBar} share=${node.depth === 0 ? 1 : node.parent_share}
       split=${passes_of(node)} />` },
-  figure("forward_ns", "Forward", { priority: 2 }),
-  ...(root.backward_ns > 0 ? [figure("backward_ns", "Backward", { priority: 2 })] : []),
-  ...(root.recompute_ns > 0 ? [figure("recompute_ns", "Recomputed", { priority: 4 })] : []),
-  figure("self_owned_ns", "Self", { priority: 4 }),
+  tree_figure("forward_ns", "Forward", { priority: 2 }),
+  ...(root.backward_ns > 0 ? [tree_figure("backward_ns", "Backward", { priority: 2 })] : []),
+  ...(root.recompute_ns > 0 ? [tree_figure("recompute_ns", "Recomputed", { priority: 4 })] : []),
+  tree_figure("self_owned_ns", "Self", { priority: 4 }),
   { key: "calls", label: "Calls", num: true, priority: 4,
     cell: (node) => (node.calls === null ? "–" : node.calls.toLocaleString("en")) },
 ];
-
-const Legend = ({ root }) => html`<ul class="legend pass-legend">${passes_of(root)
-  .filter(({ ns }) => ns > 0).map(({ key, label, className }) => html`<li key=${key}><span
-    class="swatch ${className}"></span>${label}</li>`)}</ul>`;
 
 export default function Modules({ route }) {
   return html`<${RankPage} route=${route} title="Modules">${(run, rank) => html`
@@ -46,7 +38,7 @@ export default function Modules({ route }) {
       view=${{
         label: "Modules",
         columns: columns_of,
-        head: (root) => html`<${Legend} root=${root} />`,
+        head: (root) => html`<${SplitLegend} parts=${passes_of(root)} />`,
         empty: html`<${Lacks} run=${run} rank=${rank} items=${["modules"]}
           title="No module was recorded" />`,
       }} />`}<//>`;

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { other_share } from "../../../../../web/views/work/category_model.mjs";
 import { metric_views } from "../../../../../web/views/work/metric_model.mjs";
-import { passes_of } from "../../../../../web/views/work/module_model.mjs";
+import { passes_of } from "../../../../../web/views/work/split_model.mjs";
 
 test("the passes of a module sum to it, what is in none of them included", () => {
   const passes = passes_of({ total_owned_ns: 100, forward_ns: 30, backward_ns: 50,

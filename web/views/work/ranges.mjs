@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people named in their code: ranges as a tree, with the device time launched in each.
+import { html } from "../../base/ui.mjs";
+import { percent } from "../../base/format.mjs";
+import { ShareBar } from "../../charts/share_bar.mjs";
+import { RankPage } from "../run/rank_page.mjs";
+import { TreeCard } from "../run/tree_card.mjs";
+import { classes_of } from "./split_model.mjs";
+import { SplitLegend, tree_figure } from "./split_tree.mjs";
+
+function RangeName({ node }) {
+  if (node.depth === 0) return html`<strong>All device work</strong>`;
+  return html`<span class="mono" title=${node.name}>${node.name || "(no name)"}</span>`;
+}
+
+const whole = (number) => (number === null ? "–" : number.toLocaleString("en"));
+
+const columns_of = (root) => [
+  { key: "name", label: "Range", cell: (node) => html`<${RangeName} node=${node} />` },
+  tree_figure("total_owned_ns", "Device"),
+  { key: "of_all", label: "Of all", num: true, priority: 3,
+    help: "Device time divided by the busy time of the whole trace.",
+    cell: (node) => percent(node.total_owned_ns / (root.total_owned_ns || 1)) },
+  { key: "parent_share", label: "Share of parent", className: "share-column",
+    cell: (node) => html`<${ShareBar} share=${node.depth === 0 ? 1 : node.parent_share}
+      split=${classes_of(node)} />` },
+  { key: "calls", label: "Calls", num: true, priority: 2, cell: (node) => whole(node.calls) },
+  tree_figure("owned_median_ns", "Device p50", { priority: 2 }),
+  tree_figure("owned_p95_ns", "Device p95", { priority: 4 }),
+  tree_figure("idle_ns", "Idle inside", { priority: 3 }),
+  tree_figure("host_median_ns", "Host p50", { priority: 4 }),
+  tree_figure("host_p95_ns", "Host p95", { priority: 5 }),
+];
+
+const Empty = () => html`<div class="lacks">
+  <p class="lacks-title">No range was recorded</p>
+  <p>Name parts of the code with <code>torch.profiler.record_function("forward")</code>, NVTX or
+    roctx ranges.</p></div>`;
+
+export default function Ranges({ route }) {
+  return html`<${RankPage} route=${route} title="Ranges">${(run, rank) => html`
+    <${TreeCard} run=${run} table="ranges" rank=${rank} title="Ranges"
+      note="device time launched within each named range, counted once"
+      view=${{
+        label: "Ranges",
+        columns: columns_of,
+        head: (root) => html`<${SplitLegend} parts=${classes_of(root)} />`,
+        empty: html`<${Empty} />`,
+      }} />`}<//>`;
+}
