@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The SQLite export of Nsight Systems, schemas 2.9 to 3.25 and newer ones as far as columns allow.
-#include "ingest/nsys/nsys.h"
+#include "ingest/nsys/nsys_nccl.h"
 
 #define ROWS_BETWEEN 1024 // reports of progress
 
@@ -25,7 +25,9 @@ static bool is_time(int64_t ns)
 bool nsys_times(struct nsys *nsys, int64_t start_ns, int64_t end_ns, struct event_record *record)
 {
     if (!is_time(start_ns) || !is_time(end_ns)) {
-        trace_builder_repair(nsys->builder, REPAIR_INCOMPLETE, ERR_NO_POS);
+        bool timed = event_kind_is_timed(record->kind);
+        trace_builder_repair(nsys->builder, timed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
+                             ERR_NO_POS);
         return false;
     }
     record->begin_ns = start_ns;
@@ -64,8 +66,10 @@ static bool read_tables(struct nsys *nsys, struct err *err)
     uint64_t size = 0;
     if (!text_table_load(&nsys->texts, nsys->builder, nsys->database, "StringIds", "id value",
                          err) ||
-        !nsys_read_device(nsys, err) || !nsys_read_calls(nsys, err) ||
-        !nsys_read_ranges(nsys, err) || !nsys_read_facts(nsys, err))
+        !(nsys->nccl = nccl_new(nsys, err)) || !nsys_read_device(nsys, err) ||
+        !nsys_read_calls(nsys, err) || !nsys_read_ranges(nsys, err) ||
+        !nccl_finish(nsys->nccl, err) || !nsys_read_facts(nsys, err) ||
+        !nsys_read_counters(nsys, err))
         return false;
     note_state(nsys);
     figures_add(nsys->input->figures, 1, "processes_with_gpu_work");
@@ -84,6 +88,7 @@ static bool nsys_read(const struct format_input *input, struct err *err)
     nsys.database =
         database_open(input->source, input->progress ? &input->progress->cancel : NULL, err);
     bool ok = nsys.database && read_tables(&nsys, err);
+    nccl_free(nsys.nccl);
     text_table_free(&nsys.texts);
     database_close(nsys.database);
     return ok;

@@ -13,8 +13,10 @@ struct nsys {
     struct trace_builder *builder;
     struct database *database;
     struct text_table texts;
-    int64_t process; // globalPid of the process to read; FORMAT_WHOLE: the first one found
-    uint64_t rows;   // read so far, of any table
+    struct nccl *nccl;
+    int64_t process;       // globalPid of the process to read; FORMAT_WHOLE: the first one found
+    uint64_t rows;         // read so far, of any table
+    uint64_t used_devices; // bits by number, below 64
 };
 
 // A process or thread: hardware and virtual machine in the upper 16 bits, then 24 of the process,
@@ -54,11 +56,13 @@ bool nsys_label(const struct nsys *nsys, const struct rows *rows, unsigned text,
 // Whether an NVTX eventType is a range rather than a mark or a name.
 bool nsys_is_range(int64_t type);
 
-// Each reads some tables.
+// Each reads some tables. Kernels of NCCL are kept until their ranges are known, so devices come
+// first, then calls, then ranges.
 MUST_CHECK bool nsys_read_device(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_calls(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_ranges(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_facts(struct nsys *nsys, struct err *err);
+MUST_CHECK bool nsys_read_counters(struct nsys *nsys, struct err *err);
 
 // Counts what is in the whole file, whichever process it belongs to, with the first process.
 MUST_CHECK bool nsys_count(struct nsys *nsys, struct err *err);

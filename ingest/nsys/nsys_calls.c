@@ -1,9 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host called: the CUDA runtime and driver, and waits.
-#include "ingest/nsys/nsys.h"
+// What the host called: CUDA's runtime and driver, MPI, the operating system; and waits.
+#include "ingest/nsys/nsys_nccl.h"
 
-#define CALL_COLUMNS "start end globalTid correlationId nameId eventClass"
-enum { START, END, THREAD, CORRELATION, NAME, CLASS };
+#define CALL_COLUMNS "start end globalTid correlationId nameId textId eventClass"
+enum { START, END, THREAD, CORRELATION, NAME, TEXT, CLASS };
+
+// Those of the driver have a class of their own in the runtime's table.
+static const struct call_table {
+    const char *table;
+    enum event_kind kind;
+} call_tables[] = {
+    {"CUPTI_ACTIVITY_KIND_RUNTIME", EVENT_RUNTIME},
+    {"OSRT_API", EVENT_OS_CALL},
+    {"PROFILER_OVERHEAD", EVENT_OVERHEAD},
+    {"CUPTI_ACTIVITY_KIND_OVERHEAD", EVENT_OVERHEAD},
+    {"MPI_COLLECTIVES_EVENTS", EVENT_ANNOTATION},
+    {"MPI_P2P_EVENTS", EVENT_ANNOTATION},
+    {"MPI_START_WAIT_EVENTS", EVENT_ANNOTATION},
+    {"MPI_OTHER_EVENTS", EVENT_ANNOTATION},
+    {"UCP_SUBMIT_EVENTS", EVENT_ANNOTATION},
+    {"UCP_PROGRESS_EVENTS", EVENT_ANNOTATION},
+};
 
 static void take_thread(const struct rows *rows, struct event_record *record)
 {
@@ -34,28 +51,39 @@ static bool name_call(struct nsys *nsys, int64_t id, str_id *name, struct err *e
     return trace_builder_text(nsys->builder, without_version(text), ERR_NO_POS, name, err);
 }
 
-static bool read_call(struct nsys *nsys, const struct rows *rows, struct err *err)
+static bool take_call(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                      struct err *err)
 {
-    bool driver = rows_i64_or(rows, CLASS, 0) == 1;
-    struct event_record record = nsys_record(driver ? EVENT_DRIVER : EVENT_RUNTIME);
+    int64_t name;
+    take_thread(rows, record);
+    record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
+    if (!event_kind_is_launch(record->kind))
+        return (!rows_i64(rows, NAME, &name) && !rows_i64(rows, TEXT, &name)) ||
+               text_table_intern(&nsys->texts, name, &record->name, err);
+    nccl_call(nsys->nccl, rows_i64_or(rows, THREAD, 0), record->begin_ns, record->correlation);
+    return name_call(nsys, rows_i64_or(rows, NAME, 0), &record->name, err);
+}
+
+static bool read_call(struct nsys *nsys, const struct call_table *table, const struct rows *rows,
+                      struct err *err)
+{
+    bool driver = table->kind == EVENT_RUNTIME && rows_i64_or(rows, CLASS, 0) == 1;
+    struct event_record record = nsys_record(driver ? EVENT_DRIVER : table->kind);
     if (!nsys_go_on(nsys, err))
         return false;
     if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)) ||
         !nsys_times(nsys, rows_i64_or(rows, START, VALUE_ABSENT),
                     rows_i64_or(rows, END, VALUE_ABSENT), &record))
         return true;
-    take_thread(rows, &record);
-    record.correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
-    return name_call(nsys, rows_i64_or(rows, NAME, 0), &record.name, err) &&
-           trace_builder_add(nsys->builder, &record, err);
+    return take_call(nsys, rows, &record, err) && trace_builder_add(nsys->builder, &record, err);
 }
 
-static bool read_calls(struct nsys *nsys, struct err *err)
+static bool read_calls(struct nsys *nsys, const struct call_table *table, struct err *err)
 {
     struct rows rows;
-    bool ok = rows_open(nsys->database, "CUPTI_ACTIVITY_KIND_RUNTIME", CALL_COLUMNS, &rows, err);
+    bool ok = rows_open(nsys->database, table->table, CALL_COLUMNS, &rows, err);
     while (ok && rows_next(&rows))
-        ok = read_call(nsys, &rows, err);
+        ok = read_call(nsys, table, &rows, err);
     return rows_close(&rows, ok ? err : NULL) && ok;
 }
 
@@ -98,7 +126,48 @@ static bool read_syncs(struct nsys *nsys, struct err *err)
     return rows_close(&rows, ok ? err : NULL) && ok;
 }
 
+// --- memory -------------------------------------------------------------------------------------
+
+#define MEMORY_COLUMNS "start globalPid deviceId address bytes memKind memoryOperationType"
+enum { MEMORY_PROCESS = 1, MEMORY_DEVICE, MEMORY_ADDRESS, MEMORY_BYTES, MEMORY_KIND, MEMORY_STEP };
+
+// Of device memory: what the allocator of a framework takes from the driver.
+static bool read_allocation(struct nsys *nsys, const struct rows *rows, struct err *err)
+{
+    enum { DEVICE_MEMORY = 2, RELEASE = 1, CUDA = 1 };
+    struct event_record record = nsys_record(EVENT_ALLOCATION);
+    int64_t start_ns = rows_i64_or(rows, START, VALUE_ABSENT);
+    int64_t process = rows_i64_or(rows, MEMORY_PROCESS, VALUE_ABSENT);
+    int64_t bytes = rows_i64_or(rows, MEMORY_BYTES, 0),
+            device = rows_i64_or(rows, MEMORY_DEVICE, 0);
+    if (!nsys_go_on(nsys, err))
+        return false;
+    if (!nsys_is_own(nsys, process) || bytes <= 0 || device < 0 || device > INT32_MAX ||
+        rows_i64_or(rows, MEMORY_KIND, DEVICE_MEMORY) != DEVICE_MEMORY ||
+        !nsys_times(nsys, start_ns, start_ns, &record))
+        return true;
+    record.pid.number = process == VALUE_ABSENT ? 0 : nsys_pid(process);
+    record.memory.address = rows_i64_or(rows, MEMORY_ADDRESS, VALUE_ABSENT);
+    record.memory.bytes = rows_i64_or(rows, MEMORY_STEP, 0) == RELEASE ? -bytes : bytes;
+    record.memory.device_type = CUDA;
+    record.memory.device = (int32_t)device;
+    return trace_builder_text(nsys->builder, STR("[memory]"), ERR_NO_POS, &record.name, err) &&
+           trace_builder_add(nsys->builder, &record, err);
+}
+
+static bool read_memory(struct nsys *nsys, struct err *err)
+{
+    struct rows rows;
+    bool ok = rows_open(nsys->database, "CUDA_GPU_MEMORY_USAGE_EVENTS", MEMORY_COLUMNS, &rows, err);
+    while (ok && rows_next(&rows))
+        ok = read_allocation(nsys, &rows, err);
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
 bool nsys_read_calls(struct nsys *nsys, struct err *err)
 {
-    return read_calls(nsys, err) && read_syncs(nsys, err);
+    for (size_t i = 0; i < sizeof call_tables / sizeof *call_tables; i++)
+        if (!read_calls(nsys, &call_tables[i], err))
+            return false;
+    return read_syncs(nsys, err) && read_memory(nsys, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ran on devices: kernels, copies, memsets, and graphs recorded as a whole.
-#include "ingest/nsys/nsys.h"
+#include "ingest/nsys/nsys_nccl.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,6 +38,8 @@ static bool take_activity(struct nsys *nsys, const struct rows *rows, enum event
             return true;
     }
     record->pid.number = rows_i64_or(rows, DEVICE, 0);
+    if ((uint64_t)record->pid.number < 64)
+        nsys->used_devices |= UINT64_C(1) << record->pid.number;
     record->tid.number = rows_i64_or(rows, STREAM, 0);
     record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
     *skip = !nsys_times(nsys, rows_i64_or(rows, START, VALUE_ABSENT),
@@ -174,6 +176,14 @@ static const struct activity activities[] = {
 };
 enum { ACTIVITIES = sizeof activities / sizeof *activities };
 
+static bool add_activity(struct nsys *nsys, const struct event_record *record, struct err *err)
+{
+    struct str name = strtab_get(trace_builder_strings(nsys->builder), record->name);
+    return record->kind == EVENT_KERNEL && str_starts_with(name, STR("nccl"))
+               ? nccl_kernel(nsys->nccl, record, err)
+               : trace_builder_add(nsys->builder, record, err);
+}
+
 static bool read_activity(struct nsys *nsys, const struct activity *activity, struct err *err)
 {
     struct rows rows;
@@ -182,8 +192,7 @@ static bool read_activity(struct nsys *nsys, const struct activity *activity, st
     while (ok && rows_next(&rows)) {
         ok = take_activity(nsys, &rows, activity->kind, &record, &skip, err);
         if (ok && !skip)
-            ok = activity->complete(nsys, &rows, &record, err) &&
-                 trace_builder_add(nsys->builder, &record, err);
+            ok = activity->complete(nsys, &rows, &record, err) && add_activity(nsys, &record, err);
     }
     return rows_close(&rows, ok ? err : NULL) && ok;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the export says of the machine, the processes and itself.
-#include "ingest/nsys/nsys.h"
+#include "ingest/nsys/nsys_gpus.h"
+#include "ingest/nsys/nsys_nccl.h"
 
 // --- time ---------------------------------------------------------------------------------------
 
@@ -17,28 +18,34 @@ static bool read_start(struct nsys *nsys, struct err *err)
 
 // --- devices ------------------------------------------------------------------------------------
 
-#define DEVICE_COLUMNS "id cuDevice name totalMemory smCount computeMajor computeMinor"
-enum { ID, ORDINAL, NAME, MEMORY, SM_COUNT, MAJOR, MINOR };
+#define DEVICE_COLUMNS "id name totalMemory smCount computeMajor computeMinor"
+enum { ID, NAME, MEMORY, SM_COUNT, MAJOR, MINOR };
 
-// The id is not the number that events use; that is the ordinal, where it is given.
+// Events have the ordinal; a GPU that the process does not see has none.
+static bool add_device(struct nsys *nsys, const struct rows *rows, const struct nsys_gpus *gpus,
+                       struct err *err)
+{
+    struct str name = STR("");
+    struct trace_device device = {
+        .memory_bytes = rows_i64_or(rows, MEMORY, VALUE_ABSENT),
+        .multiprocessors = rows_i64_or(rows, SM_COUNT, VALUE_ABSENT),
+        .compute_major = rows_i64_or(rows, MAJOR, VALUE_ABSENT),
+        .compute_minor = rows_i64_or(rows, MINOR, VALUE_ABSENT),
+    };
+    (void)rows_text(rows, NAME, &name);
+    return !nsys_gpus_ordinal(gpus, rows_i64_or(rows, ID, 0), &device.id) ||
+           (trace_builder_text(nsys->builder, name, ERR_NO_POS, &device.name, err) &&
+            trace_builder_device(nsys->builder, &device, err));
+}
+
 static bool read_devices(struct nsys *nsys, struct err *err)
 {
-    struct rows rows;
-    bool ok = rows_open(nsys->database, "TARGET_INFO_GPU", DEVICE_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows)) {
-        struct str name = STR("");
-        int64_t id = rows_i64_or(&rows, ID, 0);
-        struct trace_device device = {
-            .id = rows_i64_or(&rows, ORDINAL, id),
-            .memory_bytes = rows_i64_or(&rows, MEMORY, VALUE_ABSENT),
-            .multiprocessors = rows_i64_or(&rows, SM_COUNT, VALUE_ABSENT),
-            .compute_major = rows_i64_or(&rows, MAJOR, VALUE_ABSENT),
-            .compute_minor = rows_i64_or(&rows, MINOR, VALUE_ABSENT),
-        };
-        (void)rows_text(&rows, NAME, &name);
-        ok = trace_builder_text(nsys->builder, name, ERR_NO_POS, &device.name, err) &&
-             trace_builder_device(nsys->builder, &device, err);
-    }
+    struct rows rows = {0};
+    struct nsys_gpus gpus;
+    bool ok = nsys_gpus_read(nsys, &gpus, err) &&
+              rows_open(nsys->database, "TARGET_INFO_GPU", DEVICE_COLUMNS, &rows, err);
+    while (ok && rows_next(&rows))
+        ok = add_device(nsys, &rows, &gpus, err);
     return rows_close(&rows, ok ? err : NULL) && ok;
 }
 
@@ -61,7 +68,90 @@ static bool read_threads(struct nsys *nsys, struct err *err)
     return rows_close(&rows, ok ? err : NULL) && ok;
 }
 
+// --- rank ---------------------------------------------------------------------------------------
+
+static bool read_mpi(struct nsys *nsys, int64_t *rank, struct err *err)
+{
+    struct rows rows;
+    bool ok = rows_open(nsys->database, "MPI_RANKS", "globalTid rank", &rows, err);
+    while (ok && rows_next(&rows))
+        if (nsys_is_own(nsys, rows_i64_or(&rows, 0, VALUE_ABSENT)) && *rank < 0)
+            *rank = rows_i64_or(&rows, 1, -1);
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
+// Of the environment only these numbers are looked at: the rest may hold secrets. The first that is
+// set counts; Slurm's is last, since it may be that of a launcher of several ranks.
+static const struct {
+    const char *rank, *size;
+} variables[] = {
+    {"RANK", "WORLD_SIZE"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "PMI_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS"},
+};
+enum { VARIABLES = sizeof variables / sizeof *variables };
+
+// The number in RANK="3".
+static void take_variable(struct str text, const char *name, int64_t *number)
+{
+    size_t len = strlen(name);
+    if (text.len <= len || memcmp(text.at, name, len) != 0 || text.at[len] != '=')
+        return;
+    struct str value = {text.at + len + 1, text.len - len - 1};
+    if (value.len > 1 && value.at[0] == '"' && value.at[value.len - 1] == '"')
+        value = (struct str){value.at + 1, value.len - 2};
+    (void)str_to_i64(value, number);
+}
+
+static bool read_environment(struct nsys *nsys, int64_t *rank, int64_t *size, struct err *err)
+{
+    struct rows rows;
+    struct str name, text;
+    int64_t ranks[VARIABLES] = {-1, -1, -1, -1}, sizes[VARIABLES] = {0};
+    bool ok = rows_open(nsys->database, "META_DATA_CAPTURE", "name value", &rows, err);
+    while (ok && rows_next(&rows)) {
+        if (!rows_text(&rows, 0, &name) || !rows_text(&rows, 1, &text) ||
+            str_find(name, STR("ENVIRONMENT_VARIABLE")) == SIZE_MAX)
+            continue;
+        for (size_t i = 0; i < VARIABLES; i++) {
+            take_variable(text, variables[i].rank, &ranks[i]);
+            take_variable(text, variables[i].size, &sizes[i]);
+        }
+    }
+    for (size_t i = 0; i < VARIABLES && *rank < 0; i++)
+        if (ranks[i] >= 0 && ranks[i] < sizes[i]) {
+            *rank = ranks[i];
+            *size = sizes[i];
+        }
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
+// The environment is that of the command, whose processes share it.
+static bool is_only_process(const struct nsys *nsys)
+{
+    return nsys->input->part == FORMAT_WHOLE;
+}
+
+static bool read_rank(struct nsys *nsys, struct err *err)
+{
+    int64_t rank = -1, size = VALUE_ABSENT, nccl_rank, nccl_size;
+    nccl_world(nsys->nccl, &nccl_rank, &nccl_size);
+    if (!read_mpi(nsys, &rank, err))
+        return false;
+    if (rank < 0)
+        rank = nccl_rank;
+    if (rank >= 0 && rank < nccl_size)
+        size = nccl_size;
+    if (rank < 0 && is_only_process(nsys) && !read_environment(nsys, &rank, &size, err))
+        return false;
+    if (rank >= 0)
+        trace_builder_rank(nsys->builder, rank, size);
+    return true;
+}
+
 bool nsys_read_facts(struct nsys *nsys, struct err *err)
 {
-    return read_start(nsys, err) && read_devices(nsys, err) && read_threads(nsys, err);
+    return read_start(nsys, err) && read_devices(nsys, err) && read_threads(nsys, err) &&
+           read_rank(nsys, err);
 }

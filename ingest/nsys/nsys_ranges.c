@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVTX ranges of the host.
-#include "ingest/nsys/nsys.h"
+// NVTX ranges of the host. Those that PyTorch makes for its operators become operators.
+#include "ingest/nsys/nsys_nccl.h"
 
-#define RANGE_COLUMNS "start end eventType text textId globalTid domainId"
-enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, DOMAIN };
+#include <stdlib.h>
+
+#define RANGE_COLUMNS "start end eventType text textId globalTid endGlobalTid domainId binaryData"
+enum { START, END, TYPE, TEXT, TEXT_ID, THREAD, END_THREAD, DOMAIN, PAYLOAD };
 
 enum {
     NVTX_PUSH_POP = 59,
     NVTX_START_END = 60,
     NVTX_EXTENDED_PUSH_POP = 70,
     NVTX_EXTENDED_START_END = 71,
+    NVTX_DOMAIN = 75,
 };
 
 bool nsys_is_range(int64_t type)
@@ -25,43 +28,227 @@ bool nsys_label(const struct nsys *nsys, const struct rows *rows, unsigned text,
            (rows_i64(rows, text + 1, &id) && text_table_find(&nsys->texts, id, label));
 }
 
-// Registered texts are in the table of texts, others in the row; neither occurs, too.
-static bool name_range(struct nsys *nsys, const struct rows *rows, str_id *name, struct err *err)
+// --- operators ----------------------------------------------------------------------------------
+
+// "aten::mm, seq = 12, op_id = 34, sizes = [[8, 4], [4, 2]]", as emit_nvtx writes it.
+struct range_text {
+    struct str name, sizes; // sizes: empty if not given
+    int64_t sequence;       // VALUE_ABSENT if not given
+    bool marked;            // PyTorch made it
+};
+
+static size_t list_len(struct str text)
 {
-    struct str text;
-    int64_t id;
-    if (rows_text(rows, TEXT, &text))
-        return trace_builder_text(nsys->builder, text, ERR_NO_POS, name, err);
-    *name = 0;
-    return !rows_i64(rows, TEXT_ID, &id) || text_table_intern(&nsys->texts, id, name, err);
+    size_t depth = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        depth += text.at[i] == '[';
+        if (text.at[i] == ']' && --depth == 0)
+            return i + 1;
+        if (!depth)
+            return 0;
+    }
+    return 0;
 }
 
-static bool read_range(struct nsys *nsys, const struct rows *rows, struct err *err)
+static int64_t number_at(struct str text)
+{
+    int64_t number;
+    size_t len = 0;
+    while (len < text.len && text.at[len] >= '0' && text.at[len] <= '9')
+        len++;
+    return str_to_i64((struct str){text.at, len}, &number) ? number : VALUE_ABSENT;
+}
+
+// What follows a mark, NULL text if it is not there; shortens the name to what is before it.
+static struct str after(struct str text, struct str mark, struct range_text *found)
+{
+    size_t at = str_find(text, mark);
+    if (at == SIZE_MAX)
+        return (struct str){NULL, 0};
+    found->marked = true;
+    found->name.len = at < found->name.len ? at : found->name.len;
+    return (struct str){text.at + at + mark.len, text.len - at - mark.len};
+}
+
+static struct range_text parse(struct str text)
+{
+    struct range_text found = {.name = text, .sizes = STR(""), .sequence = VALUE_ABSENT};
+    struct str sequence = after(text, STR(", seq = "), &found);
+    struct str sizes = after(text, STR(", sizes = "), &found);
+    (void)after(text, STR(", op_id = "), &found);
+    if (sequence.at)
+        found.sequence = number_at(sequence);
+    if (sizes.at)
+        found.sizes = (struct str){sizes.at, list_len(sizes)};
+    return found;
+}
+
+static bool ends_with(struct str text, struct str end)
+{
+    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
+}
+
+// PyTorch marks ranges of users (record_function), too. Those have no sequence, and mostly names
+// that are no identifiers.
+static bool is_operator(const struct range_text *found)
+{
+    for (size_t i = 0; i < found->name.len; i++) {
+        char c = found->name.at[i];
+        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        if (!word && !memchr("_:.<>", c, 5))
+            return false;
+    }
+    return found->marked && found->name.len &&
+           (found->sequence != VALUE_ABSENT || str_find(found->name, STR("::")) != SIZE_MAX ||
+            ends_with(found->name, STR("_")) || str_find(found->name, STR("Backward")) != SIZE_MAX);
+}
+
+// --- domains ------------------------------------------------------------------------------------
+
+enum { MAX_DOMAINS = 256, MAX_DOMAIN_NAME = 64 };
+
+struct domain {
+    int64_t id;
+    size_t len;
+    char name[MAX_DOMAIN_NAME];
+};
+
+struct range_walk {
+    struct nsys *nsys;
+    int64_t capture_ns; // its end, VALUE_ABSENT if unknown
+    uint32_t domain_count;
+    struct domain domains[MAX_DOMAINS];
+};
+
+static void note_domain(struct range_walk *walk, const struct rows *rows)
+{
+    struct str name;
+    if (walk->domain_count == MAX_DOMAINS || !nsys_label(walk->nsys, rows, TEXT, &name))
+        return;
+    struct domain *domain = &walk->domains[walk->domain_count++];
+    domain->id = rows_i64_or(rows, DOMAIN, 0);
+    domain->len = name.len < MAX_DOMAIN_NAME ? name.len : MAX_DOMAIN_NAME;
+    memcpy(domain->name, name.at, domain->len);
+}
+
+static struct str domain_of(const struct range_walk *walk, int64_t id)
+{
+    for (uint32_t i = 0; id && i < walk->domain_count; i++)
+        if (walk->domains[i].id == id)
+            return (struct str){walk->domains[i].name, walk->domains[i].len};
+    return STR("");
+}
+
+// --- ranges -------------------------------------------------------------------------------------
+
+// "domain:name", as in nsys stats.
+static bool name_in_domain(const struct range_walk *walk, struct str domain, struct str text,
+                           str_id *name, struct err *err)
+{
+    struct buf joined = {0};
+    buf_add_str(&joined, domain);
+    buf_putc(&joined, ':');
+    buf_add_str(&joined, text);
+    bool ok = buf_ok(&joined, err) &&
+              trace_builder_text(walk->nsys->builder, (struct str){joined.at, joined.len},
+                                 ERR_NO_POS, name, err);
+    buf_free(&joined);
+    return ok;
+}
+
+// Fills in the name, and what else the text says.
+static bool take_text(const struct range_walk *walk, const struct rows *rows, struct str text,
+                      struct event_record *record, struct err *err)
+{
+    struct trace_builder *builder = walk->nsys->builder;
+    struct range_text found = parse(text);
+    struct str domain = domain_of(walk, rows_i64_or(rows, DOMAIN, 0));
+    if (is_operator(&found)) {
+        record->kind = EVENT_CPU_OP;
+        record->sequence = found.sequence;
+        if (!trace_builder_text(builder, found.sizes, ERR_NO_POS, &record->inputs.dims, err))
+            return false;
+    }
+    return domain.len ? name_in_domain(walk, domain, found.name, &record->name, err)
+                      : trace_builder_text(builder, found.name, ERR_NO_POS, &record->name, err);
+}
+
+static bool note_nccl(const struct range_walk *walk, const struct rows *rows, struct str text,
+                      const struct event_record *record, struct err *err)
+{
+    struct nccl_label label = {.thread = rows_i64_or(rows, THREAD, 0),
+                               .start_ns = record->begin_ns,
+                               .end_ns = record->begin_ns + record->dur_ns,
+                               .domain = rows_i64_or(rows, DOMAIN, 0),
+                               .name = text,
+                               .payload = STR("")};
+    (void)rows_text(rows, PAYLOAD, &label.payload);
+    return !str_starts_with(text, STR("nccl")) || nccl_range(walk->nsys->nccl, &label, err);
+}
+
+// A range that ends on another thread is on a row of its own: it nests in neither.
+static bool take_thread(const struct range_walk *walk, const struct rows *rows,
+                        struct event_record *record, struct err *err)
+{
+    int64_t thread = rows_i64_or(rows, THREAD, 0);
+    int64_t end_thread = rows_i64_or(rows, END_THREAD, thread);
+    record->pid.number = nsys_pid(thread);
+    record->tid.number = nsys_tid(thread);
+    return end_thread == thread || end_thread == 0 ||
+           trace_builder_text(walk->nsys->builder, STR("ranges across threads"), ERR_NO_POS,
+                              &record->tid.text, err);
+}
+
+static int64_t end_of(const struct range_walk *walk, const struct rows *rows, int64_t start_ns)
+{
+    int64_t end_ns, last_ns = trace_builder_last_ns(walk->nsys->builder);
+    if (rows_i64(rows, END, &end_ns))
+        return end_ns;
+    trace_builder_repair(walk->nsys->builder, REPAIR_BEGIN_WITHOUT_END, ERR_NO_POS);
+    end_ns = walk->capture_ns > last_ns ? walk->capture_ns : last_ns;
+    return end_ns > start_ns ? end_ns : start_ns;
+}
+
+static bool read_range(struct range_walk *walk, const struct rows *rows, struct err *err)
 {
     struct event_record record = nsys_record(EVENT_ANNOTATION);
-    int64_t thread = rows_i64_or(rows, THREAD, VALUE_ABSENT), end_ns;
+    struct nsys *nsys = walk->nsys;
+    int64_t type = rows_i64_or(rows, TYPE, 0), start_ns = rows_i64_or(rows, START, VALUE_ABSENT);
+    struct str text = STR("");
     if (!nsys_go_on(nsys, err))
         return false;
-    if (!nsys_is_range(rows_i64_or(rows, TYPE, 0)) || !nsys_is_own(nsys, thread))
+    if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)))
         return true;
-    if (!rows_i64(rows, END, &end_ns)) {
-        trace_builder_repair(nsys->builder, REPAIR_BEGIN_WITHOUT_END, ERR_NO_POS);
-        end_ns = trace_builder_last_ns(nsys->builder);
-    }
-    if (!nsys_times(nsys, rows_i64_or(rows, START, VALUE_ABSENT), end_ns, &record))
+    if (type == NVTX_DOMAIN)
+        note_domain(walk, rows);
+    if (!nsys_is_range(type) || !nsys_times(nsys, start_ns, end_of(walk, rows, start_ns), &record))
         return true;
-    thread = thread == VALUE_ABSENT ? 0 : thread;
-    record.pid.number = nsys_pid(thread);
-    record.tid.number = nsys_tid(thread);
-    return name_range(nsys, rows, &record.name, err) &&
+    (void)nsys_label(nsys, rows, TEXT, &text);
+    return take_thread(walk, rows, &record, err) && note_nccl(walk, rows, text, &record, err) &&
+           take_text(walk, rows, text, &record, err) &&
            trace_builder_add(nsys->builder, &record, err);
+}
+
+static bool read_capture(struct range_walk *walk, struct err *err)
+{
+    struct rows rows;
+    bool ok = rows_open(walk->nsys->database, "ANALYSIS_DETAILS", "duration", &rows, err);
+    walk->capture_ns = ok && rows_next(&rows) ? rows_i64_or(&rows, 0, VALUE_ABSENT) : VALUE_ABSENT;
+    return rows_close(&rows, ok ? err : NULL) && ok;
 }
 
 bool nsys_read_ranges(struct nsys *nsys, struct err *err)
 {
-    struct rows rows;
-    bool ok = rows_open(nsys->database, "NVTX_EVENTS", RANGE_COLUMNS, &rows, err);
+    struct rows rows = {0};
+    struct range_walk *walk = calloc(1, sizeof *walk);
+    if (!walk)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    walk->nsys = nsys;
+    bool ok = read_capture(walk, err) &&
+              rows_open(nsys->database, "NVTX_EVENTS", RANGE_COLUMNS, &rows, err);
     while (ok && rows_next(&rows))
-        ok = read_range(nsys, &rows, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+        ok = read_range(walk, &rows, err);
+    ok = rows_close(&rows, ok ? err : NULL) && ok;
+    free(walk);
+    return ok;
 }

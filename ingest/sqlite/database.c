@@ -15,6 +15,11 @@
 #define STEPS_PER_BYTE ((uint64_t)16)
 #define STEPS_FREE     ((uint64_t)1 << 24)
 #define STEPS_BETWEEN  10000 // checks
+// A scan reads each page about once. A chain of pages that leads in a circle makes each of its
+// values as long as any value may be.
+#define READS_PER_BYTE ((uint64_t)8)
+#define READS_FREE     ((uint64_t)64 << 20)
+#define ROWS_BETWEEN   16 // checks of that
 #define MAX_VALUE      (64 << 20)
 #define MAX_TABLES     10000
 
@@ -31,7 +36,9 @@ struct database {
     struct source *source;
     const atomic_bool *cancel;
     struct err error; // of the source
-    uint64_t size, taken, steps;
+    uint64_t size, taken;
+    uint64_t steps, read_bytes; // of this walk
+    uint32_t page_bytes;
     uint64_t claimed;  // the size by its header
     struct buf tables; // names, each with its NUL
     struct database_state state;
@@ -61,6 +68,7 @@ static int file_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 o
     uint64_t at = (uint64_t)offset;
     size_t wanted = (size_t)count;
     bool inside = at >= window->at && at + wanted <= window->at + window->len;
+    database->read_bytes += wanted;
     if (wanted > WINDOW_BYTES || (!inside && !fill_window(database, at)))
         return SQLITE_IOERR_READ;
     size_t from = (size_t)(at - window->at), there = window->len - from;
@@ -223,7 +231,16 @@ static bool add_vfs(struct database *database)
 
 static bool is_over(const struct database *database)
 {
-    return database->steps > STEPS_FREE + STEPS_PER_BYTE * database->size;
+    return database->steps > STEPS_FREE + STEPS_PER_BYTE * database->size ||
+           database->read_bytes > READS_FREE + READS_PER_BYTE * database->size;
+}
+
+// Pages that SQLite had in memory cost time, too.
+static void count_reads(struct database *database)
+{
+    int hits = 0, ignored = 0;
+    if (sqlite3_db_status(database->db, SQLITE_DBSTATUS_CACHE_HIT, &hits, &ignored, 1) == SQLITE_OK)
+        database->read_bytes += (uint64_t)hits * database->page_bytes;
 }
 
 static bool is_cancelled(const struct database *database)
@@ -235,6 +252,7 @@ static int on_steps(void *context)
 {
     struct database *database = context;
     database->steps += STEPS_BETWEEN;
+    count_reads(database);
     return is_over(database) || is_cancelled(database);
 }
 
@@ -289,7 +307,8 @@ static void read_header(struct database *database)
         return;
     uint64_t page = (uint64_t)head[16] << 8 | head[17];
     uint64_t pages = (uint64_t)head[28] << 24 | head[29] << 16 | head[30] << 8 | head[31];
-    database->claimed = pages * (page == 1 ? 65536 : page);
+    database->page_bytes = page == 1 ? 65536 : (uint32_t)page;
+    database->claimed = pages * database->page_bytes;
     database->state.has_log = head[18] == 2;
     database->state.cut = database->claimed > database->size;
 }
@@ -454,7 +473,7 @@ bool rows_open(struct database *database, const char *table, const char *columns
     *rows = (struct rows){.database = database};
     if (!database_has(database, table))
         return true;
-    database->steps = 0;
+    database->steps = database->read_bytes = 0;
     put_query(rows, table, columns, &query);
     buf_putc(&query, '\0');
     bool ok = buf_ok(&query, err);
@@ -467,7 +486,9 @@ bool rows_next(struct rows *rows)
 {
     if (!rows->stmt)
         return false;
-    return sqlite3_step(rows->stmt) == SQLITE_ROW;
+    if (++rows->taken % ROWS_BETWEEN == 0)
+        count_reads(rows->database);
+    return !is_over(rows->database) && sqlite3_step(rows->stmt) == SQLITE_ROW;
 }
 
 bool rows_close(struct rows *rows, struct err *err)
@@ -476,7 +497,7 @@ bool rows_close(struct rows *rows, struct err *err)
         return true;
     int code = sqlite3_finalize(rows->stmt); // that of the last step
     rows->stmt = NULL;
-    return code == SQLITE_OK || judge(rows->database, code, err);
+    return (code == SQLITE_OK && !is_over(rows->database)) || judge(rows->database, code, err);
 }
 
 bool rows_i64(const struct rows *rows, unsigned column, int64_t *value)

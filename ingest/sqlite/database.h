@@ -44,6 +44,7 @@ enum { ROWS_MAX_COLUMNS = 40 };
 struct rows {
     struct database *database;
     struct sqlite3_stmt *stmt; // NULL: no such table
+    uint64_t taken;            // rows
     unsigned count;            // of columns
     bool has[ROWS_MAX_COLUMNS];
 };

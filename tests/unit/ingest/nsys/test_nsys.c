@@ -1,0 +1,496 @@
+// SPDX-License-Identifier: Apache-2.0
+// Exports of Nsight Systems: what each table becomes, and what is done about tables, columns and
+// values that are missing or make no sense.
+#include "tests/unit/foreign_database.h"
+
+#include <stdlib.h>
+
+// globalPid and globalTid of process 100 + n and its thread 7.
+#define P0 "1677721600"
+#define T0 "1677721607"
+#define P1 "1694498816"
+#define T1 "1694498823"
+
+#define STRINGS                                                                           \
+    "CREATE TABLE StringIds(id INTEGER PRIMARY KEY, value TEXT NOT NULL);"                \
+    "INSERT INTO StringIds VALUES(1, 'gemm'), (2, 'cudaLaunchKernel_v7000_ptsz'),"        \
+    "(3, 'ncclDevKernel_AllReduce_Sum_bf16_RING_LL'), (4, 'ncclAllReduce'), (5, 'poll')," \
+    "(6, 'registered'), (7, 'ncclDevKernel_SendRecv'), (8, 'MPI_Barrier');"
+#define KERNELS                                                                         \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, streamId, "          \
+    "correlationId, globalPid, demangledName, shortName, gridX, gridY, gridZ, blockX, " \
+    "blockY, blockZ, registersPerThread, staticSharedMemory, dynamicSharedMemory);"
+#define KERNEL(start, end, correlation, process, name)                                    \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(" start "," end ", 0, 7, " correlation \
+    "," process "," name "," name ", 4, 2, 1, 128, 1, 1, 40, 1000, 24);"
+#define CALLS                                                                      \
+    "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME(start, end, eventClass, globalTid, " \
+    "correlationId, nameId);"
+#define CALL(start, end, thread, correlation)                                                     \
+    "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES(" start "," end ", 0," thread "," correlation \
+    ", 2);"
+#define RANGES                                                                                \
+    "CREATE TABLE NVTX_EVENTS(start, end, eventType, text, textId, globalTid, endGlobalTid, " \
+    "domainId, binaryData);"
+#define RANGE(start, end, type, text)                                               \
+    "INSERT INTO NVTX_EVENTS VALUES(" start "," end "," type "," text ", NULL, " T0 \
+    ", NULL, 0, NULL);"
+// Of NCCL, in domain 1.
+#define NCCL(start, end, name, payload)                                           \
+    "INSERT INTO NVTX_EVENTS VALUES(" start "," end ", 59, '" name "', NULL, " T0 \
+    ", NULL, 1, " payload ");"
+#define SCHEMAS                                                                                  \
+    "CREATE TABLE NVTX_PAYLOAD_SCHEMA_ENTRIES(domainId, schemaId, idx, type, name, offset);"     \
+    "INSERT INTO NVTX_PAYLOAD_SCHEMA_ENTRIES VALUES(1, 9, 0, 18, 'NCCL communicator ID', NULL)," \
+    "(1, 9, 1, 22, 'Message size [bytes]', 8), (1, 9, 2, 5, 'Peer rank', 16),"                   \
+    "(1, 8, 0, 18, 'NCCL communicator ID', NULL), (1, 8, 1, 5, 'No. of ranks', 8),"              \
+    "(1, 8, 2, 5, 'Rank', 12);"
+// Hexadecimal: domain 1, schema 9 or 8, 24 bytes; communicator 0xAB, then 4096 bytes or 4 ranks.
+#define HEAD_OF(schema)                \
+    "01000000"                         \
+    "00000000" schema "00000000000000" \
+    "1800000000000000"                 \
+    "3800000000000000"
+#define MESSAGE                           \
+    "x'" HEAD_OF("09") "AB00000000000000" \
+                       "0010000000000000" \
+                       "0200000000000000'"
+#define MADE                              \
+    "x'" HEAD_OF("08") "AB00000000000000" \
+                       "0400000003000000" \
+                       "0000000000000000'"
+
+static struct trace *open_one(struct foreign_file *file, const char *sql)
+{
+    foreign_open(file, sql);
+    if (file->count != 1)
+        fail_msg("found %u traces: %s", file->count, file->err.msg);
+    return file->traces[0];
+}
+
+static struct str name_of(const struct trace *trace, uint32_t event)
+{
+    return trace_text(trace, trace->name[event]);
+}
+
+static const struct device_args *device_of(const struct trace *trace, uint32_t event)
+{
+    return &trace->device_args[trace->args[event]];
+}
+
+// --- devices and calls --------------------------------------------------------------------------
+
+static void a_kernel_has_its_launch_and_shape(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(&file, STRINGS KERNELS CALLS KERNEL("1000", "1500", "5", P0, "1")
+                                              CALL("900", "950", T0, "5"));
+    uint32_t kernel = foreign_event(trace, EVENT_KERNEL);
+    uint32_t call = foreign_event(trace, EVENT_RUNTIME);
+    const struct launch_shape *shape = &trace->shapes[device_of(trace, kernel)->shape];
+    assert_true(str_equal(name_of(trace, kernel), STR("gemm")));
+    assert_true(str_equal(name_of(trace, call), STR("cudaLaunchKernel")));
+    assert_int_equal(trace->begin_ns[kernel], 1000);
+    assert_int_equal(trace->dur_ns[kernel], 500);
+    assert_int_equal(device_of(trace, kernel)->correlation, 5);
+    assert_int_equal(trace->launch_args[trace->args[call]].correlation, 5);
+    assert_int_equal(shape->grid[0], 4);
+    assert_int_equal(shape->registers, 40);
+    assert_int_equal(shape->shared_bytes, 1024);
+    foreign_close(&file);
+}
+
+static void missing_columns_and_tables_are_no_error(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(end, start);"
+                        "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(20, 10), (40, 30);");
+    assert_int_equal(foreign_count(trace, EVENT_KERNEL), 2);
+    assert_int_equal(trace->dur_ns[0], 10);
+    assert_int_equal(trace->job.base_ns, VALUE_ABSENT);
+    foreign_close(&file);
+}
+
+static void rows_that_make_no_sense_are_counted(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file, STRINGS KERNELS CALLS KERNEL("10", "20", "1", P0, "1")
+                   KERNEL("NULL", "20", "1", P0, "1") KERNEL("30", "NULL", "1", P0, "1")
+                       KERNEL("'x'", "20", "1", P0, "1") KERNEL("x'00'", "1.5", "1", P0, "1")
+                           KERNEL("9223372036854775807", "20", "1", P0, "1")
+                               KERNEL("(-9223372036854775807 - 1)", "9223372036854775807", "1", P0,
+                                      "1") CALL("100", "50", T0, "9"));
+    assert_int_equal(foreign_count(trace, EVENT_KERNEL), 1);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 6);
+    uint32_t call = foreign_event(trace, EVENT_RUNTIME);
+    assert_int_equal(trace->dur_ns[call], 0);
+    assert_int_equal(trace->repairs[REPAIR_NEGATIVE_DURATION].count, 1);
+    foreign_close(&file);
+}
+
+static void negative_times_are_kept(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(&file, STRINGS KERNELS KERNEL("-2000", "-1000", "1", P0, "1")
+                                              KERNEL("10", "20", "1", P0, "'no number'"));
+    assert_int_equal(trace->begin_ns[0], -2000);
+    assert_int_equal(trace->dur_ns[0], 1000);
+    assert_int_equal(trace->event_count, 2);
+    assert_true(str_equal(name_of(trace, 1), STR("unnamed kernel")));
+    foreign_close(&file);
+}
+
+static void a_view_is_not_read(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, STRINGS "CREATE TABLE META_DATA_EXPORT(name, value);"
+                                "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1 AS start, 2 AS "
+                                "end, 0 AS deviceId, 7 AS streamId;");
+    assert_int_equal(file.count, 0);
+    assert_int_equal(file.err.code, ERR_FORMAT);
+    foreign_close(&file);
+}
+
+static void a_log_that_is_not_there_is_said(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct buf bytes = {0};
+    foreign_database(&bytes, STRINGS KERNELS KERNEL("10", "20", "1", P0, "1"));
+    bytes.at[18] = bytes.at[19] = 2;
+    foreign_read(&file, (struct str){bytes.at, bytes.len});
+    assert_int_equal(file.count, 1);
+    assert_int_equal(file.traces[0]->repairs[REPAIR_TRUNCATED].count, 1);
+    foreign_close(&file);
+    buf_free(&bytes);
+}
+
+static void a_cut_export_gives_the_rows_before_the_cut(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    foreign_database(&bytes, STRINGS KERNELS
+                     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < "
+                     "3000) INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL SELECT i * 10, i * 10 + 5, 0, "
+                     "7, i, " P0 ", 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1 FROM n;");
+    for (size_t part = 1; part < 8; part++) {
+        struct foreign_file file = {0};
+        foreign_read(&file, (struct str){bytes.at, bytes.len * part / 8});
+        if (file.count) {
+            assert_in_range(file.traces[0]->event_count, 1, 2999);
+            assert_int_equal(file.traces[0]->repairs[REPAIR_TRUNCATED].count, 1);
+        }
+        assert_true(part < 6 || file.count == 1);
+        foreign_close(&file);
+    }
+    buf_free(&bytes);
+}
+
+static void several_processes_are_several_traces(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct figures figures = {.arena = &arena};
+    struct foreign_file file = {.figures = &figures};
+    struct buf json = {0};
+    foreign_open(&file,
+                 STRINGS KERNELS CALLS RANGES KERNEL("10", "20", "1", P1, "1")
+                     KERNEL("12", "22", "1", P0, "1") KERNEL("30", "40", "2", P0, "1")
+                         CALL("1", "2", T0, "1") CALL("3", "4", T1, "1") CALL("5", "6", "99", "1")
+                             RANGE("1", "2", "59",
+                                   "'mine'") "CREATE TABLE OSRT_API(start, end, globalTid, nameId);"
+                                             "INSERT INTO OSRT_API VALUES(1, 2, 99, 5), (3, 4, " T0
+                                             ", 5);");
+    assert_int_equal(file.count, 2);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_KERNEL), 2);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_KERNEL), 1);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_RUNTIME), 1);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_RUNTIME), 1);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_ANNOTATION), 1);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_ANNOTATION), 0);
+    figures_json(&figures, &json);
+    buf_putc(&json, '\0');
+    assert_non_null(strstr(json.at, "\"api_calls\":3"));
+    assert_non_null(strstr(json.at, "\"osrt_calls\":2"));
+    assert_non_null(strstr(json.at, "\"processes_with_gpu_work\":2"));
+    assert_non_null(strstr(json.at, "\"copies\":{}"));
+    assert_null(strstr(json.at, "nccl_payload"));
+    buf_free(&json);
+    foreign_close(&file);
+    arena_free(&arena);
+}
+
+static void other_calls_of_the_host_are_read(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file,
+        STRINGS KERNELS KERNEL(
+            "10", "20", "1", P0,
+            "1") "CREATE TABLE OSRT_API(start, end, globalTid, nameId);"
+                 "INSERT INTO OSRT_API VALUES(3, 4, " T0 ", 5);"
+                 "CREATE TABLE PROFILER_OVERHEAD(start, end, globalTid, nameId);"
+                 "INSERT INTO PROFILER_OVERHEAD VALUES(3, 4, " T0 ", 6);"
+                 "CREATE TABLE MPI_COLLECTIVES_EVENTS(start, end, globalTid, textId);"
+                 "INSERT INTO MPI_COLLECTIVES_EVENTS VALUES(5, 6, " T0 ", 8);"
+                 "CREATE TABLE MPI_RANKS(globalTid, rank); INSERT INTO MPI_RANKS VALUES(" T1
+                 ", 8), (" T0 ", 3);"
+                 "CREATE TABLE CUDA_GPU_MEMORY_USAGE_EVENTS(start, globalPid, deviceId, address, "
+                 "bytes, memKind, memoryOperationType);"
+                 "INSERT INTO CUDA_GPU_MEMORY_USAGE_EVENTS VALUES(1, " P0
+                 ", 0, 4096, 512, 2, 0), (2, " P0 ", 0, 4096, 512, 2, 1), (3, " P0
+                 ", 0, 1, 512, 1, 0), (4, " P0 ", 0, 1, -5, 2, 0);");
+    assert_true(str_equal(name_of(trace, foreign_event(trace, EVENT_OS_CALL)), STR("poll")));
+    assert_int_equal(foreign_count(trace, EVENT_OVERHEAD), 1);
+    assert_true(
+        str_equal(name_of(trace, foreign_event(trace, EVENT_ANNOTATION)), STR("MPI_Barrier")));
+    assert_int_equal(trace->job.rank, 3);
+    assert_int_equal(trace->memory_args_count, 2);
+    assert_int_equal(trace->memory_args[0].bytes, 512);
+    assert_int_equal(trace->memory_args[1].bytes, -512);
+    foreign_close(&file);
+}
+
+// --- ranges -------------------------------------------------------------------------------------
+
+static void ranges_of_pytorch_are_operators(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file, STRINGS KERNELS KERNEL("10", "20", "1", P0, "1") RANGES RANGE(
+                   "1", "9", "59", "'aten::mm, seq = 12, op_id = 34, sizes = [[8, 4], [4, 2], []]'")
+                   RANGE("11", "12", "59", "'FSDP::pre_forward (blocks.0), op_id = 35'")
+                       RANGE("13", "14", "59", "'forward, op_id = 36'"));
+    uint32_t op = foreign_event(trace, EVENT_CPU_OP);
+    const struct op_args *args = &trace->op_args[trace->args[op]];
+    assert_true(str_equal(name_of(trace, op), STR("aten::mm")));
+    assert_int_equal(args->sequence, 12);
+    assert_true(str_equal(trace_text(trace, trace->op_inputs[args->inputs].dims),
+                          STR("[[8, 4], [4, 2], []]")));
+    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 2);
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        assert_true(str_find(name_of(trace, i), STR("op_id")) == SIZE_MAX);
+    foreign_close(&file);
+}
+
+static void damaged_sizes_are_left_out(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, STRINGS KERNELS KERNEL("10", "20", "1", P0, "1") RANGES RANGE(
+                            "1", "9", "59", "'aten::mm, seq = 99999999999999999999, sizes = [[8'"));
+    uint32_t op = foreign_event(trace, EVENT_CPU_OP);
+    assert_int_equal(trace->args[op], ARGS_NONE);
+    foreign_close(&file);
+}
+
+static void ranges_have_domains_threads_and_ends(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file, STRINGS KERNELS KERNEL("10", "20", "1", P0, "1") RANGES
+        "CREATE TABLE ANALYSIS_DETAILS(duration); INSERT INTO ANALYSIS_DETAILS VALUES(500);"
+        "INSERT INTO NVTX_EVENTS VALUES(0, NULL, 75, 'lib', NULL, " T0 ", NULL, 3, NULL),"
+        "(1, 2, 59, 'inner', NULL, " T0 ", NULL, 3, NULL),"
+        "(100, NULL, 60, NULL, 6, " T0 ", NULL, 0, NULL),"
+        "(4, 5, 60, 'moves', NULL, " T0 ", " T1 ", 0, NULL),"
+        "(6, NULL, 34, 'mark', NULL, " T0 ", NULL, 0, NULL),"
+        "(7, 8, 59, NULL, NULL, " T0 ", NULL, 0, NULL);");
+    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 4);
+    int found = 0;
+    for (uint32_t t = 0; t < trace->track_count; t++) {
+        const struct track *track = &trace->tracks[t];
+        for (uint32_t i = track->first; i < track->first + track->count; i++) {
+            struct str name = name_of(trace, i);
+            found += str_equal(name, STR("lib:inner"));
+            found += str_equal(name, STR("registered")) && trace->dur_ns[i] == 400;
+            found += str_equal(name, STR("moves")) && track->tid.text;
+        }
+    }
+    assert_int_equal(found, 3);
+    assert_int_equal(trace->repairs[REPAIR_BEGIN_WITHOUT_END].count, 1);
+    foreign_close(&file);
+}
+
+static void huge_texts_are_cut(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, STRINGS KERNELS KERNEL("10", "20", "1", P0, "1") RANGES
+                 "INSERT INTO NVTX_EVENTS VALUES(1, 2, 59, printf('%.*c', 3000000, 'x'), NULL, " T0
+                 ", NULL, 0, NULL);");
+    uint32_t range = foreign_event(trace, EVENT_ANNOTATION);
+    assert_int_equal(name_of(trace, range).len, 65536);
+    assert_int_equal(trace->repairs[REPAIR_LONG_TEXT].count, 1);
+    foreign_close(&file);
+}
+
+// --- NCCL ---------------------------------------------------------------------------------------
+
+static const struct collective *collective_of(const struct trace *trace, uint32_t event)
+{
+    uint32_t index = device_of(trace, event)->collective;
+    return index == ARGS_NONE ? NULL : &trace->collectives[index];
+}
+
+static void a_kernel_of_nccl_has_the_size_of_its_range(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "3")
+                            CALL("30", "35", T0, "5") NCCL("1", "2", "ncclCommInitRank", MADE)
+                                NCCL("20", "40", "ncclAllReduce", MESSAGE));
+    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
+    assert_non_null(collective);
+    assert_true(str_equal(trace_text(trace, collective->name), STR("allreduce")));
+    assert_true(str_equal(trace_text(trace, collective->group), STR("0xab")));
+    assert_int_equal(collective->in_elems, 4096);
+    assert_int_equal(collective->group_size, 4);
+    assert_int_equal(trace->job.rank, 3);
+    assert_int_equal(trace->job.world_size, 4);
+    assert_int_equal(trace->group_count, 1);
+    foreign_close(&file);
+}
+
+static void a_group_of_calls_is_one_kernel(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file,
+        STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "7")
+            CALL("30", "35", T0, "5") NCCL("10", "11", "ncclGroupStart", "NULL")
+                NCCL("12", "13", "ncclSend", MESSAGE) NCCL("14", "15", "ncclRecv", MESSAGE)
+                    NCCL("16", "17", "ncclSend", MESSAGE) NCCL("18", "19", "ncclRecv", MESSAGE)
+                        NCCL("20", "40", "ncclGroupEnd", "NULL"));
+    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
+    assert_non_null(collective);
+    assert_true(str_equal(trace_text(trace, collective->name), STR("all_to_all")));
+    assert_int_equal(collective->in_elems, 8192);
+    assert_int_equal(collective->out_elems, 8192);
+    foreign_close(&file);
+}
+
+static void a_send_knows_its_peer(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace =
+        open_one(&file, STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "7")
+                            CALL("30", "35", T0, "5") NCCL("20", "40", "ncclSend", MESSAGE));
+    const struct collective *collective = collective_of(trace, foreign_event(trace, EVENT_KERNEL));
+    assert_non_null(collective);
+    assert_true(str_equal(trace_text(trace, collective->name), STR("send")));
+    assert_int_equal(collective->peer_in_group, 2);
+    foreign_close(&file);
+}
+
+static void without_a_payload_a_kernel_has_no_collective(void **state)
+{
+    (void)state;
+    static const char *const payloads[] = {NCCL("20", "40", "ncclAllReduce", "NULL"),
+                                           NCCL("20", "40", "ncclAllReduce", "'text'"),
+                                           NCCL("20", "40", "ncclAllReduce", "x'0100'"),
+                                           NCCL("20", "40", "ncclAllReduce", "zeroblob(4000)"),
+                                           NCCL("50", "60", "ncclAllReduce", MESSAGE)};
+    for (size_t i = 0; i < sizeof payloads / sizeof *payloads; i++) {
+        struct foreign_file file = {0};
+        char sql[8192];
+        snprintf(sql, sizeof sql, "%s%s",
+                 STRINGS KERNELS CALLS RANGES SCHEMAS KERNEL("100", "200", "5", P0, "3")
+                     CALL("30", "35", T0, "5"),
+                 payloads[i]);
+        struct trace *trace = open_one(&file, sql);
+        assert_null(collective_of(trace, foreign_event(trace, EVENT_KERNEL)));
+        foreign_close(&file);
+    }
+}
+
+// --- facts --------------------------------------------------------------------------------------
+
+static void devices_have_the_ordinals_of_the_process(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file,
+        STRINGS KERNELS KERNEL(
+            "10", "20", "1", P0,
+            "1") "CREATE TABLE TARGET_INFO_GPU(id, name, cuDevice, smCount);"
+                 "INSERT INTO TARGET_INFO_GPU VALUES(0, 'first', 1, 10), (1, 'second', 0, 20);"
+                 "CREATE TABLE TARGET_INFO_CUDA_DEVICE(gpuId, cudaId, pid);"
+                 "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES(0, 5, 999), (1, 0, 100);"
+                 "CREATE TABLE TARGET_INFO_GPU_METRICS(typeId, metricId, metricName);"
+                 "INSERT INTO TARGET_INFO_GPU_METRICS VALUES(256, 3, 'SM'), (257, 3, 'SM'), (257, "
+                 "4, 'T');"
+                 "CREATE TABLE GPU_METRICS(timestamp, typeId, metricId, value);"
+                 "INSERT INTO GPU_METRICS VALUES(-5, 257, 3, 1), (5, 257, 3, 50), (5, 256, 3, 9), "
+                 "(5, 257, 4, 7), (6, 257, 9, 1), (15, 257, 3, 60), (16, 257, 3, 'x');");
+    assert_int_equal(trace->device_count, 1);
+    assert_true(str_equal(trace_text(trace, trace->devices[0].name), STR("second")));
+    assert_int_equal(trace->devices[0].id, 0);
+    assert_int_equal(trace->counter_count, 2);
+    assert_int_equal(trace->counter_sample_count, 3);
+    foreign_close(&file);
+}
+
+static void only_the_rank_is_taken_from_the_environment(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file, STRINGS KERNELS KERNEL(
+                   "10", "20", "1", P0,
+                   "1") "CREATE TABLE META_DATA_CAPTURE(name, value);"
+                        "INSERT INTO META_DATA_CAPTURE VALUES"
+                        "('PROCESS_0:ENVIRONMENT_VARIABLE', 'SLURM_PROCID=\"1\"'),"
+                        "('PROCESS_0:ENVIRONMENT_VARIABLE', 'SLURM_NTASKS=\"2\"'),"
+                        "('PROCESS_0:ENVIRONMENT_VARIABLE', 'OMPI_COMM_WORLD_RANK=\"5\"'),"
+                        "('PROCESS_0:ENVIRONMENT_VARIABLE', 'OMPI_COMM_WORLD_SIZE=\"8\"'),"
+                        "('PROCESS_0:ENVIRONMENT_VARIABLE', 'MY_TOKEN=\"not for anyone\"');");
+    assert_int_equal(trace->job.rank, 5);
+    assert_int_equal(trace->job.world_size, 8);
+    assert_int_equal(
+        str_find((struct str){trace->strings.text, trace->strings.text_len}, STR("not for anyone")),
+        SIZE_MAX);
+    foreign_close(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_has_its_launch_and_shape),
+        cmocka_unit_test(missing_columns_and_tables_are_no_error),
+        cmocka_unit_test(rows_that_make_no_sense_are_counted),
+        cmocka_unit_test(negative_times_are_kept),
+        cmocka_unit_test(a_view_is_not_read),
+        cmocka_unit_test(a_log_that_is_not_there_is_said),
+        cmocka_unit_test(a_cut_export_gives_the_rows_before_the_cut),
+        cmocka_unit_test(several_processes_are_several_traces),
+        cmocka_unit_test(other_calls_of_the_host_are_read),
+        cmocka_unit_test(ranges_of_pytorch_are_operators),
+        cmocka_unit_test(damaged_sizes_are_left_out),
+        cmocka_unit_test(ranges_have_domains_threads_and_ends),
+        cmocka_unit_test(huge_texts_are_cut),
+        cmocka_unit_test(a_kernel_of_nccl_has_the_size_of_its_range),
+        cmocka_unit_test(a_group_of_calls_is_one_kernel),
+        cmocka_unit_test(a_send_knows_its_peer),
+        cmocka_unit_test(without_a_payload_a_kernel_has_no_collective),
+        cmocka_unit_test(devices_have_the_ordinals_of_the_process),
+        cmocka_unit_test(only_the_rank_is_taken_from_the_environment),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
