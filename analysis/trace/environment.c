@@ -37,6 +37,12 @@ static bool add_number(struct writer *writer, const char *key, int64_t number, s
     return number == VALUE_ABSENT || add(writer, str_of(key), str_of(text), err);
 }
 
+static bool add_recorder(struct writer *writer, const struct trace *trace, struct err *err)
+{
+    enum trace_recorder recorder = (enum trace_recorder)trace->job.recorder;
+    return add(writer, STR("recorder"), str_of(trace_recorder_name(recorder)), err);
+}
+
 // The devices of a node are alike; the first one represents them.
 static bool add_gpu(struct writer *writer, const struct facts *facts, struct err *err)
 {
@@ -90,7 +96,7 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     const struct trace *trace = facts->trace;
     struct writer writer = {report, 0};
     bool ok = add_options(&writer, facts->options, err) && add_flavour(&writer, facts, err) &&
-              add_gpu(&writer, facts, err);
+              add_recorder(&writer, trace, err) && add_gpu(&writer, facts, err);
     for (uint32_t i = 0; ok && i < trace->setting_count; i++)
         ok = add_setting(&writer, trace, i, err);
     return ok;

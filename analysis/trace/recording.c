@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a recording has and lacks, what that shows or would show, and how to record it.
+#include "analysis/trace/recording_texts.h"
+
 #include "analysis/trace/analyses.h"
 #include "analysis/stats/stats.h"
 #include "analysis/report/tables.h"
@@ -7,97 +9,6 @@
 #include <math.h>
 
 #define PRESENT_SHARE 0.9 // of the relevant events; the rest cannot have it, such as work of others
-
-enum recording_item {
-    ITEM_DEVICE_EVENTS,
-    ITEM_OPERATORS,
-    ITEM_LAUNCHES,
-    ITEM_STEPS,
-    ITEM_REPEATS,
-    ITEM_SHAPES,
-    ITEM_STACKS,
-    ITEM_MODULES,
-    ITEM_MEMORY,
-    ITEM_COLLECTIVES,
-    ITEM_LAUNCH_SHAPES,
-    ITEM_OCCUPANCY,
-    ITEM_SYNC_EVENTS,
-    ITEM_DISTRIBUTED,
-    ITEM_DEVICE,
-    ITEM_COUNT
-};
-
-static const struct {
-    const char *item, *shows, *how, *cost;
-    const char *silent; // findings that need it, NULL: none
-} texts[ITEM_COUNT] = {
-    [ITEM_DEVICE_EVENTS] = {"device_events",
-                            "kernels and copies: the breakdown, and everything based on it",
-                            "activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA], also on "
-                            "ROCm",
-                            "540 to 830 bytes of JSON per kernel", "all"},
-    [ITEM_OPERATORS] =
-        {"operators", "the operator of each kernel, and the host's work",
-         "activities=[ProfilerActivity.CPU, ...]",
-         "host time per operator; more where operators are small",
-         "unfused_attention, unfused_optimizer, gemm_below_roofline, attention_below_roofline"},
-    [ITEM_LAUNCHES] =
-        {"launches", "launch delays, queues, causes of idle time, steps by launch",
-         "ProfilerActivity.CPU; use schedule(wait=.., warmup=..) so that earlier launches finish "
-         "before recording starts",
-         "included when operators are recorded",
-         "starved_data_loading, starved_sync, starved_allocator, launch_bound, no_cuda_graphs"},
-    [ITEM_STEPS] = {"steps", "time per step without warm-up, distributions, comparison per step",
-                    "pass a schedule and call prof.step() after each iteration, or name your own "
-                    "annotation as step=PATTERN when uploading",
-                    "nothing", "no_cuda_graphs, periodic_slow_steps, unstable_steps, memory_leak"},
-    [ITEM_REPEATS] = {"repeats",
-                      "a confidence interval of the step time: five steady steps at least",
-                      "schedule(wait=2, warmup=2, active=8, repeat=1)",
-                      "file size grows with each step; a few seconds in all are enough",
-                      "periodic_slow_steps, unstable_steps"},
-    [ITEM_SHAPES] = {"shapes",
-                     "FLOPs, bytes, roofline, operators by shape, and shapes that changed",
-                     "record_shapes=True",
-                     "about 190 bytes of JSON per operator and a little host time",
-                     "gemm_below_roofline, attention_below_roofline, gemm_precision, slow_calls"},
-    [ITEM_STACKS] = {"stacks", "the Python line behind each launch and idle gap", "with_stack=True",
-                     "about 230 bytes per Python call, up to half of the file; slows the host "
-                     "down. Record it separately from timing runs",
-                     "starved_data_loading, recompute"},
-    [ITEM_MODULES] = {"modules",
-                      "time by nn.Module, split into forward and backward, and recomputation",
-                      "with_stack=True (its frames name the modules); with_modules=True alone "
-                      "works for TorchScript only",
-                      "as stacks", NULL},
-    [ITEM_MEMORY] = {"memory", "memory over time, the peak and its allocations, leaks",
-                     "profile_memory=True",
-                     "about 280 bytes per allocation and release, and host time for each",
-                     "memory_leak, memory_near_capacity, memory_fragmentation, memory_headroom"},
-    [ITEM_COLLECTIVES] = {"collectives",
-                          "message sizes, process groups and bandwidth of communication",
-                          "recorded by default by PyTorch 2.2 or newer with NCCL or RCCL; needs "
-                          "ProfilerActivity.CPU",
-                          "nothing", "small_messages, slow_link"},
-    [ITEM_LAUNCH_SHAPES] =
-        {"launch_shapes", "grid and block of kernels",
-         "recorded by default with ProfilerActivity.CUDA on CUDA and on recent ROCm", "nothing",
-         NULL},
-    [ITEM_OCCUPANCY] = {"occupancy", "registers, shared memory and estimated occupancy of kernels",
-                        "recorded by default on CUDA; not available on ROCm", "nothing", NULL},
-    [ITEM_SYNC_EVENTS] = {"sync_events", "the stream or event that a stream or the host waited for",
-                          "experimental_config=torch._C._profiler._ExperimentalConfig("
-                          "enable_cuda_sync_events=True), CUDA only",
-                          "one event per synchronization", "unexplained_idle"},
-    [ITEM_DISTRIBUTED] = {"distributed",
-                          "the rank of the trace, the world size and the process groups",
-                          "call torch.distributed.init_process_group before the profiler starts",
-                          "nothing", "missing_ranks"},
-    [ITEM_DEVICE] = {"device",
-                     "peak rates for roofline and utilization, and the GPU's name in comparisons",
-                     "recorded by default with ProfilerActivity.CUDA", "nothing",
-                     "gemm_below_roofline, attention_below_roofline, memory_near_capacity"},
-};
 
 // Relevant events, and those among them that have it.
 struct tally {
@@ -218,13 +129,16 @@ static bool add_row(const struct recording *recording, enum recording_item item,
 {
     const struct tally *tally = &recording->tallies[item];
     struct row row = {.desc = &table_recording};
-    row_word(&row, RECORDING_ITEM, texts[item].item);
+    const struct recording_text *text = &recording_texts[item];
+    enum trace_recorder recorder = (enum trace_recorder)recording->facts->trace->job.recorder;
+    row_word(&row, RECORDING_ITEM, text->item);
     row_word(&row, RECORDING_STATE, state_of(item, tally));
     row_f64(&row, RECORDING_COVERAGE, tally->of ? (double)tally->have / (double)tally->of : NAN);
-    row_word(&row, RECORDING_SHOWS, texts[item].shows);
-    row_word(&row, RECORDING_HOW, texts[item].how);
-    row_word(&row, RECORDING_COST, texts[item].cost);
-    row_word(&row, RECORDING_SILENT_RULES, texts[item].silent);
+    row_word(&row, RECORDING_SHOWS, text->shows);
+    row_word(&row, RECORDING_HOW, text->how[recorder]);
+    if (recorder == RECORDER_PYTORCH)
+        row_word(&row, RECORDING_COST, text->cost);
+    row_word(&row, RECORDING_SILENT_RULES, text->silent);
     return row_end(&row, report, err);
 }
 

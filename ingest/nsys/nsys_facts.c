@@ -152,6 +152,7 @@ static bool read_rank(struct nsys *nsys, struct err *err)
 
 bool nsys_read_facts(struct nsys *nsys, struct err *err)
 {
+    trace_builder_recorder(nsys->builder, RECORDER_NSYS);
     return read_start(nsys, err) && read_devices(nsys, err) && read_threads(nsys, err) &&
            read_rank(nsys, err);
 }

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Releasing a trace, and the words of the trust report.
+// Releasing a trace, and words about it.
 #include "ingest/trace/trace.h"
 
 #include "ingest/base/search.h"
+
+const char *trace_recorder_name(enum trace_recorder recorder)
+{
+    static const char *const names[RECORDER_COUNT] = {[RECORDER_PYTORCH] = "PyTorch profiler",
+                                                      [RECORDER_NSYS] = "Nsight Systems",
+                                                      [RECORDER_ROCM] = "ROCm profiler"};
+    return names[recorder];
+}
 
 struct wording {
     const char *word, *text;

@@ -117,10 +117,22 @@ struct counter_sample {
     double value;
 };
 
+// Which profiler made the recording. Stored in trace files: append only.
+enum trace_recorder {
+    RECORDER_PYTORCH, // and whatever else writes Chrome's JSON
+    RECORDER_NSYS,    // Nsight Systems
+    RECORDER_ROCM,    // rocprofv3 and its predecessors
+    RECORDER_COUNT
+};
+
+// "PyTorch profiler", ...
+const char *trace_recorder_name(enum trace_recorder recorder);
+
 // The job as far as the recording knows it; VALUE_ABSENT if not given.
 struct trace_job {
     int64_t rank, world_size;
-    int64_t base_ns; // added to times gives those since 1970; VALUE_ABSENT: unknown
+    int64_t base_ns;  // added to times gives those since 1970; VALUE_ABSENT: unknown
+    int64_t recorder; // enum trace_recorder
 };
 
 // A device that the recording describes, not only those it used.

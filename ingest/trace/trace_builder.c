@@ -7,7 +7,8 @@ struct trace_builder *trace_builder_new(struct budget *budget, struct err *err)
     struct trace_builder *builder = budget_alloc(budget, sizeof *builder, err);
     if (!builder)
         return NULL;
-    *builder = (struct trace_builder){.budget = budget, .job = {VALUE_ABSENT, VALUE_ABSENT, 0}};
+    *builder = (struct trace_builder){.budget = budget,
+                                      .job = {VALUE_ABSENT, VALUE_ABSENT, 0, RECORDER_PYTORCH}};
     record_set_init(&builder->shapes, sizeof(struct launch_shape), budget);
     record_set_init(&builder->collectives, sizeof(struct collective), budget);
     record_set_init(&builder->copy_calls, sizeof(struct copy_call), budget);
@@ -302,6 +303,11 @@ void trace_builder_rank(struct trace_builder *builder, int64_t rank, int64_t wor
 {
     builder->job.rank = rank;
     builder->job.world_size = world_size;
+}
+
+void trace_builder_recorder(struct trace_builder *builder, enum trace_recorder recorder)
+{
+    builder->job.recorder = recorder;
 }
 
 void trace_builder_base(struct trace_builder *builder, int64_t base_ns)

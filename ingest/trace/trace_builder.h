@@ -63,6 +63,8 @@ MUST_CHECK bool trace_builder_name_thread(struct trace_builder *builder, struct 
 
 // Facts about the job are added by the reader itself: a part that is absorbed has none.
 void trace_builder_rank(struct trace_builder *builder, int64_t rank, int64_t world_size);
+// By default PyTorch's.
+void trace_builder_recorder(struct trace_builder *builder, enum trace_recorder recorder);
 // VALUE_ABSENT: times count from an unknown time. Otherwise, and by default, base_ns after 1970.
 void trace_builder_base(struct trace_builder *builder, int64_t base_ns);
 MUST_CHECK bool trace_builder_device(struct trace_builder *builder,

@@ -8,7 +8,7 @@
 #include "ingest/trace/trace.h"
 
 #define TRACE_FILE_MAGIC   0x31454341525453u // "STRACE1"
-#define TRACE_FILE_VERSION 7u
+#define TRACE_FILE_VERSION 8u
 #define TRACK_FIELDS       8
 #define TIMELINE_ROWS      64   // most rows per track in the timeline
 #define TIMELINE_NO_ROW    127u // of an event nested deeper than that

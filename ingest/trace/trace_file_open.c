@@ -202,6 +202,8 @@ static bool check_header(struct trace_file *file, struct err *err)
         return false;
     if (!same(header->blocks_checksum, blocks_checksum(file)))
         return trace_file_damaged(file, "its table of blocks does not add up", err);
+    if (header->job.recorder < 0 || header->job.recorder >= RECORDER_COUNT)
+        return trace_file_damaged(file, "its recorder is unknown", err);
     if (!good_counts(header->sections))
         return trace_file_damaged(file, "its columns differ in length", err);
     if (header->begin_ns < -TRACE_MAX_NS || header->begin_ns > header->end_ns ||

@@ -12,9 +12,12 @@ import { run_api } from "./run_frame.mjs";
 
 const SORT = "-total_owned_ns";
 
-/** The root is open at first, and so is a single node below it. */
-const open_at_first = (root, first) =>
-  (first.length === 1 ? `${root.id}.${first[0].id}` : String(root.id));
+const MOST = 0.9; // of the root's time
+
+/** The root is open at first, and so is a node below it that has nearly all of its time. */
+const open_at_first = (root, [first]) =>
+  (first.total_owned_ns >= MOST * root.total_owned_ns ? `${root.id}.${first.id}`
+    : String(root.id));
 
 /** The query common to all parts of a tree. */
 const base_of = (run, table, rank) => address(run_api(run, table), { rank });

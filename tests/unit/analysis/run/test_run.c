@@ -164,7 +164,7 @@ static void settings_and_missing_ranks_are_those_of_the_run(void **state)
         add_rank(&crew, r, 1, (const struct work[]){{"aten::mm", "sgemm", 100}, {0}});
     join_crew(&crew);
     const struct table *settings = report_find(&crew.report, "environment");
-    assert_int_equal(settings->row_count, 4); // from the file and derived, each once
+    assert_int_equal(settings->row_count, 5); // from the file and derived, each once
     assert_int_equal(named_cell(settings, 0, "ranks")->i, 3);
     const struct table *trust = report_find(&crew.report, "trust");
     assert_true(str_equal(named_cell(trust, 0, "item")->s, STR("missing_ranks")));

@@ -241,6 +241,28 @@ static void a_recording_of_the_host_alone_has_operators(void **state)
     hand_end(&hand);
 }
 
+static void each_profiler_records_in_its_own_way(void **state)
+{
+    (void)state;
+    static const char *const ways[RECORDER_COUNT] = {"ProfilerActivity", "nsys profile",
+                                                     "rocprofv3"};
+    for (int i = 0; i < RECORDER_COUNT; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        trace_builder_recorder(hand.builder, (enum trace_recorder)i);
+        add_launch(&hand, 0, 1);
+        add_kernel(&hand, 100, 1);
+        hand_analyze(&hand);
+        size_t row = hand_find(&hand, "recording", "item", "device_events");
+        assert_non_null(strstr(hand_word(&hand, "recording", row, "how"), ways[i]));
+        assert_int_equal(hand_cell(&hand, "recording", row, "cost")->null, i != RECORDER_PYTORCH);
+        row = hand_find(&hand, "environment", "key", "recorder");
+        assert_string_equal(hand_word(&hand, "environment", row, "value"),
+                            trace_recorder_name((enum trace_recorder)i));
+        hand_end(&hand);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +275,7 @@ int main(void)
         cmocka_unit_test(collectives_and_ranks_concern_only_jobs_that_communicate),
         cmocka_unit_test(recorded_allocations_waits_and_devices_are_present),
         cmocka_unit_test(a_recording_of_the_host_alone_has_operators),
+        cmocka_unit_test(each_profiler_records_in_its_own_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
