@@ -12,6 +12,7 @@
     ROW(gzip)        \
     ROW(zstd)        \
     ROW(kineto)      \
+    ROW(xplane)      \
     ROW(sqlite)      \
     ROW(nsys)        \
     ROW(tar)         \

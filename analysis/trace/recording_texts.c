@@ -14,6 +14,8 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_NSYS] =
                         "nsys profile --trace=cuda,nvtx, as a user who may profile GPUs",
                     [RECORDER_ROCM] = "rocprofv3 --kernel-trace --memory-copy-trace",
+                    [RECORDER_XLA] =
+                        "jax.profiler.start_trace(folder) and stop_trace() around the steps",
                 },
             .cost = "540 to 830 bytes of JSON per kernel",
             .silent = "all",
@@ -28,6 +30,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_NSYS] = "nsys profile --pytorch=autograd-nvtx, or "
                                       "torch.autograd.profiler.emit_nvtx() around the steps",
                     [RECORDER_ROCM] = NULL,
+                    [RECORDER_XLA] = "recorded by default",
                 },
             .cost = "host time per operator; more where operators are small",
             .silent = "unfused_attention, unfused_optimizer, gemm_below_roofline, "
@@ -45,6 +48,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_NSYS] = "nsys profile --trace=cuda records them; start with "
                                       "--capture-range=cudaProfilerApi after the warm-up",
                     [RECORDER_ROCM] = "rocprofv3 --hip-runtime-trace",
+                    [RECORDER_XLA] = "recorded by default with host tracing",
                 },
             .cost = "included when operators are recorded",
             .silent = "starved_data_loading, starved_sync, starved_allocator, launch_bound, "
@@ -64,6 +68,8 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_ROCM] =
                         "push a roctx range of the same name around each step, record with "
                         "--marker-trace, and give its name as step=PATTERN when uploading",
+                    [RECORDER_XLA] = "jax.profiler.StepTraceAnnotation(\"train\", step_num=i) "
+                                     "around each step, and step=train when uploading",
                 },
             .cost = "nothing",
             .silent = "no_cuda_graphs, periodic_slow_steps, unstable_steps, memory_leak",
@@ -78,6 +84,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_NSYS] = "let --capture-range=cudaProfilerApi cover ten steps",
                     [RECORDER_ROCM] =
                         "record ten steps, between roctxProfilerResume and roctxProfilerPause",
+                    [RECORDER_XLA] = "trace ten steps",
                 },
             .cost = "file size grows with each step; a few seconds in all are enough",
             .silent = "periodic_slow_steps, unstable_steps",
@@ -105,6 +112,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                     [RECORDER_PYTORCH] = "with_stack=True",
                     [RECORDER_NSYS] = NULL,
                     [RECORDER_ROCM] = NULL,
+                    [RECORDER_XLA] = "jax.profiler.ProfileOptions().python_tracer_level = 1",
                 },
             .cost = "about 230 bytes per Python call, up to half of the file; slows the host "
                     "down. Record it separately from timing runs",

@@ -72,6 +72,18 @@ void figures_real(struct figures *figures, double real, const char *path, ...)
     }
 }
 
+void figures_list(struct figures *figures, const char *path, ...)
+{
+    va_list args;
+    if (!figures)
+        return;
+    va_start(args, path);
+    struct figure *figure = place(figures, path, args);
+    va_end(args);
+    if (figure)
+        figure->kind = FIGURE_LIST;
+}
+
 void figures_text(struct figures *figures, struct str text, const char *path, ...)
 {
     va_list args;
@@ -123,6 +135,7 @@ static void put_value(const struct figure *figure, struct buf *out)
     case FIGURE_COUNT: buf_i64(out, figure->count); return;
     case FIGURE_REAL: buf_f64(out, figure->real); return;
     case FIGURE_TEXT: buf_json(out, str_of(figure->text)); return;
+    case FIGURE_LIST: return;
     }
 }
 
@@ -134,10 +147,11 @@ static void put_children(const struct figures *figures, struct str parent, struc
         if (!is_within(figure, parent) || is_again(figures, i, parent))
             continue;
         struct str name = next_name(figure->path + parent.len);
+        list |= figure->kind == FIGURE_LIST && name.len == 0;
         if (name.len == 0)
             continue;
         if (first)
-            buf_putc(out, (list = is_number(name)) ? '[' : '{');
+            buf_putc(out, (list = list || is_number(name)) ? '[' : '{');
         else
             buf_putc(out, ',');
         first = false;
@@ -151,7 +165,7 @@ static void put_children(const struct figures *figures, struct str parent, struc
             put_value(figure, out);
     }
     if (first)
-        buf_putc(out, '{');
+        buf_putc(out, list ? '[' : '{');
     buf_putc(out, list ? ']' : '}');
 }
 

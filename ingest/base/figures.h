@@ -11,7 +11,7 @@
 // list. A path that ends with IN makes an object that may have nothing in it.
 #define IN "\x1f"
 
-enum figure_kind { FIGURE_COUNT, FIGURE_REAL, FIGURE_TEXT };
+enum figure_kind { FIGURE_COUNT, FIGURE_REAL, FIGURE_TEXT, FIGURE_LIST };
 
 struct figure {
     const char *path;
@@ -33,6 +33,9 @@ void figures_add(struct figures *figures, int64_t count, const char *path, ...)
     __attribute__((format(printf, 3, 4)));
 void figures_real(struct figures *figures, double real, const char *path, ...)
     __attribute__((format(printf, 3, 4)));
+// A list that may stay empty; the path ends in IN.
+void figures_list(struct figures *figures, const char *path, ...)
+    __attribute__((format(printf, 2, 3)));
 // Replaces the text at the path; it is copied.
 void figures_text(struct figures *figures, struct str text, const char *path, ...)
     __attribute__((format(printf, 3, 4)));

@@ -122,6 +122,7 @@ enum trace_recorder {
     RECORDER_PYTORCH, // and whatever else writes Chrome's JSON
     RECORDER_NSYS,    // Nsight Systems
     RECORDER_ROCM,    // rocprofv3 and its predecessors
+    RECORDER_XLA,     // of JAX and TensorFlow
     RECORDER_COUNT
 };
 

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// XPlane profiles made by hand: what is read of planes, lines and events, and that no bytes do
+// harm.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ingest/base/buf.h"
+#include "ingest/ingest.h"
+
+// --- writing ------------------------------------------------------------------------------------
+
+static void put_varint(struct buf *out, uint64_t value)
+{
+    for (; value > 0x7F; value >>= 7)
+        buf_putc(out, (char)(0x80 | (value & 0x7F)));
+    buf_putc(out, (char)value);
+}
+
+static void put_number(struct buf *out, unsigned field, uint64_t value)
+{
+    put_varint(out, field << 3);
+    put_varint(out, value);
+}
+
+static void put_bytes(struct buf *out, unsigned field, struct str bytes)
+{
+    put_varint(out, field << 3 | 2);
+    put_varint(out, bytes.len);
+    buf_add_str(out, bytes);
+}
+
+// Puts a message into another, and empties it.
+static void put_message(struct buf *out, unsigned field, struct buf *message)
+{
+    put_bytes(out, field, (struct str){message->at ? message->at : "", message->len});
+    buf_free(message);
+    *message = (struct buf){0};
+}
+
+// An entry of a map from a number to a message with a name.
+static void put_name(struct buf *plane, unsigned field, uint64_t id, const char *name)
+{
+    struct buf meta = {0}, entry = {0};
+    put_number(&meta, 1, id);
+    put_bytes(&meta, 2, str_of(name));
+    put_number(&entry, 1, id);
+    put_message(&entry, 2, &meta);
+    put_message(plane, field, &entry);
+}
+
+struct event {
+    uint64_t name, offset_ps, dur_ps, correlation;
+};
+
+static void put_event(struct buf *line, struct event event)
+{
+    struct buf message = {0}, stat = {0};
+    put_number(&message, 1, event.name);
+    put_number(&message, 2, event.offset_ps);
+    put_number(&message, 3, event.dur_ps);
+    put_number(&stat, 1, 9);
+    put_number(&stat, 3, event.correlation);
+    put_message(&message, 4, &stat);
+    put_message(line, 4, &message);
+}
+
+static void put_line(struct buf *plane, const char *name, const struct event *events, size_t count)
+{
+    struct buf line = {0};
+    put_number(&line, 1, 77);
+    put_bytes(&line, 2, str_of(name));
+    put_number(&line, 3, 1000);
+    for (size_t i = 0; i < count; i++)
+        put_event(&line, events[i]);
+    put_message(plane, 3, &line);
+}
+
+static void put_names(struct buf *plane)
+{
+    put_name(plane, 4, 1, "gemm");
+    put_name(plane, 4, 2, "hipModuleLaunchKernel");
+    put_name(plane, 4, 3, "Thunk:dot");
+    put_name(plane, 4, 4, "MemcpyH2D");
+    put_name(plane, 5, 9, "correlation_id");
+}
+
+static void put_profile(struct buf *out)
+{
+    struct buf plane = {0};
+    put_bytes(&plane, 2, STR("/host:CPU"));
+    put_line(&plane, "main", (const struct event[]){{3, 0, 9000000, 0}, {2, 1000000, 2000000, 5}},
+             2);
+    put_names(&plane);
+    put_message(out, 1, &plane);
+    put_number(&plane, 1, 3);
+    put_bytes(&plane, 2, STR("/device:GPU:2"));
+    put_line(&plane, "Stream #7(Kernel)",
+             (const struct event[]){{1, 10000500, 1000, 5}, {1, 10001500, 1000, 5}}, 2);
+    put_line(&plane, "Stream #8(MemcpyH2D)", (const struct event[]){{4, 20000000, 3000, 0}}, 1);
+    put_line(&plane, "XLA Modules", (const struct event[]){{1, 0, 99000000, 0}}, 1);
+    put_names(&plane);
+    put_message(out, 1, &plane);
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static struct trace *read_bytes(struct str bytes, struct budget *budget, struct err *err)
+{
+    struct source *source = source_mem_open(bytes.at, bytes.len, 0, err);
+    assert_non_null(source);
+    return ingest_source(source, budget, NULL, err);
+}
+
+static uint32_t find(const struct trace *trace, enum event_kind kind, uint32_t skip)
+{
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        if (trace->kind[i] == kind && skip-- == 0)
+            return i;
+    fail_msg("no event of kind %d", (int)kind);
+    return 0;
+}
+
+static void assert_event(const struct trace *trace, uint32_t event, const char *name,
+                         int64_t begin_ns, int64_t dur_ns)
+{
+    assert_string_equal(trace_text(trace, trace->name[event]).at, name);
+    assert_int_equal(trace->begin_ns[event], begin_ns);
+    assert_int_equal(trace->dur_ns[event], dur_ns);
+}
+
+static void streams_are_device_work_and_derived_lines_are_not(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    struct budget budget = {0};
+    struct err err = {0};
+    put_profile(&bytes);
+    struct trace *trace = read_bytes((struct str){bytes.at, bytes.len}, &budget, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    assert_int_equal(trace->event_count, 5);
+    assert_int_equal(trace->job.recorder, RECORDER_XLA);
+    assert_int_equal(trace->job.base_ns, VALUE_ABSENT);
+    uint32_t first = find(trace, EVENT_KERNEL, 0), second = find(trace, EVENT_KERNEL, 1);
+    assert_event(trace, first, "gemm", 11000, 1);
+    assert_event(trace, second, "gemm", 11001, 1); // without a gap, as in picoseconds
+    assert_event(trace, find(trace, EVENT_MEMCPY, 0), "MemcpyH2D", 21000, 3);
+    assert_event(trace, find(trace, EVENT_CPU_OP, 0), "Thunk:dot", 1000, 9000);
+    uint32_t call = find(trace, EVENT_RUNTIME, 0);
+    assert_event(trace, call, "hipModuleLaunchKernel", 2000, 2000);
+    assert_int_equal(trace->launch_args[trace->args[call]].correlation, 5);
+    assert_int_equal(trace->device_args[trace->args[first]].correlation, 5);
+    trace_free(trace);
+    buf_free(&bytes);
+}
+
+static void a_cut_profile_keeps_what_came_before(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    struct budget budget = {0};
+    size_t partial = 0;
+    put_profile(&bytes);
+    for (size_t len = 1; len < bytes.len; len++) {
+        struct err err = {0};
+        struct trace *trace = read_bytes((struct str){bytes.at, len}, &budget, &err);
+        assert_true(trace || err.code == ERR_FORMAT || err.code == ERR_UNSUPPORTED);
+        partial += trace && trace->repairs[REPAIR_TRUNCATED].count;
+        trace_free(trace);
+    }
+    assert_true(partial > 0);
+    buf_free(&bytes);
+}
+
+static void changed_bytes_do_no_harm(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    struct budget budget = {0};
+    put_profile(&bytes);
+    for (size_t i = 0; i < bytes.len; i++)
+        for (unsigned bit = 0; bit < 8; bit++) {
+            struct err err = {0};
+            bytes.at[i] ^= (char)(1u << bit);
+            trace_free(read_bytes((struct str){bytes.at, bytes.len}, &budget, &err));
+            bytes.at[i] ^= (char)(1u << bit);
+        }
+    buf_free(&bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(streams_are_device_work_and_derived_lines_are_not),
+        cmocka_unit_test(a_cut_profile_keeps_what_came_before),
+        cmocka_unit_test(changed_bytes_do_no_harm),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
