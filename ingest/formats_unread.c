@@ -23,8 +23,14 @@
 #define TRACE_HEAD(has)                                                              \
     JSON("kineto-head", FORMAT_TRACE, has, "the head of a trace without its events", \
          "upload the whole file")
-#define NO_TIMES   "it has no times; upload the profiler's"
-#define RECOMPRESS "compress the trace with zstd or gzip"
+#define NO_TIMES    "it has no times; upload the profiler's"
+#define NSYS_EXPORT "nsys export --type sqlite --include-blobs=true --include-json=true "
+// An event in its export as JSON or JSON lines.
+#define NSYS_JSON(has)                                                          \
+    JSON("nsys-json", FORMAT_TRACE, has, "an export of Nsight Systems as JSON", \
+         "use " NSYS_EXPORT "FILE.nsys-rep")
+#define NSYS_TABLES "for Nsight Systems, use " NSYS_EXPORT "FILE.nsys-rep"
+#define RECOMPRESS  "compress the trace with zstd or gzip"
 
 // UTF-8 text that is neither blank nor possibly JSON.
 static enum format_likeness probe_text(struct str head, struct str filename)
@@ -69,7 +75,9 @@ const struct format formats_unread[] = {
     BYTES("xz", FORMAT_COMPRESSION, "\xFD\x37zXZ", "an xz file", RECOMPRESS),
     BYTES("bzip2", FORMAT_COMPRESSION, "BZh", "a bzip2 file", RECOMPRESS),
     BYTES("elf", FORMAT_OTHER, "\x7F\x45LF", "a program", NULL),
-    BYTES("parquet", FORMAT_RECORDS, "PAR1", "a Parquet file", NULL),
+    BYTES("parquet", FORMAT_RECORDS, "PAR1", "a Parquet file", NSYS_TABLES),
+    BYTES("arrow", FORMAT_RECORDS, "ARROW1", "an Arrow file", NSYS_TABLES),
+    BYTES("hdf5", FORMAT_RECORDS, "\x89HDF\r\n", "an HDF5 file", NSYS_TABLES),
     BYTES("git-lfs", FORMAT_OTHER, "version https://git-lfs", "a Git LFS pointer",
           "fetch the real file with git lfs pull"),
     BYTES("paraver", FORMAT_TRACE, "#Paraver", "a Paraver trace", "upload the profiler's"),
@@ -104,6 +112,10 @@ const struct format formats_unread[] = {
     JSON("trainer-state", FORMAT_RECORDS, "log_history", "the state of a trainer", NULL),
     JSON("model-settings", FORMAT_RECORDS, "model_type", "settings of a model", NULL),
     JSON("model-settings", FORMAT_RECORDS, "architectures", "settings of a model", NULL),
+    NSYS_JSON("CudaEvent"),
+    NSYS_JSON("NvtxEvent"),
+    NSYS_JSON("TraceProcessEvent"),
+    NSYS_JSON("CompositeEvent"),
     TRACE_HEAD("schemaVersion"),
     TRACE_HEAD("baseTimeNanoseconds"),
     // by name only
@@ -111,7 +123,12 @@ const struct format formats_unread[] = {
      .kind = FORMAT_TRACE,
      .ending = ".nsys-rep",
      .what = "a report of Nsight Systems",
-     .advice = "it is not read yet; record with torch.profiler"},
+     .advice = "use " NSYS_EXPORT "FILE.nsys-rep"},
+    {.name = "qdrep",
+     .kind = FORMAT_TRACE,
+     .ending = ".qdrep",
+     .what = "a report of Nsight Systems before 2021.4",
+     .advice = "use " NSYS_EXPORT "FILE.qdrep"},
     {.name = "ncu-rep",
      .kind = FORMAT_RECORDS,
      .ending = ".ncu-rep",

@@ -24,6 +24,10 @@ static const struct format *reader_of(struct source *source, const struct format
     const struct format *format = found->format;
     if (format && format->read && format->tables)
         return format;
+    if (format && !format->read && format->ending) { // known by its name
+        format_refuse(format, err);
+        return NULL;
+    }
     if (!format || format->kind != FORMAT_DATABASE)
         return format_of_trace(found->head, (struct str){"", 0}, err);
     format_refuse_database(source, err);

@@ -2,6 +2,7 @@
 // Opens the database through a file system of ours that knows one file, the source.
 #include "ingest/sqlite/database.h"
 #include "ingest/base/buf.h"
+#include "ingest/base/fuzzed.h"
 
 #include <inttypes.h>
 #include <sqlite3.h>
@@ -13,12 +14,12 @@
 // A scan takes a few steps of SQLite's machine per value, and a value at least a byte. Pages that
 // are linked in circles would be read forever.
 #define STEPS_PER_BYTE ((uint64_t)16)
-#define STEPS_FREE     ((uint64_t)1 << 24)
+#define STEPS_FREE     FUZZED_SIZE((uint64_t)1 << 24, (uint64_t)1 << 20)
 #define STEPS_BETWEEN  10000 // checks
 // A scan reads each page about once. A chain of pages that leads in a circle makes each of its
 // values as long as any value may be.
 #define READS_PER_BYTE ((uint64_t)8)
-#define READS_FREE     ((uint64_t)64 << 20)
+#define READS_FREE     FUZZED_SIZE((uint64_t)64 << 20, (uint64_t)4 << 20)
 #define ROWS_BETWEEN   16 // checks of that
 #define MAX_VALUE      (64 << 20)
 #define MAX_TABLES     10000

@@ -60,6 +60,10 @@ static void names_count_where_bytes_say_nothing(void **state)
 {
     (void)state;
     assert_found(STR("\x01\x02"), "report_0.nsys-rep", "nsys-rep");
+    assert_found(STR("\x01\x02"), "report_0.qdrep", "qdrep");
+    assert_found(STR("ARROW1\0\0"), "CUPTI_ACTIVITY_KIND_KERNEL.arrow", "arrow");
+    assert_found(STR("\x89HDF\r\n\x1A\n"), "report_0.h5", "hdf5");
+    assert_found(STR("{\"Type\":79,\"CudaEvent\":{\"startNs\":\"1\"}}\n{"), "a.jsonl", "nsys-json");
     assert_found(STR("\x0A\x02"), "host.XPLANE.pb", "xplane");
     assert_found(STR("\x18\0\0\0"), "tb/events.out.tfevents.1700000000.host.1.0", "tfevents");
     assert_found(STR("PK\x03\x04"), "report_0.nsys-rep", "zip");
