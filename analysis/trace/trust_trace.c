@@ -29,6 +29,9 @@ static const struct {
     [REPAIR_SECOND_LIST] =
         {"warning",
          "figures cover all lists, duplicates included; most other tools read only the last list"},
+    [REPAIR_LOG] = {"warning", "rows in it are missing: open and close the database once with "
+                               "sqlite3 where that file is, then send it again"},
+    [REPAIR_LOST] = {"warning", "events may be missing from all figures"},
     [REPAIR_BAD_NUMBER] = {"info", "the argument counts as missing"},
     [REPAIR_TEXT] = {"info", "names show a replacement character"},
     [REPAIR_LONG_TEXT] = {"info", "names that differ only after the cut count as one"},
@@ -51,7 +54,7 @@ static bool add_repairs(const struct trace *trace, struct report *report, struct
             .item = repair_word((enum repair)r),
             .severity = repairs[r].severity,
             .count = (int64_t)note->count,
-            .placed = true,
+            .placed = note->first_pos != ERR_NO_POS,
             .position = (int64_t)note->first_pos,
             .detail = repair_text((enum repair)r),
             .effect = repairs[r].effect,
@@ -126,8 +129,28 @@ static bool add_quarantine(const struct facts *facts, struct report *report, str
            (!found->clipped || doubt_add(report, &clipped, err));
 }
 
+// Graphs without their kernels, as Nsight Systems records them by default.
+static struct doubt whole_graphs(const struct facts *facts)
+{
+    struct doubt doubt = {
+        .item = "graphs_whole",
+        .severity = "warning",
+        .timed = true,
+        .detail = "launches of CUDA graphs that were recorded as a whole, without their kernels",
+        .effect = "the device is busy then, and all of it counts as compute, communication "
+                  "included; record with --cuda-graph-trace=node",
+    };
+    for (uint32_t i = 0; i < facts->device_count; i++)
+        if (facts->trace->kind[facts->devices[i].event] == EVENT_GRAPH) {
+            doubt.count++;
+            doubt.time_ns += facts->devices[i].owned_ns;
+        }
+    return doubt;
+}
+
 static bool add_graphs(const struct facts *facts, struct report *report, struct err *err)
 {
+    struct doubt whole = whole_graphs(facts);
     int64_t replayed = 0;
     for (uint32_t l = 0; l < facts->launch_count; l++)
         replayed += facts->launches[l].count > 1 ? facts->launches[l].count : 0;
@@ -138,7 +161,8 @@ static bool add_graphs(const struct facts *facts, struct report *report, struct 
         .detail = "device events that share their launch with others (graph replay)",
         .effect = "their operators are those of the replay, not of the model",
     };
-    return !replayed || doubt_add(report, &graphs, err);
+    return (!whole.count || doubt_add(report, &whole, err)) &&
+           (!replayed || doubt_add(report, &graphs, err));
 }
 
 // Events that start before their predecessor on the stream ended. last_ns has one entry per track.
@@ -255,7 +279,7 @@ static bool add_communication(const struct facts *facts, struct report *report, 
         .timed = true,
         .detail = "communication kernels without metadata about the data they moved",
         .effect = "their time counts; group, size and bandwidth are known only when the launching "
-                  "operator shows them",
+                  "operator shows them; from Nsight Systems, export with --include-blobs=true",
     };
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];

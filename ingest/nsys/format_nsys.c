@@ -57,8 +57,10 @@ bool nsys_go_on(struct nsys *nsys, struct err *err)
 static void note_state(struct nsys *nsys)
 {
     struct database_state state = database_state(nsys->database);
-    if (state.cut || state.has_log)
+    if (state.cut)
         trace_builder_repair(nsys->builder, REPAIR_TRUNCATED, ERR_NO_POS);
+    if (state.has_log)
+        trace_builder_repair(nsys->builder, REPAIR_LOG, ERR_NO_POS);
 }
 
 static bool read_tables(struct nsys *nsys, struct err *err)

@@ -3,6 +3,9 @@
 #include "ingest/nsys/nsys_gpus.h"
 #include "ingest/nsys/nsys_nccl.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 // --- time ---------------------------------------------------------------------------------------
 
 static bool read_start(struct nsys *nsys, struct err *err)
@@ -150,9 +153,101 @@ static bool read_rank(struct nsys *nsys, struct err *err)
     return true;
 }
 
+// --- settings -----------------------------------------------------------------------------------
+
+static bool add_setting(struct nsys *nsys, const char *key, struct str text, struct err *err)
+{
+    struct trace_setting setting = {.number = VALUE_ABSENT};
+    (void)str_to_i64(text, &setting.number);
+    return trace_builder_text(nsys->builder, str_of(key), ERR_NO_POS, &setting.key, err) &&
+           trace_builder_text(nsys->builder, text, ERR_NO_POS, &setting.text, err) &&
+           trace_builder_setting(nsys->builder, &setting, err);
+}
+
+// The value of a name in a table of names and values; the first one counts. In some versions it is
+// a number.
+static bool find_value(struct nsys *nsys, const char *table, const char *wanted, char value[64],
+                       struct err *err)
+{
+    struct rows rows;
+    struct str name, text;
+    int64_t number;
+    bool ok = rows_open(nsys->database, table, "name value", &rows, err);
+    value[0] = '\0';
+    while (ok && !value[0] && rows_next(&rows)) {
+        if (!rows_text(&rows, 0, &name) || !str_equal(name, str_of(wanted)))
+            continue;
+        if (rows_text(&rows, 1, &text))
+            snprintf(value, 64, "%.*s", (int)(text.len < 63 ? text.len : 63), text.at);
+        else if (rows_i64(&rows, 1, &number))
+            snprintf(value, 64, "%" PRId64, number);
+    }
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
+static bool add_profiler(struct nsys *nsys, struct err *err)
+{
+    static const char version[] = "EXPORT_PRODUCT_VERSION";
+    char value[64], text[96];
+    if (!find_value(nsys, "META_DATA_EXPORT", version, value, err) ||
+        (!value[0] && !find_value(nsys, "EXPORT_META_DATA", version, value, err)))
+        return false;
+    snprintf(text, sizeof text, "Nsight Systems%s%s", value[0] ? " " : "", value);
+    return add_setting(nsys, "profiler", str_of(text), err);
+}
+
+// The machine's table also has its environment, which is not looked at.
+static bool add_driver(struct nsys *nsys, struct err *err)
+{
+    static const char table[] = "TARGET_INFO_SYSTEM_ENV";
+    char driver[64], cuda[64], text[64];
+    int64_t version;
+    if (!find_value(nsys, table, "NvDriverVersion", driver, err) ||
+        !find_value(nsys, table, "CudaDriverVersion", cuda, err))
+        return false;
+    bool known = str_to_i64(str_of(cuda), &version) && version >= 1000; // 12040 is 12.4
+    snprintf(text, sizeof text, "%" PRId64 ".%" PRId64, known ? version / 1000 : 0,
+             known ? version % 1000 / 10 : 0);
+    return (!driver[0] || add_setting(nsys, "driver", str_of(driver), err)) &&
+           (!known || add_setting(nsys, "runtime", str_of(text), err));
+}
+
+static bool add_capture(struct nsys *nsys, struct err *err)
+{
+    struct rows rows;
+    int64_t duration_ns = -1;
+    char text[24];
+    bool ok = rows_open(nsys->database, "ANALYSIS_DETAILS", "duration", &rows, err);
+    if (ok && rows_next(&rows))
+        duration_ns = rows_i64_or(&rows, 0, -1);
+    if (!rows_close(&rows, ok ? err : NULL) || !ok)
+        return false;
+    snprintf(text, sizeof text, "%" PRId64, duration_ns);
+    return duration_ns < 0 || add_setting(nsys, "capture_ns", str_of(text), err);
+}
+
+// "Not all CUDA events might have been collected."
+static bool read_warnings(struct nsys *nsys, struct err *err)
+{
+    enum { WARNING = 2, ERROR = 3 };
+    struct rows rows;
+    struct str text;
+    bool ok = rows_open(nsys->database, "DIAGNOSTIC_EVENT", "severity text", &rows, err);
+    while (ok && rows_next(&rows)) {
+        int64_t severity = rows_i64_or(&rows, 0, 0);
+        if ((severity == WARNING || severity == ERROR) && rows_text(&rows, 1, &text) &&
+            (str_starts_with(text, STR("Not all CUDA events")) ||
+             str_starts_with(text, STR("Not all NVTX events")) ||
+             str_find(text, STR("events were lost")) != SIZE_MAX ||
+             str_find(text, STR("dropped")) != SIZE_MAX))
+            trace_builder_repair(nsys->builder, REPAIR_LOST, ERR_NO_POS);
+    }
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
 bool nsys_read_facts(struct nsys *nsys, struct err *err)
 {
-    trace_builder_recorder(nsys->builder, RECORDER_NSYS);
     return read_start(nsys, err) && read_devices(nsys, err) && read_threads(nsys, err) &&
-           read_rank(nsys, err);
+           read_rank(nsys, err) && add_profiler(nsys, err) && add_driver(nsys, err) &&
+           add_capture(nsys, err) && read_warnings(nsys, err);
 }

@@ -194,6 +194,8 @@ enum repair {
     REPAIR_FAR_TIME,          // time beyond TRACE_MAX_NS; counted from the first such time in the
                               // file
     REPAIR_SECOND_LIST,       // another list of events in the file; read as one with the first
+    REPAIR_LOG,               // a database without the log that has its last rows
+    REPAIR_LOST,              // a warning of the profiler that it lost events
     REPAIR_COUNT
 };
 

@@ -57,16 +57,21 @@ static inline bool foreign_take(void *context, struct file_part *part, struct er
     return true;
 }
 
-// Reads all processes in a database. Free with foreign_close.
-static inline void foreign_read(struct foreign_file *file, struct str bytes)
+// Reads all processes in a file. Free with foreign_close.
+static inline void foreign_read_as(struct foreign_file *file, struct str bytes, const char *name)
 {
     struct err err = {0};
     struct source *source = source_mem_open(bytes.at, bytes.len, 0, &err);
     struct file_parts parts = {
-        .source = source, .hint = {STR("job.sqlite"), SCRATCH_NONE}, .limits = &unpack_limits};
+        .source = source, .hint = {str_of(name), SCRATCH_NONE}, .limits = &unpack_limits};
     assert_non_null(source);
     if (!file_parts_each(&parts, foreign_take, file, &err))
         file->err = err;
+}
+
+static inline void foreign_read(struct foreign_file *file, struct str bytes)
+{
+    foreign_read_as(file, bytes, "job.sqlite");
 }
 
 static inline void foreign_close(struct foreign_file *file)

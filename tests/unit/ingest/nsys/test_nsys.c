@@ -167,7 +167,7 @@ static void a_log_that_is_not_there_is_said(void **state)
     bytes.at[18] = bytes.at[19] = 2;
     foreign_read(&file, (struct str){bytes.at, bytes.len});
     assert_int_equal(file.count, 1);
-    assert_int_equal(file.traces[0]->repairs[REPAIR_TRUNCATED].count, 1);
+    assert_int_equal(file.traces[0]->repairs[REPAIR_LOG].count, 1);
     foreign_close(&file);
     buf_free(&bytes);
 }
@@ -469,6 +469,54 @@ static void only_the_rank_is_taken_from_the_environment(void **state)
     foreign_close(&file);
 }
 
+static const char *setting_of(const struct trace *trace, const char *key)
+{
+    const struct trace_setting *setting = trace_setting_find(trace, str_of(key));
+    assert_non_null(setting);
+    return trace_text(trace, setting->text).at;
+}
+
+static void what_recorded_it_is_a_setting(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file, STRINGS KERNELS KERNEL(
+                   "10", "20", "1", P0,
+                   "1") "CREATE TABLE META_DATA_EXPORT(name, value);"
+                        "INSERT INTO META_DATA_EXPORT VALUES('EXPORT_PRODUCT_VERSION', '2026.1');"
+                        "CREATE TABLE ANALYSIS_DETAILS(duration); INSERT INTO ANALYSIS_DETAILS "
+                        "VALUES(500);"
+                        "CREATE TABLE TARGET_INFO_SYSTEM_ENV(name, value);"
+                        "INSERT INTO TARGET_INFO_SYSTEM_ENV VALUES('NvDriverVersion', '550.54'), "
+                        "('CudaDriverVersion', '12040'), ('DeviceEnvironment', 'SECRET=1');"
+                        "CREATE TABLE DIAGNOSTIC_EVENT(severity, text);"
+                        "INSERT INTO DIAGNOSTIC_EVENT VALUES(1, 'Not all is bad'), "
+                        "(2, 'Not all CUDA events might have been collected.'), "
+                        "(2, 'Not all OpenGL events might have been collected.');");
+    assert_string_equal(setting_of(trace, "profiler"), "Nsight Systems 2026.1");
+    assert_string_equal(setting_of(trace, "driver"), "550.54");
+    assert_string_equal(setting_of(trace, "runtime"), "12.4");
+    assert_string_equal(setting_of(trace, "capture_ns"), "500");
+    assert_int_equal(trace->setting_count, 4);
+    assert_int_equal(trace->repairs[REPAIR_LOST].count, 1);
+    foreign_close(&file);
+}
+
+static void a_report_is_answered_with_the_command_that_exports_it(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"job.nsys-rep", "job.qdrep"};
+    for (size_t i = 0; i < 2; i++) {
+        struct foreign_file file = {0};
+        foreign_read_as(&file, STR("\x01\x02\x03\x04"), names[i]);
+        assert_int_equal(file.count, 0);
+        assert_non_null(strstr(file.err.msg, "nsys export --type sqlite --include-blobs=true"));
+        assert_non_null(strstr(file.err.msg, names[i] + 3));
+        foreign_close(&file);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +539,8 @@ int main(void)
         cmocka_unit_test(without_a_payload_a_kernel_has_no_collective),
         cmocka_unit_test(devices_have_the_ordinals_of_the_process),
         cmocka_unit_test(only_the_rank_is_taken_from_the_environment),
+        cmocka_unit_test(what_recorded_it_is_a_setting),
+        cmocka_unit_test(a_report_is_answered_with_the_command_that_exports_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
