@@ -66,6 +66,7 @@ static void note_state(struct nsys *nsys)
 static bool read_tables(struct nsys *nsys, struct err *err)
 {
     uint64_t size = 0;
+    trace_builder_recorder(nsys->builder, RECORDER_NSYS);
     if (!text_table_load(&nsys->texts, nsys->builder, nsys->database, "StringIds", "id value",
                          err) ||
         !(nsys->nccl = nccl_new(nsys, err)) || !nsys_read_device(nsys, err) ||

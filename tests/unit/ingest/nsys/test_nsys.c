@@ -499,6 +499,7 @@ static void what_recorded_it_is_a_setting(void **state)
     assert_string_equal(setting_of(trace, "runtime"), "12.4");
     assert_string_equal(setting_of(trace, "capture_ns"), "500");
     assert_int_equal(trace->setting_count, 4);
+    assert_int_equal(trace->job.recorder, RECORDER_NSYS);
     assert_int_equal(trace->repairs[REPAIR_LOST].count, 1);
     foreign_close(&file);
 }
