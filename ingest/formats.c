@@ -8,14 +8,17 @@
 #include <stdio.h>
 
 // One line per format that is read; if two are equally likely, the first wins.
-#define FORMATS(ROW) \
-    ROW(gzip)        \
-    ROW(zstd)        \
-    ROW(kineto)      \
-    ROW(xplane)      \
-    ROW(sqlite)      \
-    ROW(nsys)        \
-    ROW(tar)         \
+#define FORMATS(ROW)  \
+    ROW(gzip)         \
+    ROW(zstd)         \
+    ROW(kineto)       \
+    ROW(xplane)       \
+    ROW(rocm_kernels) \
+    ROW(rocm_calls)   \
+    ROW(rocm_copies)  \
+    ROW(sqlite)       \
+    ROW(nsys)         \
+    ROW(tar)          \
     ROW(zip)
 
 #define DECLARE(name) extern const struct format format_##name;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/csv/csv.h"
+
+#include "ingest/source/source.h"
+
+#define BLOCK_BYTES ((size_t)64 << 10)
+
+enum state { CELL_START, PLAIN, QUOTED, AFTER_QUOTE };
+
+struct csv {
+    struct source *source;
+    struct budget *budget;
+    uint64_t pos; // of the next byte
+    size_t next, got;
+    enum state state;
+    size_t count, used, cell_at; // of the current row: cells, bytes, where the open cell starts
+    bool quoted;                 // some cell of it
+    char block[BLOCK_BYTES];
+    char bytes[CSV_MAX_ROW_BYTES];
+    struct str cells[CSV_MAX_CELLS];
+};
+
+struct csv *csv_open(struct source *source, struct budget *budget, struct err *err)
+{
+    struct csv *csv = budget_zalloc(budget, sizeof *csv, err);
+    if (!csv)
+        return NULL;
+    csv->source = source;
+    csv->budget = budget;
+    return csv;
+}
+
+void csv_close(struct csv *csv)
+{
+    if (csv)
+        budget_free(csv->budget, csv, sizeof *csv);
+}
+
+// *c is -1 at the end.
+static bool next_byte(struct csv *csv, int *c, struct err *err)
+{
+    if (csv->next == csv->got) {
+        csv->next = 0;
+        if (!source_read(csv->source, csv->block, BLOCK_BYTES, &csv->got, err)) {
+            csv->got = 0;
+            return false;
+        }
+    }
+    *c = csv->got ? (unsigned char)csv->block[csv->next++] : -1;
+    csv->pos += csv->got > 0;
+    return true;
+}
+
+static bool put(struct csv *csv, int c, struct err *err)
+{
+    if (csv->used == CSV_MAX_ROW_BYTES)
+        return err_set_at(err, ERR_FORMAT, csv->pos - 1,
+                          "found a row of more than 1 MiB: a quote may be missing before it ends");
+    csv->bytes[csv->used++] = (char)c;
+    return true;
+}
+
+static bool end_cell(struct csv *csv, struct err *err)
+{
+    if (csv->count == CSV_MAX_CELLS)
+        return err_set_at(err, ERR_FORMAT, csv->pos - 1, "found a row of more than %d cells",
+                          CSV_MAX_CELLS);
+    csv->cells[csv->count++] = (struct str){csv->bytes + csv->cell_at, csv->used - csv->cell_at};
+    csv->cell_at = csv->used;
+    csv->state = CELL_START;
+    return true;
+}
+
+static bool is_line_end(int c)
+{
+    return c == '\n' || c == '\r';
+}
+
+static bool is_blank(const struct csv *csv)
+{
+    return csv->count == 0 && csv->used == 0 && !csv->quoted;
+}
+
+static bool take_quoted(struct csv *csv, int c, struct err *err)
+{
+    if (csv->state == QUOTED && c != '"')
+        return put(csv, c, err);
+    bool doubled = csv->state == AFTER_QUOTE;
+    csv->state = csv->state == QUOTED ? AFTER_QUOTE : QUOTED;
+    return !doubled || put(csv, c, err);
+}
+
+// A byte that ends no row.
+static bool take(struct csv *csv, int c, struct err *err)
+{
+    if (csv->state == QUOTED || (csv->state == AFTER_QUOTE && c == '"'))
+        return take_quoted(csv, c, err);
+    if (c == ',')
+        return end_cell(csv, err);
+    if (csv->state == CELL_START && c == '"') {
+        csv->state = QUOTED;
+        csv->quoted = true;
+        return true;
+    }
+    csv->state = PLAIN;
+    return put(csv, c, err);
+}
+
+static void start_row(struct csv *csv, struct csv_row *row)
+{
+    csv->count = csv->used = csv->cell_at = 0;
+    csv->quoted = false;
+    csv->state = CELL_START;
+    *row = (struct csv_row){.cells = csv->cells, .pos = csv->pos};
+}
+
+static void drop_mark(struct csv *csv)
+{
+    if (csv->pos != 3 || csv->used != 3 || memcmp(csv->bytes, "\xEF\xBB\xBF", 3) != 0)
+        return;
+    csv->used = 0;
+    csv->state = CELL_START;
+}
+
+bool csv_next(struct csv *csv, struct csv_row *row, bool *end, struct err *err)
+{
+    int c;
+    *end = false;
+    start_row(csv, row);
+    for (;;) {
+        if (!next_byte(csv, &c, err))
+            return false;
+        bool over = c < 0 || (is_line_end(c) && csv->state != QUOTED);
+        if (over && is_blank(csv) && c >= 0) {
+            row->pos = csv->pos;
+            continue;
+        }
+        if (over)
+            break;
+        if (!take(csv, c, err))
+            return false;
+        drop_mark(csv);
+    }
+    row->cut = csv->state == QUOTED;
+    *end = is_blank(csv);
+    if (*end || !end_cell(csv, err))
+        return false;
+    row->count = csv->count;
+    return true;
+}

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV files of AMD's profilers with times: rocprofv3's kernel, API, marker and copy traces, the
+// same from rocpd, and results.csv of the old rocprof. Columns come in any order and go by their
+// names.
+#include "ingest/csv/csv.h"
+#include "ingest/format.h"
+
+#include "ingest/source/source.h"
+
+#define ROWS_BETWEEN 1024 // reports of progress
+
+enum column {
+    NAME,
+    START,
+    END,
+    AGENT,
+    TO_AGENT,
+    STREAM,
+    QUEUE,
+    PROCESS,
+    THREAD,
+    CORRELATION,
+    DOMAIN,
+    LDS,
+    VGPRS,
+    GRID,
+    BLOCK = GRID + 3,
+    COLUMNS = BLOCK + 3
+};
+
+#define NO_COLUMN SIZE_MAX
+
+// The names that versions have used.
+static const struct {
+    enum column column;
+    const char *name;
+} names[] = {
+    {NAME, "Kernel_Name"},
+    {NAME, "KernelName"},
+    {NAME, "Function"},
+    {NAME, "Direction"},
+    {START, "Start_Timestamp"},
+    {START, "BeginNs"},
+    {END, "End_Timestamp"},
+    {END, "EndNs"},
+    {AGENT, "Agent_Id"},
+    {AGENT, "GPU_ID"},
+    {AGENT, "gpu-id"},
+    {AGENT, "Source_Agent_Id"},
+    {TO_AGENT, "Destination_Agent_Id"},
+    {STREAM, "Stream_Id"},
+    {QUEUE, "Queue_Id"},
+    {QUEUE, "queue-id"},
+    {PROCESS, "Process_Id"},
+    {PROCESS, "pid"},
+    {THREAD, "Thread_Id"},
+    {THREAD, "tid"},
+    {CORRELATION, "Correlation_Id"},
+    {DOMAIN, "Domain"},
+    {LDS, "LDS_Block_Size"},
+    {LDS, "lds"},
+    {VGPRS, "VGPR_Count"},
+    {VGPRS, "arch_vgpr"},
+    {GRID, "Grid_Size_X"},
+    {GRID + 1, "Grid_Size_Y"},
+    {GRID + 2, "Grid_Size_Z"},
+    {GRID, "Grid_Size"},
+    {GRID, "grd"},
+    {BLOCK, "Workgroup_Size_X"},
+    {BLOCK + 1, "Workgroup_Size_Y"},
+    {BLOCK + 2, "Workgroup_Size_Z"},
+    {BLOCK, "Workgroup_Size"},
+    {BLOCK, "wgr"},
+};
+
+struct rocm_csv {
+    const struct format_input *input;
+    struct trace_builder *builder;
+    enum event_kind kind; // EVENT_RUNTIME: by the domain
+    size_t columns[COLUMNS];
+    uint64_t rows, bytes;
+};
+
+// --- cells --------------------------------------------------------------------------------------
+
+static struct str cell(const struct rocm_csv *csv, const struct csv_row *row, unsigned column)
+{
+    return csv_cell(row, csv->columns[column]);
+}
+
+// "Agent 4" is 4.
+static int64_t number(const struct rocm_csv *csv, const struct csv_row *row, unsigned column,
+                      int64_t otherwise)
+{
+    int64_t value;
+    struct str text = cell(csv, row, column);
+    if (str_starts_with(text, STR("Agent ")))
+        text = (struct str){text.at + 6, text.len - 6};
+    return str_to_i64(text, &value) ? value : otherwise;
+}
+
+static int32_t small(const struct rocm_csv *csv, const struct csv_row *row, unsigned column,
+                     int32_t otherwise)
+{
+    int64_t value = number(csv, row, column, -1);
+    return value >= 0 && value <= INT32_MAX ? (int32_t)value : otherwise;
+}
+
+static void find_columns(struct rocm_csv *csv, const struct csv_row *header)
+{
+    for (unsigned i = 0; i < COLUMNS; i++)
+        csv->columns[i] = NO_COLUMN;
+    for (size_t i = header->count; i-- > 0;)
+        for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+            if (str_equal_nocase(header->cells[i], str_of(names[n].name)))
+                csv->columns[names[n].column] = i;
+}
+
+// --- times --------------------------------------------------------------------------------------
+
+// Whether a spreadsheet rounded it: "8.1097E+14".
+static bool is_rounded(struct str text)
+{
+    bool digit = text.len && text.at[0] >= '0' && text.at[0] <= '9';
+    return digit && (memchr(text.at, 'E', text.len) || memchr(text.at, '.', text.len));
+}
+
+static bool is_time(int64_t ns)
+{
+    return ns >= 0 && ns < TRACE_MAX_NS;
+}
+
+// *skip: the row has no times, and is counted as such.
+static bool take_times(struct rocm_csv *csv, const struct csv_row *row, struct event_record *record,
+                       bool *skip, struct err *err)
+{
+    struct str start = cell(csv, row, START);
+    int64_t start_ns = number(csv, row, START, -1), end_ns = number(csv, row, END, -1);
+    if (is_rounded(start))
+        return err_set_at(err, ERR_FORMAT, row->pos,
+                          "found times that a spreadsheet has rounded (%.*s): send the file as "
+                          "the profiler wrote it",
+                          (int)(start.len < 24 ? start.len : 24), start.at);
+    *skip = !is_time(start_ns) || !is_time(end_ns);
+    if (*skip) {
+        bool timed = event_kind_is_timed(record->kind);
+        trace_builder_repair(csv->builder, timed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
+                             row->pos);
+        return true;
+    }
+    record->begin_ns = start_ns;
+    record->dur_ns = end_ns - start_ns;
+    if (record->dur_ns < 0 && !event_kind_is_device(record->kind)) {
+        trace_builder_repair(csv->builder, REPAIR_NEGATIVE_DURATION, row->pos);
+        record->dur_ns = 0;
+    }
+    return true;
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+static enum event_kind kind_of_domain(struct str domain)
+{
+    if (str_starts_with(domain, STR("MARKER")))
+        return EVENT_ANNOTATION;
+    return str_starts_with(domain, STR("HSA")) ? EVENT_DRIVER : EVENT_RUNTIME;
+}
+
+// Copies belong to the GPU, which only their direction shows.
+static int64_t device_of(const struct rocm_csv *csv, const struct csv_row *row)
+{
+    bool to = str_find(cell(csv, row, NAME), STR("_TO_DEVICE")) != SIZE_MAX;
+    return number(csv, row, csv->kind == EVENT_MEMCPY && to ? TO_AGENT : AGENT, 0);
+}
+
+// AMD counts a grid in work items rather than in groups of them.
+static void take_shape(const struct rocm_csv *csv, const struct csv_row *row,
+                       struct launch_shape *shape)
+{
+    for (unsigned i = 0; i < 3; i++) {
+        int32_t otherwise = csv->columns[BLOCK + i] == NO_COLUMN;
+        int32_t items = small(csv, row, GRID + i, otherwise);
+        shape->block[i] = small(csv, row, BLOCK + i, otherwise);
+        shape->grid[i] =
+            shape->block[i] ? items / shape->block[i] + (items % shape->block[i] > 0) : 0;
+    }
+    shape->registers = small(csv, row, VGPRS, -1);
+    shape->shared_bytes = number(csv, row, LDS, VALUE_ABSENT);
+}
+
+static void take_place(const struct rocm_csv *csv, const struct csv_row *row,
+                       struct event_record *record)
+{
+    if (!event_kind_is_device(record->kind)) {
+        record->pid.number = number(csv, row, PROCESS, 0);
+        record->tid.number = number(csv, row, THREAD, 0);
+        return;
+    }
+    record->pid.number = device_of(csv, row);
+    record->tid.number = number(csv, row, STREAM, number(csv, row, QUEUE, 0));
+}
+
+static void count_copy(const struct rocm_csv *csv, struct str direction, int64_t ns)
+{
+    static const char *const known[] = {"MEMORY_COPY_HOST_TO_DEVICE", "MEMORY_COPY_DEVICE_TO_HOST",
+                                        "MEMORY_COPY_DEVICE_TO_DEVICE", "MEMORY_COPY_HOST_TO_HOST"};
+    const char *word = "other";
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_equal(direction, str_of(known[i])))
+            word = known[i];
+    figures_add(csv->input->figures, 1, "copies" IN "%s" IN "count", word);
+    figures_add(csv->input->figures, ns, "copies" IN "%s" IN "ns", word);
+}
+
+static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
+{
+    bool skip;
+    struct str name = cell(csv, row, NAME);
+    struct event_record record = {
+        .kind = csv->kind == EVENT_RUNTIME ? kind_of_domain(cell(csv, row, DOMAIN)) : csv->kind,
+        .correlation = number(csv, row, CORRELATION, VALUE_ABSENT),
+        .sequence = VALUE_ABSENT,
+        .shape = {.registers = -1,
+                  .occupancy_percent = -1,
+                  .shared_bytes = VALUE_ABSENT,
+                  .bytes = VALUE_ABSENT},
+        .memory = {VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, -1, -1, 0, 0}};
+    if (!take_times(csv, row, &record, &skip, err))
+        return false;
+    if (skip)
+        return true;
+    take_place(csv, row, &record);
+    if (csv->kind == EVENT_KERNEL)
+        take_shape(csv, row, &record.shape);
+    if (csv->kind == EVENT_MEMCPY)
+        count_copy(csv, name, record.dur_ns);
+    return trace_builder_text(csv->builder, name.len ? name : STR("unnamed"), row->pos,
+                              &record.name, err) &&
+           trace_builder_add(csv->builder, &record, err);
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+static bool go_on(struct rocm_csv *csv, struct err *err)
+{
+    struct progress *progress = csv->input->progress;
+    if (++csv->rows % ROWS_BETWEEN || !progress)
+        return true;
+    progress->done_bytes = source_consumed(csv->input->source);
+    return !progress->cancel || err_set(err, ERR_CANCELLED, "cancelled while reading");
+}
+
+static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
+{
+    struct csv_row row;
+    bool end, ok = csv_next(rows, &row, &end, err);
+    if (ok)
+        find_columns(csv, &row);
+    while (ok && csv_next(rows, &row, &end, err)) {
+        if (row.cut)
+            trace_builder_repair(csv->builder, REPAIR_TRUNCATED, row.pos);
+        csv->bytes = row.pos;
+        ok = go_on(csv, err) && add_row(csv, &row, err);
+    }
+    figures_add(csv->input->figures, (int64_t)csv->rows, "rows");
+    trace_builder_count_input(csv->builder, csv->rows, csv->bytes);
+    if (!ok || !end)
+        return false;
+    return csv->rows || err_set(err, ERR_FORMAT,
+                                "found a CSV of rocprof with a header and no rows: record again "
+                                "with --kernel-trace");
+}
+
+static bool read_csv(const struct format_input *input, enum event_kind kind, struct err *err)
+{
+    struct rocm_csv csv = {.input = input, .builder = input->builder, .kind = kind};
+    struct csv *rows = csv_open(input->source, input->budget, err);
+    trace_builder_recorder(csv.builder, RECORDER_ROCM);
+    trace_builder_base(csv.builder, VALUE_ABSENT); // since the machine started
+    bool ok = rows && read_rows(&csv, rows, err);
+    csv_close(rows);
+    return ok;
+}
+
+static bool read_kernels(const struct format_input *input, struct err *err)
+{
+    return read_csv(input, EVENT_KERNEL, err);
+}
+
+static bool read_calls(const struct format_input *input, struct err *err)
+{
+    return read_csv(input, EVENT_RUNTIME, err);
+}
+
+static bool read_copies(const struct format_input *input, struct err *err)
+{
+    return read_csv(input, EVENT_MEMCPY, err);
+}
+
+// --- recognizing --------------------------------------------------------------------------------
+
+static bool is_column(struct str text, const char *name)
+{
+    if (text.len > 1 && text.at[0] == '"' && text.at[text.len - 1] == '"')
+        text = (struct str){text.at + 1, text.len - 2};
+    return str_equal_nocase(text, str_of(name));
+}
+
+// Whether the first line has a column; names of columns have no commas.
+static bool has(struct str head, const char *name)
+{
+    if (str_starts_with(head, STR("\xEF\xBB\xBF")))
+        head = (struct str){head.at + 3, head.len - 3};
+    for (size_t from = 0, at = 0; at <= head.len; at++) {
+        char c = at < head.len ? head.at[at] : '\n';
+        if (c != ',' && c != '\n' && c != '\r')
+            continue;
+        if (is_column((struct str){head.at + from, at - from}, name))
+            return true;
+        if (c != ',')
+            return false;
+        from = at + 1;
+    }
+    return false;
+}
+
+static enum format_likeness likeness(struct str head, const char *name)
+{
+    bool timed = has(head, "Start_Timestamp") && has(head, "End_Timestamp");
+    return timed && has(head, name) && !has(head, "Counter_Name") ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+static enum format_likeness probe_kernels(struct str head, struct str filename)
+{
+    (void)filename;
+    bool old = has(head, "KernelName") && has(head, "BeginNs") && has(head, "EndNs");
+    return old ? FORMAT_SURE : likeness(head, "Kernel_Name");
+}
+
+static enum format_likeness probe_calls(struct str head, struct str filename)
+{
+    (void)filename;
+    return has(head, "Domain") ? likeness(head, "Function") : FORMAT_UNLIKE;
+}
+
+static enum format_likeness probe_copies(struct str head, struct str filename)
+{
+    (void)filename;
+    return likeness(head, "Direction");
+}
+
+const struct format format_rocm_kernels = {
+    .name = "rocprof-kernel-csv",
+    .what = "a kernel trace of rocprof as CSV",
+    .kind = FORMAT_TRACE,
+    .access = FORMAT_STREAM,
+    .probe = probe_kernels,
+    .read = read_kernels,
+};
+
+const struct format format_rocm_calls = {
+    .name = "rocprofv3-api-csv",
+    .what = "an API trace of rocprofv3 as CSV",
+    .kind = FORMAT_TRACE,
+    .access = FORMAT_STREAM,
+    .probe = probe_calls,
+    .read = read_calls,
+};
+
+const struct format format_rocm_copies = {
+    .name = "rocprofv3-memcpy-csv",
+    .what = "a memory copy trace of rocprofv3 as CSV",
+    .kind = FORMAT_TRACE,
+    .access = FORMAT_STREAM,
+    .probe = probe_copies,
+    .read = read_copies,
+};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV files of AMD's profilers: what becomes of rows, and of rows that are not as they should be.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ingest/ingest.h"
+#include "ingest/source/source.h"
+
+#define KERNELS                                                                      \
+    "\"Kind\",\"Agent_Id\",\"Queue_Id\",\"Stream_Id\",\"Kernel_Name\","              \
+    "\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\",\"LDS_Block_Size\","   \
+    "\"VGPR_Count\",\"Workgroup_Size_X\",\"Workgroup_Size_Y\",\"Workgroup_Size_Z\"," \
+    "\"Grid_Size_X\",\"Grid_Size_Y\",\"Grid_Size_Z\"\n"
+#define KERNEL "\"KERNEL_DISPATCH\",\"Agent 4\",1,7,\"add(float*, int)\",3,"
+#define SHAPE  ",512,8,64,2,1,100,2,1\n"
+#define CALLS  "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n"
+#define COPIES                                                                      \
+    "Kind,Direction,Stream_Id,Source_Agent_Id,Destination_Agent_Id,Correlation_Id," \
+    "Start_Timestamp,End_Timestamp\n"
+
+static struct budget budget;
+
+static struct trace *read_text(struct str text, struct err *err)
+{
+    *err = (struct err){0};
+    struct source *source = source_mem_open(text.at, text.len, 0, err);
+    return ingest_source(source, &budget, NULL, err);
+}
+
+static struct trace *read_good(struct str text)
+{
+    struct err err;
+    struct trace *trace = read_text(text, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    return trace;
+}
+
+static void assert_refused(struct str text, const char *part)
+{
+    struct err err;
+    assert_null(read_text(text, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    if (!strstr(err.msg, part))
+        fail_msg("expected '%s' in: %s", part, err.msg);
+}
+
+static void assert_name(const struct trace *trace, uint32_t event, struct str name)
+{
+    assert_true(str_equal(trace_text(trace, trace->name[event]), name));
+}
+
+static void kernels_have_their_agent_stream_and_shape(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(KERNELS KERNEL "1000,1500" SHAPE));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->kind[0], EVENT_KERNEL);
+    assert_int_equal(trace->begin_ns[0], 1000);
+    assert_int_equal(trace->dur_ns[0], 500);
+    assert_name(trace, 0, STR("add(float*, int)"));
+    assert_int_equal(trace->tracks[0].pid.number, 4);
+    assert_int_equal(trace->tracks[0].tid.number, 7);
+    assert_int_equal(trace->shape_count, 1);
+    assert_int_equal(trace->shapes[0].grid[0], 2); // of 64 work items each
+    assert_int_equal(trace->shapes[0].grid[1], 1);
+    assert_int_equal(trace->shapes[0].block[0], 64);
+    assert_int_equal(trace->shapes[0].registers, 8);
+    assert_int_equal(trace->shapes[0].shared_bytes, 512);
+    assert_int_equal(trace->job.recorder, RECORDER_ROCM);
+    assert_int_equal(trace->job.base_ns, VALUE_ABSENT);
+    trace_free(trace);
+}
+
+static void columns_of_old_rocprof_are_known(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR("Index,KernelName,gpu-id,queue-id,grd,wgr,BeginNs,EndNs\n"
+                                        "0,\"k.kd\",2,1,256,64,10,30\n"));
+    assert_name(trace, 0, STR("k.kd"));
+    assert_int_equal(trace->dur_ns[0], 20);
+    assert_int_equal(trace->tracks[0].pid.number, 2);
+    assert_int_equal(trace->tracks[0].tid.number, 1);
+    assert_int_equal(trace->shapes[0].grid[0], 4);
+    assert_int_equal(trace->shapes[0].block[1], 1);
+    trace_free(trace);
+}
+
+static void calls_are_of_the_kind_of_their_domain(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(CALLS "HIP_RUNTIME_API_EXT,hipMalloc,5,6,1,10,20\n"
+                                              "HSA_CORE_API,hsa_init,5,6,2,30,40\n"
+                                              "MARKER_CORE_API,forward,5,6,3,50,60\n"
+                                              "RCCL_API,ncclAllReduce,5,6,4,70,80\n"));
+    static const enum event_kind kinds[] = {EVENT_RUNTIME, EVENT_DRIVER, EVENT_ANNOTATION,
+                                            EVENT_RUNTIME};
+    assert_int_equal(trace->event_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(trace->kind[i], kinds[i]);
+    assert_int_equal(trace->tracks[0].pid.number, 5);
+    assert_int_equal(trace->tracks[0].tid.number, 6);
+    trace_free(trace);
+}
+
+static void copies_belong_to_the_gpu(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(COPIES "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,0,Agent 0,Agent 4,1,10,20\n"
+                             "MEMORY_COPY,MEMORY_COPY_DEVICE_TO_HOST,0,Agent 4,Agent 0,2,30,40\n"));
+    assert_int_equal(trace->track_count, 1);
+    assert_int_equal(trace->tracks[0].pid.number, 4);
+    assert_int_equal(trace->event_count, 2);
+    assert_int_equal(trace->kind[1], EVENT_MEMCPY);
+    trace_free(trace);
+}
+
+static void rows_without_times_are_counted_and_left_out(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR(KERNELS KERNEL "1000,1500" SHAPE KERNEL "9\n" KERNEL "x,y" SHAPE KERNEL "-5,5" SHAPE));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 3);
+    assert_int_equal(trace->input_events, 4);
+    trace_free(trace);
+}
+
+static void times_that_a_spreadsheet_rounded_are_refused(void **state)
+{
+    (void)state;
+    assert_refused(STR(KERNELS KERNEL "8.1097E+14,8.1097E+14" SHAPE), "spreadsheet");
+}
+
+static void what_is_no_trace_is_refused(void **state)
+{
+    (void)state;
+    assert_refused(STR(KERNELS), "no rows");
+    assert_refused(STR("Kernel_Name,Counter_Name,Start_Timestamp,End_Timestamp\nk,c,1,2\n"),
+                   "expected a trace");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_have_their_agent_stream_and_shape),
+        cmocka_unit_test(columns_of_old_rocprof_are_known),
+        cmocka_unit_test(calls_are_of_the_kind_of_their_domain),
+        cmocka_unit_test(copies_belong_to_the_gpu),
+        cmocka_unit_test(rows_without_times_are_counted_and_left_out),
+        cmocka_unit_test(times_that_a_spreadsheet_rounded_are_refused),
+        cmocka_unit_test(what_is_no_trace_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
