@@ -57,6 +57,15 @@ profiler = PyTorchProfiler(
     schedule=schedule(wait=10, warmup=2, active=8, repeat=1))
 trainer = Trainer(profiler=profiler, ...)`;
 
+const NSYS = `nsys profile --trace=cuda,nvtx --pytorch=autograd-shapes-nvtx \\
+  --capture-range=cudaProfilerApi -o rank%q{RANK} python train.py
+nsys export --type sqlite --include-blobs=true --include-json=true rank0.nsys-rep`;
+
+const JAX = `with jax.profiler.trace("traces"):
+    for step in range(10, 20):
+        with jax.profiler.StepTraceAnnotation("train", step_num=step):
+            train_step(batch)`;
+
 const HF_TRAINER = `from transformers import TrainerCallback
 
 class StepProfiler(TrainerCallback):
@@ -127,7 +136,7 @@ function Schedule() {
     so.</p>
   <${Command} text=${OWN_STEPS} />
   <p><code>warmup=N</code> excludes the first N steps; without it, those that differ from the
-    later ones. Both can be changed on the run later, which reanalyses it.</p>`;
+    later ones. Both can be changed on the run later, which reanalyzes it.</p>`;
 }
 
 function Ranks() {
@@ -190,6 +199,19 @@ function Frameworks() {
       are.</p>`;
 }
 
+function Others() {
+  return html`
+    <h3>Nsight Systems</h3><${Command} text=${NSYS} />
+    <p>Upload the <code>.sqlite</code> file; only nsys can read a <code>.nsys-rep</code>. Each
+      process in it becomes a rank. Call <code>torch.cuda.profiler.start()</code> after the
+      warm-up and <code>stop()</code> at the end. NVTX ranges appear on the page <em>Ranges</em>;
+      <code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
+      whole; <code>--cuda-graph-trace=node</code> records its kernels.</p>
+    <h3>JAX</h3><${Command} text=${JAX} />
+    <p>Upload <code>plugins/profile/TIME/HOST.xplane.pb</code> with
+      <code>step=train</code>.</p>`;
+}
+
 function Compare() {
   return html`<ul class="notes">
     <li>Keep the schedule, profiler options, batch size and number of ranks the same.</li>
@@ -202,7 +224,8 @@ function Compare() {
 export default function Recording() {
   use_title("Recording");
   return html`<header class="page-head"><h1 tabindex="-1">Recording a trace</h1>
-      <p class="page-note">With the profiler of PyTorch 2, on CUDA and ROCm</p></header>
+      <p class="page-note">With the profiler of PyTorch 2, on CUDA and ROCm, or another
+        one</p></header>
     <div class="columns-2 guide">
       <div><${Card} title="For timing"><${Command} text=${RECORD} />
           <p>This is enough for the breakdown, steps, kernels, operators, roofline, communication
@@ -219,6 +242,7 @@ export default function Recording() {
       <div><${Card} title="Files and upload"><${Files} /><//>
         <${Card} title="NVIDIA and AMD"><${Vendors} /><//>
         <${Card} title="To compare runs"><${Compare} /><//></div>
-      <div><${Card} title="In frameworks"><${Frameworks} /><//></div>
+      <div><${Card} title="In frameworks"><${Frameworks} /><//>
+        <${Card} title="With other profilers"><${Others} /><//></div>
     </div>`;
 }
