@@ -17,6 +17,8 @@
     ROW(rocm_calls)   \
     ROW(rocm_copies)  \
     ROW(sqlite)       \
+    ROW(rocpd)        \
+    ROW(rpd)          \
     ROW(nsys)         \
     ROW(tar)          \
     ROW(zip)
@@ -324,4 +326,16 @@ static bool is_not_ending(void *context, const char *ending)
 bool format_has_ending(unsigned kinds, struct str filename)
 {
     return !each_ending(kinds, kinds, is_not_ending, &filename);
+}
+
+bool format_may_be_many(struct str filename)
+{
+    for (size_t i = 0; i < FORMAT_COUNT; i++) {
+        const struct format *format = formats[i];
+        bool many = format->ending && (format->unpack || format->parts);
+        if (many && (ends_with(filename, format->ending) ||
+                     (may_be_coded(format) && !each_coded(format, is_not_ending, &filename))))
+            return true;
+    }
+    return false;
 }

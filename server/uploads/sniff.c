@@ -47,9 +47,8 @@ bool sniff_upload(struct str head, struct str filename, struct str *archive, str
 {
     const struct format *found = format_find(head, (struct str){"", 0});
     // A database may hold several processes.
-    const unsigned many = 1u << FORMAT_ARCHIVE | 1u << FORMAT_DATABASE;
     bool unpacks = found && (found->unpack || found->parts || found->kind == FORMAT_DATABASE ||
-                             (found->decode && format_has_ending(many, filename)));
+                             (found->decode && format_may_be_many(filename)));
     *archive = unpacks ? str_of(found->name) : STR("");
     return unpacks || sniff_trace(head, err);
 }

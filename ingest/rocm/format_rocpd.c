@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// rocpd, the SQLite output of rocprofv3: layout 3 with times and places in each row, and layout 4
+// with tables of times and tracks. A process's tables end in its GUID.
+#include "ingest/format.h"
+#include "ingest/sqlite/event_rows.h"
+#include "ingest/sqlite/id_table.h"
+#include "ingest/sqlite/text_table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { NAME_BYTES = 128, MOST_AGENTS = 1024, BETWEEN = 1024 };
+
+struct agent {
+    int64_t id, device; // device: its place among GPUs
+    bool is_gpu;
+};
+
+struct rocpd {
+    const struct format_input *input;
+    struct trace_builder *builder;
+    struct database *database;
+    char suffix[NAME_BYTES]; // of the names of its tables
+    struct text_table strings, symbols, categories, notes;
+    struct id_table events; // stack, category
+    struct id_table times;  // layout 4: the time
+    struct id_table tracks; // layout 4: thread, agent, queue
+    struct agent agents[MOST_AGENTS];
+    unsigned agent_count;
+    uint64_t rows;
+};
+
+// --- tables -------------------------------------------------------------------------------------
+
+// "rocpd_region" of this process.
+static const char *table_of(const struct rocpd *rocpd, const char *name, char out[NAME_BYTES])
+{
+    snprintf(out, NAME_BYTES, "rocpd_%s%s", name, rocpd->suffix);
+    return out;
+}
+
+struct choice {
+    int64_t wanted, seen; // counted from 1
+    char suffix[NAME_BYTES];
+};
+
+#define METADATA "rocpd_metadata"
+
+static bool choose(void *context, const char *table)
+{
+    struct choice *choice = context;
+    size_t start = sizeof METADATA - 1;
+    if (strncmp(table, METADATA, start) != 0 || (table[start] && table[start] != '_'))
+        return true;
+    if (++choice->seen == choice->wanted)
+        snprintf(choice->suffix, sizeof choice->suffix, "%.*s", NAME_BYTES - 40, table + start);
+    return true;
+}
+
+static bool find_suffix(struct rocpd *rocpd, struct err *err)
+{
+    struct choice choice = {.wanted = rocpd->input->part ? rocpd->input->part : 1};
+    database_tables(rocpd->database, choose, &choice);
+    memcpy(rocpd->suffix, choice.suffix, sizeof choice.suffix);
+    if (rocpd->input->part == FORMAT_WHOLE && choice.seen > 1)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "found several processes, expected one: send the file without a rank, and "
+                       "with its name, such as job.db");
+    return choice.seen >= choice.wanted ||
+           err_set(err, ERR_FORMAT, "found no process %lld in it", (long long)choice.wanted);
+}
+
+static bool rocpd_parts(struct source *source, struct format_parts *parts, struct err *err)
+{
+    struct choice choice = {.wanted = 0};
+    struct database *database = database_open(source, NULL, err);
+    if (!database)
+        return false;
+    database_tables(database, choose, &choice);
+    database_close(database);
+    parts->count = choice.seen < FORMAT_MAX_PARTS ? (uint32_t)choice.seen : FORMAT_MAX_PARTS;
+    for (uint32_t i = 0; i < parts->count; i++)
+        parts->at[i] = i + 1;
+    return true;
+}
+
+static bool load_texts(struct rocpd *rocpd, struct text_table *texts, const char *name,
+                       const char *columns, struct err *err)
+{
+    char table[NAME_BYTES];
+    return text_table_load(texts, rocpd->builder, rocpd->database, table_of(rocpd, name, table),
+                           columns, err);
+}
+
+static bool load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
+                     const char *columns, struct err *err)
+{
+    char table[NAME_BYTES];
+    return id_table_load(ids, rocpd->input->budget, rocpd->database, table_of(rocpd, name, table),
+                         columns, err);
+}
+
+static bool load_tables(struct rocpd *rocpd, struct err *err)
+{
+    char table[NAME_BYTES];
+    table_of(rocpd, "info_kernel_symbol", table);
+    bool shown = database_has_column(rocpd->database, table, "display_name");
+    return load_texts(rocpd, &rocpd->strings, "string", "id string", err) &&
+           load_texts(rocpd, &rocpd->symbols, "info_kernel_symbol",
+                      shown ? "id display_name" : "id kernel_name", err) &&
+           load_texts(rocpd, &rocpd->categories, "info_category", "id name", err) &&
+           load_texts(rocpd, &rocpd->notes, "event", "id extdata", err) &&
+           load_ids(rocpd, &rocpd->events, "event", "id stack_id category_id", err) &&
+           load_ids(rocpd, &rocpd->times, "timestamp", "id value", err) &&
+           load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err);
+}
+
+static void free_tables(struct rocpd *rocpd)
+{
+    text_table_free(&rocpd->strings);
+    text_table_free(&rocpd->symbols);
+    text_table_free(&rocpd->categories);
+    text_table_free(&rocpd->notes);
+    id_table_free(&rocpd->events);
+    id_table_free(&rocpd->times);
+    id_table_free(&rocpd->tracks);
+}
+
+// --- agents -------------------------------------------------------------------------------------
+
+#define AGENT_COLUMNS "id type type_index product_name name"
+enum { AGENT_ID, AGENT_TYPE, AGENT_INDEX, AGENT_PRODUCT, AGENT_NAME };
+
+static bool add_agent(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+{
+    struct str type = STR(""), name = STR("");
+    struct agent agent = {.id = rows_i64_or(rows, AGENT_ID, -1),
+                          .device = rows_i64_or(rows, AGENT_INDEX, 0)};
+    if (rocpd->agent_count == MOST_AGENTS)
+        return true;
+    (void)rows_text(rows, AGENT_TYPE, &type);
+    agent.is_gpu = str_equal(type, STR("GPU"));
+    rocpd->agents[rocpd->agent_count++] = agent;
+    if (!agent.is_gpu)
+        return true;
+    if (!rows_text(rows, AGENT_PRODUCT, &name) || !name.len)
+        (void)rows_text(rows, AGENT_NAME, &name);
+    struct trace_device device = {.id = agent.device,
+                                  .memory_bytes = VALUE_ABSENT,
+                                  .multiprocessors = VALUE_ABSENT,
+                                  .compute_major = VALUE_ABSENT,
+                                  .compute_minor = VALUE_ABSENT};
+    return trace_builder_text(rocpd->builder, name, ERR_NO_POS, &device.name, err) &&
+           trace_builder_device(rocpd->builder, &device, err);
+}
+
+static const struct agent *agent_of(const struct rocpd *rocpd, int64_t id)
+{
+    for (unsigned i = 0; i < rocpd->agent_count; i++)
+        if (rocpd->agents[i].id == id)
+            return &rocpd->agents[i];
+    return NULL;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+// The first columns of every table of records, of both layouts.
+#define COMMON_COLUMNS "start end start_id end_id event_id track_id tid "
+enum { START, END, START_ID, END_ID, EVENT, TRACK, THREAD, COMMON };
+
+enum { STACK, CATEGORY };                        // of events
+enum { TRACK_THREAD, TRACK_AGENT, TRACK_QUEUE }; // of tracks
+
+static int64_t time_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
+                       unsigned by_id)
+{
+    int64_t id;
+    if (rows_i64(rows, by_id, &id))
+        return id_table_value(&rocpd->times, id, 0);
+    return rows_i64_or(rows, column, ID_NONE);
+}
+
+static bool go_on(struct rocpd *rocpd, struct err *err)
+{
+    struct progress *progress = rocpd->input->progress;
+    if (++rocpd->rows % BETWEEN || !progress)
+        return true;
+    progress->done_bytes = database_taken(rocpd->database);
+    return !progress->cancel || err_set(err, ERR_CANCELLED, "cancelled while reading");
+}
+
+// False, and counted, if it has no times.
+static bool take_common(struct rocpd *rocpd, const struct rows *rows, enum event_kind kind,
+                        struct event_record *record)
+{
+    int64_t stack = id_table_value(&rocpd->events, rows_i64_or(rows, EVENT, -1), STACK);
+    *record = event_row(kind);
+    record->correlation = stack > 0 ? stack : VALUE_ABSENT;
+    return event_row_times(rocpd->builder, record, time_of(rocpd, rows, START, START_ID),
+                           time_of(rocpd, rows, END, END_ID));
+}
+
+// Of the row or, in layout 4, of its track.
+static int64_t place_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
+                        unsigned of_track)
+{
+    int64_t value;
+    if (rows_i64(rows, column, &value))
+        return value;
+    value = id_table_value(&rocpd->tracks, rows_i64_or(rows, TRACK, -1), of_track);
+    return value == ID_NONE ? 0 : value;
+}
+
+typedef bool take_row(struct rocpd *rocpd, const struct rows *rows, struct err *err);
+
+static bool each_row(struct rocpd *rocpd, const char *name, const char *columns, take_row *take,
+                     struct err *err)
+{
+    char table[NAME_BYTES];
+    struct rows rows;
+    bool ok = rows_open(rocpd->database, table_of(rocpd, name, table), columns, &rows, err);
+    while (ok && rows_next(&rows))
+        ok = go_on(rocpd, err) && take(rocpd, &rows, err);
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
+// --- kernels ------------------------------------------------------------------------------------
+
+#define KERNEL_COLUMNS                                                           \
+    COMMON_COLUMNS "agent_id queue_id kernel_id group_segment_size grid_size_x " \
+                   "grid_size_y grid_size_z workgroup_size_x workgroup_size_y "  \
+                   "workgroup_size_z"
+enum { AGENT = COMMON, QUEUE, KERNEL, SHARED, GRID, BLOCK = GRID + 3 };
+
+// The grid is in work items, that of CUDA in blocks.
+static void take_shape(const struct rows *rows, struct launch_shape *shape)
+{
+    int64_t shared = rows_i64_or(rows, SHARED, -1);
+    shape->shared_bytes = shared >= 0 ? shared : VALUE_ABSENT;
+    for (unsigned i = 0; i < 3; i++) {
+        int64_t grid = rows_i64_or(rows, GRID + i, 0), block = rows_i64_or(rows, BLOCK + i, 0);
+        if (grid <= 0 || grid > UINT32_MAX || block <= 0 || block > INT32_MAX)
+            continue;
+        int64_t blocks = (grid + block - 1) / block;
+        shape->grid[i] = blocks <= INT32_MAX ? (int32_t)blocks : 0;
+        shape->block[i] = (int32_t)block;
+    }
+}
+
+static bool take_kernel(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+{
+    struct event_record record;
+    if (!take_common(rocpd, rows, EVENT_KERNEL, &record))
+        return true;
+    const struct agent *agent = agent_of(rocpd, place_of(rocpd, rows, AGENT, TRACK_AGENT));
+    record.pid.number = agent ? agent->device : 0;
+    record.tid.number = place_of(rocpd, rows, QUEUE, TRACK_QUEUE);
+    take_shape(rows, &record.shape);
+    return text_table_intern(&rocpd->symbols, rows_i64_or(rows, KERNEL, -1), &record.name, err) &&
+           trace_builder_add(rocpd->builder, &record, err);
+}
+
+// --- copies -------------------------------------------------------------------------------------
+
+#define COPY_COLUMNS COMMON_COLUMNS "queue_id name_id dst_agent_id src_agent_id size"
+enum { COPY_QUEUE = COMMON, COPY_NAME, COPY_TO, COPY_FROM, COPY_BYTES };
+
+static const struct agent *gpu_of(const struct rocpd *rocpd, const struct rows *rows)
+{
+    const struct agent *to = agent_of(rocpd, rows_i64_or(rows, COPY_TO, -1));
+    const struct agent *from = agent_of(rocpd, rows_i64_or(rows, COPY_FROM, -1));
+    return to && to->is_gpu ? to : from && from->is_gpu ? from : NULL;
+}
+
+static void report_copy(struct rocpd *rocpd, const struct event_record *record)
+{
+    struct figures *figures = rocpd->input->figures;
+    struct str name = strtab_get(trace_builder_strings(rocpd->builder), record->name);
+    int64_t bytes = record->shape.bytes == VALUE_ABSENT ? 0 : record->shape.bytes;
+    figures_add(figures, 1, "copies" IN "%s" IN "count", name.at);
+    figures_add(figures, bytes, "copies" IN "%s" IN "bytes", name.at);
+    figures_add(figures, record->dur_ns, "copies" IN "%s" IN "ns", name.at);
+}
+
+// A copy from host to host is no work of a device.
+static bool take_copy(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+{
+    struct event_record record;
+    if (!take_common(rocpd, rows, EVENT_MEMCPY, &record))
+        return true;
+    const struct agent *gpu = gpu_of(rocpd, rows);
+    int64_t bytes = rows_i64_or(rows, COPY_BYTES, -1);
+    record.shape.bytes = bytes >= 0 ? bytes : VALUE_ABSENT;
+    record.pid.number = gpu ? gpu->device : 0;
+    record.tid.number = place_of(rocpd, rows, COPY_QUEUE, TRACK_QUEUE);
+    if (!text_table_intern(&rocpd->strings, rows_i64_or(rows, COPY_NAME, -1), &record.name, err))
+        return false;
+    report_copy(rocpd, &record);
+    return !gpu || trace_builder_add(rocpd->builder, &record, err);
+}
+
+// --- calls and markers --------------------------------------------------------------------------
+
+#define REGION_COLUMNS COMMON_COLUMNS "name_id"
+enum { REGION_NAME = COMMON };
+
+// What kind of call it is, by its domain: "HIP_RUNTIME_API_EXT", "HSA_CORE_API", ...
+static enum event_kind kind_of(const struct rocpd *rocpd, int64_t event)
+{
+    struct str domain = STR("");
+    int64_t id = id_table_value(&rocpd->events, event, CATEGORY);
+    const struct text_table *texts = rocpd->categories.count ? &rocpd->categories : &rocpd->strings;
+    (void)text_table_find(texts, id, &domain);
+    if (str_contains_nocase(domain, STR("marker")) || str_contains_nocase(domain, STR("rccl")))
+        return EVENT_ANNOTATION;
+    return str_contains_nocase(domain, STR("hsa")) ? EVENT_DRIVER : EVENT_RUNTIME;
+}
+
+// The text of a marker is in its event: {"message": "..."}.
+static bool message_of(const struct rocpd *rocpd, int64_t event, struct str *message)
+{
+    struct str note;
+    static const struct str key = {"\"message\"", sizeof "\"message\"" - 1};
+    if (!text_table_find(&rocpd->notes, event, &note))
+        return false;
+    size_t at = str_find(note, key);
+    if (at == SIZE_MAX)
+        return false;
+    for (at += key.len; at < note.len && strchr(": \t", note.at[at]); at++)
+        continue;
+    if (at == note.len || note.at[at] != '"')
+        return false;
+    size_t from = ++at;
+    while (at < note.len && note.at[at] != '"')
+        at += 1 + (note.at[at] == '\\');
+    *message = (struct str){note.at + from, (at < note.len ? at : note.len) - from};
+    return true;
+}
+
+static bool take_region(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+{
+    struct event_record record;
+    struct str message;
+    int64_t event = rows_i64_or(rows, EVENT, -1);
+    figures_add(rocpd->input->figures, 1, "regions");
+    if (!take_common(rocpd, rows, kind_of(rocpd, event), &record))
+        return true;
+    record.tid.number = place_of(rocpd, rows, THREAD, TRACK_THREAD);
+    bool named = record.kind == EVENT_ANNOTATION && message_of(rocpd, event, &message);
+    bool ok = named ? trace_builder_text(rocpd->builder, message, ERR_NO_POS, &record.name, err)
+                    : text_table_intern(&rocpd->strings, rows_i64_or(rows, REGION_NAME, -1),
+                                        &record.name, err);
+    return ok && trace_builder_add(rocpd->builder, &record, err);
+}
+
+// --- figures ------------------------------------------------------------------------------------
+
+static int by_text(const void *left, const void *right)
+{
+    return str_compare(*(const struct str *)left, *(const struct str *)right);
+}
+
+static bool report_markers(struct rocpd *rocpd, struct err *err)
+{
+    size_t count = 0;
+    struct str *texts = calloc(rocpd->notes.count + 1, sizeof *texts);
+    if (!texts)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    for (size_t i = 0; i < rocpd->notes.count; i++)
+        count += message_of(rocpd, rocpd->notes.rows[i].id, &texts[count]);
+    qsort(texts, count, sizeof *texts, by_text);
+    figures_list(rocpd->input->figures, "markers" IN);
+    for (size_t i = 0, n = 0; i < count && n < 1000; i++)
+        if (i == 0 || !str_equal(texts[i - 1], texts[i]))
+            figures_text(rocpd->input->figures, texts[i], "markers" IN "%zu", n++);
+    free(texts);
+    return true;
+}
+
+static bool take_metadata(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+{
+    struct str tag, value;
+    (void)err;
+    if (rows_text(rows, 0, &tag) && str_equal(tag, STR("schema_version")) &&
+        rows_text(rows, 1, &value))
+        figures_text(rocpd->input->figures, value, "schema_version");
+    return true;
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+static bool read_all(struct rocpd *rocpd, struct err *err)
+{
+    uint64_t size = 0;
+    if (!find_suffix(rocpd, err) || !load_tables(rocpd, err) ||
+        !each_row(rocpd, "metadata", "tag value", take_metadata, err) ||
+        !each_row(rocpd, "info_agent", AGENT_COLUMNS, add_agent, err))
+        return false;
+    rocpd->rows = 0;
+    if (!each_row(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) ||
+        !each_row(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) ||
+        !each_row(rocpd, "region", REGION_COLUMNS, take_region, err))
+        return false;
+    if (rocpd->input->figures && !report_markers(rocpd, err))
+        return false;
+    if (database_state(rocpd->database).cut || database_state(rocpd->database).has_log)
+        trace_builder_repair(rocpd->builder, REPAIR_TRUNCATED, ERR_NO_POS);
+    trace_builder_base(rocpd->builder, VALUE_ABSENT);
+    trace_builder_recorder(rocpd->builder, RECORDER_ROCM);
+    (void)source_size(rocpd->input->source, &size);
+    trace_builder_count_input(rocpd->builder, rocpd->rows, size);
+    return rocpd->rows ||
+           err_set(err, ERR_FORMAT,
+                   "found a rocpd database without any record: record with rocprofv3 "
+                   "--kernel-trace --hip-runtime-trace --output-format rocpd");
+}
+
+static bool rocpd_read(const struct format_input *input, struct err *err)
+{
+    struct rocpd *rocpd = calloc(1, sizeof *rocpd);
+    if (!rocpd)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    rocpd->input = input;
+    rocpd->builder = input->builder;
+    rocpd->database =
+        database_open(input->source, input->progress ? &input->progress->cancel : NULL, err);
+    bool ok = rocpd->database && read_all(rocpd, err);
+    free_tables(rocpd);
+    database_close(rocpd->database);
+    free(rocpd);
+    return ok;
+}
+
+const struct format format_rocpd = {
+    .name = "rocpd",
+    .what = "a rocpd database of rocprofv3",
+    .kind = FORMAT_TRACE,
+    .access = FORMAT_SEEK,
+    .ending = ".db",
+    .tables = "rocpd_kernel_dispatch*",
+    .read = rocpd_read,
+    .parts = rocpd_parts,
+};

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// rocpd in both layouts and rpd, from statements written by hand.
+#include "tests/unit/foreign_database.h"
+
+#define ROCPD_3(suffix)                                                                     \
+    "CREATE TABLE rocpd_metadata" suffix " (id INTEGER PRIMARY KEY, tag TEXT, value TEXT);" \
+    "INSERT INTO rocpd_metadata" suffix " VALUES (1, 'schema_version', '3');"               \
+    "CREATE TABLE rocpd_string" suffix " (id INTEGER PRIMARY KEY, string TEXT);"            \
+    "INSERT INTO rocpd_string" suffix                                                       \
+    " VALUES (1, 'HIP_RUNTIME_API_EXT'), (2, 'MARKER_CORE_API'),"                           \
+    " (3, 'hipLaunchKernel'), (4, 'roctxRangePushA'), (5, 'MEMORY_COPY_HOST_TO_DEVICE');"   \
+    "CREATE TABLE rocpd_info_agent" suffix                                                  \
+    " (id INTEGER PRIMARY KEY, type TEXT, type_index INT, product_name TEXT, name TEXT);"   \
+    "INSERT INTO rocpd_info_agent" suffix                                                   \
+    " VALUES (1, 'CPU', 0, 'EPYC', ''), (4, 'GPU', 2, 'AMD Instinct MI300X', 'gfx942');"    \
+    "CREATE TABLE rocpd_info_kernel_symbol" suffix                                          \
+    " (id INTEGER PRIMARY KEY, kernel_name TEXT, display_name TEXT);"                       \
+    "INSERT INTO rocpd_info_kernel_symbol" suffix " VALUES (9, 'gemm.kd', 'gemm');"         \
+    "CREATE TABLE rocpd_event" suffix                                                       \
+    " (id INTEGER PRIMARY KEY, category_id INT, stack_id INT, extdata TEXT);"               \
+    "INSERT INTO rocpd_event" suffix " VALUES (1, 1, 70, '{}'), (2, 1, 70, '{}'), "         \
+    "(3, 2, 71, '{\"message\": \"step 4\"}'), (4, 1, 72, '{}');"
+
+#define RECORDS_3(suffix)                                                                        \
+    "CREATE TABLE rocpd_kernel_dispatch" suffix                                                  \
+    " (id INTEGER PRIMARY KEY, agent_id INT, kernel_id INT, queue_id INT, start INT, \"end\" "   \
+    "INT, "                                                                                      \
+    "group_segment_size INT, workgroup_size_x INT, workgroup_size_y INT, workgroup_size_z INT, " \
+    "grid_size_x INT, grid_size_y INT, grid_size_z INT, event_id INT);"                          \
+    "INSERT INTO rocpd_kernel_dispatch" suffix                                                   \
+    " VALUES (1, 4, 9, 3, 5000, 7500, 64, 256, 1, 1, 1000, 2, 1, 2);"                            \
+    "CREATE TABLE rocpd_memory_copy" suffix                                                      \
+    " (id INTEGER PRIMARY KEY, start INT, \"end\" INT, name_id INT, dst_agent_id INT, "          \
+    "src_agent_id INT, size INT, queue_id INT, event_id INT);"                                   \
+    "INSERT INTO rocpd_memory_copy" suffix                                                       \
+    " VALUES (1, 100, 300, 5, 4, 1, 4096, 3, 4), (2, 400, 500, 5, 1, 1, 10, 3, 4);"              \
+    "CREATE TABLE rocpd_region" suffix                                                           \
+    " (id INTEGER PRIMARY KEY, tid INT, start INT, \"end\" INT, name_id INT, event_id INT);"     \
+    "INSERT INTO rocpd_region" suffix                                                            \
+    " VALUES (1, 55, 1000, 1200, 3, 1), (2, 55, 900, 9000, 4, 3);"
+
+static uint32_t assert_event(const struct trace *trace, enum event_kind kind, const char *name,
+                             int64_t begin_ns, int64_t dur_ns)
+{
+    uint32_t event = foreign_event(trace, kind);
+    assert_string_equal(trace_text(trace, trace->name[event]).at, name);
+    assert_int_equal(trace->begin_ns[event], begin_ns);
+    assert_int_equal(trace->dur_ns[event], dur_ns);
+    return event;
+}
+
+static const struct track *track_of(const struct trace *trace, uint32_t event)
+{
+    const struct track *track = trace->tracks;
+    while (event >= track->first + track->count)
+        track++;
+    return track;
+}
+
+static void assert_job(const struct trace *trace)
+{
+    assert_int_equal(trace->event_count, 4);
+    assert_int_equal(trace->job.recorder, RECORDER_ROCM);
+    uint32_t kernel = assert_event(trace, EVENT_KERNEL, "gemm", 5000, 2500);
+    assert_int_equal(track_of(trace, kernel)->pid.number, 2);
+    assert_int_equal(track_of(trace, kernel)->tid.number, 3);
+    const struct device_args *args = &trace->device_args[trace->args[kernel]];
+    const struct launch_shape *shape = &trace->shapes[args->shape];
+    assert_int_equal(shape->grid[0], 4); // blocks for 1,000 work items
+    assert_int_equal(shape->grid[1], 2);
+    assert_int_equal(shape->block[0], 256);
+    uint32_t call = assert_event(trace, EVENT_RUNTIME, "hipLaunchKernel", 1000, 200);
+    assert_int_equal(args->correlation, 70);
+    assert_int_equal(trace->launch_args[trace->args[call]].correlation, 70);
+    assert_event(trace, EVENT_ANNOTATION, "step 4", 900, 8100);
+    uint32_t copy = assert_event(trace, EVENT_MEMCPY, "MEMORY_COPY_HOST_TO_DEVICE", 100, 200);
+    args = &trace->device_args[trace->args[copy]];
+    assert_int_equal(trace->shapes[args->shape].bytes, 4096);
+    assert_string_equal(trace_text(trace, trace->devices[0].name).at, "AMD Instinct MI300X");
+    assert_int_equal(trace->devices[0].id, 2);
+}
+
+static void layout_3_has_times_and_places_in_its_rows(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, ROCPD_3("_a1") RECORDS_3("_a1"));
+    assert_int_equal(file.count, 1);
+    assert_string_equal(file.format->name, "rocpd");
+    assert_job(file.traces[0]);
+    foreign_close(&file);
+}
+
+static void tables_may_have_no_suffix(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, ROCPD_3("") RECORDS_3(""));
+    assert_int_equal(file.count, 1);
+    assert_job(file.traces[0]);
+    foreign_close(&file);
+}
+
+static void each_guid_is_a_process(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, ROCPD_3("_a1") RECORDS_3("_a1") ROCPD_3("_b2") RECORDS_3("_b2"));
+    assert_int_equal(file.count, 2);
+    assert_job(file.traces[0]);
+    assert_job(file.traces[1]);
+    foreign_close(&file);
+}
+
+static void layout_4_has_them_in_tables_of_their_own(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(
+        &file,
+        ROCPD_3(
+            "_a1") "CREATE TABLE rocpd_info_category_a1 (id INTEGER PRIMARY KEY, name TEXT);"
+                   "INSERT INTO rocpd_info_category_a1 VALUES (1, 'HIP_RUNTIME_API'), (2, "
+                   "'MARKER_CORE_API');"
+                   "CREATE TABLE rocpd_timestamp_a1 (id INTEGER PRIMARY KEY, value INT);"
+                   "INSERT INTO rocpd_timestamp_a1 VALUES (1, 5000), (2, 7500), (3, 100), (4, "
+                   "300), "
+                   "(5, 1000), (6, 1200), (7, 900), (8, 9000);"
+                   "CREATE TABLE rocpd_track_a1 (id INTEGER PRIMARY KEY, tid INT, agent_id INT, "
+                   "queue_id INT);"
+                   "INSERT INTO rocpd_track_a1 VALUES (1, NULL, 4, 3), (2, 55, NULL, NULL);"
+                   "CREATE TABLE rocpd_kernel_dispatch_a1 (id INTEGER PRIMARY KEY, track_id INT, "
+                   "kernel_id "
+                   "INT, start_id INT, end_id INT, workgroup_size_x INT, workgroup_size_y INT, "
+                   "workgroup_size_z INT, grid_size_x INT, grid_size_y INT, grid_size_z INT, "
+                   "event_id INT);"
+                   "INSERT INTO rocpd_kernel_dispatch_a1 VALUES (1, 1, 9, 1, 2, 256, 1, 1, 1000, "
+                   "2, 1, 2);"
+                   "CREATE TABLE rocpd_memory_copy_a1 (id INTEGER PRIMARY KEY, track_id INT, "
+                   "start_id INT, "
+                   "end_id INT, name_id INT, dst_agent_id INT, src_agent_id INT, size INT, "
+                   "event_id INT);"
+                   "INSERT INTO rocpd_memory_copy_a1 VALUES (1, 1, 3, 4, 5, 4, 1, 4096, 4);"
+                   "CREATE TABLE rocpd_region_a1 (id INTEGER PRIMARY KEY, track_id INT, start_id "
+                   "INT, end_id "
+                   "INT, name_id INT, event_id INT);"
+                   "INSERT INTO rocpd_region_a1 VALUES (1, 2, 5, 6, 3, 1), (2, 2, 7, 8, 4, 3);");
+    assert_int_equal(file.count, 1);
+    assert_job(file.traces[0]);
+    foreign_close(&file);
+}
+
+static void rows_that_make_no_sense_are_counted(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, ROCPD_3("_a1") RECORDS_3(
+                            "_a1") "INSERT INTO rocpd_kernel_dispatch_a1 (id, start, \"end\") "
+                                   "VALUES (2, 'soon', 5), "
+                                   "(3, NULL, 5), (4, 9223372036854775807, -9223372036854775808);"
+                                   "INSERT INTO rocpd_region_a1 VALUES (3, 1, 500, 400, 77, 99);");
+    assert_int_equal(file.count, 1);
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 3);
+    assert_int_equal(trace->repairs[REPAIR_NEGATIVE_DURATION].count, 1);
+    assert_int_equal(trace->event_count, 5);
+    foreign_close(&file);
+}
+
+static void rpd_links_operations_to_calls(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(
+        &file,
+        "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
+        "INSERT INTO rocpd_string VALUES (1, ''), (2, 'KernelExecution'), (3, 'gemm'), "
+        "(4, 'CopyHostToDevice'), (5, 'hipLaunchKernel'), (6, 'UserMarker'), (7, 'forward'), "
+        "(8, 'Task');"
+        "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, gpuId INT, queueId INT, start INT, \"end\" "
+        "INT, description_id INT, opType_id INT);"
+        "INSERT INTO rocpd_op VALUES (1, 2, 3, 5000, 7500, 3, 2), (2, 2, 3, 100, 300, 1, 4);"
+        "CREATE TABLE rocpd_api (id INTEGER PRIMARY KEY, pid INT, tid INT, start INT, \"end\" INT, "
+        "apiName_id INT, args_id INT);"
+        "INSERT INTO rocpd_api VALUES (70, 9, 55, 1000, 1200, 5, 1), (71, 9, 55, 900, 9000, 6, 7);"
+        "CREATE TABLE rocpd_api_ops (id INTEGER PRIMARY KEY, api_id INT, op_id INT);"
+        "INSERT INTO rocpd_api_ops VALUES (1, 70, 1), (2, 72, 2);"
+        "CREATE TABLE rocpd_copyapi (api_ptr_id INTEGER PRIMARY KEY, size INT);"
+        "INSERT INTO rocpd_copyapi VALUES (72, 4096);"
+        "CREATE TABLE rocpd_kernelapi (api_ptr_id INTEGER PRIMARY KEY, gridX INT, gridY INT, gridZ "
+        "INT, workgroupX INT, workgroupY INT, workgroupZ INT);"
+        "INSERT INTO rocpd_kernelapi VALUES (70, 4, 1, 1, 256, 1, 1);"
+        "CREATE TABLE rocpd_monitor (id INTEGER PRIMARY KEY, deviceType TEXT, deviceId INT, "
+        "monitorType TEXT, start INT, \"end\" INT, value TEXT);"
+        "INSERT INTO rocpd_monitor VALUES (1, 'gpu', 2, 'sclk', 0, 9, '1700'), "
+        "(2, 'gpu', 2, 'sclk', 9, 10, 'fast');");
+    assert_int_equal(file.count, 1);
+    assert_string_equal(file.format->name, "rpd");
+    const struct trace *trace = file.traces[0];
+    uint32_t kernel = assert_event(trace, EVENT_KERNEL, "gemm", 5000, 2500);
+    uint32_t call = assert_event(trace, EVENT_RUNTIME, "hipLaunchKernel", 1000, 200);
+    const struct device_args *args = &trace->device_args[trace->args[kernel]];
+    assert_int_equal(args->correlation, trace->launch_args[trace->args[call]].correlation);
+    assert_int_equal(trace->shapes[args->shape].grid[0], 4);
+    assert_event(trace, EVENT_ANNOTATION, "forward", 900, 8100);
+    uint32_t copy = assert_event(trace, EVENT_MEMCPY, "CopyHostToDevice", 100, 200);
+    assert_int_equal(trace->shapes[trace->device_args[trace->args[copy]].shape].bytes, 4096);
+    assert_int_equal(trace->counter_sample_count, 1);
+    assert_true(trace->counter_samples[0].value == 1700);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE_OTHER].count, 1);
+    foreign_close(&file);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(layout_3_has_times_and_places_in_its_rows),
+        cmocka_unit_test(tables_may_have_no_suffix),
+        cmocka_unit_test(each_guid_is_a_process),
+        cmocka_unit_test(layout_4_has_them_in_tables_of_their_own),
+        cmocka_unit_test(rows_that_make_no_sense_are_counted),
+        cmocka_unit_test(rpd_links_operations_to_calls),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
