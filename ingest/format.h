@@ -78,13 +78,16 @@ struct format {
     // One in a database: by a table unique to it; the names, as in database_has, separated by
     // blanks.
     const char *tables;
-    // How it is read: one of these, depending on its kind; none if it is only recognized.
+    // How it is read: one of these, depending on its kind; none, or count, if it is
+    // only recognized.
     // Reads all events into the builder. ERR_FORMAT with what was found if there is no event.
     bool (*read)(const struct format_input *input, struct err *err);
     // The processes in the file, in the order of their ranks if that is known. NULL: it has one.
     bool (*parts)(struct source *source, struct format_parts *parts, struct err *err);
     // The decompressed bytes; takes over `below`, also on failure.
     struct source *(*decode)(struct source *below, struct err *err);
+    // Counts what is in records that are no trace into the figures; there is no builder.
+    bool (*count)(const struct format_input *input, struct err *err);
     // Enables this format in libarchive; returns libarchive's status.
     int (*unpack)(struct archive *archive);
 };

@@ -7,20 +7,23 @@
 
 #include <stdio.h>
 
-// One line per format that is read; if two are equally likely, the first wins.
-#define FORMATS(ROW)  \
-    ROW(gzip)         \
-    ROW(zstd)         \
-    ROW(kineto)       \
-    ROW(xplane)       \
-    ROW(rocm_kernels) \
-    ROW(rocm_calls)   \
-    ROW(rocm_copies)  \
-    ROW(sqlite)       \
-    ROW(rocpd)        \
-    ROW(rpd)          \
-    ROW(nsys)         \
-    ROW(tar)          \
+// One line per format that is read or counted; if two are equally likely, the first wins.
+#define FORMATS(ROW)   \
+    ROW(gzip)          \
+    ROW(zstd)          \
+    ROW(kineto)        \
+    ROW(xplane)        \
+    ROW(rocm_counters) \
+    ROW(rocm_sums)     \
+    ROW(rocm_compute)  \
+    ROW(rocm_kernels)  \
+    ROW(rocm_calls)    \
+    ROW(rocm_copies)   \
+    ROW(sqlite)        \
+    ROW(rocpd)         \
+    ROW(rpd)           \
+    ROW(nsys)          \
+    ROW(tar)           \
     ROW(zip)
 
 #define DECLARE(name) extern const struct format format_##name;

@@ -148,3 +148,27 @@ bool csv_next(struct csv *csv, struct csv_row *row, bool *end, struct err *err)
     row->count = csv->count;
     return true;
 }
+
+static bool is_name(struct str text, const char *name)
+{
+    if (text.len > 1 && text.at[0] == '"' && text.at[text.len - 1] == '"')
+        text = (struct str){text.at + 1, text.len - 2};
+    return str_equal_nocase(text, str_of(name));
+}
+
+bool csv_head_has(struct str head, const char *column)
+{
+    if (str_starts_with(head, STR("\xEF\xBB\xBF")))
+        head = (struct str){head.at + 3, head.len - 3};
+    for (size_t from = 0, at = 0; at <= head.len; at++) {
+        char c = at < head.len ? head.at[at] : '\n';
+        if (c != ',' && !is_line_end(c))
+            continue;
+        if (is_name((struct str){head.at + from, at - from}, column))
+            return true;
+        if (c != ',')
+            return false;
+        from = at + 1;
+    }
+    return false;
+}

@@ -32,4 +32,8 @@ static inline struct str csv_cell(const struct csv_row *row, size_t column)
     return column < row->count ? row->cells[column] : STR("");
 }
 
+// Whether the first line of a file, of which these are the first bytes, has a column: in any case,
+// and with a name that needs no quotes.
+bool csv_head_has(struct str head, const char *column);
+
 #endif

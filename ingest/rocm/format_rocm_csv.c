@@ -299,48 +299,25 @@ static bool read_copies(const struct format_input *input, struct err *err)
 
 // --- recognizing --------------------------------------------------------------------------------
 
-static bool is_column(struct str text, const char *name)
-{
-    if (text.len > 1 && text.at[0] == '"' && text.at[text.len - 1] == '"')
-        text = (struct str){text.at + 1, text.len - 2};
-    return str_equal_nocase(text, str_of(name));
-}
-
-// Whether the first line has a column; names of columns have no commas.
-static bool has(struct str head, const char *name)
-{
-    if (str_starts_with(head, STR("\xEF\xBB\xBF")))
-        head = (struct str){head.at + 3, head.len - 3};
-    for (size_t from = 0, at = 0; at <= head.len; at++) {
-        char c = at < head.len ? head.at[at] : '\n';
-        if (c != ',' && c != '\n' && c != '\r')
-            continue;
-        if (is_column((struct str){head.at + from, at - from}, name))
-            return true;
-        if (c != ',')
-            return false;
-        from = at + 1;
-    }
-    return false;
-}
-
 static enum format_likeness likeness(struct str head, const char *name)
 {
-    bool timed = has(head, "Start_Timestamp") && has(head, "End_Timestamp");
-    return timed && has(head, name) && !has(head, "Counter_Name") ? FORMAT_SURE : FORMAT_UNLIKE;
+    bool timed = csv_head_has(head, "Start_Timestamp") && csv_head_has(head, "End_Timestamp");
+    return timed && csv_head_has(head, name) && !csv_head_has(head, "Counter_Name") ? FORMAT_SURE
+                                                                                    : FORMAT_UNLIKE;
 }
 
 static enum format_likeness probe_kernels(struct str head, struct str filename)
 {
     (void)filename;
-    bool old = has(head, "KernelName") && has(head, "BeginNs") && has(head, "EndNs");
+    bool old = csv_head_has(head, "KernelName") && csv_head_has(head, "BeginNs") &&
+               csv_head_has(head, "EndNs");
     return old ? FORMAT_SURE : likeness(head, "Kernel_Name");
 }
 
 static enum format_likeness probe_calls(struct str head, struct str filename)
 {
     (void)filename;
-    return has(head, "Domain") ? likeness(head, "Function") : FORMAT_UNLIKE;
+    return csv_head_has(head, "Domain") ? likeness(head, "Function") : FORMAT_UNLIKE;
 }
 
 static enum format_likeness probe_copies(struct str head, struct str filename)

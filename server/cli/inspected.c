@@ -64,6 +64,17 @@ static bool read_trace(struct inspection *inspection, struct inspected *seen,
     return ok;
 }
 
+// Closes the part's source.
+static void count_records(const struct inspection *inspection, struct inspected *seen,
+                          struct file_part *part)
+{
+    struct budget budget = {.limit = inspection->memory_bytes};
+    struct source *source = source_limit_open(part->source, source_trace_limits, &seen->problem);
+    struct format_input input = {.source = source, .budget = &budget, .figures = &seen->figures};
+    seen->failed = !source || !seen->format->count(&input, &seen->problem);
+    source_close(source);
+}
+
 // --- files and members --------------------------------------------------------------------------
 
 static void take_format(struct inspected *seen, const struct format_found *found)
@@ -94,6 +105,10 @@ static bool look_at(struct inspection *inspection, struct inspected *seen, struc
         figures_add(&seen->figures, (int64_t)part->size, "bytes");
     if (part->source && part->found.format && part->found.format->read)
         return read_trace(inspection, seen, part, err);
+    if (part->source && part->found.format && part->found.format->count) {
+        count_records(inspection, seen, part);
+        return true;
+    }
     if (part->source && part->found.format && part->found.format->kind == FORMAT_DATABASE)
         (void)format_refuse_database(part->source, &seen->problem);
     source_close(part->source);

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV files of AMD's profilers that are no traces: they are counted for people who look at them.
+#include "ingest/csv/csv.h"
+#include "ingest/format.h"
+
+#include <stdlib.h>
+
+enum { MOST_COUNTERS = 256, COUNTER_NAME_BYTES = 128 };
+
+struct counter_sum {
+    char name[COUNTER_NAME_BYTES];
+    int64_t rows;
+    double sum;
+};
+
+struct records {
+    const struct format_input *input;
+    struct csv *csv;
+    struct csv_row row;
+    size_t key, value, amount, start; // columns; SIZE_MAX: not there
+    uint64_t rows;
+    struct counter_sum counters[MOST_COUNTERS];
+    size_t counter_count;
+    int64_t *dispatches;
+    size_t dispatch_cap;
+};
+
+// Takes what a row adds.
+typedef bool take_row(struct records *records, struct err *err);
+
+static size_t column_of(const struct csv_row *header, const char *name)
+{
+    for (size_t i = 0; i < header->count; i++)
+        if (str_equal_nocase(header->cells[i], str_of(name)))
+            return i;
+    return SIZE_MAX;
+}
+
+static bool take_rows(struct records *records, take_row *take, struct err *err)
+{
+    bool end, ok = true;
+    struct progress *progress = records->input->progress;
+    while (ok && csv_next(records->csv, &records->row, &end, err)) {
+        records->rows++;
+        ok = take(records, err);
+        if (ok && progress && progress->cancel)
+            ok = err_set(err, ERR_CANCELLED, "cancelled while reading");
+    }
+    figures_add(records->input->figures, (int64_t)records->rows, "rows");
+    return ok && end;
+}
+
+// Columns: what rows are grouped by, and what is summed.
+struct wanted {
+    const char *key, *value;
+    take_row *take;
+    void (*finish)(struct records *records);
+};
+
+static bool count_records(const struct format_input *input, const struct wanted *wanted,
+                          struct err *err)
+{
+    bool end;
+    struct records *records = budget_zalloc(input->budget, sizeof *records, err);
+    if (!records)
+        return false;
+    records->input = input;
+    records->csv = csv_open(input->source, input->budget, err);
+    bool ok = records->csv && csv_next(records->csv, &records->row, &end, err);
+    if (ok) {
+        records->key = column_of(&records->row, wanted->key);
+        records->value = column_of(&records->row, wanted->value);
+        records->amount = column_of(&records->row, "Counter_Value");
+        records->start = column_of(&records->row, "Start_Timestamp");
+        ok = take_rows(records, wanted->take, err);
+    }
+    if (ok && wanted->finish)
+        wanted->finish(records);
+    csv_close(records->csv);
+    budget_free(input->budget, records->dispatches,
+                records->dispatch_cap * sizeof *records->dispatches);
+    budget_free(input->budget, records, sizeof *records);
+    return ok;
+}
+
+// --- counters -----------------------------------------------------------------------------------
+
+// Cut, and as it may be in the path of a figure.
+static void clean_name(struct str name, char clean[COUNTER_NAME_BYTES])
+{
+    size_t len = name.len < COUNTER_NAME_BYTES - 1 ? name.len : COUNTER_NAME_BYTES - 1;
+    for (size_t i = 0; i < len; i++)
+        clean[i] = name.at[i] > 0x20 && name.at[i] < 0x7F ? name.at[i] : '_';
+    clean[len] = '\0';
+    if (!len)
+        memcpy(clean, "unnamed", sizeof "unnamed");
+}
+
+// The last one stands for all that do not fit.
+static struct counter_sum *counter_named(struct records *records, struct str text)
+{
+    char name[COUNTER_NAME_BYTES];
+    clean_name(text, name);
+    for (size_t i = 0; i < records->counter_count; i++)
+        if (strcmp(records->counters[i].name, name) == 0)
+            return &records->counters[i];
+    if (records->counter_count == MOST_COUNTERS)
+        return &records->counters[MOST_COUNTERS - 1];
+    struct counter_sum *counter = &records->counters[records->counter_count++];
+    memcpy(counter->name, name, sizeof name);
+    return counter;
+}
+
+static bool add_dispatch(struct records *records, struct err *err)
+{
+    int64_t id;
+    if (!str_to_i64(csv_cell(&records->row, records->key), &id))
+        id = -1;
+    int64_t *at = budget_room(records->input->budget, records->dispatches, &records->dispatch_cap,
+                              records->rows, sizeof *at, err);
+    if (!at)
+        return false;
+    records->dispatches = at;
+    at[records->rows - 1] = id;
+    return true;
+}
+
+static double real_of(struct str text)
+{
+    char digits[64] = "";
+    if (text.len < sizeof digits)
+        memcpy(digits, text.at, text.len);
+    return strtod(digits, NULL);
+}
+
+static bool take_counter(struct records *records, struct err *err)
+{
+    struct str name = csv_cell(&records->row, records->value);
+    struct counter_sum *counter = counter_named(records, name);
+    counter->rows++;
+    counter->sum += real_of(csv_cell(&records->row, records->amount));
+    return add_dispatch(records, err);
+}
+
+static int by_number(const void *left, const void *right)
+{
+    const int64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
+static void finish_counters(struct records *records)
+{
+    struct figures *figures = records->input->figures;
+    if (records->rows)
+        qsort(records->dispatches, records->rows, sizeof *records->dispatches, by_number);
+    for (uint64_t i = 0; i < records->rows; i++)
+        figures_add(figures, i == 0 || records->dispatches[i] != records->dispatches[i - 1],
+                    "dispatches");
+    for (size_t i = 0; i < records->counter_count; i++) {
+        const struct counter_sum *counter = &records->counters[i];
+        figures_add(figures, counter->rows, "counters" IN "%s" IN "rows", counter->name);
+        figures_real(figures, counter->sum, "counters" IN "%s" IN "sum", counter->name);
+    }
+}
+
+static bool count_counters(const struct format_input *input, struct err *err)
+{
+    static const struct wanted wanted = {"Dispatch_Id", "Counter_Name", take_counter,
+                                         finish_counters};
+    return count_records(input, &wanted, err);
+}
+
+// --- sums of rocprof ----------------------------------------------------------------------------
+
+static bool take_sum(struct records *records, struct err *err)
+{
+    (void)err;
+    int64_t number;
+    if (str_to_i64(csv_cell(&records->row, records->key), &number))
+        figures_add(records->input->figures, number, "calls");
+    if (str_to_i64(csv_cell(&records->row, records->value), &number))
+        figures_add(records->input->figures, number, "total_ns");
+    return true;
+}
+
+static bool count_sums(const struct format_input *input, struct err *err)
+{
+    static const struct wanted wanted = {"Calls", "TotalDurationNs", take_sum, NULL};
+    return count_records(input, &wanted, err);
+}
+
+// --- rocprof-compute ----------------------------------------------------------------------------
+
+static bool take_dispatch(struct records *records, struct err *err)
+{
+    (void)err;
+    int64_t ns;
+    bool timed = records->start != SIZE_MAX;
+    if (timed && !str_to_i64(csv_cell(&records->row, records->start), &ns) &&
+        !records->counter_count++)
+        figures_add(records->input->figures, 1, "timestamps_unusable");
+    return true;
+}
+
+static bool count_dispatches(const struct format_input *input, struct err *err)
+{
+    static const struct wanted wanted = {"Dispatch_ID", "Kernel_Name", take_dispatch, NULL};
+    return count_records(input, &wanted, err);
+}
+
+// --- recognizing --------------------------------------------------------------------------------
+
+static enum format_likeness probe_counters(struct str head, struct str filename)
+{
+    (void)filename;
+    bool sure = csv_head_has(head, "Counter_Name") && csv_head_has(head, "Counter_Value") &&
+                csv_head_has(head, "Dispatch_Id");
+    return sure ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+static enum format_likeness probe_sums(struct str head, struct str filename)
+{
+    (void)filename;
+    bool sure = csv_head_has(head, "Calls") && csv_head_has(head, "TotalDurationNs");
+    return sure ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+// Whether a spreadsheet rounded numbers: "8.1097E+14".
+static bool is_rounded(struct str head)
+{
+    size_t at = str_find(head, STR("E+"));
+    return at != SIZE_MAX && at > 0 && head.at[at - 1] >= '0' && head.at[at - 1] <= '9';
+}
+
+// pmc_perf.csv, whose times come after a few thousand counters, and rounded timestamps.csv: with
+// good times it is a trace.
+static enum format_likeness probe_compute(struct str head, struct str filename)
+{
+    (void)filename;
+    bool sure = csv_head_has(head, "Dispatch_ID") && csv_head_has(head, "GPU_ID") &&
+                csv_head_has(head, "LDS_Per_Workgroup") && csv_head_has(head, "Kernel_Name") &&
+                (!csv_head_has(head, "Start_Timestamp") || is_rounded(head));
+    return sure ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+#define UPLOAD_TRACE "it has no timeline; upload *_kernel_trace.csv of rocprofv3 --kernel-trace"
+
+const struct format format_rocm_counters = {
+    .name = "rocprofv3-counter-csv",
+    .what = "counters of rocprofv3 as CSV",
+    .advice = UPLOAD_TRACE,
+    .kind = FORMAT_RECORDS,
+    .probe = probe_counters,
+    .count = count_counters,
+};
+
+const struct format format_rocm_sums = {
+    .name = "rocprof-stats-csv",
+    .what = "sums of rocprof as CSV",
+    .advice = UPLOAD_TRACE,
+    .kind = FORMAT_RECORDS,
+    .probe = probe_sums,
+    .count = count_sums,
+};
+
+const struct format format_rocm_compute = {
+    .name = "rocprof-csv",
+    .what = "measurements of rocprof-compute as CSV",
+    .advice = UPLOAD_TRACE,
+    .kind = FORMAT_RECORDS,
+    .probe = probe_compute,
+    .count = count_dispatches,
+};

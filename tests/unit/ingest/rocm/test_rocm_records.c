@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// CSV files of AMD's profilers that are no traces: they are counted, and refused as traces.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ingest/format.h"
+#include "ingest/source/source.h"
+
+static void assert_counted(struct str text, const char *name, const char *expected)
+{
+    struct err err = {0};
+    struct budget budget = {0};
+    struct arena arena;
+    struct buf out = {0};
+    arena_init(&arena, NULL);
+    struct figures figures = {.arena = &arena};
+    const struct format *format = format_find(text, STR("x.csv"));
+    assert_non_null(format);
+    assert_string_equal(format->name, name);
+    struct format_input input = {.budget = &budget, .figures = &figures};
+    input.source = source_mem_open(text.at, text.len, 0, &err);
+    assert_true(format->count(&input, &err));
+    source_close(input.source);
+    figures_json(&figures, &out);
+    assert_string_equal(out.at, expected);
+    assert_int_equal(budget.used, 0);
+    assert_null(format_of_trace(text, STR(""), &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    assert_non_null(strstr(err.msg, "--kernel-trace"));
+    buf_free(&out);
+    arena_free(&arena);
+}
+
+static void counters_are_summed_by_name(void **state)
+{
+    (void)state;
+    assert_counted(STR("\"Dispatch_Id\",\"Counter_Name\",\"Counter_Value\",\"Start_Timestamp\"\n"
+                       "1,\"A\",2.5,9\n1,\"B\",1,9\n2,\"A\",2,9\n2\n"),
+                   "rocprofv3-counter-csv",
+                   "{\"rows\":4,\"dispatches\":2,\"counters\":{\"A\":{\"rows\":2,\"sum\":4.5},"
+                   "\"B\":{\"rows\":1,\"sum\":1},\"unnamed\":{\"rows\":1,\"sum\":0}}}");
+}
+
+static void names_of_counters_cannot_leave_their_place(void **state)
+{
+    (void)state;
+    assert_counted(STR("Dispatch_Id,Counter_Name,Counter_Value\n1,a\x1F"
+                       "b\xFF,1\n"),
+                   "rocprofv3-counter-csv",
+                   "{\"rows\":1,\"dispatches\":1,\"counters\":{\"a_b_\":{\"rows\":1,\"sum\":1}}}");
+}
+
+static void sums_are_added_up(void **state)
+{
+    (void)state;
+    assert_counted(STR("\"Name\",\"Calls\",\"TotalDurationNs\"\n\"a\",2,10\n\"b\",3,20\n"),
+                   "rocprof-stats-csv", "{\"calls\":5,\"total_ns\":30,\"rows\":2}");
+}
+
+#define COMPUTE "Dispatch_ID,GPU_ID,LDS_Per_Workgroup,Kernel_Name,Start_Timestamp,End_Timestamp\n"
+
+static void rounded_times_are_said_to_be_unusable(void **state)
+{
+    (void)state;
+    assert_counted(STR(COMPUTE "1,2,0,k,8.1E+14,8.1E+14\n2,2,0,k,8.1E+14,8.1E+14\n"), "rocprof-csv",
+                   "{\"timestamps_unusable\":1,\"rows\":2}");
+    const struct format *good = format_find(STR(COMPUTE "1,2,0,k,81,82\n"), STR(""));
+    assert_string_equal(good->name, "rocprof-kernel-csv");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counters_are_summed_by_name),
+        cmocka_unit_test(names_of_counters_cannot_leave_their_place),
+        cmocka_unit_test(sums_are_added_up),
+        cmocka_unit_test(rounded_times_are_said_to_be_unusable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
