@@ -13,6 +13,7 @@
     ROW(zstd)          \
     ROW(kineto)        \
     ROW(xplane)        \
+    ROW(ncu_csv)       \
     ROW(rocm_counters) \
     ROW(rocm_sums)     \
     ROW(rocm_compute)  \

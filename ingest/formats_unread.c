@@ -81,7 +81,6 @@ const struct format formats_unread[] = {
     BYTES("git-lfs", FORMAT_OTHER, "version https://git-lfs", "a Git LFS pointer",
           "fetch the real file with git lfs pull"),
     BYTES("paraver", FORMAT_TRACE, "#Paraver", "a Paraver trace", "upload the profiler's"),
-    BYTES("ncu-csv", FORMAT_RECORDS, "\"ID\",\"Process ID\"", "a CSV of Nsight Compute", NO_TIMES),
     PICKLE("\x80\x02"),
     PICKLE("\x80\x03"),
     PICKLE("\x80\x04"),
