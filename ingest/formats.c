@@ -16,6 +16,7 @@
     ROW(ncu_csv)       \
     ROW(rocm_counters) \
     ROW(rocm_sums)     \
+    ROW(rocm_others)   \
     ROW(rocm_compute)  \
     ROW(rocm_kernels)  \
     ROW(rocm_calls)    \

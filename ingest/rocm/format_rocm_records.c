@@ -208,6 +208,21 @@ static bool count_dispatches(const struct format_input *input, struct err *err)
     return count_records(input, &wanted, err);
 }
 
+// --- others -------------------------------------------------------------------------------------
+
+static bool take_any(struct records *records, struct err *err)
+{
+    (void)records;
+    (void)err;
+    return true;
+}
+
+static bool count_rows(const struct format_input *input, struct err *err)
+{
+    static const struct wanted wanted = {"Kind", "Operation", take_any, NULL};
+    return count_records(input, &wanted, err);
+}
+
 // --- recognizing --------------------------------------------------------------------------------
 
 static enum format_likeness probe_counters(struct str head, struct str filename)
@@ -243,6 +258,17 @@ static enum format_likeness probe_compute(struct str head, struct str filename)
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
+// Allocations, scratch memory, PC samples, and the machine of rocprof-compute.
+static enum format_likeness probe_others(struct str head, struct str filename)
+{
+    (void)filename;
+    bool memory = csv_head_has(head, "Kind") && csv_head_has(head, "Operation") &&
+                  csv_head_has(head, "Start_Timestamp");
+    bool samples = csv_head_has(head, "Sample_Timestamp") && csv_head_has(head, "Exec_Mask");
+    bool machine = csv_head_has(head, "workload_name") && csv_head_has(head, "gpu_model");
+    return memory || samples || machine ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
 #define UPLOAD_TRACE "it has no timeline; upload *_kernel_trace.csv of rocprofv3 --kernel-trace"
 
 const struct format format_rocm_counters = {
@@ -270,4 +296,13 @@ const struct format format_rocm_compute = {
     .kind = FORMAT_RECORDS,
     .probe = probe_compute,
     .count = count_dispatches,
+};
+
+const struct format format_rocm_others = {
+    .name = "rocprof-csv-other",
+    .what = "records of AMD's profilers as CSV",
+    .advice = UPLOAD_TRACE,
+    .kind = FORMAT_RECORDS,
+    .probe = probe_others,
+    .count = count_rows,
 };

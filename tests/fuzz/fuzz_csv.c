@@ -43,6 +43,26 @@ static void read_trace(const uint8_t *data, size_t size)
         trace_free(trace);
 }
 
+static void count_records(const uint8_t *data, size_t size)
+{
+    struct err err = {0};
+    struct arena arena;
+    struct budget budget = {.limit = (uint64_t)64 << 20};
+    struct str head = {(const char *)data, size < FORMAT_HEAD_BYTES ? size : FORMAT_HEAD_BYTES};
+    const struct format *format = format_find(head, STR(""));
+    arena_init(&arena, NULL);
+    struct figures figures = {.arena = &arena};
+    struct format_input input = {.budget = &budget, .figures = &figures};
+    input.source = source_mem_open(data, size, 0, &err);
+    if (format && format->count && input.source && !format->count(&input, &err) &&
+        err.code == ERR_NONE)
+        abort();
+    source_close(input.source);
+    if (budget.used)
+        abort();
+    arena_free(&arena);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0)
@@ -54,5 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     buf_free(&whole);
     buf_free(&pieces);
     read_trace(data + 1, size - 1);
+    count_records(data + 1, size - 1);
     return 0;
 }

@@ -61,6 +61,14 @@ static void sums_are_added_up(void **state)
                    "rocprof-stats-csv", "{\"calls\":5,\"total_ns\":30,\"rows\":2}");
 }
 
+static void other_records_are_known_and_counted(void **state)
+{
+    (void)state;
+    assert_counted(STR("\"Kind\",\"Operation\",\"Start_Timestamp\"\nM,A,1\nM,F,2\n"),
+                   "rocprof-csv-other", "{\"rows\":2}");
+    assert_counted(STR("Sample_Timestamp,Exec_Mask\n1,2\n"), "rocprof-csv-other", "{\"rows\":1}");
+}
+
 #define COMPUTE "Dispatch_ID,GPU_ID,LDS_Per_Workgroup,Kernel_Name,Start_Timestamp,End_Timestamp\n"
 
 static void rounded_times_are_said_to_be_unusable(void **state)
@@ -78,6 +86,7 @@ int main(void)
         cmocka_unit_test(counters_are_summed_by_name),
         cmocka_unit_test(names_of_counters_cannot_leave_their_place),
         cmocka_unit_test(sums_are_added_up),
+        cmocka_unit_test(other_records_are_known_and_counted),
         cmocka_unit_test(rounded_times_are_said_to_be_unusable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
