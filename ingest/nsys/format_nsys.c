@@ -4,41 +4,6 @@
 
 #define ROWS_BETWEEN 1024 // reports of progress
 
-struct event_record nsys_record(enum event_kind kind)
-{
-    return (struct event_record){
-        .kind = kind,
-        .correlation = VALUE_ABSENT,
-        .sequence = VALUE_ABSENT,
-        .shape = {.registers = -1,
-                  .occupancy_percent = -1,
-                  .shared_bytes = VALUE_ABSENT,
-                  .bytes = VALUE_ABSENT},
-        .memory = {VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, -1, -1, 0, 0}};
-}
-
-static bool is_time(int64_t ns)
-{
-    return ns > -TRACE_MAX_NS && ns < TRACE_MAX_NS;
-}
-
-bool nsys_times(struct nsys *nsys, int64_t start_ns, int64_t end_ns, struct event_record *record)
-{
-    if (!is_time(start_ns) || !is_time(end_ns)) {
-        bool timed = event_kind_is_timed(record->kind);
-        trace_builder_repair(nsys->builder, timed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
-                             ERR_NO_POS);
-        return false;
-    }
-    record->begin_ns = start_ns;
-    record->dur_ns = end_ns - start_ns;
-    if (record->dur_ns < 0 && !event_kind_is_device(record->kind)) {
-        trace_builder_repair(nsys->builder, REPAIR_NEGATIVE_DURATION, ERR_NO_POS);
-        record->dur_ns = 0;
-    }
-    return true;
-}
-
 bool nsys_is_own(const struct nsys *nsys, int64_t global)
 {
     return global == VALUE_ABSENT || nsys->process == FORMAT_WHOLE ||

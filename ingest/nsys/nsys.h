@@ -5,6 +5,7 @@
 #define INGEST_NSYS_NSYS_H
 
 #include "ingest/format.h"
+#include "ingest/sqlite/event_rows.h"
 #include "ingest/sqlite/text_table.h"
 
 // An export while one process of it is read.
@@ -30,12 +31,6 @@ static inline int64_t nsys_tid(int64_t global)
 {
     return global & 0xFFFFFF;
 }
-
-// A record with nothing given.
-struct event_record nsys_record(enum event_kind kind);
-
-// Times from start and end; false, and counted, if the row has no start, or they are no times.
-bool nsys_times(struct nsys *nsys, int64_t start_ns, int64_t end_ns, struct event_record *record);
 
 // Whether rows of a globalTid, VALUE_ABSENT if not given, belong to the process.
 bool nsys_is_own(const struct nsys *nsys, int64_t global);

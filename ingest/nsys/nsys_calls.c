@@ -68,12 +68,12 @@ static bool read_call(struct nsys *nsys, const struct call_table *table, const s
                       struct err *err)
 {
     bool driver = table->kind == EVENT_RUNTIME && rows_i64_or(rows, CLASS, 0) == 1;
-    struct event_record record = nsys_record(driver ? EVENT_DRIVER : table->kind);
+    struct event_record record = event_row(driver ? EVENT_DRIVER : table->kind);
     if (!nsys_go_on(nsys, err))
         return false;
     if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)) ||
-        !nsys_times(nsys, rows_i64_or(rows, START, VALUE_ABSENT),
-                    rows_i64_or(rows, END, VALUE_ABSENT), &record))
+        !event_row_times(nsys->builder, &record, rows_i64_or(rows, START, VALUE_ABSENT),
+                         rows_i64_or(rows, END, VALUE_ABSENT)))
         return true;
     return take_call(nsys, rows, &record, err) && trace_builder_add(nsys->builder, &record, err);
 }
@@ -102,12 +102,12 @@ static const char *sync_word(int64_t type)
 
 static bool read_sync(struct nsys *nsys, const struct rows *rows, struct err *err)
 {
-    struct event_record record = nsys_record(EVENT_SYNC);
+    struct event_record record = event_row(EVENT_SYNC);
     if (!nsys_go_on(nsys, err))
         return false;
     if (!nsys_is_own(nsys, rows_i64_or(rows, SYNC_PROCESS, VALUE_ABSENT)) ||
-        !nsys_times(nsys, rows_i64_or(rows, START, VALUE_ABSENT),
-                    rows_i64_or(rows, END, VALUE_ABSENT), &record))
+        !event_row_times(nsys->builder, &record, rows_i64_or(rows, START, VALUE_ABSENT),
+                         rows_i64_or(rows, END, VALUE_ABSENT)))
         return true;
     record.pid.number = rows_i64_or(rows, SYNC_DEVICE, 0);
     record.tid.number = rows_i64_or(rows, SYNC_STREAM, -1);
@@ -135,7 +135,7 @@ enum { MEMORY_PROCESS = 1, MEMORY_DEVICE, MEMORY_ADDRESS, MEMORY_BYTES, MEMORY_K
 static bool read_allocation(struct nsys *nsys, const struct rows *rows, struct err *err)
 {
     enum { DEVICE_MEMORY = 2, RELEASE = 1, CUDA = 1 };
-    struct event_record record = nsys_record(EVENT_ALLOCATION);
+    struct event_record record = event_row(EVENT_ALLOCATION);
     int64_t start_ns = rows_i64_or(rows, START, VALUE_ABSENT);
     int64_t process = rows_i64_or(rows, MEMORY_PROCESS, VALUE_ABSENT);
     int64_t bytes = rows_i64_or(rows, MEMORY_BYTES, 0),
@@ -144,7 +144,7 @@ static bool read_allocation(struct nsys *nsys, const struct rows *rows, struct e
         return false;
     if (!nsys_is_own(nsys, process) || bytes <= 0 || device < 0 || device > INT32_MAX ||
         rows_i64_or(rows, MEMORY_KIND, DEVICE_MEMORY) != DEVICE_MEMORY ||
-        !nsys_times(nsys, start_ns, start_ns, &record))
+        !event_row_times(nsys->builder, &record, start_ns, start_ns))
         return true;
     record.pid.number = process == VALUE_ABSENT ? 0 : nsys_pid(process);
     record.memory.address = rows_i64_or(rows, MEMORY_ADDRESS, VALUE_ABSENT);

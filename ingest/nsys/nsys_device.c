@@ -28,7 +28,7 @@ static bool take_activity(struct nsys *nsys, const struct rows *rows, enum event
 {
     int64_t process;
     *skip = true;
-    *record = nsys_record(kind);
+    *record = event_row(kind);
     if (!nsys_go_on(nsys, err))
         return false;
     if (rows_i64(rows, PROCESS, &process)) {
@@ -42,8 +42,8 @@ static bool take_activity(struct nsys *nsys, const struct rows *rows, enum event
         nsys->used_devices |= UINT64_C(1) << record->pid.number;
     record->tid.number = rows_i64_or(rows, STREAM, 0);
     record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
-    *skip = !nsys_times(nsys, rows_i64_or(rows, START, VALUE_ABSENT),
-                        rows_i64_or(rows, END, VALUE_ABSENT), record);
+    *skip = !event_row_times(nsys->builder, record, rows_i64_or(rows, START, VALUE_ABSENT),
+                             rows_i64_or(rows, END, VALUE_ABSENT));
     return true;
 }
 

@@ -400,7 +400,7 @@ static bool describe(struct nccl *nccl, const struct message *message,
 static bool add_kernel(struct nccl *nccl, const struct kernel *kernel, uint32_t range,
                        struct err *err)
 {
-    struct event_record record = nsys_record(EVENT_KERNEL);
+    struct event_record record = event_row(EVENT_KERNEL);
     record.name = kernel->name;
     record.begin_ns = kernel->begin_ns;
     record.dur_ns = kernel->dur_ns;

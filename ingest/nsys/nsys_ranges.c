@@ -211,7 +211,7 @@ static int64_t end_of(const struct range_walk *walk, const struct rows *rows, in
 
 static bool read_range(struct range_walk *walk, const struct rows *rows, struct err *err)
 {
-    struct event_record record = nsys_record(EVENT_ANNOTATION);
+    struct event_record record = event_row(EVENT_ANNOTATION);
     struct nsys *nsys = walk->nsys;
     int64_t type = rows_i64_or(rows, TYPE, 0), start_ns = rows_i64_or(rows, START, VALUE_ABSENT);
     struct str text = STR("");
@@ -221,7 +221,8 @@ static bool read_range(struct range_walk *walk, const struct rows *rows, struct 
         return true;
     if (type == NVTX_DOMAIN)
         note_domain(walk, rows);
-    if (!nsys_is_range(type) || !nsys_times(nsys, start_ns, end_of(walk, rows, start_ns), &record))
+    if (!nsys_is_range(type) ||
+        !event_row_times(nsys->builder, &record, start_ns, end_of(walk, rows, start_ns)))
         return true;
     (void)nsys_label(nsys, rows, TEXT, &text);
     return take_thread(walk, rows, &record, err) && note_nccl(walk, rows, text, &record, err) &&

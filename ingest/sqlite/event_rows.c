@@ -23,7 +23,9 @@ bool event_row_times(struct trace_builder *builder, struct event_record *record,
                      int64_t end_ns)
 {
     if (!is_time(start_ns) || !is_time(end_ns)) {
-        trace_builder_repair(builder, REPAIR_INCOMPLETE, ERR_NO_POS);
+        bool timed = event_kind_is_timed(record->kind);
+        trace_builder_repair(builder, timed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
+                             ERR_NO_POS);
         return false;
     }
     record->begin_ns = start_ns;
