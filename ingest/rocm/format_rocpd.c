@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_BYTES = 128, MOST_AGENTS = 1024, BETWEEN = 1024 };
+enum { NAME_BYTES = 128, SUFFIX_BYTES = 80, MOST_AGENTS = 1024, BETWEEN = 1024 };
 
 struct agent {
     int64_t id, device; // device: its place among GPUs
@@ -20,7 +20,7 @@ struct rocpd {
     const struct format_input *input;
     struct trace_builder *builder;
     struct database *database;
-    char suffix[NAME_BYTES]; // of the names of its tables
+    char suffix[SUFFIX_BYTES]; // of the names of its tables
     struct text_table strings, symbols, categories, notes;
     struct id_table events; // stack, category
     struct id_table times;  // layout 4: the time
@@ -41,7 +41,7 @@ static const char *table_of(const struct rocpd *rocpd, const char *name, char ou
 
 struct choice {
     int64_t wanted, seen; // counted from 1
-    char suffix[NAME_BYTES];
+    char suffix[SUFFIX_BYTES];
 };
 
 #define METADATA "rocpd_metadata"
@@ -53,7 +53,7 @@ static bool choose(void *context, const char *table)
     if (strncmp(table, METADATA, start) != 0 || (table[start] && table[start] != '_'))
         return true;
     if (++choice->seen == choice->wanted)
-        snprintf(choice->suffix, sizeof choice->suffix, "%.*s", NAME_BYTES - 40, table + start);
+        snprintf(choice->suffix, sizeof choice->suffix, "%s", table + start);
     return true;
 }
 
