@@ -6,6 +6,7 @@
 #include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/groups.h"
+#include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 #include "analysis/trace/analyses.h"
 
@@ -49,6 +50,8 @@ struct ranges {
     uint32_t *call_of; // per event of the trace, of annotations
     int64_t *gap_sum;  // idle time of the gaps before each
     uint32_t main_track;
+    struct keyed *left; // launches of threads without an open range, by time
+    uint32_t left_count;
 };
 
 // --- names --------------------------------------------------------------------------------------
@@ -240,37 +243,49 @@ static uint32_t first_launch(const struct facts *facts, uint32_t event)
     return from;
 }
 
-// A thread without an open range, as that of the autograd engine, works for the main thread.
-static bool find_main(struct ranges *ranges, struct host_stack *main, uint32_t event,
-                      uint32_t *around, struct err *err)
-{
-    int64_t now_ns = ranges->facts->trace->begin_ns[event];
-    return *around != FACTS_NONE || ranges->main_track == FACTS_NONE ||
-           host_stack_find(main, now_ns, now_ns, around, err);
-}
-
 static bool give_launches(struct ranges *ranges, uint32_t index, struct err *err)
 {
     const struct facts *facts = ranges->facts;
-    const struct track *tracks = facts->trace->tracks, *track = &tracks[index];
-    struct host_stack own, main;
+    const struct track *track = &facts->trace->tracks[index];
+    struct host_stack own;
     bool ok = true;
     host_stack_init(&own, facts->trace, facts->budget);
-    host_stack_init(&main, facts->trace, facts->budget);
     host_stack_start(&own, track, HOST_STACK_NOTES);
-    if (ranges->main_track != FACTS_NONE)
-        host_stack_start(&main, &tracks[ranges->main_track], HOST_STACK_NOTES);
     for (uint32_t i = first_launch(facts, track->first);
          ok && i < facts->launch_count && facts->launches[i].event < end_of(track); i++) {
         const struct launch *launch = &facts->launches[i];
         int64_t now_ns = facts->trace->begin_ns[launch->event];
         uint32_t around;
-        ok = host_stack_find(&own, now_ns, now_ns, &around, err) &&
-             (index == ranges->main_track || find_main(ranges, &main, launch->event, &around, err));
-        if (ok)
+        ok = host_stack_find(&own, now_ns, now_ns, &around, err);
+        if (ok && around == FACTS_NONE && index != ranges->main_track)
+            ranges->left[ranges->left_count++] = (struct keyed){.key = now_ns, .a = i};
+        else if (ok)
             add_launch(ranges, launch, around);
     }
     host_stack_free(&own);
+    return ok;
+}
+
+// A thread without an open range, as that of the autograd engine, works for the main thread.
+static bool give_rest_to_main(struct ranges *ranges, struct err *err)
+{
+    const struct facts *facts = ranges->facts;
+    struct host_stack main;
+    struct keyed *scratch =
+        arena_array(ranges->arena, ranges->left_count + 1, sizeof *scratch, err);
+    bool ok = scratch;
+    if (!scratch || ranges->main_track == FACTS_NONE)
+        return ok;
+    sort_keyed(ranges->left, scratch, ranges->left_count);
+    host_stack_init(&main, facts->trace, facts->budget);
+    host_stack_start(&main, &facts->trace->tracks[ranges->main_track], HOST_STACK_NOTES);
+    for (uint32_t i = 0; ok && i < ranges->left_count; i++) {
+        const struct keyed *left = &ranges->left[i];
+        uint32_t around;
+        ok = host_stack_find(&main, left->key, left->key, &around, err);
+        if (ok)
+            add_launch(ranges, &facts->launches[left->a], around);
+    }
     host_stack_free(&main);
     return ok;
 }
@@ -450,7 +465,9 @@ static bool build(struct ranges *ranges, struct err *err)
     const struct facts *facts = ranges->facts;
     const struct trace *trace = facts->trace;
     ranges->call_of = arena_array(ranges->arena, trace->event_count, sizeof *ranges->call_of, err);
-    if (!ranges->call_of || !sum_gaps(ranges, err) || !add_node(ranges, (struct node){0}, err))
+    ranges->left = arena_array(ranges->arena, facts->launch_count + 1, sizeof *ranges->left, err);
+    if (!ranges->call_of || !ranges->left || !sum_gaps(ranges, err) ||
+        !add_node(ranges, (struct node){0}, err))
         return false;
     for (uint32_t t = 0; t < trace->track_count; t++)
         if (trace->tracks[t].family == TRACK_HOST && !walk_track(ranges, &trace->tracks[t], err))
@@ -459,6 +476,8 @@ static bool build(struct ranges *ranges, struct err *err)
     for (uint32_t t = 0; t < trace->track_count; t++)
         if (trace->tracks[t].family == TRACK_HOST && !give_launches(ranges, t, err))
             return false;
+    if (!give_rest_to_main(ranges, err))
+        return false;
     for (uint32_t d = 0; d < facts->device_count; d++)
         ranges->nodes[0].class_ns[facts->devices[d].class] += facts->devices[d].owned_ns;
     add_idle(ranges);
