@@ -21,6 +21,17 @@ struct progress {
     struct cores *cores; // free ones may help; NULL: single-threaded
 };
 
+// Reports how far a reader got, in bytes of the file. False with ERR_CANCELLED if it has to stop.
+// To be called every thousand records or so; progress may be NULL.
+MUST_CHECK static inline bool progress_report(struct progress *progress, uint64_t done_bytes,
+                                              struct err *err)
+{
+    if (!progress)
+        return true;
+    progress->done_bytes = done_bytes;
+    return !progress->cancel || err_set(err, ERR_CANCELLED, "cancelled while reading");
+}
+
 // The whole file, which holds one process.
 #define FORMAT_WHOLE INT64_C(0)
 
@@ -78,15 +89,15 @@ struct format {
     // One in a database: by a table unique to it; the names, as in database_has, separated by
     // blanks.
     const char *tables;
-    // How it is read: one of these, depending on its kind; none, or count, if it is
-    // only recognized.
+    // How it is read: read, decode or unpack, depending on its kind; none if it is only recognized.
     // Reads all events into the builder. ERR_FORMAT with what was found if there is no event.
     bool (*read)(const struct format_input *input, struct err *err);
     // The processes in the file, in the order of their ranks if that is known. NULL: it has one.
     bool (*parts)(struct source *source, struct format_parts *parts, struct err *err);
     // The decompressed bytes; takes over `below`, also on failure.
     struct source *(*decode)(struct source *below, struct err *err);
-    // Counts what is in records that are no trace into the figures; there is no builder.
+    // Adds figures of the whole file to input->figures, for inspect: of records that are not read,
+    // or what the traces of a file do not show. There is no builder. May be NULL.
     bool (*count)(const struct format_input *input, struct err *err);
     // Enables this format in libarchive; returns libarchive's status.
     int (*unpack)(struct archive *archive);

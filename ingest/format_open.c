@@ -8,7 +8,7 @@ static bool is_database(const struct format *format)
     return format && format->kind == FORMAT_DATABASE;
 }
 
-// What a database is follows from its tables.
+// A database is recognized by its tables.
 static struct source *open_database(struct source *source, const struct format_hint *hint,
                                     struct format_found *found, struct err *err)
 {

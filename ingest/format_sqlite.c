@@ -5,8 +5,7 @@
 const struct format format_sqlite = {
     .name = "sqlite",
     .what = "an SQLite database",
-    .advice = "its tables are those of no profiler; for Nsight Systems, export with nsys export "
-              "--type sqlite",
+    .advice = "it has none of the tables that Nsight Systems, rocprofv3 or rocmProfileData write",
     .kind = FORMAT_DATABASE,
     .access = FORMAT_SEEK,
     .ending = ".sqlite",

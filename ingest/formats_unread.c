@@ -26,8 +26,8 @@
 #define NO_TIMES    "it has no times; upload the profiler's"
 #define NSYS_EXPORT "nsys export --type sqlite --include-blobs=true --include-json=true "
 // An event in its export as JSON or JSON lines.
-#define NSYS_JSON(has)                                                          \
-    JSON("nsys-json", FORMAT_TRACE, has, "an export of Nsight Systems as JSON", \
+#define NSYS_JSON(has)                                                      \
+    JSON("nsys-json", FORMAT_TRACE, has, "a JSON export of Nsight Systems", \
          "use " NSYS_EXPORT "FILE.nsys-rep")
 #define NSYS_TABLES "for Nsight Systems, use " NSYS_EXPORT "FILE.nsys-rep"
 #define RECOMPRESS  "compress the trace with zstd or gzip"

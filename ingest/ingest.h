@@ -12,7 +12,7 @@
 MUST_CHECK struct trace *ingest_file(const char *path, struct budget *budget,
                                      struct progress *progress, struct err *err);
 
-// What of a file to read.
+// Which part of which file to read.
 struct ingest_from {
     int fd;       // from its start; it remains the caller's
     int64_t part; // one of its processes; FORMAT_WHOLE if it has one

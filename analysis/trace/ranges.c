@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What users named: NVTX, roctx and record_function ranges as a tree, with the device time that was
-// launched within each.
+// Named ranges (NVTX, roctx, record_function) as a tree, with the device time launched within each.
 #include "analysis/facts/gaps.h"
 #include "analysis/facts/host_stack.h"
 #include "analysis/report/ranked.h"
@@ -130,7 +129,7 @@ static bool find_node(struct ranges *ranges, uint32_t parent, str_id id, uint32_
     if (ranges->nodes[parent].depth == MOST_DEPTH || !find_name(ranges, id, &name, err))
         return ranges->nodes[parent].depth == MOST_DEPTH;
     if (parent && ranges->nodes[parent].name == name)
-        return true; // a range within its like, as of a function that calls itself
+        return true; // a range within one of the same name, as in recursion
     if (ranges->node_count == MOST_NODES)
         return true;
     if (!groups_index(&ranges->by_place, parent, name, &place, err))
@@ -266,7 +265,7 @@ static bool give_launches(struct ranges *ranges, uint32_t index, struct err *err
     return ok;
 }
 
-// A thread without an open range, as that of the autograd engine, works for the main thread.
+// A thread without an open range, such as autograd's, works for the main thread.
 static bool give_rest_to_main(struct ranges *ranges, struct err *err)
 {
     const struct facts *facts = ranges->facts;

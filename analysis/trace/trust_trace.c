@@ -136,7 +136,7 @@ static struct doubt whole_graphs(const struct facts *facts)
         .item = "graphs_whole",
         .severity = "warning",
         .timed = true,
-        .detail = "launches of CUDA graphs that were recorded as a whole, without their kernels",
+        .detail = "launches of CUDA graphs recorded as a whole, without their kernels",
         .effect = "the device is busy then, and all of it counts as compute, communication "
                   "included; record with --cuda-graph-trace=node",
     };

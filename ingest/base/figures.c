@@ -39,10 +39,12 @@ __attribute__((format(printf, 2, 0))) static struct figure *place(struct figures
                                                                   const char *format, va_list args)
 {
     char path[MAX_PATH];
+    if (!figures)
+        return NULL;
     vsnprintf(path, sizeof path, format, args);
     struct figure *figure = find(figures, path);
     if (figure || figures->count == MOST_FIGURES)
-        return figure; // a file may have any number of names, people read a few
+        return figure; // a file may have any number of names; a list of them all helps nobody
     figure = append(figures, path);
     figures->failed |= !figure;
     return figure;
@@ -51,20 +53,16 @@ __attribute__((format(printf, 2, 0))) static struct figure *place(struct figures
 void figures_add(struct figures *figures, int64_t count, const char *path, ...)
 {
     va_list args;
-    if (!figures)
-        return;
     va_start(args, path);
     struct figure *figure = place(figures, path, args);
     va_end(args);
-    if (figure && __builtin_add_overflow(figure->count, count, &figure->count))
-        figure->count = INT64_MAX;
+    if (figure)
+        figures_sum(&figure->count, count);
 }
 
 void figures_real(struct figures *figures, double real, const char *path, ...)
 {
     va_list args;
-    if (!figures)
-        return;
     va_start(args, path);
     struct figure *figure = place(figures, path, args);
     va_end(args);
@@ -77,8 +75,6 @@ void figures_real(struct figures *figures, double real, const char *path, ...)
 void figures_list(struct figures *figures, const char *path, ...)
 {
     va_list args;
-    if (!figures)
-        return;
     va_start(args, path);
     struct figure *figure = place(figures, path, args);
     va_end(args);
@@ -90,8 +86,6 @@ void figures_text(struct figures *figures, struct str text, const char *path, ..
 {
     va_list args;
     struct err ignored;
-    if (!figures)
-        return;
     va_start(args, path);
     struct figure *figure = place(figures, path, args);
     va_end(args);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a reader counted in a file, for people who look at it: a tree of numbers and texts, known by
-// their paths. All functions allow NULL for the figures, and then do nothing.
+// Figures of a file for `stepscope inspect`: a tree of numbers and texts, addressed by path. All
+// functions do nothing if the figures are NULL.
 #ifndef INGEST_BASE_FIGURES_H
 #define INGEST_BASE_FIGURES_H
 
@@ -27,6 +27,13 @@ struct figures {
     size_t count, cap;
     bool failed; // out of memory
 };
+
+// Adds up numbers before they become a figure; saturates at INT64_MAX.
+static inline void figures_sum(int64_t *sum, int64_t number)
+{
+    if (__builtin_add_overflow(*sum, number, sum))
+        *sum = INT64_MAX;
+}
 
 // Adds to the number at the path, which starts at 0.
 void figures_add(struct figures *figures, int64_t count, const char *path, ...)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Room on a disk for bytes that have to be read at any position.
+// Temporary disk space for bytes that must be seekable.
 #ifndef INGEST_BASE_SCRATCH_H
 #define INGEST_BASE_SCRATCH_H
 
 #include <stdint.h>
 
-// A file to write to from a position on. The caller's; nothing in it is kept.
+// A file to write to from an offset. The caller's; its content is discarded.
 struct scratch {
     int fd; // -1: there is none
     uint64_t from;
 };
 
-// A file without a name in the folder for temporary files; none if there is no room for one.
+// An unnamed file in the folder for temporary files; SCRATCH_NONE if it cannot be created.
 struct scratch scratch_open(void);
 void scratch_close(struct scratch scratch);
 

@@ -3,6 +3,7 @@
 #include "ingest/kineto/kineto_event.h"
 #include "ingest/base/hash.h"
 #include "ingest/json/json_number.h"
+#include "ingest/trace/event_record.h"
 #include "ingest/trace/trace_text.h"
 
 // Longer than any recording: the clock jumped, or the unit is wrong.
@@ -485,20 +486,12 @@ static bool add_begin(struct kineto_events *events, uint64_t pos, struct err *er
 static bool add_pair(struct kineto_events *events, const struct open_thread *thread,
                      const struct open_begin *begin, int64_t end_ns, struct err *err)
 {
-    struct event_record record = {
-        .kind = begin->kind,
-        .name = begin->name,
-        .begin_ns = begin->begin_ns,
-        .dur_ns = end_ns - begin->begin_ns,
-        .pid = {thread->pid, thread->pid_text},
-        .tid = {thread->tid, thread->tid_text},
-        .correlation = VALUE_ABSENT,
-        .sequence = VALUE_ABSENT,
-        .memory = {VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, -1, -1, 0, 0},
-        .shape = {.registers = -1,
-                  .occupancy_percent = -1,
-                  .shared_bytes = VALUE_ABSENT,
-                  .bytes = VALUE_ABSENT}};
+    struct event_record record = event_record_of(begin->kind);
+    record.name = begin->name;
+    record.begin_ns = begin->begin_ns;
+    record.dur_ns = end_ns - begin->begin_ns;
+    record.pid = (struct label){thread->pid, thread->pid_text};
+    record.tid = (struct label){thread->tid, thread->tid_text};
     if (record.dur_ns < 0) {
         trace_builder_repair(events->builder, REPAIR_NEGATIVE_DURATION, begin->pos);
         record.dur_ns = 0;

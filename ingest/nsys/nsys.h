@@ -4,19 +4,17 @@
 #ifndef INGEST_NSYS_NSYS_H
 #define INGEST_NSYS_NSYS_H
 
-#include "ingest/format.h"
-#include "ingest/sqlite/event_rows.h"
+#include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
+#include "ingest/trace/event_record.h"
 
 // An export while one process of it is read.
 struct nsys {
-    const struct format_input *input;
+    struct table_reader tables;
     struct trace_builder *builder;
-    struct database *database;
     struct text_table texts;
     struct nccl *nccl;
     int64_t process;       // globalPid of the process to read; FORMAT_WHOLE: the first one found
-    uint64_t rows;         // read so far, of any table
     uint64_t used_devices; // bits by number, below 64
 };
 
@@ -35,19 +33,23 @@ static inline int64_t nsys_tid(int64_t global)
 // Whether rows of a globalTid, VALUE_ABSENT if not given, belong to the process.
 bool nsys_is_own(const struct nsys *nsys, int64_t global);
 
-// Reports progress. False with ERR_CANCELLED.
-MUST_CHECK bool nsys_go_on(struct nsys *nsys, struct err *err);
-
 // The processes that used a device, by device and process.
 MUST_CHECK bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err);
-MUST_CHECK bool nsys_processes(struct database *database, struct format_parts *parts,
-                               struct err *err);
 
-// Kineto's word for a copyKind: "HtoD".
+// Length of the recording; stays as it is if that is unknown.
+MUST_CHECK bool nsys_capture_ns(struct nsys *nsys, int64_t *capture_ns, struct err *err);
+
+// Sets the times of an event from columns 0 and 1, the start and the end. False if they cannot be
+// used.
+bool nsys_times(struct nsys *nsys, const struct rows *rows, struct event_record *record);
+
+// Kineto's word for a copyKind: "HtoD". Numbers from 1 to below NSYS_COPY_KINDS are known.
+enum { NSYS_COPY_KINDS = 14 };
 const char *nsys_copy_word(int64_t kind);
 
 // The text of an NVTX range in columns text and id; false if it has none. Lives until the next row.
-bool nsys_label(const struct nsys *nsys, const struct rows *rows, unsigned text, struct str *label);
+bool nsys_label(const struct text_table *texts, const struct rows *rows, unsigned text,
+                struct str *label);
 // Whether an NVTX eventType is a range rather than a mark or a name.
 bool nsys_is_range(int64_t type);
 
@@ -59,7 +61,7 @@ MUST_CHECK bool nsys_read_ranges(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_facts(struct nsys *nsys, struct err *err);
 MUST_CHECK bool nsys_read_counters(struct nsys *nsys, struct err *err);
 
-// Counts what is in the whole file, whichever process it belongs to, with the first process.
-MUST_CHECK bool nsys_count(struct nsys *nsys, struct err *err);
+// Counts what is in the whole file, whichever process it belongs to.
+MUST_CHECK bool nsys_count(const struct format_input *input, struct err *err);
 
 #endif

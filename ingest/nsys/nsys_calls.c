@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the host called: CUDA's runtime and driver, MPI, the operating system; and waits.
+// Host calls (CUDA's runtime and driver, MPI, the operating system) and synchronizations.
 #include "ingest/nsys/nsys_nccl.h"
 
 #define CALL_COLUMNS "start end globalTid correlationId nameId textId eventClass"
@@ -47,44 +47,39 @@ static bool name_call(struct nsys *nsys, int64_t id, str_id *name, struct err *e
 {
     struct str text;
     if (!text_table_find(&nsys->texts, id, &text))
-        return text_table_intern(&nsys->texts, id, name, err);
+        return text_table_intern(&nsys->texts, nsys->builder, id, name, err);
     return trace_builder_text(nsys->builder, without_version(text), ERR_NO_POS, name, err);
 }
 
-static bool take_call(struct nsys *nsys, const struct rows *rows, struct event_record *record,
-                      struct err *err)
+static bool complete_call(struct nsys *nsys, const struct rows *rows, struct event_record *record,
+                          struct err *err)
 {
     int64_t name;
     take_thread(rows, record);
     record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
     if (!event_kind_is_launch(record->kind))
         return (!rows_i64(rows, NAME, &name) && !rows_i64(rows, TEXT, &name)) ||
-               text_table_intern(&nsys->texts, name, &record->name, err);
+               text_table_intern(&nsys->texts, nsys->builder, name, &record->name, err);
     nccl_call(nsys->nccl, rows_i64_or(rows, THREAD, 0), record->begin_ns, record->correlation);
     return name_call(nsys, rows_i64_or(rows, NAME, 0), &record->name, err);
 }
 
-static bool read_call(struct nsys *nsys, const struct call_table *table, const struct rows *rows,
-                      struct err *err)
-{
-    bool driver = table->kind == EVENT_RUNTIME && rows_i64_or(rows, CLASS, 0) == 1;
-    struct event_record record = event_row(driver ? EVENT_DRIVER : table->kind);
-    if (!nsys_go_on(nsys, err))
-        return false;
-    if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)) ||
-        !event_row_times(nsys->builder, &record, rows_i64_or(rows, START, VALUE_ABSENT),
-                         rows_i64_or(rows, END, VALUE_ABSENT)))
-        return true;
-    return take_call(nsys, rows, &record, err) && trace_builder_add(nsys->builder, &record, err);
-}
+struct call_walk {
+    struct nsys *nsys;
+    enum event_kind kind;
+};
 
-static bool read_calls(struct nsys *nsys, const struct call_table *table, struct err *err)
+static bool take_call(void *context, const struct rows *rows, struct err *err)
 {
-    struct rows rows;
-    bool ok = rows_open(nsys->database, table->table, CALL_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = read_call(nsys, table, &rows, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    const struct call_walk *walk = context;
+    struct nsys *nsys = walk->nsys;
+    bool driver = walk->kind == EVENT_RUNTIME && rows_i64_or(rows, CLASS, 0) == 1;
+    struct event_record record = event_record_of(driver ? EVENT_DRIVER : walk->kind);
+    if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)) ||
+        !nsys_times(nsys, rows, &record))
+        return true;
+    return complete_call(nsys, rows, &record, err) &&
+           trace_builder_add(nsys->builder, &record, err);
 }
 
 // --- waits --------------------------------------------------------------------------------------
@@ -100,14 +95,12 @@ static const char *sync_word(int64_t type)
     return type >= 0 && (size_t)type < sizeof words / sizeof *words ? words[type] : "Unknown";
 }
 
-static bool read_sync(struct nsys *nsys, const struct rows *rows, struct err *err)
+static bool take_sync(void *context, const struct rows *rows, struct err *err)
 {
-    struct event_record record = event_row(EVENT_SYNC);
-    if (!nsys_go_on(nsys, err))
-        return false;
+    struct nsys *nsys = context;
+    struct event_record record = event_record_of(EVENT_SYNC);
     if (!nsys_is_own(nsys, rows_i64_or(rows, SYNC_PROCESS, VALUE_ABSENT)) ||
-        !event_row_times(nsys->builder, &record, rows_i64_or(rows, START, VALUE_ABSENT),
-                         rows_i64_or(rows, END, VALUE_ABSENT)))
+        !nsys_times(nsys, rows, &record))
         return true;
     record.pid.number = rows_i64_or(rows, SYNC_DEVICE, 0);
     record.tid.number = rows_i64_or(rows, SYNC_STREAM, -1);
@@ -116,35 +109,24 @@ static bool read_sync(struct nsys *nsys, const struct rows *rows, struct err *er
            trace_builder_add(nsys->builder, &record, err);
 }
 
-static bool read_syncs(struct nsys *nsys, struct err *err)
-{
-    struct rows rows;
-    bool ok =
-        rows_open(nsys->database, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", SYNC_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = read_sync(nsys, &rows, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
-}
-
 // --- memory -------------------------------------------------------------------------------------
 
 #define MEMORY_COLUMNS "start globalPid deviceId address bytes memKind memoryOperationType"
 enum { MEMORY_PROCESS = 1, MEMORY_DEVICE, MEMORY_ADDRESS, MEMORY_BYTES, MEMORY_KIND, MEMORY_STEP };
 
-// Of device memory: what the allocator of a framework takes from the driver.
-static bool read_allocation(struct nsys *nsys, const struct rows *rows, struct err *err)
+// Of device memory: what a framework's allocator takes from the driver.
+static bool take_allocation(void *context, const struct rows *rows, struct err *err)
 {
     enum { DEVICE_MEMORY = 2, RELEASE = 1, CUDA = 1 };
-    struct event_record record = event_row(EVENT_ALLOCATION);
+    struct nsys *nsys = context;
+    struct event_record record = event_record_of(EVENT_ALLOCATION);
     int64_t start_ns = rows_i64_or(rows, START, VALUE_ABSENT);
     int64_t process = rows_i64_or(rows, MEMORY_PROCESS, VALUE_ABSENT);
-    int64_t bytes = rows_i64_or(rows, MEMORY_BYTES, 0),
-            device = rows_i64_or(rows, MEMORY_DEVICE, 0);
-    if (!nsys_go_on(nsys, err))
-        return false;
+    int64_t bytes = rows_i64_or(rows, MEMORY_BYTES, 0);
+    int64_t device = rows_i64_or(rows, MEMORY_DEVICE, 0);
     if (!nsys_is_own(nsys, process) || bytes <= 0 || device < 0 || device > INT32_MAX ||
         rows_i64_or(rows, MEMORY_KIND, DEVICE_MEMORY) != DEVICE_MEMORY ||
-        !event_row_times(nsys->builder, &record, start_ns, start_ns))
+        !event_record_times(nsys->builder, &record, start_ns, start_ns, ERR_NO_POS))
         return true;
     record.pid.number = process == VALUE_ABSENT ? 0 : nsys_pid(process);
     record.memory.address = rows_i64_or(rows, MEMORY_ADDRESS, VALUE_ABSENT);
@@ -155,19 +137,16 @@ static bool read_allocation(struct nsys *nsys, const struct rows *rows, struct e
            trace_builder_add(nsys->builder, &record, err);
 }
 
-static bool read_memory(struct nsys *nsys, struct err *err)
-{
-    struct rows rows;
-    bool ok = rows_open(nsys->database, "CUDA_GPU_MEMORY_USAGE_EVENTS", MEMORY_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = read_allocation(nsys, &rows, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
-}
-
 bool nsys_read_calls(struct nsys *nsys, struct err *err)
 {
-    for (size_t i = 0; i < sizeof call_tables / sizeof *call_tables; i++)
-        if (!read_calls(nsys, &call_tables[i], err))
+    struct table_reader *tables = &nsys->tables;
+    for (size_t i = 0; i < sizeof call_tables / sizeof *call_tables; i++) {
+        struct call_walk walk = {nsys, call_tables[i].kind};
+        if (!table_reader_each(tables, call_tables[i].table, CALL_COLUMNS, take_call, &walk, err))
             return false;
-    return read_syncs(nsys, err) && read_memory(nsys, err);
+    }
+    return table_reader_each(tables, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", SYNC_COLUMNS, take_sync,
+                             nsys, err) &&
+           table_reader_each(tables, "CUDA_GPU_MEMORY_USAGE_EVENTS", MEMORY_COLUMNS,
+                             take_allocation, nsys, err);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples of the GPUs' units and of network cards, as counters.
+// Samples of GPU metrics and network cards, as counters.
 #include "ingest/nsys/nsys_gpus.h"
 
 #include <inttypes.h>
@@ -15,6 +15,7 @@ struct metric {
 enum { MAX_METRICS = 4096 };
 
 struct metrics {
+    struct nsys *nsys;
     uint32_t count, last; // last: found
     struct metric at[MAX_METRICS];
 };
@@ -27,25 +28,27 @@ static int by_number(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-// Columns: list, number, name.
-static bool read_metrics(struct nsys *nsys, const char *table, const char *columns,
-                         struct metrics *metrics, struct err *err)
+static bool take_metric(void *context, const struct rows *rows, struct err *err)
 {
-    struct rows rows;
+    struct metrics *metrics = context;
+    struct metric *metric = &metrics->at[metrics->count];
     struct str name;
-    bool ok = rows_open(nsys->database, table, columns, &rows, err);
+    if (metrics->count == MAX_METRICS || !rows_i64(rows, 0, &metric->list) ||
+        !rows_i64(rows, 1, &metric->index) || !rows_text(rows, 2, &name))
+        return true;
+    metrics->count++;
+    return trace_builder_text(metrics->nsys->builder, name, ERR_NO_POS, &metric->name, err);
+}
+
+// Columns: list, number, name.
+static bool load_metrics(struct metrics *metrics, const char *table, const char *columns,
+                         struct err *err)
+{
     metrics->count = metrics->last = 0;
-    while (ok && metrics->count < MAX_METRICS && rows_next(&rows)) {
-        struct metric *metric = &metrics->at[metrics->count];
-        if (!rows_i64(&rows, 0, &metric->list) || !rows_i64(&rows, 1, &metric->index) ||
-            !rows_text(&rows, 2, &name))
-            continue;
-        metrics->count++;
-        ok = trace_builder_text(nsys->builder, name, ERR_NO_POS, &metric->name, err);
-    }
-    ok = rows_close(&rows, ok ? err : NULL) && ok;
+    if (!rows_each(metrics->nsys->tables.database, table, columns, take_metric, metrics, err))
+        return false;
     qsort(metrics->at, metrics->count, sizeof *metrics->at, by_number);
-    return ok;
+    return true;
 }
 
 // Samples of a metric mostly follow each other, or those of its neighbor.
@@ -67,35 +70,35 @@ static const struct metric *find_metric(struct metrics *metrics, int64_t list, i
 #define GPU_COLUMNS "timestamp typeId metricId value"
 enum { TIME, TYPE, METRIC, VALUE };
 
-// Samples before the start are of a device that was not set up yet.
-static bool read_gpu_sample(struct nsys *nsys, const struct rows *rows, struct metrics *metrics,
-                            const struct nsys_gpus *gpus, struct err *err)
+struct gpu_walk {
+    struct nsys *nsys;
+    struct metrics *metrics;
+    struct nsys_gpus gpus;
+};
+
+// Samples before the start are of a device that was not yet set up.
+static bool take_gpu_sample(void *context, const struct rows *rows, struct err *err)
 {
+    const struct gpu_walk *walk = context;
     struct counter_record record = {.time_ns = rows_i64_or(rows, TIME, -1)};
     int64_t type = rows_i64_or(rows, TYPE, 0);
-    const struct metric *metric = find_metric(metrics, type, rows_i64_or(rows, METRIC, -1));
-    if (!nsys_go_on(nsys, err))
-        return false;
+    const struct metric *metric = find_metric(walk->metrics, type, rows_i64_or(rows, METRIC, -1));
     if (record.time_ns < 0 || record.time_ns >= TRACE_MAX_NS || !metric ||
         !rows_f64(rows, VALUE, &record.value) ||
-        !nsys_gpus_ordinal(gpus, type & 0xFF, &record.pid.number) ||
-        !nsys_gpus_used(nsys, record.pid.number))
+        !nsys_gpus_ordinal(&walk->gpus, type & 0xFF, &record.pid.number) ||
+        !nsys_gpus_used(walk->nsys, record.pid.number))
         return true;
     record.name = metric->name;
-    return trace_builder_count(nsys->builder, &record, err);
+    return trace_builder_count(walk->nsys->builder, &record, err);
 }
 
 static bool read_gpus(struct nsys *nsys, struct metrics *metrics, struct err *err)
 {
-    struct rows rows;
-    struct nsys_gpus gpus;
-    if (!nsys_gpus_read(nsys, &gpus, err) ||
-        !read_metrics(nsys, "TARGET_INFO_GPU_METRICS", "typeId metricId metricName", metrics, err))
-        return false;
-    bool ok = rows_open(nsys->database, "GPU_METRICS", GPU_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = read_gpu_sample(nsys, &rows, metrics, &gpus, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    struct gpu_walk walk = {.nsys = nsys, .metrics = metrics};
+    return nsys_gpus_read(nsys, &walk.gpus, err) &&
+           load_metrics(metrics, "TARGET_INFO_GPU_METRICS", "typeId metricId metricName", err) &&
+           table_reader_each(&nsys->tables, "GPU_METRICS", GPU_COLUMNS, take_gpu_sample, &walk,
+                             err);
 }
 
 // --- network cards ------------------------------------------------------------------------------
@@ -105,8 +108,10 @@ enum { NIC_START, NIC, NIC_LIST, NIC_METRIC, NIC_VALUE };
 
 enum { MAX_NICS = 256 };
 
-// Samples name a card by its number in all machines.
-struct nics {
+// Samples name a card by a number that is unique across machines.
+struct nic_walk {
+    struct nsys *nsys;
+    struct metrics *metrics;
     uint32_t count;
     struct {
         int64_t global, id;
@@ -114,34 +119,30 @@ struct nics {
     } at[MAX_NICS];
 };
 
-static bool read_nic_names(struct nsys *nsys, struct nics *nics, struct err *err)
+static bool take_nic(void *context, const struct rows *rows, struct err *err)
 {
-    struct rows rows;
-    struct str name;
-    bool ok = rows_open(nsys->database, "TARGET_INFO_NIC_INFO", "nicId name", &rows, err);
-    while (ok && rows_next(&rows))
-        for (uint32_t i = 0; ok && i < nics->count; i++)
-            if (nics->at[i].id == rows_i64_or(&rows, 0, -1) && rows_text(&rows, 1, &name))
-                ok = trace_builder_text(nsys->builder, name, ERR_NO_POS, &nics->at[i].name, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    struct nic_walk *nics = context;
+    (void)err;
+    if (nics->count < MAX_NICS) {
+        nics->at[nics->count].global = rows_i64_or(rows, 0, -1);
+        nics->at[nics->count++].id = rows_i64_or(rows, 1, -1);
+    }
+    return true;
 }
 
-static bool read_nic_list(struct nsys *nsys, struct nics *nics, struct err *err)
+static bool take_nic_name(void *context, const struct rows *rows, struct err *err)
 {
-    struct rows rows;
-    nics->count = 0;
-    bool ok = rows_open(nsys->database, "NIC_ID_MAP", "globalId nicId", &rows, err);
-    while (ok && nics->count < MAX_NICS && rows_next(&rows)) {
-        nics->at[nics->count].name = 0;
-        nics->at[nics->count].global = rows_i64_or(&rows, 0, -1);
-        nics->at[nics->count++].id = rows_i64_or(&rows, 1, -1);
-    }
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    struct nic_walk *nics = context;
+    struct str name;
+    for (uint32_t i = 0; i < nics->count; i++)
+        if (nics->at[i].id == rows_i64_or(rows, 0, -1) && rows_text(rows, 1, &name) &&
+            !trace_builder_text(nics->nsys->builder, name, ERR_NO_POS, &nics->at[i].name, err))
+            return false;
+    return true;
 }
 
 // "mlx5_0", or "network card 3" if it has no name.
-static bool name_nic(struct nsys *nsys, const struct nics *nics, int64_t global, str_id *name,
-                     struct err *err)
+static bool name_nic(const struct nic_walk *nics, int64_t global, str_id *name, struct err *err)
 {
     char text[48];
     for (uint32_t i = 0; i < nics->count; i++)
@@ -150,45 +151,43 @@ static bool name_nic(struct nsys *nsys, const struct nics *nics, int64_t global,
             return true;
         }
     snprintf(text, sizeof text, "network card %" PRId64, global);
-    return trace_builder_text(nsys->builder, str_of(text), ERR_NO_POS, name, err);
+    return trace_builder_text(nics->nsys->builder, str_of(text), ERR_NO_POS, name, err);
 }
 
-static bool read_nic_sample(struct nsys *nsys, const struct rows *rows, struct metrics *metrics,
-                            const struct nics *nics, struct err *err)
+static bool take_nic_sample(void *context, const struct rows *rows, struct err *err)
 {
+    const struct nic_walk *nics = context;
     struct counter_record record = {.pid.number = VALUE_ABSENT,
                                     .time_ns = rows_i64_or(rows, NIC_START, -1)};
-    const struct metric *metric =
-        find_metric(metrics, rows_i64_or(rows, NIC_LIST, -1), rows_i64_or(rows, NIC_METRIC, -1));
-    if (!nsys_go_on(nsys, err))
-        return false;
+    const struct metric *metric = find_metric(nics->metrics, rows_i64_or(rows, NIC_LIST, -1),
+                                              rows_i64_or(rows, NIC_METRIC, -1));
     if (record.time_ns < 0 || record.time_ns >= TRACE_MAX_NS || !metric ||
         !rows_f64(rows, NIC_VALUE, &record.value))
         return true;
     record.key = metric->name;
-    return name_nic(nsys, nics, rows_i64_or(rows, NIC, -1), &record.name, err) &&
-           trace_builder_count(nsys->builder, &record, err);
+    return name_nic(nics, rows_i64_or(rows, NIC, -1), &record.name, err) &&
+           trace_builder_count(nics->nsys->builder, &record, err);
 }
 
 static bool read_nics(struct nsys *nsys, struct metrics *metrics, struct err *err)
 {
-    struct rows rows;
-    struct nics nics;
-    if (!read_nic_list(nsys, &nics, err) || !read_nic_names(nsys, &nics, err) ||
-        !read_metrics(nsys, "TARGET_INFO_NETWORK_METRICS", "metricsListId metricsIdx name", metrics,
-                      err))
-        return false;
-    bool ok = rows_open(nsys->database, "NET_NIC_METRIC", NIC_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = read_nic_sample(nsys, &rows, metrics, &nics, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    struct database *database = nsys->tables.database;
+    struct nic_walk nics = {.nsys = nsys, .metrics = metrics};
+    return rows_each(database, "NIC_ID_MAP", "globalId nicId", take_nic, &nics, err) &&
+           rows_each(database, "TARGET_INFO_NIC_INFO", "nicId name", take_nic_name, &nics, err) &&
+           load_metrics(metrics, "TARGET_INFO_NETWORK_METRICS", "metricsListId metricsIdx name",
+                        err) &&
+           table_reader_each(&nsys->tables, "NET_NIC_METRIC", NIC_COLUMNS, take_nic_sample, &nics,
+                             err);
 }
 
 bool nsys_read_counters(struct nsys *nsys, struct err *err)
 {
     struct metrics *metrics = malloc(sizeof *metrics);
-    bool ok = metrics || err_set(err, ERR_MEMORY, "out of memory");
-    ok = ok && read_gpus(nsys, metrics, err) && read_nics(nsys, metrics, err);
+    if (!metrics)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    metrics->nsys = nsys;
+    bool ok = read_gpus(nsys, metrics, err) && read_nics(nsys, metrics, err);
     free(metrics);
     return ok;
 }

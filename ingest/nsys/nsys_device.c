@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What ran on devices: kernels, copies, memsets, and graphs recorded as a whole.
+// Device work: kernels, copies, memsets, and graphs recorded as a whole.
 #include "ingest/nsys/nsys_nccl.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 // The first columns of all tables of activities.
 #define ACTIVITY_COLUMNS "start end deviceId streamId correlationId globalPid "
-enum { START, END, DEVICE, STREAM, CORRELATION, PROCESS, ACTIVITY_COUNT };
+enum { DEVICE = 2, STREAM, CORRELATION, PROCESS, ACTIVITY_COUNT };
 
 // Several processes in one trace would mix their devices and correlations.
 static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
@@ -23,16 +23,14 @@ static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
 }
 
 // *skip: the row is another process's, or has no times.
-static bool take_activity(struct nsys *nsys, const struct rows *rows, enum event_kind kind,
-                          struct event_record *record, bool *skip, struct err *err)
+static bool start_activity(struct nsys *nsys, const struct rows *rows, enum event_kind kind,
+                           struct event_record *record, bool *skip, struct err *err)
 {
     int64_t process;
     *skip = true;
-    *record = event_row(kind);
-    if (!nsys_go_on(nsys, err))
-        return false;
+    *record = event_record_of(kind);
     if (rows_i64(rows, PROCESS, &process)) {
-        if (nsys->input->part == FORMAT_WHOLE && !choose_process(nsys, process, err))
+        if (nsys->tables.input->part == FORMAT_WHOLE && !choose_process(nsys, process, err))
             return false;
         if (!nsys_is_own(nsys, process))
             return true;
@@ -42,8 +40,7 @@ static bool take_activity(struct nsys *nsys, const struct rows *rows, enum event
         nsys->used_devices |= UINT64_C(1) << record->pid.number;
     record->tid.number = rows_i64_or(rows, STREAM, 0);
     record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
-    *skip = !event_row_times(nsys->builder, record, rows_i64_or(rows, START, VALUE_ABSENT),
-                             rows_i64_or(rows, END, VALUE_ABSENT));
+    *skip = !nsys_times(nsys, rows, record);
     return true;
 }
 
@@ -84,7 +81,7 @@ static bool name_kernel(struct nsys *nsys, const struct rows *rows, str_id *name
     int64_t id;
     struct str text;
     if (rows_i64(rows, NAME, &id) || rows_i64(rows, SHORT_NAME, &id))
-        return text_table_intern(&nsys->texts, id, name, err);
+        return text_table_intern(&nsys->texts, nsys->builder, id, name, err);
     if (!rows_text(rows, TEXT_NAME, &text))
         text = STR("unnamed kernel");
     return trace_builder_text(nsys->builder, text, ERR_NO_POS, name, err);
@@ -121,10 +118,10 @@ static const char *memory_word(int64_t kind)
 
 const char *nsys_copy_word(int64_t kind)
 {
-    static const char *const words[] = {"Unknown", "HtoD",     "DtoH",     "HtoA",    "AtoH",
-                                        "AtoA",    "AtoD",     "DtoA",     "DtoD",    "HtoH",
-                                        "PtoP",    "UVM HtoD", "UVM DtoH", "UVM DtoD"};
-    return kind >= 0 && (size_t)kind < sizeof words / sizeof *words ? words[kind] : "Unknown";
+    static const char *const words[NSYS_COPY_KINDS] = {
+        "Unknown", "HtoD", "DtoH", "HtoA", "AtoH",     "AtoA",     "AtoD",
+        "DtoA",    "DtoD", "HtoH", "PtoP", "UVM HtoD", "UVM DtoH", "UVM DtoD"};
+    return kind >= 0 && kind < NSYS_COPY_KINDS ? words[kind] : "Unknown";
 }
 
 static void take_bytes(const struct rows *rows, struct event_record *record)
@@ -184,24 +181,30 @@ static bool add_activity(struct nsys *nsys, const struct event_record *record, s
                : trace_builder_add(nsys->builder, record, err);
 }
 
-static bool read_activity(struct nsys *nsys, const struct activity *activity, struct err *err)
+struct activity_walk {
+    struct nsys *nsys;
+    const struct activity *activity;
+};
+
+static bool take_activity(void *context, const struct rows *rows, struct err *err)
 {
-    struct rows rows;
+    const struct activity_walk *walk = context;
     struct event_record record;
-    bool skip, ok = rows_open(nsys->database, activity->table, activity->columns, &rows, err);
-    while (ok && rows_next(&rows)) {
-        ok = take_activity(nsys, &rows, activity->kind, &record, &skip, err);
-        if (ok && !skip)
-            ok = activity->complete(nsys, &rows, &record, err) && add_activity(nsys, &record, err);
-    }
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    bool skip;
+    if (!start_activity(walk->nsys, rows, walk->activity->kind, &record, &skip, err))
+        return false;
+    return skip || (walk->activity->complete(walk->nsys, rows, &record, err) &&
+                    add_activity(walk->nsys, &record, err));
 }
 
 bool nsys_read_device(struct nsys *nsys, struct err *err)
 {
-    for (size_t i = 0; i < ACTIVITIES; i++)
-        if (!read_activity(nsys, &activities[i], err))
+    for (size_t i = 0; i < ACTIVITIES; i++) {
+        struct activity_walk walk = {nsys, &activities[i]};
+        if (!table_reader_each(&nsys->tables, activities[i].table, activities[i].columns,
+                               take_activity, &walk, err))
             return false;
+    }
     return true;
 }
 
@@ -213,37 +216,28 @@ struct user {
 
 struct users {
     uint32_t count;
-    struct user at[FORMAT_MAX_PARTS];
+    struct user at[FORMAT_MAX_PARTS]; // the last seen first, which is mostly the next one, too
 };
 
-static void note_user(struct users *users, int64_t process, int64_t device)
+static bool take_user(void *context, const struct rows *rows, struct err *err)
 {
+    struct users *users = context;
+    int64_t process, device = rows_i64_or(rows, 1, 0);
     uint32_t i = 0;
-    while (i < users->count && users->at[i].process != process)
+    (void)err;
+    if (!rows_i64(rows, 0, &process))
+        return true;
+    struct user user = {device, process & NSYS_PROCESS_BITS};
+    while (i < users->count && users->at[i].process != user.process)
         i++;
     if (i == FORMAT_MAX_PARTS)
-        return;
-    if (i == users->count)
-        users->at[users->count++] = (struct user){device, process};
-    else if (device < users->at[i].device)
-        users->at[i].device = device;
-}
-
-static bool find_users(struct database *database, const char *table, struct users *users,
-                       struct err *err)
-{
-    struct rows rows;
-    bool ok = rows_open(database, table, "globalPid deviceId", &rows, err);
-    int64_t process, last = FORMAT_WHOLE, device, last_device = -1;
-    while (ok && rows_next(&rows)) {
-        device = rows_i64_or(&rows, 1, 0);
-        if (!rows_i64(&rows, 0, &process) || (process == last && device == last_device))
-            continue;
-        note_user(users, process & NSYS_PROCESS_BITS, device);
-        last = process;
-        last_device = device;
-    }
-    return rows_close(&rows, ok ? err : NULL) && ok;
+        return true;
+    if (i < users->count && users->at[i].device < device)
+        user.device = users->at[i].device;
+    users->count += i == users->count;
+    memmove(users->at + 1, users->at, i * sizeof user);
+    users->at[0] = user;
+    return true;
 }
 
 static int by_device(const void *left, const void *right)
@@ -254,12 +248,12 @@ static int by_device(const void *left, const void *right)
     return a->process < b->process ? -1 : a->process > b->process;
 }
 
-bool nsys_processes(struct database *database, struct format_parts *parts, struct err *err)
+static bool find_users(struct database *database, struct format_parts *parts, struct err *err)
 {
     struct users *users = calloc(1, sizeof *users);
     bool ok = users || err_set(err, ERR_MEMORY, "out of memory");
     for (size_t i = 0; ok && i < ACTIVITIES; i++)
-        ok = find_users(database, activities[i].table, users, err);
+        ok = rows_each(database, activities[i].table, "globalPid deviceId", take_user, users, err);
     if (ok) {
         qsort(users->at, users->count, sizeof *users->at, by_device);
         parts->count = users->count;
@@ -273,7 +267,7 @@ bool nsys_processes(struct database *database, struct format_parts *parts, struc
 bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err)
 {
     struct database *database = database_open(source, NULL, err);
-    bool ok = database && nsys_processes(database, parts, err);
+    bool ok = database && find_users(database, parts, err);
     database_close(database);
     return ok;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people who inspect an export are shown of it. A process's trace has its own events only, so
-// these are counted in the tables themselves.
+// Figures of a whole export, for inspect. Counted in the tables themselves: a trace holds only the
+// events of one process.
 #include "ingest/nsys/nsys_payload.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -20,74 +19,78 @@ static const struct {
     {"MPI_P2P_EVENTS", "mpi_p2p"},
 };
 
-static bool count_rows(struct nsys *nsys, const char *table, const char *path, struct err *err)
+static bool count_tables(struct table_reader *tables, struct err *err)
 {
-    struct rows rows;
-    int64_t count = 0;
-    if (!database_has(nsys->database, table))
-        return true;
-    bool ok = rows_open(nsys->database, table, "start", &rows, err);
-    while (ok && rows_next(&rows)) {
-        count++;
-        ok = nsys_go_on(nsys, err);
-    }
-    figures_add(nsys->input->figures, count, "%s", path);
-    return rows_close(&rows, ok ? err : NULL) && ok;
-}
-
-static bool count_tables(struct nsys *nsys, struct err *err)
-{
-    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++)
-        if (!count_rows(nsys, counted[i].table, counted[i].path, err))
+    for (size_t i = 0; i < sizeof counted / sizeof *counted; i++) {
+        int64_t count;
+        if (!database_has(tables->database, counted[i].table))
+            continue;
+        if (!rows_count(tables->database, counted[i].table, &count, err))
             return false;
+        figures_add(tables->input->figures, count, "%s", counted[i].path);
+    }
     return true;
 }
 
 // --- device -------------------------------------------------------------------------------------
 
-enum { BYTES, START, END, KIND };
+#define LENGTH_COLUMNS "start end bytes copyKind"
+enum { START, END, BYTES, COPY_KIND };
 
-static int64_t length_of(const struct rows *rows)
+struct total {
+    int64_t count, ns, bytes;
+};
+
+struct lengths {
+    struct total by_kind[NSYS_COPY_KINDS]; // all of other tables than that of copies: 0
+};
+
+static bool take_length(void *context, const struct rows *rows, struct err *err)
 {
-    int64_t start_ns = rows_i64_or(rows, START, 0), length_ns;
-    bool over = __builtin_sub_overflow(rows_i64_or(rows, END, start_ns), start_ns, &length_ns);
-    return over ? 0 : length_ns;
+    struct lengths *lengths = context;
+    int64_t start_ns = rows_i64_or(rows, START, 0), kind = rows_i64_or(rows, COPY_KIND, 0), ns;
+    struct total *total = &lengths->by_kind[kind > 0 && kind < NSYS_COPY_KINDS ? kind : 0];
+    (void)err;
+    total->count++;
+    if (!__builtin_sub_overflow(rows_i64_or(rows, END, start_ns), start_ns, &ns))
+        figures_sum(&total->ns, ns);
+    figures_sum(&total->bytes, rows_i64_or(rows, BYTES, 0));
+    return true;
 }
 
-static bool add_lengths(struct nsys *nsys, const char *table, const char *columns, const char *path,
-                        struct err *err)
+static bool count_copies(struct table_reader *tables, struct err *err)
 {
-    struct figures *figures = nsys->input->figures;
-    struct rows rows;
-    bool bytes = columns[0] == 'b', kinds = strstr(columns, "copyKind");
-    bool ok = rows_open(nsys->database, table, columns, &rows, err);
-    figures_add(figures, 0, "%s" IN, path);
-    while (ok && rows_next(&rows)) {
-        char of[64];
-        snprintf(of, sizeof of, "%s%s%s", path, kinds ? IN : "",
-                 kinds ? nsys_copy_word(rows_i64_or(&rows, KIND, 0)) : "");
-        figures_add(figures, 1, "%s" IN "count", of);
-        figures_add(figures, length_of(&rows), "%s" IN "ns", of);
-        if (bytes)
-            figures_add(figures, rows_i64_or(&rows, BYTES, 0), "%s" IN "bytes", of);
-        ok = nsys_go_on(nsys, err);
+    struct figures *figures = tables->input->figures;
+    struct lengths lengths = {0};
+    if (!rows_each(tables->database, "CUPTI_ACTIVITY_KIND_MEMCPY", LENGTH_COLUMNS, take_length,
+                   &lengths, err))
+        return false;
+    figures_add(figures, 0, "copies" IN);
+    for (int kind = 0; kind < NSYS_COPY_KINDS; kind++) {
+        const struct total *total = &lengths.by_kind[kind];
+        const char *word = nsys_copy_word(kind);
+        if (!total->count)
+            continue;
+        figures_add(figures, total->count, "copies" IN "%s" IN "count", word);
+        figures_add(figures, total->ns, "copies" IN "%s" IN "ns", word);
+        figures_add(figures, total->bytes, "copies" IN "%s" IN "bytes", word);
     }
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    return true;
 }
 
-static bool add_device(struct nsys *nsys, struct err *err)
+static bool count_lengths(struct table_reader *tables, const char *table, const char *path,
+                          bool has_bytes, struct err *err)
 {
-    struct figures *figures = nsys->input->figures;
-    figures_add(figures, 0, "memsets" IN "count");
-    figures_add(figures, 0, "memsets" IN "bytes");
-    figures_add(figures, 0, "memsets" IN "ns");
-    figures_add(figures, 0, "graph_launches" IN "count");
-    figures_add(figures, 0, "graph_launches" IN "ns");
-    return add_lengths(nsys, "CUPTI_ACTIVITY_KIND_MEMCPY", "bytes start end copyKind", "copies",
-                       err) &&
-           add_lengths(nsys, "CUPTI_ACTIVITY_KIND_MEMSET", "bytes start end", "memsets", err) &&
-           add_lengths(nsys, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "graphId start end",
-                       "graph_launches", err);
+    struct figures *figures = tables->input->figures;
+    struct lengths lengths = {0};
+    const struct total *total = &lengths.by_kind[0];
+    if (!rows_each(tables->database, table, "start end bytes", take_length, &lengths, err))
+        return false;
+    figures_add(figures, total->count, "%s" IN "count", path);
+    figures_add(figures, total->ns, "%s" IN "ns", path);
+    if (has_bytes)
+        figures_add(figures, total->bytes, "%s" IN "bytes", path);
+    return true;
 }
 
 // --- ranges -------------------------------------------------------------------------------------
@@ -95,123 +98,122 @@ static bool add_device(struct nsys *nsys, struct err *err)
 #define RANGE_COLUMNS "end eventType text textId domainId binaryData"
 enum { RANGE_END, RANGE_TYPE, RANGE_TEXT, RANGE_DOMAIN = RANGE_TEXT + 2, RANGE_PAYLOAD };
 
-struct ranges {
+struct range_count {
+    struct figures *figures;
+    struct text_table texts;
     struct strtab names; // with their domains
     struct nccl_schemas schemas;
+    int64_t open;
 };
 
-// Names a file as it likes, so only those of NCCL are shown.
-static void add_payload(struct nsys *nsys, const struct rows *rows, const struct ranges *ranges,
-                        struct str label)
+// Only by names of NCCL: a file may have any number of others.
+static void add_payload(const struct range_count *ranges, const struct rows *rows, struct str label)
 {
+    enum { LONGEST = 64 };
     struct str bytes;
     struct nccl_payload payload;
-    char name[64];
+    int len = (int)label.len;
     if (!rows_text(rows, RANGE_PAYLOAD, &bytes) ||
         !nccl_payload_read(&ranges->schemas, rows_i64_or(rows, RANGE_DOMAIN, 0), bytes, &payload) ||
         payload.values[NCCL_BYTES] == VALUE_ABSENT || !str_starts_with(label, STR("nccl")) ||
-        label.len >= sizeof name || memchr(label.at, IN[0], label.len))
+        label.len >= LONGEST || memchr(label.at, IN[0], label.len))
         return;
-    snprintf(name, sizeof name, "%.*s", (int)label.len, label.at);
-    figures_add(nsys->input->figures, 1, "nccl_payload" IN "%s" IN "count", name);
-    figures_add(nsys->input->figures, payload.values[NCCL_BYTES], "nccl_payload" IN "%s" IN "bytes",
-                name);
+    figures_add(ranges->figures, 1, "nccl_payload" IN "%.*s" IN "count", len, label.at);
+    figures_add(ranges->figures, payload.values[NCCL_BYTES], "nccl_payload" IN "%.*s" IN "bytes",
+                len, label.at);
 }
 
-static bool add_name(struct nsys *nsys, struct ranges *ranges, int64_t domain, struct str label,
-                     struct err *err)
+static bool add_name(struct range_count *ranges, int64_t domain, struct str label, struct err *err)
 {
     enum { MOST = 1 << 16 };
     struct buf key = {0};
     str_id id;
-    uint32_t before = ranges->names.count;
     buf_i64(&key, domain);
     buf_putc(&key, ' ');
     buf_add(&key, label.at, label.len < MOST ? label.len : MOST);
     bool ok =
         buf_ok(&key, err) && strtab_intern(&ranges->names, (struct str){key.at, key.len}, &id, err);
-    figures_add(nsys->input->figures, ok && ranges->names.count > before, "nvtx_distinct_ranges");
     buf_free(&key);
     return ok;
 }
 
-static bool add_range(struct nsys *nsys, const struct rows *rows, struct ranges *ranges,
-                      struct err *err)
+static bool take_range(void *context, const struct rows *rows, struct err *err)
 {
+    struct range_count *ranges = context;
     int64_t end_ns;
     struct str label = STR("");
-    (void)nsys_label(nsys, rows, RANGE_TEXT, &label);
-    add_payload(nsys, rows, ranges, label);
+    (void)nsys_label(&ranges->texts, rows, RANGE_TEXT, &label);
+    add_payload(ranges, rows, label);
     if (!nsys_is_range(rows_i64_or(rows, RANGE_TYPE, 0)))
         return true;
     bool open = !rows_i64(rows, RANGE_END, &end_ns);
-    figures_add(nsys->input->figures, open, "nvtx_open_ranges");
-    return open || add_name(nsys, ranges, rows_i64_or(rows, RANGE_DOMAIN, 0), label, err);
+    ranges->open += open;
+    return open || add_name(ranges, rows_i64_or(rows, RANGE_DOMAIN, 0), label, err);
 }
 
-static bool walk_ranges(struct nsys *nsys, struct ranges *ranges, struct err *err)
+static bool walk_ranges(struct table_reader *tables, struct range_count *ranges, struct err *err)
 {
-    struct rows rows;
-    figures_add(nsys->input->figures, 0, "nvtx_open_ranges");
-    figures_add(nsys->input->figures, 0, "nvtx_distinct_ranges");
+    struct budget *budget = tables->input->budget;
+    struct database *database = tables->database;
+    if (!strtab_init(&ranges->names, budget, err) ||
+        !text_table_load(&ranges->texts, budget, database, "StringIds", "id value", err) ||
+        !nccl_schemas_read(database, &ranges->schemas, err))
+        return false;
     if (ranges->schemas.exported)
-        figures_add(nsys->input->figures, 0, "nccl_payload" IN);
-    bool ok = rows_open(nsys->database, "NVTX_EVENTS", RANGE_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = add_range(nsys, &rows, ranges, err) && nsys_go_on(nsys, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+        figures_add(ranges->figures, 0, "nccl_payload" IN);
+    uint32_t before = ranges->names.count;
+    if (!rows_each(database, "NVTX_EVENTS", RANGE_COLUMNS, take_range, ranges, err))
+        return false;
+    figures_add(ranges->figures, ranges->open, "nvtx_open_ranges");
+    figures_add(ranges->figures, ranges->names.count - before, "nvtx_distinct_ranges");
+    return true;
 }
 
-static bool add_ranges(struct nsys *nsys, struct err *err)
+static bool count_ranges(struct table_reader *tables, struct err *err)
 {
-    struct ranges *ranges = calloc(1, sizeof *ranges);
-    bool ok = ranges || err_set(err, ERR_MEMORY, "out of memory");
-    ok = ok && strtab_init(&ranges->names, nsys->input->budget, err) &&
-         nccl_schemas_read(nsys, &ranges->schemas, err) && walk_ranges(nsys, ranges, err);
-    if (ranges)
-        strtab_free(&ranges->names);
+    struct range_count *ranges = calloc(1, sizeof *ranges);
+    if (!ranges)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    ranges->figures = tables->input->figures;
+    bool ok = walk_ranges(tables, ranges, err);
+    text_table_free(&ranges->texts);
+    strtab_free(&ranges->names);
     free(ranges);
     return ok;
 }
 
 // --- the export itself --------------------------------------------------------------------------
 
-static bool add_version(struct nsys *nsys, const char *table, struct err *err)
+static bool take_version(void *context, const struct rows *rows, struct err *err)
 {
-    struct rows rows;
     struct str name, value;
-    bool ok = rows_open(nsys->database, table, "name value", &rows, err);
-    while (ok && rows_next(&rows)) {
-        if (!rows_text(&rows, 0, &name))
-            continue;
-        bool schema = str_equal(name, STR("EXPORT_SCHEMA_VERSION"));
-        bool product = str_equal(name, STR("EXPORT_PRODUCT_VERSION"));
-        if ((schema || product) && rows_text(&rows, 1, &value) &&
-            str_valid_utf8(value) == value.len)
-            figures_text(nsys->input->figures, value, schema ? "schema" : "product");
-    }
-    return rows_close(&rows, ok ? err : NULL) && ok;
-}
-
-// Several processes are read one after the other.
-static bool is_first(struct nsys *nsys, bool *first, struct err *err)
-{
-    struct format_parts *parts = malloc(sizeof *parts);
-    bool ok = parts || err_set(err, ERR_MEMORY, "out of memory");
-    ok = ok && nsys_processes(nsys->database, parts, err);
-    *first = ok && (nsys->input->part == FORMAT_WHOLE || parts->count == 0 ||
-                    parts->at[0] == nsys->input->part);
-    free(parts);
-    return ok;
-}
-
-bool nsys_count(struct nsys *nsys, struct err *err)
-{
-    bool first;
-    if (!nsys->input->figures)
+    (void)err;
+    if (!rows_text(rows, 0, &name) || !rows_text(rows, 1, &value) ||
+        str_valid_utf8(value) != value.len)
         return true;
-    return is_first(nsys, &first, err) &&
-           (!first || (add_version(nsys, "META_DATA_EXPORT", err) &&
-                       add_version(nsys, "EXPORT_META_DATA", err) && count_tables(nsys, err) &&
-                       add_device(nsys, err) && add_ranges(nsys, err)));
+    if (str_equal(name, STR("EXPORT_SCHEMA_VERSION")))
+        figures_text(context, value, "schema");
+    if (str_equal(name, STR("EXPORT_PRODUCT_VERSION")))
+        figures_text(context, value, "product");
+    return true;
+}
+
+static bool count_all(struct table_reader *tables, struct err *err)
+{
+    struct database *database = tables->database;
+    struct figures *figures = tables->input->figures;
+    return rows_each(database, "META_DATA_EXPORT", "name value", take_version, figures, err) &&
+           rows_each(database, "EXPORT_META_DATA", "name value", take_version, figures, err) &&
+           count_tables(tables, err) && count_copies(tables, err) &&
+           count_lengths(tables, "CUPTI_ACTIVITY_KIND_MEMSET", "memsets", true, err) &&
+           count_lengths(tables, "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "graph_launches", false, err) &&
+           count_ranges(tables, err);
+}
+
+bool nsys_count(const struct format_input *input, struct err *err)
+{
+    struct table_reader tables;
+    bool ok = table_reader_open(&tables, input, err) && count_all(&tables, err);
+    table_reader_close(&tables);
+    return ok;
 }

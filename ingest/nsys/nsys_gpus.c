@@ -1,47 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/nsys/nsys_gpus.h"
 
-static void add(struct nsys_gpus *gpus, int64_t gpu, int64_t ordinal)
+struct gpu_walk {
+    const struct nsys *nsys;
+    struct nsys_gpus *gpus;
+};
+
+// Columns: GPU, ordinal and, unless they are of the machine, the process.
+static bool take_gpu(void *context, const struct rows *rows, struct err *err)
 {
+    const struct gpu_walk *walk = context;
+    struct nsys_gpus *gpus = walk->gpus;
+    int64_t gpu, ordinal, pid;
+    (void)err;
+    if (!rows_i64(rows, 0, &gpu) || !rows_i64(rows, 1, &ordinal) ||
+        (walk->nsys->process != FORMAT_WHOLE && rows->count > 2 &&
+         (!rows_i64(rows, 2, &pid) || pid != nsys_pid(walk->nsys->process))))
+        return true;
     for (uint32_t i = 0; i < gpus->count; i++)
         if (gpus->at[i].gpu == gpu)
-            return;
+            return true;
     if (gpus->count < NSYS_MAX_GPUS) {
         gpus->at[gpus->count].gpu = gpu;
         gpus->at[gpus->count++].ordinal = ordinal;
     }
+    return true;
 }
 
 // Newer versions list the devices of each process.
-static bool read_process(struct nsys *nsys, struct nsys_gpus *gpus, struct err *err)
-{
-    struct rows rows;
-    int64_t gpu, ordinal;
-    bool ok = rows_open(nsys->database, "TARGET_INFO_CUDA_DEVICE", "gpuId cudaId pid", &rows, err);
-    while (ok && rows_next(&rows)) {
-        int64_t pid = rows_i64_or(&rows, 2, 0);
-        if ((nsys->process == FORMAT_WHOLE || pid == nsys_pid(nsys->process)) &&
-            rows_i64(&rows, 0, &gpu) && rows_i64(&rows, 1, &ordinal))
-            add(gpus, gpu, ordinal);
-    }
-    return rows_close(&rows, ok ? err : NULL) && ok;
-}
-
-static bool read_machine(struct nsys *nsys, struct nsys_gpus *gpus, struct err *err)
-{
-    struct rows rows;
-    int64_t gpu, ordinal;
-    bool ok = rows_open(nsys->database, "TARGET_INFO_GPU", "id cuDevice", &rows, err);
-    while (ok && rows_next(&rows))
-        if (rows_i64(&rows, 0, &gpu) && rows_i64(&rows, 1, &ordinal))
-            add(gpus, gpu, ordinal);
-    return rows_close(&rows, ok ? err : NULL) && ok;
-}
-
 bool nsys_gpus_read(struct nsys *nsys, struct nsys_gpus *gpus, struct err *err)
 {
+    struct database *database = nsys->tables.database;
+    struct gpu_walk walk = {nsys, gpus};
     gpus->count = 0;
-    return read_process(nsys, gpus, err) && (gpus->count || read_machine(nsys, gpus, err));
+    return rows_each(database, "TARGET_INFO_CUDA_DEVICE", "gpuId cudaId pid", take_gpu, &walk,
+                     err) &&
+           (gpus->count ||
+            rows_each(database, "TARGET_INFO_GPU", "id cuDevice", take_gpu, &walk, err));
 }
 
 bool nsys_gpus_ordinal(const struct nsys_gpus *gpus, int64_t gpu, int64_t *ordinal)

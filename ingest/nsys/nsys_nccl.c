@@ -28,7 +28,7 @@ enum operation {
     OTHER
 };
 
-// NCCL's names, and those of PyTorch for the same.
+// NCCL's names, and PyTorch's for the same operations.
 static const struct {
     const char *range, *name;
 } operations[OPERATIONS] = {
@@ -89,7 +89,7 @@ struct nccl *nccl_new(struct nsys *nsys, struct err *err)
         return NULL;
     }
     nccl->nsys = nsys;
-    if (nccl_schemas_read(nsys, &nccl->schemas, err))
+    if (nccl_schemas_read(nsys->tables.database, &nccl->schemas, err))
         return nccl;
     nccl_free(nccl);
     return NULL;
@@ -151,7 +151,9 @@ void nccl_call(struct nccl *nccl, int64_t thread, int64_t start_ns, int64_t corr
         else
             to = middle;
     }
-    for (; from < nccl->kernel_count && nccl->kernels[from].correlation == correlation; from++) {
+    for (; from < nccl->kernel_count && nccl->kernels[from].correlation == correlation &&
+           nccl->kernels[from].launch_ns == NOT_LAUNCHED;
+         from++) {
         nccl->kernels[from].thread = thread;
         nccl->kernels[from].launch_ns = start_ns;
     }
@@ -181,7 +183,7 @@ static struct communicator *find_communicator(struct nccl *nccl, int64_t id)
     return NULL;
 }
 
-// Making a communicator tells this process's rank in it.
+// Creating a communicator reveals this process's rank in it.
 static void note_communicator(struct nccl *nccl, const int64_t values[NCCL_FIELDS])
 {
     int64_t size = values[NCCL_RANKS], rank = values[NCCL_RANK];
@@ -237,7 +239,7 @@ static int by_thread(const void *left, const void *right)
     return by ? by : order(b->end_ns, a->end_ns);
 }
 
-// The outermost end of a group launches what was called since its start.
+// The end of the outermost group launches what was called since its start.
 static void close_groups(struct nccl *nccl)
 {
     uint32_t first = NONE, depth = 0;
@@ -332,7 +334,7 @@ static int64_t times(int64_t bytes, int64_t ranks)
     return ranks > 0 && !__builtin_mul_overflow(bytes, ranks, &all) ? all : VALUE_ABSENT;
 }
 
-// Of what all ranks gather or scatter NCCL has one rank's part.
+// Of what all ranks gather or scatter, NCCL gives one rank's part.
 static void size_of(const struct message *message, int64_t ranks, struct collective *collective)
 {
     collective->in_elems = collective->out_elems = message->sent;
@@ -400,7 +402,7 @@ static bool describe(struct nccl *nccl, const struct message *message,
 static bool add_kernel(struct nccl *nccl, const struct kernel *kernel, uint32_t range,
                        struct err *err)
 {
-    struct event_record record = event_row(EVENT_KERNEL);
+    struct event_record record = event_record_of(EVENT_KERNEL);
     record.name = kernel->name;
     record.begin_ns = kernel->begin_ns;
     record.dur_ns = kernel->dur_ns;
@@ -433,7 +435,7 @@ static uint32_t range_of(const struct nccl *nccl, const struct kernel *kernel)
 bool nccl_finish(struct nccl *nccl, struct err *err)
 {
     if (nccl->range_count >= NONE)
-        return err_set(err, ERR_LIMIT, "found more ranges of NCCL than can be read");
+        return err_set(err, ERR_LIMIT, "found more NCCL ranges than can be read");
     if (nccl->range_count)
         qsort(nccl->ranges, nccl->range_count, sizeof *nccl->ranges, by_thread);
     if (nccl->kernel_count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives kernels of NCCL their collectives: a kernel's launch is a call within a range of NCCL,
+// Finds the collectives of NCCL kernels: a kernel's launch is a call within a range of NCCL,
 // whose payload has the size of the message.
 #ifndef INGEST_NSYS_NSYS_NCCL_H
 #define INGEST_NSYS_NSYS_NCCL_H
@@ -16,7 +16,7 @@ MUST_CHECK bool nccl_kernel(struct nccl *nccl, const struct event_record *kernel
 // Notes a call that may have launched kernels. After all kernels.
 void nccl_call(struct nccl *nccl, int64_t thread, int64_t start_ns, int64_t correlation);
 
-// A range of NCCL; payload: as in binaryData, empty if it has none.
+// An NCCL range; payload: as in binaryData, empty if it has none.
 struct nccl_label {
     int64_t thread, start_ns, end_ns, domain;
     struct str name, payload;

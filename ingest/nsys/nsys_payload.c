@@ -12,7 +12,7 @@ static const char *const field_names[NCCL_FIELDS] = {
     [NCCL_ROOT] = "Root",
 };
 
-// NVTX's types of numbers; others, such as enumerations, are of no use here.
+// NVTX's number types; others, such as enumerations, are not used.
 static unsigned size_of(int64_t type)
 {
     switch (type) {
@@ -39,35 +39,34 @@ static enum nccl_field field_of(struct str name)
     return (enum nccl_field)field;
 }
 
-static void add_place(struct nccl_schemas *schemas, const struct rows *rows)
+static bool take_place(void *context, const struct rows *rows, struct err *err)
 {
     enum { DOMAIN, SCHEMA, TYPE, NAME, OFFSET };
+    struct nccl_schemas *schemas = context;
     struct nccl_place place = {.offset = rows_i64_or(rows, OFFSET, 0),
                                .size = size_of(rows_i64_or(rows, TYPE, 0))};
     struct str name;
+    (void)err;
     if (!rows_i64(rows, DOMAIN, &place.domain) || !rows_i64(rows, SCHEMA, &place.schema) ||
         !rows_text(rows, NAME, &name) || !place.size || place.offset < 0)
-        return;
+        return true;
     place.field = field_of(name);
     for (uint32_t i = 0; i < schemas->count; i++) // all rows are repeated for each process
         if (schemas->at[i].domain == place.domain && schemas->at[i].schema == place.schema &&
             schemas->at[i].field == place.field)
-            return;
+            return true;
     if (place.field < NCCL_FIELDS && schemas->count < NCCL_MAX_PLACES)
         schemas->at[schemas->count++] = place;
+    return true;
 }
 
-bool nccl_schemas_read(struct nsys *nsys, struct nccl_schemas *schemas, struct err *err)
+bool nccl_schemas_read(struct database *database, struct nccl_schemas *schemas, struct err *err)
 {
-    struct rows rows;
-    bool ok = rows_open(nsys->database, "NVTX_PAYLOAD_SCHEMA_ENTRIES",
-                        "domainId schemaId type name offset", &rows, err);
     schemas->count = 0;
-    schemas->exported = database_has(nsys->database, "NVTX_PAYLOAD_SCHEMA_ENTRIES") &&
-                        database_has_column(nsys->database, "NVTX_EVENTS", "binaryData");
-    while (ok && rows_next(&rows))
-        add_place(schemas, &rows);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    schemas->exported = database_has(database, "NVTX_PAYLOAD_SCHEMA_ENTRIES") &&
+                        database_has_column(database, "NVTX_EVENTS", "binaryData");
+    return rows_each(database, "NVTX_PAYLOAD_SCHEMA_ENTRIES", "domainId schemaId type name offset",
+                     take_place, schemas, err);
 }
 
 // --- payloads -----------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What NCCL adds to its NVTX ranges: the size of the message, the communicator, the other side.
+// What NCCL adds to its NVTX ranges: message size, communicator, peer.
 #ifndef INGEST_NSYS_NSYS_PAYLOAD_H
 #define INGEST_NSYS_NSYS_PAYLOAD_H
 
@@ -36,8 +36,9 @@ struct nccl_payload {
     int64_t values[NCCL_FIELDS];
 };
 
-MUST_CHECK bool nccl_schemas_read(struct nsys *nsys, struct nccl_schemas *schemas, struct err *err);
-// payload: the bytes in binaryData, as they are or in hexadecimal. False if they are none of
+MUST_CHECK bool nccl_schemas_read(struct database *database, struct nccl_schemas *schemas,
+                                  struct err *err);
+// payload: the bytes in binaryData, as they are or in hexadecimal. False if they are not
 // NCCL's.
 bool nccl_payload_read(const struct nccl_schemas *schemas, int64_t domain, struct str bytes,
                        struct nccl_payload *payload);

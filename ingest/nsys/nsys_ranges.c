@@ -21,11 +21,12 @@ bool nsys_is_range(int64_t type)
            type == NVTX_EXTENDED_START_END;
 }
 
-bool nsys_label(const struct nsys *nsys, const struct rows *rows, unsigned text, struct str *label)
+bool nsys_label(const struct text_table *texts, const struct rows *rows, unsigned text,
+                struct str *label)
 {
     int64_t id;
     return rows_text(rows, text, label) ||
-           (rows_i64(rows, text + 1, &id) && text_table_find(&nsys->texts, id, label));
+           (rows_i64(rows, text + 1, &id) && text_table_find(texts, id, label));
 }
 
 // --- operators ----------------------------------------------------------------------------------
@@ -88,8 +89,8 @@ static bool ends_with(struct str text, struct str end)
     return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
 }
 
-// PyTorch marks ranges of users (record_function), too. Those have no sequence, and mostly names
-// that are no identifiers.
+// PyTorch also marks record_function's ranges. Those have no sequence number, and usually names
+// that are not identifiers.
 static bool is_operator(const struct range_text *found)
 {
     for (size_t i = 0; i < found->name.len; i++) {
@@ -123,7 +124,7 @@ struct range_walk {
 static void note_domain(struct range_walk *walk, const struct rows *rows)
 {
     struct str name;
-    if (walk->domain_count == MAX_DOMAINS || !nsys_label(walk->nsys, rows, TEXT, &name))
+    if (walk->domain_count == MAX_DOMAINS || !nsys_label(&walk->nsys->texts, rows, TEXT, &name))
         return;
     struct domain *domain = &walk->domains[walk->domain_count++];
     domain->id = rows_i64_or(rows, DOMAIN, 0);
@@ -186,7 +187,7 @@ static bool note_nccl(const struct range_walk *walk, const struct rows *rows, st
     return !str_starts_with(text, STR("nccl")) || nccl_range(walk->nsys->nccl, &label, err);
 }
 
-// A range that ends on another thread is on a row of its own: it nests in neither.
+// A range that ends on another thread gets a track of its own: it nests in neither.
 static bool take_thread(const struct range_walk *walk, const struct rows *rows,
                         struct event_record *record, struct err *err)
 {
@@ -209,47 +210,34 @@ static int64_t end_of(const struct range_walk *walk, const struct rows *rows, in
     return end_ns > start_ns ? end_ns : start_ns;
 }
 
-static bool read_range(struct range_walk *walk, const struct rows *rows, struct err *err)
+static bool take_range(void *context, const struct rows *rows, struct err *err)
 {
-    struct event_record record = event_row(EVENT_ANNOTATION);
+    struct range_walk *walk = context;
+    struct event_record record = event_record_of(EVENT_ANNOTATION);
     struct nsys *nsys = walk->nsys;
     int64_t type = rows_i64_or(rows, TYPE, 0), start_ns = rows_i64_or(rows, START, VALUE_ABSENT);
     struct str text = STR("");
-    if (!nsys_go_on(nsys, err))
-        return false;
     if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)))
         return true;
     if (type == NVTX_DOMAIN)
         note_domain(walk, rows);
-    if (!nsys_is_range(type) ||
-        !event_row_times(nsys->builder, &record, start_ns, end_of(walk, rows, start_ns)))
+    if (!nsys_is_range(type) || !event_record_times(nsys->builder, &record, start_ns,
+                                                    end_of(walk, rows, start_ns), ERR_NO_POS))
         return true;
-    (void)nsys_label(nsys, rows, TEXT, &text);
+    (void)nsys_label(&nsys->texts, rows, TEXT, &text);
     return take_thread(walk, rows, &record, err) && note_nccl(walk, rows, text, &record, err) &&
            take_text(walk, rows, text, &record, err) &&
            trace_builder_add(nsys->builder, &record, err);
 }
 
-static bool read_capture(struct range_walk *walk, struct err *err)
-{
-    struct rows rows;
-    bool ok = rows_open(walk->nsys->database, "ANALYSIS_DETAILS", "duration", &rows, err);
-    walk->capture_ns = ok && rows_next(&rows) ? rows_i64_or(&rows, 0, VALUE_ABSENT) : VALUE_ABSENT;
-    return rows_close(&rows, ok ? err : NULL) && ok;
-}
-
 bool nsys_read_ranges(struct nsys *nsys, struct err *err)
 {
-    struct rows rows = {0};
     struct range_walk *walk = calloc(1, sizeof *walk);
     if (!walk)
         return err_set(err, ERR_MEMORY, "out of memory");
-    walk->nsys = nsys;
-    bool ok = read_capture(walk, err) &&
-              rows_open(nsys->database, "NVTX_EVENTS", RANGE_COLUMNS, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = read_range(walk, &rows, err);
-    ok = rows_close(&rows, ok ? err : NULL) && ok;
+    *walk = (struct range_walk){.nsys = nsys, .capture_ns = VALUE_ABSENT};
+    bool ok = nsys_capture_ns(nsys, &walk->capture_ns, err) &&
+              table_reader_each(&nsys->tables, "NVTX_EVENTS", RANGE_COLUMNS, take_range, walk, err);
     free(walk);
     return ok;
 }

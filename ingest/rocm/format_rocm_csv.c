@@ -6,6 +6,7 @@
 #include "ingest/format.h"
 
 #include "ingest/source/source.h"
+#include "ingest/trace/event_record.h"
 
 #define ROWS_BETWEEN 1024 // reports of progress
 
@@ -125,35 +126,18 @@ static bool is_rounded(struct str text)
     return digit && (memchr(text.at, 'E', text.len) || memchr(text.at, '.', text.len));
 }
 
-static bool is_time(int64_t ns)
-{
-    return ns >= 0 && ns < TRACE_MAX_NS;
-}
-
 // *skip: the row has no times, and is counted as such.
 static bool take_times(struct rocm_csv *csv, const struct csv_row *row, struct event_record *record,
                        bool *skip, struct err *err)
 {
     struct str start = cell(csv, row, START);
-    int64_t start_ns = number(csv, row, START, -1), end_ns = number(csv, row, END, -1);
     if (is_rounded(start))
         return err_set_at(err, ERR_FORMAT, row->pos,
-                          "found times that a spreadsheet has rounded (%.*s): send the file as "
+                          "found times rounded by a spreadsheet (%.*s): send the file as "
                           "the profiler wrote it",
                           (int)(start.len < 24 ? start.len : 24), start.at);
-    *skip = !is_time(start_ns) || !is_time(end_ns);
-    if (*skip) {
-        bool timed = event_kind_is_timed(record->kind);
-        trace_builder_repair(csv->builder, timed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
-                             row->pos);
-        return true;
-    }
-    record->begin_ns = start_ns;
-    record->dur_ns = end_ns - start_ns;
-    if (record->dur_ns < 0 && !event_kind_is_device(record->kind)) {
-        trace_builder_repair(csv->builder, REPAIR_NEGATIVE_DURATION, row->pos);
-        record->dur_ns = 0;
-    }
+    *skip = !event_record_times(csv->builder, record, number(csv, row, START, VALUE_ABSENT),
+                                number(csv, row, END, VALUE_ABSENT), row->pos);
     return true;
 }
 
@@ -216,15 +200,10 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
 {
     bool skip;
     struct str name = cell(csv, row, NAME);
-    struct event_record record = {
-        .kind = csv->kind == EVENT_RUNTIME ? kind_of_domain(cell(csv, row, DOMAIN)) : csv->kind,
-        .correlation = number(csv, row, CORRELATION, VALUE_ABSENT),
-        .sequence = VALUE_ABSENT,
-        .shape = {.registers = -1,
-                  .occupancy_percent = -1,
-                  .shared_bytes = VALUE_ABSENT,
-                  .bytes = VALUE_ABSENT},
-        .memory = {VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, -1, -1, 0, 0}};
+    bool calls = csv->kind == EVENT_RUNTIME;
+    struct event_record record =
+        event_record_of(calls ? kind_of_domain(cell(csv, row, DOMAIN)) : csv->kind);
+    record.correlation = number(csv, row, CORRELATION, VALUE_ABSENT);
     if (!take_times(csv, row, &record, &skip, err))
         return false;
     if (skip)
@@ -243,11 +222,8 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
 
 static bool go_on(struct rocm_csv *csv, struct err *err)
 {
-    struct progress *progress = csv->input->progress;
-    if (++csv->rows % ROWS_BETWEEN || !progress)
-        return true;
-    progress->done_bytes = source_consumed(csv->input->source);
-    return !progress->cancel || err_set(err, ERR_CANCELLED, "cancelled while reading");
+    return ++csv->rows % ROWS_BETWEEN ||
+           progress_report(csv->input->progress, source_consumed(csv->input->source), err);
 }
 
 static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
@@ -267,7 +243,7 @@ static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
     if (!ok || !end)
         return false;
     return csv->rows || err_set(err, ERR_FORMAT,
-                                "found a CSV of rocprof with a header and no rows: record again "
+                                "found a rocprof CSV with a header and no rows: record again "
                                 "with --kernel-trace");
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV files of AMD's profilers that are no traces: they are counted for people who look at them.
+// CSV files of AMD's profilers that are not traces: inspect counts what they hold.
 #include "ingest/csv/csv.h"
 #include "ingest/format.h"
 
@@ -85,7 +85,7 @@ static bool count_records(const struct format_input *input, const struct wanted 
 
 // --- counters -----------------------------------------------------------------------------------
 
-// Cut, and as it may be in the path of a figure.
+// Shortened, and without the separator of figure paths.
 static void clean_name(struct str name, char clean[COUNTER_NAME_BYTES])
 {
     size_t len = name.len < COUNTER_NAME_BYTES - 1 ? name.len : COUNTER_NAME_BYTES - 1;
@@ -96,7 +96,7 @@ static void clean_name(struct str name, char clean[COUNTER_NAME_BYTES])
         memcpy(clean, "unnamed", sizeof "unnamed");
 }
 
-// The last one stands for all that do not fit.
+// The last one collects all that do not fit.
 static struct counter_sum *counter_named(struct records *records, struct str text)
 {
     char name[COUNTER_NAME_BYTES];

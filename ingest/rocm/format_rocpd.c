@@ -2,14 +2,14 @@
 // rocpd, the SQLite output of rocprofv3: layout 3 with times and places in each row, and layout 4
 // with tables of times and tracks. A process's tables end in its GUID.
 #include "ingest/format.h"
-#include "ingest/sqlite/event_rows.h"
-#include "ingest/sqlite/id_table.h"
+#include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
+#include "ingest/trace/event_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_BYTES = 128, SUFFIX_BYTES = 80, MOST_AGENTS = 1024, BETWEEN = 1024 };
+enum { NAME_BYTES = 128, SUFFIX_BYTES = 80, MOST_AGENTS = 1024 };
 
 struct agent {
     int64_t id, device; // device: its place among GPUs
@@ -17,9 +17,9 @@ struct agent {
 };
 
 struct rocpd {
-    const struct format_input *input;
+    struct table_reader tables;
     struct trace_builder *builder;
-    struct database *database;
+    struct figures *figures;
     char suffix[SUFFIX_BYTES]; // of the names of its tables
     struct text_table strings, symbols, categories, notes;
     struct id_table events; // stack, category
@@ -27,7 +27,6 @@ struct rocpd {
     struct id_table tracks; // layout 4: thread, agent, queue
     struct agent agents[MOST_AGENTS];
     unsigned agent_count;
-    uint64_t rows;
 };
 
 // --- tables -------------------------------------------------------------------------------------
@@ -59,10 +58,10 @@ static bool choose(void *context, const char *table)
 
 static bool find_suffix(struct rocpd *rocpd, struct err *err)
 {
-    struct choice choice = {.wanted = rocpd->input->part ? rocpd->input->part : 1};
-    database_tables(rocpd->database, choose, &choice);
+    struct choice choice = {.wanted = rocpd->tables.input->part ? rocpd->tables.input->part : 1};
+    database_tables(rocpd->tables.database, choose, &choice);
     memcpy(rocpd->suffix, choice.suffix, sizeof choice.suffix);
-    if (rocpd->input->part == FORMAT_WHOLE && choice.seen > 1)
+    if (rocpd->tables.input->part == FORMAT_WHOLE && choice.seen > 1)
         return err_set(err, ERR_UNSUPPORTED,
                        "found several processes, expected one: send the file without a rank, and "
                        "with its name, such as job.db");
@@ -88,23 +87,23 @@ static bool load_texts(struct rocpd *rocpd, struct text_table *texts, const char
                        const char *columns, struct err *err)
 {
     char table[NAME_BYTES];
-    return text_table_load(texts, rocpd->builder, rocpd->database, table_of(rocpd, name, table),
-                           columns, err);
+    return text_table_load(texts, rocpd->tables.input->budget, rocpd->tables.database,
+                           table_of(rocpd, name, table), columns, err);
 }
 
 static bool load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
                      const char *columns, struct err *err)
 {
     char table[NAME_BYTES];
-    return id_table_load(ids, rocpd->input->budget, rocpd->database, table_of(rocpd, name, table),
-                         columns, err);
+    return id_table_load(ids, rocpd->tables.input->budget, rocpd->tables.database,
+                         table_of(rocpd, name, table), columns, err);
 }
 
 static bool load_tables(struct rocpd *rocpd, struct err *err)
 {
     char table[NAME_BYTES];
     table_of(rocpd, "info_kernel_symbol", table);
-    bool shown = database_has_column(rocpd->database, table, "display_name");
+    bool shown = database_has_column(rocpd->tables.database, table, "display_name");
     return load_texts(rocpd, &rocpd->strings, "string", "id string", err) &&
            load_texts(rocpd, &rocpd->symbols, "info_kernel_symbol",
                       shown ? "id display_name" : "id kernel_name", err) &&
@@ -131,8 +130,9 @@ static void free_tables(struct rocpd *rocpd)
 #define AGENT_COLUMNS "id type type_index product_name name"
 enum { AGENT_ID, AGENT_TYPE, AGENT_INDEX, AGENT_PRODUCT, AGENT_NAME };
 
-static bool add_agent(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+static bool take_agent(void *context, const struct rows *rows, struct err *err)
 {
+    struct rocpd *rocpd = context;
     struct str type = STR(""), name = STR("");
     struct agent agent = {.id = rows_i64_or(rows, AGENT_ID, -1),
                           .device = rows_i64_or(rows, AGENT_INDEX, 0)};
@@ -180,24 +180,15 @@ static int64_t time_of(const struct rocpd *rocpd, const struct rows *rows, unsig
     return rows_i64_or(rows, column, ID_NONE);
 }
 
-static bool go_on(struct rocpd *rocpd, struct err *err)
-{
-    struct progress *progress = rocpd->input->progress;
-    if (++rocpd->rows % BETWEEN || !progress)
-        return true;
-    progress->done_bytes = database_taken(rocpd->database);
-    return !progress->cancel || err_set(err, ERR_CANCELLED, "cancelled while reading");
-}
-
 // False, and counted, if it has no times.
 static bool take_common(struct rocpd *rocpd, const struct rows *rows, enum event_kind kind,
                         struct event_record *record)
 {
     int64_t stack = id_table_value(&rocpd->events, rows_i64_or(rows, EVENT, -1), STACK);
-    *record = event_row(kind);
+    *record = event_record_of(kind);
     record->correlation = stack > 0 ? stack : VALUE_ABSENT;
-    return event_row_times(rocpd->builder, record, time_of(rocpd, rows, START, START_ID),
-                           time_of(rocpd, rows, END, END_ID));
+    return event_record_times(rocpd->builder, record, time_of(rocpd, rows, START, START_ID),
+                              time_of(rocpd, rows, END, END_ID), ERR_NO_POS);
 }
 
 // Of the row or, in layout 4, of its track.
@@ -211,17 +202,20 @@ static int64_t place_of(const struct rocpd *rocpd, const struct rows *rows, unsi
     return value == ID_NONE ? 0 : value;
 }
 
-typedef bool take_row(struct rocpd *rocpd, const struct rows *rows, struct err *err);
-
-static bool each_row(struct rocpd *rocpd, const char *name, const char *columns, take_row *take,
-                     struct err *err)
+static bool each_fact(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
+                      struct err *err)
 {
     char table[NAME_BYTES];
-    struct rows rows;
-    bool ok = rows_open(rocpd->database, table_of(rocpd, name, table), columns, &rows, err);
-    while (ok && rows_next(&rows))
-        ok = go_on(rocpd, err) && take(rocpd, &rows, err);
-    return rows_close(&rows, ok ? err : NULL) && ok;
+    return rows_each(rocpd->tables.database, table_of(rocpd, name, table), columns, take, rocpd,
+                     err);
+}
+
+static bool each_event(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
+                       struct err *err)
+{
+    char table[NAME_BYTES];
+    return table_reader_each(&rocpd->tables, table_of(rocpd, name, table), columns, take, rocpd,
+                             err);
 }
 
 // --- kernels ------------------------------------------------------------------------------------
@@ -247,8 +241,9 @@ static void take_shape(const struct rows *rows, struct launch_shape *shape)
     }
 }
 
-static bool take_kernel(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+static bool take_kernel(void *context, const struct rows *rows, struct err *err)
 {
+    struct rocpd *rocpd = context;
     struct event_record record;
     if (!take_common(rocpd, rows, EVENT_KERNEL, &record))
         return true;
@@ -256,7 +251,8 @@ static bool take_kernel(struct rocpd *rocpd, const struct rows *rows, struct err
     record.pid.number = agent ? agent->device : 0;
     record.tid.number = place_of(rocpd, rows, QUEUE, TRACK_QUEUE);
     take_shape(rows, &record.shape);
-    return text_table_intern(&rocpd->symbols, rows_i64_or(rows, KERNEL, -1), &record.name, err) &&
+    return text_table_intern(&rocpd->symbols, rocpd->builder, rows_i64_or(rows, KERNEL, -1),
+                             &record.name, err) &&
            trace_builder_add(rocpd->builder, &record, err);
 }
 
@@ -274,7 +270,7 @@ static const struct agent *gpu_of(const struct rocpd *rocpd, const struct rows *
 
 static void report_copy(struct rocpd *rocpd, const struct event_record *record)
 {
-    struct figures *figures = rocpd->input->figures;
+    struct figures *figures = rocpd->figures;
     struct str name = strtab_get(trace_builder_strings(rocpd->builder), record->name);
     int64_t bytes = record->shape.bytes == VALUE_ABSENT ? 0 : record->shape.bytes;
     figures_add(figures, 1, "copies" IN "%s" IN "count", name.at);
@@ -282,9 +278,10 @@ static void report_copy(struct rocpd *rocpd, const struct event_record *record)
     figures_add(figures, record->dur_ns, "copies" IN "%s" IN "ns", name.at);
 }
 
-// A copy from host to host is no work of a device.
-static bool take_copy(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+// Host-to-host copies are not device work.
+static bool take_copy(void *context, const struct rows *rows, struct err *err)
 {
+    struct rocpd *rocpd = context;
     struct event_record record;
     if (!take_common(rocpd, rows, EVENT_MEMCPY, &record))
         return true;
@@ -293,7 +290,8 @@ static bool take_copy(struct rocpd *rocpd, const struct rows *rows, struct err *
     record.shape.bytes = bytes >= 0 ? bytes : VALUE_ABSENT;
     record.pid.number = gpu ? gpu->device : 0;
     record.tid.number = place_of(rocpd, rows, COPY_QUEUE, TRACK_QUEUE);
-    if (!text_table_intern(&rocpd->strings, rows_i64_or(rows, COPY_NAME, -1), &record.name, err))
+    if (!text_table_intern(&rocpd->strings, rocpd->builder, rows_i64_or(rows, COPY_NAME, -1),
+                           &record.name, err))
         return false;
     report_copy(rocpd, &record);
     return !gpu || trace_builder_add(rocpd->builder, &record, err);
@@ -309,7 +307,8 @@ static enum event_kind kind_of(const struct rocpd *rocpd, int64_t event)
 {
     struct str domain = STR("");
     int64_t id = id_table_value(&rocpd->events, event, CATEGORY);
-    const struct text_table *texts = rocpd->categories.count ? &rocpd->categories : &rocpd->strings;
+    const struct text_table *texts =
+        rocpd->categories.ids.count ? &rocpd->categories : &rocpd->strings;
     (void)text_table_find(texts, id, &domain);
     if (str_contains_nocase(domain, STR("marker")) || str_contains_nocase(domain, STR("rccl")))
         return EVENT_ANNOTATION;
@@ -337,19 +336,20 @@ static bool message_of(const struct rocpd *rocpd, int64_t event, struct str *mes
     return true;
 }
 
-static bool take_region(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+static bool take_region(void *context, const struct rows *rows, struct err *err)
 {
+    struct rocpd *rocpd = context;
     struct event_record record;
     struct str message;
     int64_t event = rows_i64_or(rows, EVENT, -1);
-    figures_add(rocpd->input->figures, 1, "regions");
+    figures_add(rocpd->figures, 1, "regions");
     if (!take_common(rocpd, rows, kind_of(rocpd, event), &record))
         return true;
     record.tid.number = place_of(rocpd, rows, THREAD, TRACK_THREAD);
     bool named = record.kind == EVENT_ANNOTATION && message_of(rocpd, event, &message);
     bool ok = named ? trace_builder_text(rocpd->builder, message, ERR_NO_POS, &record.name, err)
-                    : text_table_intern(&rocpd->strings, rows_i64_or(rows, REGION_NAME, -1),
-                                        &record.name, err);
+                    : text_table_intern(&rocpd->strings, rocpd->builder,
+                                        rows_i64_or(rows, REGION_NAME, -1), &record.name, err);
     return ok && trace_builder_add(rocpd->builder, &record, err);
 }
 
@@ -363,27 +363,28 @@ static int by_text(const void *left, const void *right)
 static bool report_markers(struct rocpd *rocpd, struct err *err)
 {
     size_t count = 0;
-    struct str *texts = calloc(rocpd->notes.count + 1, sizeof *texts);
+    struct str *texts = calloc(rocpd->notes.ids.count + 1, sizeof *texts);
     if (!texts)
         return err_set(err, ERR_MEMORY, "out of memory");
-    for (size_t i = 0; i < rocpd->notes.count; i++)
-        count += message_of(rocpd, rocpd->notes.rows[i].id, &texts[count]);
+    for (size_t i = 0; i < rocpd->notes.ids.count; i++)
+        count += message_of(rocpd, rocpd->notes.ids.rows[i].id, &texts[count]);
     qsort(texts, count, sizeof *texts, by_text);
-    figures_list(rocpd->input->figures, "markers" IN);
+    figures_list(rocpd->figures, "markers" IN);
     for (size_t i = 0, n = 0; i < count && n < 1000; i++)
         if (i == 0 || !str_equal(texts[i - 1], texts[i]))
-            figures_text(rocpd->input->figures, texts[i], "markers" IN "%zu", n++);
+            figures_text(rocpd->figures, texts[i], "markers" IN "%zu", n++);
     free(texts);
     return true;
 }
 
-static bool take_metadata(struct rocpd *rocpd, const struct rows *rows, struct err *err)
+static bool take_metadata(void *context, const struct rows *rows, struct err *err)
 {
+    struct rocpd *rocpd = context;
     struct str tag, value;
     (void)err;
     if (rows_text(rows, 0, &tag) && str_equal(tag, STR("schema_version")) &&
         rows_text(rows, 1, &value))
-        figures_text(rocpd->input->figures, value, "schema_version");
+        figures_text(rocpd->figures, value, "schema_version");
     return true;
 }
 
@@ -391,28 +392,19 @@ static bool take_metadata(struct rocpd *rocpd, const struct rows *rows, struct e
 
 static bool read_all(struct rocpd *rocpd, struct err *err)
 {
-    uint64_t size = 0;
-    if (!find_suffix(rocpd, err) || !load_tables(rocpd, err) ||
-        !each_row(rocpd, "metadata", "tag value", take_metadata, err) ||
-        !each_row(rocpd, "info_agent", AGENT_COLUMNS, add_agent, err))
-        return false;
-    rocpd->rows = 0;
-    if (!each_row(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) ||
-        !each_row(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) ||
-        !each_row(rocpd, "region", REGION_COLUMNS, take_region, err))
-        return false;
-    if (rocpd->input->figures && !report_markers(rocpd, err))
-        return false;
-    if (database_state(rocpd->database).cut || database_state(rocpd->database).has_log)
-        trace_builder_repair(rocpd->builder, REPAIR_TRUNCATED, ERR_NO_POS);
     trace_builder_base(rocpd->builder, VALUE_ABSENT);
     trace_builder_recorder(rocpd->builder, RECORDER_ROCM);
-    (void)source_size(rocpd->input->source, &size);
-    trace_builder_count_input(rocpd->builder, rocpd->rows, size);
-    return rocpd->rows ||
-           err_set(err, ERR_FORMAT,
-                   "found a rocpd database without any record: record with rocprofv3 "
-                   "--kernel-trace --hip-runtime-trace --output-format rocpd");
+    return find_suffix(rocpd, err) && load_tables(rocpd, err) &&
+           each_fact(rocpd, "metadata", "tag value", take_metadata, err) &&
+           each_fact(rocpd, "info_agent", AGENT_COLUMNS, take_agent, err) &&
+           each_event(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) &&
+           each_event(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) &&
+           each_event(rocpd, "region", REGION_COLUMNS, take_region, err) &&
+           (!rocpd->figures || report_markers(rocpd, err)) &&
+           table_reader_finish(&rocpd->tables,
+                               "record with rocprofv3 --kernel-trace --hip-runtime-trace "
+                               "--output-format rocpd",
+                               err);
 }
 
 static bool rocpd_read(const struct format_input *input, struct err *err)
@@ -420,13 +412,11 @@ static bool rocpd_read(const struct format_input *input, struct err *err)
     struct rocpd *rocpd = calloc(1, sizeof *rocpd);
     if (!rocpd)
         return err_set(err, ERR_MEMORY, "out of memory");
-    rocpd->input = input;
     rocpd->builder = input->builder;
-    rocpd->database =
-        database_open(input->source, input->progress ? &input->progress->cancel : NULL, err);
-    bool ok = rocpd->database && read_all(rocpd, err);
+    rocpd->figures = input->figures;
+    bool ok = table_reader_open(&rocpd->tables, input, err) && read_all(rocpd, err);
     free_tables(rocpd);
-    database_close(rocpd->database);
+    table_reader_close(&rocpd->tables);
     free(rocpd);
     return ok;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a stream readable at any position, and lends a source that is.
+// Makes a stream seekable; lends a source that already is.
 #include "ingest/source/source.h"
 
 #include <errno.h>
@@ -86,7 +86,7 @@ static bool write_block(struct copied *copied, const char *bytes, size_t size, s
     return true;
 }
 
-// A stream that is cut gives what came before.
+// A truncated stream gives what came before.
 static bool copy(struct copied *copied, struct source *below, char *block, struct err *err)
 {
     struct err why;
@@ -121,7 +121,7 @@ struct source *source_seekable_open(struct source *below, struct scratch scratch
     bool ok = copied || err_set(err, ERR_MEMORY, "out of memory");
     if (ok && scratch.fd < 0)
         ok = err_set(err, ERR_UNSUPPORTED,
-                     "it cannot be read from a pipe or compressed, expected a file as it is");
+                     "it cannot be read from a pipe or compressed: expected an uncompressed file");
     if (ok) {
         *copied = (struct copied){.source.ops = &copied_ops, .scratch = scratch};
         ok = copy_all(copied, below, err);
@@ -142,7 +142,7 @@ struct lent {
 static bool lent_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     (void)source, (void)bytes, (void)cap, (void)got;
-    return err_set(err, ERR_INTERNAL, "a lent source is read at positions only");
+    return err_set(err, ERR_INTERNAL, "a lent source can only be read at offsets");
 }
 
 static void lent_close(struct source *source)

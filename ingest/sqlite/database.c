@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opens the database through a file system of ours that knows one file, the source.
+// Opens an untrusted SQLite database through a custom VFS that exposes only the source.
 #include "ingest/sqlite/database.h"
 #include "ingest/base/buf.h"
 #include "ingest/base/fuzzed.h"
@@ -11,13 +11,13 @@
 
 // SQLite reads page by page; this much is read ahead.
 #define WINDOW_BYTES ((size_t)128 << 10)
-// A scan takes a few steps of SQLite's machine per value, and a value at least a byte. Pages that
-// are linked in circles would be read forever.
+// A scan takes a few steps of SQLite's virtual machine per value, and a value takes at least a
+// byte. Pages linked in a cycle would be read forever.
 #define STEPS_PER_BYTE ((uint64_t)16)
 #define STEPS_FREE     FUZZED_SIZE((uint64_t)1 << 24, (uint64_t)1 << 20)
 #define STEPS_BETWEEN  10000 // checks
-// A scan reads each page about once. A chain of pages that leads in a circle makes each of its
-// values as long as any value may be.
+// A scan reads each page about once. A chain of overflow pages that is a cycle makes each of its
+// values as long as a value may be.
 #define READS_PER_BYTE ((uint64_t)8)
 #define READS_FREE     FUZZED_SIZE((uint64_t)64 << 20, (uint64_t)4 << 20)
 #define ROWS_BETWEEN   16 // checks of that
@@ -83,8 +83,8 @@ static int file_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 o
 
 static int file_size(sqlite3_file *base, sqlite3_int64 *size)
 {
-    // SQLite opens nothing that is shorter than its header says. With that size it reads zeros
-    // beyond the end, which are no pages: rows that are there come first.
+    // SQLite refuses a file shorter than its header says. Given that size, it reads zeros beyond
+    // the end, which are not pages: the rows before them are still returned.
     const struct database *database = ((struct file *)base)->database;
     bool cut = database->claimed > database->size;
     *size = (sqlite3_int64)(cut ? database->claimed : database->size);
@@ -236,7 +236,7 @@ static bool is_over(const struct database *database)
            database->read_bytes > READS_FREE + READS_PER_BYTE * database->size;
 }
 
-// Pages that SQLite had in memory cost time, too.
+// Cached pages cost time, too.
 static void count_reads(struct database *database)
 {
     int hits = 0, ignored = 0;
@@ -257,7 +257,7 @@ static int on_steps(void *context)
     return is_over(database) || is_cancelled(database);
 }
 
-// What ended a walk that did not reach its end. Damage is no error, but noted.
+// Why a scan stopped early. Damage is not an error; it is noted.
 static bool judge(struct database *database, int code, struct err *err)
 {
     if (code == SQLITE_NOMEM)
@@ -285,7 +285,7 @@ static bool set_up(struct database *database, struct err *err)
     sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
     sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-    // Of a schema that is cut the tables that can be read are enough. Nothing is ever written.
+    // If the schema is truncated, the tables that can be read are enough. Nothing is ever written.
     sqlite3_db_config(db, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
     sqlite3_limit(db, SQLITE_LIMIT_LENGTH, MAX_VALUE);
     sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 20);
@@ -296,8 +296,7 @@ static bool set_up(struct database *database, struct err *err)
            err_set(err, ERR_MEMORY, "out of memory");
 }
 
-// The header: a size of pages at 16, versions of the format at 18, which are 2 while a log is in
-// use, and a number of pages at 28.
+// The header: page size at 16, format versions at 18 (2 while a log is in use), page count at 28.
 static void read_header(struct database *database)
 {
     unsigned char head[32] = {0};
@@ -358,7 +357,7 @@ struct database *database_open(struct source *source, const atomic_bool *cancel,
     database->cancel = cancel;
     database->error.code = ERR_NONE;
     if (!source_size(source, &database->size))
-        err_set(err, ERR_INTERNAL, "a database must be readable at any position");
+        err_set(err, ERR_INTERNAL, "a database must be seekable");
     else {
         read_header(database);
         if (open_file(database, err) && set_up(database, err) && list_tables(database, err))
@@ -445,7 +444,7 @@ static void put_name(struct buf *out, struct str name)
     buf_putc(out, '"');
 }
 
-// NOT INDEXED: an index may be missing rows, or lead in circles.
+// NOT INDEXED: an index may lack rows or contain a cycle.
 static void put_query(struct rows *rows, const char *table, const char *columns, struct buf *out)
 {
     char name[64];
@@ -499,6 +498,40 @@ bool rows_close(struct rows *rows, struct err *err)
     int code = sqlite3_finalize(rows->stmt); // that of the last step
     rows->stmt = NULL;
     return (code == SQLITE_OK && !is_over(rows->database)) || judge(rows->database, code, err);
+}
+
+bool rows_each(struct database *database, const char *table, const char *columns, rows_take *take,
+               void *context, struct err *err)
+{
+    struct rows rows;
+    bool ok = rows_open(database, table, columns, &rows, err);
+    while (ok && rows_next(&rows))
+        ok = take(context, &rows, err);
+    return rows_close(&rows, ok ? err : NULL) && ok;
+}
+
+static bool add_one(void *context, const struct rows *rows, struct err *err)
+{
+    (void)rows;
+    (void)err;
+    ++*(int64_t *)context;
+    return true;
+}
+
+bool rows_count(struct database *database, const char *table, int64_t *count, struct err *err)
+{
+    *count = 0;
+    return rows_each(database, table, "rowid", add_one, count, err);
+}
+
+bool rows_first(struct database *database, const char *table, const char *column, int64_t *value,
+                struct err *err)
+{
+    struct rows rows;
+    bool ok = rows_open(database, table, column, &rows, err);
+    if (ok && rows_next(&rows))
+        *value = rows_i64_or(&rows, 0, *value);
+    return rows_close(&rows, ok ? err : NULL) && ok;
 }
 
 bool rows_i64(const struct rows *rows, unsigned column, int64_t *value)

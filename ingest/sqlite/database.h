@@ -19,7 +19,7 @@ struct database_state {
 };
 
 // The source must be readable at any position; it remains the caller's and outlives the database.
-// ERR_FORMAT if it is no database. cancel may be NULL.
+// ERR_FORMAT if it is not a database. cancel may be NULL.
 MUST_CHECK struct database *database_open(struct source *source, const atomic_bool *cancel,
                                           struct err *err);
 void database_close(struct database *database); // NULL is allowed
@@ -28,8 +28,8 @@ void database_close(struct database *database); // NULL is allowed
 uint64_t database_taken(const struct database *database);
 struct database_state database_state(const struct database *database);
 
-// Whether there is a table, not a view, of that name. A name that ends in "*" stands for all that
-// start like it.
+// Whether there is a table, not a view, of that name. A name that ends in "*" stands for every
+// name with that prefix.
 bool database_has(const struct database *database, const char *table);
 // Calls take with the names of all tables until it returns false.
 typedef bool database_take(void *context, const char *table);
@@ -57,6 +57,17 @@ MUST_CHECK bool rows_open(struct database *database, const char *table, const ch
 bool rows_next(struct rows *rows);
 // Always to be called. ERR_CANCELLED, ERR_LIMIT, ERR_MEMORY.
 MUST_CHECK bool rows_close(struct rows *rows, struct err *err);
+
+// Calls take with each row of a table until it fails. Columns and errors as of rows_open.
+typedef bool rows_take(void *context, const struct rows *rows, struct err *err);
+MUST_CHECK bool rows_each(struct database *database, const char *table, const char *columns,
+                          rows_take *take, void *context, struct err *err);
+// How many rows a table has; 0 if it is not there.
+MUST_CHECK bool rows_count(struct database *database, const char *table, int64_t *count,
+                           struct err *err);
+// The integer in the first row of a column; *value stays as it is if there is none.
+MUST_CHECK bool rows_first(struct database *database, const char *table, const char *column,
+                           int64_t *value, struct err *err);
 
 // The value of an integer column; false if it is anything else.
 bool rows_i64(const struct rows *rows, unsigned column, int64_t *value);

@@ -45,8 +45,8 @@ struct budget *trace_builder_budget(struct trace_builder *builder);
 // The strings of the trace being built; ids stay valid in the sealed trace.
 struct strtab *trace_builder_strings(struct trace_builder *builder);
 
-// A text from outside, which may be anything: cut at 64 KiB, repaired if it is no UTF-8, and
-// redacted. pos is where it is in the input, for the repairs that this counts.
+// Untrusted text: cut at 64 KiB, repaired if it is not UTF-8, and redacted. pos is where it is in
+// the input, for the repairs that this counts.
 MUST_CHECK bool trace_builder_text(struct trace_builder *builder, struct str raw, uint64_t pos,
                                    str_id *id, struct err *err);
 

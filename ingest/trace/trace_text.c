@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts from outside.
+// Untrusted text.
 #include "ingest/trace/trace_text.h"
 #include "ingest/base/buf.h"
 #include "ingest/base/secrets.h"
@@ -20,7 +20,7 @@ size_t trace_text_cut(struct str raw)
     return TRACE_MAX_TEXT;
 }
 
-// Whatever is no UTF-8, or a control character, becomes U+FFFD.
+// Invalid UTF-8 and control characters become U+FFFD.
 static bool intern_repaired(struct trace_builder *builder, struct str raw, str_id *id,
                             struct err *err)
 {

@@ -2,6 +2,7 @@
 // XPlane, the profile that JAX and TensorFlow write: planes of devices and of the host, each with
 // lines of events. Fields are numbered as in tsl/profiler/protobuf/xplane.proto.
 #include "ingest/format.h"
+#include "ingest/trace/event_record.h"
 #include "ingest/xplane/proto.h"
 
 #include <stdio.h>
@@ -194,17 +195,10 @@ static bool is_far(uint64_t ps)
 static bool add_event(struct xplane *xplane, const struct line *line, const struct moment *moment,
                       struct err *err)
 {
-    struct event_record record = {
-        .kind = line->kind,
-        .pid = {xplane->device, 0},
-        .tid = {line->id, 0},
-        .correlation = moment->correlation,
-        .sequence = VALUE_ABSENT,
-        .shape = {.registers = -1,
-                  .occupancy_percent = -1,
-                  .shared_bytes = VALUE_ABSENT,
-                  .bytes = VALUE_ABSENT},
-        .memory = {VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, VALUE_ABSENT, -1, -1, 0, 0}};
+    struct event_record record = event_record_of(line->kind);
+    record.pid.number = xplane->device;
+    record.tid.number = line->id;
+    record.correlation = moment->correlation;
     if (is_far(moment->offset_ps) || is_far(moment->dur_ps)) {
         trace_builder_repair(xplane->builder, REPAIR_INCOMPLETE, ERR_NO_POS);
         return true;
@@ -222,11 +216,7 @@ static bool add_event(struct xplane *xplane, const struct line *line, const stru
 
 static bool go_on(struct xplane *xplane, uint64_t at, struct err *err)
 {
-    struct progress *progress = xplane->input->progress;
-    if (++xplane->events % BETWEEN || !progress)
-        return true;
-    progress->done_bytes = at;
-    return !progress->cancel || err_set(err, ERR_CANCELLED, "cancelled while reading");
+    return ++xplane->events % BETWEEN || progress_report(xplane->input->progress, at, err);
 }
 
 static bool read_event(struct xplane *xplane, struct line *line, struct proto bytes,
@@ -410,7 +400,7 @@ static bool read_space(struct xplane *xplane, struct err *err)
         return false;
     if (xplane->file->damaged && xplane->events == 0)
         return err_set(err, ERR_FORMAT,
-                       "found an XPlane profile that is cut, or was copied as if it were text: "
+                       "found an XPlane profile that is truncated, or was copied as text: "
                        "copy it as a binary file");
     if (xplane->file->damaged)
         trace_builder_repair(xplane->builder, REPAIR_TRUNCATED, ERR_NO_POS);

@@ -32,7 +32,7 @@ static const struct option_set options = {
 
 // --- text ---------------------------------------------------------------------------------------
 
-// Those at the top; JSON has the others, too.
+// Only those at the top level; JSON has all.
 static void say_figures(const struct inspected *seen)
 {
     const char *before = ": ";

@@ -64,15 +64,44 @@ static bool read_trace(struct inspection *inspection, struct inspected *seen,
     return ok;
 }
 
+static bool count(const struct inspection *inspection, struct inspected *seen,
+                  struct source *source)
+{
+    struct budget budget = {.limit = inspection->memory_bytes};
+    struct format_input input = {.source = source, .budget = &budget, .figures = &seen->figures};
+    return seen->format->count(&input, &seen->problem);
+}
+
 // Closes the part's source.
 static void count_records(const struct inspection *inspection, struct inspected *seen,
                           struct file_part *part)
 {
-    struct budget budget = {.limit = inspection->memory_bytes};
-    struct source *source = source_limit_open(part->source, source_trace_limits, &seen->problem);
-    struct format_input input = {.source = source, .budget = &budget, .figures = &seen->figures};
-    seen->failed = !source || !seen->format->count(&input, &seen->problem);
+    bool seeks = part->found.format->access == FORMAT_SEEK;
+    struct source *source =
+        seeks ? part->source : source_limit_open(part->source, source_trace_limits, &seen->problem);
+    seen->failed = !source || !count(inspection, seen, source);
     source_close(source);
+}
+
+// Closes the part's source.
+static bool look_into(struct inspection *inspection, struct inspected *seen, struct file_part *part,
+                      struct err *err)
+{
+    const struct format *format = part->source ? part->found.format : NULL;
+    if (format && format->read) {
+        // A reader that counts as well seeks, so it finds the source as if it were new.
+        seen->failed =
+            format->count && part->process == 0 && !count(inspection, seen, part->source);
+        return read_trace(inspection, seen, part, err);
+    }
+    if (format && format->count) {
+        count_records(inspection, seen, part);
+        return true;
+    }
+    if (format && format->kind == FORMAT_DATABASE)
+        (void)format_refuse_database(part->source, &seen->problem);
+    source_close(part->source);
+    return true;
 }
 
 // --- files and members --------------------------------------------------------------------------
@@ -103,16 +132,7 @@ static bool look_at(struct inspection *inspection, struct inspected *seen, struc
     seen->failed = part->problem.code != ERR_NONE && part->problem.code != ERR_UNSUPPORTED;
     if (part->size && part->process == 0)
         figures_add(&seen->figures, (int64_t)part->size, "bytes");
-    if (part->source && part->found.format && part->found.format->read)
-        return read_trace(inspection, seen, part, err);
-    if (part->source && part->found.format && part->found.format->count) {
-        count_records(inspection, seen, part);
-        return true;
-    }
-    if (part->source && part->found.format && part->found.format->kind == FORMAT_DATABASE)
-        (void)format_refuse_database(part->source, &seen->problem);
-    source_close(part->source);
-    return true;
+    return look_into(inspection, seen, part, err);
 }
 
 static bool take(void *context, struct file_part *part, struct err *err)

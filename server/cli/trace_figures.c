@@ -13,8 +13,12 @@ static int64_t repairs_of(const struct trace *trace)
 
 // --- kernels ------------------------------------------------------------------------------------
 
+struct kernel_sums {
+    int64_t count, total_ns, distinct, collectives, collectives_ns;
+};
+
 static bool add_kernel(struct trace_figures *totals, const struct trace *trace, uint32_t event,
-                       struct err *err)
+                       struct kernel_sums *sums, struct err *err)
 {
     uint32_t number, before = totals->kernels.count;
     struct str name = trace_text(trace, trace->name[event]);
@@ -22,21 +26,27 @@ static bool add_kernel(struct trace_figures *totals, const struct trace *trace, 
     bool collective = args != ARGS_NONE && trace->device_args[args].collective != ARGS_NONE;
     if (!groups_index(&totals->kernels, hash_bytes(name.at, name.len), name.len, &number, err))
         return false;
-    figures_add(totals->figures, 1, "kernels");
-    figures_add(totals->figures, trace->dur_ns[event], "kernel_total_ns");
-    figures_add(totals->figures, number == before, "distinct_kernels");
+    sums->count++;
+    figures_sum(&sums->total_ns, trace->dur_ns[event]);
+    sums->distinct += number == before;
     if (event_device_class(EVENT_KERNEL, name, collective) == CLASS_COMMUNICATION) {
-        figures_add(totals->figures, 1, "nccl_kernels" IN "count");
-        figures_add(totals->figures, trace->dur_ns[event], "nccl_kernels" IN "total_ns");
+        sums->collectives++;
+        figures_sum(&sums->collectives_ns, trace->dur_ns[event]);
     }
     return true;
 }
 
 static bool add_kernels(struct trace_figures *totals, const struct trace *trace, struct err *err)
 {
+    struct kernel_sums sums = {0};
     for (uint32_t i = 0; i < trace->event_count; i++)
-        if (trace->kind[i] == EVENT_KERNEL && !add_kernel(totals, trace, i, err))
+        if (trace->kind[i] == EVENT_KERNEL && !add_kernel(totals, trace, i, &sums, err))
             return false;
+    figures_add(totals->figures, sums.count, "kernels");
+    figures_add(totals->figures, sums.total_ns, "kernel_total_ns");
+    figures_add(totals->figures, sums.distinct, "distinct_kernels");
+    figures_add(totals->figures, sums.collectives, "nccl_kernels" IN "count");
+    figures_add(totals->figures, sums.collectives_ns, "nccl_kernels" IN "total_ns");
     return true;
 }
 
@@ -52,25 +62,6 @@ static int by_begin(const void *left, const void *right)
     return (a->begin_ns > b->begin_ns) - (a->begin_ns < b->begin_ns);
 }
 
-static bool is_of(const struct track *track, const struct label *device)
-{
-    return track->family == TRACK_DEVICE && track->pid.number == device->number &&
-           track->pid.text == device->text;
-}
-
-static size_t spans_of(const struct trace *trace, const struct label *device, struct span *spans)
-{
-    size_t count = 0;
-    for (uint32_t t = 0; t < trace->track_count; t++) {
-        const struct track *track = &trace->tracks[t];
-        for (uint32_t i = track->first; is_of(track, device) && i < track->first + track->count;
-             i++)
-            spans[count++] =
-                (struct span){trace->begin_ns[i], trace->begin_ns[i] + trace->dur_ns[i]};
-    }
-    return count;
-}
-
 static int64_t union_of(struct span *spans, size_t count)
 {
     int64_t busy_ns = 0, until_ns = INT64_MIN;
@@ -84,36 +75,75 @@ static int64_t union_of(struct span *spans, size_t count)
     return busy_ns;
 }
 
-static void add_device(struct trace_figures *totals, const struct trace *trace,
-                       const struct label *device, struct span *spans)
+// Tracks of the same device next to each other.
+static int by_device(const void *left, const void *right)
+{
+    const struct track *a = *(const struct track *const *)left;
+    const struct track *b = *(const struct track *const *)right;
+    if (a->pid.number != b->pid.number)
+        return a->pid.number < b->pid.number ? -1 : 1;
+    if (a->pid.text != b->pid.text)
+        return a->pid.text < b->pid.text ? -1 : 1;
+    return (a > b) - (a < b);
+}
+
+static uint32_t device_tracks(const struct trace *trace, const struct track **tracks)
+{
+    uint32_t count = 0;
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        if (trace->tracks[t].family == TRACK_DEVICE)
+            tracks[count++] = &trace->tracks[t];
+    qsort(tracks, count, sizeof *tracks, by_device);
+    return count;
+}
+
+static size_t add_spans(const struct trace *trace, const struct track *track, struct span *spans)
+{
+    for (uint32_t i = 0; i < track->count; i++) {
+        uint32_t event = track->first + i;
+        spans[i] =
+            (struct span){trace->begin_ns[event], trace->begin_ns[event] + trace->dur_ns[event]};
+    }
+    return track->count;
+}
+
+static void add_device(struct trace_figures *totals, int64_t number, struct span *spans,
+                       size_t count)
 {
     long long index = totals->devices++;
-    size_t count = spans_of(trace, device, spans);
-    figures_add(totals->figures, device->number, "devices" IN "%lld" IN "deviceId", index);
+    figures_add(totals->figures, number, "devices" IN "%lld" IN "deviceId", index);
     figures_add(totals->figures, union_of(spans, count), "devices" IN "%lld" IN "busy_union_ns",
                 index);
     figures_add(totals->figures, (int64_t)count, "devices" IN "%lld" IN "activities", index);
 }
 
-static bool is_first(const struct trace *trace, uint32_t index)
+static void add_all_devices(struct trace_figures *totals, const struct trace *trace,
+                            const struct track **tracks, struct span *spans)
 {
-    const struct track *track = &trace->tracks[index];
-    for (uint32_t i = 0; i < index; i++)
-        if (is_of(&trace->tracks[i], &track->pid))
-            return false;
-    return track->family == TRACK_DEVICE;
+    size_t spanned = 0;
+    uint32_t count = device_tracks(trace, tracks);
+    for (uint32_t t = 0; t < count; t++) {
+        const struct label *pid = &tracks[t]->pid;
+        spanned += add_spans(trace, tracks[t], spans + spanned);
+        bool more = t + 1 < count && tracks[t + 1]->pid.number == pid->number &&
+                    tracks[t + 1]->pid.text == pid->text;
+        if (more)
+            continue;
+        add_device(totals, pid->number, spans, spanned);
+        spanned = 0;
+    }
 }
 
 static bool add_devices(struct trace_figures *totals, const struct trace *trace, struct err *err)
 {
     struct span *spans = malloc((trace->event_count + 1) * sizeof *spans);
-    if (!spans)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    for (uint32_t t = 0; t < trace->track_count; t++)
-        if (is_first(trace, t))
-            add_device(totals, trace, &trace->tracks[t].pid, spans);
+    const struct track **tracks = malloc((trace->track_count + 1) * sizeof *tracks);
+    bool ok = (spans && tracks) || err_set(err, ERR_MEMORY, "out of memory");
+    if (ok)
+        add_all_devices(totals, trace, tracks, spans);
     free(spans);
-    return true;
+    free(tracks);
+    return ok;
 }
 
 bool trace_figures_add(struct trace_figures *totals, const struct trace *trace, struct err *err)
@@ -122,10 +152,5 @@ bool trace_figures_add(struct trace_figures *totals, const struct trace *trace, 
     figures_add(totals->figures, trace->event_count, "events");
     if (repairs)
         figures_add(totals->figures, repairs, "repairs");
-    figures_add(totals->figures, 0, "kernels");
-    figures_add(totals->figures, 0, "kernel_total_ns");
-    figures_add(totals->figures, 0, "distinct_kernels");
-    figures_add(totals->figures, 0, "nccl_kernels" IN "count");
-    figures_add(totals->figures, 0, "nccl_kernels" IN "total_ns");
     return add_kernels(totals, trace, err) && add_devices(totals, trace, err);
 }

@@ -49,6 +49,11 @@ static inline bool foreign_take(void *context, struct file_part *part, struct er
         file->err = part->problem;
         return true;
     }
+    if (file->figures && file->format->count && part->process == 0) {
+        struct format_input input = {
+            .source = part->source, .budget = &file->budget, .figures = file->figures};
+        assert_true(file->format->count(&input, &file->err));
+    }
     struct trace *trace =
         ingest_opened(part->source, &part->found, &file->budget, NULL, &file->err);
     assert_true(file->count < sizeof file->traces / sizeof *file->traces);

@@ -61,6 +61,9 @@ const NSYS = `nsys profile --trace=cuda,nvtx --pytorch=autograd-shapes-nvtx \\
   --capture-range=cudaProfilerApi -o rank%q{RANK} python train.py
 nsys export --type sqlite --include-blobs=true --include-json=true rank0.nsys-rep`;
 
+const ROCPROF = `rocprofv3 --kernel-trace --memory-copy-trace --hip-runtime-trace --marker-trace \\
+  --output-format rocpd -d traces -o rank%env{RANK}% -- python train.py`;
+
 const JAX = `with jax.profiler.trace("traces"):
     for step in range(10, 20):
         with jax.profiler.StepTraceAnnotation("train", step_num=step):
@@ -207,6 +210,9 @@ function Others() {
       warm-up and <code>stop()</code> at the end. NVTX ranges appear on the page <em>Ranges</em>;
       <code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
       whole; <code>--cuda-graph-trace=node</code> records its kernels.</p>
+    <h3>rocprofv3</h3><${Command} text=${ROCPROF} />
+    <p>Upload the <code>.db</code> files; each process in one becomes a rank. Push a roctx range of
+      the same name around each step and give that name as <code>step=</code>.</p>
     <h3>JAX</h3><${Command} text=${JAX} />
     <p>Upload <code>plugins/profile/TIME/HOST.xplane.pb</code> with
       <code>step=train</code>.</p>`;

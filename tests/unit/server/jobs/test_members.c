@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An archive is taken apart into traces, attachments and what is skipped, and a list that lies is
 // refused.
+#include <inttypes.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +14,7 @@
 #include "ingest/base/arena.h"
 #include "server/jobs/members.h"
 #include "tests/unit/archive_bytes.h"
-#include "tests/unit/nsys_bytes.h"
+#include "tests/unit/foreign_database.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -245,6 +246,22 @@ static void a_list_without_its_end_is_refused(void **state)
     }
     let_go(&f);
     buf_free(&tar);
+}
+
+// The process of an export that is number `index` on its node: its globalPid.
+#define NSYS_PROCESS(index) ((INT64_C(1000) + (index)) << 24)
+
+// An export of Nsight Systems of some processes, each with a kernel on a device of its own.
+static void put_nsys(struct buf *out, int processes)
+{
+    struct buf sql = {0};
+    buf_puts(&sql, "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start, end, deviceId, globalPid);");
+    for (int i = processes - 1; i >= 0; i--)
+        buf_printf(&sql,
+                   "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES(1000, 6000, %d, %" PRId64 ");", i,
+                   NSYS_PROCESS(i));
+    foreign_database(out, sql.at);
+    buf_free(&sql);
 }
 
 static void assert_processes(struct fixture *f, uint64_t bytes)

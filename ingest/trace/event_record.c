@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingest/sqlite/event_rows.h"
+#include "ingest/trace/event_record.h"
 
-struct event_record event_row(enum event_kind kind)
+struct event_record event_record_of(enum event_kind kind)
 {
     return (struct event_record){
         .kind = kind,
@@ -19,19 +19,18 @@ static bool is_time(int64_t ns)
     return ns > -TRACE_MAX_NS && ns < TRACE_MAX_NS;
 }
 
-bool event_row_times(struct trace_builder *builder, struct event_record *record, int64_t start_ns,
-                     int64_t end_ns)
+bool event_record_times(struct trace_builder *builder, struct event_record *record,
+                        int64_t start_ns, int64_t end_ns, uint64_t pos)
 {
     if (!is_time(start_ns) || !is_time(end_ns)) {
         bool timed = event_kind_is_timed(record->kind);
-        trace_builder_repair(builder, timed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER,
-                             ERR_NO_POS);
+        trace_builder_repair(builder, timed ? REPAIR_INCOMPLETE : REPAIR_INCOMPLETE_OTHER, pos);
         return false;
     }
     record->begin_ns = start_ns;
     record->dur_ns = end_ns - start_ns;
     if (record->dur_ns < 0 && !event_kind_is_device(record->kind)) {
-        trace_builder_repair(builder, REPAIR_NEGATIVE_DURATION, ERR_NO_POS);
+        trace_builder_repair(builder, REPAIR_NEGATIVE_DURATION, pos);
         record->dur_ns = 0;
     }
     return true;
