@@ -8,24 +8,25 @@
 #include <stdio.h>
 
 // One line per format that is read or counted; if two are equally likely, the first wins.
-#define FORMATS(ROW)   \
-    ROW(gzip)          \
-    ROW(zstd)          \
-    ROW(kineto)        \
-    ROW(xplane)        \
-    ROW(ncu_csv)       \
-    ROW(rocm_counters) \
-    ROW(rocm_sums)     \
-    ROW(rocm_others)   \
-    ROW(rocm_compute)  \
-    ROW(rocm_kernels)  \
-    ROW(rocm_calls)    \
-    ROW(rocm_copies)   \
-    ROW(sqlite)        \
-    ROW(rocpd)         \
-    ROW(rpd)           \
-    ROW(nsys)          \
-    ROW(tar)           \
+#define FORMATS(ROW)     \
+    ROW(gzip)            \
+    ROW(zstd)            \
+    ROW(kineto)          \
+    ROW(xplane)          \
+    ROW(ncu_csv)         \
+    ROW(rocm_counters)   \
+    ROW(rocm_sums)       \
+    ROW(rocm_others)     \
+    ROW(rocm_compute)    \
+    ROW(rocm_kernels)    \
+    ROW(rocm_calls)      \
+    ROW(rocm_copies)     \
+    ROW(sqlite)          \
+    ROW(rocpd)           \
+    ROW(rpd)             \
+    ROW(rocm_compute_db) \
+    ROW(nsys)            \
+    ROW(tar)             \
     ROW(zip)
 
 #define DECLARE(name) extern const struct format format_##name;
@@ -194,8 +195,9 @@ bool format_refuse_database(struct source *source, struct err *err)
     bool opened = database;
     database_close(database);
     if (cut)
-        return err_set(err, ERR_FORMAT,
-                       "found an SQLite database that is cut or damaged: send it again, whole");
+        return err_set(
+            err, ERR_FORMAT,
+            "found an SQLite database that is truncated or damaged: send it again, whole");
     return opened && format_refuse(&format_sqlite, err);
 }
 

@@ -17,14 +17,14 @@ static bool read_ahead(const struct format *format, const struct format_input *i
     return ok;
 }
 
-// What a database is was found by its tables, what a stream is by its first bytes.
+// A database is known by its tables, a stream by its first bytes.
 static const struct format *reader_of(struct source *source, const struct format_found *found,
                                       struct err *err)
 {
     const struct format *format = found->format;
     if (format && format->read && format->tables)
         return format;
-    if (format && !format->read && format->ending) { // known by its name
+    if (format && !format->read && (format->ending || format->tables)) {
         format_refuse(format, err);
         return NULL;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CSV files of AMD's profilers that are no traces: they are counted, and refused as traces.
+// Records of AMD's profilers that are not traces: they are counted, and refused as traces.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include "ingest/format.h"
 #include "ingest/source/source.h"
+#include "tests/unit/foreign_database.h"
 
 static void assert_counted(struct str text, const char *name, const char *expected)
 {
@@ -80,6 +81,35 @@ static void rounded_times_are_said_to_be_unusable(void **state)
     assert_string_equal(good->name, "rocprof-kernel-csv");
 }
 
+static void a_database_of_metrics_is_counted_by_table(void **state)
+{
+    (void)state;
+    struct arena arena = {0};
+    struct figures figures = {.arena = &arena};
+    struct buf bytes = {0}, out = {0};
+    struct err err = {0};
+    struct budget budget = {0};
+    struct foreign_file file = {0};
+    foreign_database(&bytes, "CREATE TABLE compute_metadata(name);"
+                             "INSERT INTO compute_metadata VALUES('a'), (NULL);"
+                             "CREATE TABLE compute_kernel(a); CREATE TABLE other(a);");
+    struct source *source = source_mem_open(bytes.at, bytes.len, 0, &err);
+    const struct format *format = format_of_database(source);
+    struct format_input input = {.source = source, .budget = &budget, .figures = &figures};
+    assert_string_equal(format->name, "rocprof-compute-db");
+    assert_true(format->count(&input, &err));
+    figures_json(&figures, &out);
+    assert_string_equal(out.at, "{\"rows\":{\"compute_metadata\":2,\"compute_kernel\":0}}");
+    foreign_read_as(&file, (struct str){bytes.at, bytes.len}, "x.db");
+    assert_int_equal(file.count, 0);
+    assert_non_null(strstr(file.err.msg, "found an analysis database of rocprof-compute"));
+    foreign_close(&file);
+    source_close(source);
+    buf_free(&out);
+    buf_free(&bytes);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +118,7 @@ int main(void)
         cmocka_unit_test(sums_are_added_up),
         cmocka_unit_test(other_records_are_known_and_counted),
         cmocka_unit_test(rounded_times_are_said_to_be_unusable),
+        cmocka_unit_test(a_database_of_metrics_is_counted_by_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
