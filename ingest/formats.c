@@ -22,6 +22,7 @@
     ROW(rocm_calls)      \
     ROW(rocm_copies)     \
     ROW(sqlite)          \
+    ROW(rocm_json)       \
     ROW(rocpd)           \
     ROW(rpd)             \
     ROW(rocm_compute_db) \

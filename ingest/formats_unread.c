@@ -99,8 +99,6 @@ const struct format formats_unread[] = {
     JSON("memory-snapshot", FORMAT_RECORDS, "device_traces", "a memory snapshot", NULL),
     JSON("chakra", FORMAT_RECORDS, "workload_graph", "a Chakra execution trace", NO_TIMES),
     JSON("execution-trace", FORMAT_RECORDS, "nodes", "an execution trace", NO_TIMES),
-    JSON("rocprofv3", FORMAT_TRACE, "rocprofiler-sdk-tool", "a result of rocprofv3 in JSON",
-         "record with --output-format rocpd"),
     JSON("speedscope", FORMAT_TRACE, "profiles", "a speedscope profile",
          "record with torch.profiler"),
     JSON("nccl-inspector", FORMAT_RECORDS, "coll_perf", "a log of NCCL Inspector", NULL),

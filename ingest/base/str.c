@@ -48,8 +48,24 @@ bool str_contains_nocase(struct str text, struct str lower_needle)
     return false;
 }
 
+// Up to 18 digits always fit.
+static bool few_digits(struct str text, int64_t *value)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned digit = (unsigned char)text.at[i] - (unsigned)'0';
+        if (digit > 9)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    *value = sum;
+    return text.len > 0;
+}
+
 bool str_to_i64(struct str text, int64_t *value)
 {
+    if (text.len <= 18 && few_digits(text, value))
+        return true;
     size_t i = text.len && (text.at[0] == '-' || text.at[0] == '+');
     if (i == text.len)
         return false;

@@ -4,9 +4,9 @@
 // names.
 #include "ingest/csv/csv.h"
 #include "ingest/format.h"
+#include "ingest/rocm/rocm_names.h"
 
 #include "ingest/source/source.h"
-#include "ingest/trace/event_record.h"
 
 #define ROWS_BETWEEN 1024 // reports of progress
 
@@ -143,13 +143,6 @@ static bool take_times(struct rocm_csv *csv, const struct csv_row *row, struct e
 
 // --- events -------------------------------------------------------------------------------------
 
-static enum event_kind kind_of_domain(struct str domain)
-{
-    if (str_starts_with(domain, STR("MARKER")))
-        return EVENT_ANNOTATION;
-    return str_starts_with(domain, STR("HSA")) ? EVENT_DRIVER : EVENT_RUNTIME;
-}
-
 // Copies belong to the GPU, which only their direction shows.
 static int64_t device_of(const struct rocm_csv *csv, const struct csv_row *row)
 {
@@ -157,16 +150,13 @@ static int64_t device_of(const struct rocm_csv *csv, const struct csv_row *row)
     return number(csv, row, csv->kind == EVENT_MEMCPY && to ? TO_AGENT : AGENT, 0);
 }
 
-// AMD counts a grid in work items rather than in groups of them.
 static void take_shape(const struct rocm_csv *csv, const struct csv_row *row,
                        struct launch_shape *shape)
 {
     for (unsigned i = 0; i < 3; i++) {
         int32_t otherwise = csv->columns[BLOCK + i] == NO_COLUMN;
-        int32_t items = small(csv, row, GRID + i, otherwise);
-        shape->block[i] = small(csv, row, BLOCK + i, otherwise);
-        shape->grid[i] =
-            shape->block[i] ? items / shape->block[i] + (items % shape->block[i] > 0) : 0;
+        rocm_extent(shape, i, small(csv, row, GRID + i, otherwise),
+                    small(csv, row, BLOCK + i, otherwise));
     }
     shape->registers = small(csv, row, VGPRS, -1);
     shape->shared_bytes = number(csv, row, LDS, VALUE_ABSENT);
@@ -202,7 +192,7 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
     struct str name = cell(csv, row, NAME);
     bool calls = csv->kind == EVENT_RUNTIME;
     struct event_record record =
-        event_record_of(calls ? kind_of_domain(cell(csv, row, DOMAIN)) : csv->kind);
+        event_record_of(calls ? rocm_call_kind(cell(csv, row, DOMAIN)) : csv->kind);
     record.correlation = number(csv, row, CORRELATION, VALUE_ABSENT);
     if (!take_times(csv, row, &record, &skip, err))
         return false;

@@ -2,9 +2,9 @@
 // rocpd, the SQLite output of rocprofv3: layout 3 with times and places in each row, and layout 4
 // with tables of times and tracks. A process's tables end in its GUID.
 #include "ingest/format.h"
+#include "ingest/rocm/rocm_names.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
-#include "ingest/trace/event_record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -226,19 +226,12 @@ static bool each_event(struct rocpd *rocpd, const char *name, const char *column
                    "workgroup_size_z"
 enum { AGENT = COMMON, QUEUE, KERNEL, SHARED, GRID, BLOCK = GRID + 3 };
 
-// The grid is in work items, that of CUDA in blocks.
 static void take_shape(const struct rows *rows, struct launch_shape *shape)
 {
     int64_t shared = rows_i64_or(rows, SHARED, -1);
     shape->shared_bytes = shared >= 0 ? shared : VALUE_ABSENT;
-    for (unsigned i = 0; i < 3; i++) {
-        int64_t grid = rows_i64_or(rows, GRID + i, 0), block = rows_i64_or(rows, BLOCK + i, 0);
-        if (grid <= 0 || grid > UINT32_MAX || block <= 0 || block > INT32_MAX)
-            continue;
-        int64_t blocks = (grid + block - 1) / block;
-        shape->grid[i] = blocks <= INT32_MAX ? (int32_t)blocks : 0;
-        shape->block[i] = (int32_t)block;
-    }
+    for (unsigned i = 0; i < 3; i++)
+        rocm_extent(shape, i, rows_i64_or(rows, GRID + i, 0), rows_i64_or(rows, BLOCK + i, 0));
 }
 
 static bool take_kernel(void *context, const struct rows *rows, struct err *err)
@@ -310,9 +303,7 @@ static enum event_kind kind_of(const struct rocpd *rocpd, int64_t event)
     const struct text_table *texts =
         rocpd->categories.ids.count ? &rocpd->categories : &rocpd->strings;
     (void)text_table_find(texts, id, &domain);
-    if (str_contains_nocase(domain, STR("marker")) || str_contains_nocase(domain, STR("rccl")))
-        return EVENT_ANNOTATION;
-    return str_contains_nocase(domain, STR("hsa")) ? EVENT_DRIVER : EVENT_RUNTIME;
+    return rocm_call_kind(domain);
 }
 
 // The text of a marker is in its event: {"message": "..."}.

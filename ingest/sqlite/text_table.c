@@ -6,22 +6,32 @@
 
 enum { AT, LEN, INTERNED }; // values of a row: AT first, so that the first text of an id counts
 
-static bool take(void *context, const struct rows *rows, struct err *err)
+bool text_table_add(struct text_table *texts, int64_t id, struct str text, struct err *err)
 {
-    struct text_table *texts = context;
-    struct str text;
-    struct id_row row = {.value = {[AT] = (int64_t)texts->len}};
-    if (!rows_i64(rows, 0, &row.id) || !rows_text(rows, 1, &text))
-        return true;
-    row.value[LEN] = (int64_t)text.len;
+    struct id_row row = {.id = id,
+                         .value = {[AT] = (int64_t)texts->len, [LEN] = (int64_t)text.len}};
     char *bytes = budget_room(texts->ids.budget, texts->texts, &texts->cap,
                               texts->len + text.len + 1, 1, err);
     if (!bytes)
         return false;
     texts->texts = bytes;
-    memcpy(bytes + texts->len, text.at, text.len);
+    if (text.len)
+        memcpy(bytes + texts->len, text.at, text.len);
     texts->len += text.len;
     return id_table_add(&texts->ids, &row, err);
+}
+
+static bool take(void *context, const struct rows *rows, struct err *err)
+{
+    int64_t id;
+    struct str text;
+    return !rows_i64(rows, 0, &id) || !rows_text(rows, 1, &text) ||
+           text_table_add(context, id, text, err);
+}
+
+void text_table_sort(struct text_table *texts)
+{
+    id_table_sort(&texts->ids);
 }
 
 bool text_table_load(struct text_table *texts, struct budget *budget, struct database *database,
@@ -29,7 +39,7 @@ bool text_table_load(struct text_table *texts, struct budget *budget, struct dat
 {
     *texts = (struct text_table){.ids.budget = budget};
     bool ok = rows_each(database, table, columns, take, texts, err);
-    id_table_sort(&texts->ids);
+    text_table_sort(texts);
     return ok;
 }
 

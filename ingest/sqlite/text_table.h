@@ -19,6 +19,12 @@ MUST_CHECK bool text_table_load(struct text_table *texts, struct budget *budget,
                                 struct err *err);
 void text_table_free(struct text_table *texts);
 
+// For texts from elsewhere: adds one to a table with a budget. After the last one the table must be
+// sorted before it is searched.
+MUST_CHECK bool text_table_add(struct text_table *texts, int64_t id, struct str text,
+                               struct err *err);
+void text_table_sort(struct text_table *texts);
+
 // The text of an id, false if there is none. Lives as long as the table.
 bool text_table_find(const struct text_table *texts, int64_t id, struct str *text);
 

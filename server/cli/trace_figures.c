@@ -13,41 +13,67 @@ static int64_t repairs_of(const struct trace *trace)
 
 // --- kernels ------------------------------------------------------------------------------------
 
-struct kernel_sums {
+// Kernels are many, their names few.
+struct kernel_walk {
+    struct trace_figures *totals;
+    const struct trace *trace;
+    unsigned char *classes; // by name, without a collective: 0 not seen yet, else class + 1
     int64_t count, total_ns, distinct, collectives, collectives_ns;
 };
 
-static bool add_kernel(struct trace_figures *totals, const struct trace *trace, uint32_t event,
-                       struct kernel_sums *sums, struct err *err)
+static bool see_name(struct kernel_walk *walk, str_id name, struct err *err)
 {
-    uint32_t number, before = totals->kernels.count;
-    struct str name = trace_text(trace, trace->name[event]);
+    struct str text = trace_text(walk->trace, name);
+    uint32_t number, before = walk->totals->kernels.count;
+    walk->classes[name] = (unsigned char)(1 + event_device_class(EVENT_KERNEL, text, false));
+    if (!groups_index(&walk->totals->kernels, hash_bytes(text.at, text.len), text.len, &number,
+                      err))
+        return false;
+    walk->distinct += number == before;
+    return true;
+}
+
+static bool add_kernel(struct kernel_walk *walk, uint32_t event, struct err *err)
+{
+    const struct trace *trace = walk->trace;
+    str_id name = trace->name[event];
     uint32_t args = trace->args[event];
     bool collective = args != ARGS_NONE && trace->device_args[args].collective != ARGS_NONE;
-    if (!groups_index(&totals->kernels, hash_bytes(name.at, name.len), name.len, &number, err))
+    if (!walk->classes[name] && !see_name(walk, name, err))
         return false;
-    sums->count++;
-    figures_sum(&sums->total_ns, trace->dur_ns[event]);
-    sums->distinct += number == before;
-    if (event_device_class(EVENT_KERNEL, name, collective) == CLASS_COMMUNICATION) {
-        sums->collectives++;
-        figures_sum(&sums->collectives_ns, trace->dur_ns[event]);
+    enum device_class class = (enum device_class)(walk->classes[name] - 1);
+    walk->count++;
+    figures_sum(&walk->total_ns, trace->dur_ns[event]);
+    if (class == CLASS_COMMUNICATION || (class == CLASS_COMPUTE && collective)) {
+        walk->collectives++;
+        figures_sum(&walk->collectives_ns, trace->dur_ns[event]);
     }
+    return true;
+}
+
+static bool walk_kernels(struct kernel_walk *walk, struct err *err)
+{
+    const struct trace *trace = walk->trace;
+    struct figures *figures = walk->totals->figures;
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        if (trace->kind[i] == EVENT_KERNEL && !add_kernel(walk, i, err))
+            return false;
+    figures_add(figures, walk->count, "kernels");
+    figures_add(figures, walk->total_ns, "kernel_total_ns");
+    figures_add(figures, walk->distinct, "distinct_kernels");
+    figures_add(figures, walk->collectives, "nccl_kernels" IN "count");
+    figures_add(figures, walk->collectives_ns, "nccl_kernels" IN "total_ns");
     return true;
 }
 
 static bool add_kernels(struct trace_figures *totals, const struct trace *trace, struct err *err)
 {
-    struct kernel_sums sums = {0};
-    for (uint32_t i = 0; i < trace->event_count; i++)
-        if (trace->kind[i] == EVENT_KERNEL && !add_kernel(totals, trace, i, &sums, err))
-            return false;
-    figures_add(totals->figures, sums.count, "kernels");
-    figures_add(totals->figures, sums.total_ns, "kernel_total_ns");
-    figures_add(totals->figures, sums.distinct, "distinct_kernels");
-    figures_add(totals->figures, sums.collectives, "nccl_kernels" IN "count");
-    figures_add(totals->figures, sums.collectives_ns, "nccl_kernels" IN "total_ns");
-    return true;
+    struct kernel_walk walk = {
+        .totals = totals, .trace = trace, .classes = calloc(trace->strings.count + 1, 1)};
+    bool ok = walk.classes || err_set(err, ERR_MEMORY, "out of memory");
+    ok = ok && walk_kernels(&walk, err);
+    free(walk.classes);
+    return ok;
 }
 
 // --- devices ------------------------------------------------------------------------------------

@@ -53,7 +53,7 @@ static void json_is_named_by_members_that_only_it_has(void **state)
     assert_found(STR("{\"version\": \"2.9\", \"pg_config\": {}}"), "", "flight-recorder");
     assert_found(STR("{\"nodes\": [], \"traceEvents\": []}"), "", "kineto");
     assert_found(STR("{\"schemaVersion\": 1, \"deviceProperties\": []"), "", "kineto");
-    assert_found(STR("{\"rocprofiler-sdk-tool\": []}"), "", "rocprofv3");
+    assert_found(STR("{\"rocprofiler-sdk-tool\": []}"), "", "rocprofv3-json");
 }
 
 static void names_count_where_bytes_say_nothing(void **state)

@@ -98,7 +98,7 @@ static void calls_are_of_the_kind_of_their_domain(void **state)
                                               "MARKER_CORE_API,forward,5,6,3,50,60\n"
                                               "RCCL_API,ncclAllReduce,5,6,4,70,80\n"));
     static const enum event_kind kinds[] = {EVENT_RUNTIME, EVENT_DRIVER, EVENT_ANNOTATION,
-                                            EVENT_RUNTIME};
+                                            EVENT_ANNOTATION};
     assert_int_equal(trace->event_count, 4);
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(trace->kind[i], kinds[i]);

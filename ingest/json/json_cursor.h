@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads a JSON document of any size member by member, without keeping it: for documents of records
+// whose shape the reader knows.
+//
+//     while (json_cursor_member(&cursor, &key, &value))
+//         if (str_equal(key, STR("agents")) && value.type == JSON_ARRAY)
+//             while (json_cursor_item(&cursor, &value)) ...
+//         else
+//             json_cursor_pass(&cursor, &value);
+//
+// All loops end once nothing more can be read; `stop` says why.
+#ifndef INGEST_JSON_CURSOR_H
+#define INGEST_JSON_CURSOR_H
+
+#include "ingest/json/json_walk.h"
+#include "ingest/json/json_window.h"
+
+enum json_stop {
+    JSON_GOING,
+    JSON_CUT,    // the document ends early; window.cut says if its compression is damaged
+    JSON_BROKEN, // this is not JSON
+    JSON_FAILED, // err says why
+};
+
+struct json_cursor {
+    struct json_window window;
+    struct json_walk walk;
+    enum json_stop stop;
+    struct err err;
+};
+
+// Reads the bracket of the root and its kind. The source stays the caller's. Pair with
+// json_cursor_close, also on failure.
+MUST_CHECK bool json_cursor_open(struct json_cursor *cursor, struct source *source,
+                                 struct budget *budget, struct json_value *root, struct err *err);
+void json_cursor_close(struct json_cursor *cursor);
+
+// The next member of the object, or item of the array, that was entered last; false after the last
+// one. A container that it returns has been entered: read it to its end or pass it. Texts live
+// until the next call.
+bool json_cursor_member(struct json_cursor *cursor, struct str *key, struct json_value *value);
+bool json_cursor_item(struct json_cursor *cursor, struct json_value *value);
+// Leaves out what is in a container, of any size. Nothing to do for other values.
+void json_cursor_pass(struct json_cursor *cursor, const struct json_value *value);
+
+// Ends the reading with an error.
+void json_cursor_fail(struct json_cursor *cursor, const struct err *err);
+// Offset in the document.
+uint64_t json_cursor_pos(const struct json_cursor *cursor);
+
+#endif

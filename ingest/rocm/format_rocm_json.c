@@ -1,0 +1,648 @@
+// SPDX-License-Identifier: Apache-2.0
+// rocprofv3's JSON: for each process its agents, names and records. Names come before the records
+// that use them, as the profiler writes them.
+#include "ingest/format.h"
+#include "ingest/json/json_cursor.h"
+#include "ingest/json/json_number.h"
+#include "ingest/rocm/rocm_names.h"
+#include "ingest/source/source.h"
+#include "ingest/sqlite/text_table.h"
+
+#include <stdlib.h>
+
+enum { MOST_AGENTS = 1024, DEEPEST = 3, RECORDS_BETWEEN = 1024 };
+
+// Correlations are a process's own.
+#define PROCESS_CORRELATIONS (INT64_C(1) << 48)
+
+struct agent {
+    int64_t handle, device; // device: its place among GPUs
+    bool is_gpu;
+};
+
+struct list;
+
+struct sums {
+    int64_t kernels, total_ns, distinct;
+};
+
+struct rocm_json {
+    const struct format_input *input;
+    struct trace_builder *builder;
+    struct json_cursor json;
+    struct buf text;    // a text without its escapes
+    uint64_t records;   // of all kinds
+    int64_t processes;  // before the current one
+    struct buf is_used; // by name of a kernel, in the current process
+    struct sums sums;
+    // of the current process:
+    int64_t pid;
+    struct text_table kernels, operations, markers;
+    const struct list *list; // that is being read
+    unsigned agent_count;
+    struct agent agents[MOST_AGENTS];
+};
+
+// --- values -------------------------------------------------------------------------------------
+
+static bool enter(struct rocm_json *rocm, const struct json_value *value, enum json_type type)
+{
+    if (value->type != type)
+        json_cursor_pass(&rocm->json, value);
+    return value->type == type;
+}
+
+static int64_t number_of(struct rocm_json *rocm, const struct json_value *value)
+{
+    int64_t number;
+    json_cursor_pass(&rocm->json, value);
+    return value->type == JSON_SCALAR && json_to_i64(value->text, &number) ? number : VALUE_ABSENT;
+}
+
+// {"handle": 7}; older versions write the number.
+static int64_t handle_of(struct rocm_json *rocm, struct json_value value)
+{
+    struct str key;
+    int64_t handle = VALUE_ABSENT;
+    if (value.type != JSON_OBJECT)
+        return number_of(rocm, &value);
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        int64_t number = number_of(rocm, &value);
+        if (str_equal(key, STR("handle")) || str_equal(key, STR("internal")))
+            handle = number;
+    }
+    return handle;
+}
+
+// Lives until the next text.
+static struct str text_of(struct rocm_json *rocm, const struct json_value *value)
+{
+    json_cursor_pass(&rocm->json, value);
+    if (value->type != JSON_TEXT)
+        return STR("");
+    if (json_text_is_plain(value->text))
+        return value->text;
+    rocm->text.len = 0;
+    (void)json_text_decode(value->text, &rocm->text);
+    return (struct str){rocm->text.at, rocm->text.len};
+}
+
+// Calls read with each object in a list, and its index.
+static void each_object(struct rocm_json *rocm, const struct json_value *list,
+                        void (*read)(struct rocm_json *rocm, int64_t index))
+{
+    struct json_value value;
+    if (!enter(rocm, list, JSON_ARRAY))
+        return;
+    for (int64_t i = 0; json_cursor_item(&rocm->json, &value); i++)
+        if (enter(rocm, &value, JSON_OBJECT))
+            read(rocm, i);
+}
+
+static void read_object(struct rocm_json *rocm, const struct json_value *value,
+                        void (*read)(struct rocm_json *rocm))
+{
+    if (enter(rocm, value, JSON_OBJECT))
+        read(rocm);
+}
+
+static void keep(struct rocm_json *rocm, struct text_table *texts, int64_t id, struct str text)
+{
+    struct err err;
+    if (id != VALUE_ABSENT && !text_table_add(texts, id, text, &err))
+        json_cursor_fail(&rocm->json, &err);
+}
+
+// --- agents -------------------------------------------------------------------------------------
+
+struct agent_text {
+    int64_t handle, type, device, gpu_index, units;
+    str_id name, product;
+};
+
+static str_id intern(struct rocm_json *rocm, struct str text)
+{
+    struct err err;
+    str_id id = 0;
+    if (!trace_builder_text(rocm->builder, text, json_cursor_pos(&rocm->json), &id, &err))
+        json_cursor_fail(&rocm->json, &err);
+    return id;
+}
+
+static void add_agent(struct rocm_json *rocm, const struct agent_text *found)
+{
+    enum { GPU = 2 };
+    struct err err;
+    int64_t device = found->device != VALUE_ABSENT ? found->device : found->gpu_index;
+    struct agent agent = {found->handle, device, found->type == GPU};
+    if (rocm->agent_count == MOST_AGENTS)
+        return;
+    rocm->agents[rocm->agent_count++] = agent;
+    struct trace_device described = {.id = device,
+                                     .name = found->product ? found->product : found->name,
+                                     .memory_bytes = VALUE_ABSENT,
+                                     .multiprocessors = found->units,
+                                     .compute_major = VALUE_ABSENT,
+                                     .compute_minor = VALUE_ABSENT};
+    if (agent.is_gpu && !trace_builder_device(rocm->builder, &described, &err))
+        json_cursor_fail(&rocm->json, &err);
+}
+
+static void read_agent(struct rocm_json *rocm, int64_t index)
+{
+    struct str key;
+    struct json_value value;
+    struct agent_text found = {.handle = VALUE_ABSENT, .device = VALUE_ABSENT};
+    (void)index;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("id")))
+            found.handle = handle_of(rocm, value);
+        else if (str_equal(key, STR("type")))
+            found.type = number_of(rocm, &value);
+        else if (str_equal(key, STR("logical_node_type_id")))
+            found.device = number_of(rocm, &value);
+        else if (str_equal(key, STR("gpu_index")))
+            found.gpu_index = number_of(rocm, &value);
+        else if (str_equal(key, STR("cu_count")))
+            found.units = number_of(rocm, &value);
+        else if (str_equal(key, STR("name")))
+            found.name = intern(rocm, text_of(rocm, &value));
+        else if (str_equal(key, STR("product_name")))
+            found.product = intern(rocm, text_of(rocm, &value));
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+    add_agent(rocm, &found);
+}
+
+static const struct agent *agent_of(const struct rocm_json *rocm, int64_t handle)
+{
+    for (unsigned i = 0; i < rocm->agent_count; i++)
+        if (rocm->agents[i].handle == handle)
+            return &rocm->agents[i];
+    return NULL;
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+static void read_kernel(struct rocm_json *rocm, int64_t index)
+{
+    struct str key;
+    struct json_value value;
+    int64_t id = VALUE_ABSENT;
+    struct buf shown = {0}, plain = {0};
+    struct err err;
+    (void)index;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("kernel_id")))
+            id = number_of(rocm, &value);
+        else if (str_equal(key, STR("formatted_kernel_name")))
+            buf_add_str(&shown, text_of(rocm, &value));
+        else if (str_equal(key, STR("kernel_name")))
+            buf_add_str(&plain, text_of(rocm, &value));
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+    if (!buf_ok(&shown, &err) || !buf_ok(&plain, &err))
+        json_cursor_fail(&rocm->json, &err);
+    else
+        keep(rocm, &rocm->kernels, id,
+             shown.len ? (struct str){shown.at, shown.len} : (struct str){plain.at, plain.len});
+    buf_free(&shown);
+    buf_free(&plain);
+}
+
+// Operations have numbers of their own in each kind of record.
+static int64_t operation_key(int64_t kind, int64_t operation)
+{
+    bool fits = kind >= 0 && kind < INT32_MAX && operation >= 0 && operation <= INT32_MAX;
+    return fits ? kind << 32 | operation : VALUE_ABSENT;
+}
+
+// Kinds are numbered by their place in the list.
+static void read_kind(struct rocm_json *rocm, int64_t kind)
+{
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (!str_equal(key, STR("operations")))
+            json_cursor_pass(&rocm->json, &value);
+        else if (enter(rocm, &value, JSON_ARRAY))
+            for (int64_t i = 0; json_cursor_item(&rocm->json, &value); i++)
+                keep(rocm, &rocm->operations, operation_key(kind, i), text_of(rocm, &value));
+    }
+}
+
+// The texts of markers, by correlation.
+static void read_marker(struct rocm_json *rocm, int64_t index)
+{
+    struct str key;
+    struct json_value value;
+    int64_t id = VALUE_ABSENT;
+    struct buf text = {0};
+    struct err err;
+    (void)index;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("key")))
+            id = number_of(rocm, &value);
+        else if (str_equal(key, STR("value")))
+            buf_add_str(&text, text_of(rocm, &value));
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+    if (!buf_ok(&text, &err))
+        json_cursor_fail(&rocm->json, &err);
+    else
+        keep(rocm, &rocm->markers, id, (struct str){text.at, text.len});
+    buf_free(&text);
+}
+
+static void read_strings(struct rocm_json *rocm)
+{
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("buffer_records")))
+            each_object(rocm, &value, read_kind);
+        else if (str_equal(key, STR("marker_api")))
+            each_object(rocm, &value, read_marker);
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+    text_table_sort(&rocm->operations);
+    text_table_sort(&rocm->markers);
+}
+
+// --- records ------------------------------------------------------------------------------------
+
+struct record {
+    int64_t start_ns, end_ns, thread, correlation, kind, operation;
+    int64_t agent, from, to, queue, kernel, shared, bytes;
+    int64_t grid[3], block[3];
+};
+
+enum field {
+    START,
+    END,
+    THREAD,
+    CORRELATION,
+    KIND,
+    OPERATION,
+    AGENT,
+    FROM,
+    TO,
+    QUEUE,
+    KERNEL,
+    SHARED,
+    BYTES,
+    NUMBERS,
+    GRID = NUMBERS,
+    BLOCK,
+    NESTED,
+    OTHER
+};
+
+#define NAME(text)            \
+    {                         \
+        text, sizeof text - 1 \
+    }
+// In the order in which records have them.
+static const struct {
+    struct str name;
+    enum field field;
+} field_names[] = {
+    {NAME("size"), OTHER},
+    {NAME("kind"), KIND},
+    {NAME("operation"), OPERATION},
+    {NAME("thread_id"), THREAD},
+    {NAME("correlation_id"), CORRELATION},
+    {NAME("start_timestamp"), START},
+    {NAME("end_timestamp"), END},
+    {NAME("dispatch_info"), NESTED},
+    {NAME("dst_agent_id"), TO},
+    {NAME("src_agent_id"), FROM},
+    {NAME("bytes"), BYTES},
+    {NAME("size"), OTHER},
+    {NAME("agent_id"), AGENT},
+    {NAME("queue_id"), QUEUE},
+    {NAME("kernel_id"), KERNEL},
+    {NAME("dispatch_id"), OTHER},
+    {NAME("private_segment_size"), OTHER},
+    {NAME("group_segment_size"), SHARED},
+    {NAME("workgroup_size"), BLOCK},
+    {NAME("grid_size"), GRID},
+    {NAME("stream_id"), OTHER},
+};
+enum { FIELD_NAMES = sizeof field_names / sizeof *field_names };
+
+// Looks from *at on, which moves past what was found: the next field mostly comes next.
+static enum field field_of(struct str key, size_t *at)
+{
+    for (size_t i = 0; i < FIELD_NAMES; i++) {
+        size_t index = (*at + i) % FIELD_NAMES;
+        if (str_equal(key, field_names[index].name)) {
+            *at = index + 1;
+            return field_names[index].field;
+        }
+    }
+    return OTHER;
+}
+
+static void read_extent(struct rocm_json *rocm, int64_t extent[3])
+{
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        int64_t number = number_of(rocm, &value);
+        if (key.len == 1 && *key.at >= 'x' && *key.at <= 'z')
+            extent[*key.at - 'x'] = number;
+    }
+}
+
+static void read_fields(struct rocm_json *rocm, struct record *record, unsigned depth)
+{
+    struct str key;
+    struct json_value value;
+    size_t at = 0;
+    int64_t *const places[NUMBERS] = {
+        &record->start_ns,  &record->end_ns, &record->thread, &record->correlation, &record->kind,
+        &record->operation, &record->agent,  &record->from,   &record->to,          &record->queue,
+        &record->kernel,    &record->shared, &record->bytes};
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        enum field field = field_of(key, &at);
+        if (field < NUMBERS)
+            *places[field] = handle_of(rocm, value);
+        else if (field == NESTED && depth < DEEPEST && value.type == JSON_OBJECT)
+            read_fields(rocm, record, depth + 1);
+        else if ((field == GRID || field == BLOCK) && value.type == JSON_OBJECT)
+            read_extent(rocm, field == GRID ? record->grid : record->block);
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+}
+
+static int64_t correlation_of(const struct rocm_json *rocm, const struct record *record)
+{
+    if (record->correlation <= 0 || record->correlation >= PROCESS_CORRELATIONS)
+        return VALUE_ABSENT;
+    return record->correlation + rocm->processes % INT16_MAX * PROCESS_CORRELATIONS;
+}
+
+static bool is_first_use(struct rocm_json *rocm, str_id name)
+{
+    while (rocm->is_used.len <= name && !rocm->is_used.failed)
+        buf_putc(&rocm->is_used, 0);
+    if (rocm->is_used.failed || rocm->is_used.at[name])
+        return false;
+    rocm->is_used.at[name] = 1;
+    return true;
+}
+
+static void sum_up(struct rocm_json *rocm, const struct event_record *event)
+{
+    if (!rocm->input->figures)
+        return;
+    rocm->sums.kernels++;
+    figures_sum(&rocm->sums.total_ns, event->dur_ns);
+    rocm->sums.distinct += is_first_use(rocm, event->name);
+}
+
+static bool take_kernel(struct rocm_json *rocm, const struct record *record,
+                        struct event_record *event, struct err *err)
+{
+    const struct agent *agent = agent_of(rocm, record->agent);
+    event->pid.number = agent ? agent->device : 0;
+    event->tid.number = record->queue == VALUE_ABSENT ? 0 : record->queue;
+    event->shape.shared_bytes = record->shared >= 0 ? record->shared : VALUE_ABSENT;
+    for (unsigned i = 0; i < 3; i++)
+        rocm_extent(&event->shape, i, record->grid[i], record->block[i]);
+    if (!text_table_intern(&rocm->kernels, rocm->builder, record->kernel, &event->name, err))
+        return false;
+    sum_up(rocm, event);
+    return trace_builder_add(rocm->builder, event, err);
+}
+
+// Host-to-host copies are not device work.
+static bool take_copy(struct rocm_json *rocm, const struct record *record,
+                      struct event_record *event, struct err *err)
+{
+    const struct agent *to = agent_of(rocm, record->to), *from = agent_of(rocm, record->from);
+    const struct agent *gpu = to && to->is_gpu ? to : from && from->is_gpu ? from : NULL;
+    event->shape.bytes = record->bytes >= 0 ? record->bytes : VALUE_ABSENT;
+    event->pid.number = gpu ? gpu->device : 0;
+    event->tid.number = record->queue == VALUE_ABSENT ? 0 : record->queue;
+    return !gpu ||
+           (text_table_intern(&rocm->operations, rocm->builder,
+                              operation_key(record->kind, record->operation), &event->name, err) &&
+            trace_builder_add(rocm->builder, event, err));
+}
+
+static bool take_call(struct rocm_json *rocm, const struct record *record,
+                      struct event_record *event, struct err *err)
+{
+    struct str marker;
+    bool named = event->kind == EVENT_ANNOTATION &&
+                 text_table_find(&rocm->markers, record->correlation, &marker);
+    event->pid.number = rocm->pid;
+    event->tid.number = record->thread == VALUE_ABSENT ? 0 : record->thread;
+    return text_table_intern(named ? &rocm->markers : &rocm->operations, rocm->builder,
+                             named ? record->correlation
+                                   : operation_key(record->kind, record->operation),
+                             &event->name, err) &&
+           trace_builder_add(rocm->builder, event, err);
+}
+
+// A list of records.
+struct list {
+    const char *name;
+    enum event_kind kind;
+    bool (*take)(struct rocm_json *rocm, const struct record *record, struct event_record *event,
+                 struct err *err);
+};
+
+static const struct list lists[] = {
+    {"kernel_dispatch", EVENT_KERNEL, take_kernel}, {"memory_copy", EVENT_MEMCPY, take_copy},
+    {"hip_api", EVENT_RUNTIME, take_call},          {"hsa_api", EVENT_DRIVER, take_call},
+    {"marker_api", EVENT_ANNOTATION, take_call},    {"rccl_api", EVENT_ANNOTATION, take_call},
+};
+
+static const struct list *list_of(struct str key)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        if (str_equal(key, str_of(lists[i].name)))
+            return &lists[i];
+    return NULL;
+}
+
+static bool go_on(struct rocm_json *rocm, struct err *err)
+{
+    return ++rocm->records % RECORDS_BETWEEN ||
+           progress_report(rocm->input->progress, source_consumed(rocm->input->source), err);
+}
+
+static void read_record(struct rocm_json *rocm, int64_t index)
+{
+    const struct list *list = rocm->list;
+    const int64_t none = VALUE_ABSENT;
+    struct record record = {none, none, none, none, none, none, none, none,
+                            none, none, none, none, none, {0},  {0}};
+    uint64_t pos = json_cursor_pos(&rocm->json);
+    struct event_record event = event_record_of(list->kind);
+    struct err err;
+    (void)index;
+    read_fields(rocm, &record, 0);
+    if (rocm->json.stop)
+        return; // the rest of it is missing
+    event.correlation = correlation_of(rocm, &record);
+    bool timed = event_record_times(rocm->builder, &event, record.start_ns, record.end_ns, pos);
+    if (!go_on(rocm, &err) || (timed && !list->take(rocm, &record, &event, &err)))
+        json_cursor_fail(&rocm->json, &err);
+}
+
+static void read_lists(struct rocm_json *rocm)
+{
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        rocm->list = list_of(key);
+        if (rocm->list)
+            each_object(rocm, &value, read_record);
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+// The command line and settings of the process are never read.
+static void read_metadata(struct rocm_json *rocm)
+{
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("pid")))
+            rocm->pid = number_of(rocm, &value);
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+}
+
+static void read_member(struct rocm_json *rocm, struct str key, const struct json_value *value)
+{
+    if (str_equal(key, STR("metadata")))
+        read_object(rocm, value, read_metadata);
+    else if (str_equal(key, STR("strings")))
+        read_object(rocm, value, read_strings);
+    else if (str_equal(key, STR("buffer_records")))
+        read_object(rocm, value, read_lists);
+    else if (str_equal(key, STR("agents")))
+        each_object(rocm, value, read_agent);
+    else if (str_equal(key, STR("kernel_symbols"))) {
+        each_object(rocm, value, read_kernel);
+        text_table_sort(&rocm->kernels);
+    } else
+        json_cursor_pass(&rocm->json, value);
+}
+
+static void report_process(const struct rocm_json *rocm)
+{
+    struct figures *figures = rocm->input->figures;
+    long long index = rocm->processes;
+    figures_add(figures, rocm->pid, "processes" IN "%lld" IN "pid", index);
+    figures_add(figures, rocm->sums.kernels, "processes" IN "%lld" IN "kernels", index);
+    figures_add(figures, rocm->sums.total_ns, "processes" IN "%lld" IN "kernel_total_ns", index);
+    figures_add(figures, rocm->sums.distinct, "processes" IN "%lld" IN "distinct_kernels", index);
+}
+
+static void free_names(struct rocm_json *rocm)
+{
+    text_table_free(&rocm->kernels);
+    text_table_free(&rocm->operations);
+    text_table_free(&rocm->markers);
+}
+
+static void read_process(struct rocm_json *rocm, int64_t index)
+{
+    struct str key;
+    struct json_value value;
+    struct budget *budget = rocm->input->budget;
+    (void)index;
+    rocm->kernels.ids.budget = rocm->operations.ids.budget = rocm->markers.ids.budget = budget;
+    rocm->agent_count = 0;
+    rocm->sums = (struct sums){0};
+    rocm->is_used.len = 0;
+    while (json_cursor_member(&rocm->json, &key, &value))
+        read_member(rocm, key, &value);
+    report_process(rocm);
+    free_names(rocm);
+    rocm->processes++;
+}
+
+static void read_root(struct rocm_json *rocm)
+{
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&rocm->json, &key, &value)) {
+        if (str_equal(key, STR("rocprofiler-sdk-tool")))
+            each_object(rocm, &value, read_process);
+        else
+            json_cursor_pass(&rocm->json, &value);
+    }
+}
+
+static bool finish(struct rocm_json *rocm, struct err *err)
+{
+    struct json_cursor *json = &rocm->json;
+    uint64_t pos = json_cursor_pos(json);
+    trace_builder_count_input(rocm->builder, rocm->records, pos);
+    if (json->stop == JSON_FAILED) {
+        *err = json->err;
+        return false;
+    }
+    if (json->stop == JSON_BROKEN)
+        trace_builder_repair(rocm->builder, REPAIR_MALFORMED, pos);
+    if (json->stop == JSON_CUT)
+        trace_builder_repair(rocm->builder, REPAIR_TRUNCATED, pos);
+    if (json->window.cut.code != ERR_NONE)
+        trace_builder_repair(rocm->builder, REPAIR_COMPRESSION, json->window.cut.pos);
+    return rocm->records ||
+           err_set(err, ERR_FORMAT,
+                   "found a JSON file of rocprofv3 without kernels, copies or calls: record with "
+                   "rocprofv3 --kernel-trace --hip-runtime-trace");
+}
+
+static bool read_document(struct rocm_json *rocm, struct err *err)
+{
+    struct json_value root;
+    trace_builder_base(rocm->builder, VALUE_ABSENT);
+    trace_builder_recorder(rocm->builder, RECORDER_ROCM);
+    if (!json_cursor_open(&rocm->json, rocm->input->source, rocm->input->budget, &root, err))
+        return false;
+    if (!rocm->json.stop && root.type == JSON_OBJECT)
+        read_root(rocm);
+    return finish(rocm, err);
+}
+
+static bool rocm_json_read(const struct format_input *input, struct err *err)
+{
+    struct rocm_json *rocm = calloc(1, sizeof *rocm);
+    if (!rocm)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    rocm->input = input;
+    rocm->builder = input->builder;
+    bool ok = read_document(rocm, err);
+    free_names(rocm);
+    buf_free(&rocm->text);
+    buf_free(&rocm->is_used);
+    json_cursor_close(&rocm->json);
+    free(rocm);
+    return ok;
+}
+
+const struct format format_rocm_json = {
+    .name = "rocprofv3-json",
+    .what = "a rocprofv3 trace in JSON",
+    .kind = FORMAT_TRACE,
+    .member = "rocprofiler-sdk-tool",
+    .read = rocm_json_read,
+};

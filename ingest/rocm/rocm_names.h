@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the outputs of rocprofv3 have in common, whatever their form.
+#ifndef INGEST_ROCM_ROCM_NAMES_H
+#define INGEST_ROCM_ROCM_NAMES_H
+
+#include "ingest/trace/event_record.h"
+
+// The kind of a call by its domain: "HIP_RUNTIME_API_EXT", "HSA_CORE_API", "MARKER_CORE_API", ...
+enum event_kind rocm_call_kind(struct str domain);
+
+// Sets one dimension of a launch. AMD counts a grid in work items, CUDA in blocks.
+void rocm_extent(struct launch_shape *shape, unsigned dimension, int64_t items, int64_t per_block);
+
+#endif

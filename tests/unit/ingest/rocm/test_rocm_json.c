@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+// rocprofv3's JSON: what records become, and what is done about those that make no sense.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ingest/ingest.h"
+#include "ingest/source/source.h"
+
+#define PROCESS(pid, records)                                                                    \
+    "{\"metadata\":{\"pid\":" pid ",\"command\":[\"secret\"]},"                                  \
+    "\"agents\":[{\"id\":{\"handle\":7},\"type\":1,\"logical_node_type_id\":0},"                 \
+    "{\"id\":{\"handle\":9},\"type\":2,\"logical_node_type_id\":3,\"cu_count\":304,"             \
+    "\"name\":\"gfx942\",\"product_name\":\"AMD Instinct MI300X\"}],"                            \
+    "\"strings\":{\"callback_records\":[],\"buffer_records\":["                                  \
+    "{\"kind\":\"NONE\",\"operations\":[\"NONE\"]},"                                             \
+    "{\"kind\":\"MEMORY_COPY\",\"operations\":[\"NONE\",\"MEMORY_COPY_HOST_TO_DEVICE\"]},"       \
+    "{\"kind\":\"HIP_RUNTIME_API\",\"operations\":[\"hipLaunchKernel\"]},"                       \
+    "{\"kind\":\"MARKER_CORE_RANGE_API\",\"operations\":[\"roctxThreadRangeA\"]}],"              \
+    "\"marker_api\":[{\"key\":5,\"value\":\"train \\\"step\\\" 1\"}]},"                          \
+    "\"kernel_symbols\":[{\"kernel_id\":1,\"kernel_name\":\"_Z4gemm.kd\",\"formatted_kernel_"    \
+    "name\":"                                                                                    \
+    "\"gemm(float*)\"},{\"kernel_id\":2,\"kernel_name\":\"plain.kd\",\"formatted_kernel_name\":" \
+    "\"\"}],"                                                                                    \
+    "\"callback_records\":{\"counter_collection\":[{\"a\":[1]}]},"                               \
+    "\"buffer_records\":{" records "}}"
+#define FILE_OF(processes) "{\"rocprofiler-sdk-tool\":[" processes "]}"
+
+#define KERNEL(kernel, start, end)                                                                \
+    "{\"size\":184,\"kind\":11,\"operation\":2,\"thread_id\":8,\"correlation_id\":{\"internal\":" \
+    "4,"                                                                                          \
+    "\"external\":0},\"start_timestamp\":" start ",\"end_timestamp\":" end                        \
+    ",\"dispatch_info\":{\"size\":72,\"agent_id\":{\"handle\":9},\"queue_id\":{\"handle\":2},"    \
+    "\"kernel_id\":" kernel ",\"private_segment_size\":0,\"group_segment_size\":512,"             \
+    "\"workgroup_size\":{\"x\":64,\"y\":1,\"z\":1},\"grid_size\":{\"x\":130,\"y\":2,\"z\":1}},"   \
+    "\"stream_id\":{\"handle\":77}}"
+#define RECORD(kind, correlation, rest)                                                     \
+    "{\"kind\":" kind ",\"operation\":0,\"correlation_id\":{\"internal\":" correlation "}," \
+    "\"start_timestamp\":10,\"end_timestamp\":20,\"thread_id\":8" rest "}"
+
+static struct budget budget;
+
+static struct trace *read_text(struct str text, struct err *err)
+{
+    *err = (struct err){0};
+    struct source *source = source_mem_open(text.at, text.len, 0, err);
+    return ingest_source(source, &budget, NULL, err);
+}
+
+static struct trace *read_good(struct str text)
+{
+    struct err err;
+    struct trace *trace = read_text(text, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    return trace;
+}
+
+static uint32_t event_of(const struct trace *trace, enum event_kind kind)
+{
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        if (trace->kind[i] == kind)
+            return i;
+    fail_msg("no such event");
+    return 0;
+}
+
+static void assert_name(const struct trace *trace, uint32_t event, const char *name)
+{
+    assert_true(str_equal(trace_text(trace, trace->name[event]), str_of(name)));
+}
+
+static void a_kernel_has_its_name_device_and_shape(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR(FILE_OF(PROCESS("40", "\"kernel_dispatch\":[" KERNEL("1", "100", "150") "," KERNEL(
+                                      "2", "200", "260") "," KERNEL("3", "300", "301") "]"))));
+    const struct device_args *args = &trace->device_args[trace->args[0]];
+    const struct launch_shape *shape = &trace->shapes[args->shape];
+    assert_int_equal(trace->event_count, 3);
+    assert_name(trace, 0, "gemm(float*)");
+    assert_name(trace, 1, "plain.kd");
+    assert_name(trace, 2, "3"); // no symbol
+    assert_int_equal(trace->begin_ns[0], 100);
+    assert_int_equal(trace->dur_ns[0], 50);
+    assert_int_equal(args->correlation, 4);
+    assert_int_equal(shape->grid[0], 3); // of 130 work items
+    assert_int_equal(shape->grid[1], 2);
+    assert_int_equal(shape->block[0], 64);
+    assert_int_equal(shape->shared_bytes, 512);
+    assert_int_equal(trace->tracks[0].pid.number, 3);
+    assert_int_equal(trace->tracks[0].tid.number, 2);
+    assert_int_equal(trace->device_count, 1);
+    assert_int_equal(trace->devices[0].multiprocessors, 304);
+    assert_true(str_equal(trace_text(trace, trace->devices[0].name), STR("AMD Instinct MI300X")));
+    assert_true(trace->job.recorder == RECORDER_ROCM);
+    trace_free(trace);
+}
+
+static void calls_markers_and_copies_have_their_texts(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(FILE_OF(PROCESS(
+        "40",
+        "\"hip_api\":[" RECORD(
+            "2", "4",
+            "") "],\"scratch_memory\":[{\"a\":{\"b\":1}}],"
+                "\"marker_api\":[" RECORD(
+                    "3", "5",
+                    "") "],\"memory_copy\":["
+                        "{\"kind\":1,\"operation\":1,\"correlation_id\":{\"internal\":6},\"start_"
+                        "timestamp\":30,"
+                        "\"end_timestamp\":40,\"dst_agent_id\":{\"handle\":9},\"src_agent_id\":{"
+                        "\"handle\":7},"
+                        "\"bytes\":4096},"
+                        "{\"kind\":1,\"operation\":1,\"start_timestamp\":30,\"end_timestamp\":40,"
+                        "\"dst_agent_id\":{\"handle\":7},\"src_agent_id\":{\"handle\":7}}]"))));
+    uint32_t call = event_of(trace, EVENT_RUNTIME), copy = event_of(trace, EVENT_MEMCPY);
+    assert_int_equal(trace->event_count, 3); // the copy from host to host is left out
+    assert_name(trace, call, "hipLaunchKernel");
+    assert_int_equal(trace->launch_args[trace->args[call]].correlation, 4);
+    assert_name(trace, event_of(trace, EVENT_ANNOTATION), "train \"step\" 1");
+    assert_name(trace, copy, "MEMORY_COPY_HOST_TO_DEVICE");
+    assert_int_equal(trace->shapes[trace->device_args[trace->args[copy]].shape].bytes, 4096);
+    trace_free(trace);
+}
+
+static void processes_have_correlations_of_their_own(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(
+        FILE_OF(PROCESS("40", "\"kernel_dispatch\":[" KERNEL("1", "100", "150") "]") "," PROCESS(
+            "41", "\"kernel_dispatch\":[" KERNEL("1", "200", "250") "]"))));
+    assert_int_equal(trace->event_count, 2);
+    assert_int_not_equal(trace->device_args[trace->args[0]].correlation,
+                         trace->device_args[trace->args[1]].correlation);
+    trace_free(trace);
+}
+
+static void records_that_make_no_sense_are_counted(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(FILE_OF(
+        PROCESS("40", "\"kernel_dispatch\":[" KERNEL("1", "100", "150") "," KERNEL(
+                          "1", "\"x\"", "150") ","
+                                               "{},3,[],\"a\"," KERNEL("1", "99999999999999999999",
+                                                                       "1") "],\"hip_api\":7"))));
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE].count, 3);
+    trace_free(trace);
+}
+
+static void members_of_another_kind_are_left_out(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(
+        "{\"rocprofiler-sdk-tool\":[{\"metadata\":[1],\"strings\":[{}],\"agents\":{\"a\":1},"
+        "\"kernel_symbols\":3,\"buffer_records\":{\"kernel_dispatch\":[" KERNEL("1", "100",
+                                                                                "150") "]}},7]}"));
+    assert_int_equal(trace->event_count, 1);
+    assert_name(trace, 0, "1");
+    assert_int_equal(trace->repairs[REPAIR_MALFORMED].count, 0);
+    trace_free(trace);
+}
+
+static void a_cut_file_gives_the_records_before_the_cut(void **state)
+{
+    (void)state;
+    struct str text =
+        STR(FILE_OF(PROCESS("40", "\"kernel_dispatch\":[" KERNEL("1", "100", "150") "," KERNEL(
+                                      "1", "200", "250") "]")));
+    uint32_t most = 0;
+    for (size_t len = 1; len < text.len; len++) {
+        struct err err;
+        struct trace *trace = read_text((struct str){text.at, len}, &err);
+        if (!trace) {
+            assert_int_equal(err.code, ERR_FORMAT);
+            continue;
+        }
+        assert_int_equal(trace->repairs[REPAIR_TRUNCATED].count, 1);
+        assert_true(trace->event_count >= most);
+        most = trace->event_count;
+        trace_free(trace);
+    }
+    assert_int_equal(most, 2);
+}
+
+static void a_file_without_records_is_refused(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_null(read_text(STR(FILE_OF(PROCESS("40", ""))), &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    assert_non_null(strstr(err.msg, "--kernel-trace"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_has_its_name_device_and_shape),
+        cmocka_unit_test(calls_markers_and_copies_have_their_texts),
+        cmocka_unit_test(processes_have_correlations_of_their_own),
+        cmocka_unit_test(records_that_make_no_sense_are_counted),
+        cmocka_unit_test(members_of_another_kind_are_left_out),
+        cmocka_unit_test(a_cut_file_gives_the_records_before_the_cut),
+        cmocka_unit_test(a_file_without_records_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
