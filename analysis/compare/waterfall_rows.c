@@ -13,6 +13,7 @@ struct reader {
     struct fall *fall;
     const struct table *parts;
     struct module_names modules;
+    bool with_types;
     int side;
     uint32_t run;
     int64_t left_ns[BAR_COUNT]; // of the bars, not covered by a row yet
@@ -37,12 +38,13 @@ static uint32_t bar_of(struct str word)
 static bool read_shape(struct reader *reader, size_t row, struct leaf *leaf, struct err *err)
 {
     struct str dims = table_text(reader->parts, row, PARTS_DIMS);
+    struct str types = table_text(reader->parts, row, PARTS_TYPES);
     str_id dims_id, types_id;
     uint32_t index;
     if (!dims.len || str_equal(dims, OTHER_SHAPES))
         return true;
     if (!intern(reader->fall, dims, &dims_id, err) ||
-        !intern(reader->fall, table_text(reader->parts, row, PARTS_TYPES), &types_id, err) ||
+        !intern(reader->fall, reader->with_types ? types : STR(""), &types_id, err) ||
         !groups_index(&reader->fall->shapes, dims_id, types_id, &index, err))
         return false;
     leaf->shape = index + 1;
@@ -111,20 +113,35 @@ static bool read_rest(struct reader *reader, struct err *err)
     return true;
 }
 
-static bool read_run(struct fall *fall, const struct pool_run *run, int side, uint32_t number,
-                     struct err *err)
+static bool read_run(struct reader *reader, const struct pool_run *run, struct err *err)
 {
-    struct reader reader = {.fall = fall, .side = side, .run = number};
-    memcpy(reader.left_ns, run->total.bar_ns, sizeof reader.left_ns);
-    if (!module_names_make(report_find(run->from->rank, "modules"), fall->pair->scratch,
-                           &reader.modules, err))
+    memcpy(reader->left_ns, run->total.bar_ns, sizeof reader->left_ns);
+    if (!module_names_make(report_find(run->from->rank, "modules"), reader->fall->pair->scratch,
+                           &reader->modules, err))
         return false;
-    if (run->parts)
-        reader.parts = run->parts;
+    reader->parts = run->parts;
     for (size_t i = 0; run->parts && i < run->parts->row_count; i++)
-        if (!read_row(&reader, i, err))
+        if (!read_row(reader, i, err))
             return err_wrap(err, "run %.*s", (int)run->from->id.len, run->from->id.at);
-    return read_rest(&reader, err);
+    return read_rest(reader, err);
+}
+
+static bool has_text(const struct table *parts, unsigned column)
+{
+    for (size_t i = 0; parts && i < parts->row_count; i++)
+        if (table_text(parts, i, column).len)
+            return true;
+    return false;
+}
+
+// Nsight Systems records the shapes of operators without their types: then shapes alone match.
+static bool all_have_types(const struct compare_pool *pool)
+{
+    for (size_t i = 0; i < pool->count; i++)
+        if (has_text(pool->runs[i].parts, PARTS_DIMS) &&
+            !has_text(pool->runs[i].parts, PARTS_TYPES))
+            return false;
+    return true;
 }
 
 static size_t count_rows(const struct compare_pool *pool)
@@ -143,10 +160,11 @@ bool waterfall_read(struct fall *fall, struct err *err)
     fall->readings = arena_room(pair->scratch, room, sizeof *fall->readings, err);
     if (!fall->leaves || !fall->readings)
         return false;
-    uint32_t number = 0;
-    for (int side = 0; side < SIDES; side++)
-        for (size_t i = 0; i < pair->sides[side]->count; i++)
-            if (!read_run(fall, &pair->sides[side]->runs[i], side, number++, err))
+    struct reader reader = {.fall = fall};
+    reader.with_types = all_have_types(pair->sides[BASE]) && all_have_types(pair->sides[CAND]);
+    for (reader.side = 0; reader.side < SIDES; reader.side++)
+        for (size_t i = 0; i < pair->sides[reader.side]->count; i++, reader.run++)
+            if (!read_run(&reader, &pair->sides[reader.side]->runs[i], err))
                 return false;
     return true;
 }

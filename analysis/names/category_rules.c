@@ -327,6 +327,9 @@ static const struct category_rule kernel_rows[] = {
     {MATCH_PART, CATEGORY_ATTENTION, "flash::", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "5flash", NULL}, // same, mangled
     {MATCH_PART, CATEGORY_ATTENTION, "flash_mla", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "bwd_kernel_d", NULL}, // AOTriton: _dk_dv, _dq
+    {MATCH_FRONT, CATEGORY_ATTENTION, "bwd_kernel_fuse", NULL},
+    {MATCH_FRONT, CATEGORY_ATTENTION, "bwd_preprocess", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mla_", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "mqa_logits", NULL},
     {MATCH_PART, CATEGORY_ATTENTION, "pagedkvcache", NULL},

@@ -93,15 +93,19 @@ static bool ends_with(struct str text, struct str end)
 // that are not identifiers.
 static bool is_operator(const struct range_text *found)
 {
-    for (size_t i = 0; i < found->name.len; i++) {
-        char c = found->name.at[i];
+    struct str name = found->name;
+    if (str_starts_with(name, STR("autograd::engine::evaluate_function: ")))
+        return found->marked;
+    for (size_t i = 0; i < name.len; i++) {
+        char c = name.at[i];
         bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
         if (!word && !memchr("_:.<>", c, 5))
             return false;
     }
-    return found->marked && found->name.len &&
-           (found->sequence != VALUE_ABSENT || str_find(found->name, STR("::")) != SIZE_MAX ||
-            ends_with(found->name, STR("_")) || str_find(found->name, STR("Backward")) != SIZE_MAX);
+    return found->marked && name.len &&
+           (found->sequence != VALUE_ABSENT || str_find(name, STR("::")) != SIZE_MAX ||
+            ends_with(name, STR("_")) || str_find(name, STR("Backward")) != SIZE_MAX ||
+            str_equal(name, STR("record_param_comms")) || str_equal(name, STR("detach")));
 }
 
 // --- domains ------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ static void show_help(void)
     format_endings(1u << FORMAT_TRACE, traces);
     format_endings(1u << FORMAT_ARCHIVE, archives);
     snprintf(summary, sizeof summary,
-             "Analyzes PyTorch profiler traces (%s). Several files are the ranks of one run, and "
+             "Analyzes profiler traces (%s). Several files are the ranks of one run, and "
              "so are the traces in an archive (%s). Exit status 0 when all were read, otherwise "
              "that of the first failure: 1 for an internal error, 2 for a wrong command "
              "line, " CMD_SHARED_EXIT_CODES,

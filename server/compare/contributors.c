@@ -129,15 +129,28 @@ static bool is_first_of_kind(const struct gathered *gathered, const struct table
     return true;
 }
 
-// Sums collectives by kind. Returns whether there are any.
-static bool add_collectives(struct gathered *gathered, const struct table *collectives)
+// Whether there are collectives, all of a known kind. A recording without their parameters may know
+// kernels only, which the waterfall matches by name.
+static bool has_kinds(const struct gathered *gathered, const struct table *collectives)
 {
     bool any = false;
     for (size_t row = 0; collectives && row < collectives->row_count; row++) {
         if (!is_cand(gathered, collectives, row))
             continue;
+        if (!table_cell(collectives, row, COMPARE_COLLECTIVES_KIND)->s.len)
+            return false;
         any = true;
-        if (!is_first_of_kind(gathered, collectives, row))
+    }
+    return any;
+}
+
+// Sums collectives by kind. Returns whether it did.
+static bool add_collectives(struct gathered *gathered, const struct table *collectives)
+{
+    if (!has_kinds(gathered, collectives))
+        return false;
+    for (size_t row = 0; row < collectives->row_count; row++) {
+        if (!is_cand(gathered, collectives, row) || !is_first_of_kind(gathered, collectives, row))
             continue;
         struct str kind = table_cell(collectives, row, COMPARE_COLLECTIVES_KIND)->s;
         int64_t delta_ns = 0;
@@ -149,7 +162,7 @@ static bool add_collectives(struct gathered *gathered, const struct table *colle
         const char *name = arena_printf(gathered->arena, NULL, "exposed %s", clean);
         add(gathered, (struct contributor){name ? name : clean, delta_ns, STR(""), 0});
     }
-    return any;
+    return true;
 }
 
 // --- all together -------------------------------------------------------------------------------

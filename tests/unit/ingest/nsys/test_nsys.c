@@ -282,6 +282,21 @@ static void ranges_of_pytorch_are_operators(void **state)
     foreign_close(&file);
 }
 
+static void operators_may_have_no_sequence(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    struct trace *trace = open_one(
+        &file,
+        STRINGS KERNELS KERNEL("10", "20", "1", P0, "1") RANGES RANGE(
+            "1", "2", "59", "'autograd::engine::evaluate_function: AddBackward0, op_id = 1'")
+            RANGE("3", "4", "59", "'record_param_comms, op_id = 2'")
+                RANGE("5", "6", "59", "'detach, op_id = 3'") RANGE("7", "8", "59", "'detach'"));
+    assert_int_equal(foreign_count(trace, EVENT_CPU_OP), 3);
+    assert_int_equal(foreign_count(trace, EVENT_ANNOTATION), 1);
+    foreign_close(&file);
+}
+
 static void damaged_sizes_are_left_out(void **state)
 {
     (void)state;
@@ -531,6 +546,7 @@ int main(void)
         cmocka_unit_test(several_processes_are_several_traces),
         cmocka_unit_test(other_calls_of_the_host_are_read),
         cmocka_unit_test(ranges_of_pytorch_are_operators),
+        cmocka_unit_test(operators_may_have_no_sequence),
         cmocka_unit_test(damaged_sizes_are_left_out),
         cmocka_unit_test(ranges_have_domains_threads_and_ends),
         cmocka_unit_test(huge_texts_are_cut),
