@@ -14,6 +14,7 @@
     ROW(kineto)          \
     ROW(xplane)          \
     ROW(ncu_csv)         \
+    ROW(memory_snapshot) \
     ROW(rocm_counters)   \
     ROW(rocm_sums)       \
     ROW(rocm_others)     \

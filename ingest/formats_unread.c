@@ -14,9 +14,8 @@
     {                                                                                  \
         .name = word, .kind = of_kind, .member = has, .what = words, .advice = instead \
     }
-#define PICKLE(bytes)                                                             \
-    BYTES("pickle", FORMAT_RECORDS, bytes,                                        \
-          "a Python pickle, perhaps a memory snapshot or a Flight Recorder dump", \
+#define PICKLE(bytes)                                                                         \
+    BYTES("pickle", FORMAT_RECORDS, bytes, "a Python pickle, perhaps a Flight Recorder dump", \
           "upload the output of prof.export_chrome_trace()")
 #define UTF_16(bytes)       BYTES("utf-16", FORMAT_TEXT, bytes, "UTF-16 text", "save it as UTF-8")
 #define IMAGE(bytes, words) BYTES("image", FORMAT_OTHER, bytes, words, NULL)

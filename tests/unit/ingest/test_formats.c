@@ -39,6 +39,10 @@ static void files_are_named_by_their_first_bytes(void **state)
     buf_free(&header);
     assert_found(STR("SQLite format 3\0"), "", "sqlite");
     assert_found(STR("\x80\x04\x95"), "", "pickle");
+    assert_found(STR("\x80\x02}q\0(X\x09\0\0\0pg_config"), "", "pickle");
+    assert_found(STR("\x80\x04]\x94}\x94(\x8c\x0e"
+                     "allocated_size"),
+                 "", "memory-snapshot");
     assert_found(STR("{\0\"\0"), "", "utf-16");
     assert_found(STR("#Paraver (1/1/26 at 1:1)"), "", "paraver");
     assert_found(STR("\"ID\",\"Process ID\",\"Name\""), "", "ncu-csv");

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory snapshots in small, put together by hand.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ingest/format.h"
+#include "ingest/source/source.h"
+
+// --- writing ------------------------------------------------------------------------------------
+
+static void put_text(struct buf *out, const char *text)
+{
+    buf_add(out, "U", 1);
+    buf_putc(out, (char)strlen(text));
+    buf_puts(out, text);
+}
+
+static void put_int(struct buf *out, uint32_t number)
+{
+    buf_putc(out, 'J');
+    for (int i = 0; i < 4; i++)
+        buf_putc(out, (char)(number >> 8 * i));
+}
+
+static void put_member(struct buf *out, const char *key, uint32_t number)
+{
+    put_text(out, key);
+    put_int(out, number);
+}
+
+static void put_word(struct buf *out, const char *key, const char *word)
+{
+    put_text(out, key);
+    put_text(out, word);
+}
+
+static void put_block(struct buf *out, const char *state, uint32_t size)
+{
+    buf_puts(out, "}(");
+    put_word(out, "state", state);
+    put_member(out, "size", size);
+    buf_puts(out, "u");
+}
+
+// With two blocks: one in use, the rest free.
+static void put_segment(struct buf *out, uint32_t device, uint32_t total, uint32_t allocated)
+{
+    buf_puts(out, "}(");
+    put_member(out, "device", device);
+    put_member(out, "total_size", total);
+    put_member(out, "allocated_size", allocated);
+    put_member(out, "active_size", allocated + 1);
+    put_word(out, "segment_type", "large");
+    put_text(out, "blocks");
+    buf_puts(out, "](");
+    put_block(out, "active_allocated", allocated);
+    put_block(out, "inactive", total - allocated);
+    buf_puts(out, "eu");
+}
+
+static void put_event(struct buf *out, const char *action, uint32_t size)
+{
+    buf_puts(out, "}(");
+    put_word(out, "action", action);
+    put_member(out, "size", size);
+    buf_puts(out, "u");
+}
+
+static void put_traces(struct buf *out)
+{
+    put_text(out, "device_traces");
+    buf_puts(out, "](](e]("); // the first device has none
+    put_event(out, "free_completed", 30);
+    put_event(out, "alloc", 50);
+    put_event(out, "alloc", 20);
+    put_event(out, "free_requested", 20);
+    put_event(out, "free_completed", 20);
+    put_event(out, "not known", 5);
+    buf_puts(out, "ee");
+}
+
+// --- counting -----------------------------------------------------------------------------------
+
+static bool count_bytes(struct buf *bytes, struct buf *out, struct err *err)
+{
+    *err = (struct err){0};
+    struct arena arena;
+    struct budget budget = {0};
+    arena_init(&arena, NULL);
+    struct figures figures = {.arena = &arena};
+    struct str head = {bytes->at, bytes->len};
+    const struct format *format = format_find(head, STR("snapshot.pickle"));
+    assert_non_null(format);
+    assert_string_equal(format->name, "memory-snapshot");
+    struct format_input input = {.budget = &budget, .figures = &figures};
+    input.source = source_mem_open(bytes->at, bytes->len, 0, err);
+    bool ok = format->count(&input, err);
+    source_close(input.source);
+    assert_int_equal(budget.used, 0);
+    figures_json(&figures, out);
+    arena_free(&arena);
+    buf_free(bytes);
+    return ok;
+}
+
+static void assert_counted(struct buf *bytes, const char *expected)
+{
+    struct err err;
+    struct buf out = {0};
+    if (!count_bytes(bytes, &out, &err))
+        fail_msg("%s", err.msg);
+    assert_string_equal(out.at, expected);
+    buf_free(&out);
+}
+
+static void assert_refused(struct buf *bytes, const char *message)
+{
+    struct err err;
+    struct buf out = {0};
+    assert_false(count_bytes(bytes, &out, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    if (!strstr(err.msg, message))
+        fail_msg("%s", err.msg);
+    buf_free(&out);
+}
+
+static void segments_blocks_and_traces_are_counted(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    buf_puts(&bytes, "\x80\x02}(");
+    put_text(&bytes, "segments");
+    buf_puts(&bytes, "](");
+    put_segment(&bytes, 0, 100, 60);
+    put_segment(&bytes, 1, 1000, 700);
+    buf_puts(&bytes, "e");
+    put_traces(&bytes);
+    put_text(&bytes, "external_annotations");
+    buf_puts(&bytes, "](NNeu.");
+    assert_counted(
+        &bytes, "{\"segments\":2,\"reserved\":1100,\"allocated\":760,\"active\":762,\"blocks\":4,"
+                "\"largest_inactive_block\":300,"
+                "\"block_states\":{\"inactive\":2,\"active_allocated\":2},"
+                "\"segment_types\":{\"large\":2},"
+                "\"traces\":[{\"device\":1,\"events\":6,"
+                "\"actions\":{\"alloc\":2,\"free_completed\":2,\"free_requested\":1,"
+                "\"other\":1},"
+                "\"net_bytes\":20,\"peak_over_start\":40,\"lowest\":-30,\"baseline\":680,"
+                "\"peak_allocated\":720,\"allocated_at_end\":700}],\"annotations\":2}");
+}
+
+static void old_snapshots_are_a_list_of_segments(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    buf_puts(&bytes, "\x80\x04](");
+    put_segment(&bytes, 0, 100, 60);
+    buf_puts(&bytes, "e.");
+    assert_counted(&bytes,
+                   "{\"segments\":1,\"reserved\":100,\"allocated\":60,\"active\":61,\"blocks\":2,"
+                   "\"largest_inactive_block\":40,"
+                   "\"block_states\":{\"inactive\":1,\"active_allocated\":1},"
+                   "\"segment_types\":{\"large\":1},\"traces\":[],\"annotations\":0}");
+}
+
+static void members_of_other_types_count_as_nothing(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    buf_puts(&bytes, "\x80\x02}(");
+    put_text(&bytes, "segments");
+    buf_puts(&bytes, "](N}(");
+    put_word(&bytes, "allocated_size", "much");
+    put_member(&bytes, "total_size", (uint32_t)-5);
+    put_member(&bytes, "device", 70000);
+    buf_puts(&bytes, "ueu.");
+    assert_counted(&bytes,
+                   "{\"segments\":2,\"reserved\":0,\"allocated\":0,\"active\":0,\"blocks\":0,"
+                   "\"largest_inactive_block\":0,\"segment_types\":{\"other\":2},"
+                   "\"traces\":[],\"annotations\":0}");
+}
+
+static void other_pickles_are_no_snapshots(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    buf_puts(&bytes, "\x80\x02}(");
+    put_member(&bytes, "device_traces", 1);
+    buf_puts(&bytes, "u.");
+    assert_refused(&bytes, "without a list of segments");
+    buf_puts(&bytes, "\x80\x02}(");
+    put_text(&bytes, "device_traces");
+    buf_puts(&bytes, "cos\nsystem\n");
+    assert_refused(&bytes, "which names a class or function");
+}
+
+// A segment that is in the list 1000 times, with a block that is in it 1000 times.
+static void references_are_not_followed_without_end(void **state)
+{
+    (void)state;
+    enum { TIMES = 1000 };
+    struct buf bytes = {0};
+    buf_puts(&bytes, "\x80\x02}(");
+    put_text(&bytes, "segments");
+    buf_puts(&bytes, "](}(");
+    put_text(&bytes, "blocks");
+    buf_puts(&bytes, "](");
+    put_block(&bytes, "inactive", 1);
+    for (int i = 0; i < TIMES; i++)
+        buf_puts(&bytes, i ? "h\1" : "q\1");
+    buf_puts(&bytes, "e");
+    put_member(&bytes, "allocated_size", 1);
+    buf_puts(&bytes, "u");
+    for (int i = 0; i < TIMES; i++)
+        buf_puts(&bytes, i ? "h\2" : "q\2");
+    buf_puts(&bytes, "eu.");
+    assert_refused(&bytes, "many times");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(segments_blocks_and_traces_are_counted),
+        cmocka_unit_test(old_snapshots_are_a_list_of_segments),
+        cmocka_unit_test(members_of_other_types_count_as_nothing),
+        cmocka_unit_test(other_pickles_are_no_snapshots),
+        cmocka_unit_test(references_are_not_followed_without_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
