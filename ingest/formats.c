@@ -13,6 +13,7 @@
     ROW(zstd)            \
     ROW(kineto)          \
     ROW(xplane)          \
+    ROW(prv)             \
     ROW(ncu_csv)         \
     ROW(memory_snapshot) \
     ROW(rocm_counters)   \

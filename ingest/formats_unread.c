@@ -79,7 +79,6 @@ const struct format formats_unread[] = {
     BYTES("hdf5", FORMAT_RECORDS, "\x89HDF\r\n", "an HDF5 file", NSYS_TABLES),
     BYTES("git-lfs", FORMAT_OTHER, "version https://git-lfs", "a Git LFS pointer",
           "fetch the real file with git lfs pull"),
-    BYTES("paraver", FORMAT_TRACE, "#Paraver", "a Paraver trace", "upload the profiler's"),
     PICKLE("\x80\x02"),
     PICKLE("\x80\x03"),
     PICKLE("\x80\x04"),

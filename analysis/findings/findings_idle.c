@@ -132,12 +132,10 @@ static const char *tell(const struct rests *rests, const enum idle_cause *order,
         tell_longest(rests, &evidence);
     bool waits = order[0] == IDLE_UNKNOWN || order[0] == IDLE_EVENT_WAIT;
     if (waits && !is_recorded(the_case->report, "sync_events"))
-        evidence_add(&evidence, "recording",
-                     "waits between streams were not recorded (enable_cuda_sync_events=True)");
+        evidence_add(&evidence, "recording", "waits between streams were not recorded");
     if (!is_recorded(the_case->report, "launches"))
-        evidence_add(
-            &evidence, "recording",
-            "launches were not recorded (ProfilerActivity.CPU), so almost no cause is known");
+        evidence_add(&evidence, "recording",
+                     "launches were not recorded, so almost no cause is known");
     return evidence_end(&evidence, the_case->arena, err);
 }
 
@@ -156,11 +154,11 @@ static const char *advice_for(enum idle_cause cause)
                "fewer of them.";
     case IDLE_PROFILER: return "Record less at once (stacks, shapes, memory), or fewer steps.";
     case IDLE_COLD_START:
-        return "One-time cost: skip more steps before recording (schedule(wait=.., warmup=..)) to "
-               "keep it out of the measurement.";
+        return "One-time cost: start recording some steps later to keep it out of the measurement.";
     case IDLE_UNKNOWN:
-        return "Record with ProfilerActivity.CPU and, on CUDA, enable_cuda_sync_events=True; check "
-               "for other processes on this device.";
+        return "Record launches and, on CUDA, waits between streams (the recording table says "
+               "how); "
+               "check for other processes on this device.";
     default: return "See the idle gaps table: each cause is small, so start with the longest gaps.";
     }
 }

@@ -137,17 +137,18 @@ static void put_value(const struct figure *figure, struct buf *out)
 
 static void put_children(const struct figures *figures, struct str parent, struct buf *out)
 {
-    bool list = false, first = true;
+    bool list = false, object = false, first = true;
     for (size_t i = 0; i < figures->count; i++) {
         const struct figure *figure = &figures->at[i];
         if (!is_within(figure, parent) || is_again(figures, i, parent))
             continue;
         struct str name = next_name(figure->path + parent.len);
         list |= figure->kind == FIGURE_LIST && name.len == 0;
+        object |= figure->kind != FIGURE_LIST && name.len == 0;
         if (name.len == 0)
             continue;
         if (first)
-            buf_putc(out, (list = list || is_number(name)) ? '[' : '{');
+            buf_putc(out, (list = list || (!object && is_number(name))) ? '[' : '{');
         else
             buf_putc(out, ',');
         first = false;

@@ -8,7 +8,8 @@
 #include "ingest/base/buf.h"
 
 // Between the names of a path: "copies" IN "HtoD" IN "count". Names that are numbers from 0 make a
-// list. A path that ends with IN makes an object that may have nothing in it.
+// list. A path that ends with IN makes an object, which may have nothing or numbers for names in
+// it.
 #define IN "\x1f"
 
 enum figure_kind { FIGURE_COUNT, FIGURE_REAL, FIGURE_TEXT, FIGURE_LIST };

@@ -9,7 +9,8 @@ const char *trace_recorder_name(enum trace_recorder recorder)
     static const char *const names[RECORDER_COUNT] = {[RECORDER_PYTORCH] = "PyTorch profiler",
                                                       [RECORDER_NSYS] = "Nsight Systems",
                                                       [RECORDER_ROCM] = "ROCm profiler",
-                                                      [RECORDER_XLA] = "XLA profiler"};
+                                                      [RECORDER_XLA] = "XLA profiler",
+                                                      [RECORDER_EXTRAE] = "Extrae"};
     return names[recorder];
 }
 

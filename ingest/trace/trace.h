@@ -123,6 +123,7 @@ enum trace_recorder {
     RECORDER_NSYS,    // Nsight Systems
     RECORDER_ROCM,    // rocprofv3 and its predecessors
     RECORDER_XLA,     // of JAX and TensorFlow
+    RECORDER_EXTRAE,  // or another writer of Paraver traces
     RECORDER_COUNT
 };
 

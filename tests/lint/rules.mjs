@@ -33,7 +33,7 @@ function bad_lines(lines, refuses, what) {
 // above it, so that folders cannot form a cycle.
 const LAYERS = [
   ...["base/", "trace/", "format.h", "source/", "json/", "csv/", "pickle/", "sqlite/", "kineto/",
-    "xplane/", "nsys/", "rocm/", "ncu/", "torch/", ""]
+    "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", ""]
     .map((room) => `ingest/${room}`),
   ...["stats/", "report/", "names/", "facts/", "analysis.h", "trace/", "comm/", "work/", "memory/",
     "findings/", "ranks/", "run/", "compare/", "plan/", ""].map((room) => `analysis/${room}`),

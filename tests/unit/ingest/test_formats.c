@@ -44,7 +44,7 @@ static void files_are_named_by_their_first_bytes(void **state)
                      "allocated_size"),
                  "", "memory-snapshot");
     assert_found(STR("{\0\"\0"), "", "utf-16");
-    assert_found(STR("#Paraver (1/1/26 at 1:1)"), "", "paraver");
+    assert_found(STR("#Paraver (1/1/26 at 1:1)"), "", "prv");
     assert_found(STR("\"ID\",\"Process ID\",\"Name\""), "", "ncu-csv");
     assert_found(STR("step 1, loss 2.3\n"), "rank0.json", "text");
     assert_found(STR(""), "", "nothing");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as rocprofv3's JSON: the same events in pieces as in one.
+// Any bytes as a trace that is read as a stream: the same events in pieces as in one.
 #include <stdlib.h>
 
 #include "ingest/ingest.h"

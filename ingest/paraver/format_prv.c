@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paraver traces (.prv), as Extrae writes them: states of threads become ranges of the host. Events
+// and messages are counted; their names are in other files.
+#include "ingest/format.h"
+#include "ingest/source/lines.h"
+#include "ingest/trace/event_record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { MOST_STATES = 64, MOST_FIELDS = 16, LINES_BETWEEN = 1024 };
+
+enum record { STATE = 1, EVENT = 2, MESSAGE = 3 };
+
+struct prv {
+    const struct format_input *input;
+    struct trace_builder *builder;
+    struct lines lines;
+    int64_t unit_ns, end, applications;
+    const char *unit;
+    int64_t states, event_lines, event_pairs, messages, message_bytes, comments, communicators,
+        other;
+    int64_t state_time[MOST_STATES]; // in units
+    str_id state_names[MOST_STATES]; // once used
+};
+
+// The numbers of Paraver's own states.
+static const char *const state_names[] = {"Idle",
+                                          "Running",
+                                          "Not created",
+                                          "Waiting for a message",
+                                          "Blocking send",
+                                          "Synchronization",
+                                          "Test/probe",
+                                          "Scheduling and fork/join",
+                                          "Wait",
+                                          "Blocked",
+                                          "Immediate send",
+                                          "Immediate receive",
+                                          "I/O",
+                                          "Group communication",
+                                          "Tracing disabled",
+                                          "Others",
+                                          "Send and receive",
+                                          "Memory transfer",
+                                          "Profiling",
+                                          "On-line analysis",
+                                          "Remote memory access",
+                                          "Atomic memory operation",
+                                          "Memory ordering",
+                                          "Distributed locking",
+                                          "Overhead",
+                                          "One-sided operation",
+                                          "Startup latency",
+                                          "Waiting for links",
+                                          "Data copy",
+                                          "Round trip",
+                                          "Allocating memory",
+                                          "Freeing memory"};
+enum { NAMED_STATES = sizeof state_names / sizeof *state_names, IDLE = 0, NOT_CREATED = 2 };
+
+// --- fields -------------------------------------------------------------------------------------
+
+// Takes the text before the next colon, or what is left.
+static struct str next_field(struct str *rest)
+{
+    const char *colon = rest->len ? memchr(rest->at, ':', rest->len) : NULL;
+    size_t len = colon ? (size_t)(colon - rest->at) : rest->len;
+    struct str field = {rest->at, len};
+    size_t used = len + (colon != NULL);
+    *rest = (struct str){rest->at + used, rest->len - used};
+    return field;
+}
+
+// Reads numbers up to the end of the line or the room for them. False if one is not a number.
+static bool read_numbers(struct str rest, int64_t *numbers, size_t room, size_t *count)
+{
+    for (*count = 0; rest.len && *count < room; ++*count)
+        if (!str_to_i64(next_field(&rest), &numbers[*count]))
+            return false;
+    return true;
+}
+
+// --- the header ---------------------------------------------------------------------------------
+
+static void read_unit(struct prv *prv, struct str unit)
+{
+    bool ns = str_equal(unit, STR("_ns")), ms = str_equal(unit, STR("_ms"));
+    prv->unit = ns ? "ns" : ms ? "ms" : "us";
+    prv->unit_ns = ns ? 1 : ms ? 1000000 : 1000;
+}
+
+// The number of nodes, perhaps with their processors in parentheses, which may hold colons.
+static void pass_nodes(struct str *rest)
+{
+    const char *open = rest->len ? memchr(rest->at, '(', rest->len) : NULL;
+    const char *colon = rest->len ? memchr(rest->at, ':', rest->len) : NULL;
+    if (open && colon && open < colon) {
+        const char *close = memchr(open, ')', rest->len - (size_t)(open - rest->at));
+        size_t used = close ? (size_t)(close - rest->at) : 0;
+        *rest = (struct str){rest->at + used, rest->len - used};
+    }
+    (void)next_field(rest);
+}
+
+// "#Paraver (21/01/2022 at 16:37):1616378951_ns:1(20):2:8(1:1,...),12(1:1,...),14"
+static bool read_header(struct prv *prv, const struct line *line, struct err *err)
+{
+    struct str rest = line->text, number;
+    size_t digits = 0;
+    const char *close = rest.len ? memchr(rest.at, ')', rest.len) : NULL;
+    if (close) {
+        size_t used = (size_t)(close - rest.at) + 1;
+        rest = (struct str){rest.at + used, rest.len - used};
+        (void)next_field(&rest);
+        number = next_field(&rest);
+        while (digits < number.len && number.at[digits] >= '0' && number.at[digits] <= '9')
+            digits++;
+        read_unit(prv, (struct str){number.at + digits, number.len - digits});
+        number.len = digits;
+        pass_nodes(&rest);
+    }
+    return (close && str_to_i64(number, &prv->end) && prv->end >= 0 &&
+            str_to_i64(next_field(&rest), &prv->applications) && prv->applications >= 0) ||
+           err_set_at(err, ERR_FORMAT, line->pos,
+                      "found a header of Paraver without an end time and a number of applications");
+}
+
+// --- records ------------------------------------------------------------------------------------
+
+static bool name_state(struct prv *prv, int64_t state, str_id *name, struct err *err)
+{
+    char text[32];
+    bool known = state < NAMED_STATES;
+    if (state < MOST_STATES && prv->state_names[state]) {
+        *name = prv->state_names[state];
+        return true;
+    }
+    snprintf(text, sizeof text, "State %" PRId64, state);
+    if (!trace_builder_text(prv->builder, known ? str_of(state_names[state]) : str_of(text),
+                            ERR_NO_POS, name, err))
+        return false;
+    if (state < MOST_STATES)
+        prv->state_names[state] = *name;
+    return true;
+}
+
+static int64_t to_ns(const struct prv *prv, int64_t time)
+{
+    int64_t ns;
+    return __builtin_mul_overflow(time, prv->unit_ns, &ns) ? VALUE_ABSENT : ns;
+}
+
+// Processes are the tasks of an application.
+static bool place(struct prv *prv, const int64_t *numbers, struct event_record *record,
+                  struct err *err)
+{
+    enum { APPLICATION = 1, TASK, THREAD };
+    char text[48];
+    record->pid.number = numbers[TASK];
+    record->tid.number = numbers[THREAD];
+    if (prv->applications < 2)
+        return true;
+    snprintf(text, sizeof text, "application %" PRId64, numbers[APPLICATION]);
+    return trace_builder_text(prv->builder, str_of(text), ERR_NO_POS, &record->pid.text, err);
+}
+
+// cpu:application:task:thread:start:end:state. A thread that does nothing has no range; an end of
+// -1 is that of the trace.
+static bool take_state(struct prv *prv, const int64_t *numbers, const struct line *line,
+                       struct err *err)
+{
+    enum { START = 4, END, WHICH };
+    int64_t state = numbers[WHICH], end = numbers[END] == -1 ? prv->end : numbers[END], length;
+    struct event_record record = event_record_of(EVENT_ANNOTATION);
+    prv->states++;
+    if (state >= 0 && state < MOST_STATES && !__builtin_sub_overflow(end, numbers[START], &length))
+        figures_sum(&prv->state_time[state], length);
+    if (state == IDLE || state == NOT_CREATED)
+        return true;
+    if (state < 0 || numbers[START] < 0 ||
+        !event_record_times(prv->builder, &record, to_ns(prv, numbers[START]), to_ns(prv, end),
+                            line->pos))
+        return true;
+    return place(prv, numbers, &record, err) && name_state(prv, state, &record.name, err) &&
+           trace_builder_add(prv->builder, &record, err);
+}
+
+static int64_t count_colons(struct str text)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < text.len; i++)
+        count += text.at[i] == ':';
+    return count;
+}
+
+// "1:5:1:5:1:0:147421126:1"
+static bool take_record(struct prv *prv, const struct line *line, struct err *err)
+{
+    enum { STATE_FIELDS = 7, EVENT_FIELDS = 5, MESSAGE_FIELDS = 14, SIZE = 12 };
+    struct str rest = line->text;
+    int64_t kind, numbers[MOST_FIELDS];
+    size_t count;
+    bool good = str_to_i64(next_field(&rest), &kind) &&
+                read_numbers(rest, numbers, kind == EVENT ? EVENT_FIELDS : MOST_FIELDS, &count);
+    if (good && kind == STATE && count == STATE_FIELDS)
+        return take_state(prv, numbers, line, err);
+    if (good && kind == EVENT && count == EVENT_FIELDS) {
+        prv->event_lines++;
+        prv->event_pairs += (count_colons(line->text) - EVENT_FIELDS) / 2;
+        return true;
+    }
+    if (good && kind == MESSAGE && count == MESSAGE_FIELDS) {
+        prv->messages++;
+        figures_sum(&prv->message_bytes, numbers[SIZE]);
+        return true;
+    }
+    prv->other++;
+    if (kind == STATE || kind == EVENT || kind == MESSAGE)
+        trace_builder_repair(prv->builder, REPAIR_INCOMPLETE_OTHER, line->pos);
+    return true;
+}
+
+static bool is_blank(struct str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.at[i] != ' ' && text.at[i] != '\t')
+            return false;
+    return true;
+}
+
+static bool take_line(struct prv *prv, const struct line *line, struct err *err)
+{
+    if (is_blank(line->text))
+        return true;
+    switch (*line->text.at) {
+    case '#': prv->comments++; return true;
+    case 'c':
+    case 'C':
+    case 'i':
+    case 'I': prv->communicators++; return true;
+    default: return take_record(prv, line, err);
+    }
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+static bool read_lines(struct prv *prv, struct err *err)
+{
+    struct line line = {0};
+    uint64_t count = 0;
+    bool ok = lines_next(&prv->lines, &line, err);
+    if (ok && str_starts_with(line.text, STR("new format")))
+        ok = lines_next(&prv->lines, &line, err);
+    if (!ok || !read_header(prv, &line, err))
+        return false;
+    while (lines_next(&prv->lines, &line, err))
+        if (!take_line(prv, &line, err) ||
+            (++count % LINES_BETWEEN == 0 &&
+             !progress_report(prv->input->progress, source_consumed(prv->input->source), err)))
+            return false;
+    trace_builder_count_input(
+        prv->builder, (uint64_t)(prv->states + prv->event_lines + prv->messages), prv->lines.pos);
+    return err->code == ERR_NONE;
+}
+
+static void report(const struct prv *prv)
+{
+    struct figures *figures = prv->input->figures;
+    figures_add(figures, prv->end, "end");
+    figures_text(figures, str_of(prv->unit), "unit");
+    figures_add(figures, prv->applications, "applications");
+    figures_add(figures, prv->communicators, "communicators");
+    figures_add(figures, prv->comments, "comments");
+    figures_add(figures, prv->states, "states");
+    figures_add(figures, prv->event_lines, "event_lines");
+    figures_add(figures, prv->event_pairs, "event_pairs");
+    figures_add(figures, prv->messages, "comms");
+    figures_add(figures, prv->message_bytes, "comm_bytes");
+    figures_add(figures, prv->other, "other");
+    figures_add(figures, 0, "state_time" IN);
+    for (int state = 0; state < MOST_STATES; state++)
+        if (prv->state_time[state])
+            figures_add(figures, prv->state_time[state], "state_time" IN "%d", state);
+}
+
+static bool read_all(struct prv *prv, struct err *err)
+{
+    trace_builder_base(prv->builder, VALUE_ABSENT);
+    trace_builder_recorder(prv->builder, RECORDER_EXTRAE);
+    if (!lines_open(&prv->lines, prv->input->source, prv->input->budget, err) ||
+        !read_lines(prv, err))
+        return false;
+    if (prv->lines.damage.code != ERR_NONE)
+        trace_builder_repair(prv->builder, REPAIR_COMPRESSION, prv->lines.pos);
+    report(prv);
+    return prv->states || err_set(err, ERR_FORMAT,
+                                  "found a Paraver trace without states: of Extrae upload the one "
+                                  "with states, of nsys2prv the export that it was made from");
+}
+
+static bool prv_read(const struct format_input *input, struct err *err)
+{
+    struct prv prv = {.input = input, .builder = input->builder};
+    bool ok = read_all(&prv, err);
+    lines_close(&prv.lines);
+    return ok;
+}
+
+static enum format_likeness prv_probe(struct str head, struct str filename)
+{
+    (void)filename;
+    bool is = str_starts_with(head, STR("#Paraver")) || str_starts_with(head, STR("#PARAVER")) ||
+              str_starts_with(head, STR("new format\n#P"));
+    return is ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+const struct format format_prv = {
+    .name = "prv",
+    .what = "a Paraver trace",
+    .kind = FORMAT_TRACE,
+    .probe = prv_probe,
+    .read = prv_read,
+};

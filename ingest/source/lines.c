@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/source/lines.h"
+
+#define BLOCK_BYTES  ((size_t)64 << 10)
+#define BUFFER_BYTES (LINES_MAX_BYTES + BLOCK_BYTES)
+
+bool lines_open(struct lines *lines, struct source *source, struct budget *budget, struct err *err)
+{
+    *lines = (struct lines){.source = source, .budget = budget};
+    lines->bytes = budget_alloc(budget, BUFFER_BYTES, err);
+    return lines->bytes;
+}
+
+void lines_close(struct lines *lines)
+{
+    if (lines->bytes)
+        budget_free(lines->budget, lines->bytes, BUFFER_BYTES);
+    lines->bytes = NULL;
+}
+
+// Reads a block behind what is there, which moves to the front. False on failure.
+static bool read_more(struct lines *lines, struct err *err)
+{
+    size_t got = 0;
+    struct err damage = {0};
+    memmove(lines->bytes, lines->bytes + lines->from, lines->to - lines->from);
+    lines->to -= lines->from;
+    lines->from = 0;
+    if (!source_read(lines->source, lines->bytes + lines->to, BLOCK_BYTES, &got, &damage)) {
+        if (damage.code != ERR_FORMAT) {
+            *err = damage;
+            return false;
+        }
+        lines->damage = damage;
+        got = 0;
+    }
+    lines->ended = got == 0;
+    lines->to += got;
+    return true;
+}
+
+static void drop(struct lines *lines, size_t count)
+{
+    lines->from += count;
+    lines->pos += count;
+}
+
+// Passes the rest of a line that is too long.
+static bool pass_rest(struct lines *lines, struct err *err)
+{
+    for (;;) {
+        const char *at = lines->bytes + lines->from;
+        const char *end = memchr(at, '\n', lines->to - lines->from);
+        drop(lines, end ? (size_t)(end - at) + 1 : lines->to - lines->from);
+        if (end || lines->ended)
+            return true;
+        if (!read_more(lines, err))
+            return false;
+    }
+}
+
+bool lines_next(struct lines *lines, struct line *line, struct err *err)
+{
+    const char *end = NULL;
+    size_t len = 0;
+    *err = (struct err){0};
+    if (line->cut && !pass_rest(lines, err))
+        return false;
+    *line = (struct line){0};
+    for (;;) {
+        const char *at = lines->bytes + lines->from;
+        size_t there = lines->to - lines->from;
+        end = there > len ? memchr(at + len, '\n', there - len) : NULL;
+        len = end ? (size_t)(end - at) : there;
+        if (end || lines->ended || len >= LINES_MAX_BYTES)
+            break;
+        if (!read_more(lines, err))
+            return false;
+    }
+    line->pos = lines->pos;
+    line->text = (struct str){lines->bytes + lines->from, len};
+    line->cut = !end && !lines->ended;
+    drop(lines, len + (end != NULL));
+    if (line->text.len && line->text.at[line->text.len - 1] == '\r')
+        line->text.len--;
+    return end || len > 0;
+}

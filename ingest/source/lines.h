@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of text from a stream, one at a time; LF or CRLF ends one.
+#ifndef INGEST_SOURCE_LINES_H
+#define INGEST_SOURCE_LINES_H
+
+#include "ingest/base/budget.h"
+#include "ingest/source/source.h"
+
+// What is beyond it in a line is left out.
+#define LINES_MAX_BYTES ((size_t)1 << 20)
+
+struct line {
+    struct str text; // without its end; lives until the next line
+    uint64_t pos;    // of its first byte
+    bool cut;        // it is longer
+};
+
+struct lines {
+    struct source *source;
+    struct budget *budget;
+    char *bytes;
+    size_t from, to; // of the bytes that were not taken
+    uint64_t pos;    // of bytes[from]
+    bool ended;
+    struct err damage; // why a damaged stream ended early, ERR_NONE otherwise
+};
+
+// The source stays the caller's. Pair with lines_close, also on failure.
+MUST_CHECK bool lines_open(struct lines *lines, struct source *source, struct budget *budget,
+                           struct err *err);
+void lines_close(struct lines *lines);
+
+// False at the end and on failure, which sets *err; it is ERR_NONE otherwise.
+MUST_CHECK bool lines_next(struct lines *lines, struct line *line, struct err *err);
+
+#endif

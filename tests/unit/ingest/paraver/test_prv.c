@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// Paraver traces: states become ranges, and what is damaged is counted.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "ingest/ingest.h"
+#include "ingest/source/source.h"
+
+#define HEADER "#Paraver (21/01/2022 at 16:37):1000_ns:1(4):1:2(1:1,1:1),1\nc:1:1:2:1:2\n"
+
+static struct budget budget;
+
+static struct trace *read_as(struct str text, struct figures *figures, struct err *err)
+{
+    struct format_found found;
+    *err = (struct err){0};
+    struct source *source = source_mem_open(text.at, text.len, 0, err);
+    source = format_open(source, NULL, &found, err);
+    found.figures = figures;
+    return ingest_opened(source, &found, &budget, NULL, err);
+}
+
+static struct trace *read_good(struct str text)
+{
+    struct err err;
+    struct trace *trace = read_as(text, NULL, &err);
+    if (!trace)
+        fail_msg("%s", err.msg);
+    return trace;
+}
+
+static void assert_refused(struct str text, const char *part)
+{
+    struct err err;
+    assert_null(read_as(text, NULL, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    if (!strstr(err.msg, part))
+        fail_msg("expected '%s' in: %s", part, err.msg);
+}
+
+static void states_are_ranges_of_threads(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(HEADER "1:1:1:2:1:100:300:1\r\n"
+                                               "1:1:1:2:1:300:400:0\n"
+                                               "1:1:1:2:1:400:-1:13\n"
+                                               "1:0:1:1:3:0:5:77\n"));
+    assert_int_equal(trace->event_count, 3); // idle is no range
+    assert_int_equal(trace->track_count, 2);
+    for (uint32_t i = 0; i < trace->event_count; i++) {
+        struct str name = trace_text(trace, trace->name[i]);
+        assert_int_equal(trace->kind[i], EVENT_ANNOTATION);
+        if (str_equal(name, STR("Group communication")))
+            assert_int_equal(trace->dur_ns[i], 600); // to the end of the trace
+        else
+            assert_true(str_equal(name, STR("Running")) || str_equal(name, STR("State 77")));
+    }
+    trace_free(trace);
+}
+
+static void times_have_the_unit_of_the_header(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR("#Paraver (x):1000:0:1:1(1:0)\n1:0:1:1:1:2:5:1\n"));
+    assert_int_equal(trace->begin_ns[0], 2000);
+    assert_int_equal(trace->dur_ns[0], 3000);
+    trace_free(trace);
+    trace = read_good(STR("new format\n#PARAVER (x):9_ms:2(4,4):1:1(1:1)\n1:0:1:1:1:2:5:1\n"));
+    assert_int_equal(trace->dur_ns[0], 3000000);
+    trace_free(trace);
+}
+
+static void records_are_counted(void **state)
+{
+    (void)state;
+    struct err err;
+    struct arena arena = {0};
+    struct figures figures = {.arena = &arena};
+    struct buf json = {0};
+    struct trace *trace =
+        read_as(STR(HEADER "# a comment\n\n1:1:1:1:1:0:7:1\n1:1:1:1:1:7:9:8\n1:1:1:1:1:9:10:1\n"
+                           "2:1:1:1:1:5:50:1:51:2:52\n2:1:1:1:1:5:50:0\n4:1:1\nnonsense\n2:1:x\n"
+                           "3:1:1:1:1:1:2:1:1:2:1:3:4:4096:7\n"),
+                &figures, &err);
+    assert_non_null(trace);
+    figures_json(&figures, &json);
+    assert_string_equal(
+        json.at, "{\"end\":1000,\"unit\":\"ns\",\"applications\":1,\"communicators\":1,"
+                 "\"comments\":1,\"states\":3,\"event_lines\":2,\"event_pairs\":3,\"comms\":1,"
+                 "\"comm_bytes\":4096,\"other\":3,\"state_time\":{\"1\":8,\"8\":2}}");
+    assert_int_equal(trace->repairs[REPAIR_INCOMPLETE_OTHER].count, 1);
+    buf_free(&json);
+    trace_free(trace);
+    arena_free(&arena);
+}
+
+static void damaged_numbers_are_no_ranges(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(STR(
+        HEADER "1:1:1:1:1:0:7:1\n1:1:1:1:1:-5:7:1\n1:1:1:1:1:0:9223372036854775807:1\n"
+               "1:1:1:1:1:0:99999999999999999999:1\n1:1:1:1:1:9:3:1\n1:1:1:1:1:0:7:-1\n1:1:1\n"));
+    assert_int_equal(trace->event_count, 2); // one of them from 9 to 3, without length
+    trace_free(trace);
+}
+
+static void what_has_no_states_is_refused(void **state)
+{
+    (void)state;
+    assert_refused(STR(HEADER "2:1:1:1:1:5:50:1\n"), "without states");
+    assert_refused(STR("#Paraver (x):12\n"), "header");
+    assert_refused(STR("#Paraver nothing\n"), "header");
+    assert_refused(STR("#Paraver"), "header");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_are_ranges_of_threads),
+        cmocka_unit_test(times_have_the_unit_of_the_header),
+        cmocka_unit_test(records_are_counted),
+        cmocka_unit_test(damaged_numbers_are_no_ranges),
+        cmocka_unit_test(what_has_no_states_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
