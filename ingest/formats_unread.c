@@ -94,7 +94,6 @@ const struct format formats_unread[] = {
     // JSON
     JSON("flight-recorder", FORMAT_RECORDS, "pg_config", "a Flight Recorder dump", NULL),
     JSON("flight-recorder", FORMAT_RECORDS, "pg_status", "a Flight Recorder dump", NULL),
-    JSON("memory-snapshot", FORMAT_RECORDS, "device_traces", "a memory snapshot", NULL),
     JSON("chakra", FORMAT_RECORDS, "workload_graph", "a Chakra execution trace", NO_TIMES),
     JSON("execution-trace", FORMAT_RECORDS, "nodes", "an execution trace", NO_TIMES),
     JSON("speedscope", FORMAT_TRACE, "profiles", "a speedscope profile",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a pickle: read or refused, the same in pieces as in one, and as a memory snapshot no
-// harm.
+// Any bytes as a pickle: read or refused, the same in pieces as in one, and as a memory snapshot in
+// either form no harm.
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-extern const struct format format_memory_snapshot;
+extern const struct format format_memory_snapshot, format_memory_snapshot_json;
 
 #define MOST_MEMORY ((uint64_t)64 << 20)
 
@@ -47,7 +47,7 @@ static uint64_t read_in_steps(const uint8_t *data, size_t size, size_t step)
     return sum ? sum : err.pos;
 }
 
-static void count(const uint8_t *data, size_t size)
+static void count(const struct format *format, const uint8_t *data, size_t size)
 {
     struct err err = {0};
     struct arena arena;
@@ -56,7 +56,7 @@ static void count(const uint8_t *data, size_t size)
     struct figures figures = {.arena = &arena};
     struct format_input input = {.budget = &budget, .figures = &figures};
     input.source = source_mem_open(data, size, 0, &err);
-    if (!input.source || (!format_memory_snapshot.count(&input, &err) && err.code == ERR_NONE))
+    if (!input.source || (!format->count(&input, &err) && err.code == ERR_NONE))
         abort();
     source_close(input.source);
     if (budget.used)
@@ -71,6 +71,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (read_in_steps(data + 1, size - 1, 0) !=
         read_in_steps(data + 1, size - 1, (size_t)data[0] + 1))
         abort();
-    count(data + 1, size - 1);
+    count(&format_memory_snapshot, data + 1, size - 1);
+    count(&format_memory_snapshot_json, data + 1, size - 1);
     return 0;
 }

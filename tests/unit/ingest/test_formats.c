@@ -55,6 +55,8 @@ static void json_is_named_by_members_that_only_it_has(void **state)
 {
     (void)state;
     assert_found(STR("{\"version\": \"2.9\", \"pg_config\": {}}"), "", "flight-recorder");
+    assert_found(STR("{\"segments\": [{\"allocated_size\": 1"), "", "memory-snapshot");
+    assert_found(STR("{\"device_traces\": []"), "", "memory-snapshot");
     assert_found(STR("{\"nodes\": [], \"traceEvents\": []}"), "", "kineto");
     assert_found(STR("{\"schemaVersion\": 1, \"deviceProperties\": []"), "", "kineto");
     assert_found(STR("{\"rocprofiler-sdk-tool\": []}"), "", "rocprofv3-json");

@@ -198,6 +198,43 @@ static void other_pickles_are_no_snapshots(void **state)
     assert_refused(&bytes, "which names a class or function");
 }
 
+static void snapshots_in_json_are_counted_alike(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    buf_puts(&bytes,
+             "{\"segments\": [{\"device\": 0, \"total_size\": 100, \"allocated_size\": 60,"
+             " \"active_size\": 61, \"segment_type\": \"large\", \"frames\": [], \"blocks\": ["
+             "{\"size\": 60, \"state\": \"active_allocated\"},"
+             " {\"state\": \"inactive\", \"frames\": [{\"line\": 1}], \"size\": 40}]}],"
+             " \"device_traces\": [[{\"action\": \"alloc\", \"size\": 50, \"frames\": []},"
+             " {\"action\": \"free_completed\", \"size\": 30}], []],"
+             " \"external_annotations\": [{}]}");
+    assert_counted(&bytes,
+                   "{\"segments\":1,\"reserved\":100,\"allocated\":60,\"active\":61,\"blocks\":2,"
+                   "\"largest_inactive_block\":40,"
+                   "\"block_states\":{\"inactive\":1,\"active_allocated\":1},"
+                   "\"segment_types\":{\"large\":1},"
+                   "\"traces\":[{\"device\":0,\"events\":2,"
+                   "\"actions\":{\"alloc\":1,\"free_completed\":1},"
+                   "\"net_bytes\":20,\"peak_over_start\":50,\"lowest\":0,\"baseline\":40,"
+                   "\"peak_allocated\":90,\"allocated_at_end\":60}],\"annotations\":1}");
+    buf_puts(&bytes, "[{\"total_size\": 8, \"allocated_size\": -1, \"blocks\": 3}, null]");
+    assert_counted(&bytes, "{\"segments\":1,\"reserved\":8,\"allocated\":0,\"active\":0,"
+                           "\"blocks\":0,\"largest_inactive_block\":0,"
+                           "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0}");
+}
+
+static void snapshots_in_json_that_are_cut_are_refused(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    buf_puts(&bytes, "{\"device_traces\": [[{\"size\": 1}, {\"size\"");
+    assert_refused(&bytes, "ends early");
+    buf_puts(&bytes, "{\"device_traces\": [[}]");
+    assert_refused(&bytes, "bad JSON");
+}
+
 // A segment that is in the list 1000 times, with a block that is in it 1000 times.
 static void references_are_not_followed_without_end(void **state)
 {
@@ -228,6 +265,8 @@ int main(void)
         cmocka_unit_test(old_snapshots_are_a_list_of_segments),
         cmocka_unit_test(members_of_other_types_count_as_nothing),
         cmocka_unit_test(other_pickles_are_no_snapshots),
+        cmocka_unit_test(snapshots_in_json_are_counted_alike),
+        cmocka_unit_test(snapshots_in_json_that_are_cut_are_refused),
         cmocka_unit_test(references_are_not_followed_without_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the segments, blocks and recorded allocations of a memory snapshot add up to, whatever it is
+// written in.
+#ifndef INGEST_TORCH_SNAPSHOT_SUMS_H
+#define INGEST_TORCH_SNAPSHOT_SUMS_H
+
+#include "ingest/base/figures.h"
+
+enum { SNAPSHOT_MOST_DEVICES = 256, SNAPSHOT_MOST_WORDS = 11 };
+
+// Members of which snapshots hold one of a few words.
+enum snapshot_word { WORD_SEGMENT_TYPE, WORD_STATE, WORD_ACTION, SNAPSHOT_WORDS };
+
+// The place of a word among those known; the last for any other, also for none.
+unsigned snapshot_place(enum snapshot_word member, struct str word);
+
+struct word_counts {
+    int64_t at[SNAPSHOT_MOST_WORDS];
+};
+
+// Of a device, from 0 at the first event that the ring still has.
+struct trace_sums {
+    int64_t events, net, peak, lowest;
+    struct word_counts actions;
+};
+
+// Starts as zeros.
+struct snapshot_sums {
+    int64_t segments, reserved, allocated, active, blocks, largest_inactive, annotations;
+    int64_t allocated_on[SNAPSHOT_MOST_DEVICES]; // at the end
+    struct trace_sums traces[SNAPSHOT_MOST_DEVICES];
+    struct word_counts types, states;
+};
+
+// Sizes are in bytes, none below 0.
+struct snapshot_segment {
+    int64_t device, total_size, allocated_size, active_size;
+    unsigned type; // its place
+};
+
+// A block of a segment, or an event of a device.
+struct snapshot_change {
+    int64_t size;
+    unsigned word; // the place of its state or action
+};
+
+void snapshot_add_segment(struct snapshot_sums *sums, const struct snapshot_segment *segment);
+void snapshot_add_block(struct snapshot_sums *sums, const struct snapshot_change *block);
+// Devices past the limit are left out.
+void snapshot_add_event(struct snapshot_sums *sums, int64_t device,
+                        const struct snapshot_change *event);
+void snapshot_report(const struct snapshot_sums *sums, struct figures *figures);
+
+#endif
