@@ -151,7 +151,7 @@ static bool read_settings(const struct compare_side *side, struct arena *arena,
 // --- both sides ---------------------------------------------------------------------------------
 
 // In the order in which they are written: what only one side has is less likely to matter.
-enum likeness { DIFFERENT, ONE_SIDED, EQUAL };
+enum likeness { DIFFERENT, ONE_SIDED, UNKNOWN, EQUAL };
 
 // One setting of both sides; NULL where a side lacks it.
 struct both {
@@ -205,6 +205,19 @@ static struct both make_both(const struct setting *base, const struct setting *c
     return both;
 }
 
+// Profilers record different settings: what only one of two can say is no difference.
+static void forgive_recorders(struct both *both, size_t count)
+{
+    bool differ = false;
+    for (size_t i = 0; i < count; i++)
+        differ |= both[i].likeness == DIFFERENT && str_equal(key_of(&both[i]), STR("recorder"));
+    for (size_t i = 0; differ && i < count; i++) {
+        const struct setting *one = both[i].base ? both[i].base : both[i].cand;
+        if (both[i].likeness == ONE_SIDED && !one->given)
+            both[i].likeness = UNKNOWN;
+    }
+}
+
 // Walks both lists by key. Returns how many pairs there are.
 static size_t zip(struct settings base, struct settings cand, struct both *out)
 {
@@ -234,7 +247,7 @@ static bool add_setting(const struct pair *pair, const struct both *both, struct
     row_text_if(&row, COMPARE_SETTINGS_BASE, base != NULL, base ? base->value : (struct str){0});
     row_text_if(&row, COMPARE_SETTINGS_CAND_VALUE, cand != NULL,
                 cand ? cand->value : (struct str){0});
-    row_bool(&row, COMPARE_SETTINGS_DIFFERS, both->likeness != EQUAL);
+    row_bool(&row, COMPARE_SETTINGS_DIFFERS, both->likeness <= ONE_SIDED);
     row_word(&row, COMPARE_SETTINGS_BASE_SOURCE, source_of(base));
     row_word(&row, COMPARE_SETTINGS_CAND_SOURCE, source_of(cand));
     return row_end(&row, pair->report, err);
@@ -251,6 +264,7 @@ bool compare_settings_write(const struct pair *pair, struct err *err)
     if (!both)
         return false;
     size_t count = zip(settings[BASE], settings[CAND], both);
+    forgive_recorders(both, count);
     qsort(both, count, sizeof *both, compare_boths);
     for (size_t i = 0; i < count; i++)
         if (!add_setting(pair, &both[i], err))

@@ -47,7 +47,7 @@ static bool count(const struct format_input *input, struct err *err)
 const struct format format_rocm_compute_db = {
     .name = "rocprof-compute-db",
     .what = "an analysis database of rocprof-compute",
-    .advice = "it has no times; record with rocprofv3 --kernel-trace --output-format rocpd",
+    .advice = "it has no times; record with rocprofv3",
     .kind = FORMAT_RECORDS,
     .access = FORMAT_SEEK,
     .tables = "compute_metadata",

@@ -605,6 +605,10 @@ static bool finish(struct rocm_json *rocm, struct err *err)
         trace_builder_repair(rocm->builder, REPAIR_TRUNCATED, pos);
     if (json->window.cut.code != ERR_NONE)
         trace_builder_repair(rocm->builder, REPAIR_COMPRESSION, json->window.cut.pos);
+    if (!rocm->records && json->stop)
+        return err_set_at(err, ERR_FORMAT, pos,
+                          "found a JSON file of rocprofv3 that ends or is damaged before its first "
+                          "record: send all of it");
     return rocm->records ||
            err_set(err, ERR_FORMAT,
                    "found a JSON file of rocprofv3 without kernels, copies or calls: record with "

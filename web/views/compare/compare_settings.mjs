@@ -34,9 +34,9 @@ export function Settings({ settings }) {
   const differing = ordered.filter(({ differs }) => differs);
   const shown = all ? ordered : differing.slice(0, AT_FIRST);
   const left = ordered.length - shown.length;
-  const equal = ordered.length - differing.length;
+  const others = plural(ordered.length - differing.length, "other");
   const more = differing.length > AT_FIRST
-    ? `show all ${differing.length}, and ${equal} equal` : `show ${plural(equal, "equal one")} too`;
+    ? `show all ${differing.length}, and ${others}` : `show ${others} too`;
   return html`<section class="settings ${differing.length > 0 ? "differ" : ""}"
       aria-label="Settings that differ">
     <p class="settings-head"><strong>${differ_text(differing.length)}</strong>

@@ -169,8 +169,8 @@ function NoDevice({ trust, rank }) {
         Upload the complete file.</p><//>`;
   }
   return html`<${Empty} title="No device activity was recorded">
-    <p>This trace has host events only, so there is no device time to break down. Record
-      with <code>ProfilerActivity.CUDA</code> to see it.</p><//>`;
+    <p>This trace has host events only, so there is no device time to break down. The recording
+      table on the page <em>Data</em> says how to record it.</p><//>`;
 }
 
 function Measured({ data, run }) {

@@ -334,6 +334,30 @@ static void settings_that_differ_come_first_and_people_win(void **state)
     bench_end(&bench);
 }
 
+static void what_only_one_profiler_records_is_no_difference(void **state)
+{
+    (void)state;
+    const struct compare_setting meta[] = {{STR("batch_size"), STR("8")}};
+    struct bench bench;
+    bench_begin(&bench);
+    add_run(&bench, 100);
+    add_setting(&bench, "recorder", "PyTorch profiler", 1);
+    add_setting(&bench, "driver", "12.4", 1);
+    bench_side(&bench, 1);
+    add_run(&bench, 100);
+    add_setting(&bench, "recorder", "Nsight Systems", 1);
+    bench_side(&bench, 1);
+    bench.handles[0].meta = meta;
+    bench.handles[0].meta_count = 1;
+    bench_compare(&bench);
+    check_setting(&bench, 0, "recorder", "PyTorch profiler", "Nsight Systems");
+    check_setting(&bench, 1, "batch_size", "8", NULL);
+    check_setting(&bench, 2, "driver", "12.4", NULL);
+    assert_int_equal(bench_i64(&bench, "compare_settings", 1, "differs"), 1);
+    assert_int_equal(bench_i64(&bench, "compare_settings", 2, "differs"), 0);
+    bench_end(&bench);
+}
+
 // Where a run was recorded is not a setting: it is shown, but never among the differences. What
 // people enter under such a name is one.
 static void names_of_hosts_are_no_settings(void **state)
@@ -672,6 +696,7 @@ int main(void)
         cmocka_unit_test(per_token_needs_the_tokens_of_both_sides),
         cmocka_unit_test(comparisons_without_runs_or_with_too_many_are_refused),
         cmocka_unit_test(settings_that_differ_come_first_and_people_win),
+        cmocka_unit_test(what_only_one_profiler_records_is_no_difference),
         cmocka_unit_test(names_of_hosts_are_no_settings),
         cmocka_unit_test(a_value_given_for_some_repeats_is_reported_once),
         cmocka_unit_test(modules_sum_to_the_busy_time_of_a_step),

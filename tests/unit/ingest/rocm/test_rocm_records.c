@@ -103,6 +103,7 @@ static void a_database_of_metrics_is_counted_by_table(void **state)
     foreign_read_as(&file, (struct str){bytes.at, bytes.len}, "x.db");
     assert_int_equal(file.count, 0);
     assert_non_null(strstr(file.err.msg, "found an analysis database of rocprof-compute"));
+    assert_non_null(strstr(file.err.msg, format->advice)); // it fits
     foreign_close(&file);
     source_close(source);
     buf_free(&out);
