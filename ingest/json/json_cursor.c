@@ -122,6 +122,14 @@ static void pass_order_mark(struct json_walk *walk)
         walk->at += 3;
 }
 
+bool json_cursor_enter(struct json_cursor *cursor, const struct json_value *value,
+                       enum json_type type)
+{
+    if (value->type != type)
+        json_cursor_pass(cursor, value);
+    return value->type == type;
+}
+
 bool json_cursor_open(struct json_cursor *cursor, struct source *source, struct budget *budget,
                       struct json_value *root, struct err *err)
 {

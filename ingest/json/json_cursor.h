@@ -36,12 +36,16 @@ MUST_CHECK bool json_cursor_open(struct json_cursor *cursor, struct source *sour
 void json_cursor_close(struct json_cursor *cursor);
 
 // The next member of the object, or item of the array, that was entered last; false after the last
-// one. A container that it returns has been entered: read it to its end or pass it. Texts live
-// until the next call.
+// one. A container that it returns has been entered: read it to its end or pass it. Texts,
+// those of keys too, live until the next call of any function here.
 bool json_cursor_member(struct json_cursor *cursor, struct str *key, struct json_value *value);
 bool json_cursor_item(struct json_cursor *cursor, struct json_value *value);
 // Leaves out what is in a container, of any size. Nothing to do for other values.
 void json_cursor_pass(struct json_cursor *cursor, const struct json_value *value);
+
+// Whether a value is a container of that type, to be read to its end. Others are passed.
+bool json_cursor_enter(struct json_cursor *cursor, const struct json_value *value,
+                       enum json_type type);
 
 // Ends the reading with an error.
 void json_cursor_fail(struct json_cursor *cursor, const struct err *err);

@@ -199,8 +199,8 @@ static bool take_record(struct prv *prv, const struct line *line, struct err *er
 {
     enum { STATE_FIELDS = 7, EVENT_FIELDS = 5, MESSAGE_FIELDS = 14, SIZE = 12 };
     struct str rest = line->text;
-    int64_t kind, numbers[MOST_FIELDS];
-    size_t count;
+    int64_t kind = 0, numbers[MOST_FIELDS];
+    size_t count = 0;
     bool good = str_to_i64(next_field(&rest), &kind) &&
                 read_numbers(rest, numbers, kind == EVENT ? EVENT_FIELDS : MOST_FIELDS, &count);
     if (good && kind == STATE && count == STATE_FIELDS)

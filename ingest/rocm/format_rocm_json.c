@@ -45,13 +45,6 @@ struct rocm_json {
 
 // --- values -------------------------------------------------------------------------------------
 
-static bool enter(struct rocm_json *rocm, const struct json_value *value, enum json_type type)
-{
-    if (value->type != type)
-        json_cursor_pass(&rocm->json, value);
-    return value->type == type;
-}
-
 static int64_t number_of(struct rocm_json *rocm, const struct json_value *value)
 {
     int64_t number;
@@ -67,9 +60,10 @@ static int64_t handle_of(struct rocm_json *rocm, struct json_value value)
     if (value.type != JSON_OBJECT)
         return number_of(rocm, &value);
     while (json_cursor_member(&rocm->json, &key, &value)) {
+        // Reading a value ends the life of its key.
+        bool is = str_equal(key, STR("handle")) || str_equal(key, STR("internal"));
         int64_t number = number_of(rocm, &value);
-        if (str_equal(key, STR("handle")) || str_equal(key, STR("internal")))
-            handle = number;
+        handle = is ? number : handle;
     }
     return handle;
 }
@@ -92,17 +86,17 @@ static void each_object(struct rocm_json *rocm, const struct json_value *list,
                         void (*read)(struct rocm_json *rocm, int64_t index))
 {
     struct json_value value;
-    if (!enter(rocm, list, JSON_ARRAY))
+    if (!json_cursor_enter(&rocm->json, list, JSON_ARRAY))
         return;
     for (int64_t i = 0; json_cursor_item(&rocm->json, &value); i++)
-        if (enter(rocm, &value, JSON_OBJECT))
+        if (json_cursor_enter(&rocm->json, &value, JSON_OBJECT))
             read(rocm, i);
 }
 
 static void read_object(struct rocm_json *rocm, const struct json_value *value,
                         void (*read)(struct rocm_json *rocm))
 {
-    if (enter(rocm, value, JSON_OBJECT))
+    if (json_cursor_enter(&rocm->json, value, JSON_OBJECT))
         read(rocm);
 }
 
@@ -227,7 +221,7 @@ static void read_kind(struct rocm_json *rocm, int64_t kind)
     while (json_cursor_member(&rocm->json, &key, &value)) {
         if (!str_equal(key, STR("operations")))
             json_cursor_pass(&rocm->json, &value);
-        else if (enter(rocm, &value, JSON_ARRAY))
+        else if (json_cursor_enter(&rocm->json, &value, JSON_ARRAY))
             for (int64_t i = 0; json_cursor_item(&rocm->json, &value); i++)
                 keep(rocm, &rocm->operations, operation_key(kind, i), text_of(rocm, &value));
     }
@@ -353,9 +347,10 @@ static void read_extent(struct rocm_json *rocm, int64_t extent[3])
     struct str key;
     struct json_value value;
     while (json_cursor_member(&rocm->json, &key, &value)) {
+        bool is = key.len == 1 && *key.at >= 'x' && *key.at <= 'z';
+        int axis = is ? *key.at - 'x' : 0;
         int64_t number = number_of(rocm, &value);
-        if (key.len == 1 && *key.at >= 'x' && *key.at <= 'z')
-            extent[*key.at - 'x'] = number;
+        extent[axis] = is ? number : extent[axis];
     }
 }
 

@@ -18,7 +18,7 @@ void lines_close(struct lines *lines)
     lines->bytes = NULL;
 }
 
-// Reads a block behind what is there, which moves to the front. False on failure.
+// Appends a block to what is there, which moves to the front. False on failure.
 static bool read_more(struct lines *lines, struct err *err)
 {
     size_t got = 0;

@@ -30,15 +30,6 @@ static unsigned place_of(enum snapshot_word member, const struct json_value *val
     return snapshot_place(member, value->type == JSON_TEXT ? value->text : STR(""));
 }
 
-// Whether a value is a container of the type; another one is passed.
-static bool enters(struct snapshot *snapshot, const struct json_value *value, enum json_type type)
-{
-    if (value->type == type)
-        return true;
-    json_cursor_pass(&snapshot->json, value);
-    return false;
-}
-
 // A block or event, whose state or action is in the member of that name.
 static struct snapshot_change take_change(struct snapshot *snapshot, const char *name,
                                           enum snapshot_word member)
@@ -60,7 +51,7 @@ static void take_blocks(struct snapshot *snapshot)
 {
     struct json_value block;
     while (json_cursor_item(&snapshot->json, &block)) {
-        if (!enters(snapshot, &block, JSON_OBJECT))
+        if (!json_cursor_enter(&snapshot->json, &block, JSON_OBJECT))
             continue;
         struct snapshot_change read = take_change(snapshot, "state", WORD_STATE);
         snapshot_add_block(&snapshot->sums, &read);
@@ -96,7 +87,7 @@ static void take_segments(struct snapshot *snapshot)
 {
     struct json_value segment;
     while (json_cursor_item(&snapshot->json, &segment))
-        if (enters(snapshot, &segment, JSON_OBJECT))
+        if (json_cursor_enter(&snapshot->json, &segment, JSON_OBJECT))
             take_segment(snapshot);
 }
 
@@ -104,7 +95,7 @@ static void take_trace(struct snapshot *snapshot, int64_t device)
 {
     struct json_value event;
     while (json_cursor_item(&snapshot->json, &event)) {
-        if (!enters(snapshot, &event, JSON_OBJECT))
+        if (!json_cursor_enter(&snapshot->json, &event, JSON_OBJECT))
             continue;
         struct snapshot_change read = take_change(snapshot, "action", WORD_ACTION);
         snapshot_add_event(&snapshot->sums, device, &read);
@@ -115,7 +106,7 @@ static void take_traces(struct snapshot *snapshot)
 {
     struct json_value trace;
     for (int64_t device = 0; json_cursor_item(&snapshot->json, &trace); device++)
-        if (enters(snapshot, &trace, JSON_ARRAY))
+        if (json_cursor_enter(&snapshot->json, &trace, JSON_ARRAY))
             take_trace(snapshot, device);
 }
 

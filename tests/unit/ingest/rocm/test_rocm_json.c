@@ -168,6 +168,31 @@ static void members_of_another_kind_are_left_out(void **state)
     trace_free(trace);
 }
 
+// Containers of any size where numbers belong move the window under the names of their members.
+static void large_values_do_not_outlive_their_place(void **state)
+{
+    (void)state;
+    struct buf text = {0}, large = {0};
+    for (int i = 0; i < 100000; i++)
+        buf_puts(&large, i ? ",{\"x\":[1]}" : "[{\"x\":[1]}");
+    buf_putc(&large, ']');
+    buf_puts(&text, "{\"rocprofiler-sdk-tool\":[{\"buffer_records\":{\"kernel_dispatch\":[{"
+                    "\"start_timestamp\":1,\"end_timestamp\":3,\"correlation_id\":{\"internal\":");
+    buf_add(&text, large.at, large.len);
+    buf_puts(&text, ",\"external\":1},\"dispatch_info\":{\"grid_size\":{\"x\":");
+    buf_add(&text, large.at, large.len);
+    buf_puts(&text, ",\"y\":2},\"agent_id\":");
+    buf_add(&text, large.at, large.len);
+    buf_puts(&text, "}}]}}]}");
+    struct trace *trace = read_good((struct str){text.at, text.len});
+    assert_int_equal(trace->event_count, 1);
+    assert_int_equal(trace->dur_ns[0], 2);
+    assert_int_equal(trace->repairs[REPAIR_MALFORMED].count, 0);
+    trace_free(trace);
+    buf_free(&text);
+    buf_free(&large);
+}
+
 static void a_cut_file_gives_the_records_before_the_cut(void **state)
 {
     (void)state;
@@ -207,6 +232,7 @@ int main(void)
         cmocka_unit_test(processes_have_correlations_of_their_own),
         cmocka_unit_test(records_that_make_no_sense_are_counted),
         cmocka_unit_test(members_of_another_kind_are_left_out),
+        cmocka_unit_test(large_values_do_not_outlive_their_place),
         cmocka_unit_test(a_cut_file_gives_the_records_before_the_cut),
         cmocka_unit_test(a_file_without_records_is_refused),
     };
