@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 
 struct source;
+struct evidence;
 
 // What a reader reports its progress to and checks for cancellation; shared between threads.
 struct progress {
@@ -43,6 +44,7 @@ struct format_input {
     struct budget *budget;     // of working memory
     struct progress *progress; // may be NULL
     int64_t part;              // which process of the file; FORMAT_WHOLE: the only one
+    struct evidence *evidence; // of gather; or NULL
     struct figures *figures; // where to say what was counted that the trace does not show; or NULL
 };
 
@@ -99,6 +101,9 @@ struct format {
     // Adds figures of the whole file to input->figures, for inspect: of records that are not read,
     // or what the traces of a file do not show. There is no builder. May be NULL.
     bool (*count)(const struct format_input *input, struct err *err);
+    // Records that are no trace: everything they say of the run goes into input->evidence. There is
+    // no builder. ERR_FORMAT if there is nothing.
+    bool (*gather)(const struct format_input *input, struct err *err);
     // Enables this format in libarchive; returns libarchive's status.
     int (*unpack)(struct archive *archive);
 };

@@ -42,8 +42,13 @@ static struct trace *read_and_seal(struct source *source, const struct format_fo
     struct trace_builder *builder = format ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         return NULL;
-    struct format_input input = {source,   found->head, builder,       budget,
-                                 progress, found->part, found->figures};
+    struct format_input input = {.source = source,
+                                 .head = found->head,
+                                 .builder = builder,
+                                 .budget = budget,
+                                 .progress = progress,
+                                 .part = found->part,
+                                 .figures = found->figures};
     if (!read_ahead(format, &input, err)) {
         trace_builder_free(builder);
         return NULL;

@@ -121,6 +121,17 @@ static void escape(struct buf *buf, unsigned char c)
         buf_printf(buf, "\\u%04x", c);
 }
 
+void buf_add_shown(struct buf *buf, struct str raw)
+{
+    while (raw.len) {
+        size_t bad = 1, step = str_utf8_next(raw, &bad);
+        bool keeps = step && (unsigned char)*raw.at >= ' ';
+        buf_add(buf, keeps ? raw.at : "\xEF\xBF\xBD", keeps ? step : 3);
+        step = step ? step : bad;
+        raw = (struct str){raw.at + step, raw.len - step};
+    }
+}
+
 void buf_json(struct buf *buf, struct str text)
 {
     buf_putc(buf, '"');

@@ -26,6 +26,9 @@ void buf_printf(struct buf *buf, const char *fmt, ...) PRINTF_LIKE(2, 3);
 // Shortest decimal text that reads back as the same double; "null" for NaN and infinities.
 void buf_f64(struct buf *buf, double value);
 
+// Untrusted text; invalid UTF-8 and control characters become U+FFFD.
+void buf_add_shown(struct buf *buf, struct str raw);
+
 // A quoted JSON string; the text must be UTF-8 (other bytes become U+FFFD).
 void buf_json(struct buf *buf, struct str text);
 

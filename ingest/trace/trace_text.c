@@ -25,13 +25,7 @@ static bool intern_repaired(struct trace_builder *builder, struct str raw, str_i
                             struct err *err)
 {
     struct buf clean = {0};
-    while (raw.len) {
-        size_t bad = 1, step = str_utf8_next(raw, &bad);
-        bool keeps = step && (unsigned char)*raw.at >= ' ';
-        buf_add(&clean, keeps ? raw.at : "\xEF\xBF\xBD", keeps ? step : 3);
-        step = step ? step : bad;
-        raw = (struct str){raw.at + step, raw.len - step};
-    }
+    buf_add_shown(&clean, raw);
     bool ok =
         buf_ok(&clean, err) && strtab_intern_outside(trace_builder_strings(builder),
                                                      (struct str){clean.at, clean.len}, id, err);

@@ -20,8 +20,11 @@ static struct trace *read_trace(struct str bytes, size_t pieces, unsigned count,
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
     if (!builder)
         abort();
-    struct format_input input = {source, bytes, builder, budget, pieces ? &progress : NULL,
-                                 0,      NULL};
+    struct format_input input = {.source = source,
+                                 .head = bytes,
+                                 .builder = builder,
+                                 .budget = budget,
+                                 .progress = pieces ? &progress : NULL};
     bool ok = pieces ? kineto_read_pieces(pieces, &input, err) : format_kineto.read(&input, err);
     source_close(source);
     if (ok)

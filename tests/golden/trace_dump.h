@@ -19,7 +19,8 @@ static inline struct trace *dump_read(struct str bytes, size_t step, struct budg
     const struct format *format = format_of_trace(head, (struct str){"", 0}, err);
     struct source *source = format ? source_mem_open(bytes.at, bytes.len, step, err) : NULL;
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
-    struct format_input input = {source, head, builder, budget, NULL, 0, NULL};
+    struct format_input input = {
+        .source = source, .head = head, .builder = builder, .budget = budget};
     bool ok = builder && format->read(&input, err);
     source_close(source);
     if (ok)
@@ -35,7 +36,8 @@ static inline struct trace *dump_read_by(const struct kineto_match *match, struc
     struct str head = {bytes.at, bytes.len < FORMAT_HEAD_BYTES ? bytes.len : FORMAT_HEAD_BYTES};
     struct source *source = source_mem_open(bytes.at, bytes.len, 0, err);
     struct trace_builder *builder = source ? trace_builder_new(budget, err) : NULL;
-    struct format_input input = {source, head, builder, budget, NULL, 0, NULL};
+    struct format_input input = {
+        .source = source, .head = head, .builder = builder, .budget = budget};
     bool ok = builder && kineto_read_by(match, &input, err);
     source_close(source);
     if (ok)

@@ -32,8 +32,9 @@ function bad_lines(lines, refuses, what) {
 // Folders and single files, lowest first. Every C file belongs to one of them and includes none
 // above it, so that folders cannot form a cycle.
 const LAYERS = [
-  ...["base/", "trace/", "format.h", "source/", "json/", "csv/", "pickle/", "sqlite/", "kineto/",
-    "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", ""]
+  ...["base/", "evidence/", "trace/", "format.h", "source/", "json/", "csv/", "pickle/", "sqlite/",
+    "kineto/", "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", "logs/", "monitor/",
+    "links/", ""]
     .map((room) => `ingest/${room}`),
   ...["stats/", "report/", "names/", "facts/", "analysis.h", "trace/", "comm/", "work/", "memory/",
     "findings/", "ranks/", "run/", "compare/", "plan/", ""].map((room) => `analysis/${room}`),

@@ -52,8 +52,11 @@ static void read_trace(struct reading *reading, struct str text, size_t pieces, 
     assert_non_null(source);
     assert_non_null(builder);
     *err = (struct err){.code = ERR_NONE};
-    struct format_input input = {source, text, builder, &reading->budget, pieces ? &progress : NULL,
-                                 0,      NULL};
+    struct format_input input = {.source = source,
+                                 .head = text,
+                                 .builder = builder,
+                                 .budget = &reading->budget,
+                                 .progress = pieces ? &progress : NULL};
     bool ok = pieces ? kineto_read_pieces(pieces, &input, err) : format_kineto.read(&input, err);
     reading->trace = ok ? trace_builder_seal(builder, err) : NULL;
     if (!ok)
@@ -192,7 +195,11 @@ static void a_cancelled_reading_ends(void **state)
     struct progress progress = {.cores = &cores, .cancel = true};
     struct source *source = source_mem_open(list.at, list.len, 0, &err);
     struct trace_builder *builder = trace_builder_new(&budget, &err);
-    struct format_input input = {source, STR(""), builder, &budget, &progress, 0, NULL};
+    struct format_input input = {.source = source,
+                                 .head = STR(""),
+                                 .builder = builder,
+                                 .budget = &budget,
+                                 .progress = &progress};
     assert_false(kineto_read_pieces(10000, &input, &err));
     assert_int_equal(err.code, ERR_CANCELLED);
     source_close(source);

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a file says of a run besides a timeline of events. A reader fills the kinds that its format
+// has; analysis/evidence makes tables of them.
+#ifndef INGEST_EVIDENCE_EVIDENCE_H
+#define INGEST_EVIDENCE_EVIDENCE_H
+
+#include "ingest/evidence/log_book.h"
+
+// A setting of the job: "global_batch_size" "128". Names and values as the file has them, cut at
+// 1 KiB, valid UTF-8 and without secrets.
+struct evidence_setting {
+    struct str name, value;
+};
+
+struct evidence {
+    struct budget *budget;
+    struct arena arena;  // texts
+    struct str source;   // what wrote it: "megatron-lm", "nvidia-smi"; "" unknown
+    struct log_book log; // of a training log
+    struct evidence_setting *settings;
+    size_t setting_count, setting_cap;
+};
+
+// The budget outlives the evidence.
+void evidence_init(struct evidence *evidence, struct budget *budget);
+void evidence_free(struct evidence *evidence);
+
+// A copy of untrusted text that is fit to be stored, as above. ERR_LIMIT past the budget.
+MUST_CHECK bool evidence_text(struct evidence *evidence, struct str raw, struct str *text,
+                              struct err *err);
+
+// Adds a setting, or replaces the one of that name.
+MUST_CHECK bool evidence_set(struct evidence *evidence, struct str name, struct str value,
+                             struct err *err);
+
+#endif
