@@ -45,6 +45,8 @@ struct format_input {
     struct progress *progress; // may be NULL
     int64_t part;              // which process of the file; FORMAT_WHOLE: the only one
     struct evidence *evidence; // of gather; or NULL
+    struct str
+        filename; // or the member's path, which may be all that says which rank it is; may be empty
     struct figures *figures; // where to say what was counted that the trace does not show; or NULL
 };
 

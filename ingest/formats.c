@@ -17,6 +17,8 @@
     ROW(ncu_csv)              \
     ROW(memory_snapshot)      \
     ROW(memory_snapshot_json) \
+    ROW(flight_recorder)      \
+    ROW(flight_recorder_json) \
     ROW(rocm_counters)        \
     ROW(rocm_sums)            \
     ROW(rocm_others)          \

@@ -14,8 +14,8 @@
     {                                                                                  \
         .name = word, .kind = of_kind, .member = has, .what = words, .advice = instead \
     }
-#define PICKLE(bytes)                                                                         \
-    BYTES("pickle", FORMAT_RECORDS, bytes, "a Python pickle, perhaps a Flight Recorder dump", \
+#define PICKLE(bytes)                                         \
+    BYTES("pickle", FORMAT_RECORDS, bytes, "a Python pickle", \
           "upload the output of prof.export_chrome_trace()")
 #define UTF_16(bytes)       BYTES("utf-16", FORMAT_TEXT, bytes, "UTF-16 text", "save it as UTF-8")
 #define IMAGE(bytes, words) BYTES("image", FORMAT_OTHER, bytes, words, NULL)
@@ -92,8 +92,6 @@ const struct format formats_unread[] = {
     BYTES("markup", FORMAT_OTHER, "<", "HTML or XML, perhaps an error page in place of the trace",
           NULL),
     // JSON
-    JSON("flight-recorder", FORMAT_RECORDS, "pg_config", "a Flight Recorder dump", NULL),
-    JSON("flight-recorder", FORMAT_RECORDS, "pg_status", "a Flight Recorder dump", NULL),
     JSON("chakra", FORMAT_RECORDS, "workload_graph", "a Chakra execution trace", NO_TIMES),
     JSON("execution-trace", FORMAT_RECORDS, "nodes", "an execution trace", NO_TIMES),
     JSON("speedscope", FORMAT_TRACE, "profiles", "a speedscope profile",

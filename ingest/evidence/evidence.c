@@ -8,7 +8,7 @@ enum { MOST_TEXT = 1024, MOST_LINE = 240, MOST_SETTINGS = 10000 };
 
 void evidence_init(struct evidence *evidence, struct budget *budget)
 {
-    *evidence = (struct evidence){.budget = budget, .source = STR("")};
+    *evidence = (struct evidence){.budget = budget, .source = STR(""), .flight.rank = -1};
     arena_init(&evidence->arena, budget);
 }
 
@@ -18,6 +18,7 @@ void evidence_free(struct evidence *evidence)
     struct log_book *log = &evidence->log;
     budget_free(budget, log->steps, log->step_cap * sizeof *log->steps);
     budget_free(budget, log->events, log->event_cap * sizeof *log->events);
+    flight_free(&evidence->flight, budget);
     budget_free(budget, evidence->settings, evidence->setting_cap * sizeof *evidence->settings);
     arena_free(&evidence->arena);
 }

@@ -4,6 +4,7 @@
 #ifndef INGEST_EVIDENCE_EVIDENCE_H
 #define INGEST_EVIDENCE_EVIDENCE_H
 
+#include "ingest/evidence/flight.h"
 #include "ingest/evidence/log_book.h"
 
 // A setting of the job: "global_batch_size" "128". Names and values as the file has them, cut at
@@ -17,6 +18,7 @@ struct evidence {
     struct arena arena;  // texts
     struct str source;   // what wrote it: "megatron-lm", "nvidia-smi"; "" unknown
     struct log_book log; // of a training log
+    struct flight flight;
     struct evidence_setting *settings;
     size_t setting_count, setting_cap;
 };

@@ -68,7 +68,10 @@ static bool count(const struct inspection *inspection, struct inspected *seen,
                   struct source *source)
 {
     struct budget budget = {.limit = inspection->memory_bytes};
-    struct format_input input = {.source = source, .budget = &budget, .figures = &seen->figures};
+    struct format_input input = {.source = source,
+                                 .budget = &budget,
+                                 .filename = str_of(seen->name),
+                                 .figures = &seen->figures};
     return seen->format->count(&input, &seen->problem);
 }
 

@@ -437,7 +437,7 @@ test("a file without one event is a trace that failed, and says what it is inste
   }
   const pickled = await server.post([file_part(Buffer.from("\x80\x04\x95", "latin1"))], "/upload");
   assert.equal(pickled.status, 422);
-  assert.match(pickled.json.detail, /found a Python pickle, perhaps a Flight Recorder dump/);
+  assert.match(pickled.json.detail, /found a Python pickle/);
 });
 
 test("an upload that was waited for fails with its first file that does", async () => {

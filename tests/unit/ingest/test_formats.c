@@ -39,7 +39,7 @@ static void files_are_named_by_their_first_bytes(void **state)
     buf_free(&header);
     assert_found(STR("SQLite format 3\0"), "", "sqlite");
     assert_found(STR("\x80\x04\x95"), "", "pickle");
-    assert_found(STR("\x80\x02}q\0(X\x09\0\0\0pg_config"), "", "pickle");
+    assert_found(STR("\x80\x02}q\0(X\x09\0\0\0pg_config"), "", "flight-recorder");
     assert_found(STR("\x80\x04]\x94}\x94(\x8c\x0e"
                      "allocated_size"),
                  "", "memory-snapshot");
@@ -97,7 +97,7 @@ static void only_json_is_tried_as_a_trace(void **state)
 {
     (void)state;
     struct err err = {0};
-    const struct format *format = format_of_trace(STR("{\"pg_config\": {}}"), no_name, &err);
+    const struct format *format = format_of_trace(STR("{\"nodes\": {}}"), no_name, &err);
     assert_string_equal(format->name, "kineto"); // it may hold events, too
     assert_null(format_of_trace(STR("SQLite format 3\0"), no_name, &err));
     assert_non_null(strstr(err.msg, "found an SQLite database, expected a trace as .json"));

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/evidence/evidence.h"
+
+#include "ingest/base/figures.h"
+
+#include <stdlib.h>
+
+enum { MOST_TEXT = 1024 };
+
+const char *const flight_state_words[FLIGHT_STATES] = {"scheduled", "started", "completed",
+                                                       "other"};
+
+void flight_free(struct flight *flight, struct budget *budget)
+{
+    if (flight_is_known(flight))
+        strtab_free(&flight->texts);
+    budget_free(budget, flight->groups, flight->group_cap * sizeof *flight->groups);
+    budget_free(budget, flight->entries, flight->entry_cap * sizeof *flight->entries);
+}
+
+// --- ranks --------------------------------------------------------------------------------------
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+int64_t flight_rank_of_name(struct str filename)
+{
+    size_t end = filename.len;
+    while (end && !is_digit(filename.at[end - 1]) && filename.at[end - 1] != '/')
+        end--;
+    size_t from = end;
+    while (from && is_digit(filename.at[from - 1]))
+        from--;
+    int64_t rank;
+    return str_to_i64((struct str){filename.at + from, end - from}, &rank) ? rank : -1;
+}
+
+bool flight_next_rank(struct str *list, int64_t *rank)
+{
+    while (list->len && memchr("[, ", list->at[0], 3))
+        *list = (struct str){list->at + 1, list->len - 1};
+    size_t len = 0;
+    while (len < list->len && is_digit(list->at[len]))
+        len++;
+    if (!str_to_i64((struct str){list->at, len}, rank))
+        return false;
+    *list = (struct str){list->at + len, list->len - len};
+    return true;
+}
+
+// --- texts --------------------------------------------------------------------------------------
+
+bool flight_start(struct evidence *evidence, struct str filename, struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    flight->rank = flight_rank_of_name(filename);
+    return flight_is_known(flight) || strtab_init(&flight->texts, evidence->budget, err);
+}
+
+bool flight_text(struct evidence *evidence, struct str raw, str_id *id, struct err *err)
+{
+    struct buf shown = {0};
+    struct str text;
+    buf_add_shown(&shown, raw);
+    bool ok = buf_ok(&shown, err);
+    if (shown.len > MOST_TEXT) // redacted before it is cut
+        ok = ok && evidence_text(evidence, raw, &text, err) &&
+             strtab_intern(&evidence->flight.texts, text, id, err);
+    else
+        ok = ok && strtab_intern_outside(&evidence->flight.texts, (struct str){shown.at, shown.len},
+                                         id, err);
+    buf_free(&shown);
+    return ok;
+}
+
+bool flight_ranks(struct evidence *evidence, struct str raw, str_id *id, struct err *err)
+{
+    *id = 0;
+    for (size_t i = 0; i < raw.len; i++)
+        if (!is_digit(raw.at[i]) && !memchr("[], ", raw.at[i], 4))
+            return true;
+    return raw.len > STRTAB_MAX_LEN || strtab_intern(&evidence->flight.texts, raw, id, err);
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+bool flight_add_group(struct evidence *evidence, const struct flight_group *group, struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    struct flight_group *grown = budget_room(evidence->budget, flight->groups, &flight->group_cap,
+                                             flight->group_count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    flight->groups = grown;
+    flight->groups[flight->group_count++] = *group;
+    return true;
+}
+
+bool flight_add_entry(struct evidence *evidence, const struct flight_entry *entry, struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    struct flight_entry *grown = budget_room(evidence->budget, flight->entries, &flight->entry_cap,
+                                             flight->entry_count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    flight->entries = grown;
+    flight->entries[flight->entry_count++] = *entry;
+    return true;
+}
+
+// --- links --------------------------------------------------------------------------------------
+
+// The group of a name, as place + 1; added, with members unknown, if the dump does not list it.
+static bool find_group(struct evidence *evidence, const struct flight_entry *entry,
+                       uint32_t *place_of_name, struct err *err)
+{
+    uint32_t *place = &place_of_name[entry->group_name];
+    const struct flight_group missing = {.name = entry->group_name,
+                                         .desc = entry->group_desc,
+                                         .id = FLIGHT_UNKNOWN,
+                                         .enqueued = FLIGHT_UNKNOWN,
+                                         .started = FLIGHT_UNKNOWN,
+                                         .completed = FLIGHT_UNKNOWN};
+    if (!*place && !flight_add_group(evidence, &missing, err))
+        return false;
+    *place = *place ? *place : (uint32_t)evidence->flight.group_count;
+    return true;
+}
+
+static bool link_entries(struct evidence *evidence, struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    size_t size = flight->texts.count * sizeof(uint32_t);
+    uint32_t *place_of_name = budget_zalloc(evidence->budget, size, err);
+    bool ok = place_of_name;
+    for (size_t i = 0; ok && i < flight->group_count; i++)
+        place_of_name[flight->groups[i].name] = (uint32_t)i + 1;
+    for (size_t i = 0; ok && i < flight->entry_count; i++) {
+        struct flight_entry *entry = &flight->entries[i];
+        ok = find_group(evidence, entry, place_of_name, err);
+        entry->group = ok ? place_of_name[entry->group_name] - 1 : 0;
+        if (ok && entry->group_id != FLIGHT_UNKNOWN)
+            flight->groups[entry->group].id = entry->group_id;
+    }
+    budget_free(evidence->budget, place_of_name, size);
+    return ok;
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct flight_status *x = a, *y = b;
+    return (x->id > y->id) - (x->id < y->id);
+}
+
+struct numbered {
+    int64_t number; // that is the group's name
+    size_t group;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+// Pairs groups with statuses, both sorted. Only if no entry says otherwise.
+static void pair(struct flight *flight, const struct numbered *order,
+                 const struct flight_status *statuses, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t id = flight->groups[order[i].group].id;
+        if (id != FLIGHT_UNKNOWN && id != statuses[i].id)
+            return;
+    }
+    for (size_t i = 0; i < count; i++)
+        flight->groups[order[i].group].id = statuses[i].id;
+}
+
+static bool number_groups(struct evidence *evidence, const struct flight_status *statuses,
+                          size_t count, struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    size_t size = count * sizeof(struct numbered);
+    struct numbered *order = budget_alloc(evidence->budget, size, err);
+    bool numbers = order;
+    for (size_t i = 0; numbers && i < count; i++) {
+        order[i].group = i;
+        numbers = str_to_i64(strtab_get(&flight->texts, flight->groups[i].name), &order[i].number);
+    }
+    if (numbers) {
+        qsort(order, count, sizeof *order, by_number);
+        pair(flight, order, statuses, count);
+    }
+    budget_free(evidence->budget, order, size);
+    return order;
+}
+
+static void link_statuses(struct flight *flight, const struct flight_status *statuses, size_t count)
+{
+    for (size_t i = 0; i < flight->group_count; i++) {
+        struct flight_group *group = &flight->groups[i];
+        const struct flight_status key = {.id = group->id};
+        const struct flight_status *found = group->id != FLIGHT_UNKNOWN && count
+                                                ? bsearch(&key, statuses, count, sizeof key, by_id)
+                                                : NULL;
+        if (!found)
+            continue;
+        group->enqueued = found->enqueued;
+        group->started = found->started;
+        group->completed = found->completed;
+    }
+}
+
+bool flight_finish(struct evidence *evidence, struct flight_status *statuses, size_t count,
+                   struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    if (count)
+        qsort(statuses, count, sizeof *statuses, by_id);
+    if (!link_entries(evidence, err))
+        return false;
+    if (count && count == flight->group_count && !number_groups(evidence, statuses, count, err))
+        return false;
+    link_statuses(flight, statuses, count);
+    return true;
+}
+
+// --- figures ------------------------------------------------------------------------------------
+
+static void report_text(const struct flight *flight, str_id id, const char *path,
+                        struct figures *figures)
+{
+    if (id)
+        figures_text(figures, strtab_get(&flight->texts, id), "%s", path);
+}
+
+// A figure is found by comparing it with all others, so equal names are added up before.
+static void report_ops(const struct flight *flight, struct figures *figures)
+{
+    enum { MOST_OPS = 256 };
+    str_id ops[MOST_OPS];
+    int64_t counts[MOST_OPS];
+    size_t known = 0;
+    figures_add(figures, 0, "ops" IN);
+    for (size_t i = 0; i < flight->entry_count; i++) {
+        size_t at = 0;
+        while (at < known && ops[at] != flight->entries[i].op)
+            at++;
+        if (at == known && known < MOST_OPS) {
+            ops[known] = flight->entries[i].op;
+            counts[known++] = 0;
+        }
+        if (at < known)
+            counts[at]++;
+    }
+    for (size_t i = 0; i < known; i++) {
+        struct str op = strtab_get(&flight->texts, ops[i]);
+        figures_add(figures, counts[i], "ops" IN "%.*s", (int)op.len, op.at);
+    }
+}
+
+void flight_report(const struct flight *flight, struct figures *figures)
+{
+    int64_t states[FLIGHT_STATES] = {0};
+    for (size_t i = 0; i < flight->entry_count; i++)
+        states[flight->entries[i].state]++;
+    report_text(flight, flight->version, "version", figures);
+    report_text(flight, flight->nccl_version, "nccl_version", figures);
+    if (flight->rank >= 0)
+        figures_add(figures, flight->rank, "rank");
+    figures_add(figures, (int64_t)flight->group_count, "groups");
+    figures_add(figures, (int64_t)flight->entry_count, "entries");
+    figures_add(figures, 0, "states" IN);
+    for (unsigned i = 0; i < FLIGHT_STATES; i++)
+        if (states[i])
+            figures_add(figures, states[i], "states" IN "%s", flight_state_words[i]);
+    report_ops(flight, figures);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a Flight Recorder dump in either form: read or refused, the same in pieces as in
+// one, with every link inside its table.
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "ingest/base/figures.h"
+#include "ingest/evidence/evidence.h"
+#include "ingest/format.h"
+#include "ingest/source/source.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+extern const struct format format_flight_recorder, format_flight_recorder_json;
+
+#define MOST_MEMORY ((uint64_t)64 << 20)
+
+static uint64_t check(const struct flight *flight)
+{
+    uint64_t sum = flight->entry_count;
+    for (size_t i = 0; i < flight->group_count; i++) {
+        struct str list = strtab_get(&flight->texts, flight->groups[i].ranks);
+        int64_t rank;
+        while (flight_next_rank(&list, &rank))
+            sum = sum * 31 + (uint64_t)rank;
+        sum = sum * 31 + strtab_get(&flight->texts, flight->groups[i].name).len +
+              (uint64_t)flight->groups[i].completed;
+    }
+    for (size_t i = 0; i < flight->entry_count; i++) {
+        const struct flight_entry *entry = &flight->entries[i];
+        if (entry->group >= flight->group_count || entry->state >= FLIGHT_STATES)
+            abort();
+        sum = sum * 31 + entry->group + strtab_get(&flight->texts, entry->op).len +
+              (uint64_t)entry->input.elements;
+    }
+    return sum;
+}
+
+static uint64_t read_in_steps(const struct format *format, struct str bytes, size_t step)
+{
+    struct err err = {0};
+    struct arena arena;
+    struct budget budget = {.limit = MOST_MEMORY};
+    struct evidence evidence;
+    arena_init(&arena, NULL);
+    evidence_init(&evidence, &budget);
+    struct figures figures = {.arena = &arena};
+    struct format_input input = {
+        .budget = &budget, .evidence = &evidence, .filename = STR("_dump_3")};
+    input.source = source_mem_open(bytes.at, bytes.len, step, &err);
+    if (!input.source)
+        abort();
+    bool ok = format->gather(&input, &err);
+    if (ok == (err.code != ERR_NONE))
+        abort();
+    uint64_t sum = ok ? check(&evidence.flight) : err.pos;
+    flight_report(&evidence.flight, ok ? &figures : NULL);
+    source_close(input.source);
+    evidence_free(&evidence);
+    if (budget.used)
+        abort();
+    arena_free(&arena);
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const struct format *const formats[] = {&format_flight_recorder, &format_flight_recorder_json};
+    if (size == 0)
+        return 0;
+    struct str bytes = {(const char *)data + 1, size - 1};
+    for (int i = 0; i < 2; i++)
+        if (read_in_steps(formats[i], bytes, 0) !=
+            read_in_steps(formats[i], bytes, (size_t)data[0] + 1))
+            abort();
+    return 0;
+}
