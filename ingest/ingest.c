@@ -2,6 +2,8 @@
 // Open, probe, read, seal.
 #include "ingest/ingest.h"
 
+#include "ingest/evidence/evidence.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -136,7 +138,7 @@ static struct trace *open_and_read(struct source *source, const struct ingest_fr
                                    struct budget *budget, struct progress *progress,
                                    struct err *err)
 {
-    struct format_hint hint = {.filename = {"", 0}, .scratch = from->scratch};
+    struct format_hint hint = {.filename = STR(""), .scratch = from->scratch};
     struct format_found found;
     source = format_open(source, &hint, &found, err);
     if (!source)
@@ -183,4 +185,35 @@ struct trace *ingest_file(const char *path, struct budget *budget, struct progre
     struct trace *trace = ingest_fd(&from, budget, progress, err);
     close(from.fd);
     return trace;
+}
+
+// --- what is no trace ---------------------------------------------------------------------------
+
+static bool gather(struct source *source, const struct format_found *found,
+                   struct evidence *evidence, struct progress *progress, struct err *err)
+{
+    const struct format *format = found->format;
+    struct format_input input = {.source = source,
+                                 .head = found->head,
+                                 .budget = evidence->budget,
+                                 .progress = progress,
+                                 .evidence = evidence};
+    if (format && format->gather)
+        return format->gather(&input, err);
+    return err_set(err, ERR_FORMAT, "found %s, which says nothing of a run",
+                   format ? format->what : "an unknown format");
+}
+
+bool ingest_evidence(const struct ingest_from *from, struct evidence *evidence,
+                     struct progress *progress, struct err *err)
+{
+    struct format_hint hint = {.filename = from->filename, .scratch = from->scratch};
+    struct format_found found;
+    struct source *source = source_fd_open(from->fd, err);
+    source = source ? format_open(source, &hint, &found, err) : NULL;
+    if (source && found.format && found.format->access == FORMAT_STREAM)
+        source = source_limit_open(source, source_trace_limits, err);
+    bool ok = source && gather(source, &found, evidence, progress, err);
+    source_close(source);
+    return ok;
 }

@@ -17,6 +17,7 @@ struct ingest_from {
     int fd;       // from its start; it remains the caller's
     int64_t part; // one of its processes; FORMAT_WHOLE if it has one
     struct scratch scratch;
+    struct str filename; // for what is known by its name; may be empty
 };
 MUST_CHECK struct trace *ingest_fd(const struct ingest_from *from, struct budget *budget,
                                    struct progress *progress, struct err *err);
@@ -29,5 +30,9 @@ MUST_CHECK struct trace *ingest_source(struct source *source, struct budget *bud
 MUST_CHECK struct trace *ingest_opened(struct source *source, const struct format_found *found,
                                        struct budget *budget, struct progress *progress,
                                        struct err *err);
+
+// Reads what a file that is no trace says of its run. ERR_FORMAT if it says nothing.
+MUST_CHECK bool ingest_evidence(const struct ingest_from *from, struct evidence *evidence,
+                                struct progress *progress, struct err *err);
 
 #endif

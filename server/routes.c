@@ -114,6 +114,12 @@ const struct route routes[] = {
     {"GET", RUN "/efficiency", SCOPE_READ, api_get_table, &table_run_efficiency},
     {"GET", RUN "/strategy", SCOPE_READ, api_get_table, &table_run_strategy},
     {"GET", RUN "/pipeline", SCOPE_READ, api_get_table, &table_run_pipeline},
+    {"GET", RUN "/logs", SCOPE_READ, api_get_table, &table_logs},
+    {"GET", RUN "/log_steps", SCOPE_READ, api_get_table, &table_log_steps},
+    {"GET", RUN "/log_curve", SCOPE_READ, api_get_table, &table_log_curve},
+    {"GET", RUN "/log_events", SCOPE_READ, api_get_table, &table_log_events},
+    {"GET", RUN "/log_slow_steps", SCOPE_READ, api_get_table, &table_log_slow_steps},
+    {"GET", RUN "/job_settings", SCOPE_READ, api_get_table, &table_job_settings},
 
     {"GET", RUN "/parts", SCOPE_READ, api_get_table, &table_parts},
     {"GET", RUN "/operators", SCOPE_READ, api_get_table, &table_operators},

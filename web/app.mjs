@@ -38,6 +38,7 @@ const PAGES = {
   collectives: () => import("./views/comm/collectives.mjs"),
   ranks: () => import("./views/ranks/ranks.mjs"),
   findings: () => import("./views/overview/findings.mjs"),
+  training: () => import("./views/training/training.mjs"),
   data: () => import("./views/run_data/data.mjs"),
   none: () => import("./chrome/not_found.mjs"),
 };

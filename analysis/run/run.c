@@ -10,6 +10,7 @@
 #include "analysis/ranks/run_comm.h"
 #include "analysis/findings/findings.h"
 #include "analysis/ranks/run_links.h"
+#include "analysis/run/run_evidence.h"
 #include "analysis/run/run_merge.h"
 #include "analysis/ranks/run_passes.h"
 #include "analysis/ranks/run_rates.h"
@@ -231,18 +232,16 @@ static bool join(struct run *run, struct err *err)
     return ok;
 }
 
-bool analyze_run(const struct rank_source *source, struct report *report, struct err *err)
+static bool analyze_ranks(const struct rank_source *source, struct report *report,
+                          struct budget *budget, struct err *err)
 {
-    if (source->count == 0)
-        return err_set(err, ERR_USAGE, "a run without ranks cannot be analyzed");
-    struct budget uncounted = {0};
     struct arena scratch;
     struct run run = {.source = source,
                       .ranks = source->ranks,
                       .count = source->count,
                       .report = report,
                       .scratch = &scratch,
-                      .budget = report->arena->budget ? report->arena->budget : &uncounted};
+                      .budget = budget};
     arena_init(&scratch, run.budget);
     bool ok = load_heads(&run, err) && run_find_jobs(&run, err) && choose_ranks(&run, err);
     if (ok) {
@@ -251,6 +250,16 @@ bool analyze_run(const struct rank_source *source, struct report *report, struct
     }
     arena_free(&scratch);
     return ok;
+}
+
+bool analyze_run(const struct rank_source *source, struct report *report, struct err *err)
+{
+    struct budget uncounted = {0};
+    struct budget *budget = report->arena->budget ? report->arena->budget : &uncounted;
+    if (source->count == 0 && source->evidence_count == 0)
+        return err_set(err, ERR_USAGE, "a run without ranks cannot be analyzed");
+    return (source->count == 0 || analyze_ranks(source, report, budget, err)) &&
+           run_take_evidence(source, report, err);
 }
 
 bool analyze_reports(const struct rank_report *ranks, size_t count, struct report *report,

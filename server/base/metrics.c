@@ -57,6 +57,7 @@ static const struct {
     [METRIC_TIME_TRACE_JOB] = {"job_seconds", "kind=\"trace\"", "Run time of jobs."},
     [METRIC_TIME_RUN_JOB] = {"job_seconds", "kind=\"run\"", NULL},
     [METRIC_TIME_UNPACK_JOB] = {"job_seconds", "kind=\"unpack\"", NULL},
+    [METRIC_TIME_EVIDENCE_JOB] = {"job_seconds", "kind=\"evidence\"", NULL},
 };
 
 static const double bounds_s[BUCKETS - 1] = {0.001, 0.005, 0.01, 0.025, 0.1, 0.25,

@@ -16,6 +16,7 @@
 // ones in a child process (job_run.c).
 #include "server/base/pipeline.h"
 
+#include "analysis/evidence/evidence_report.h"
 #include "ingest/base/clock.h"
 #include "ingest/base/crew.h"
 #include "ingest/base/log.h"
@@ -158,5 +159,18 @@ bool pipeline_file(const char *path, const struct pipeline_job *job, struct repo
 
 bool pipeline_run(const struct rank_source *ranks, struct report *report, struct err *err)
 {
-    return ranks->count == 0 || analyze_run(ranks, report, err);
+    return (ranks->count == 0 && ranks->evidence_count == 0) || analyze_run(ranks, report, err);
+}
+
+bool pipeline_evidence(const struct pipeline_files *files, struct str filename,
+                       struct progress *progress, struct report *report, struct err *err)
+{
+    struct evidence evidence;
+    struct ingest_from from = {
+        .fd = files->input, .scratch = {.fd = files->keep, .from = 0}, .filename = filename};
+    evidence_init(&evidence, report->arena->budget);
+    bool ok = ingest_evidence(&from, &evidence, progress, err) &&
+              evidence_report(&evidence, filename, report, err);
+    evidence_free(&evidence);
+    return ok;
 }

@@ -102,8 +102,19 @@ static bool unpack(const struct job_order *order, struct progress *progress, str
                                 .list = JOB_FD_TABLES,
                                 .max_bytes = order->unpack_bytes,
                                 .memory_bytes = order->memory_bytes,
+                                .filename = order->filename,
                                 .progress = progress};
     return members_write(&work, err);
+}
+
+// The keep is scratch.
+static bool gather(const struct job_order *order, struct progress *progress, struct report *report,
+                   struct err *err)
+{
+    struct pipeline_files files = {.input = JOB_FD_INPUT, .kept = -1, .keep = JOB_FD_KEEP};
+    return pipeline_evidence(&files, order->filename, progress, report, err) &&
+           table_limit(report, order->tables_bytes, &table_trust, err) &&
+           report_parts_write(report, evidence_tables, JOB_FD_TABLES, err);
 }
 
 static void work(const struct job_order *order, struct cores *cores, struct progress *progress,
@@ -115,6 +126,10 @@ static void work(const struct job_order *order, struct cores *cores, struct prog
     }
     if (order->unpacks) {
         reply->ok = unpack(order, progress, &reply->err);
+        return;
+    }
+    if (order->gathers) {
+        reply->ok = gather(order, progress, report, &reply->err);
         return;
     }
     struct pipeline_files files = {.input = order->has_input ? JOB_FD_INPUT : -1,

@@ -2,35 +2,58 @@
 // Each rank is a header followed by its table parts. Both sides are the same program.
 #include "server/jobs/job_ranks.h"
 
+#include "server/store/store_inputs.h"
+
 #include "analysis/report/report_parts.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NO_RANK (-1) // an attachment
+
 struct header {
     int64_t rank;
     uint64_t end; // where its parts end in the file
 };
 
+static bool start(const struct header *header, int fd, off_t *at, struct err *err)
+{
+    *at = lseek(fd, 0, SEEK_CUR);
+    errno = ENOSPC; // a short write means a full disk
+    return (*at >= 0 && write(fd, header, sizeof *header) == (ssize_t)sizeof *header) ||
+           err_set_errno(err, "writing the ranks");
+}
+
+static bool finish(struct header *header, int fd, off_t at, struct err *err)
+{
+    header->end = (uint64_t)lseek(fd, 0, SEEK_CUR);
+    errno = ENOSPC;
+    return pwrite(fd, header, sizeof *header, at) == (ssize_t)sizeof *header ||
+           err_set_errno(err, "writing the ranks");
+}
+
 bool job_ranks_write(struct store *store, const struct rank_trace *rank, int fd, struct err *err)
 {
     struct header header = {.rank = rank->rank};
-    off_t begin = lseek(fd, 0, SEEK_CUR);
-    errno = ENOSPC; // a short write means a full disk
-    if (begin < 0 || write(fd, &header, sizeof header) != (ssize_t)sizeof header)
-        return err_set_errno(err, "writing the ranks");
-    if (!store_copy_trace_parts(store, rank->trace_id, run_rank_tables, fd, err))
-        return false;
-    header.end = (uint64_t)lseek(fd, 0, SEEK_CUR);
-    errno = ENOSPC;
-    return pwrite(fd, &header, sizeof header, begin) == (ssize_t)sizeof header ||
-           err_set_errno(err, "writing the ranks");
+    off_t at;
+    return start(&header, fd, &at, err) &&
+           store_copy_trace_parts(store, rank->trace_id, run_rank_tables, fd, err) &&
+           finish(&header, fd, at, err);
+}
+
+bool job_ranks_write_evidence(struct store *store, struct str input_id, int fd, struct err *err)
+{
+    struct header header = {.rank = NO_RANK};
+    off_t at;
+    return start(&header, fd, &at, err) &&
+           store_copy_input_parts(store, input_id, evidence_tables, fd, err) &&
+           finish(&header, fd, at, err);
 }
 
 // --- reading ------------------------------------------------------------------------------------
 
-// The position of each rank's parts.
+// The position of each rank's parts, then of each attachment's.
 struct place {
     uint64_t from, end;
 };
@@ -38,6 +61,7 @@ struct place {
 struct ranks {
     int fd;
     struct place *places;
+    size_t count; // of ranks
 };
 
 static bool load(void *context, size_t index, const struct table_desc *const *known,
@@ -46,7 +70,7 @@ static bool load(void *context, size_t index, const struct table_desc *const *kn
     const struct ranks *ranks = context;
     struct report_parts parts;
     bool found = true, ok = true;
-    report_parts_open(&parts, ranks->fd, run_rank_tables);
+    report_parts_open(&parts, ranks->fd, index < ranks->count ? run_rank_tables : evidence_tables);
     parts.at = ranks->places[index].from;
     parts.end = ranks->places[index].end;
     while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
@@ -61,23 +85,30 @@ static bool refuse_damaged(struct err *err)
     return err_set(err, ERR_INTERNAL, "the file of ranks is damaged");
 }
 
-// Counts the ranks, and records as many as there is room for.
-static bool find_ranks(int fd, int64_t *numbers, struct place *places, size_t *count,
+struct found {
+    size_t ranks, evidence;
+};
+
+// Counts them, and records as many as there is room for.
+static bool find_ranks(int fd, int64_t *numbers, struct place *places, struct found *found,
                        struct err *err)
 {
     struct stat info;
     if (fstat(fd, &info) != 0)
         return err_set_errno(err, "reading the ranks");
-    *count = 0;
-    for (uint64_t at = 0; at < (uint64_t)info.st_size; ++*count) {
+    *found = (struct found){0};
+    for (uint64_t at = 0; at < (uint64_t)info.st_size;) {
         struct header header;
         if (pread(fd, &header, sizeof header, (off_t)at) != (ssize_t)sizeof header ||
-            header.end < at + sizeof header || header.end > (uint64_t)info.st_size)
+            header.end < at + sizeof header || header.end > (uint64_t)info.st_size ||
+            (found->evidence && header.rank != NO_RANK))
             return refuse_damaged(err);
+        size_t index = found->ranks + found->evidence;
         if (numbers) {
-            numbers[*count] = header.rank;
-            places[*count] = (struct place){at + sizeof header, header.end};
+            numbers[index] = header.rank;
+            places[index] = (struct place){at + sizeof header, header.end};
         }
+        *(header.rank == NO_RANK ? &found->evidence : &found->ranks) += 1;
         at = header.end;
     }
     return true;
@@ -85,16 +116,20 @@ static bool find_ranks(int fd, int64_t *numbers, struct place *places, size_t *c
 
 bool job_ranks_read(int fd, struct arena *arena, struct rank_source *source, struct err *err)
 {
-    size_t count;
-    if (!find_ranks(fd, NULL, NULL, &count, err))
+    struct found found;
+    if (!find_ranks(fd, NULL, NULL, &found, err))
         return false;
+    size_t count = found.ranks + found.evidence;
     struct ranks *ranks = arena_alloc(arena, sizeof *ranks, err);
     int64_t *numbers = arena_array(arena, count + 1, sizeof *numbers, err);
     struct place *places = arena_array(arena, count + 1, sizeof *places, err);
-    if (!ranks || !numbers || !places || !find_ranks(fd, numbers, places, &count, err))
+    if (!ranks || !numbers || !places || !find_ranks(fd, numbers, places, &found, err))
         return false;
-    *ranks = (struct ranks){fd, places};
-    *source =
-        (struct rank_source){.ranks = numbers, .count = count, .context = ranks, .load = load};
+    *ranks = (struct ranks){fd, places, found.ranks};
+    *source = (struct rank_source){.ranks = numbers,
+                                   .count = found.ranks,
+                                   .evidence_count = found.evidence,
+                                   .context = ranks,
+                                   .load = load};
     return true;
 }

@@ -9,7 +9,12 @@
 MUST_CHECK bool job_ranks_write(struct store *store, const struct rank_trace *rank, int fd,
                                 struct err *err);
 
-// The ranks in such a file. Results live in arena, and the file must stay open.
+// Appends the tables of an attachment that was read; after all ranks.
+MUST_CHECK bool job_ranks_write_evidence(struct store *store, struct str input_id, int fd,
+                                         struct err *err);
+
+// The ranks in such a file, and the attachments. Results live in arena, and the file must stay
+// open.
 MUST_CHECK bool job_ranks_read(int fd, struct arena *arena, struct rank_source *source,
                                struct err *err);
 

@@ -5,6 +5,7 @@
 #include "server/jobs/job_run.h"
 
 #include "server/jobs/job_ranks.h"
+#include "server/store/store_inputs.h"
 
 #include "analysis/report/report_parts.h"
 #include "analysis/report/table_limit.h"
@@ -21,6 +22,8 @@ struct joining {
     struct progress *progress;
     struct rank_trace *traces;
     size_t count;
+    struct evidence_row *evidence;
+    size_t evidence_count;
     int tables; // the run's
 };
 
@@ -32,20 +35,27 @@ static bool is_cancelled(const struct joining *joining, struct err *err)
 
 // --- by the service -----------------------------------------------------------------------------
 
-static bool load_rank(void *context, size_t index, const struct table_desc *const *known,
-                      struct report *report, struct err *err)
+static bool load(void *context, size_t index, const struct table_desc *const *known,
+                 struct report *report, struct err *err)
 {
     const struct joining *joining = context;
-    return !is_cancelled(joining, err) &&
-           store_load_trace_tables(joining->site->config->store, joining->traces[index].trace_id,
-                                   known, report, err);
+    struct store *store = joining->site->config->store;
+    if (is_cancelled(joining, err))
+        return false;
+    if (index < joining->count)
+        return store_load_trace_tables(store, joining->traces[index].trace_id, known, report, err);
+    return store_load_input_tables(store, joining->evidence[index - joining->count].input_id, known,
+                                   report, err);
 }
 
 static bool join_in_service(struct joining *joining, struct arena *arena, struct err *err)
 {
     const struct job_site *site = joining->site;
-    struct rank_source source = {
-        .context = joining, .count = joining->count, .load = load_rank, .cores = site->cores};
+    struct rank_source source = {.context = joining,
+                                 .count = joining->count,
+                                 .evidence_count = joining->evidence_count,
+                                 .load = load,
+                                 .cores = site->cores};
     int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
     for (size_t i = 0; ranks && i < source.count; i++)
         ranks[i] = joining->traces[i].rank;
@@ -64,6 +74,10 @@ static bool write_ranks(const struct joining *joining, int fd, struct err *err)
     for (size_t i = 0; i < joining->count; i++)
         if (is_cancelled(joining, err) || !job_room_check(config, "merge the ranks", err) ||
             !job_ranks_write(config->store, &joining->traces[i], fd, err))
+            return false;
+    for (size_t i = 0; i < joining->evidence_count; i++)
+        if (is_cancelled(joining, err) ||
+            !job_ranks_write_evidence(config->store, joining->evidence[i].input_id, fd, err))
             return false;
     return true;
 }
@@ -113,6 +127,8 @@ static bool join_in_process(struct joining *joining, struct job_death *death, st
 static bool fits_service(const struct joining *joining)
 {
     int64_t sum = 0;
+    for (size_t i = 0; i < joining->evidence_count; i++)
+        sum += joining->evidence[i].join_bytes;
     for (size_t i = 0; i < joining->count; i++) {
         if (joining->traces[i].join_bytes < 0)
             return true;
@@ -130,6 +146,8 @@ bool job_run_join(struct job_site *site, const struct job *job, struct progress 
     arena_init(&arena, &budget);
     bool ok = store_done_ranks(site->config->store, job->run_id, &arena, &joining.traces,
                                &joining.count, err) &&
+              store_list_evidence(site->config->store, job->run_id, &arena, &joining.evidence,
+                                  &joining.evidence_count, err) &&
               (fits_service(&joining) ? join_in_service(&joining, &arena, err)
                                       : join_in_process(&joining, death, err));
     arena_free(&arena); // free before the tables need the memory

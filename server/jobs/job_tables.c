@@ -11,7 +11,8 @@
 
 static bool is_joined(const struct table_desc *desc)
 {
-    return run_rank_tables[table_place(run_rank_tables, desc)] != NULL;
+    return run_rank_tables[table_place(run_rank_tables, desc)] ||
+           evidence_tables[table_place(evidence_tables, desc)];
 }
 
 static bool add_secrets(const struct report *rows, struct job_tables *tables, struct err *err)
@@ -47,13 +48,18 @@ static bool may_go_on(const struct job_stop *stop, struct err *err)
            err_set(err, ERR_FORMAT, "reading its tables took too long");
 }
 
+static const struct table_desc *const *tables_of(const struct job_order *order)
+{
+    return order->joins ? run_tables : order->gathers ? evidence_tables : trace_tables;
+}
+
 bool job_tables_check(int fd, const struct job_order *order, const struct job_stop *stop,
                       struct job_tables *tables, struct err *err)
 {
     struct report_parts parts;
     bool found = true, ok = true;
     *tables = (struct job_tables){0};
-    report_parts_open(&parts, fd, order->joins ? run_tables : trace_tables);
+    report_parts_open(&parts, fd, tables_of(order));
     while (ok && (ok = report_parts_next(&parts, &found, err)) && found)
         ok = may_go_on(stop, err) && add_part(&parts.part, tables, err) &&
              (!order->tables_bytes || tables->plain_bytes <= order->tables_bytes ||

@@ -104,6 +104,7 @@ static bool run_child(struct unpacking *unpacking, struct job_death *death, stru
     struct job_reply reply;
     task.order = job_trace_order(site->config, &task.files, seconds, job->bytes);
     task.order.unpacks = true;
+    task.order.filename = job->filename;
     task.order.unpack_bytes = unpacking->room;
     task.order.file_bytes =
         least(unpacking->room, INT64_MAX - MEMBER_LIST_MAX_BYTES) + MEMBER_LIST_MAX_BYTES;
@@ -286,9 +287,39 @@ static bool finish(struct unpacking *unpacking, struct err *err)
     return store_finish_unpack(unpacking->site->config->store, unpacking->job, reason, err);
 }
 
+static bool keep_attachment(struct unpacking *unpacking, struct spool *spool, struct err *err)
+{
+    const struct jobs_config *config = unpacking->site->config;
+    struct new_member row = row_of(unpacking, 0);
+    row.sha256 = blob_spool_sha256(spool);
+    blob_pin(config->blobs);
+    bool ok = blob_spool_keep(spool, err) &&
+              store_unpack_as_attachment(config->store, unpacking->job, &row, err);
+    blob_unpin(config->blobs);
+    return ok;
+}
+
+// The file itself, which says something of the run.
+static bool store_attachment(struct unpacking *unpacking, struct err *err)
+{
+    static const struct str no_window = {"", 0};
+    const struct member *member = &unpacking->members.at[0];
+    unpacking->windows = &no_window;
+    struct spool *spool = blob_spool_open(unpacking->site->config->blobs, member->bytes, err);
+    bool ok =
+        spool && copy(unpacking, member, spool, err) && keep_attachment(unpacking, spool, err);
+    blob_spool_close(spool);
+    if (ok)
+        jobs_wake(unpacking->site->jobs);
+    return ok;
+}
+
 static bool store_all(struct unpacking *unpacking, struct err *err)
 {
     const struct member_list *members = &unpacking->members;
+    if (members->count == 1 && members->at[0].name.len == 0 &&
+        members->at[0].kind == MEMBER_ATTACHMENT)
+        return store_attachment(unpacking, err);
     if (members->count == 1 && members->at[0].name.len == 0)
         return store_unpack_as_trace(unpacking->site->config->store, unpacking->job, err);
     return store_members(unpacking, err) && finish(unpacking, err);

@@ -104,6 +104,8 @@ void job_wire_put_order(const struct job_order *order, struct buf *out)
     put_number(out, order->has_keep);
     put_number(out, order->joins);
     put_number(out, order->unpacks);
+    put_number(out, order->gathers);
+    put_text(out, order->filename);
     put_number(out, (uint64_t)order->process);
     put_number(out, order->unpack_bytes);
     put_text(out, options->step_pattern ? str_of(options->step_pattern) : STR(""));
@@ -151,6 +153,8 @@ bool job_wire_take_order(struct str bytes, struct arena *arena, struct job_order
         .has_keep = take_bool(&in),
         .joins = take_bool(&in),
         .unpacks = take_bool(&in),
+        .gathers = take_bool(&in),
+        .filename = take_text(&in),
         .process = (int64_t)take_number(&in),
         .unpack_bytes = take_number(&in),
     };

@@ -3,6 +3,7 @@
 #include "server/jobs/jobs.h"
 
 #include "server/base/metrics.h"
+#include "server/jobs/job_evidence.h"
 #include "server/jobs/job_run.h"
 #include "server/jobs/job_unpack.h"
 #include "server/store/store_tracking.h"
@@ -177,6 +178,8 @@ static bool do_job(struct work *work, struct job_death *death, struct err *err)
     switch (work->job.kind) {
     case JOB_TRACE: return job_trace_run(&jobs->site, &work->job, &work->progress, death, err);
     case JOB_UNPACK: return job_unpack_run(&jobs->site, &work->job, &work->progress, death, err);
+    case JOB_EVIDENCE:
+        return job_evidence_run(&jobs->site, &work->job, &work->progress, death, err);
     case JOB_RUN: break;
     }
     return job_run_join(&jobs->site, &work->job, &work->progress, death, err);
@@ -187,7 +190,8 @@ static void count_end(const struct work *work, bool ok, const struct err *err, i
     struct metrics *metrics = work->jobs->config.metrics;
     static const enum metric_time times[] = {[JOB_TRACE] = METRIC_TIME_TRACE_JOB,
                                              [JOB_RUN] = METRIC_TIME_RUN_JOB,
-                                             [JOB_UNPACK] = METRIC_TIME_UNPACK_JOB};
+                                             [JOB_UNPACK] = METRIC_TIME_UNPACK_JOB,
+                                             [JOB_EVIDENCE] = METRIC_TIME_EVIDENCE_JOB};
     metrics_time(metrics, times[work->job.kind], took_ns);
     metrics_add(metrics,
                 ok                           ? METRIC_JOBS_DONE

@@ -153,7 +153,8 @@ static struct member take_member(struct reading *in, const struct record *record
     // processes with names.
     bool is_file =
         member.kind == MEMBER_TRACE && !member.name.len == !member.process && !member.bytes;
-    in->failed |= !is_file && !member.name.len;
+    bool is_attached = member.kind == MEMBER_ATTACHMENT && !member.name.len;
+    in->failed |= !is_file && !is_attached && !member.name.len;
     in->failed |= !is_file && member.kind == MEMBER_TRACE && !member.bytes;
     return member;
 }

@@ -15,7 +15,7 @@ enum member_kind {
 };
 
 struct member {
-    struct str name; // its path in the archive; "": the file is a trace, not an archive
+    struct str name; // its path in the archive; "": the file is no archive, but this
     int64_t process; // of a trace, as its format numbers them; 0: it has one
     bool is_repeat;  // its bytes are those of the member before, which is another process of them
     enum member_kind kind;
@@ -40,6 +40,7 @@ struct members_work {
     int input, bytes, list; // descriptors
     uint64_t max_bytes;     // of the file of bytes
     uint64_t memory_bytes;  // for reading what may be a trace, 0: any
+    struct str filename;    // of the input; may be empty
     struct progress *progress;
 };
 

@@ -379,6 +379,22 @@ static bool stop_at_limit(struct err *end, struct err *err)
     return true;
 }
 
+// A file that says something of the run is kept as a member would be.
+static bool add_evidence(struct writer *writer, struct source *source, const struct format *format,
+                         struct err *end, struct err *err)
+{
+    struct member file = {.name = STR(""), .format = str_of(format->name)};
+    struct err why = {.pos = ERR_NO_POS};
+    bool ok = copy(writer, source, &why, err);
+    file.bytes = writer->at;
+    source_close(source);
+    if (!ok || !keep_attachment(writer, &file, &why, err))
+        return false;
+    if (file.kind == MEMBER_SKIPPED)
+        return format_refuse_what(file.reason.at, end) || true;
+    return member_list_add(writer->work->list, &file, err);
+}
+
 // If the decompressed file is not an archive, it is a trace, or several.
 static bool add_file(struct writer *writer, struct source *source, const struct format *format,
                      struct err *err)
@@ -398,10 +414,12 @@ static bool write_members(struct writer *writer, struct err *end, struct err *er
     struct source *source = source_fd_open(writer->work->input, err);
     if (!source)
         return false;
-    struct format_hint hint = {STR(""), {writer->work->bytes, 0}};
+    struct format_hint hint = {writer->work->filename, {writer->work->bytes, 0}};
     source = format_open(source, &hint, &found, end);
     if (!source)
         return true;
+    if (found.format && found.format->gather)
+        return add_evidence(writer, source, found.format, end, err);
     if (!is_archive(found.format) || !found.format->unpack)
         return add_file(writer, source, found.format, err);
     writer->unpack = unpack_open(source, found.format, &unpack_limits, end);

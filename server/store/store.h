@@ -14,6 +14,7 @@ struct store;
 #define STORE_ID_SIZE     16 // "r_7q2k9d0x" and its NUL; runs r_, traces t_, uploads u_
 #define STORE_SHA256_SIZE 65 // lower-case hex and its NUL
 #define STORE_NO_RANK     (-1)
+#define STORE_LOG_METRIC  "log."  // followed by a column of logs
 #define STORE_META_METRIC "meta." // followed by the key of metadata that is a number
 #define STORE_ANY         (-1)    // expected revision: any
 
@@ -74,6 +75,7 @@ struct run {
     bool finalized;               // no more ranks will come
     struct str owner;             // who created it; "" unknown
     int64_t received;             // traces
+    int64_t evidence;             // other files that say something of the run
     int64_t done, failed, active; // of those; active: queued or running
     struct str step_pattern;      // annotation that marks a step, "" detected
     int64_t warmup_steps;         // left out at the start, -1 by the warm-up rule
@@ -338,14 +340,15 @@ struct trace_result {
 
 // --- jobs (used by jobs.c) ----------------------------------------------------------------------
 
-enum job_kind { JOB_TRACE, JOB_RUN, JOB_UNPACK };
+enum job_kind { JOB_TRACE, JOB_RUN, JOB_UNPACK, JOB_EVIDENCE };
 
 struct job {
     int64_t id;
     enum job_kind kind;
     struct str run_id;
     struct str trace_id; // JOB_TRACE
-    struct str input_id; // JOB_UNPACK: the archive
+    struct str input_id; // JOB_UNPACK: the archive; JOB_EVIDENCE: the attachment
+    struct str filename; // of the input
     struct str sha256;   // not JOB_RUN: the blob
     int64_t bytes;       // of the blob
     int64_t attempt;     // 1, 2, 3, ...

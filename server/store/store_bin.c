@@ -181,9 +181,8 @@ bool store_restore_run(struct store *store, struct str id, struct err *err)
     "SELECT id, coalesce(deleted_name, name), project, series, deleted_by, created_ns, "       \
     "max(created_ns, coalesce(restored_ns, 0)), coalesce(deleted_ns, 0), revision, received, " \
     "EXISTS (SELECT 1 FROM baseline WHERE run_id = stored_run.id), "                           \
-    "EXISTS (SELECT 1 FROM job WHERE run_id = stored_run.id AND kind IN ('trace', 'run', "     \
-    "'unpack') "                                                                               \
-    "AND state IN ('queued', 'running')) "
+    "EXISTS (SELECT 1 FROM job WHERE run_id = stored_run.id "                                  \
+    "AND kind IN ('trace', 'run', 'unpack', 'evidence') AND state IN ('queued', 'running')) "
 
 #define SELECT_TRACES                                                                           \
     "SELECT trace.run_id, trace.id, CASE WHEN trace.id = (SELECT other.id FROM trace AS other " \

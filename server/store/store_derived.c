@@ -22,17 +22,20 @@ static bool read_text(struct db *db, const char *text, struct str id, char *valu
 
 // --- counts of a run ----------------------------------------------------------------------------
 
-#define OPEN_JOBS(of_kind)                                                             \
-    "(SELECT count(*) FROM job WHERE run_id = stored_run.id AND kind = '" of_kind "' " \
+#define OPEN_JOBS(kinds)                                                              \
+    "(SELECT count(*) FROM job WHERE run_id = stored_run.id AND kind IN (" kinds ") " \
     "AND state IN ('queued', 'running'))"
 #define COUNT_TRACES                                                                      \
     "UPDATE stored_run SET (received, done, failed, running) = (SELECT count(*), "        \
     "count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'), "  \
     "count(*) FILTER (WHERE state = 'running') FROM trace WHERE run_id = stored_run.id) " \
     "WHERE id = ?"
-#define COUNT_JOBS                                                                  \
-    "UPDATE stored_run SET joining = " OPEN_JOBS("run") ", unpacking = " OPEN_JOBS( \
-        "unpack") " WHERE id = ?"
+#define COUNT_JOBS                                                                    \
+    "UPDATE stored_run SET joining = " OPEN_JOBS("'run'") ", unpacking = " OPEN_JOBS( \
+        "'unpack', 'evidence'") " WHERE id = ?"
+#define COUNT_EVIDENCE                                              \
+    "UPDATE stored_run SET evidence = (SELECT count(*) FROM input " \
+    "WHERE run_id = stored_run.id AND analysis_version IS NOT NULL) WHERE id = ?"
 #define WORLD_SIZE "(SELECT max(world_size) FROM trace WHERE run_id = stored_run.id)"
 
 bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
@@ -57,6 +60,11 @@ bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err)
 bool runs_count_jobs(struct db *db, struct str run_id, struct err *err)
 {
     return sql_run_with(db, COUNT_JOBS, run_id, err);
+}
+
+bool runs_count_evidence(struct db *db, struct str run_id, struct err *err)
+{
+    return sql_run_with(db, COUNT_EVIDENCE, run_id, err);
 }
 
 // --- series -------------------------------------------------------------------------------------
@@ -122,11 +130,13 @@ bool series_leave(struct db *db, struct str run_id, struct err *err)
 
 bool jobs_insert(struct db *db, enum job_kind kind, struct str id, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 kind == JOB_RUN     ? QUEUE_RUN
-                                 : kind == JOB_TRACE ? QUEUE_FILE("trace", "trace", "trace_id")
-                                                     : QUEUE_FILE("unpack", "input", "input_id"),
-                                 err);
+    static const char *const texts[] = {
+        [JOB_TRACE] = QUEUE_FILE("trace", "trace", "trace_id"),
+        [JOB_RUN] = QUEUE_RUN,
+        [JOB_UNPACK] = QUEUE_FILE("unpack", "input", "input_id"),
+        [JOB_EVIDENCE] = QUEUE_FILE("evidence", "input", "input_id"),
+    };
+    struct stmt stmt = sql_begin(db, texts[kind], err);
     sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_text(&stmt, id);
     if (!sql_run(&stmt) || kind == JOB_TRACE)

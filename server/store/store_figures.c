@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures: the numbers of runs that lists, trends and sorts use, one per run and metric. A metric
-// is a column of the summary, or of the headline rank's breakdown (per step), or "meta." and the
-// key of metadata that is a number.
+// is a column of the summary, or of the headline rank's breakdown (per step), or "log." and a
+// column of the training log with the most steps, or "meta." and the key of metadata that is a
+// number.
 #include "server/store/store_sql.h"
 
 #include "analysis/report/tables.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 // --- metrics ------------------------------------------------------------------------------------
@@ -25,9 +27,24 @@ static bool has_metric(const struct table_desc *desc, struct str name)
     return false;
 }
 
+// Of a log also what has no unit, such as a loss.
+static bool is_log_metric(const struct column *column)
+{
+    return column->type == COLUMN_F64 || is_metric(column);
+}
+
+static bool has_log_metric(struct str metric)
+{
+    size_t prefix = sizeof STORE_LOG_METRIC - 1;
+    if (!str_starts_with(metric, STR(STORE_LOG_METRIC)))
+        return false;
+    int column = table_column(&table_logs, (struct str){metric.at + prefix, metric.len - prefix});
+    return column >= 0 && is_log_metric(&table_logs.columns[column]);
+}
+
 bool figures_have(struct str metric)
 {
-    return str_starts_with(metric, STR(STORE_META_METRIC)) ||
+    return str_starts_with(metric, STR(STORE_META_METRIC)) || has_log_metric(metric) ||
            has_metric(&table_run_summary, metric) || has_metric(&table_run_breakdown, metric);
 }
 
@@ -74,13 +91,41 @@ static bool take_breakdown(struct stmt *insert, struct str run_id, const struct 
     return true;
 }
 
+static bool take_log(struct stmt *insert, struct str run_id, const struct table *logs, size_t row)
+{
+    for (unsigned i = 0; i < logs->desc->column_count; i++) {
+        const struct column *column = &logs->desc->columns[i];
+        const struct cell *cell = &logs->cells[row * logs->desc->column_count + i];
+        bool is_f64 = column->type == COLUMN_F64;
+        char metric[64];
+        if (cell->null || !is_log_metric(column) || (is_f64 && !isfinite(cell->f)))
+            continue;
+        snprintf(metric, sizeof metric, STORE_LOG_METRIC "%s", column->name);
+        if (!set_figure(insert, run_id, str_of(metric), is_f64 ? cell->f : (double)cell->i))
+            return false;
+    }
+    return true;
+}
+
+// Of the log with the most steps.
+static bool take_logs(struct stmt *insert, struct str run_id, const struct table *logs)
+{
+    size_t most = 0;
+    for (size_t row = 1; row < logs->row_count; row++)
+        if (table_i64(logs, row, LOGS_STEPS, 0) > table_i64(logs, most, LOGS_STEPS, 0))
+            most = row;
+    return logs->row_count == 0 || take_log(insert, run_id, logs, most);
+}
+
 static bool insert_figures(struct db *db, struct str run_id, const struct report *report,
                            struct err *err)
 {
     const struct table *summary = report_find(report, table_run_summary.name);
     const struct table *breakdown = report_find(report, table_run_breakdown.name);
+    const struct table *logs = report_find(report, table_logs.name);
     struct stmt insert = sql_begin(db, SET_FIGURE, err);
-    bool ok = (!breakdown || take_breakdown(&insert, run_id, breakdown)) &&
+    bool ok = (!logs || take_logs(&insert, run_id, logs)) &&
+              (!breakdown || take_breakdown(&insert, run_id, breakdown)) &&
               (!summary || !summary->row_count || take_row(&insert, run_id, summary, 0, 1));
     return sql_end(&insert) && ok;
 }
@@ -132,7 +177,7 @@ static bool forget_figures(struct db *db, struct str run_id, struct err *err)
 bool figures_take(struct db *db, struct str run_id, struct err *err)
 {
     static const struct table_desc *const wanted[] = {&table_run_summary, &table_run_breakdown,
-                                                      NULL};
+                                                      &table_logs, NULL};
     struct arena arena;
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};

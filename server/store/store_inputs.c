@@ -234,8 +234,10 @@ bool inputs_fail(struct db *db, const struct job *job, struct str reason, struct
 {
     if (!mark(db, job->input_id, STR("failed"), reason, err))
         return false;
-    struct stmt stmt = sql_begin(
-        db, "UPDATE stored_run SET error = ? WHERE id = ? AND received = 0 AND unpacking = 0", err);
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE stored_run SET error = ? WHERE id = ? AND received + "
+                                 "evidence = 0 AND unpacking = 0",
+                                 err);
     sql_bind_clean(&stmt, reason);
     sql_bind_text(&stmt, job->run_id);
     return sql_run(&stmt) && jobs_queue_run_if_due(db, job->run_id, err) &&
@@ -246,7 +248,7 @@ bool inputs_cancel(struct db *db, struct str run_id, struct str reason, struct e
 {
     struct stmt stmt = sql_begin(db,
                                  "UPDATE input SET state = 'failed', reason = ? WHERE run_id = ? "
-                                 "AND kind = 'archive' AND state IN ('queued', 'running')",
+                                 "AND state IN ('queued', 'running')",
                                  err);
     sql_bind_text(&stmt, reason);
     sql_bind_text(&stmt, run_id);
@@ -270,5 +272,5 @@ bool inputs_queue_again(struct db *db, struct str run_id, struct err *err)
     for (size_t i = 0; ok && i < count; i++)
         ok = queue(db, ids[i], err);
     arena_free(&arena);
-    return ok;
+    return ok && evidence_queue_run(db, run_id, err);
 }

@@ -67,9 +67,39 @@ MUST_CHECK bool store_add_members(struct store *store, const struct job *job,
 // The file is no archive but a trace: it becomes one, and the job is done.
 MUST_CHECK bool store_unpack_as_trace(struct store *store, const struct job *job, struct err *err);
 
+// The file is no archive but says something of the run: it becomes an attachment, without its
+// secrets and its compression, and is read next. member has no name. The job is done.
+MUST_CHECK bool store_unpack_as_attachment(struct store *store, const struct job *job,
+                                           const struct new_member *member, struct err *err);
+
 // Ends the job: all readable members are stored, and the archive's own bytes are deleted. reason:
 // why the rest could not be read, "" if there is no rest.
 MUST_CHECK bool store_finish_unpack(struct store *store, const struct job *job, struct str reason,
                                     struct err *err);
+
+// --- attachments that say something of the run (used by job_evidence.c and job_run.c) -----------
+
+// Stores the tables of an attachment, a file of parts, and queues the run's job. join_bytes: their
+// unpacked size. ERR_NOT_FOUND if the job is no longer the caller's.
+MUST_CHECK bool store_finish_evidence(struct store *store, const struct job *job, int tables,
+                                      int64_t join_bytes, struct err *err);
+
+// An attachment that was read.
+struct evidence_row {
+    struct str input_id;
+    int64_t join_bytes;
+};
+
+// Those of a run, by name; of several with one name and format the latest.
+MUST_CHECK bool store_list_evidence(struct store *store, struct str run_id, struct arena *arena,
+                                    struct evidence_row **rows, size_t *count, struct err *err);
+
+// Adds those tables of `known` that it has; and as they are stored, to a file.
+MUST_CHECK bool store_load_input_tables(struct store *store, struct str input_id,
+                                        const struct table_desc *const *known,
+                                        struct report *report, struct err *err);
+MUST_CHECK bool store_copy_input_parts(struct store *store, struct str input_id,
+                                       const struct table_desc *const *known, int fd,
+                                       struct err *err);
 
 #endif

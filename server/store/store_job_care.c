@@ -234,7 +234,7 @@ bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
     struct str owner = store_owner(store);
     bool ok = recover_running(txn.db, &owner, crashed, &count, err) &&
               recover_running(txn.db, NULL, false, &count, err) && requeue_stale(txn.db, err) &&
-              requeue_stale_runs(txn.db, err);
+              evidence_queue_stale(txn.db, err) && requeue_stale_runs(txn.db, err);
     return txn_end(&txn, ok, err);
 }
 

@@ -19,16 +19,18 @@ bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state, struc
 
 enum job_kind jobs_kind(struct str word)
 {
-    return str_equal(word, STR("run"))      ? JOB_RUN
-           : str_equal(word, STR("unpack")) ? JOB_UNPACK
-                                            : JOB_TRACE;
+    return str_equal(word, STR("run"))        ? JOB_RUN
+           : str_equal(word, STR("unpack"))   ? JOB_UNPACK
+           : str_equal(word, STR("evidence")) ? JOB_EVIDENCE
+                                              : JOB_TRACE;
 }
 
 bool jobs_mark(struct db *db, const struct job *job, struct str state, struct err *err)
 {
     switch (job->kind) {
     case JOB_TRACE: return jobs_mark_trace(db, job->trace_id, state, err);
-    case JOB_UNPACK: return inputs_mark(db, job->input_id, state, err);
+    case JOB_UNPACK:
+    case JOB_EVIDENCE: return inputs_mark(db, job->input_id, state, err);
     case JOB_RUN: break;
     }
     return true;
@@ -47,7 +49,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
     struct stmt stmt =
         sql_begin(db,
                   "SELECT 1 FROM run WHERE id = ? AND (done >= max(2 * joined, 8) "
-                  "OR (done + failed = received AND received > 0 AND unpacking = 0))",
+                  "OR (done + failed = received AND received + evidence > 0 AND unpacking = 0))",
                   err);
     sql_bind_text(&stmt, run_id);
     bool is_due = sql_row(&stmt);
@@ -62,7 +64,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
     "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "           \
     "attempts + 1, step_pattern, warmup_steps, "                                         \
     "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running'), job.input_id, " \
-    "trace.process "                                                                     \
+    "trace.process, input.filename "                                                     \
     "FROM job JOIN run ON run.id = job.run_id "                                          \
     "LEFT JOIN trace ON trace.id = job.trace_id "                                        \
     "LEFT JOIN input ON input.id = job.input_id WHERE job.state = 'queued' "             \
@@ -86,6 +88,7 @@ static bool find_next(struct db *db, int64_t max_bytes, struct arena *arena, str
             .run_id = sql_text(&stmt, 2, arena),
             .trace_id = sql_text(&stmt, 3, arena),
             .input_id = sql_text(&stmt, 10, arena),
+            .filename = sql_text(&stmt, 12, arena),
             .sha256 = sql_text(&stmt, 4, arena),
             .bytes = sql_i64(&stmt, 5),
             .attempt = sql_i64(&stmt, 6),
@@ -294,9 +297,9 @@ static bool fail_trace(struct db *db, const struct job *job, struct str reason, 
 bool jobs_fail(struct db *db, const struct job *job, const char *reason, struct err *err)
 {
     return jobs_end(db, job, STR("failed"), str_of(reason), err) &&
-           (job->kind == JOB_RUN      ? jobs_mark_run(db, job->run_id, reason, err)
-            : job->kind == JOB_UNPACK ? inputs_fail(db, job, str_of(reason), err)
-                                      : fail_trace(db, job, str_of(reason), err));
+           (job->kind == JOB_RUN     ? jobs_mark_run(db, job->run_id, reason, err)
+            : job->kind == JOB_TRACE ? fail_trace(db, job, str_of(reason), err)
+                                     : inputs_fail(db, job, str_of(reason), err));
 }
 
 bool store_fail_job(struct store *store, const struct job *job, const char *reason, struct err *err)
@@ -357,7 +360,13 @@ bool store_upload_open(struct store *store, struct str upload_id, bool *open, st
                       "WHERE upload_id = ?1 AND state IN ('queued', 'running')) OR EXISTS "
                       "(SELECT 1 FROM upload_trace JOIN trace ON trace.id = upload_trace.trace_id "
                       "JOIN job ON job.run_id = trace.run_id WHERE upload_id = ?1 "
-                      "AND kind = 'run' AND job.state IN ('queued', 'running'))",
+                      "AND kind = 'run' AND job.state IN ('queued', 'running')) OR EXISTS "
+                      "(SELECT 1 FROM upload_input JOIN input AS member "
+                      "ON member.parent = upload_input.input_id WHERE upload_id = ?1 "
+                      "AND member.state IN ('queued', 'running')) OR EXISTS "
+                      "(SELECT 1 FROM upload_input JOIN input ON input.id = upload_input.input_id "
+                      "JOIN job ON job.run_id = input.run_id WHERE upload_id = ?1 "
+                      "AND job.kind = 'run' AND job.state IN ('queued', 'running'))",
                       upload_id, &count, err))
         return false;
     *open = count != 0;

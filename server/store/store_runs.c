@@ -20,9 +20,10 @@ const char *run_status_word(enum run_status status)
 
 // --- reading ------------------------------------------------------------------------------------
 
-#define LISTING                                                                                  \
-    "SELECT id, name, project, series, note, created, revision, status, world_size, received, "  \
-    "done, failed, error, gpu, trust_severity, step_pattern, warmup_steps, finalized_ns, owner " \
+#define LISTING                                                                                   \
+    "SELECT id, name, project, series, note, created, revision, status, world_size, received, "   \
+    "done, failed, error, gpu, trust_severity, step_pattern, warmup_steps, finalized_ns, owner, " \
+    "evidence "                                                                                   \
     "FROM run_listing "
 
 static enum run_status status_of(struct str word)
@@ -55,6 +56,7 @@ static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
     run->warmup_steps = sql_i64_or(stmt, 16, -1);
     run->finalized = !sql_is_null(stmt, 17);
     run->owner = sql_text(stmt, 18, arena);
+    run->evidence = sql_i64(stmt, 19);
 }
 
 // Tags or settings of a run.

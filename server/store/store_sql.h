@@ -196,10 +196,18 @@ MUST_CHECK bool inputs_cancel(struct db *db, struct str run_id, struct str reaso
 // Those of a run that failed or were interrupted, as far as their bytes are still there.
 MUST_CHECK bool inputs_queue_again(struct db *db, struct str run_id, struct err *err);
 
+// Attachments that are read (store_evidence.c): whether files of a format are; queueing one, those
+// of a run, and those that an older program has read.
+bool evidence_is_in(struct str format);
+MUST_CHECK bool evidence_queue(struct db *db, struct str input_id, struct err *err);
+MUST_CHECK bool evidence_queue_run(struct db *db, struct str run_id, struct err *err);
+MUST_CHECK bool evidence_queue_stale(struct db *db, struct err *err);
+
 // What follows from other rows (store_derived.c). Whoever changes traces or jobs of a run counts
 // them afterwards, and before anything that depends on the counts.
 MUST_CHECK bool runs_count_traces(struct db *db, struct str run_id, struct err *err);
 MUST_CHECK bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err);
+MUST_CHECK bool runs_count_evidence(struct db *db, struct str run_id, struct err *err);
 MUST_CHECK bool runs_count_jobs(struct db *db, struct str run_id, struct err *err);
 // A run is a new one of its series, or will leave it: call before it is deleted or moved.
 MUST_CHECK bool series_join(struct db *db, struct str run_id, struct err *err);
@@ -234,6 +242,7 @@ MUST_CHECK bool jobs_queue_trace(struct db *db, struct str trace_id, struct err 
 // change.
 MUST_CHECK bool jobs_queue_traces(struct db *db, struct str run_id, struct err *err);
 
+MUST_CHECK bool tables_save_input(struct db *db, struct str input_id, int tables, struct err *err);
 // Writes a run's report in place of the one it had, and what follows from it.
 MUST_CHECK bool tables_save_run(struct db *db, struct str run_id, int tables, struct err *err);
 // Some of a run's tables (NULL-terminated), within a transaction.

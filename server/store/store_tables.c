@@ -2,6 +2,8 @@
 // Reports of traces and of runs, as tables in compressed parts.
 #include "server/store/store_sql.h"
 
+#include "server/store/store_inputs.h"
+
 #include "analysis/report/report_parts.h"
 
 #define REPORT_MAX_BYTES ((size_t)1 << 30) // of all tables in one, as older programs stored them
@@ -36,9 +38,10 @@ struct statements {
                  "_id = ?1 AND name = ?2 AND part = ?3",                                        \
     }
 
-static const struct statements of_traces = STATEMENTS("trace"), of_runs = STATEMENTS("run");
+static const struct statements of_traces = STATEMENTS("trace"), of_runs = STATEMENTS("run"),
+                               of_inputs = STATEMENTS("input");
 
-// A trace or a run.
+// A trace, a run, or an attachment that was read.
 struct owner {
     const struct statements *sql;
     struct str id;
@@ -119,6 +122,14 @@ bool tables_save_run(struct db *db, struct str run_id, int tables, struct err *e
     return forget_tables(db, &owner, err) &&
            insert_parts(db, &owner, run_tables, tables, &bytes, err) &&
            note_run_made(db, run_id, bytes, err) && figures_take(db, run_id, err);
+}
+
+bool tables_save_input(struct db *db, struct str input_id, int tables, struct err *err)
+{
+    struct owner owner = {&of_inputs, input_id};
+    int64_t bytes;
+    return forget_tables(db, &owner, err) &&
+           insert_parts(db, &owner, evidence_tables, tables, &bytes, err);
 }
 
 // --- reading whole tables -----------------------------------------------------------------------
@@ -258,6 +269,14 @@ bool store_load_trace_report(struct store *store, struct str trace_id, struct re
     return store_load_trace_tables(store, trace_id, trace_tables, report, err);
 }
 
+bool store_load_input_tables(struct store *store, struct str input_id,
+                             const struct table_desc *const *known, struct report *report,
+                             struct err *err)
+{
+    struct owner owner = {&of_inputs, input_id};
+    return load_some(store, &owner, known, report, err);
+}
+
 bool store_load_run_tables(struct store *store, struct str run_id,
                            const struct table_desc *const *known, struct report *report,
                            struct err *err)
@@ -304,20 +323,39 @@ static bool take_copy(void *context, struct stmt *stmt)
     return report_part_write(&part, copying->fd, copying->err);
 }
 
-bool store_copy_trace_parts(struct store *store, struct str trace_id,
-                            const struct table_desc *const *known, int fd, struct err *err)
+// *found: how many parts there were.
+static bool copy_parts(struct store *store, const struct owner *owner,
+                       const struct table_desc *const *known, int fd, size_t *found,
+                       struct err *err)
 {
     struct copying copying = {.known = known, .fd = fd, .err = err};
-    struct walk walk = {trace_id, known, take_copy, &copying};
+    struct walk walk = {owner->id, known, take_copy, &copying};
     struct txn txn;
     if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     txn.db->kind->limit_time(txn.db, 0); // a disk too slow for it now will be too slow next time
-    bool ok = each_part(txn.db, of_traces.some_first, &walk, err) &&
-              (copying.found || err_set(err, ERR_BUSY, "trace %.*s is being analyzed again",
-                                        (int)trace_id.len, trace_id.at)) &&
-              each_part(txn.db, of_traces.some_later, &walk, err);
+    bool ok = each_part(txn.db, owner->sql->some_first, &walk, err) &&
+              each_part(txn.db, owner->sql->some_later, &walk, err);
+    *found = copying.found;
     return txn_end(&txn, ok, err);
+}
+
+bool store_copy_trace_parts(struct store *store, struct str trace_id,
+                            const struct table_desc *const *known, int fd, struct err *err)
+{
+    struct owner owner = {&of_traces, trace_id};
+    size_t found;
+    return copy_parts(store, &owner, known, fd, &found, err) &&
+           (found || err_set(err, ERR_BUSY, "trace %.*s is being analyzed again", (int)trace_id.len,
+                             trace_id.at));
+}
+
+bool store_copy_input_parts(struct store *store, struct str input_id,
+                            const struct table_desc *const *known, int fd, struct err *err)
+{
+    struct owner owner = {&of_inputs, input_id};
+    size_t found;
+    return copy_parts(store, &owner, known, fd, &found, err);
 }
 
 // --- a part at a time ---------------------------------------------------------------------------

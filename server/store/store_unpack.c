@@ -240,6 +240,11 @@ static bool add_attachment(struct unpacking *unpacking, const struct new_member 
            blobs_insert(unpacking->db, &part, err);
 }
 
+static bool is_evidence(const struct new_member *member)
+{
+    return member->kind == INPUT_ATTACHMENT && !member->failed && evidence_is_in(member->format);
+}
+
 static bool insert(struct unpacking *unpacking, const struct new_member *member, struct str run_id,
                    const struct added *added, struct err *err)
 {
@@ -268,7 +273,8 @@ static bool insert(struct unpacking *unpacking, const struct new_member *member,
     sql_bind_clean(&stmt, member->reason);
     sql_bind_text(&stmt, unpacking->owner);
     sql_bind_i64(&stmt, clock_wall_ns());
-    return sql_run(&stmt);
+    return sql_run(&stmt) &&
+           (!is_evidence(member) || evidence_queue(unpacking->db, str_of(id), err));
 }
 
 // A trace that has no run to go to.
@@ -397,6 +403,43 @@ static bool become_trace(struct unpacking *unpacking, struct err *err)
     return sql_run(&stmt) && blobs_release(unpacking->db, unpacking->blob, err) &&
            jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
            sql_touch_run(unpacking->db, unpacking->job->run_id, err);
+}
+
+static bool become_attachment(struct unpacking *unpacking, const struct new_member *member,
+                              struct err *err)
+{
+    if (!check_job(unpacking->db, unpacking->job, err) || !load(unpacking, err) ||
+        !add_attachment(unpacking, member, err))
+        return false;
+    struct stmt stmt = sql_begin(unpacking->db,
+                                 "UPDATE input SET kind = 'attachment', format = ?, blob = ?, "
+                                 "bytes = ?, secrets = ?, state = 'done', "
+                                 "reason = nullif(?, '') WHERE id = ?",
+                                 err);
+    sql_bind_text(&stmt, member->format);
+    sql_bind_text(&stmt, str_of(member->sha256));
+    sql_bind_i64(&stmt, member->bytes);
+    sql_bind_i64(&stmt, member->secrets);
+    sql_bind_clean(&stmt, member->reason);
+    sql_bind_text(&stmt, unpacking->job->input_id);
+    return sql_run(&stmt) && blobs_release(unpacking->db, unpacking->blob, err) &&
+           jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
+           evidence_queue(unpacking->db, unpacking->job->input_id, err) &&
+           sql_touch_run(unpacking->db, unpacking->job->run_id, err);
+}
+
+bool store_unpack_as_attachment(struct store *store, const struct job *job,
+                                const struct new_member *member, struct err *err)
+{
+    struct txn txn;
+    struct arena arena;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    arena_init(&arena, NULL);
+    struct unpacking unpacking = {.db = txn.db, .arena = &arena, .job = job};
+    bool ok = become_attachment(&unpacking, member, err);
+    arena_free(&arena);
+    return txn_end(&txn, ok, err);
 }
 
 bool store_unpack_as_trace(struct store *store, const struct job *job, struct err *err)

@@ -45,9 +45,10 @@ bool sniff_may_be_trace(struct str archive, struct str filename)
 
 bool sniff_upload(struct str head, struct str filename, struct str *archive, struct err *err)
 {
-    const struct format *found = format_find(head, (struct str){"", 0});
+    const struct format *found = format_find(head, filename);
     // A database may hold several processes.
-    bool unpacks = found && (found->unpack || found->parts || found->kind == FORMAT_DATABASE ||
+    bool unpacks = found && (found->unpack || found->parts || found->gather ||
+                             found->kind == FORMAT_DATABASE ||
                              (found->decode && format_may_be_many(filename)));
     *archive = unpacks ? str_of(found->name) : STR("");
     return unpacks || sniff_trace(head, err);

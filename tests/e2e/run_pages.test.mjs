@@ -301,7 +301,7 @@ test("a run of which a file could not be read says so above its figures", () =>
 test("no table of a run is wider than the screen of a tablet", () =>
   on_page({ viewport: { width: 768, height: 1024 } }, async (page) => {
     for (const rest of ["", "kernels", "operators", "operators?view=shapes", "roofline", "idle",
-      "collectives", "memory", "ranks", "data"]) {
+      "collectives", "memory", "ranks", "training", "data"]) {
       await visit(page, run_url("rich", rest));
       const wide = await page.locator(".table-region").evaluateAll((regions) => regions
         .filter((one) => one.scrollWidth > one.clientWidth + 1)

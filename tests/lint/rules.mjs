@@ -36,8 +36,9 @@ const LAYERS = [
     "kineto/", "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", "logs/", "monitor/",
     "links/", ""]
     .map((room) => `ingest/${room}`),
-  ...["stats/", "report/", "names/", "facts/", "analysis.h", "trace/", "comm/", "work/", "memory/",
-    "findings/", "ranks/", "run/", "compare/", "plan/", ""].map((room) => `analysis/${room}`),
+  ...["stats/", "report/", "evidence/", "names/", "facts/", "analysis.h", "trace/", "comm/",
+    "work/", "memory/", "findings/", "ranks/", "run/", "compare/", "plan/", ""]
+    .map((room) => `analysis/${room}`),
   ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
     "compare/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
 ];
@@ -238,7 +239,8 @@ function check_imports({ uncommented }) {
 // Rooms of web/ from the ground up, "." for the frame at its top.
 const WEB_ROOMS = ["vendor", "base", "widgets", "charts", "charts/timeline", "uploads", "chrome",
   ...["run", "bin", "docs", "access", "plan", "work", "memory", "timeline", "ranks", "comm",
-    "overview", "run_data", "compare", "trends", "runs"].map((room) => `views/${room}`), "."];
+    "overview", "run_data", "training", "compare", "trends", "runs"]
+    .map((room) => `views/${room}`), "."];
 
 function check_web_rooms({ path, uncommented }) {
   const room = (from) => dirname(from).replace(/^web\/?/, "") || ".";

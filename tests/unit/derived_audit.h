@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #define AUDIT_TRACES(condition) "(SELECT count(*) FROM trace WHERE run_id = r.id" condition ")"
-#define AUDIT_JOBS(kind)                                                   \
-    "(SELECT count(*) FROM job WHERE run_id = r.id AND kind = '" kind "' " \
+#define AUDIT_JOBS(kinds)                                                    \
+    "(SELECT count(*) FROM job WHERE run_id = r.id AND kind IN (" kinds ") " \
     "AND state IN ('queued', 'running'))"
 #define AUDIT_SERIES_WANTED                                                        \
     "SELECT project, series, count(*), min(created_ns), max(created_ns) FROM run " \
@@ -32,7 +32,9 @@ static const struct {
      AUDIT_TRACES(" AND state = 'done'") " OR failed <> "                                //
      AUDIT_TRACES(" AND state = 'failed'") " OR running <> "                             //
      AUDIT_TRACES(" AND state = 'running'") " OR joining <> " AUDIT_JOBS(                //
-         "run") " OR unpacking <> " AUDIT_JOBS("unpack")},
+         "'run'") " OR unpacking <> " AUDIT_JOBS("'unpack', 'evidence'")},
+    {"count of evidence", "SELECT id FROM stored_run AS r WHERE evidence <> (SELECT count(*) "
+                          "FROM input WHERE run_id = r.id AND analysis_version IS NOT NULL)"},
     {"world size of the run", "SELECT id FROM stored_run AS r WHERE traced_world_size IS NOT "
                               "(SELECT max(world_size) FROM trace WHERE run_id = r.id)"},
     {"series that is wrong",

@@ -12,6 +12,11 @@ const BUSY = new Set(["failed", "running", "pending"]); // the frame already say
 /** Shown before, or without, a result. */
 export function NoResult({ run }) {
   if (BUSY.has(run.status)) return null;
+  if (run.received === 0 && run.evidence > 0) {
+    return html`<${Empty} title="This run has no trace">
+      <p>What its other files say is under <a href=${run_path(run.id, "training")}>Training</a>. For
+        kernels, communication and idle time, upload a trace of each rank to it.</p><//>`;
+  }
   return html`<${Empty} title="No figures yet">
     <p>${run.status === "empty" ? html`This run has no trace. The members of its archives, and the
       runs they went to, are listed under <a href=${run_path(run.id, "data")}>Data</a>.`

@@ -19,7 +19,7 @@ const TABS = [
     ["ranges", "Ranges"], ["roofline", "Roofline"]],
   [["timeline", "Timeline"], ["idle", "Idle"], ["collectives", "Communication"],
     ["memory", "Memory"]],
-  [["ranks", "Ranks"], ["data", "Data"]],
+  [["training", "Training"], ["ranks", "Ranks"], ["data", "Data"]],
 ];
 // Pages that can show one rank; a rank chosen on one is kept on the way to another.
 const OF_RANK = new Set(["kernels", "operators", "modules", "ranges", "roofline", "timeline",

@@ -435,6 +435,25 @@ static void unpack_archives(struct fixture *f)
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
 }
 
+// Attachments that are read.
+static void read_evidence(struct fixture *f)
+{
+    struct evidence_row *rows;
+    size_t count;
+    struct report report = {.arena = &f->arena};
+    struct job job = claim_evidence(f, "evidence", 'd');
+    assert_true(end_evidence(f, &job, 10));
+    assert_ok(f, store_list_evidence(f->store, job.run_id, &f->arena, &rows, &count, &f->err));
+    assert_int_equal(count, 1);
+    assert_ok(f,
+              store_load_input_tables(f->store, rows->input_id, evidence_tables, &report, &f->err));
+    FILE *file = tmpfile();
+    assert_ok(f, store_copy_input_parts(f->store, rows->input_id, evidence_tables, fileno(file),
+                                        &f->err));
+    fclose(file);
+    assert_ok(f, store_delete_run(f->store, job.run_id, STORE_ANY, &f->err));
+}
+
 // Jobs that do not succeed, in every way.
 static void work_in_vain(struct fixture *f, struct str run_id)
 {
@@ -520,6 +539,7 @@ static void live_a_life(struct fixture *f)
     throw_away_and_restore(f, upload.run_id);
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
     unpack_archives(f);
+    read_evidence(f);
     assert_true(garbage_count(f) > 0);
     struct garbage item = {GARBAGE_BLOB, STR("x")};
     assert_ok(f, store_note_garbage(f->store, &item, &f->err));

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/evidence/log_sequence.h"
+
+#include "analysis/stats/stats.h"
+
+#include <math.h>
+
+enum { MOST_RANKS = 1024, MOST_WARM_UP = 10 };
+
+// --- whose lines --------------------------------------------------------------------------------
+
+struct rank_lines {
+    int64_t rank;
+    size_t lines;
+};
+
+static struct rank_lines *find_rank(struct rank_lines *ranks, size_t count, int64_t rank)
+{
+    for (size_t i = 0; i < count; i++)
+        if (ranks[i].rank == rank)
+            return &ranks[i];
+    return NULL;
+}
+
+// The rank that printed the most steps, the first of several.
+static bool main_rank(const struct log_book *book, struct arena *arena, int64_t *rank,
+                      struct err *err)
+{
+    struct rank_lines *ranks = arena_array(arena, MOST_RANKS, sizeof *ranks, err);
+    size_t count = 0;
+    for (size_t i = 0; ranks && i < book->step_count; i++) {
+        struct rank_lines *found = find_rank(ranks, count, book->steps[i].rank);
+        if (!found && count < MOST_RANKS) {
+            found = &ranks[count++];
+            found->rank = book->steps[i].rank;
+        }
+        if (found)
+            found->lines++;
+    }
+    size_t most = 0;
+    for (size_t i = 1; i < count; i++)
+        most = ranks[i].lines > ranks[most].lines ? i : most;
+    *rank = count ? ranks[most].rank : -1;
+    return ranks;
+}
+
+// --- the sequence -------------------------------------------------------------------------------
+
+static bool same_loss(const struct log_step *a, const struct log_step *b)
+{
+    bool both = log_step_has(a, LOG_LOSS) && log_step_has(b, LOG_LOSS);
+    double x = a->values[LOG_LOSS], y = b->values[LOG_LOSS];
+    return !both || x == y || (isnan(x) && isnan(y));
+}
+
+static int64_t number_of(const struct log_step *printed, const struct log_line *before)
+{
+    if (printed->step != LOG_NO_STEP)
+        return printed->step;
+    return before && before->step < INT64_MAX ? before->step + 1 : 1;
+}
+
+// A step that was printed twice, as by ranks that share a terminal without saying who they are.
+static bool repeats(const struct log_step *printed, int64_t step, const struct log_line *before)
+{
+    return before && step == before->step && same_loss(printed, before->printed);
+}
+
+static void add_lines(const struct log_book *book, int64_t rank, struct log_sequence *sequence)
+{
+    const struct log_line *before = NULL;
+    for (size_t i = 0; i < book->step_count; i++) {
+        const struct log_step *printed = &book->steps[i];
+        int64_t step = number_of(printed, before);
+        if (printed->rank != rank || repeats(printed, step, before))
+            continue;
+        sequence->restarts += before && step <= before->step;
+        struct log_line *line = &sequence->lines[sequence->count++];
+        *line = (struct log_line){
+            .printed = printed, .segment = sequence->restarts, .step = step, .step_ns = -1};
+        before = line;
+    }
+}
+
+static void find_begin(struct log_sequence *sequence)
+{
+    sequence->begin_ns = LOG_NO_TIME;
+    for (size_t i = 0; i < sequence->count && sequence->begin_ns == LOG_NO_TIME; i++)
+        sequence->begin_ns = sequence->lines[i].printed->time_ns;
+}
+
+// --- how long steps took ------------------------------------------------------------------------
+
+#define MOST_STEP_S 1e8 // three years
+
+static int64_t ns_between(const struct log_line *before, const struct log_line *line)
+{
+    int64_t from = before->printed->time_ns, to = line->printed->time_ns, ns, steps;
+    if (before->segment != line->segment || from == LOG_NO_TIME || to == LOG_NO_TIME ||
+        __builtin_sub_overflow(to, from, &ns) ||
+        __builtin_sub_overflow(line->step, before->step, &steps) || ns <= 0 || steps <= 0)
+        return -1;
+    return ns / steps;
+}
+
+static void find_times(struct log_sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->count; i++) {
+        struct log_line *line = &sequence->lines[i];
+        double s = log_step_has(line->printed, LOG_STEP_S) ? line->printed->values[LOG_STEP_S] : -1;
+        if (s > 0 && s < MOST_STEP_S)
+            line->step_ns = (int64_t)llround(s * 1e9);
+        else if (i > 0)
+            line->step_ns = ns_between(&sequence->lines[i - 1], line);
+    }
+}
+
+static bool find_median(struct log_sequence *sequence, struct arena *arena, struct err *err)
+{
+    int64_t *values = arena_array(arena, sequence->count + 1, sizeof *values, err);
+    int64_t *scratch = arena_array(arena, sequence->count + 1, sizeof *scratch, err);
+    size_t count = 0;
+    if (!values || !scratch)
+        return false;
+    for (size_t i = 0; i < sequence->count; i++)
+        if (sequence->lines[i].step_ns >= 0)
+            values[count++] = sequence->lines[i].step_ns;
+    sequence->median_ns = stats_quantiles(values, scratch, count).median;
+    return true;
+}
+
+// Compilation, autotuning and first connections make the first steps after a start slow.
+static void mark_steady(struct log_sequence *sequence)
+{
+    int64_t slow_ns = sequence->median_ns + sequence->median_ns / 2;
+    bool warms_up = true;
+    size_t begin = 0;
+    for (size_t i = 0; i < sequence->count; i++) {
+        struct log_line *line = &sequence->lines[i];
+        if (i == 0 || line->segment != line[-1].segment) {
+            begin = i;
+            warms_up = true;
+        }
+        bool slow = i == begin || line->step_ns > slow_ns;
+        warms_up = warms_up && slow && i - begin < MOST_WARM_UP;
+        line->steady = !warms_up;
+    }
+}
+
+bool log_sequence_of(const struct log_book *book, struct arena *arena,
+                     struct log_sequence *sequence, struct err *err)
+{
+    int64_t rank;
+    *sequence = (struct log_sequence){
+        .lines = arena_array(arena, book->step_count + 1, sizeof *sequence->lines, err)};
+    if (!sequence->lines || !main_rank(book, arena, &rank, err))
+        return false;
+    add_lines(book, rank, sequence);
+    find_begin(sequence);
+    find_times(sequence);
+    if (!find_median(sequence, arena, err))
+        return false;
+    mark_steady(sequence);
+    return true;
+}
+
+bool log_sequence_since(const struct log_sequence *sequence, int64_t time_ns, int64_t *ns)
+{
+    return time_ns != LOG_NO_TIME && sequence->begin_ns != LOG_NO_TIME &&
+           !__builtin_sub_overflow(time_ns, sequence->begin_ns, ns);
+}
+
+int64_t log_sequence_segment(const struct log_sequence *sequence, uint64_t pos)
+{
+    size_t low = 0, high = sequence->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (sequence->lines[middle].printed->pos <= pos)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? sequence->lines[low - 1].segment : 0;
+}

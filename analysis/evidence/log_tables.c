@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/evidence/log_tables.h"
+
+#include "analysis/evidence/log_curve.h"
+#include "analysis/evidence/log_sequence.h"
+#include "analysis/evidence/log_slow.h"
+#include "analysis/evidence/log_values.h"
+#include "analysis/evidence/loss_spikes.h"
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+#include "analysis/stats/stats.h"
+#include "ingest/base/clock.h"
+
+struct log_tables {
+    const struct evidence *evidence;
+    const struct log_book *book;
+    struct str file;
+    struct log_sequence sequence;
+    struct report *report;
+    struct arena scratch;
+};
+
+// --- values -------------------------------------------------------------------------------------
+
+static void row_time(const struct log_tables *tables, struct row *row, unsigned column,
+                     int64_t time_ns)
+{
+    int64_t ns = 0;
+    bool known = log_sequence_since(&tables->sequence, time_ns, &ns);
+    row_i64_if(row, column, known, ns);
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
+static const struct {
+    unsigned column;
+    enum log_value value;
+} numbers[] =
+    {
+        {LOG_STEPS_LOSS, LOG_LOSS},
+        {LOG_STEPS_GRAD_NORM, LOG_GRAD_NORM},
+        {LOG_STEPS_LEARNING_RATE, LOG_LEARNING_RATE},
+        {LOG_STEPS_TOKENS_PER_S, LOG_TOKENS_PER_S},
+        {LOG_STEPS_SAMPLES_PER_S, LOG_SAMPLES_PER_S},
+        {LOG_STEPS_TFLOPS, LOG_TFLOPS},
+        {LOG_STEPS_MFU_SHARE, LOG_MFU},
+        {LOG_STEPS_POWER_W, LOG_POWER_W},
+        {LOG_STEPS_ENERGY_J, LOG_ENERGY_J},
+},
+  wholes[] = {
+      {LOG_STEPS_GLOBAL_BATCH, LOG_GLOBAL_BATCH},
+      {LOG_STEPS_CONSUMED_SAMPLES, LOG_CONSUMED_SAMPLES},
+      {LOG_STEPS_CONSUMED_TOKENS, LOG_CONSUMED_TOKENS},
+      {LOG_STEPS_MEMORY_BYTES, LOG_MEMORY_BYTES},
+      {LOG_STEPS_SKIPPED, LOG_SKIPPED},
+      {LOG_STEPS_NAN, LOG_NAN},
+};
+
+static bool add_step(struct log_tables *tables, const struct log_line *line, struct err *err)
+{
+    const struct log_step *printed = line->printed;
+    struct row row = {.desc = &table_log_steps};
+    row_text(&row, LOG_STEPS_FILE, tables->file);
+    row_i64(&row, LOG_STEPS_SEGMENT, line->segment);
+    row_i64(&row, LOG_STEPS_STEP, line->step);
+    row_time(tables, &row, LOG_STEPS_TIME_NS, printed->time_ns);
+    row_i64_if(&row, LOG_STEPS_STEP_NS, line->step_ns >= 0, line->step_ns);
+    row_bool(&row, LOG_STEPS_STEADY, line->steady);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        row_f64_if(&row, numbers[i].column, log_has_number(printed, numbers[i].value),
+                   printed->values[numbers[i].value]);
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++)
+        row_i64_if(&row, wholes[i].column, log_has_whole(printed, wholes[i].value),
+                   log_whole(printed, wholes[i].value));
+    return row_end(&row, tables->report, err);
+}
+
+static bool add_steps(struct log_tables *tables, struct err *err)
+{
+    size_t count = tables->sequence.count;
+    if (count && !report_room(tables->report, &table_log_steps, count, err))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!add_step(tables, &tables->sequence.lines[i], err))
+            return false;
+    return true;
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+static bool add_event(struct log_tables *tables, const struct log_event *event, struct err *err)
+{
+    struct row row = {.desc = &table_log_events};
+    row_text(&row, LOG_EVENTS_FILE, tables->file);
+    row_i64(&row, LOG_EVENTS_SEGMENT, log_sequence_segment(&tables->sequence, event->pos));
+    row_word(&row, LOG_EVENTS_KIND, log_event_word(event->kind));
+    row_i64_if(&row, LOG_EVENTS_AFTER_STEP, event->after_step != LOG_NO_STEP, event->after_step);
+    row_time(tables, &row, LOG_EVENTS_TIME_NS, event->time_ns);
+    row_i64_if(&row, LOG_EVENTS_DUR_NS, event->dur_ns >= 0, event->dur_ns);
+    row_f64_if(&row, LOG_EVENTS_LOSS, isfinite(event->loss), event->loss);
+    row_text(&row, LOG_EVENTS_TEXT, event->text);
+    return row_end(&row, tables->report, err);
+}
+
+static bool add_restart(struct log_tables *tables, const struct log_line *line, struct err *err)
+{
+    struct row row = {.desc = &table_log_events};
+    row_text(&row, LOG_EVENTS_FILE, tables->file);
+    row_i64(&row, LOG_EVENTS_SEGMENT, line->segment);
+    row_word(&row, LOG_EVENTS_KIND, "restart");
+    row_i64(&row, LOG_EVENTS_AFTER_STEP, line[-1].step);
+    row_time(tables, &row, LOG_EVENTS_TIME_NS, line->printed->time_ns);
+    return row_end(&row, tables->report, err);
+}
+
+static bool add_events(struct log_tables *tables, struct err *err)
+{
+    const struct log_sequence *sequence = &tables->sequence;
+    for (size_t i = 0; i < tables->book->event_count; i++)
+        if (!add_event(tables, &tables->book->events[i], err))
+            return false;
+    for (size_t i = 1; i < sequence->count; i++)
+        if (sequence->lines[i].segment != sequence->lines[i - 1].segment &&
+            !add_restart(tables, &sequence->lines[i], err))
+            return false;
+    return true;
+}
+
+// --- the log ------------------------------------------------------------------------------------
+
+struct log_sums {
+    double first_loss, last_loss, lowest_loss;
+    int64_t first_step, last_step, spikes, nan, skipped, memory;
+    struct loss_window window;
+};
+
+static void add_loss(struct log_sums *sums, const struct log_step *printed)
+{
+    if (!log_has_number(printed, LOG_LOSS)) {
+        // Logs that count such steps may leave the loss out.
+        sums->nan += log_step_has(printed, LOG_LOSS) && !log_has_whole(printed, LOG_NAN);
+        return;
+    }
+    double loss = printed->values[LOG_LOSS];
+    sums->first_loss = isnan(sums->first_loss) ? loss : sums->first_loss;
+    sums->last_loss = loss;
+    sums->lowest_loss = fmin(loss, sums->lowest_loss);
+    sums->spikes += loss_spikes(&sums->window, loss);
+}
+
+static void add_up(int64_t *sum, int64_t number)
+{
+    if (__builtin_add_overflow(*sum, number, sum))
+        *sum = INT64_MAX;
+}
+
+static struct log_sums sums_of(const struct log_sequence *sequence)
+{
+    struct log_sums sums = {.first_loss = NAN,
+                            .last_loss = NAN,
+                            .lowest_loss = NAN,
+                            .first_step = INT64_MAX,
+                            .last_step = INT64_MIN,
+                            .memory = -1};
+    for (size_t i = 0; i < sequence->count; i++) {
+        const struct log_line *line = &sequence->lines[i];
+        if (i > 0 && line->segment != line[-1].segment)
+            sums.window = (struct loss_window){0};
+        sums.first_step = line->step < sums.first_step ? line->step : sums.first_step;
+        sums.last_step = line->step > sums.last_step ? line->step : sums.last_step;
+        add_loss(&sums, line->printed);
+        add_up(&sums.nan, log_whole(line->printed, LOG_NAN));
+        add_up(&sums.skipped, log_whole(line->printed, LOG_SKIPPED));
+        if (log_has_whole(line->printed, LOG_MEMORY_BYTES) &&
+            log_whole(line->printed, LOG_MEMORY_BYTES) > sums.memory)
+            sums.memory = log_whole(line->printed, LOG_MEMORY_BYTES);
+    }
+    return sums;
+}
+
+static void row_sums(const struct log_sequence *sequence, struct row *row)
+{
+    struct log_sums sums = sums_of(sequence);
+    row_i64_if(row, LOGS_FIRST_STEP, sequence->count, sums.first_step);
+    row_i64_if(row, LOGS_LAST_STEP, sequence->count, sums.last_step);
+    row_f64(row, LOGS_FIRST_LOSS, sums.first_loss);
+    row_f64(row, LOGS_LAST_LOSS, sums.last_loss);
+    row_f64(row, LOGS_LOWEST_LOSS, sums.lowest_loss);
+    row_i64(row, LOGS_LOSS_SPIKES, sums.spikes);
+    row_i64(row, LOGS_NAN_STEPS, sums.nan);
+    row_i64(row, LOGS_SKIPPED_STEPS, sums.skipped);
+    row_i64_if(row, LOGS_MEMORY_BYTES, sums.memory >= 0, sums.memory);
+}
+
+// A double whose order is that of integers, as medians are of integers.
+static int64_t ordered(double number)
+{
+    int64_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits >= 0 ? bits : bits ^ INT64_MAX;
+}
+
+static double from_ordered(int64_t bits)
+{
+    double number;
+    bits = bits >= 0 ? bits : bits ^ INT64_MAX;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+struct samples {
+    int64_t *values, *scratch;
+    size_t count;
+};
+
+static void take_values(const struct log_sequence *sequence, enum log_value value,
+                        struct samples *samples)
+{
+    samples->count = 0;
+    for (size_t i = 0; i < sequence->count; i++)
+        if (sequence->lines[i].steady && log_has_number(sequence->lines[i].printed, value))
+            samples->values[samples->count++] = ordered(sequence->lines[i].printed->values[value]);
+}
+
+static void row_medians(const struct log_sequence *sequence, struct samples *samples,
+                        struct row *row)
+{
+    static const struct {
+        unsigned column;
+        enum log_value value;
+    } medians[] = {{LOGS_TOKENS_PER_S, LOG_TOKENS_PER_S},
+                   {LOGS_SAMPLES_PER_S, LOG_SAMPLES_PER_S},
+                   {LOGS_TFLOPS, LOG_TFLOPS},
+                   {LOGS_MFU_SHARE, LOG_MFU},
+                   {LOGS_POWER_W, LOG_POWER_W}};
+    for (size_t i = 0; i < sizeof medians / sizeof *medians; i++) {
+        take_values(sequence, medians[i].value, samples);
+        struct quantiles found = stats_quantiles(samples->values, samples->scratch, samples->count);
+        row_f64_if(row, medians[i].column, samples->count, from_ordered(found.median));
+    }
+}
+
+static void row_step_times(const struct log_sequence *sequence, struct samples *samples,
+                           struct row *row)
+{
+    samples->count = 0;
+    for (size_t i = 0; i < sequence->count; i++)
+        if (sequence->lines[i].steady && sequence->lines[i].step_ns >= 0)
+            samples->values[samples->count++] = sequence->lines[i].step_ns;
+    struct quantiles found = stats_quantiles(samples->values, samples->scratch, samples->count);
+    row_i64_if(row, LOGS_STEP_MEDIAN_NS, samples->count, found.median);
+    row_i64_if(row, LOGS_STEP_P95_NS, samples->count, found.p95);
+    row_i64_if(row, LOGS_STEP_MAX_NS, samples->count, found.max);
+}
+
+// When it started, by its own clock: with a Z only if that is known to be UTC.
+static void row_clock(const struct log_tables *tables, struct row *row,
+                      char text[CLOCK_RFC3339_SIZE])
+{
+    const struct log_sequence *sequence = &tables->sequence;
+    if (sequence->begin_ns == LOG_NO_TIME)
+        return;
+    int64_t end = 0;
+    clock_rfc3339(sequence->begin_ns, text);
+    size_t len = strlen(text);
+    row_text(row, LOGS_BEGIN, (struct str){text, tables->book->utc || !len ? len : len - 1});
+    for (size_t i = sequence->count; i > 0 && end <= 0; i--)
+        if (!log_sequence_since(sequence, sequence->lines[i - 1].printed->time_ns, &end))
+            end = 0;
+    row_i64_if(row, LOGS_DURATION_NS, end > 0, end);
+}
+
+static int64_t count_events(const struct log_book *book, enum log_event_kind kind)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < book->event_count; i++)
+        count += book->events[i].kind == kind;
+    return count;
+}
+
+static void row_batch(const struct log_sequence *sequence, struct row *row)
+{
+    for (size_t i = sequence->count; i > 0; i--)
+        if (log_has_whole(sequence->lines[i - 1].printed, LOG_GLOBAL_BATCH)) {
+            row_i64(row, LOGS_GLOBAL_BATCH,
+                    log_whole(sequence->lines[i - 1].printed, LOG_GLOBAL_BATCH));
+            return;
+        }
+}
+
+static bool add_log(struct log_tables *tables, struct err *err)
+{
+    const struct log_sequence *sequence = &tables->sequence;
+    size_t room = sequence->count + 1;
+    struct samples samples = {arena_array(&tables->scratch, room, sizeof(int64_t), err),
+                              arena_array(&tables->scratch, room, sizeof(int64_t), err), 0};
+    struct row row = {.desc = &table_logs};
+    char begin[CLOCK_RFC3339_SIZE];
+    if (!samples.values || !samples.scratch)
+        return false;
+    row_text(&row, LOGS_FILE, tables->file);
+    row_text_if(&row, LOGS_FRAMEWORK, tables->evidence->source.len, tables->evidence->source);
+    row_i64(&row, LOGS_STEPS, (int64_t)sequence->count);
+    row_i64(&row, LOGS_RESTARTS, sequence->restarts);
+    row_clock(tables, &row, begin);
+    row_step_times(sequence, &samples, &row);
+    row_medians(sequence, &samples, &row);
+    row_batch(sequence, &row);
+    row_sums(sequence, &row);
+    row_i64(&row, LOGS_CHECKPOINTS, count_events(tables->book, LOG_CHECKPOINT));
+    row_i64(&row, LOGS_EVALUATIONS, count_events(tables->book, LOG_EVALUATION));
+    row_i64(&row, LOGS_FAULTS, count_events(tables->book, LOG_FAULT));
+    return row_end(&row, tables->report, err);
+}
+
+bool log_tables_add(const struct evidence *evidence, struct str file, struct report *report,
+                    struct err *err)
+{
+    const struct log_book *book = &evidence->log;
+    struct log_tables tables = {.evidence = evidence, .book = book, .file = file, .report = report};
+    if (book->step_count == 0 && book->event_count == 0)
+        return true;
+    arena_init(&tables.scratch, report->arena->budget);
+    bool ok = log_sequence_of(book, &tables.scratch, &tables.sequence, err) &&
+              add_log(&tables, err) && add_steps(&tables, err) &&
+              log_curve_add(&tables.sequence, file, report, err) && add_events(&tables, err) &&
+              log_slow_add(book, &tables.sequence, file, report, err);
+    arena_free(&tables.scratch);
+    return ok;
+}

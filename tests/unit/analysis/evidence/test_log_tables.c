@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of training logs: one sequence out of what was printed, and figures of it.
+#include "analysis/evidence/evidence_report.h"
+#include "analysis/evidence/loss_spikes.h"
+#include "analysis/report/tables.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+
+struct fixture {
+    struct budget budget;
+    struct evidence evidence;
+    struct arena arena;
+    struct report report;
+    struct err err;
+    uint64_t pos; // of the next line
+};
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    f = (struct fixture){.err = {.pos = ERR_NO_POS}};
+    evidence_init(&f.evidence, &f.budget);
+    arena_init(&f.arena, &f.budget);
+    f.report = (struct report){.arena = &f.arena};
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    evidence_free(&f->evidence);
+    arena_free(&f->arena);
+    assert_int_equal(f->budget.used, 0);
+    return 0;
+}
+
+static struct log_step step_of(int64_t number, double step_s, double loss)
+{
+    struct log_step step = {.step = number, .time_ns = LOG_NO_TIME, .rank = -1};
+    if (step_s > 0)
+        log_step_set(&step, LOG_STEP_S, step_s);
+    log_step_set(&step, LOG_LOSS, loss);
+    return step;
+}
+
+static void print_step(struct fixture *f, struct log_step step)
+{
+    step.pos = f->pos;
+    f->pos += 100;
+    assert_true(log_book_add(&f->evidence, &step, &f->err));
+}
+
+static void print_event(struct fixture *f, enum log_event_kind kind, int64_t dur_ns)
+{
+    struct log_event event = {.kind = kind,
+                              .after_step = LOG_NO_STEP,
+                              .time_ns = LOG_NO_TIME,
+                              .rank = -1,
+                              .dur_ns = dur_ns,
+                              .pos = f->pos,
+                              .loss = NAN,
+                              .text = STR("what happened")};
+    f->pos += 100;
+    assert_true(log_book_note(&f->evidence, &event, &f->err));
+}
+
+static const struct table *table_named(struct fixture *f, const char *name)
+{
+    if (f->report.table_count == 0)
+        assert_true(evidence_report(&f->evidence, STR("train.log"), &f->report, &f->err));
+    const struct table *table = report_find(&f->report, name);
+    assert_non_null(table);
+    return table;
+}
+
+static int64_t figure(struct fixture *f, unsigned column)
+{
+    return table_i64(table_named(f, "logs"), 0, column, -1);
+}
+
+// --- the sequence -------------------------------------------------------------------------------
+
+static void lines_of_several_ranks_are_one_step(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 3; step++)
+        for (int64_t rank = 0; rank < 4; rank++) {
+            struct log_step printed = step_of(step, 1, 5);
+            printed.rank = rank;
+            print_step(f, printed);
+        }
+    assert_int_equal(figure(f, LOGS_STEPS), 3);
+    assert_int_equal(figure(f, LOGS_RESTARTS), 0);
+}
+
+static void lines_of_ranks_without_a_name_are_one_step(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 3; step++)
+        for (int i = 0; i < 7; i++)
+            print_step(f, step_of(step, 1, 5 - (double)step));
+    assert_int_equal(figure(f, LOGS_STEPS), 3);
+}
+
+static void numbers_that_go_back_are_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 10; step++)
+        print_step(f, step_of(step, 1, 5));
+    for (int64_t step = 6; step <= 8; step++)
+        print_step(f, step_of(step, 1, 5));
+    const struct table *steps = table_named(f, "log_steps"), *events = table_named(f, "log_events");
+    assert_int_equal(figure(f, LOGS_STEPS), 13);
+    assert_int_equal(figure(f, LOGS_RESTARTS), 1);
+    assert_int_equal(figure(f, LOGS_LAST_STEP), 10);
+    assert_int_equal(table_i64(steps, 9, LOG_STEPS_SEGMENT, -1), 0);
+    assert_int_equal(table_i64(steps, 10, LOG_STEPS_SEGMENT, -1), 1);
+    assert_true(table_is(events, 0, LOG_EVENTS_KIND, STR("restart")));
+    assert_int_equal(table_i64(events, 0, LOG_EVENTS_AFTER_STEP, -1), 10);
+}
+
+static void steps_without_numbers_are_counted(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 5; i++)
+        print_step(f, step_of(LOG_NO_STEP, 0, 3 - i));
+    assert_int_equal(figure(f, LOGS_FIRST_STEP), 1);
+    assert_int_equal(figure(f, LOGS_LAST_STEP), 5);
+}
+
+static void the_last_number_there_is_does_not_overflow(void **state)
+{
+    struct fixture *f = *state;
+    print_step(f, step_of(INT64_MAX, 0, 3));
+    print_step(f, step_of(LOG_NO_STEP, 0, 4));
+    struct log_step early = step_of(INT64_MIN + 1, 0, 5);
+    early.time_ns = INT64_MIN + 1;
+    print_step(f, early);
+    struct log_step late = step_of(INT64_MAX, 0, 5);
+    late.time_ns = INT64_MAX;
+    print_step(f, late);
+    assert_int_equal(figure(f, LOGS_STEPS), 4);
+}
+
+// --- times --------------------------------------------------------------------------------------
+
+static void a_log_without_times_of_steps_has_those_of_its_lines(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 0; step <= 50; step += 10) {
+        struct log_step printed = step_of(step, 0, 5);
+        printed.time_ns = 1000 * SECOND + step * 2 * SECOND;
+        print_step(f, printed);
+    }
+    assert_int_equal(figure(f, LOGS_STEP_MEDIAN_NS), 2 * SECOND);
+    assert_int_equal(figure(f, LOGS_DURATION_NS), 100 * SECOND);
+    const struct table *steps = table_named(f, "log_steps");
+    assert_int_equal(table_i64(steps, 0, LOG_STEPS_STEP_NS, -1), -1);
+    assert_int_equal(table_i64(steps, 5, LOG_STEPS_TIME_NS, -1), 100 * SECOND);
+    struct str begin = table_text(table_named(f, "logs"), 0, LOGS_BEGIN);
+    assert_true(str_equal(begin, STR("1970-01-01T00:16:40.000"))); // of an unknown zone
+}
+
+static void slow_steps_after_a_start_are_no_steady_ones(void **state)
+{
+    struct fixture *f = *state;
+    const double seconds[] = {40, 9, 2, 2, 2, 9, 2, 2, 2, 2};
+    for (int64_t i = 0; i < 10; i++)
+        print_step(f, step_of(i + 1, seconds[i], 5));
+    const struct table *steps = table_named(f, "log_steps");
+    for (size_t i = 0; i < 10; i++)
+        assert_int_equal(table_i64(steps, i, LOG_STEPS_STEADY, -1), i >= 2);
+    assert_int_equal(figure(f, LOGS_STEP_MEDIAN_NS), 2 * SECOND);
+    assert_int_equal(figure(f, LOGS_STEP_MAX_NS), 9 * SECOND);
+}
+
+static void a_slow_step_has_what_stands_beside_it(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 20; step++) {
+        if (step == 11) {
+            print_event(f, LOG_GARBAGE, SECOND / 10);
+            print_event(f, LOG_CHECKPOINT, 3 * SECOND);
+        }
+        print_step(f, step_of(step, step == 11 ? 5 : step == 15 ? 3 : 2, 5));
+    }
+    const struct table *slow = table_named(f, "log_slow_steps");
+    assert_int_equal(slow->row_count, 2);
+    assert_int_equal(table_i64(slow, 0, LOG_SLOW_STEPS_STEP, -1), 11);
+    assert_int_equal(table_i64(slow, 0, LOG_SLOW_STEPS_LOST_NS, -1), 3 * SECOND);
+    assert_true(table_is(slow, 0, LOG_SLOW_STEPS_KIND, STR("checkpoint")));
+    assert_int_equal(table_i64(slow, 1, LOG_SLOW_STEPS_STEP, -1), 15);
+    assert_true(table_text(slow, 1, LOG_SLOW_STEPS_KIND).len == 0);
+    assert_int_equal(figure(f, LOGS_CHECKPOINTS), 1);
+}
+
+// --- loss ---------------------------------------------------------------------------------------
+
+static void losses_that_are_no_numbers_are_counted_and_left_out(void **state)
+{
+    struct fixture *f = *state;
+    print_step(f, step_of(1, 1, 5));
+    print_step(f, step_of(2, 1, (double)NAN));
+    print_step(f, step_of(3, 1, 4));
+    struct log_step counted = {.step = 4, .time_ns = LOG_NO_TIME, .rank = -1};
+    log_step_set(&counted, LOG_NAN, 2);
+    log_step_set(&counted, LOG_SKIPPED, 1);
+    print_step(f, counted);
+    const struct table *logs = table_named(f, "logs");
+    assert_int_equal(figure(f, LOGS_NAN_STEPS), 3);
+    assert_int_equal(figure(f, LOGS_SKIPPED_STEPS), 1);
+    assert_true(table_f64(logs, 0, LOGS_FIRST_LOSS, 0) == 5);
+    assert_true(table_f64(logs, 0, LOGS_LAST_LOSS, 0) == 4);
+    assert_true(table_f64(logs, 0, LOGS_LOWEST_LOSS, 0) == 4);
+}
+
+// 63 losses of 2 +- 0.01 have a median absolute deviation of 0.005 or so: 2.03 is within noise or
+// below 2 %, 2.6 is not.
+static void a_spike_is_far_above_the_losses_before(void **state)
+{
+    (void)state;
+    struct loss_window window = {0};
+    for (int i = 0; i < 200; i++)
+        assert_false(loss_spikes(&window, 2 + 0.01 * ((i * 7) % 5 - 2)));
+    assert_false(loss_spikes(&window, 2.03));
+    assert_true(loss_spikes(&window, 2.6));
+    assert_false(loss_spikes(&window, 2.0));
+    assert_false(loss_spikes(&window, 1.0));
+}
+
+static void few_losses_have_no_spikes(void **state)
+{
+    (void)state;
+    struct loss_window window = {0};
+    for (int i = 0; i < LOSS_LEAST - 1; i++)
+        assert_false(loss_spikes(&window, 2));
+    assert_false(loss_spikes(&window, 100));
+}
+
+// Every order of what comes in must leave the window sorted.
+static void the_window_keeps_the_latest_losses(void **state)
+{
+    (void)state;
+    struct loss_window window = {0};
+    for (int i = 0; i < 1000; i++)
+        (void)loss_spikes(&window, (i * 37) % 101);
+    assert_int_equal(window.count, LOSS_WINDOW);
+    double sum = 0, wanted = 0;
+    for (size_t i = 0; i < window.count; i++) {
+        assert_true(i == 0 || window.sorted[i - 1] <= window.sorted[i]);
+        sum += window.sorted[i];
+        wanted += ((1000 - 1 - (int)i) * 37) % 101;
+    }
+    assert_true(sum == wanted);
+}
+
+// --- drawing ------------------------------------------------------------------------------------
+
+static void a_long_log_is_drawn_in_a_thousand_rows_that_cover_it(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 2500; step++)
+        print_step(f, step_of(step, 1, step == 1234 ? 9 : 5));
+    const struct table *curve = table_named(f, "log_curve");
+    assert_int_equal(curve->row_count, 834); // of three each
+    int64_t steps = 0;
+    double highest = 0;
+    for (size_t i = 0; i < curve->row_count; i++) {
+        steps += table_i64(curve, i, LOG_CURVE_STEPS, 0);
+        highest = fmax(highest, table_f64(curve, i, LOG_CURVE_LOSS_HIGH, 0));
+    }
+    assert_int_equal(steps, 2500);
+    assert_true(highest == 9);
+    assert_int_equal(table_i64(curve, 833, LOG_CURVE_STEP, -1), 2500);
+}
+
+static void a_row_to_draw_ends_at_a_restart(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 1; step <= 1999; step++)
+        print_step(f, step_of(step, 1, 5));
+    for (int64_t step = 1; step <= 1999; step++)
+        print_step(f, step_of(step, 1, 5));
+    const struct table *curve = table_named(f, "log_curve");
+    for (size_t i = 1; i < curve->row_count; i++)
+        if (table_i64(curve, i, LOG_CURVE_SEGMENT, -1) == 1) {
+            assert_int_equal(table_i64(curve, i - 1, LOG_CURVE_STEP, -1), 1999);
+            return;
+        }
+    fail();
+}
+
+static void settings_have_no_secrets(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(evidence_set(&f->evidence, STR("global_batch_size"), STR("128"), &f->err));
+    assert_true(evidence_set(&f->evidence, STR("wandb_api_key"),
+                             STR("0123456789abcdef0123456789abcdef01234567"), &f->err));
+    assert_true(evidence_set(&f->evidence, STR("global_batch_size"), STR("256"), &f->err));
+    const struct table *settings = table_named(f, "job_settings");
+    assert_int_equal(settings->row_count, 2);
+    assert_true(table_is(settings, 0, JOB_SETTINGS_VALUE, STR("256")));
+    assert_true(table_is(settings, 1, JOB_SETTINGS_VALUE, STR("[redacted:named]")));
+}
+
+static void what_says_nothing_has_no_tables(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(evidence_report(&f->evidence, STR("empty.log"), &f->report, &f->err));
+    assert_int_equal(f->report.table_count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(lines_of_several_ranks_are_one_step),
+        TEST(lines_of_ranks_without_a_name_are_one_step),
+        TEST(numbers_that_go_back_are_a_restart),
+        TEST(steps_without_numbers_are_counted),
+        TEST(the_last_number_there_is_does_not_overflow),
+        TEST(a_log_without_times_of_steps_has_those_of_its_lines),
+        TEST(slow_steps_after_a_start_are_no_steady_ones),
+        TEST(a_slow_step_has_what_stands_beside_it),
+        TEST(losses_that_are_no_numbers_are_counted_and_left_out),
+        TEST(a_spike_is_far_above_the_losses_before),
+        TEST(few_losses_have_no_spikes),
+        TEST(the_window_keeps_the_latest_losses),
+        TEST(a_long_log_is_drawn_in_a_thousand_rows_that_cover_it),
+        TEST(a_row_to_draw_ends_at_a_restart),
+        TEST(settings_have_no_secrets),
+        TEST(what_says_nothing_has_no_tables),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

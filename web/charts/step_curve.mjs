@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// A figure over steps, time or tokens: a line per log or run with the range of what it averages,
+// and marks for what happened.
+import { html, useMemo, useState } from "../base/ui.mjs";
+import { announce } from "../base/announce.mjs";
+import { use_width } from "../base/hooks.mjs";
+import { ChartFigure } from "./figure.mjs";
+import { PlainTable } from "./plain_table.mjs";
+import { inner_ticks, linear } from "./scale.mjs";
+import { curve_extent, line_path, nearest, range_path, scales_of } from "./step_curve_model.mjs";
+
+const HEIGHT = 260;
+const LEFT = 66;
+const RIGHT = 12;
+const TOP = 14;
+const BOTTOM = 26;
+const TABLE_ROWS = 200;
+
+function Axes({ extent, x, y, width, x_text, y_text }) {
+  const xs = inner_ticks(extent.x_low, extent.x_high, Math.max(3, width / 140));
+  return html`<g class="axis" aria-hidden="true">
+    ${inner_ticks(extent.y_low, extent.y_high).map((tick) => html`<g key=${tick}>
+      <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick)} y2=${y(tick)} />
+      <text x=${LEFT - 6} y=${y(tick) + 4} text-anchor="end">${y_text(tick)}</text></g>`)}
+    ${xs.map((tick) => html`<text key="x${tick}" x=${x(tick)} y=${HEIGHT - 7}
+      text-anchor="middle">${x_text(tick)}</text>`)}</g>`;
+}
+
+function Line({ series, x, y }) {
+  const range = range_path(series.points, x, y);
+  const alone = series.points.length === 1;
+  return html`<g class="curve curve-${series.tone}">
+    ${range && html`<path class="curve-range" d=${range} />`}
+    ${alone ? html`<circle cx=${x(series.points[0].x)} cy=${y(series.points[0].y)} r="3" />`
+      : html`<path class="curve-line" d=${line_path(series.points, x, y)} />`}</g>`;
+}
+
+const Mark = ({ mark, x }) => html`<g class="curve-mark curve-mark-${mark.tone}"><title>${
+  mark.label}</title><line x1=${x(mark.x)} x2=${x(mark.x)} y1=${TOP} y2=${HEIGHT - BOTTOM} />
+  <path d="M${(x(mark.x) - 4).toFixed(1)} ${TOP - 8}h8l-4 7z" /></g>`;
+
+/** The value of each series nearest to the cursor; of the pieces of one series the nearest. */
+function values_at(series, at) {
+  const found = new Map();
+  for (const one of series) {
+    const point = nearest(one.points, at);
+    const before = found.get(one.label);
+    if (point && (!before || Math.abs(point.x - at) < Math.abs(before.x - at))) {
+      found.set(one.label, point);
+    }
+  }
+  return [...found];
+}
+
+function table_of({ series, x_label, y_label, x_text, y_text }) {
+  const rows = series.flatMap(({ label, points }) =>
+    points.map((p) => [label, x_text(p.x), y_text(p.y)]));
+  const every = Math.ceil(rows.length / TABLE_ROWS);
+  return html`<${PlainTable} label=${y_label} head=${["", x_label, y_label]}
+    rows=${rows.filter((_, i) => i % every === 0)} />`;
+}
+
+const Key = ({ series }) => {
+  const labels = [...new Map(series.map(({ label, tone }) => [label, tone]))];
+  return labels.length > 1 && html`<ul class="legend">${labels.map(([label, tone]) =>
+    html`<li key=${label}><span class="swatch curve-key-${tone}"></span>${label}</li>`)}</ul>`;
+};
+
+const STEPS = { ArrowRight: 0.01, ArrowLeft: -0.01, PageDown: 0.1, PageUp: -0.1 };
+
+function moved(key, at, { x_low, x_high }) {
+  if (key === "Home") return x_low;
+  if (key === "End") return x_high;
+  if (!(key in STEPS)) return null;
+  return Math.min(x_high, Math.max(x_low, (at ?? x_low) + STEPS[key] * (x_high - x_low)));
+}
+
+/**
+ * @param {{series: import("./step_curve_model.mjs").Series[],
+ *          marks?: {x: number, label: string, tone: string}[], caption: string, x_label: string,
+ *          y_label: string, x_text: (x: number) => string, y_text: (y: number) => string,
+ *          from_zero?: boolean, actions?: any}} props at least one point
+ */
+export function StepCurve(props) {
+  const { series, marks = [], caption, x_text, y_text, from_zero, actions, x_label } = props;
+  const [ref, width] = use_width();
+  const [at, set_at] = useState(null);
+  const extent = useMemo(() => curve_extent(series, { from_zero }), [series, from_zero]);
+  const { x, y } = scales_of(extent,
+    { left: LEFT, right: width - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM });
+  const text = (place) => {
+    const values = values_at(series, place);
+    return `${x_label} ${x_text(values[0][1].x)}: ${values.map(([label, p]) =>
+      `${values.length > 1 ? `${label} ` : ""}${y_text(p.y)}`).join(", ")}`;
+  };
+  const on_move = (event) => {
+    const left = event.currentTarget.getBoundingClientRect().left;
+    const place = linear(LEFT, width - RIGHT, extent.x_low, extent.x_high)(event.clientX - left);
+    set_at(place < extent.x_low || place > extent.x_high ? null : place);
+  };
+  const on_key = (event) => {
+    const next = moved(event.key, at, extent);
+    if (next === null) return;
+    event.preventDefault();
+    set_at(next);
+    announce(text(next));
+  };
+  return html`<${ChartFigure} caption=${caption} actions=${actions}
+      legend=${html`<${Key} series=${series} />`} table=${() => table_of(props)}>
+    <div ref=${ref} class="step-curve"><svg width=${width} height=${HEIGHT} role="application"
+        tabindex="0" aria-label=${caption} onKeyDown=${on_key} onMouseMove=${on_move}
+        aria-roledescription="chart, arrow keys move along it" onMouseLeave=${() => set_at(null)}>
+      ${width > 0 && html`<${Axes} extent=${extent} x=${x} y=${y} width=${width} x_text=${x_text}
+          y_text=${y_text} />
+        ${marks.map((mark, i) => html`<${Mark} key=${i} mark=${mark} x=${x} />`)}
+        ${series.map((one) => html`<${Line} key=${one.key} series=${one} x=${x} y=${y} />`)}
+        ${at !== null && html`<line class="cursor" x1=${x(at)} x2=${x(at)} y1=${TOP}
+          y2=${HEIGHT - BOTTOM} />`}`}
+    </svg>
+    <p class="readout">${at !== null ? text(at) : `${extent.cut > 0
+      ? `${extent.cut} values lie outside. ` : ""}Hover over the chart for values.`}</p></div>
+  <//>`;
+}

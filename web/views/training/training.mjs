@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the training logs of a run say: loss and speed over steps, slow steps, events, settings.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { bytes, count, ms_unit, number, percent, plural } from "../../base/format.mjs";
+import { value_at } from "../../base/frame.mjs";
+import { StepCurve } from "../../charts/step_curve.mjs";
+import { Card, Empty, ExportLinks, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
+import { RankTable } from "../run/rank_table.mjs";
+import { RunFrame } from "../run/run_frame.mjs";
+import { awaited, use_table } from "../run/run_table.mjs";
+import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_text, marks_of, series_of }
+  from "./training_model.mjs";
+
+const ALL = { limit: "all" };
+
+/** The figures of the log with the most steps. */
+function Figures({ log, help }) {
+  const shown = (key, value) => log[key] !== null && value(log[key]);
+  const rate = log.tokens_per_s ?? log.samples_per_s;
+  return html`<dl class="kpis">
+    <${Figure} label="Step time" help=${help.step_median_ns} value=${
+      shown("step_median_ns", ms_unit) || "–"}>${
+      shown("step_p95_ns", (ns) => `p95 ${ms_unit(ns)}`)}<//>
+    <${Figure} label=${log.tokens_per_s === null ? "Samples/s" : "Tokens/s per GPU"}
+      help=${help.tokens_per_s} value=${rate === null ? "–" : number(rate)}>${
+      shown("global_batch", (n) => `${count(n)} samples per step`)}<//>
+    <${Figure} label="TFLOP/s per GPU" help=${help.tflops}
+      value=${shown("tflops", number) || "–"}>${
+      shown("mfu_share", (share) => `MFU ${percent(share)}`)}<//>
+    <${Figure} label="Loss" help=${help.last_loss} value=${shown("last_loss", number) || "–"}>${
+      shown("first_loss", (loss) => `from ${number(loss)}`)}<//>
+    <${Figure} label="Memory" help=${help.memory_bytes}
+      value=${shown("memory_bytes", bytes) || "–"}>most on one GPU<//>
+  </dl>`;
+}
+
+function Curves({ rows, events, log }) {
+  const [query, change] = use_query({ metric: "loss", by: "step" });
+  const metrics = useMemo(() => known_of(METRICS, rows), [rows]);
+  const axes = useMemo(() => known_of(AXES, rows), [rows]);
+  const metric = chosen_of(metrics, query.metric);
+  const axis = chosen_of(axes, query.by);
+  const series = useMemo(() => series_of(rows, metric, axis), [rows, metric, axis]);
+  const marks = useMemo(() => marks_of(events, axis), [events, axis]);
+  const pick = html`<${Segments} label="Figure" value=${metric.key}
+      options=${metrics.map(({ key, label }) => [key, label])}
+      onchange=${(key) => change({ metric: key })} />
+    <${Segments} label="Over" value=${axis.key}
+      options=${axes.map(({ key, label }) => [key, label])}
+      onchange=${(key) => change({ by: key })} />`;
+  if (series.length === 0) return html`${pick}<p class="empty-line">Not in this log.</p>`;
+  const caption = metric.key === "loss" ? loss_text(log) : `${metric.label} over ${
+    plural(log.steps, "step")}`;
+  return html`<${StepCurve} series=${series} marks=${marks} caption=${caption} actions=${pick}
+    x_label=${axis.label} y_label=${metric.label} x_text=${axis.text} y_text=${metric.text}
+    from_zero=${metric.from_zero} />`;
+}
+
+const kind_cell = (row, frame) => event_label(value_at(frame, "kind", row));
+
+const SLOW = {
+  id: "slow",
+  caption: "Slow steps",
+  sort: "-lost_ns",
+  limit: 10,
+  columns: [
+    { key: "step", label: "Step" },
+    { key: "step_ns", label: "Step time" },
+    { key: "lost_ns", label: "Over the median" },
+    { key: "kind", label: "Beside it", cell: kind_cell },
+    { key: "text", label: "The log says", className: "mono clip", width_px: 420, priority: 2 },
+    { key: "file", label: "Log", className: "clip", width_px: 180, priority: 4 },
+  ],
+};
+
+const EVENTS = {
+  id: "events",
+  caption: "Events",
+  sort: "time_ns",
+  search: ["kind", "text"],
+  limit: 20,
+  columns: [
+    { key: "kind", label: "Event", cell: kind_cell },
+    { key: "after_step", label: "After step" },
+    { key: "time_ns", label: "At", priority: 3 },
+    { key: "dur_ns", label: "Took" },
+    { key: "loss", label: "Loss", sparse: true, priority: 2 },
+    { key: "text", label: "The log says", className: "mono clip", width_px: 520, priority: 2 },
+    { key: "file", label: "Log", className: "clip", width_px: 180, priority: 4 },
+  ],
+};
+
+const LOGS = {
+  id: "logs",
+  caption: "Logs",
+  sort: "-steps",
+  columns: [
+    { key: "file", label: "Log", className: "mono clip", width_px: 260 },
+    { key: "framework", label: "Written by", priority: 3 },
+    { key: "steps", label: "Steps" },
+    { key: "restarts", label: "Restarts", sparse: true, priority: 4 },
+    { key: "step_median_ns", label: "Step p50" },
+    { key: "step_p95_ns", label: "p95", priority: 4 },
+    { key: "tokens_per_s", label: "Tokens/s per GPU", priority: 2 },
+    { key: "tflops", label: "TFLOP/s per GPU", priority: 2 },
+    { key: "last_loss", label: "Last loss", priority: 2 },
+    { key: "loss_spikes", label: "Spikes", sparse: true, priority: 4 },
+    { key: "nan_steps", label: "NaN", sparse: true, priority: 4 },
+    { key: "skipped_steps", label: "Skipped", sparse: true, priority: 4 },
+    { key: "memory_bytes", label: "Memory", priority: 3 },
+  ],
+};
+
+const SETTINGS = {
+  id: "settings",
+  caption: "Settings",
+  sort: "name",
+  search: ["name", "value"],
+  limit: 15,
+  columns: [
+    { key: "name", label: "Setting", className: "mono" },
+    { key: "value", label: "Value", className: "mono clip", width_px: 420 },
+    { key: "file", label: "File", className: "clip", width_px: 220, priority: 3 },
+  ],
+};
+
+function TableCard({ title, note, table, view }) {
+  if (table.rows.length === 0) return null;
+  return html`<${Card} title=${title} note=${note} flush=${true}
+      actions=${html`<${ExportLinks} links=${table.links} />`}>
+    <${RankTable} frame=${table.frame} view=${view} /><//>`;
+}
+
+const NoLog = () => html`<${Empty} title="No training log yet">
+  <p>Upload the log of the job to this run to see its loss and speed over steps, and what slowed it
+    down: <code>curl -F run=NAME -F trace=@train.log HOST/upload</code>.
+    ${" "}<a href="/docs/recording">Which logs are read</a></p><//>`;
+
+function Content({ run }) {
+  const logs = use_table(run, "logs", ALL);
+  const curve = use_table(run, "log_curve", ALL);
+  const events = use_table(run, "log_events", ALL);
+  const slow = use_table(run, "log_slow_steps", ALL);
+  const settings = use_table(run, "job_settings", ALL);
+  return html`<${Loaded} resource=${awaited([logs, curve, events, slow, settings])}>${() => {
+    const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
+    if (!log && settings.rows.length === 0) return html`<${NoLog} />`;
+    const several = files_of(curve.rows).length > 1;
+    return html`${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help} />
+      <${Card} title="Over the job" note=${several ? "" : log.file}
+        actions=${html`<${ExportLinks} links=${curve.links} />`}>
+        <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
+      <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
+        note="more than 1.2 times the median, with what the log says beside them" />
+      <${TableCard} title="Events" table=${events} view=${EVENTS}
+        note="what the log says between steps" />
+      <${TableCard} title="Logs" table=${logs} view=${LOGS}
+        note="medians over the steady steps" />
+      <${TableCard} title="Settings" table=${settings} view=${SETTINGS}
+        note="of the job, as its files say them" />`;
+  }}<//>`;
+}
+
+export default function Training({ route }) {
+  return html`<${RunFrame} route=${route} title="Training">${(data, run) =>
+    html`<${Content} run=${run} />`}<//>`;
+}
