@@ -15,6 +15,7 @@
     ROW(xplane)               \
     ROW(prv)                  \
     ROW(ncu_csv)              \
+    ROW(nccl_tests)           \
     ROW(memory_snapshot)      \
     ROW(memory_snapshot_json) \
     ROW(flight_recorder)      \

@@ -20,6 +20,7 @@ void evidence_free(struct evidence *evidence)
     budget_free(budget, log->events, log->event_cap * sizeof *log->events);
     flight_free(&evidence->flight, budget);
     budget_free(budget, evidence->settings, evidence->setting_cap * sizeof *evidence->settings);
+    link_tests_free(&evidence->links, budget);
     arena_free(&evidence->arena);
 }
 

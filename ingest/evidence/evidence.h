@@ -5,6 +5,7 @@
 #define INGEST_EVIDENCE_EVIDENCE_H
 
 #include "ingest/evidence/flight.h"
+#include "ingest/evidence/link_tests.h"
 #include "ingest/evidence/log_book.h"
 
 // A setting of the job: "global_batch_size" "128". Names and values as the file has them, cut at
@@ -19,6 +20,7 @@ struct evidence {
     struct str source;   // what wrote it: "megatron-lm", "nvidia-smi"; "" unknown
     struct log_book log; // of a training log
     struct flight flight;
+    struct link_tests links;
     struct evidence_setting *settings;
     size_t setting_count, setting_cap;
 };

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests and records of links say: how fast collectives were on this machine, between which
+// devices, and what communicators report of themselves. Figures are as printed, in the order of the
+// file.
+#ifndef INGEST_EVIDENCE_LINK_TESTS_H
+#define INGEST_EVIDENCE_LINK_TESTS_H
+
+#include "ingest/base/arena.h"
+#include "ingest/base/str.h"
+
+#include <stdint.h>
+
+// One run of a test program.
+struct link_run {
+    struct str tool, version; // "nccl-tests"; "" unknown
+    struct str collective;    // as the tool names it: "all_reduce", "AllReduce"; "" unknown
+    bool guessed;             // the collective or the ranks, by columns and bandwidths
+    int64_t ranks, nodes;     // 0 unknown
+    bool devices_cut;         // not all were listed
+    double average_bus_bps;   // bytes/s; NAN: not printed
+    int64_t out_of_bounds;    // sizes with wrong results; -1: not printed
+    bool concluded;           // it printed its end
+    uint64_t pos;             // where it starts
+};
+
+// One size in one mode. Times in ns, bandwidths in bytes/s; NAN: not printed, or "nan".
+struct link_row {
+    uint32_t run;         // index
+    struct str type;      // of elements: "float"
+    struct str reduction; // "sum"; "" none
+    int64_t root;         // -1 none, or every rank in turn
+    int64_t bytes, count; // the message, and its elements or a perftest's iterations; -1 unknown
+    bool in_place;
+    double time_ns;           // mean of the iterations
+    double least_ns, tail_ns; // the fastest iteration; that of 99 %
+    double algorithm_bps, bus_bps;
+    double peak_bps; // of a perftest
+    int64_t wrong;   // results; -1: not checked
+    uint64_t pos;    // of its line; both modes of a size share one
+};
+
+struct link_device {
+    uint32_t run;
+    int64_t rank, group, pid, device; // -1 unknown
+    struct str host, bus_id, name;
+};
+
+// Tables of link_tests, and what they hold.
+enum link_part {
+    LINK_RUNS,    // struct link_run
+    LINK_ROWS,    // struct link_row
+    LINK_DEVICES, // struct link_device
+    LINK_PARTS
+};
+
+enum link_warning {
+    LINK_BAD_ROW,     // a line among the rows does not fit the header
+    LINK_LEFT_OUT,    // rows or ranks were replaced by "..."
+    LINK_WRONG,       // results were wrong
+    LINK_SINGLE_RANK, // one rank: its bandwidths say nothing of links
+    LINK_FAILED,      // the test reported an error
+    LINK_CUT,         // the file ends early
+    LINK_WARNINGS
+};
+
+struct link_tests {
+    struct {
+        void *items;
+        size_t count, cap;
+    } parts[LINK_PARTS];
+    struct {
+        uint64_t count, pos; // pos: of the first
+    } warnings[LINK_WARNINGS];
+};
+
+struct evidence;
+
+void link_tests_free(struct link_tests *tests, struct budget *budget);
+
+// Adds a copy of an item, whose texts are fit to be stored (evidence_text). ERR_LIMIT past the
+// budget.
+MUST_CHECK bool link_tests_add(struct evidence *evidence, enum link_part part, const void *item,
+                               struct err *err);
+
+void link_tests_warn(struct evidence *evidence, enum link_warning warning, uint64_t pos);
+
+// "rows that do not fit the header", ...
+const char *link_warning_words(enum link_warning warning);
+
+#endif

@@ -1,0 +1,633 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nccl-tests and rccl-tests print: a header, the devices, a table of sizes and a trailer. Runs
+// may follow each other, or alternate if a launcher labels the lines of several.
+#include "ingest/links/link_figures.h"
+#include "ingest/links/link_settle.h"
+#include "ingest/links/link_text.h"
+#include "ingest/source/lines.h"
+
+#include <math.h>
+
+// The parts of a run, in this order: what belongs before the current one starts the next run.
+enum phase { PHASE_NONE, PHASE_VERSION, PHASE_SETUP, PHASE_RANKS, PHASE_TABLE, PHASE_END };
+
+enum column {
+    COLUMN_OTHER,
+    COLUMN_SIZE,
+    COLUMN_COUNT,
+    COLUMN_TYPE,
+    COLUMN_REDUCTION,
+    COLUMN_ROOT,
+    COLUMN_TIME, // the first of each mode
+    COLUMN_ALGORITHM,
+    COLUMN_BUS,
+    COLUMN_WRONG,
+    COLUMN_ERROR, // of old versions: the largest deviation
+    COLUMN_LEAST,
+    COLUMN_TAIL,
+};
+
+enum { MOST_STREAMS = 64 };
+
+// Lines with one launcher's label.
+struct stream {
+    struct str tag;
+    struct str collective; // of the next run, by its command line
+    enum phase phase;
+    uint32_t run;
+    unsigned char columns[LINK_MOST_WORDS]; // enum column
+    size_t column_count, mode_count;
+    bool in_place_only;         // by the line above the header
+    struct str type, reduction; // of the last row
+};
+
+struct nccl_tests {
+    const struct format_input *input;
+    struct evidence *evidence;
+    struct stream *streams;
+    size_t stream_count;
+    struct str tool, host, name; // of the last run and device
+};
+
+// One line, whose it is, and its words.
+struct one {
+    struct stream *stream;
+    struct str text;
+    uint64_t pos;
+    struct link_words words;
+};
+
+// --- runs ---------------------------------------------------------------------------------------
+
+static struct link_run *run_of(const struct nccl_tests *tests, const struct stream *stream)
+{
+    struct link_run *runs = tests->evidence->links.parts[LINK_RUNS].items;
+    return &runs[stream->run];
+}
+
+static bool start_run(struct nccl_tests *tests, struct stream *stream, uint64_t pos,
+                      struct err *err)
+{
+    struct link_run run = {.tool = STR("nccl-tests"), .version = STR(""), .pos = pos};
+    run.collective = stream->collective.at ? stream->collective : STR("");
+    run.average_bus_bps = NAN;
+    run.out_of_bounds = -1;
+    stream->collective = (struct str){0};
+    stream->column_count = 0;
+    stream->run = (uint32_t)tests->evidence->links.parts[LINK_RUNS].count;
+    return link_tests_add(tests->evidence, LINK_RUNS, &run, err);
+}
+
+// A run that may be at most at that part, which it then reaches.
+static bool enter(struct nccl_tests *tests, const struct one *one, enum phase most,
+                  enum phase reaches, struct err *err)
+{
+    struct stream *stream = one->stream;
+    bool starts = stream->phase == PHASE_NONE || stream->phase > most;
+    stream->phase = starts || stream->phase < reaches ? reaches : stream->phase;
+    return !starts || start_run(tests, stream, one->pos, err);
+}
+
+// "all_reduce" of "build/all_reduce_perf_mpi"; "" if it is no test.
+static struct str collective_of(struct str word)
+{
+    size_t from = word.len;
+    while (from > 0 && word.at[from - 1] != '/')
+        from--;
+    struct str name = {word.at + from, word.len - from};
+    size_t end = str_find(name, STR("_perf"));
+    struct str rest = {name.at + end + 5, end == SIZE_MAX ? 0 : name.len - end - 5};
+    if (end == SIZE_MAX || (rest.len && *rest.at != '_'))
+        return STR("");
+    for (size_t i = 0; i < end; i++)
+        if (!((name.at[i] >= 'a' && name.at[i] <= 'z') || name.at[i] == '_'))
+            return STR("");
+    return (struct str){name.at, end};
+}
+
+static bool name_run(struct nccl_tests *tests, struct str word, struct str *collective,
+                     struct err *err)
+{
+    struct str name = collective_of(word);
+    return name.len == 0 || evidence_text(tests->evidence, name, collective, err);
+}
+
+// --- before the table ---------------------------------------------------------------------------
+
+// "nccl-tests version 2.17.1 nccl-headers=22807 nccl-library=22807"
+static bool take_version(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    return enter(tests, one, PHASE_VERSION, PHASE_VERSION, err) &&
+           evidence_text(tests->evidence, link_word(&one->words, 2),
+                         &run_of(tests, one->stream)->version, err);
+}
+
+// "rccl-tests: Version develop:83d38d9", between the settings and the devices
+static bool take_rccl(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    if (!enter(tests, one, PHASE_RANKS, PHASE_VERSION, err))
+        return false;
+    run_of(tests, one->stream)->tool = STR("rccl-tests");
+    return evidence_text(tests->evidence, link_word(&one->words, 2),
+                         &run_of(tests, one->stream)->version, err);
+}
+
+static bool take_starting(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    return enter(tests, one, PHASE_VERSION, PHASE_VERSION, err) &&
+           name_run(tests, link_word(&one->words, 3), &run_of(tests, one->stream)->collective, err);
+}
+
+static bool take_setup(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    return enter(tests, one, PHASE_VERSION, PHASE_SETUP, err);
+}
+
+// The number after a word.
+static int64_t number_after(const struct link_words *words, const char *name)
+{
+    for (size_t i = 0; i + 1 < words->count; i++)
+        if (str_equal(words->at[i], str_of(name)))
+            return link_whole(words->at[i + 1]);
+    return -1;
+}
+
+// "on HOST device  0 [0000:05:00] NAME"
+static bool take_device_names(struct nccl_tests *tests, const struct one *one,
+                              struct link_device *device, struct err *err)
+{
+    const struct link_words *words = &one->words;
+    struct str host = STR(""), bus = STR(""), name = STR("");
+    for (size_t i = 0; i + 1 < words->count; i++) {
+        if (host.len == 0 && str_equal(words->at[i], STR("on")))
+            host = words->at[i + 1];
+        if (bus.len || words->at[i].at[0] != '[' || words->at[i].len < 2)
+            continue;
+        bus = (struct str){words->at[i].at + 1, words->at[i].len - 2};
+        name = link_after(one->text, (size_t)(words->at[i + 1].at - one->text.at));
+    }
+    while (name.len && memchr(" \t", name.at[name.len - 1], 2))
+        name.len--;
+    if (!link_keep(tests->evidence, host, &tests->host, err) ||
+        !link_keep(tests->evidence, name, &tests->name, err))
+        return false;
+    device->host = tests->host;
+    device->name = tests->name;
+    return evidence_text(tests->evidence, bus, &device->bus_id, err);
+}
+
+static bool take_device(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    const struct link_words *words = &one->words;
+    if (link_whole(link_word(words, 1)) < 0)
+        return true;
+    if (!enter(tests, one, PHASE_RANKS, PHASE_RANKS, err))
+        return false;
+    struct link_device device = {
+        .run = one->stream->run,
+        .rank = link_whole(words->at[1]),
+        .group = number_after(words, "Group"),
+        .pid = number_after(words, "Pid"),
+        .device = number_after(words, "device"),
+    };
+    return take_device_names(tests, one, &device, err) &&
+           link_tests_add(tests->evidence, LINK_DEVICES, &device, err);
+}
+
+// --- the header ---------------------------------------------------------------------------------
+
+static enum column column_named(struct str word)
+{
+    static const struct {
+        const char *name;
+        enum column column;
+    } columns[] = {
+        {"size", COLUMN_SIZE},       {"count", COLUMN_COUNT},     {"type", COLUMN_TYPE},
+        {"redop", COLUMN_REDUCTION}, {"root", COLUMN_ROOT},       {"time", COLUMN_TIME},
+        {"cputime", COLUMN_TIME},    {"algbw", COLUMN_ALGORITHM}, {"busbw", COLUMN_BUS},
+        {"#wrong", COLUMN_WRONG},    {"error", COLUMN_ERROR},     {"i_min", COLUMN_LEAST},
+        {"i_p99", COLUMN_TAIL},
+    };
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (str_equal(word, str_of(columns[i].name)))
+            return columns[i].column;
+    return COLUMN_OTHER;
+}
+
+static bool is_header(const struct link_words *words)
+{
+    unsigned found = 0;
+    for (size_t i = 0; i < words->count; i++)
+        found |= 1u << column_named(words->at[i]);
+    const unsigned needed = 1u << COLUMN_SIZE | 1u << COLUMN_TIME | 1u << COLUMN_BUS;
+    return (found & needed) == needed && !words->more;
+}
+
+static bool take_header(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    struct stream *stream = one->stream;
+    if (!enter(tests, one, PHASE_RANKS, PHASE_TABLE, err))
+        return false;
+    stream->column_count = stream->mode_count = 0;
+    for (size_t i = 0; i < one->words.count; i++) {
+        enum column column = column_named(one->words.at[i]);
+        stream->columns[stream->column_count++] = (unsigned char)column;
+        stream->mode_count += column == COLUMN_TIME;
+        // a date and a time of day
+        if (str_equal(one->words.at[i], STR("timestamp")) && stream->column_count < LINK_MOST_WORDS)
+            stream->columns[stream->column_count++] = COLUMN_OTHER;
+    }
+    return true;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static size_t find_column(const struct stream *stream, enum column column)
+{
+    for (size_t i = 0; i < stream->column_count; i++)
+        if (stream->columns[i] == column)
+            return i;
+    return SIZE_MAX;
+}
+
+// Columns of the first mode; 0 if there is only one mode.
+static size_t columns_of_mode(const struct stream *stream)
+{
+    size_t first = find_column(stream, COLUMN_TIME), i = first + 1;
+    while (i < stream->column_count && stream->columns[i] != COLUMN_TIME)
+        i++;
+    return i < stream->column_count ? i - first : 0;
+}
+
+// Which columns a row lacks: some old versions leave the reduction blank, and a replay leaves out
+// the first mode.
+struct lack {
+    size_t from, count;
+};
+
+static bool find_lack(const struct stream *stream, const struct link_words *row, struct lack *lack)
+{
+    size_t words = row->count, reduction = find_column(stream, COLUMN_REDUCTION);
+    size_t mode = columns_of_mode(stream);
+    *lack = (struct lack){0};
+    if (words == stream->column_count)
+        return true;
+    if (words + 1 == stream->column_count && reduction < words &&
+        memchr("-0123456789", row->at[reduction].at[0], 11))
+        *lack = (struct lack){reduction, 1};
+    else if (mode && words + mode == stream->column_count)
+        *lack = (struct lack){find_column(stream, COLUMN_TIME), mode};
+    return lack->count;
+}
+
+static double scaled(struct str word, double unit)
+{
+    return link_number(word) * unit;
+}
+
+// A deviation may be rounding; only its absence says something.
+static int64_t wrong_of(struct str word, bool deviation)
+{
+    double number = link_number(word);
+    if (isnan(number) || number > 1e18)
+        return -1;
+    return deviation && number > 0 ? -1 : (int64_t)number;
+}
+
+static const double GB = 1e9, US = 1e3;
+
+static void set_figure(struct link_row *row, enum column column, struct str word)
+{
+    switch (column) {
+    case COLUMN_SIZE: row->bytes = link_whole(word); break;
+    case COLUMN_COUNT: row->count = link_whole(word); break;
+    case COLUMN_ROOT: row->root = link_whole(word); break;
+    case COLUMN_TIME: row->time_ns = scaled(word, US); break;
+    case COLUMN_ALGORITHM: row->algorithm_bps = scaled(word, GB); break;
+    case COLUMN_BUS: row->bus_bps = scaled(word, GB); break;
+    case COLUMN_LEAST: row->least_ns = scaled(word, US); break;
+    case COLUMN_TAIL: row->tail_ns = scaled(word, US); break;
+    case COLUMN_WRONG:
+    case COLUMN_ERROR: row->wrong = wrong_of(word, column == COLUMN_ERROR); break;
+    case COLUMN_OTHER:
+    case COLUMN_TYPE:
+    case COLUMN_REDUCTION: break;
+    }
+}
+
+static struct link_row empty_row(const struct stream *stream, uint64_t pos)
+{
+    return (struct link_row){
+        .run = stream->run,
+        .type = STR(""),
+        .reduction = STR(""),
+        .root = -1,
+        .bytes = -1,
+        .count = -1,
+        .time_ns = NAN,
+        .least_ns = NAN,
+        .tail_ns = NAN,
+        .algorithm_bps = NAN,
+        .bus_bps = NAN,
+        .peak_bps = NAN,
+        .wrong = -1,
+        .pos = pos,
+    };
+}
+
+static bool keep_words(struct nccl_tests *tests, struct stream *stream, struct link_row *row,
+                       struct err *err)
+{
+    if (!link_keep(tests->evidence, row->type, &stream->type, err) ||
+        !link_keep(tests->evidence, row->reduction, &stream->reduction, err))
+        return false;
+    row->type = stream->type;
+    row->reduction = stream->reduction;
+    return true;
+}
+
+static bool add_mode(struct nccl_tests *tests, const struct link_row *row, struct err *err)
+{
+    if (isnan(row->time_ns) && isnan(row->bus_bps))
+        return true;
+    if (row->wrong > 0)
+        link_tests_warn(tests->evidence, LINK_WRONG, row->pos);
+    return link_tests_add(tests->evidence, LINK_ROWS, row, err);
+}
+
+// The figures that both modes share come first.
+static bool take_modes(struct nccl_tests *tests, const struct one *one, const struct lack *lack,
+                       struct err *err)
+{
+    struct stream *stream = one->stream;
+    struct link_row row = empty_row(stream, one->pos), shared = row;
+    bool started = false, ok = true;
+    for (size_t i = 0, word = 0; ok && i < stream->column_count; i++) {
+        enum column column = (enum column)stream->columns[i];
+        bool lacks = i >= lack->from && i < lack->from + lack->count;
+        struct str text = lacks ? STR("") : link_word(&one->words, word++);
+        if (column == COLUMN_TIME) {
+            shared = started ? shared : row;
+            ok = started ? add_mode(tests, &row, err) : keep_words(tests, stream, &shared, err);
+            row = shared;
+            row.in_place = started || stream->in_place_only;
+            started = true;
+        }
+        if (column == COLUMN_TYPE)
+            row.type = text;
+        else if (column == COLUMN_REDUCTION)
+            row.reduction = text;
+        else
+            set_figure(&row, column, text);
+    }
+    return ok && add_mode(tests, &row, err);
+}
+
+static bool is_row(const struct one *one)
+{
+    struct str size = link_word(&one->words, 0);
+    for (size_t i = 0; i < size.len; i++)
+        if (size.at[i] < '0' || size.at[i] > '9')
+            return false;
+    return size.len && one->words.count > 4 && one->stream->column_count;
+}
+
+static bool take_row(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    struct lack lack;
+    if (!find_lack(one->stream, &one->words, &lack) || link_whole(one->words.at[0]) < 0) {
+        link_tests_warn(tests->evidence, LINK_BAD_ROW, one->pos);
+        return true;
+    }
+    return take_modes(tests, one, &lack, err);
+}
+
+// --- after the table ----------------------------------------------------------------------------
+
+static struct str after_colon(const struct one *one, size_t *word)
+{
+    for (size_t i = 0; i < one->words.count; i++)
+        if (str_equal(one->words.at[i], STR(":"))) {
+            *word = i + 1;
+            return link_word(&one->words, i + 1);
+        }
+    *word = one->words.count;
+    return link_word(&one->words, one->words.count - 1);
+}
+
+static bool take_bounds(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    size_t at;
+    if (!enter(tests, one, PHASE_TABLE, PHASE_END, err))
+        return false;
+    run_of(tests, one->stream)->out_of_bounds = link_whole(after_colon(one, &at));
+    return true;
+}
+
+static bool take_average(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    size_t at;
+    if (!enter(tests, one, PHASE_END, PHASE_END, err))
+        return false;
+    run_of(tests, one->stream)->average_bus_bps = scaled(after_colon(one, &at), GB);
+    run_of(tests, one->stream)->concluded = true;
+    return true;
+}
+
+static bool take_concluded(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    return enter(tests, one, PHASE_END, PHASE_END, err) &&
+           name_run(tests, link_word(&one->words, 3), &run_of(tests, one->stream)->collective, err);
+}
+
+static bool take_error(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    (void)err;
+    link_tests_warn(tests->evidence, LINK_FAILED, one->pos);
+    return true;
+}
+
+// --- lines --------------------------------------------------------------------------------------
+
+typedef bool take_line(struct nccl_tests *tests, const struct one *one, struct err *err);
+
+// After the "#".
+static const struct {
+    const char *start;
+    take_line *take;
+} known[] = {
+    {"nccl-tests version ", take_version},
+    {"rccl-tests version ", take_rccl},
+    {"Collective test starting: ", take_starting},
+    {"nThread ", take_setup},
+    {"Rank ", take_device},
+    {"Out of bounds values", take_bounds},
+    {"Avg bus bandwidth", take_average},
+    {"Collective test concluded: ", take_concluded},
+    {"error: ", take_error},
+};
+
+static take_line *taker_of(struct str text)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (str_starts_with(text, str_of(known[i].start)))
+            return known[i].take;
+    return NULL;
+}
+
+static bool is_dots(struct str text)
+{
+    while (text.len && memchr(" \t", text.at[text.len - 1], 2))
+        text.len--;
+    return str_equal(text, STR("...")) || str_equal(text, STR("[...]"));
+}
+
+static void note_gap(struct nccl_tests *tests, const struct one *one)
+{
+    if (one->stream->phase == PHASE_NONE)
+        return;
+    if (one->stream->phase <= PHASE_RANKS)
+        run_of(tests, one->stream)->devices_cut = true;
+    link_tests_warn(tests->evidence, LINK_LEFT_OUT, one->pos);
+}
+
+static bool says(const struct one *one, const char *text)
+{
+    return str_find(one->text, str_of(text)) != SIZE_MAX;
+}
+
+static bool take_comment(struct nccl_tests *tests, struct one *one, struct err *err)
+{
+    bool out = says(one, "out-of-place"), in = says(one, "in-place");
+    take_line *take = taker_of(one->text);
+    if (take)
+        return take(tests, one, err);
+    if (is_header(&one->words))
+        return take_header(tests, one, err);
+    if (in || out)
+        one->stream->in_place_only = !out;
+    return true;
+}
+
+// A command line, as `set -x` or a prompt shows it, or a failure.
+static bool take_other(struct nccl_tests *tests, const struct one *one, struct err *err)
+{
+    if (says(one, "Test NCCL failure") || says(one, "Test CUDA failure"))
+        return take_error(tests, one, err);
+    if (!says(one, "_perf") || says(one, "NCCL INFO"))
+        return true;
+    for (size_t i = 0; i < one->words.count; i++)
+        if (!name_run(tests, one->words.at[i], &one->stream->collective, err))
+            return false;
+    return true;
+}
+
+static bool take_text(struct nccl_tests *tests, struct one *one, struct err *err)
+{
+    bool comment = one->text.len && *one->text.at == '#';
+    if (is_dots(one->text)) {
+        note_gap(tests, one);
+        return true;
+    }
+    one->text = link_after(one->text, comment);
+    link_split(one->text, &one->words);
+    if (comment)
+        return take_comment(tests, one, err);
+    if (str_starts_with(one->text, STR("rccl-tests: Version ")))
+        return take_rccl(tests, one, err);
+    return is_row(one) ? take_row(tests, one, err) : take_other(tests, one, err);
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+// Past the most, labels share the last stream.
+static struct stream *stream_of(struct nccl_tests *tests, struct str tag, struct err *err)
+{
+    for (size_t i = 0; i < tests->stream_count; i++)
+        if (str_equal(tests->streams[i].tag, tag))
+            return &tests->streams[i];
+    if (tests->stream_count == MOST_STREAMS)
+        return &tests->streams[MOST_STREAMS - 1];
+    const char *copy = arena_strdup(&tests->evidence->arena, tag, err);
+    if (!copy)
+        return NULL;
+    tests->streams[tests->stream_count].tag = (struct str){copy, tag.len};
+    return &tests->streams[tests->stream_count++];
+}
+
+static bool take_lines(struct nccl_tests *tests, struct lines *lines, struct err *err)
+{
+    struct line line = {0};
+    bool ok = true;
+    while (ok && lines_next(lines, &line, err)) {
+        struct str tag, text = link_unprefixed(line.text, &tag);
+        struct one one = {.text = link_after(text, 0), .pos = line.pos};
+        one.stream = stream_of(tests, tag, err);
+        ok = one.stream && take_text(tests, &one, err) &&
+             progress_report(tests->input->progress, source_consumed(lines->source), err);
+    }
+    return ok && err->code == ERR_NONE;
+}
+
+static void note_end(struct nccl_tests *tests, const struct lines *lines)
+{
+    bool open = false;
+    for (size_t i = 0; i < tests->stream_count; i++)
+        open = open || tests->streams[i].phase == PHASE_TABLE;
+    if (open || lines->damage.code)
+        link_tests_warn(tests->evidence, LINK_CUT, lines->pos);
+}
+
+static bool gather_nccl_tests(const struct format_input *input, struct err *err)
+{
+    struct lines lines;
+    struct nccl_tests tests = {.input = input, .evidence = input->evidence};
+    size_t bytes = MOST_STREAMS * sizeof *tests.streams;
+    tests.streams = budget_zalloc(input->budget, bytes, err);
+    bool ok = tests.streams && lines_open(&lines, input->source, input->budget, err);
+    if (ok) {
+        input->evidence->source = STR("nccl-tests");
+        ok = take_lines(&tests, &lines, err);
+        note_end(&tests, &lines);
+        lines_close(&lines);
+    }
+    budget_free(input->budget, tests.streams, bytes);
+    return ok && link_settle(input->evidence, err);
+}
+
+static bool count_nccl_tests(const struct format_input *input, struct err *err)
+{
+    return link_count(input, &format_nccl_tests, link_report_tests, err);
+}
+
+// --- recognizing --------------------------------------------------------------------------------
+
+static bool says_test(struct str line)
+{
+    struct str text = link_after(line, 0);
+    if (text.len == 0 || *text.at != '#')
+        return false;
+    struct link_words words;
+    text = link_after(text, 1);
+    link_split(text, &words);
+    bool setup = str_starts_with(text, STR("nThread ")) &&
+                 str_find(text, STR(" nGpus ")) != SIZE_MAX &&
+                 str_find(text, STR(" minBytes ")) != SIZE_MAX;
+    return setup || str_starts_with(text, STR("nccl-tests version ")) || is_header(&words) ||
+           str_starts_with(text, STR("Avg bus bandwidth "));
+}
+
+static enum format_likeness probe_nccl_tests(struct str head, struct str filename)
+{
+    (void)filename;
+    return link_any_line(head, says_test) ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+const struct format format_nccl_tests = {
+    .name = "nccl-tests",
+    .what = "results of nccl-tests or rccl-tests",
+    .kind = FORMAT_RECORDS,
+    .probe = probe_nccl_tests,
+    .count = count_nccl_tests,
+    .gather = gather_nccl_tests,
+};

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What follows from all rows and devices of a run that its file does not say.
+#ifndef INGEST_LINKS_LINK_SETTLE_H
+#define INGEST_LINKS_LINK_SETTLE_H
+
+#include "ingest/evidence/evidence.h"
+#include "ingest/format.h"
+
+// After the last row of the file: the ranks and nodes of each run by its devices; ranks and
+// collective, if still unknown, by the columns and by bus bandwidth / algorithm bandwidth, which
+// for n ranks is 2(n-1)/n of an all_reduce and (n-1)/n of a reduce_scatter (doc/PERFORMANCE.md of
+// nccl-tests). ERR_FORMAT if there is no row at all.
+MUST_CHECK bool link_settle(struct evidence *evidence, struct err *err);
+
+// Reads the file with `gather` and adds figures of what was read.
+MUST_CHECK bool link_count(const struct format_input *input, const struct format *format,
+                           void (*report)(const struct link_tests *links, struct figures *figures),
+                           struct err *err);
+
+#endif

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/links/link_text.h"
+
+#include "ingest/json/json_number.h"
+
+#include <math.h>
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static size_t skip_blanks(struct str text, size_t at)
+{
+    while (at < text.len && is_blank(text.at[at]))
+        at++;
+    return at;
+}
+
+static size_t skip_digits(struct str text, size_t at)
+{
+    while (at < text.len && is_digit(text.at[at]))
+        at++;
+    return at;
+}
+
+void link_split(struct str line, struct link_words *words)
+{
+    *words = (struct link_words){0};
+    for (size_t at = skip_blanks(line, 0), end; at < line.len; at = skip_blanks(line, end)) {
+        for (end = at; end < line.len && !is_blank(line.at[end]);)
+            end++;
+        words->more = words->count == LINK_MOST_WORDS;
+        if (words->more)
+            return;
+        words->at[words->count++] = (struct str){line.at + at, end - at};
+    }
+}
+
+struct str link_after(struct str text, size_t from)
+{
+    size_t at = skip_blanks(text, from < text.len ? from : text.len);
+    return (struct str){text.at + at, text.len - at};
+}
+
+// The length of "[1,0]<stdout>:" at that place; 0 if there is none.
+static size_t tag_of_mpirun(struct str line, size_t from)
+{
+    enum { MOST = 256 };
+    if (from == line.len || line.at[from] != '[')
+        return 0;
+    size_t rest = line.len - from < MOST ? line.len - from : MOST;
+    struct str text = {line.at + from, rest};
+    size_t at = str_find(text, STR("]<std")), end = at + sizeof "]<stdout>:" - 1;
+    if (at == SIZE_MAX || end > text.len || text.at[end - 1] != ':' || text.at[end - 2] != '>')
+        return 0;
+    return str_find((struct str){text.at, at}, STR(" ")) == SIZE_MAX ? end : 0;
+}
+
+// The length of "0: ".
+static size_t tag_of_srun(struct str line, size_t from)
+{
+    enum { MOST_DIGITS = 9 };
+    size_t end = skip_digits(line, from), digits = end - from;
+    bool colon = end < line.len && line.at[end] == ':';
+    bool ends = end + 1 == line.len || (end + 1 < line.len && is_blank(line.at[end + 1]));
+    return digits && digits <= MOST_DIGITS && colon && ends ? digits + 1 : 0;
+}
+
+struct str link_unprefixed(struct str line, struct str *tag)
+{
+    size_t from = skip_blanks(line, 0), len = tag_of_mpirun(line, from);
+    if (!len)
+        len = tag_of_srun(line, from);
+    *tag = (struct str){line.at + from, len};
+    return len ? (struct str){line.at + from + len, line.len - from - len} : line;
+}
+
+double link_number(struct str word)
+{
+    double number;
+    return json_to_f64(word, &number) && number >= 0 ? number : NAN;
+}
+
+static int64_t whole_of_hex(struct str digits)
+{
+    int64_t number = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        char c = digits.at[i];
+        int digit = is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
+        if (digits.len > 15 || digit < 0 || digit > 15)
+            return -1;
+        number = number * 16 + digit;
+    }
+    return digits.len ? number : -1;
+}
+
+int64_t link_whole(struct str word)
+{
+    int64_t number;
+    if (str_starts_with(word, STR("0x")))
+        return whole_of_hex((struct str){word.at + 2, word.len - 2});
+    return json_to_i64(word, &number) && number >= 0 ? number : -1;
+}
+
+bool link_keep(struct evidence *evidence, struct str raw, struct str *kept, struct err *err)
+{
+    if (kept->at && str_equal(raw, *kept))
+        return true;
+    return evidence_text(evidence, raw, kept, err);
+}
+
+bool link_any_line(struct str head, bool (*is)(struct str line))
+{
+    struct str tag;
+    for (size_t at = 0; at < head.len;) {
+        const char *end = memchr(head.at + at, '\n', head.len - at);
+        size_t len = end ? (size_t)(end - head.at) - at : head.len - at;
+        if (is(link_unprefixed((struct str){head.at + at, len}, &tag)))
+            return true;
+        at += len + 1;
+    }
+    return false;
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lines of tests of links: what a launcher puts before them, their words and numbers.
+#ifndef INGEST_LINKS_LINK_TEXT_H
+#define INGEST_LINKS_LINK_TEXT_H
+
+#include "ingest/evidence/evidence.h"
+
+enum { LINK_MOST_WORDS = 64 };
+
+struct link_words {
+    struct str at[LINK_MOST_WORDS];
+    size_t count;
+    bool more; // the line has more words
+};
+
+// Separated by blanks or tabs.
+void link_split(struct str line, struct link_words *words);
+
+// The word at that place; "" if there is none.
+static inline struct str link_word(const struct link_words *words, size_t place)
+{
+    return place < words->count ? words->at[place] : STR("");
+}
+
+// What follows `from`, and the blanks after it.
+struct str link_after(struct str text, size_t from);
+
+// The line without what mpirun --tag-output ("[1,0]<stdout>:") or srun --label ("0: ") put before
+// it. *tag: that prefix, which says whose line it is; "" none.
+struct str link_unprefixed(struct str line, struct str *tag);
+
+// A finite number of at least 0, else NAN.
+double link_number(struct str word);
+// An integer of at least 0, also as "0x1b" or "1e+06"; else -1.
+int64_t link_whole(struct str word);
+
+// Texts repeat from row to row: *kept changes only if `raw` differs from it.
+MUST_CHECK bool link_keep(struct evidence *evidence, struct str raw, struct str *kept,
+                          struct err *err);
+
+// Calls with each line of a head, the last of which may be cut, until `is` holds.
+bool link_any_line(struct str head, bool (*is)(struct str line));
+
+#endif
