@@ -16,6 +16,9 @@
     ROW(prv)                  \
     ROW(ncu_csv)              \
     ROW(nccl_tests)           \
+    ROW(nccl_tests_json)      \
+    ROW(nccl_inspector)       \
+    ROW(nccl_ras)             \
     ROW(memory_snapshot)      \
     ROW(memory_snapshot_json) \
     ROW(flight_recorder)      \

@@ -96,8 +96,6 @@ const struct format formats_unread[] = {
     JSON("execution-trace", FORMAT_RECORDS, "nodes", "an execution trace", NO_TIMES),
     JSON("speedscope", FORMAT_TRACE, "profiles", "a speedscope profile",
          "record with torch.profiler"),
-    JSON("nccl-inspector", FORMAT_RECORDS, "coll_perf", "a log of NCCL Inspector", NULL),
-    JSON("nccl-ras", FORMAT_RECORDS, "communicators_count", "a status of NCCL RAS", NULL),
     JSON("opentelemetry", FORMAT_RECORDS, "resourceSpans", "OpenTelemetry spans", NULL),
     JSON("notebook", FORMAT_OTHER, "nbformat", "a Jupyter notebook", NULL),
     JSON("weight-index", FORMAT_OTHER, "weight_map", "an index of weights", NULL),

@@ -2,9 +2,10 @@
 #include "ingest/evidence/evidence.h"
 
 static const size_t sizes[LINK_PARTS] = {
-    [LINK_RUNS] = sizeof(struct link_run),
-    [LINK_ROWS] = sizeof(struct link_row),
-    [LINK_DEVICES] = sizeof(struct link_device),
+    [LINK_RUNS] = sizeof(struct link_run),           [LINK_ROWS] = sizeof(struct link_row),
+    [LINK_DEVICES] = sizeof(struct link_device),     [LINK_COMMS] = sizeof(struct link_comm),
+    [LINK_RECORDS] = sizeof(struct link_record),     [LINK_MEMBERS] = sizeof(struct link_member),
+    [LINK_OP_COUNTS] = sizeof(struct link_op_count),
 };
 
 void link_tests_free(struct link_tests *tests, struct budget *budget)
@@ -37,7 +38,7 @@ void link_tests_warn(struct evidence *evidence, enum link_warning warning, uint6
 const char *link_warning_words(enum link_warning warning)
 {
     static const char *const words[LINK_WARNINGS] = {
-        [LINK_BAD_ROW] = "rows that do not fit the header",
+        [LINK_BAD_ROW] = "lines that could not be read",
         [LINK_LEFT_OUT] = "places where rows or ranks were left out",
         [LINK_WRONG] = "rows with wrong results",
         [LINK_SINGLE_RANK] = "runs of a single rank, which use no link",

@@ -45,16 +45,59 @@ struct link_device {
     struct str host, bus_id, name;
 };
 
+// A communicator, by its records.
+struct link_comm {
+    struct str id, name;   // "0xad56c683b0c4ef", "DP Group 0"; "" unknown
+    int64_t ranks, nodes;  // 0 unknown
+    int64_t missing_ranks; // that did not answer; -1: not asked
+};
+
+// One operation of one rank, in NCCL Inspector's log. Only some are recorded.
+struct link_record {
+    uint32_t comm;        // index
+    struct str operation; // "AllReduce", "Send"
+    struct str timing;    // which clock: "kernel_gpu", "kernel_cpu", "collective_cpu"
+    struct str host;
+    int64_t rank, pid, peer; // -1 unknown or none
+    int64_t sequence;        // of the operations of that kind in the communicator; -1
+    int64_t bytes;           // -1
+    double time_ns, algorithm_bps, bus_bps; // NAN
+    int64_t written_ns;                     // when the record was written, Unix time; -1
+    uint64_t pos;
+};
+
+// A rank of a communicator, as NCCL's RAS reports it.
+struct link_member {
+    uint32_t comm;
+    int64_t rank, pid, device; // -1 unknown
+    struct str host;
+    bool missing, dead,
+        unresponsive;                // missing: it did not answer; the others: why, as far as known
+    int64_t init_state, async_error; // ncclResult_t; 0 is fine, -1 unknown
+    bool finalized, destroyed, aborted;
+};
+
+// How many of a kind a member has started.
+struct link_op_count {
+    uint32_t member;
+    struct str operation;
+    int64_t count;
+};
+
 // Tables of link_tests, and what they hold.
 enum link_part {
-    LINK_RUNS,    // struct link_run
-    LINK_ROWS,    // struct link_row
-    LINK_DEVICES, // struct link_device
+    LINK_RUNS,      // struct link_run
+    LINK_ROWS,      // struct link_row
+    LINK_DEVICES,   // struct link_device
+    LINK_COMMS,     // struct link_comm
+    LINK_RECORDS,   // struct link_record
+    LINK_MEMBERS,   // struct link_member
+    LINK_OP_COUNTS, // struct link_op_count
     LINK_PARTS
 };
 
 enum link_warning {
-    LINK_BAD_ROW,     // a line among the rows does not fit the header
+    LINK_BAD_ROW,     // a line among the rows does not fit the header, or is no record
     LINK_LEFT_OUT,    // rows or ranks were replaced by "..."
     LINK_WRONG,       // results were wrong
     LINK_SINGLE_RANK, // one rank: its bandwidths say nothing of links

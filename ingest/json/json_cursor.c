@@ -114,6 +114,28 @@ void json_cursor_pass(struct json_cursor *cursor, const struct json_value *value
     walk->comma_due = true;
 }
 
+bool json_cursor_next_line(struct json_cursor *cursor)
+{
+    struct json_window *window = &cursor->window;
+    size_t from = (size_t)(cursor->walk.at - window->text);
+    bool more = true;
+    struct err err;
+    while (cursor->stop != JSON_FAILED && more) {
+        const char *end = memchr(window->text + from, '\n', window->len - from);
+        if (end) {
+            json_window_restart(window, (size_t)(end + 1 - window->text));
+            cursor->stop = JSON_GOING;
+            start_walk(cursor);
+            return true;
+        }
+        json_window_restart(window, window->len);
+        if (!json_window_read(window, &more, &err))
+            json_cursor_fail(cursor, &err);
+        from = window->pos;
+    }
+    return false;
+}
+
 // Some writers put a byte order mark in front.
 static void pass_order_mark(struct json_walk *walk)
 {

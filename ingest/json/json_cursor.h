@@ -47,6 +47,10 @@ void json_cursor_pass(struct json_cursor *cursor, const struct json_value *value
 bool json_cursor_enter(struct json_cursor *cursor, const struct json_value *value,
                        enum json_type type);
 
+// In JSON lines, whose further documents json_cursor_item gives: continues after the next line
+// break. False at the end.
+bool json_cursor_next_line(struct json_cursor *cursor);
+
 // Ends the reading with an error.
 void json_cursor_fail(struct json_cursor *cursor, const struct err *err);
 // Offset in the document.

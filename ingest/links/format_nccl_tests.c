@@ -68,10 +68,9 @@ static struct link_run *run_of(const struct nccl_tests *tests, const struct stre
 static bool start_run(struct nccl_tests *tests, struct stream *stream, uint64_t pos,
                       struct err *err)
 {
-    struct link_run run = {.tool = STR("nccl-tests"), .version = STR(""), .pos = pos};
-    run.collective = stream->collective.at ? stream->collective : STR("");
-    run.average_bus_bps = NAN;
-    run.out_of_bounds = -1;
+    struct link_run run = link_empty_run("nccl-tests", pos);
+    if (stream->collective.at)
+        run.collective = stream->collective;
     stream->collective = (struct str){0};
     stream->column_count = 0;
     stream->run = (uint32_t)tests->evidence->links.parts[LINK_RUNS].count;
@@ -88,27 +87,10 @@ static bool enter(struct nccl_tests *tests, const struct one *one, enum phase mo
     return !starts || start_run(tests, stream, one->pos, err);
 }
 
-// "all_reduce" of "build/all_reduce_perf_mpi"; "" if it is no test.
-static struct str collective_of(struct str word)
-{
-    size_t from = word.len;
-    while (from > 0 && word.at[from - 1] != '/')
-        from--;
-    struct str name = {word.at + from, word.len - from};
-    size_t end = str_find(name, STR("_perf"));
-    struct str rest = {name.at + end + 5, end == SIZE_MAX ? 0 : name.len - end - 5};
-    if (end == SIZE_MAX || (rest.len && *rest.at != '_'))
-        return STR("");
-    for (size_t i = 0; i < end; i++)
-        if (!((name.at[i] >= 'a' && name.at[i] <= 'z') || name.at[i] == '_'))
-            return STR("");
-    return (struct str){name.at, end};
-}
-
 static bool name_run(struct nccl_tests *tests, struct str word, struct str *collective,
                      struct err *err)
 {
-    struct str name = collective_of(word);
+    struct str name = link_test_name(word);
     return name.len == 0 || evidence_text(tests->evidence, name, collective, err);
 }
 
@@ -294,45 +276,23 @@ static int64_t wrong_of(struct str word, bool deviation)
     return deviation && number > 0 ? -1 : (int64_t)number;
 }
 
-static const double GB = 1e9, US = 1e3;
-
 static void set_figure(struct link_row *row, enum column column, struct str word)
 {
     switch (column) {
     case COLUMN_SIZE: row->bytes = link_whole(word); break;
     case COLUMN_COUNT: row->count = link_whole(word); break;
     case COLUMN_ROOT: row->root = link_whole(word); break;
-    case COLUMN_TIME: row->time_ns = scaled(word, US); break;
-    case COLUMN_ALGORITHM: row->algorithm_bps = scaled(word, GB); break;
-    case COLUMN_BUS: row->bus_bps = scaled(word, GB); break;
-    case COLUMN_LEAST: row->least_ns = scaled(word, US); break;
-    case COLUMN_TAIL: row->tail_ns = scaled(word, US); break;
+    case COLUMN_TIME: row->time_ns = scaled(word, LINK_US); break;
+    case COLUMN_ALGORITHM: row->algorithm_bps = scaled(word, LINK_GB); break;
+    case COLUMN_BUS: row->bus_bps = scaled(word, LINK_GB); break;
+    case COLUMN_LEAST: row->least_ns = scaled(word, LINK_US); break;
+    case COLUMN_TAIL: row->tail_ns = scaled(word, LINK_US); break;
     case COLUMN_WRONG:
     case COLUMN_ERROR: row->wrong = wrong_of(word, column == COLUMN_ERROR); break;
     case COLUMN_OTHER:
     case COLUMN_TYPE:
     case COLUMN_REDUCTION: break;
     }
-}
-
-static struct link_row empty_row(const struct stream *stream, uint64_t pos)
-{
-    return (struct link_row){
-        .run = stream->run,
-        .type = STR(""),
-        .reduction = STR(""),
-        .root = -1,
-        .bytes = -1,
-        .count = -1,
-        .time_ns = NAN,
-        .least_ns = NAN,
-        .tail_ns = NAN,
-        .algorithm_bps = NAN,
-        .bus_bps = NAN,
-        .peak_bps = NAN,
-        .wrong = -1,
-        .pos = pos,
-    };
 }
 
 static bool keep_words(struct nccl_tests *tests, struct stream *stream, struct link_row *row,
@@ -346,21 +306,12 @@ static bool keep_words(struct nccl_tests *tests, struct stream *stream, struct l
     return true;
 }
 
-static bool add_mode(struct nccl_tests *tests, const struct link_row *row, struct err *err)
-{
-    if (isnan(row->time_ns) && isnan(row->bus_bps))
-        return true;
-    if (row->wrong > 0)
-        link_tests_warn(tests->evidence, LINK_WRONG, row->pos);
-    return link_tests_add(tests->evidence, LINK_ROWS, row, err);
-}
-
 // The figures that both modes share come first.
 static bool take_modes(struct nccl_tests *tests, const struct one *one, const struct lack *lack,
                        struct err *err)
 {
     struct stream *stream = one->stream;
-    struct link_row row = empty_row(stream, one->pos), shared = row;
+    struct link_row row = link_empty_row(stream->run, one->pos), shared = row;
     bool started = false, ok = true;
     for (size_t i = 0, word = 0; ok && i < stream->column_count; i++) {
         enum column column = (enum column)stream->columns[i];
@@ -368,7 +319,8 @@ static bool take_modes(struct nccl_tests *tests, const struct one *one, const st
         struct str text = lacks ? STR("") : link_word(&one->words, word++);
         if (column == COLUMN_TIME) {
             shared = started ? shared : row;
-            ok = started ? add_mode(tests, &row, err) : keep_words(tests, stream, &shared, err);
+            ok = started ? link_add_row(tests->evidence, &row, err)
+                         : keep_words(tests, stream, &shared, err);
             row = shared;
             row.in_place = started || stream->in_place_only;
             started = true;
@@ -380,7 +332,7 @@ static bool take_modes(struct nccl_tests *tests, const struct one *one, const st
         else
             set_figure(&row, column, text);
     }
-    return ok && add_mode(tests, &row, err);
+    return ok && link_add_row(tests->evidence, &row, err);
 }
 
 static bool is_row(const struct one *one)
@@ -429,7 +381,7 @@ static bool take_average(struct nccl_tests *tests, const struct one *one, struct
     size_t at;
     if (!enter(tests, one, PHASE_END, PHASE_END, err))
         return false;
-    run_of(tests, one->stream)->average_bus_bps = scaled(after_colon(one, &at), GB);
+    run_of(tests, one->stream)->average_bus_bps = scaled(after_colon(one, &at), LINK_GB);
     run_of(tests, one->stream)->concluded = true;
     return true;
 }

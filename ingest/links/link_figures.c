@@ -3,6 +3,35 @@
 
 #include <math.h>
 
+// A file may have any number of names: the first get figures, the others one together.
+enum { MOST_NAMES = 64, MOST_SIZES = 1000 };
+
+struct names {
+    struct str at[MOST_NAMES];
+    int64_t counts[MOST_NAMES + 1];
+    size_t count;
+};
+
+static void count_name(struct names *names, struct str name)
+{
+    size_t i = 0;
+    while (i < names->count && !str_equal(names->at[i], name))
+        i++;
+    if (i == names->count && i < MOST_NAMES)
+        names->at[names->count++] = name;
+    names->counts[i]++;
+}
+
+static void report_names(const struct names *names, struct figures *figures, const char *path)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        struct str name = names->at[i].len ? names->at[i] : STR("unknown");
+        figures_add(figures, names->counts[i], "%s" IN "%.*s", path, (int)name.len, name.at);
+    }
+    if (names->counts[MOST_NAMES])
+        figures_add(figures, names->counts[MOST_NAMES], "%s" IN "others", path);
+}
+
 static void real(struct figures *figures, double number, const char *line, const char *name)
 {
     if (!isnan(number))
@@ -65,12 +94,13 @@ static void report_runs(const struct link_tests *links, struct figures *figures)
 {
     const struct link_run *runs = links->parts[LINK_RUNS].items;
     const struct link_run *last = NULL;
+    struct names names = {.count = 0};
     figures_add(figures, (int64_t)links->parts[LINK_RUNS].count, "runs");
     for (size_t i = 0; i < links->parts[LINK_RUNS].count; i++) {
-        struct str name = runs[i].collective.len ? runs[i].collective : STR("unknown");
-        figures_add(figures, 1, "collectives" IN "%.*s", (int)name.len, name.at);
+        count_name(&names, runs[i].collective);
         last = isnan(runs[i].average_bus_bps) ? last : &runs[i];
     }
+    report_names(&names, figures, "collectives");
     if (last)
         figures_real(figures, last->average_bus_bps / 1e9, "avg_busbw");
 }
@@ -88,5 +118,42 @@ void link_report_tests(const struct link_tests *links, struct figures *figures)
     figures_add(figures, (int64_t)links->parts[LINK_DEVICES].count, "ranks_listed");
     report_runs(links, figures);
     report_rows(links, figures);
+    report_warnings(links, figures);
+}
+
+void link_report_sizes(const struct link_tests *links, struct figures *figures)
+{
+    const struct link_row *rows = links->parts[LINK_ROWS].items;
+    size_t count = links->parts[LINK_ROWS].count, place = 0;
+    link_report_tests(links, figures);
+    figures_list(figures, "sizes" IN);
+    for (size_t i = 0; i < count && place < MOST_SIZES; i += line_length(rows + i, count - i))
+        figures_add(figures, rows[i].bytes, "sizes" IN "%zu", place++);
+}
+
+void link_report_records(const struct link_tests *links, struct figures *figures)
+{
+    const struct link_record *records = links->parts[LINK_RECORDS].items;
+    struct names names = {.count = 0};
+    double sum_ns = 0;
+    figures_add(figures, (int64_t)links->parts[LINK_RECORDS].count, "records");
+    figures_add(figures, (int64_t)links->parts[LINK_COMMS].count, "comms");
+    for (size_t i = 0; i < links->parts[LINK_RECORDS].count; i++) {
+        count_name(&names, records[i].operation);
+        sum_ns += isnan(records[i].time_ns) ? 0 : records[i].time_ns;
+    }
+    report_names(&names, figures, "ops");
+    figures_real(figures, sum_ns / 1e3, "exec_us_sum");
+    report_warnings(links, figures);
+}
+
+void link_report_members(const struct link_tests *links, struct figures *figures)
+{
+    const struct link_member *members = links->parts[LINK_MEMBERS].items;
+    figures_add(figures, (int64_t)links->parts[LINK_COMMS].count, "communicators");
+    figures_add(figures, 0, "ranks");
+    figures_add(figures, 0, "missing_ranks");
+    for (size_t i = 0; i < links->parts[LINK_MEMBERS].count; i++)
+        figures_add(figures, 1, "%s", members[i].missing ? "missing_ranks" : "ranks");
     report_warnings(links, figures);
 }

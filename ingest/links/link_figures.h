@@ -7,9 +7,18 @@
 #include "ingest/format.h"
 
 // The formats that share a reader's parts.
-extern const struct format format_nccl_tests;
+extern const struct format format_nccl_tests, format_nccl_tests_json, format_nccl_inspector,
+    format_nccl_ras;
 
 // Devices, lines of results, averages, the highest bus bandwidth, the first and last line.
 void link_report_tests(const struct link_tests *links, struct figures *figures);
+// The same, with a list of sizes.
+void link_report_sizes(const struct link_tests *links, struct figures *figures);
+
+// Records by operation, and communicators.
+void link_report_records(const struct link_tests *links, struct figures *figures);
+
+// Communicators and their ranks, those that did not answer apart.
+void link_report_members(const struct link_tests *links, struct figures *figures);
 
 #endif

@@ -4,6 +4,49 @@
 #include <math.h>
 #include <stdlib.h>
 
+// --- rows ---------------------------------------------------------------------------------------
+
+struct link_run link_empty_run(const char *tool, uint64_t pos)
+{
+    return (struct link_run){
+        .tool = str_of(tool),
+        .version = STR(""),
+        .collective = STR(""),
+        .average_bus_bps = NAN,
+        .out_of_bounds = -1,
+        .pos = pos,
+    };
+}
+
+struct link_row link_empty_row(uint32_t run, uint64_t pos)
+{
+    return (struct link_row){
+        .run = run,
+        .type = STR(""),
+        .reduction = STR(""),
+        .root = -1,
+        .bytes = -1,
+        .count = -1,
+        .time_ns = NAN,
+        .least_ns = NAN,
+        .tail_ns = NAN,
+        .algorithm_bps = NAN,
+        .bus_bps = NAN,
+        .peak_bps = NAN,
+        .wrong = -1,
+        .pos = pos,
+    };
+}
+
+bool link_add_row(struct evidence *evidence, const struct link_row *row, struct err *err)
+{
+    if (isnan(row->time_ns) && isnan(row->bus_bps))
+        return true;
+    if (row->wrong > 0)
+        link_tests_warn(evidence, LINK_WRONG, row->pos);
+    return link_tests_add(evidence, LINK_ROWS, row, err);
+}
+
 // --- devices ------------------------------------------------------------------------------------
 
 static int by_run(const struct link_device *a, const struct link_device *b)
@@ -31,14 +74,15 @@ static int by_rank(const void *left, const void *right)
 static void count_devices(struct link_run *runs, const struct link_device *devices, size_t count)
 {
     size_t first = 0;
+    bool count_ranks = false;
     for (size_t i = 0; i < count; i++) {
         struct link_run *run = &runs[devices[i].run];
         bool starts = i == 0 || devices[i].run != devices[i - 1].run;
-        if (starts)
-            first = i;
+        first = starts ? i : first;
+        count_ranks = starts ? run->ranks == 0 : count_ranks;
         if (run->devices_cut || devices[i].group != devices[first].group)
             continue;
-        run->ranks++;
+        run->ranks += count_ranks;
         run->nodes += starts || !str_equal(devices[i].host, devices[i - 1].host);
     }
 }

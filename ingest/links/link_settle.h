@@ -6,6 +6,18 @@
 #include "ingest/evidence/evidence.h"
 #include "ingest/format.h"
 
+// Units of tables, as bytes/s and ns.
+#define LINK_GB 1e9
+#define LINK_US 1e3
+
+// With nothing known.
+struct link_run link_empty_run(const char *tool, uint64_t pos);
+struct link_row link_empty_row(uint32_t run, uint64_t pos);
+
+// Adds a row if it has figures.
+MUST_CHECK bool link_add_row(struct evidence *evidence, const struct link_row *row,
+                             struct err *err);
+
 // After the last row of the file: the ranks and nodes of each run by its devices; ranks and
 // collective, if still unknown, by the columns and by bus bandwidth / algorithm bandwidth, which
 // for n ranks is 2(n-1)/n of an all_reduce and (n-1)/n of a reduce_scatter (doc/PERFORMANCE.md of

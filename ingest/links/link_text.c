@@ -108,6 +108,21 @@ int64_t link_whole(struct str word)
     return json_to_i64(word, &number) && number >= 0 ? number : -1;
 }
 
+struct str link_test_name(struct str word)
+{
+    size_t from = word.len, end;
+    while (from > 0 && word.at[from - 1] != '/')
+        from--;
+    struct str name = {word.at + from, word.len - from};
+    end = str_find(name, STR("_perf"));
+    if (end == SIZE_MAX || (end + 5 < name.len && name.at[end + 5] != '_'))
+        return STR("");
+    for (size_t i = 0; i < end; i++)
+        if (!((name.at[i] >= 'a' && name.at[i] <= 'z') || name.at[i] == '_'))
+            return STR("");
+    return (struct str){name.at, end};
+}
+
 bool link_keep(struct evidence *evidence, struct str raw, struct str *kept, struct err *err)
 {
     if (kept->at && str_equal(raw, *kept))

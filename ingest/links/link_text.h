@@ -34,6 +34,9 @@ double link_number(struct str word);
 // An integer of at least 0, also as "0x1b" or "1e+06"; else -1.
 int64_t link_whole(struct str word);
 
+// "all_reduce" of "build/all_reduce_perf_mpi"; "" if it is no program of nccl-tests.
+struct str link_test_name(struct str word);
+
 // Texts repeat from row to row: *kept changes only if `raw` differs from it.
 MUST_CHECK bool link_keep(struct evidence *evidence, struct str raw, struct str *kept,
                           struct err *err);

@@ -11,23 +11,53 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define MOST_MEMORY ((uint64_t)64 << 20)
 
-// Reads all that was gathered.
-static uint64_t sum_of(const struct link_tests *links)
+static void check(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+static uint64_t sum_of_rows(const struct link_tests *links)
 {
     uint64_t sum = 0;
     const struct link_row *rows = links->parts[LINK_ROWS].items;
     const struct link_device *devices = links->parts[LINK_DEVICES].items;
     for (size_t i = 0; i < links->parts[LINK_ROWS].count; i++) {
-        if (rows[i].run >= links->parts[LINK_RUNS].count)
-            abort();
+        check(rows[i].run < links->parts[LINK_RUNS].count);
         sum = sum * 31 + rows[i].type.len + (uint64_t)rows[i].bytes;
     }
     for (size_t i = 0; i < links->parts[LINK_DEVICES].count; i++) {
-        if (devices[i].run >= links->parts[LINK_RUNS].count)
-            abort();
+        check(devices[i].run < links->parts[LINK_RUNS].count);
         sum = sum * 31 + devices[i].host.len + (uint64_t)devices[i].rank;
     }
     return sum;
+}
+
+static uint64_t sum_of_records(const struct link_tests *links)
+{
+    uint64_t sum = 0;
+    const struct link_record *records = links->parts[LINK_RECORDS].items;
+    const struct link_member *members = links->parts[LINK_MEMBERS].items;
+    const struct link_op_count *counts = links->parts[LINK_OP_COUNTS].items;
+    for (size_t i = 0; i < links->parts[LINK_RECORDS].count; i++) {
+        check(records[i].comm < links->parts[LINK_COMMS].count);
+        sum = sum * 31 + records[i].operation.len + (uint64_t)records[i].bytes;
+    }
+    for (size_t i = 0; i < links->parts[LINK_MEMBERS].count; i++) {
+        check(members[i].comm < links->parts[LINK_COMMS].count);
+        sum = sum * 31 + members[i].host.len + (uint64_t)members[i].rank;
+    }
+    for (size_t i = 0; i < links->parts[LINK_OP_COUNTS].count; i++) {
+        check(counts[i].member < links->parts[LINK_MEMBERS].count);
+        sum = sum * 31 + counts[i].operation.len + (uint64_t)counts[i].count;
+    }
+    return sum;
+}
+
+// Of all that was gathered.
+static uint64_t sum_of(const struct link_tests *links)
+{
+    return sum_of_rows(links) * 31 + sum_of_records(links);
 }
 
 static uint64_t gather_in_steps(const struct format *format, struct str text, size_t step)
@@ -39,13 +69,11 @@ static uint64_t gather_in_steps(const struct format *format, struct str text, si
     struct format_input input = {.budget = &budget, .evidence = &evidence};
     input.source = source_mem_open(text.at, text.len, step, &err);
     bool ok = input.source && format->gather(&input, &err);
-    if (!ok && err.code == ERR_NONE)
-        abort();
+    check(ok || err.code != ERR_NONE);
     uint64_t sum = sum_of(&evidence.links) * 2 + ok;
     source_close(input.source);
     evidence_free(&evidence);
-    if (budget.used)
-        abort();
+    check(budget.used == 0);
     return sum;
 }
 
@@ -58,11 +86,9 @@ static void count(const struct format *format, struct str text)
     struct figures figures = {.arena = &arena};
     struct format_input input = {.budget = &budget, .figures = &figures};
     input.source = source_mem_open(text.at, text.len, 0, &err);
-    if (!input.source || (!format->count(&input, &err) && err.code == ERR_NONE))
-        abort();
+    check(input.source && (format->count(&input, &err) || err.code != ERR_NONE));
     source_close(input.source);
-    if (budget.used)
-        abort();
+    check(budget.used == 0);
     arena_free(&arena);
 }
 
@@ -76,8 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!format || !format->gather || !format->count)
         return 0;
     uint64_t whole = gather_in_steps(format, text, 0);
-    if (whole != gather_in_steps(format, text, (size_t)data[0] + 1))
-        abort();
+    check(whole == gather_in_steps(format, text, (size_t)data[0] + 1));
     count(format, text);
     return 0;
 }
