@@ -19,6 +19,8 @@
     ROW(nccl_tests_json)      \
     ROW(nccl_inspector)       \
     ROW(nccl_ras)             \
+    ROW(perftest)             \
+    ROW(topology)             \
     ROW(memory_snapshot)      \
     ROW(memory_snapshot_json) \
     ROW(flight_recorder)      \

@@ -5,7 +5,8 @@ static const size_t sizes[LINK_PARTS] = {
     [LINK_RUNS] = sizeof(struct link_run),           [LINK_ROWS] = sizeof(struct link_row),
     [LINK_DEVICES] = sizeof(struct link_device),     [LINK_COMMS] = sizeof(struct link_comm),
     [LINK_RECORDS] = sizeof(struct link_record),     [LINK_MEMBERS] = sizeof(struct link_member),
-    [LINK_OP_COUNTS] = sizeof(struct link_op_count),
+    [LINK_OP_COUNTS] = sizeof(struct link_op_count), [LINK_PLACES] = sizeof(struct link_place),
+    [LINK_PATHS] = sizeof(struct link_path),
 };
 
 void link_tests_free(struct link_tests *tests, struct budget *budget)

@@ -84,6 +84,19 @@ struct link_op_count {
     int64_t count;
 };
 
+// A GPU or network card of one host, and how two of them are connected.
+struct link_place {
+    struct str name;   // as in the matrix: "GPU0", "NIC3"
+    struct str device; // "mlx5_3"; "" not said
+    struct str cpus;   // near it: "0-55,112-167"; ""
+    struct str numa;   // "0"; ""
+};
+
+struct link_path {
+    uint32_t from, to; // places
+    struct str kind;   // "NV18", "PIX", "SYS", ...
+};
+
 // Tables of link_tests, and what they hold.
 enum link_part {
     LINK_RUNS,      // struct link_run
@@ -93,6 +106,8 @@ enum link_part {
     LINK_RECORDS,   // struct link_record
     LINK_MEMBERS,   // struct link_member
     LINK_OP_COUNTS, // struct link_op_count
+    LINK_PLACES,    // struct link_place
+    LINK_PATHS,     // struct link_path
     LINK_PARTS
 };
 

@@ -157,3 +157,19 @@ void link_report_members(const struct link_tests *links, struct figures *figures
         figures_add(figures, 1, "%s", members[i].missing ? "missing_ranks" : "ranks");
     report_warnings(links, figures);
 }
+
+void link_report_topology(const struct link_tests *links, struct figures *figures)
+{
+    const struct link_place *places = links->parts[LINK_PLACES].items;
+    const struct link_path *paths = links->parts[LINK_PATHS].items;
+    struct names names = {.count = 0};
+    int64_t gpus = 0, count = (int64_t)links->parts[LINK_PLACES].count;
+    for (int64_t i = 0; i < count; i++)
+        gpus += str_starts_with(places[i].name, STR("GPU"));
+    for (size_t i = 0; i < links->parts[LINK_PATHS].count; i++)
+        count_name(&names, paths[i].kind);
+    figures_add(figures, gpus, "gpus");
+    figures_add(figures, count - gpus, "nics");
+    report_names(&names, figures, "paths");
+    report_warnings(links, figures);
+}

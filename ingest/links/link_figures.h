@@ -8,12 +8,15 @@
 
 // The formats that share a reader's parts.
 extern const struct format format_nccl_tests, format_nccl_tests_json, format_nccl_inspector,
-    format_nccl_ras;
+    format_nccl_ras, format_perftest, format_topology;
 
 // Devices, lines of results, averages, the highest bus bandwidth, the first and last line.
 void link_report_tests(const struct link_tests *links, struct figures *figures);
 // The same, with a list of sizes.
 void link_report_sizes(const struct link_tests *links, struct figures *figures);
+
+// GPUs, network cards and how many paths there are of each kind, in both directions.
+void link_report_topology(const struct link_tests *links, struct figures *figures);
 
 // Records by operation, and communicators.
 void link_report_records(const struct link_tests *links, struct figures *figures);

@@ -5,7 +5,7 @@
 
 #include "ingest/evidence/evidence.h"
 
-enum { LINK_MOST_WORDS = 64 };
+enum { LINK_MOST_WORDS = 128 };
 
 struct link_words {
     struct str at[LINK_MOST_WORDS];

@@ -54,10 +54,22 @@ static uint64_t sum_of_records(const struct link_tests *links)
     return sum;
 }
 
+static uint64_t sum_of_paths(const struct link_tests *links)
+{
+    uint64_t sum = 0;
+    const struct link_path *paths = links->parts[LINK_PATHS].items;
+    for (size_t i = 0; i < links->parts[LINK_PATHS].count; i++) {
+        check(paths[i].from < links->parts[LINK_PLACES].count);
+        check(paths[i].to < links->parts[LINK_PLACES].count);
+        sum = sum * 31 + paths[i].kind.len;
+    }
+    return sum;
+}
+
 // Of all that was gathered.
 static uint64_t sum_of(const struct link_tests *links)
 {
-    return sum_of_rows(links) * 31 + sum_of_records(links);
+    return (sum_of_rows(links) * 31 + sum_of_records(links)) * 31 + sum_of_paths(links);
 }
 
 static uint64_t gather_in_steps(const struct format *format, struct str text, size_t step)
