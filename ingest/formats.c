@@ -11,6 +11,7 @@
 #define FORMATS(ROW)          \
     ROW(gzip)                 \
     ROW(zstd)                 \
+    ROW(training_log)         \
     ROW(kineto)               \
     ROW(xplane)               \
     ROW(prv)                  \

@@ -12,23 +12,26 @@
 
 // Figures of a step. A rate per GPU is what one device did, whatever the log calls it.
 enum log_value {
-    LOG_STEP_S,           // seconds per step; the mean of those since the last line
-    LOG_LOSS,             // of training
-    LOG_GRAD_NORM,        //
-    LOG_LEARNING_RATE,    //
-    LOG_TOKENS_PER_S,     // per GPU
-    LOG_SAMPLES_PER_S,    // of the whole job
-    LOG_TFLOPS,           // TFLOP/s per GPU
-    LOG_MFU,              // 0 to 1
-    LOG_GLOBAL_BATCH,     // samples per step
-    LOG_CONSUMED_SAMPLES, // since the job began
-    LOG_CONSUMED_TOKENS,  //
-    LOG_MEMORY_BYTES,     // the most that PyTorch reserved or the device had in use, on one GPU
-    LOG_SKIPPED,          // steps skipped since the last line
-    LOG_NAN,              // steps with a loss that is not a number since the last line
-    LOG_POWER_W,          // per GPU
-    LOG_ENERGY_J,         // per step and GPU
-    LOG_EPOCH,            //
+    LOG_STEP_S,               // seconds per step; the mean of those since the last line
+    LOG_LOSS,                 // of training
+    LOG_GRAD_NORM,            //
+    LOG_LEARNING_RATE,        //
+    LOG_TOKENS_PER_S,         // per GPU
+    LOG_JOB_TOKENS_PER_S,     // of the whole job
+    LOG_SAMPLES_PER_S,        // of the whole job
+    LOG_MEAN_SAMPLES_PER_S,   // of the whole job, since it began
+    LOG_DEVICE_SAMPLES_PER_S, // per GPU
+    LOG_TFLOPS,               // TFLOP/s per GPU
+    LOG_MFU,                  // 0 to 1
+    LOG_GLOBAL_BATCH,         // samples per step
+    LOG_CONSUMED_SAMPLES,     // since the job began
+    LOG_CONSUMED_TOKENS,      //
+    LOG_MEMORY_BYTES,         // the most that PyTorch reserved or the device had in use, on one GPU
+    LOG_SKIPPED,              // steps skipped since the last line
+    LOG_NAN,                  // steps with a loss that is not a number since the last line
+    LOG_POWER_W,              // per GPU
+    LOG_ENERGY_J,             // per step and GPU
+    LOG_EPOCH,                //
     LOG_VALUES
 };
 
@@ -36,11 +39,12 @@ enum log_value {
 #define LOG_NO_TIME INT64_MIN
 
 struct log_step {
-    int64_t step;    // as printed; LOG_NO_STEP if the log does not number its steps
-    int64_t time_ns; // when it was printed, as the log's clock shows it; LOG_NO_TIME
-    int64_t rank;    // who printed it; -1 unknown
-    uint64_t pos;    // of its line in the text
-    uint32_t has;    // bits 1 << enum log_value of what was printed, also as "nan"
+    int64_t step;       // as printed; LOG_NO_STEP if the log does not number its steps
+    int64_t time_ns;    // when it was printed, as the log's clock shows it; LOG_NO_TIME
+    int64_t rank;       // who printed it; -1 unknown
+    uint64_t pos;       // of its line in the text
+    const char *writer; // the framework that prints such lines: "megatron"; lives as the program
+    uint32_t has;       // bits 1 << enum log_value of what was printed, also as "nan"
     double values[LOG_VALUES];
 };
 

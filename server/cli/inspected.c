@@ -80,9 +80,13 @@ static void count_records(const struct inspection *inspection, struct inspected 
                           struct file_part *part)
 {
     bool seeks = part->found.format->access == FORMAT_SEEK;
+    // Text that is only named like a log need not be one.
+    bool sure = seen->format->tables ||
+                format_like(seen->format, part->found.head, str_of(seen->name)) == FORMAT_SURE;
     struct source *source =
         seeks ? part->source : source_limit_open(part->source, source_trace_limits, &seen->problem);
-    seen->failed = !source || !count(inspection, seen, source);
+    bool counted = source && count(inspection, seen, source);
+    seen->failed = !counted && (!source || sure || seen->problem.code != ERR_FORMAT);
     source_close(source);
 }
 

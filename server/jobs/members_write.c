@@ -3,6 +3,7 @@
 #include "server/jobs/members.h"
 
 #include "ingest/base/redactor.h"
+#include "ingest/evidence/evidence.h"
 #include "ingest/ingest.h"
 #include "ingest/unpack.h"
 
@@ -217,6 +218,22 @@ static bool has_events(struct writer *writer, const struct member *member)
     return trace || why.code != ERR_FORMAT;
 }
 
+// For text whose start does not say so: whether it says anything of a run.
+static bool says_something(struct writer *writer, const struct member *member, struct err *why)
+{
+    struct budget budget = {.limit = writer->work->memory_bytes};
+    struct evidence evidence;
+    struct ingest_from from = {.fd = writer->work->bytes,
+                               .scratch = {writer->work->bytes, writer->at},
+                               .filename = member->name};
+    if (lseek(from.fd, (off_t)member->at, SEEK_SET) < 0)
+        return !err_set_errno(why, "reading a member again");
+    evidence_init(&evidence, &budget);
+    bool ok = ingest_evidence(&from, &evidence, NULL, why);
+    evidence_free(&evidence);
+    return ok || why->code != ERR_FORMAT;
+}
+
 // A database is known by its tables, JSON perhaps by its start.
 static bool is_sure(const struct member *member, const struct format_found *found)
 {
@@ -284,6 +301,9 @@ static bool classify(struct writer *writer, struct member *member, struct err *w
         member->secrets = -1;
         return true;
     }
+    struct err nothing = {.pos = ERR_NO_POS};
+    if (found.format && found.format->gather && !sure && !says_something(writer, member, &nothing))
+        member->format = STR("text");
     judge(writer, member, found.format, other);
     return keep_attachment(writer, member, why, err);
 }

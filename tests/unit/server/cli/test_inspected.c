@@ -77,7 +77,9 @@ static void each_member_has_a_fate_of_its_own(void **state)
     assert_int_equal(figure_of(at, "world_size"), 8);
     assert_int_equal(figure_of(at, "events"), 1);
     at = assert_next(at, "rank3.json.gz", "kineto", "");
-    at = assert_next(at, "train.log", "text", "");
+    at = assert_next(at, "train.log", "training-log",
+                     "found text without a training step in it, expected the log of a training "
+                     "job; /docs/recording lists those that are read");
     assert_string_equal(at->format->name, "json");
     assert_non_null(strstr(at->problem.msg, "perhaps metrics, with the members step"));
     at = assert_next(at->next, "inner.tar", "tar",

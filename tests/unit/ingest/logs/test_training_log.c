@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: Apache-2.0
+// Training logs: the lines of every framework, what stands around them, and lines that are no step.
+#include "ingest/evidence/evidence.h"
+#include "ingest/format.h"
+#include "ingest/logs/log_text.h"
+#include "ingest/source/source.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+extern const struct format format_training_log;
+
+static struct budget budget;
+static struct evidence evidence;
+
+static int set_up(void **state)
+{
+    (void)state;
+    evidence_init(&evidence, &budget);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    evidence_free(&evidence);
+    assert_int_equal(budget.used, 0);
+    return 0;
+}
+
+static bool gather(struct str text, struct err *err)
+{
+    *err = (struct err){.pos = ERR_NO_POS};
+    struct source *source = source_mem_open(text.at, text.len, 0, err);
+    assert_non_null(source);
+    struct format_input input = {.source = source, .budget = &budget, .evidence = &evidence};
+    bool ok = format_training_log.gather(&input, err);
+    source_close(source);
+    return ok;
+}
+
+// The only step of a log.
+static const struct log_step *step_in(const char *text)
+{
+    struct err err;
+    if (!gather(str_of(text), &err))
+        fail_msg("%s", err.msg);
+    assert_int_equal(evidence.log.step_count, 1);
+    return &evidence.log.steps[0];
+}
+
+static void assert_value(const struct log_step *step, enum log_value value, double wanted)
+{
+    assert_true(log_step_has(step, value));
+    double found = step->values[value];
+    if (!(fabs(found - wanted) <= 1e-9 * fabs(wanted)))
+        fail_msg("value %d: found %.17g, expected %.17g", value, found, wanted);
+}
+
+static void assert_no_step(const char *text)
+{
+    struct err err;
+    assert_false(gather(str_of(text), &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+    assert_int_equal(evidence.log.step_count, 0);
+}
+
+// --- frameworks ---------------------------------------------------------------------------------
+
+static void megatron_has_its_figures_by_name(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in(
+        " [2026-11-20 08:00:01.250000] iteration       17/     200 | consumed samples:         2176"
+        " | elapsed time per iteration (ms): 5973.4 | throughput per GPU (TFLOP/s/GPU): 334.1 |"
+        " learning rate: 1.200000E-04 | global batch size:   128 | lm loss: 1.042000E+01 | loss "
+        "scale: 1.0 | grad norm: 1.240 | number of skipped iterations:   3 | number of nan "
+        "iterations:   1 |\n");
+    assert_int_equal(step->step, 17);
+    assert_string_equal(step->writer, "megatron");
+    assert_true(step->time_ns == INT64_C(1795161601250000000));
+    assert_value(step, LOG_STEP_S, 5.9734);
+    assert_value(step, LOG_TFLOPS, 334.1);
+    assert_value(step, LOG_LEARNING_RATE, 1.2e-4);
+    assert_value(step, LOG_GLOBAL_BATCH, 128);
+    assert_value(step, LOG_LOSS, 10.42);
+    assert_value(step, LOG_GRAD_NORM, 1.24);
+    assert_value(step, LOG_SKIPPED, 3);
+    assert_value(step, LOG_NAN, 1);
+    assert_value(step, LOG_CONSUMED_SAMPLES, 2176);
+}
+
+static void primus_prints_the_current_value_first(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in(
+        "[20261120 08:00:01][rank-7/8][INFO     ] [trainer.py:100] :  iteration  5/ 50 | "
+        "elapsed time per iteration (ms): 5900.0/6100.5 | hip mem usage/free/total/"
+        "usage_ratio: 140.5GB/51.2GB/191.7GB/73.3% | tokens per GPU (tokens/s/GPU): "
+        "7140.6/7001.2 | compute per GPU (TFLOP/s/GPU): 401.5 (avg 390.2) | lm loss: 2.5 |");
+    assert_int_equal(step->rank, 7);
+    assert_value(step, LOG_STEP_S, 5.9);
+    assert_value(step, LOG_MEMORY_BYTES, 140.5 * 0x1p30);
+    assert_value(step, LOG_TOKENS_PER_S, 7140.6);
+    assert_value(step, LOG_TFLOPS, 401.5);
+}
+
+static void a_loss_that_is_no_number_differs_from_none(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("iteration 5/ 50 | elapsed time per iteration (ms): 59.0 | lm loss: NaN |");
+    assert_true(log_step_has(step, LOG_LOSS) && isnan(step->values[LOG_LOSS]));
+    assert_false(log_step_has(step, LOG_GRAD_NORM));
+}
+
+static void torchtitan_is_read_through_its_colors(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("[rank3]:[titan] 2026-11-20 08:00:01,500 - root - INFO - \x1b[31mstep: 10  "
+                "\x1b[32mloss:  8.1234  \x1b[38mgrad_norm:  1.5  \x1b[34mmemory: 45.25GiB(56.77%)  "
+                "\x1b[34mtps: 7,123  \x1b[36mtflops: 1,412.5  \x1b[35mmfu: 41.5%\x1b[39m");
+    assert_int_equal(step->step, 10);
+    assert_int_equal(step->rank, 3);
+    assert_true(step->time_ns == INT64_C(1795161601500000000));
+    assert_value(step, LOG_LOSS, 8.1234);
+    assert_value(step, LOG_MEMORY_BYTES, 45.25 * 0x1p30);
+    assert_value(step, LOG_TOKENS_PER_S, 7123);
+    assert_value(step, LOG_TFLOPS, 1412.5);
+    assert_value(step, LOG_MFU, 0.415);
+}
+
+static void colors_without_their_escape_and_older_words_are_read(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("0: 2026-11-20 08:00:01,500 - root - INFO - [36mstep:  1  [32mloss: 12.5  "
+                "[33mmemory: 9.5GiB(10.0%)  [34mwps: 1,024  [35mmfu: N/A[39m");
+    assert_int_equal(step->rank, 0);
+    assert_value(step, LOG_TOKENS_PER_S, 1024);
+    assert_false(log_step_has(step, LOG_MFU));
+}
+
+static void an_evaluation_of_torchtitan_is_no_step(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(
+        gather(STR("validate step: 10  loss:  3.5  memory:  9.5GiB(10.0%)  tps: 900\n"), &err));
+    assert_int_equal(evidence.log.step_count, 0);
+    assert_int_equal(evidence.log.event_count, 1);
+    assert_int_equal(evidence.log.events[0].kind, LOG_EVALUATION);
+    assert_true(evidence.log.events[0].loss == 3.5);
+}
+
+static void deepspeed_prints_the_whole_job(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("[2026-11-20 08:00:01,250] [INFO] [timer.py:215:stop] epoch=0/micro_step=20/"
+                "global_step=10, RunningAvgSamplesPerSec=100.5, CurrSamplesPerSec=98.25, "
+                "MemAllocated=3.0GB, MaxMemAllocated=8.5GB\n");
+    assert_int_equal(step->step, 10);
+    assert_value(step, LOG_SAMPLES_PER_S, 98.25);
+    assert_value(step, LOG_MEAN_SAMPLES_PER_S, 100.5);
+    assert_value(step, LOG_MEMORY_BYTES, 8.5 * 0x1p30);
+}
+
+static void older_deepspeed_has_its_step_alone(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in("[INFO 2026-11-20 08:00:01] 0/50, SamplesPerSec=1284.5");
+    assert_int_equal(step->step, 50);
+    assert_value(step, LOG_MEAN_SAMPLES_PER_S, 1284.5);
+}
+
+static void nemo_counts_by_its_global_step(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("(pretraining, pid=123) Training epoch 0, iteration 3/99 | lr: 1.5e-07 | "
+                "global_batch_size: 512 | global_step: 13 | reduced_train_loss: 11.03 | "
+                "train_step_timing in s: 7.6 | consumed_samples: 7168");
+    assert_int_equal(step->step, 13);
+    assert_value(step, LOG_STEP_S, 7.6);
+    assert_value(step, LOG_LOSS, 11.03);
+}
+
+static void automodel_prints_one_gpu_in_brackets(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in(
+        "2026-11-20 08:00:01 | INFO | root | step 7 | epoch 0 | loss 2.1234 | grad_norm "
+        "1.5 | lr 1.00e-05 | mem 12.50 GiB | tps 8192.50(1024.25/gpu) | num_label_tokens 9");
+    assert_int_equal(step->step, 7);
+    assert_value(step, LOG_JOB_TOKENS_PER_S, 8192.5);
+    assert_value(step, LOG_TOKENS_PER_S, 1024.25);
+    assert_value(step, LOG_MEMORY_BYTES, 12.5 * 0x1p30);
+}
+
+static void hugging_face_prints_dicts_after_progress(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("  1%|          | 10/1000 [00:05<08:15]\r{'loss': '2.0912', 'grad_norm': 1.25, "
+                "'learning_rate': 5e-05, 'epoch': 0.02}\r  2%|x         | 11/1000\n"
+                "{'train_runtime': 26.5, 'train_steps_per_second': '1.92', 'epoch': 1.0}\n");
+    assert_true(step->step == LOG_NO_STEP);
+    assert_value(step, LOG_LOSS, 2.0912);
+    assert_value(step, LOG_LEARNING_RATE, 5e-5);
+    assert_int_equal(evidence.setting_count, 2);
+    assert_true(str_equal(evidence.settings[1].value, STR("1.92")));
+}
+
+static void maxtext_is_read_key_by_key(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("completed step: 12, seconds: 0.319, TFLOP/s/device: 402.5, Tokens/s/device: "
+                "9000.5, total_weights: 65536, loss: 9.75");
+    assert_int_equal(step->step, 12);
+    assert_value(step, LOG_STEP_S, 0.319);
+    assert_value(step, LOG_TFLOPS, 402.5);
+    assert_value(step, LOG_LOSS, 9.75);
+}
+
+static void nanotron_abbreviates_numbers(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in(
+        "11/20/2026 08:00:01 [INFO|DP=0]: iteration: 991 / 1000 | consumed_tokens: 634K | "
+        "elapsed_time_per_iteration_ms: 45.5 | tokens_per_sec_per_gpu: 1.78K | lm_loss: 4.5");
+    assert_int_equal(step->step, 991);
+    assert_value(step, LOG_CONSUMED_TOKENS, 634e3);
+    assert_value(step, LOG_TOKENS_PER_S, 1780);
+}
+
+// --- around steps -------------------------------------------------------------------------------
+
+static void events_have_their_time_and_the_step_before(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(gather(STR("step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
+                           "[GC] Peforming periodical GC collection. 0.06 seconds.\n"
+                           "Finished saving the checkpoint (or staging if async is enabled) in "
+                           "12.50 seconds.\n"
+                           "Finished dumping profiler traces in 0.22 seconds\n"),
+                       &err));
+    const struct log_event *events = evidence.log.events;
+    assert_int_equal(evidence.log.event_count, 3);
+    assert_int_equal(events[0].kind, LOG_GARBAGE);
+    assert_true(events[0].dur_ns == 60000000 && events[0].after_step == 10);
+    assert_int_equal(events[1].kind, LOG_CHECKPOINT);
+    assert_true(events[1].dur_ns == INT64_C(12500000000));
+    assert_int_equal(events[2].kind, LOG_PROFILER);
+}
+
+static void a_fault_that_every_rank_reports_is_one(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(gather(STR("[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried\n"
+                           "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried\n"
+                           "step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
+                           "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried\n"),
+                       &err));
+    assert_int_equal(evidence.log.event_count, 2);
+    assert_int_equal(evidence.log.events[0].rank, 0);
+    assert_int_equal(evidence.log.events[1].after_step, 10);
+}
+
+static void the_arguments_of_megatron_are_settings(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(
+        gather(STR("------------------------ arguments ------------------------\n"
+                   "0:   seq_length ...................................... 4096\n"
+                   "  wandb_api_key .................................... s3cr3ts3cr3ts3cr3t\n"
+                   "  lr ............................................... 0.00015\n"
+                   "-------------------- end of arguments ---------------------\n"
+                   "  not_an_argument .................................. 1\n"
+                   "iteration 5/ 50 | elapsed time per iteration (ms): 59.0 |\n"),
+               &err));
+    assert_int_equal(evidence.setting_count, 3);
+    assert_true(str_equal(evidence.settings[0].name, STR("seq_length")));
+    assert_true(str_equal(evidence.settings[0].value, STR("4096")));
+    assert_true(str_equal(evidence.settings[1].value, STR("[redacted:named]")));
+}
+
+static void ranks_are_read_from_what_launchers_print(void **state)
+{
+    (void)state;
+    assert_int_equal(log_rank(STR("[1,12]<stdout>:")), 12);
+    assert_int_equal(log_rank(STR("3: ")), 3);
+    assert_int_equal(log_rank(STR("[rank7]:")), 7);
+    assert_int_equal(log_rank(STR("[rank-7/8][INFO]")), 7);
+    assert_int_equal(log_rank(STR("[default0]:")), 0);
+    assert_int_equal(log_rank(STR("worker-4: ")), 4);
+    assert_int_equal(log_rank(STR("[2026-11-20 08:00:01] ")), -1);
+    assert_int_equal(log_rank(STR("")), -1);
+    assert_int_equal(log_rank(STR("[1,")), -1);
+}
+
+static void times_are_those_of_the_calendar(void **state)
+{
+    (void)state;
+    assert_true(log_time(STR("1980-01-01 00:00:00")) == INT64_C(315532800000000000));
+    assert_true(log_time(STR("x 2024-02-29T23:59:59.5")) == INT64_C(1709251199500000000));
+    assert_true(log_time(STR("2026-13-20 08:00:01")) == LOG_NO_TIME);
+    assert_true(log_time(STR("99999-11-20 08:00:01")) == LOG_NO_TIME);
+    assert_true(log_time(STR("2026-11-20 08:00")) == LOG_NO_TIME);
+}
+
+// Whatever takes the short way must give what strtod gives.
+static void numbers_are_those_of_the_library(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"0.1",
+                                        "-3.25",
+                                        "1.2e-05",
+                                        "9007199254740993",
+                                        "1E+22",
+                                        "1e-22",
+                                        "123456.789012345",
+                                        "1e300",
+                                        "0.000123",
+                                        "5973.4",
+                                        "1.042000E+01",
+                                        "1e-320",
+                                        "99999999999999999999"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        double number;
+        assert_true(log_number(str_of(texts[i]), &number));
+        assert_true(number == strtod(texts[i], NULL));
+    }
+}
+
+static void numbers_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    double number;
+    assert_false(log_number(STR(""), &number));
+    assert_false(log_number(STR("-"), &number));
+    assert_false(log_number(STR("N/A"), &number));
+    assert_false(log_number(STR("1.2.3"), &number));
+    assert_true(log_number(STR("-inf"), &number) && isinf(number));
+    assert_true(log_number(STR("1,234,567.5"), &number) && number == 1234567.5);
+}
+
+// --- what is no step ----------------------------------------------------------------------------
+
+static void lines_that_only_look_like_steps_are_none(void **state)
+{
+    (void)state;
+    assert_no_step("iteration 5/ 50 | elapsed time per iteration (\n");
+    assert_no_step("elapsed time per iteration (ms): 59.0 |\n");
+    assert_no_step("loss:  8.1 tps: 7,123\n");
+    assert_no_step("step: x  loss:  8.1  tps: 7,123\n");
+    assert_no_step("step: 99999999999999999999  loss:  8.1  tps: 7,123\n");
+    assert_no_step("{'loss': 'n/a', 'epoch': 0.1}\n");
+    assert_no_step("plain words\n");
+    assert_no_step("");
+}
+
+static void a_line_of_a_megabyte_harms_nothing(void **state)
+{
+    (void)state;
+    static char text[3 << 20];
+    static const char step[] = "\nstep: 1  loss: 2.5  memory: 1GiB(1%)  tps: 7\n";
+    memset(text, '{', sizeof text);
+    memcpy(text + sizeof text - sizeof step, step, sizeof step);
+    struct err err;
+    assert_true(gather((struct str){text, sizeof text - 1}, &err));
+    assert_int_equal(evidence.log.step_count, 1);
+}
+
+static void a_full_budget_ends_it(void **state)
+{
+    (void)state;
+    struct budget small = {.limit = 2 << 20};
+    struct evidence little;
+    struct err err = {.pos = ERR_NO_POS};
+    static char text[2 << 20];
+    static const char step[] = "step: 1 loss: 2 tps: 7\n";
+    for (size_t at = 0; at + sizeof step < sizeof text; at += sizeof step - 1)
+        memcpy(text + at, step, sizeof step);
+    struct source *source = source_mem_open(text, strlen(text), 0, &err);
+    evidence_init(&little, &small);
+    struct format_input input = {.source = source, .budget = &small, .evidence = &little};
+    assert_false(format_training_log.gather(&input, &err));
+    assert_int_equal(err.code, ERR_LIMIT);
+    source_close(source);
+    evidence_free(&little);
+    assert_int_equal(small.used, 0);
+}
+
+static void what_a_file_is_shows_in_its_start_or_its_name(void **state)
+{
+    (void)state;
+    const struct {
+        struct str head, name;
+        const char *format;
+    } files[] = {
+        {STR("step: 1 loss: 2 tps: 7\n"), STR("x"), "training-log"},
+        {STR("[rank0]: starting\n"), STR("slurm-123.out"), "training-log"},
+        {STR("[2026-11-20 08:00:01] starting\n"), STR("train.log"), "training-log"},
+        {STR("[1,0]<stdout>: starting\n"), STR("train.log"), "training-log"},
+        {STR("starting\n"), STR("notes"), "text"},
+        {STR("{\"traceEvents\": []}"), STR("x.log"), "kineto"},
+        {STR("[{\"ph\": \"X\", \"name\": \"tps: 1\"}]"), STR("x.log"), "kineto"},
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        assert_string_equal(format_find(files[i].head, files[i].name)->name, files[i].format);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(megatron_has_its_figures_by_name),
+        TEST(primus_prints_the_current_value_first),
+        TEST(a_loss_that_is_no_number_differs_from_none),
+        TEST(torchtitan_is_read_through_its_colors),
+        TEST(colors_without_their_escape_and_older_words_are_read),
+        TEST(an_evaluation_of_torchtitan_is_no_step),
+        TEST(deepspeed_prints_the_whole_job),
+        TEST(older_deepspeed_has_its_step_alone),
+        TEST(nemo_counts_by_its_global_step),
+        TEST(automodel_prints_one_gpu_in_brackets),
+        TEST(hugging_face_prints_dicts_after_progress),
+        TEST(maxtext_is_read_key_by_key),
+        TEST(nanotron_abbreviates_numbers),
+        TEST(events_have_their_time_and_the_step_before),
+        TEST(a_fault_that_every_rank_reports_is_one),
+        TEST(the_arguments_of_megatron_are_settings),
+        TEST(ranks_are_read_from_what_launchers_print),
+        TEST(times_are_those_of_the_calendar),
+        TEST(numbers_are_those_of_the_library),
+        TEST(numbers_that_are_none_are_refused),
+        TEST(lines_that_only_look_like_steps_are_none),
+        TEST(a_line_of_a_megabyte_harms_nothing),
+        TEST(a_full_budget_ends_it),
+        TEST(what_a_file_is_shows_in_its_start_or_its_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
