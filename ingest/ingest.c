@@ -189,7 +189,7 @@ struct trace *ingest_file(const char *path, struct budget *budget, struct progre
 
 // --- what is no trace ---------------------------------------------------------------------------
 
-static bool gather(struct source *source, const struct format_found *found,
+static bool gather(struct source *source, const struct format_found *found, struct str filename,
                    struct evidence *evidence, struct progress *progress, struct err *err)
 {
     const struct format *format = found->format;
@@ -197,7 +197,8 @@ static bool gather(struct source *source, const struct format_found *found,
                                  .head = found->head,
                                  .budget = evidence->budget,
                                  .progress = progress,
-                                 .evidence = evidence};
+                                 .evidence = evidence,
+                                 .filename = filename};
     if (format && format->gather)
         return format->gather(&input, err);
     return err_set(err, ERR_FORMAT, "found %s, which says nothing of a run",
@@ -213,7 +214,7 @@ bool ingest_evidence(const struct ingest_from *from, struct evidence *evidence,
     source = source ? format_open(source, &hint, &found, err) : NULL;
     if (source && found.format && found.format->access == FORMAT_STREAM)
         source = source_limit_open(source, source_trace_limits, err);
-    bool ok = source && gather(source, &found, evidence, progress, err);
+    bool ok = source && gather(source, &found, from->filename, evidence, progress, err);
     source_close(source);
     return ok;
 }

@@ -2,14 +2,14 @@
 // stepscope inspect: says what files are and what they contain, without analyzing anything.
 #include "server/cli/cmd.h"
 
-#include "server/cli/inspected.h"
+#include "server/cli/inspected_folder.h"
 #include "server/cli/options.h"
 #include "server/cli/shown.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum { WIDTH = 240 }; // of a text
+enum { WIDTH = 240, VERDICT_WIDTH = 2000 }; // of texts
 
 struct inspect_options {
     const char *format;
@@ -25,10 +25,11 @@ static const struct option table[] = {
 };
 static const struct option_set options = {
     "inspect",
-    "Shows what each file is and what is in it; for an archive, what each member is. Exit status 0 "
+    "Shows what each file is and what is in it; for an archive or a folder, what each member is. "
+    "From a folder of Flight Recorder dumps it says which rank made the job hang. Exit status 0 "
     "when all files could be read, otherwise that of the first failure: "
     "1 for an internal error, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
-    "FILE...", table, sizeof table / sizeof *table};
+    "FILE|FOLDER...", table, sizeof table / sizeof *table};
 
 // --- text ---------------------------------------------------------------------------------------
 
@@ -78,6 +79,11 @@ static void say(const struct inspected *seen, const char *indent)
 static void print_text(const struct inspected *file)
 {
     say(file, "");
+    if (file->verdict) {
+        fputs("  ", stdout);
+        shown_put(stdout, str_of(file->verdict), VERDICT_WIDTH);
+        putchar('\n');
+    }
     for (const struct inspected *member = file->members; member; member = member->next)
         say(member, "  ");
 }
@@ -114,6 +120,10 @@ static void put_open(struct buf *out, const struct inspected *seen)
 static void put_file(struct buf *out, const struct inspected *file)
 {
     put_open(out, file);
+    if (file->verdict) {
+        put_text(out, "verdict", file->verdict);
+        buf_printf(out, ",\"tables\":%s", file->tables);
+    }
     buf_puts(out, ",\"members\":[");
     for (const struct inspected *member = file->members; member; member = member->next) {
         buf_puts(out, member == file->members ? "\n" : ",\n");
@@ -151,7 +161,7 @@ static bool inspect(const char *path, const struct inspect_options *chosen, bool
     struct arena arena;
     struct inspected file;
     arena_init(&arena, NULL);
-    bool ok = inspected_file(path, chosen->job_memory_bytes, &arena, &file, err) &&
+    bool ok = inspected_path(path, chosen->job_memory_bytes, &arena, &file, err) &&
               print(&file, strcmp(chosen->format, "json") == 0, first, err);
     if (ok && *worst == ERR_NONE)
         *worst = inspected_failure(&file);

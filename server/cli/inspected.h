@@ -14,7 +14,9 @@ struct inspected {
     struct figures figures;
     struct err problem;               // why it is not read, or not to its end; ERR_NONE: no problem
     bool failed;                      // it could not be opened, or is damaged
-    struct inspected *members, *next; // of an archive, in its order
+    struct inspected *members, *next; // of an archive, in its order; of a folder, by name
+    const char *verdict;              // on all members together, a sentence; NULL: none
+    const char *tables;               // JSON of what it is based on; NULL: none
 };
 
 // Inspects a file; its errors are in *file. Everything is allocated in the arena. False only if out

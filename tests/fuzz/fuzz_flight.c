@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as a Flight Recorder dump in either form: read or refused, the same in pieces as in
-// one, with every link inside its table.
+// one, with every link inside its table; as the dumps of two ranks a diagnosis.
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/hangs/hangs.h"
 #include "ingest/base/figures.h"
 #include "ingest/evidence/evidence.h"
 #include "ingest/format.h"
@@ -63,15 +64,52 @@ static uint64_t read_in_steps(const struct format *format, struct str bytes, siz
     return sum;
 }
 
+static bool read_as(const struct format *format, struct str bytes, struct str filename,
+                    struct evidence *evidence)
+{
+    struct err err = {0};
+    struct format_input input = {
+        .budget = evidence->budget, .evidence = evidence, .filename = filename};
+    input.source = source_mem_open(bytes.at, bytes.len, 0, &err);
+    bool ok = input.source && format->gather(&input, &err);
+    source_close(input.source);
+    return ok;
+}
+
+static void diagnose(const struct format *format, struct str bytes)
+{
+    struct err err = {0};
+    struct arena arena;
+    struct budget budget = {.limit = MOST_MEMORY};
+    struct evidence ranks[2];
+    struct hangs hangs;
+    arena_init(&arena, &budget);
+    struct report report = {.arena = &arena};
+    evidence_init(&ranks[0], &budget);
+    evidence_init(&ranks[1], &budget);
+    const struct flight *dumps[] = {&ranks[0].flight, &ranks[1].flight};
+    if (read_as(format, bytes, STR("_dump_3"), &ranks[0]) &&
+        read_as(format, bytes, STR("_dump_0"), &ranks[1]) &&
+        hangs_find(dumps, 2, &report, &hangs, &err) && hangs.finding_count == 0)
+        abort();
+    evidence_free(&ranks[0]);
+    evidence_free(&ranks[1]);
+    arena_free(&arena);
+    if (budget.used)
+        abort();
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const struct format *const formats[] = {&format_flight_recorder, &format_flight_recorder_json};
     if (size == 0)
         return 0;
     struct str bytes = {(const char *)data + 1, size - 1};
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
+        diagnose(formats[i], bytes);
         if (read_in_steps(formats[i], bytes, 0) !=
             read_in_steps(formats[i], bytes, (size_t)data[0] + 1))
             abort();
+    }
     return 0;
 }

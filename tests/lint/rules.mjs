@@ -36,8 +36,8 @@ const LAYERS = [
     "kineto/", "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", "logs/", "monitor/",
     "links/", ""]
     .map((room) => `ingest/${room}`),
-  ...["stats/", "report/", "evidence/", "names/", "facts/", "analysis.h", "trace/", "comm/",
-    "work/", "memory/", "findings/", "ranks/", "run/", "compare/", "plan/", ""]
+  ...["stats/", "report/", "evidence/", "hangs/", "names/", "facts/", "analysis.h", "trace/",
+    "comm/", "work/", "memory/", "findings/", "ranks/", "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
     "compare/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),

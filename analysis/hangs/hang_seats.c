@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/hangs/hang_seats.h"
+
+#include <stdlib.h>
+
+enum { MOST_NAMESAKES = 64 };          // groups of a rank with the same description and members
+#define MOST_SEQ     (INT64_MAX / 4)   // what is beyond it is damage
+#define MOST_MEMBERS ((size_t)1 << 24) // of all groups together
+
+// --- dumps --------------------------------------------------------------------------------------
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct hang_dump *x = a, *y = b;
+    return (x->flight->rank > y->flight->rank) - (x->flight->rank < y->flight->rank);
+}
+
+static bool sort_dumps(struct hang_job *job, const struct flight *const *dumps, size_t count,
+                       struct err *err)
+{
+    size_t kept = 0;
+    job->dumps = arena_array(job->arena, count + 1, sizeof *job->dumps, err);
+    if (!job->dumps)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (dumps[i]->rank >= 0)
+            job->dumps[kept++].flight = dumps[i];
+    qsort(job->dumps, kept, sizeof *job->dumps, by_rank);
+    for (size_t i = 0; i < kept; i++)
+        if (i == 0 || job->dumps[i].flight->rank != job->dumps[job->dump_count - 1].flight->rank)
+            job->dumps[job->dump_count++] = job->dumps[i];
+    return true;
+}
+
+struct hang_dump *hang_find_dump(const struct hang_job *job, int64_t rank)
+{
+    struct flight flight = {.rank = rank};
+    const struct hang_dump key = {.flight = &flight};
+    return job->dump_count ? bsearch(&key, job->dumps, job->dump_count, sizeof key, by_rank) : NULL;
+}
+
+// --- groups -------------------------------------------------------------------------------------
+
+// What makes a group the same on two ranks. Names count the groups of a rank, so they only tell
+// namesakes apart, by their order.
+struct group_key {
+    uint32_t desc, ranks, nth;
+};
+
+struct merging {
+    struct hang_job *job;
+    struct strtab texts;    // of descriptions and lists of ranks
+    struct record_set keys; // struct group_key
+    uint32_t *last_dump;    // + 1 that has a group, by key
+    size_t last_cap;
+    uint32_t *ids; // of a dump's texts: + 1 among ours, 0 unknown
+};
+
+struct named_group {
+    int64_t number; // that is its name; INT64_MAX: it is no number
+    struct str name;
+    uint32_t group;
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named_group *x = a, *y = b;
+    int order = (x->number > y->number) - (x->number < y->number);
+    return order ? order : str_compare(x->name, y->name);
+}
+
+static struct named_group *sort_groups(const struct flight *flight, struct budget *budget,
+                                       struct err *err)
+{
+    struct named_group *named =
+        budget_alloc(budget, (flight->group_count + 1) * sizeof *named, err);
+    for (size_t i = 0; named && i < flight->group_count; i++) {
+        named[i].name = hang_text(flight, flight->groups[i].name);
+        named[i].group = (uint32_t)i;
+        if (!str_to_i64(named[i].name, &named[i].number))
+            named[i].number = INT64_MAX;
+    }
+    if (named)
+        qsort(named, flight->group_count, sizeof *named, by_name);
+    return named;
+}
+
+// Texts are long and shared by many groups: each is looked up once.
+static bool own_text(struct merging *merging, const struct flight *flight, str_id id, uint32_t *own,
+                     struct err *err)
+{
+    if (!merging->ids[id]) {
+        str_id found;
+        if (!strtab_intern(&merging->texts, hang_text(flight, id), &found, err))
+            return false;
+        merging->ids[id] = found + 1;
+    }
+    *own = merging->ids[id];
+    return true;
+}
+
+static bool is_taken(const struct merging *merging, uint32_t group, uint32_t dump)
+{
+    return group < merging->last_cap && merging->last_dump[group] == dump + 1;
+}
+
+static bool take_key(struct merging *merging, uint32_t group, uint32_t dump, struct err *err)
+{
+    size_t before = merging->last_cap;
+    uint32_t *grown = budget_room(merging->job->arena->budget, merging->last_dump,
+                                  &merging->last_cap, group + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    merging->last_dump = grown;
+    if (merging->last_cap > before)
+        memset(grown + before, 0, (merging->last_cap - before) * sizeof *grown);
+    grown[group] = dump + 1;
+    return true;
+}
+
+static bool find_key(struct merging *merging, struct group_key key, uint32_t dump, uint32_t *group,
+                     struct err *err)
+{
+    for (key.nth = 0; key.nth < MOST_NAMESAKES; key.nth++) {
+        if (!record_set_add(&merging->keys, &key, group, err))
+            return false;
+        if (!is_taken(merging, *group, dump))
+            break;
+    }
+    return take_key(merging, *group, dump, err);
+}
+
+static bool place_group(struct merging *merging, uint32_t dump, uint32_t local, struct err *err)
+{
+    const struct hang_dump *owner = &merging->job->dumps[dump];
+    const struct flight_group *group = &owner->flight->groups[local];
+    struct hang_seat *seat = &merging->job->seats[owner->first_seat + local];
+    struct group_key key = {0};
+    *seat = (struct hang_seat){.dump = dump, .unfinished = HANG_NO_SEQ, .entered = HANG_NO_SEQ};
+    return own_text(merging, owner->flight, group->desc, &key.desc, err) &&
+           own_text(merging, owner->flight, group->ranks, &key.ranks, err) &&
+           find_key(merging, key, dump, &seat->group, err);
+}
+
+static bool place_dump(struct merging *merging, uint32_t dump, struct err *err)
+{
+    const struct flight *flight = merging->job->dumps[dump].flight;
+    struct budget *budget = merging->job->arena->budget;
+    size_t size = flight->texts.count * sizeof *merging->ids;
+    struct named_group *named = sort_groups(flight, budget, err);
+    merging->ids = budget_zalloc(budget, size, err);
+    bool ok = named && merging->ids;
+    for (size_t i = 0; ok && i < flight->group_count; i++)
+        ok = place_group(merging, dump, named[i].group, err);
+    budget_free(budget, merging->ids, size);
+    budget_free(budget, named, (flight->group_count + 1) * sizeof *named);
+    return ok;
+}
+
+static bool count_seats(struct hang_job *job, struct err *err)
+{
+    for (size_t i = 0; i < job->dump_count; i++) {
+        job->dumps[i].first_seat = job->seat_count;
+        job->seat_count += job->dumps[i].flight->group_count;
+    }
+    job->seats = arena_array(job->arena, job->seat_count + 1, sizeof *job->seats, err);
+    return job->seats && (job->dump_count < UINT32_MAX ||
+                          err_set(err, ERR_LIMIT, "more than %u dumps", UINT32_MAX));
+}
+
+static bool place_all(struct merging *merging, struct err *err)
+{
+    struct hang_job *job = merging->job;
+    bool ok = count_seats(job, err);
+    for (size_t i = 0; ok && i < job->dump_count; i++)
+        ok = place_dump(merging, (uint32_t)i, err);
+    job->group_count = merging->keys.count;
+    return ok;
+}
+
+static bool merge_groups(struct hang_job *job, struct err *err)
+{
+    struct budget *budget = job->arena->budget;
+    struct merging merging = {.job = job};
+    if (!strtab_init(&merging.texts, budget, err))
+        return false;
+    record_set_init(&merging.keys, sizeof(struct group_key), budget);
+    bool ok = place_all(&merging, err);
+    budget_free(budget, merging.last_dump, merging.last_cap * sizeof *merging.last_dump);
+    record_set_free(&merging.keys);
+    strtab_free(&merging.texts);
+    return ok;
+}
+
+// Gives each group its seats; those of a rank with too many namesakes share one group.
+static bool seat_groups(struct hang_job *job, struct err *err)
+{
+    struct hang_seat **seats = arena_array(job->arena, job->seat_count + 1, sizeof *seats, err);
+    job->groups = arena_array(job->arena, job->group_count + 1, sizeof *job->groups, err);
+    if (!seats || !job->groups)
+        return false;
+    for (size_t i = 0; i < job->seat_count; i++)
+        job->groups[job->seats[i].group].seat_count++;
+    for (size_t i = 0; i < job->group_count; i++) {
+        job->groups[i].seats = seats;
+        job->groups[i].lowest = HANG_NO_SEQ;
+        seats += job->groups[i].seat_count;
+        job->groups[i].seat_count = 0;
+    }
+    for (size_t i = 0; i < job->seat_count; i++) {
+        struct hang_group *group = &job->groups[job->seats[i].group];
+        const struct hang_dump *dump = &job->dumps[job->seats[i].dump];
+        const struct flight_group *own = &dump->flight->groups[i - dump->first_seat];
+        group->desc = hang_text(dump->flight, own->desc);
+        group->ranks = hang_text(dump->flight, own->ranks);
+        group->seats[group->seat_count++] = &job->seats[i];
+    }
+    return true;
+}
+
+// --- entries ------------------------------------------------------------------------------------
+
+static bool has_seq(const struct flight_entry *entry)
+{
+    return entry->collective_seq >= 0 && entry->collective_seq <= MOST_SEQ;
+}
+
+static struct hang_seat *seat_of(const struct hang_job *job, const struct hang_dump *dump,
+                                 const struct flight_entry *entry)
+{
+    return &job->seats[dump->first_seat + entry->group];
+}
+
+static void take_p2p(struct hang_job *job, struct hang_dump *dump, const struct flight_entry *entry)
+{
+    job->groups[seat_of(job, dump, entry)->group].p2p = true;
+    if (!hang_is_unfinished(entry))
+        return;
+    dump->p2p++;
+    if (!dump->oldest_p2p || entry->created_ns < dump->oldest_p2p->created_ns)
+        dump->oldest_p2p = entry;
+}
+
+static void take_unfinished(struct hang_dump *dump, struct hang_seat *seat,
+                            const struct flight_entry *entry)
+{
+    dump->collectives++;
+    if (!dump->oldest || entry->created_ns < dump->oldest->created_ns)
+        dump->oldest = entry;
+    if (seat->unfinished != HANG_NO_SEQ && seat->unfinished <= entry->collective_seq)
+        return;
+    seat->unfinished = entry->collective_seq;
+    seat->first = entry;
+}
+
+static void take_entry(struct hang_job *job, struct hang_dump *dump,
+                       const struct flight_entry *entry)
+{
+    struct hang_seat *seat = seat_of(job, dump, entry);
+    if (entry->is_p2p) {
+        take_p2p(job, dump, entry);
+        return;
+    }
+    if (!has_seq(entry))
+        return;
+    seat->known = true;
+    if (seat->entered < entry->collective_seq)
+        seat->entered = entry->collective_seq;
+    if (hang_is_unfinished(entry))
+        take_unfinished(dump, seat, entry);
+    else if (!dump->last_finish || entry->created_ns >= dump->last_finish->created_ns)
+        dump->last_finish = entry;
+}
+
+static void take_entries(struct hang_job *job)
+{
+    for (size_t i = 0; i < job->dump_count; i++) {
+        const struct flight *flight = job->dumps[i].flight;
+        for (size_t k = 0; k < flight->entry_count; k++)
+            take_entry(job, &job->dumps[i], &flight->entries[k]);
+    }
+}
+
+// Statuses count sends and receives, too, so in groups that have some they say nothing.
+static void take_status(const struct hang_job *job, struct hang_seat *seat)
+{
+    const struct hang_dump *dump = &job->dumps[seat->dump];
+    const struct flight_group *own = &dump->flight->groups[seat - job->seats - dump->first_seat];
+    if (job->groups[seat->group].p2p || own->enqueued < HANG_NO_SEQ || own->enqueued > MOST_SEQ)
+        return;
+    seat->known = true;
+    if (seat->entered < own->enqueued)
+        seat->entered = own->enqueued;
+}
+
+static void find_lowest(struct hang_job *job)
+{
+    for (size_t i = 0; i < job->seat_count; i++) {
+        struct hang_seat *seat = &job->seats[i];
+        struct hang_group *group = &job->groups[seat->group];
+        take_status(job, seat);
+        if (!seat->first || (group->op && group->lowest <= seat->unfinished))
+            continue;
+        group->lowest = seat->unfinished;
+        group->op = seat->first;
+        group->op_flight = job->dumps[seat->dump].flight;
+    }
+}
+
+// What each rank called at the lowest unfinished collective of its group.
+static void find_here(struct hang_job *job)
+{
+    for (size_t i = 0; i < job->dump_count; i++) {
+        const struct flight *flight = job->dumps[i].flight;
+        for (size_t k = 0; k < flight->entry_count; k++) {
+            const struct flight_entry *entry = &flight->entries[k];
+            struct hang_seat *seat = seat_of(job, &job->dumps[i], entry);
+            if (!entry->is_p2p && has_seq(entry) && !seat->here &&
+                entry->collective_seq == job->groups[seat->group].lowest)
+                seat->here = entry;
+        }
+    }
+}
+
+// --- members ------------------------------------------------------------------------------------
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static size_t count_ranks(struct str list)
+{
+    int64_t rank;
+    size_t count = 0;
+    while (flight_next_rank(&list, &rank))
+        count++;
+    return count;
+}
+
+static bool find_members(struct hang_job *job, struct hang_group *group, struct err *err)
+{
+    struct str list = group->ranks;
+    size_t count = list.len ? count_ranks(list) : group->seat_count, kept = 0;
+    group->members = arena_room(job->arena, count + 1, sizeof *group->members, err);
+    if (!group->members)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!list.len)
+            group->members[i] = hang_rank(job, group->seats[i]);
+        else if (!flight_next_rank(&list, &group->members[i]))
+            break;
+    qsort(group->members, count, sizeof *group->members, by_number);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || group->members[i] != group->members[kept - 1])
+            group->members[kept++] = group->members[i];
+    group->member_count = kept;
+    return true;
+}
+
+// Of the groups in which somebody waits.
+static bool find_all_members(struct hang_job *job, struct err *err)
+{
+    size_t all = 0;
+    for (size_t i = 0; i < job->group_count; i++) {
+        struct hang_group *group = &job->groups[i];
+        if (!group->op)
+            continue;
+        all += count_ranks(group->ranks);
+        if (all > MOST_MEMBERS)
+            return err_set(err, ERR_LIMIT, "the process groups have more than %zu members in all",
+                           MOST_MEMBERS);
+        if (!find_members(job, group, err))
+            return false;
+    }
+    return true;
+}
+
+bool hang_job_make(const struct flight *const *dumps, size_t count, struct arena *arena,
+                   struct hang_job *job, struct err *err)
+{
+    *job = (struct hang_job){.arena = arena};
+    if (!sort_dumps(job, dumps, count, err) || !merge_groups(job, err) || !seat_groups(job, err))
+        return false;
+    take_entries(job);
+    find_lowest(job);
+    find_here(job);
+    return find_all_members(job, err);
+}

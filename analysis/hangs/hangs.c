@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: Apache-2.0
+// From who waits for whom to whom to look at.
+#include "analysis/hangs/hangs.h"
+
+#include "analysis/hangs/hang_order.h"
+#include "analysis/hangs/hang_tables.h"
+#include "analysis/hangs/hang_words.h"
+
+#include <stdlib.h>
+
+struct diagnosis {
+    struct hang_job job;
+    struct hang_cases cases;
+    struct arena *arena;
+    struct hangs *hangs;
+};
+
+// --- findings -----------------------------------------------------------------------------------
+
+// Adds a finding with its sentence, which is taken over.
+static bool add(struct diagnosis *d, struct hang_finding finding, struct buf *verdict,
+                struct err *err)
+{
+    bool ok = buf_ok(verdict, err);
+    finding.verdict =
+        ok ? arena_strdup(d->arena, (struct str){verdict->at, verdict->len}, err) : NULL;
+    buf_free(verdict);
+    d->hangs->findings[d->hangs->finding_count++] = finding;
+    return finding.verdict;
+}
+
+// Nobody stands out if most do.
+static enum hang_confidence confidence_of(const struct diagnosis *d, size_t suspects,
+                                          enum hang_confidence best)
+{
+    return 2 * suspects > d->job.dump_count && best == HANG_HIGH ? HANG_MEDIUM : best;
+}
+
+typedef bool is_suspect(const struct hang_dump *dump);
+
+// The ranks of the dumps that are suspect, in the finding.
+static bool pick(const struct diagnosis *d, is_suspect *suspect, struct hang_finding *finding,
+                 struct err *err)
+{
+    int64_t *ranks = arena_room(d->arena, d->job.dump_count + 1, sizeof *ranks, err);
+    finding->ranks = ranks;
+    for (size_t i = 0; ranks && i < d->job.dump_count; i++)
+        if (suspect(&d->job.dumps[i]))
+            ranks[finding->rank_count++] = d->job.dumps[i].flight->rank;
+    return ranks;
+}
+
+// The largest case in which the rank has one of some roles; NULL: none.
+static const struct hang_case *case_of(const struct diagnosis *d, int64_t rank, unsigned roles)
+{
+    const struct hang_case *best = NULL;
+    for (size_t i = 0; i < d->cases.count; i++) {
+        const struct hang_case *one = &d->cases.at[i];
+        if (one->odd_count || (best && best->group->member_count >= one->group->member_count))
+            continue;
+        for (size_t k = 0; k < one->group->member_count; k++)
+            if (one->group->members[k] == rank && roles & 1u << one->roles[k])
+                best = one;
+    }
+    return best;
+}
+
+// "ranks 0-3 wait in all_reduce number 7 of tp"
+static bool add_waiting(const struct diagnosis *d, const struct hang_case *one, struct buf *out,
+                        struct err *err)
+{
+    size_t count;
+    const int64_t *ranks =
+        hang_members(one, 1u << HANG_WAITS | 1u << HANG_BEHIND, d->arena, &count, err);
+    if (!ranks)
+        return false;
+    hang_add_named_ranks(out, ranks, count);
+    buf_puts(out, count == 1 ? " waits in " : " wait in ");
+    hang_add_place(out, one->group->op_flight, one->group->op);
+    return true;
+}
+
+// --- mismatch -----------------------------------------------------------------------------------
+
+static const struct hang_case *worst_mismatch(const struct diagnosis *d)
+{
+    const struct hang_case *worst = NULL;
+    for (size_t i = 0; i < d->cases.count; i++) {
+        const struct hang_case *one = &d->cases.at[i];
+        bool clearer =
+            worst &&
+            (worst->tie > one->tie ||
+             (worst->tie == one->tie && one->group->member_count > worst->group->member_count));
+        if (one->odd_count && (!worst || clearer))
+            worst = one;
+    }
+    return worst;
+}
+
+static void say_mismatch(const struct diagnosis *d, const struct hang_case *one,
+                         const struct hang_finding *finding, struct buf *out)
+{
+    const struct hang_seat *odd = one->odd_call, *most = one->most_call;
+    buf_puts(out, "Look at the program of ");
+    hang_add_named_ranks(out, finding->ranks, finding->rank_count);
+    buf_printf(out, ": rank %lld called ", (long long)hang_rank(&d->job, odd));
+    hang_add_call(out, d->job.dumps[odd->dump].flight, odd->here);
+    buf_printf(out, " where rank %lld called ", (long long)hang_rank(&d->job, most));
+    hang_add_call(out, d->job.dumps[most->dump].flight, most->here);
+    buf_puts(out, ", as ");
+    hang_add_place(out, d->job.dumps[most->dump].flight, most->here);
+    buf_putc(out, '.');
+}
+
+static bool find_mismatch(struct diagnosis *d, struct err *err)
+{
+    const struct hang_case *one = worst_mismatch(d);
+    if (!one)
+        return true;
+    struct hang_finding finding = {
+        .kind = HANG_MISMATCH,
+        .confidence = one->tie ? HANG_MEDIUM : HANG_HIGH,
+        .why = "Members of a process group must call the same collectives with as many elements "
+               "in the same order, and these did not; if half of them differ, either side may be "
+               "wrong."};
+    int64_t *ranks = arena_room(d->arena, one->group->member_count + 1, sizeof *ranks, err);
+    if (!ranks)
+        return false;
+    for (size_t i = 0; i < one->group->member_count; i++)
+        if (one->odd[i] || (one->tie && one->at[i] && one->at[i]->here))
+            ranks[finding.rank_count++] = one->group->members[i];
+    finding.ranks = ranks;
+    struct buf out = {0};
+    say_mismatch(d, one, &finding, &out);
+    return add(d, finding, &out, err);
+}
+
+static bool find_order(struct diagnosis *d, struct err *err)
+{
+    struct hang_order order;
+    if (d->hangs->finding_count)
+        return true;
+    if (!hang_order_find(&d->job, &d->cases, &order, err) || order.count == 0)
+        return order.ranks || d->cases.count == 0;
+    const struct hang_finding finding = {
+        .kind = HANG_MISMATCH,
+        .confidence = order.tie ? HANG_LOW : HANG_MEDIUM,
+        .ranks = order.ranks,
+        .rank_count = order.count,
+        .why = "Each side waits in a collective that the other has queued behind its own. A rank "
+               "that left out a collective shows so, too. Wrong if collectives of these groups "
+               "may overtake each other, on streams of their own."};
+    struct buf out = {0};
+    buf_puts(&out, "Look at the program of ");
+    hang_add_named_ranks(&out, finding.ranks, finding.rank_count);
+    buf_printf(&out, ": rank %lld entered ", (long long)order.odd->flight->rank);
+    hang_add_place(&out, order.odd->flight, order.odd->oldest);
+    buf_puts(&out, " before ");
+    hang_add_place(&out, order.most->flight, order.most->oldest);
+    buf_printf(&out, ", which rank %lld entered first.", (long long)order.most->flight->rank);
+    return add(d, finding, &out, err);
+}
+
+// --- ranks with dumps ---------------------------------------------------------------------------
+
+static bool is_idle(const struct hang_dump *dump)
+{
+    return dump->collectives == 0 && dump->p2p == 0;
+}
+
+static bool is_host_stuck(const struct hang_dump *dump)
+{
+    return dump->absent_in && is_idle(dump);
+}
+
+static bool is_device_stuck(const struct hang_dump *dump)
+{
+    return dump->behind_in;
+}
+
+static bool is_weakly_stuck(const struct hang_dump *dump)
+{
+    return dump->weakly_behind_in && !dump->waits_in;
+}
+
+static bool is_behind_at_all(const struct hang_dump *dump)
+{
+    return dump->weakly_behind_in;
+}
+
+static bool is_awaited(const struct hang_dump *dump)
+{
+    return dump->awaited && is_idle(dump);
+}
+
+static bool find_host(struct diagnosis *d, struct err *err)
+{
+    struct hang_finding finding = {
+        .kind = HANG_HOST,
+        .why = "They have nothing unfinished themselves, so nothing holds them but the host: a "
+               "lock, data loading, a checkpoint, an exception, or the end of the loop. Wrong if "
+               "their dumps were taken well before the others."};
+    if (!pick(d, is_host_stuck, &finding, err) || finding.rank_count == 0)
+        return finding.ranks;
+    const struct hang_case *one = case_of(d, finding.ranks[0], 1u << HANG_ABSENT);
+    struct buf out = {0};
+    buf_puts(&out, "Look at the host of ");
+    hang_add_named_ranks(&out, finding.ranks, finding.rank_count);
+    buf_puts(&out, ": nothing is queued there, while ");
+    if (one && !add_waiting(d, one, &out, err)) {
+        buf_free(&out);
+        return false;
+    }
+    buf_puts(&out, one ? "." : "others wait.");
+    finding.confidence = confidence_of(d, finding.rank_count, HANG_HIGH);
+    return add(d, finding, &out, err);
+}
+
+static void say_behind(const struct diagnosis *d, const struct hang_finding *finding,
+                       struct buf *out)
+{
+    const struct hang_dump *dump = hang_find_dump(&d->job, finding->ranks[0]);
+    const struct hang_case *one = case_of(d, finding->ranks[0], 1u << HANG_BEHIND);
+    long long groups = dump->behind_in + dump->weakly_behind_in;
+    buf_puts(out, "Look at the GPU of ");
+    hang_add_named_ranks(out, finding->ranks, finding->rank_count);
+    buf_printf(out, ": rank %lld has not finished ", (long long)finding->ranks[0]);
+    for (size_t i = 0; one && i < one->group->member_count; i++)
+        if (one->group->members[i] == finding->ranks[0])
+            hang_add_place(out, dump->flight, one->at[i]->first);
+    buf_printf(out, ", which other members have, and is behind in %lld process group%s.", groups,
+               groups == 1 ? "" : "s");
+}
+
+static bool find_behind(struct diagnosis *d, is_suspect *suspect, struct hang_finding finding,
+                        struct err *err)
+{
+    if (!pick(d, suspect, &finding, err) || finding.rank_count == 0)
+        return finding.ranks;
+    struct buf out = {0};
+    finding.kind = HANG_DEVICE;
+    finding.confidence = confidence_of(d, finding.rank_count, finding.confidence);
+    say_behind(d, &finding, &out);
+    return add(d, finding, &out, err);
+}
+
+static bool find_device(struct diagnosis *d, struct err *err)
+{
+    return find_behind(d, is_device_stuck,
+                       (struct hang_finding){
+                           .confidence = HANG_HIGH,
+                           .why = "Nobody can finish such a collective before all have entered it, "
+                                  "so its GPU or its link stopped in it while the others went on. "
+                                  "Wrong if the dumps were taken while the job still ran."},
+                       err);
+}
+
+// Only where nothing stronger is found.
+static bool find_weak_device(struct diagnosis *d, struct err *err)
+{
+    static const char why[] =
+        "Other members are further, but of a broadcast, reduction, gather or scatter some are done "
+        "before others: this may be a rank that waits for one whose dump does not show it.";
+    const struct hang_finding finding = {.confidence = HANG_LOW, .why = why};
+    unsigned before = d->hangs->finding_count;
+    return (before || find_behind(d, is_weakly_stuck, finding, err)) &&
+           (d->hangs->finding_count || find_behind(d, is_behind_at_all, finding, err));
+}
+
+static bool find_awaited(struct diagnosis *d, struct err *err)
+{
+    struct hang_finding finding = {
+        .kind = HANG_PIPELINE,
+        .confidence = HANG_MEDIUM,
+        .why = "It has nothing unfinished while the oldest send or receive of another rank is "
+               "with it. Sends and receives are matched by peer only, so this is weaker than a "
+               "collective that a rank did not enter."};
+    if (d->hangs->finding_count)
+        return true;
+    if (!pick(d, is_awaited, &finding, err) || finding.rank_count == 0)
+        return finding.ranks;
+    struct buf out = {0};
+    buf_puts(&out, "Look at the host of ");
+    hang_add_named_ranks(&out, finding.ranks, finding.rank_count);
+    buf_puts(&out, ": nothing is queued there, while others wait to send to it or to receive "
+                   "from it.");
+    return add(d, finding, &out, err);
+}
+
+// --- ranks without dumps ------------------------------------------------------------------------
+
+// Whether members without a dump may be why the others wait.
+static bool blames_undumped(const struct hang_case *one)
+{
+    bool entered_by_all = one->synchronizes && (one->counts[HANG_BEHIND] || one->counts[HANG_PAST]);
+    return one->counts[HANG_UNDUMPED] && !one->counts[HANG_ABSENT] && !one->odd_count &&
+           !entered_by_all;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static bool pick_undumped(const struct diagnosis *d, struct hang_finding *finding,
+                          const struct hang_case **largest, struct err *err)
+{
+    size_t most = 0, found = 0;
+    for (size_t i = 0; i < d->cases.count; i++)
+        most += blames_undumped(&d->cases.at[i]) ? d->cases.at[i].counts[HANG_UNDUMPED] : 0;
+    int64_t *ranks = arena_room(d->arena, most + 1, sizeof *ranks, err);
+    finding->ranks = ranks;
+    for (size_t i = 0; ranks && i < d->cases.count; i++) {
+        const struct hang_case *one = &d->cases.at[i];
+        if (!blames_undumped(one))
+            continue;
+        for (size_t k = 0; k < one->group->member_count; k++)
+            if (one->roles[k] == HANG_UNDUMPED)
+                ranks[found++] = one->group->members[k];
+        if (!*largest || one->group->member_count > (*largest)->group->member_count)
+            *largest = one;
+    }
+    if (ranks && found)
+        qsort(ranks, found, sizeof *ranks, by_number);
+    for (size_t i = 0; i < found; i++)
+        if (i == 0 || ranks[i] != ranks[finding->rank_count - 1])
+            ranks[finding->rank_count++] = ranks[i];
+    return ranks;
+}
+
+static bool find_undumped(struct diagnosis *d, struct err *err)
+{
+    const struct hang_case *one = NULL;
+    struct hang_finding finding = {
+        .kind = HANG_NO_DUMP,
+        .confidence = d->hangs->finding_count ? HANG_LOW : HANG_MEDIUM,
+        .why = "A process that hangs or is gone writes no dump. Wrong if the dump was only not "
+               "collected."};
+    if (!pick_undumped(d, &finding, &one, err) || finding.rank_count == 0)
+        return finding.ranks;
+    bool few = finding.rank_count >= d->job.dump_count;
+    struct buf out = {0};
+    buf_puts(&out,
+             few ? "Collect more dumps: most are missing, those of " : "Look at the process of ");
+    hang_add_named_ranks(&out, finding.ranks, finding.rank_count);
+    buf_puts(&out, few ? " among them, while " : ": no dump of it is at hand, while ");
+    if (!add_waiting(d, one, &out, err)) {
+        buf_free(&out);
+        return false;
+    }
+    buf_putc(&out, '.');
+    if (few) {
+        finding.kind = HANG_UNDECIDED;
+        finding.confidence = HANG_LOW;
+        finding.rank_count = 0;
+    }
+    return add(d, finding, &out, err);
+}
+
+// --- nobody in particular -----------------------------------------------------------------------
+
+// The oldest collective that all members are in.
+static const struct hang_case *oldest_together(const struct diagnosis *d)
+{
+    const struct hang_case *oldest = NULL;
+    for (size_t i = 0; i < d->cases.count; i++) {
+        const struct hang_case *one = &d->cases.at[i];
+        bool together =
+            one->counts[HANG_WAITS] == one->group->member_count && one->group->member_count > 1;
+        if (together && (!oldest || one->group->op->created_ns < oldest->group->op->created_ns))
+            oldest = one;
+    }
+    return oldest;
+}
+
+static bool find_together(struct diagnosis *d, struct err *err)
+{
+    const struct hang_case *one = d->hangs->finding_count ? NULL : oldest_together(d);
+    struct hang_finding finding = {
+        .kind = HANG_TOGETHER,
+        .confidence = HANG_LOW,
+        .why = "Every member has entered it and none is further. If unfinished sends and receives "
+               "were queued before, the collective waits for them, and for ranks whose dumps are "
+               "not here."};
+    if (!one)
+        return true;
+    struct buf out = {0};
+    buf_puts(&out, "No rank stands out: all ");
+    if (!add_waiting(d, one, &out, err)) {
+        buf_free(&out);
+        return false;
+    }
+    buf_puts(&out, " and none is behind; look at the links between them, or at what is queued "
+                   "before it.");
+    return add(d, finding, &out, err);
+}
+
+static bool find_rest(struct diagnosis *d, struct err *err)
+{
+    int64_t waiting = 0;
+    struct hang_finding quiet = {.kind = HANG_QUIET,
+                                 .confidence = HANG_HIGH,
+                                 .why = "Each operation in the dumps is finished."};
+    struct hang_finding undecided = {
+        .kind = HANG_UNDECIDED,
+        .confidence = HANG_LOW,
+        .why = "Unfinished sends and receives show who waits, not who is late, and the dumps do "
+               "not show a collective that some have entered and others not."};
+    if (d->hangs->finding_count)
+        return true;
+    for (size_t i = 0; i < d->job.dump_count; i++)
+        waiting += !is_idle(&d->job.dumps[i]);
+    struct buf out = {0};
+    if (waiting)
+        buf_printf(&out, "No rank stands out: %lld of %zu wait, but not for one of them.",
+                   (long long)waiting, d->job.dump_count);
+    else
+        buf_puts(&out, "Nothing is unfinished: the dumps show no hang.");
+    return add(d, waiting ? undecided : quiet, &out, err);
+}
+
+// --- all ----------------------------------------------------------------------------------------
+
+// Findings that rest on more than an absent dump count together.
+static bool add_suspects(struct hangs *hangs, struct arena *arena, struct err *err)
+{
+    size_t count = 0, kept = 0;
+    for (unsigned i = 0; i < hangs->finding_count; i++)
+        count += hangs->findings[i].rank_count;
+    int64_t *ranks = arena_room(arena, count + 1, sizeof *ranks, err);
+    count = 0;
+    for (unsigned i = 0; ranks && i < hangs->finding_count; i++) {
+        const struct hang_finding *finding = &hangs->findings[i];
+        if ((i && finding->kind == HANG_NO_DUMP) || finding->rank_count == 0)
+            continue;
+        memcpy(ranks + count, finding->ranks, finding->rank_count * sizeof *ranks);
+        count += finding->rank_count;
+    }
+    if (count)
+        qsort(ranks, count, sizeof *ranks, by_number);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || ranks[i] != ranks[kept - 1])
+            ranks[kept++] = ranks[i];
+    hangs->suspects = ranks;
+    hangs->suspect_count = kept;
+    return ranks;
+}
+
+bool hangs_find(const struct flight *const *dumps, size_t count, struct report *report,
+                struct hangs *hangs, struct err *err)
+{
+    struct diagnosis d = {.arena = report->arena, .hangs = hangs};
+    *hangs = (struct hangs){0};
+    return hang_job_make(dumps, count, report->arena, &d.job, err) &&
+           hang_judge(&d.job, &d.cases, err) && find_mismatch(&d, err) && find_host(&d, err) &&
+           find_device(&d, err) && find_undumped(&d, err) && find_weak_device(&d, err) &&
+           find_awaited(&d, err) && find_order(&d, err) && find_together(&d, err) &&
+           find_rest(&d, err) && add_suspects(hangs, report->arena, err) &&
+           hang_tables_add(&d.job, &d.cases, hangs, report, err);
+}

@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: Apache-2.0
+// Diagnoses of jobs that hang, on made-up jobs whose fault is known and on dumps by hand.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/flight_job.h"
+
+#include "analysis/hangs/hangs.h"
+#include "analysis/report/tables.h"
+
+enum { MOST_DUMPS = JOB_MOST_RANKS };
+
+struct hand {
+    struct budget budget;
+    struct arena arena;
+    struct report report;
+    struct hangs hangs;
+    struct evidence evidence[MOST_DUMPS];
+    const struct flight *dumps[MOST_DUMPS];
+    size_t count;
+    struct err err;
+};
+
+static struct hand *hand_new(void)
+{
+    struct hand *hand = calloc(1, sizeof *hand);
+    assert_non_null(hand);
+    arena_init(&hand->arena, &hand->budget);
+    hand->report.arena = &hand->arena;
+    return hand;
+}
+
+static void hand_free(struct hand *hand)
+{
+    for (size_t i = 0; i < hand->count; i++)
+        evidence_free(&hand->evidence[i]);
+    arena_free(&hand->arena);
+    assert_int_equal(hand->budget.used, 0);
+    free(hand);
+}
+
+static void add_dump(struct hand *hand, struct str bytes, int rank)
+{
+    char name[32];
+    struct evidence *evidence = &hand->evidence[hand->count];
+    snprintf(name, sizeof name, "_dump_%d", rank);
+    evidence_init(evidence, &hand->budget);
+    hand->dumps[hand->count++] = &evidence->flight;
+    if (!flight_read(bytes, name, evidence, &hand->err))
+        fail_msg("%s", hand->err.msg);
+}
+
+static void diagnose(struct hand *hand)
+{
+    if (!hangs_find(hand->dumps, hand->count, &hand->report, &hand->hangs, &hand->err))
+        fail_msg("%s", hand->err.msg);
+    assert_true(hand->hangs.finding_count >= 1);
+}
+
+// --- made-up jobs -------------------------------------------------------------------------------
+
+static void dump_job(struct hand *hand, const struct job *job)
+{
+    for (int rank = 0; rank < job->ranks; rank++) {
+        struct buf json = {0}, pickle = {0};
+        if (job->at[rank].undumped)
+            continue;
+        job_put_dump(job, rank, &json);
+        if (rank % 2)
+            pickle_of_json(&pickle, json.at);
+        add_dump(hand, rank % 2 ? (struct str){pickle.at, pickle.len} : str_of(json.at), rank);
+        buf_free(&json);
+        buf_free(&pickle);
+    }
+}
+
+static const char *const fault_words[FAULTS] = {"none",     "host", "device",
+                                                "mismatch", "skip", "gone"};
+
+struct trial {
+    struct job *job;
+    enum job_fault fault;
+    int rank, at, ahead;
+    int second; // breaks in the same way; -1: none
+    int lost;   // its dump was not collected; -1: none
+};
+
+static void fail_trial(const struct trial *trial, const struct hand *hand)
+{
+    const struct job *job = trial->job;
+    fail_msg("pp %d dp %d tp %d, %s of rank %d at %d, ahead %d, ring %d%s%s: %zu suspects: %s",
+             job->pp, job->dp, job->tp, fault_words[trial->fault], trial->rank, trial->at,
+             trial->ahead, job->ring, job->all_entries ? " of all" : "",
+             job->statuses ? " with status" : "", hand->hangs.suspect_count,
+             hand->hangs.findings[0].verdict);
+}
+
+// The kinds by which a fault may be found.
+static bool is_kind(enum job_fault fault, enum hang_kind kind)
+{
+    switch (fault) {
+    case FAULT_NONE: return kind == HANG_QUIET;
+    case FAULT_HOST: return kind == HANG_HOST || kind == HANG_PIPELINE;
+    case FAULT_DEVICE: return kind == HANG_DEVICE;
+    case FAULT_MISMATCH:
+    case FAULT_SKIP: return kind == HANG_MISMATCH;
+    case FAULT_GONE: return kind == HANG_NO_DUMP;
+    case FAULTS: break;
+    }
+    return false;
+}
+
+static bool is_suspect(const struct hangs *hangs, int64_t rank)
+{
+    for (size_t i = 0; i < hangs->suspect_count; i++)
+        if (hangs->suspects[i] == rank)
+            return true;
+    return false;
+}
+
+static void check_trial(const struct trial *trial)
+{
+    struct hand *hand = hand_new();
+    job_start(trial->job);
+    if (trial->fault != FAULT_NONE)
+        job_break(trial->job, trial->fault, trial->rank, trial->at);
+    if (trial->second >= 0)
+        job_break(trial->job, trial->fault, trial->second, trial->at);
+    if (trial->lost >= 0)
+        trial->job->at[trial->lost].undumped = true;
+    job_run(trial->job, trial->ahead);
+    dump_job(hand, trial->job);
+    diagnose(hand);
+    const struct hangs *hangs = &hand->hangs;
+    size_t expected = (trial->fault != FAULT_NONE) + (trial->second >= 0);
+    // Of two that differ, either may be wrong.
+    bool pairs = trial->job->dp == 2 || trial->job->tp == 2;
+    if (hangs->findings[0].kind == HANG_MISMATCH && hangs->findings[0].confidence != HANG_HIGH &&
+        pairs && hangs->suspect_count == 2)
+        expected = 2;
+    if (hangs->suspect_count != expected || (expected && !is_suspect(hangs, trial->rank)) ||
+        (trial->second >= 0 && !is_suspect(hangs, trial->second)) ||
+        !is_kind(trial->fault, hangs->findings[0].kind))
+        fail_trial(trial, hand);
+    hand_free(hand);
+}
+
+static const int shapes[][3] = {{2, 2, 4}, {4, 2, 2}, {1, 8, 4}, {4, 4, 4}, {1, 16, 1}, {2, 4, 4}};
+
+static void try_all(enum job_fault fault)
+{
+    enum { TRIALS = 4 };
+    struct job *job = calloc(1, sizeof *job);
+    uint32_t random = 12345 + (uint32_t)fault;
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
+        for (int i = 0; i < TRIALS; i++) {
+            random = random * 1664525 + 1013904223;
+            *job = (struct job){.pp = shapes[shape][0],
+                                .dp = shapes[shape][1],
+                                .tp = shapes[shape][2],
+                                .all_entries = i % 2,
+                                .statuses = i != 1,
+                                .ring = i % 2 ? 60 : 1000};
+            struct trial trial = {job, fault, 0, 0, 4 + (int)(random >> 8) % 20, -1, -1};
+            trial.rank = (int)((random >> 12) % (unsigned)(job->pp * job->dp * job->tp));
+            trial.at = job->tp == 1 ? 0 : 20 + (int)((random >> 16) % 30);
+            check_trial(&trial);
+        }
+    free(job);
+}
+
+static void a_rank_stuck_on_its_host_is_named(void **state)
+{
+    (void)state;
+    try_all(FAULT_HOST);
+}
+
+static void a_rank_stuck_on_its_device_is_named(void **state)
+{
+    (void)state;
+    try_all(FAULT_DEVICE);
+}
+
+static void a_rank_that_calls_another_operation_is_named(void **state)
+{
+    (void)state;
+    try_all(FAULT_MISMATCH);
+}
+
+static void a_rank_that_skips_a_collective_is_named(void **state)
+{
+    (void)state;
+    try_all(FAULT_SKIP);
+}
+
+static void a_rank_without_a_dump_is_named(void **state)
+{
+    (void)state;
+    try_all(FAULT_GONE);
+}
+
+// Ranks of tensor groups of 4 and data groups of 4 in two stages.
+static void try_more(enum job_fault fault, bool second, bool lost)
+{
+    struct job *job = calloc(1, sizeof *job);
+    for (int rank = 0; rank < 32; rank += 5) {
+        *job = (struct job){.pp = 2, .dp = 4, .tp = 4, .statuses = true, .ring = 1000};
+        struct trial trial = {job, fault, rank, 30, 12, -1, -1};
+        trial.second = second ? rank ^ 5 : -1; // in the same stage, in no common small group
+        trial.lost = lost ? rank ^ 2 : -1;
+        check_trial(&trial);
+    }
+    free(job);
+}
+
+static void two_ranks_that_are_stuck_are_both_named(void **state)
+{
+    (void)state;
+    try_more(FAULT_HOST, true, false);
+    try_more(FAULT_DEVICE, true, false);
+}
+
+static void a_dump_that_was_not_collected_hides_no_fault(void **state)
+{
+    (void)state;
+    try_more(FAULT_HOST, false, true);
+    try_more(FAULT_DEVICE, false, true);
+    try_more(FAULT_MISMATCH, false, true);
+}
+
+static void nobody_is_named_in_a_job_that_ends(void **state)
+{
+    (void)state;
+    try_all(FAULT_NONE);
+}
+
+// --- dumps by hand ------------------------------------------------------------------------------
+
+struct hand_entry {
+    const char *group; // by its name
+    int seq;
+    const char *op, *state, *sizes;
+};
+
+#define PAIR "\"1\": {\"desc\": \"pair\", \"ranks\": \"[0, 1]\"}"
+#define FOUR "\"2\": {\"desc\": \"four\", \"ranks\": \"[0, 1, 2, 3]\"}"
+
+static void add_hand(struct hand *hand, int rank, const char *groups,
+                     const struct hand_entry *entries, size_t count)
+{
+    struct buf json = {0};
+    buf_printf(&json, "{\"pg_config\": {%s}, \"entries\": [", groups);
+    for (size_t i = 0; i < count; i++)
+        buf_printf(&json,
+                   "%s{\"process_group\": [\"%s\", \"\"], \"collective_seq_id\": %d, "
+                   "\"profiling_name\": \"nccl:%s\", \"state\": \"%s\", \"is_p2p\": %s, "
+                   "\"input_sizes\": %s, \"time_created_ns\": 1700000000000000000}",
+                   i ? ", " : "", entries[i].group, entries[i].seq, entries[i].op, entries[i].state,
+                   strchr(entries[i].op, '>') ? "true" : "false",
+                   entries[i].sizes ? entries[i].sizes : "[]");
+    buf_puts(&json, "]}");
+    add_dump(hand, (struct str){json.at, json.len}, rank);
+    buf_free(&json);
+}
+
+static void assert_verdict(struct hand *hand, const char *expected)
+{
+    diagnose(hand);
+    assert_string_equal(hand->hangs.findings[0].verdict, expected);
+    hand_free(hand);
+}
+
+static void the_verdict_says_who_waits_where(void **state)
+{
+    (void)state;
+    static const struct hand_entry waits = {"2", 7, "all_reduce", "started", NULL};
+    struct hand *hand = hand_new();
+    for (int rank = 0; rank < 4; rank++)
+        add_hand(hand, rank, FOUR, &waits, rank != 2);
+    assert_verdict(hand, "Look at the host of rank 2: nothing is queued there, while ranks 0-1,3 "
+                         "wait in all_reduce number 7 of four.");
+}
+
+static void a_rank_that_others_have_passed_is_on_its_device(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    const struct hand_entry at_7 = {"2", 7, "all_reduce", "scheduled", NULL};
+    const struct hand_entry at_8 = {"2", 8, "all_reduce", "scheduled", NULL};
+    for (int rank = 0; rank < 4; rank++)
+        add_hand(hand, rank, FOUR, rank == 1 ? &at_7 : &at_8, 1);
+    assert_verdict(hand, "Look at the GPU of rank 1: rank 1 has not finished all_reduce number 7 "
+                         "of four, which other members have, and is behind in 1 process group.");
+}
+
+static void different_calls_are_shown_side_by_side(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    const struct hand_entry most = {"2", 7, "all_reduce", "scheduled", "[[4, 2]]"};
+    const struct hand_entry odd = {"2", 7, "all_reduce", "scheduled", "[[4, 3]]"};
+    for (int rank = 0; rank < 4; rank++)
+        add_hand(hand, rank, FOUR, rank == 3 ? &odd : &most, 1);
+    assert_verdict(hand, "Look at the program of rank 3: rank 3 called all_reduce of [4, 3] where "
+                         "rank 0 called all_reduce of [4, 2], as all_reduce number 7 of four.");
+}
+
+// As many elements in another shape are the same to the library, and parts of an exchange may
+// differ.
+static void shapes_that_may_differ_are_no_mismatch(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    const struct hand_entry flat = {"2", 7, "all_reduce", "scheduled", "[[8]]"};
+    const struct hand_entry square = {"2", 7, "all_reduce", "scheduled", "[[4, 2]]"};
+    const struct hand_entry parts[] = {{"1", 3, "all_to_all", "scheduled", "[[5]]"},
+                                       {"1", 3, "all_to_all", "scheduled", "[[6]]"}};
+    for (int rank = 0; rank < 4; rank++)
+        add_hand(hand, rank, FOUR, rank ? &flat : &square, 1);
+    diagnose(hand);
+    assert_int_equal(hand->hangs.findings[0].kind, HANG_TOGETHER);
+    assert_int_equal(hand->hangs.suspect_count, 0);
+    hand_free(hand);
+    hand = hand_new();
+    for (int rank = 0; rank < 2; rank++)
+        add_hand(hand, rank, PAIR, &parts[rank], 1);
+    diagnose(hand);
+    assert_int_equal(hand->hangs.findings[0].kind, HANG_TOGETHER);
+    hand_free(hand);
+}
+
+// The root of a broadcast leaves early, so a rank that waits for another one is no suspect.
+static void being_passed_by_the_root_of_a_broadcast_is_no_fault(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    const struct hand_entry root = {"2", 8, "broadcast", "scheduled", NULL};
+    const struct hand_entry other = {"2", 7, "broadcast", "scheduled", NULL};
+    for (int rank = 0; rank < 4; rank++)
+        add_hand(hand, rank, FOUR, rank ? &other : &root, rank != 3);
+    diagnose(hand);
+    assert_int_equal(hand->hangs.suspect_count, 1);
+    assert_int_equal(hand->hangs.suspects[0], 3);
+    hand_free(hand);
+}
+
+static void sends_and_receives_blame_nobody_who_waits(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    const struct hand_entry first = {"1", 1, "recv 0<->1", "scheduled", NULL};
+    const struct hand_entry second = {"1", 1, "recv 1<->0", "scheduled", NULL};
+    add_hand(hand, 0, PAIR, &first, 1);
+    add_hand(hand, 1, PAIR, &second, 1);
+    diagnose(hand);
+    assert_int_equal(hand->hangs.findings[0].kind, HANG_UNDECIDED);
+    assert_int_equal(hand->hangs.suspect_count, 0);
+    hand_free(hand);
+}
+
+static void few_dumps_of_many_ranks_blame_nobody(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    const struct hand_entry waits = {"2", 7, "all_reduce", "scheduled", NULL};
+    add_hand(hand, 0, FOUR, &waits, 1);
+    assert_verdict(hand, "Collect more dumps: most are missing, those of ranks 1-3 among them, "
+                         "while rank 0 waits in all_reduce number 7 of four.");
+}
+
+static void no_dumps_are_no_hang(void **state)
+{
+    (void)state;
+    assert_verdict(hand_new(), "Nothing is unfinished: the dumps show no hang.");
+}
+
+// --- tables -------------------------------------------------------------------------------------
+
+static void tables_say_the_same(void **state)
+{
+    (void)state;
+    static const struct hand_entry entries[] = {{"1", 4, "broadcast", "completed", NULL},
+                                                {"2", 7, "all_reduce", "started", "[[4, 2]]"}};
+    struct hand *hand = hand_new();
+    for (int rank = 0; rank < 4; rank++)
+        add_hand(hand, rank, PAIR ", " FOUR, entries, rank == 2 ? 0 : 2);
+    diagnose(hand);
+    const struct table *verdicts = report_find(&hand->report, "hang_verdict");
+    assert_true(table_is(verdicts, 0, HANG_VERDICT_KIND, STR("host")));
+    assert_true(table_is(verdicts, 0, HANG_VERDICT_RANKS, STR("2")));
+    assert_true(table_is(verdicts, 0, HANG_VERDICT_CONFIDENCE, STR("high")));
+    const struct table *groups = report_find(&hand->report, "hang_groups");
+    assert_int_equal(groups->row_count, 1);
+    assert_true(table_is(groups, 0, HANG_GROUPS_STATE, STR("absent")));
+    assert_true(table_is(groups, 0, HANG_GROUPS_RANKS, STR("0-3")));
+    assert_true(table_is(groups, 0, HANG_GROUPS_WAITING, STR("0-1,3")));
+    assert_true(table_is(groups, 0, HANG_GROUPS_ABSENT, STR("2")));
+    assert_true(table_is(groups, 0, HANG_GROUPS_SIZES, STR("[4, 2]")));
+    assert_int_equal(table_i64(groups, 0, HANG_GROUPS_SEQUENCE, 0), 7);
+    assert_true(table_cell(groups, 0, HANG_GROUPS_BEHIND)->null);
+    const struct table *ranks = report_find(&hand->report, "hang_ranks");
+    assert_int_equal(ranks->row_count, 4);
+    assert_true(table_is(ranks, 0, HANG_RANKS_LAST_COMPLETED, STR("broadcast number 4 of pair")));
+    assert_true(
+        table_is(ranks, 0, HANG_RANKS_FIRST_UNFINISHED, STR("all_reduce number 7 of four")));
+    assert_true(table_is(ranks, 0, HANG_RANKS_SINCE, STR("2023-11-14T22:13:20.000Z")));
+    assert_int_equal(table_i64(ranks, 2, HANG_RANKS_ABSENT_IN, 0), 1);
+    hand_free(hand);
+}
+
+// --- hostile dumps ------------------------------------------------------------------------------
+
+static void many_groups_and_strange_ranks_are_no_harm(void **state)
+{
+    (void)state;
+    enum { GROUP_COUNT = 50000 };
+    struct hand *hand = hand_new();
+    struct buf json = {0};
+    buf_puts(&json, "{\"pg_config\": {");
+    for (int i = 0; i < GROUP_COUNT; i++)
+        buf_printf(&json,
+                   "%s\"%d\": {\"desc\": \"same\", \"ranks\": \"[0, 9, 9, %d, "
+                   "9223372036854775807]\"}",
+                   i ? ", " : "", i, i % 3);
+    buf_puts(&json, "}, \"entries\": [{\"process_group\": [\"5\", \"\"], "
+                    "\"collective_seq_id\": 9223372036854775807, \"state\": \"scheduled\"}, "
+                    "{\"process_group\": [\"6\", \"\"], \"collective_seq_id\": -4, "
+                    "\"state\": \"scheduled\"}, {\"process_group\": [\"7\", \"\"], "
+                    "\"collective_seq_id\": 0, \"state\": \"scheduled\"}]}");
+    add_dump(hand, (struct str){json.at, json.len}, 0);
+    add_dump(hand, (struct str){json.at, json.len}, 1);
+    add_dump(hand, (struct str){json.at, json.len}, 1);
+    diagnose(hand);
+    assert_int_equal(report_find(&hand->report, "hang_ranks")->row_count, 2);
+    assert_int_equal(report_find(&hand->report, "hang_groups")->row_count, 1);
+    hand_free(hand);
+    buf_free(&json);
+}
+
+static void a_list_of_all_ranks_there_could_be_is_refused(void **state)
+{
+    (void)state;
+    enum { LISTED = 400000, GROUP_COUNT = 50 };
+    struct hand *hand = hand_new();
+    struct buf list = {0}, json = {0};
+    for (int i = 0; i < LISTED; i++)
+        buf_puts(&list, "1,");
+    buf_puts(&json, "{\"pg_config\": {");
+    for (int i = 0; i < GROUP_COUNT; i++)
+        buf_printf(&json, "%s\"%d\": {\"desc\": \"%d\", \"ranks\": \"%s\"}", i ? ", " : "", i, i,
+                   list.at);
+    buf_puts(&json, "}, \"entries\": [");
+    for (int i = 0; i < GROUP_COUNT; i++)
+        buf_printf(&json, "%s{\"process_group\": [\"%d\", \"\"], \"collective_seq_id\": 1}",
+                   i ? ", " : "", i);
+    buf_puts(&json, "]}");
+    add_dump(hand, (struct str){json.at, json.len}, 1);
+    assert_false(hangs_find(hand->dumps, hand->count, &hand->report, &hand->hangs, &hand->err));
+    assert_int_equal(hand->err.code, ERR_LIMIT);
+    hand_free(hand);
+    buf_free(&list);
+    buf_free(&json);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rank_stuck_on_its_host_is_named),
+        cmocka_unit_test(a_rank_stuck_on_its_device_is_named),
+        cmocka_unit_test(a_rank_that_calls_another_operation_is_named),
+        cmocka_unit_test(a_rank_that_skips_a_collective_is_named),
+        cmocka_unit_test(a_rank_without_a_dump_is_named),
+        cmocka_unit_test(two_ranks_that_are_stuck_are_both_named),
+        cmocka_unit_test(a_dump_that_was_not_collected_hides_no_fault),
+        cmocka_unit_test(nobody_is_named_in_a_job_that_ends),
+        cmocka_unit_test(the_verdict_says_who_waits_where),
+        cmocka_unit_test(a_rank_that_others_have_passed_is_on_its_device),
+        cmocka_unit_test(different_calls_are_shown_side_by_side),
+        cmocka_unit_test(shapes_that_may_differ_are_no_mismatch),
+        cmocka_unit_test(being_passed_by_the_root_of_a_broadcast_is_no_fault),
+        cmocka_unit_test(sends_and_receives_blame_nobody_who_waits),
+        cmocka_unit_test(few_dumps_of_many_ranks_blame_nobody),
+        cmocka_unit_test(no_dumps_are_no_hang),
+        cmocka_unit_test(tables_say_the_same),
+        cmocka_unit_test(many_groups_and_strange_ranks_are_no_harm),
+        cmocka_unit_test(a_list_of_all_ranks_there_could_be_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
