@@ -38,6 +38,9 @@ static bool keep(struct evidence *evidence, struct str name, struct str raw, str
                  struct err *err)
 {
     struct buf shown = {0}, clean = {0};
+    *text = STR("");
+    if (raw.len == 0)
+        return true;
     buf_add_shown(&shown, raw);
     secrets_redact_value(name, (struct str){shown.at, shown.len}, &clean);
     bool ok = buf_ok(&shown, err) && buf_ok(&clean, err);

@@ -36,7 +36,7 @@ struct stream {
     enum phase phase;
     uint32_t run;
     unsigned char columns[LINK_MOST_WORDS]; // enum column
-    size_t column_count, mode_count;
+    size_t column_count;
     bool in_place_only;         // by the line above the header
     struct str type, reduction; // of the last row
 };
@@ -210,11 +210,11 @@ static bool take_header(struct nccl_tests *tests, const struct one *one, struct 
     struct stream *stream = one->stream;
     if (!enter(tests, one, PHASE_RANKS, PHASE_TABLE, err))
         return false;
-    stream->column_count = stream->mode_count = 0;
+    stream->column_count = 0;
+    stream->type = stream->reduction = STR("");
     for (size_t i = 0; i < one->words.count; i++) {
         enum column column = column_named(one->words.at[i]);
         stream->columns[stream->column_count++] = (unsigned char)column;
-        stream->mode_count += column == COLUMN_TIME;
         // a date and a time of day
         if (str_equal(one->words.at[i], STR("timestamp")) && stream->column_count < LINK_MOST_WORDS)
             stream->columns[stream->column_count++] = COLUMN_OTHER;
@@ -295,14 +295,14 @@ static void set_figure(struct link_row *row, enum column column, struct str word
     }
 }
 
-static bool keep_words(struct nccl_tests *tests, struct stream *stream, struct link_row *row,
-                       struct err *err)
+// Texts are kept at once: those of a line do not outlive it, wherever their column is.
+static bool take_cell(struct nccl_tests *tests, struct link_row *row, enum column column,
+                      struct str text, struct err *err)
 {
-    if (!link_keep(tests->evidence, row->type, &stream->type, err) ||
-        !link_keep(tests->evidence, row->reduction, &stream->reduction, err))
-        return false;
-    row->type = stream->type;
-    row->reduction = stream->reduction;
+    struct str *kept = column == COLUMN_TYPE ? &row->type : &row->reduction;
+    if (column == COLUMN_TYPE || column == COLUMN_REDUCTION)
+        return link_keep(tests->evidence, text, kept, err);
+    set_figure(row, column, text);
     return true;
 }
 
@@ -313,25 +313,23 @@ static bool take_modes(struct nccl_tests *tests, const struct one *one, const st
     struct stream *stream = one->stream;
     struct link_row row = link_empty_row(stream->run, one->pos), shared = row;
     bool started = false, ok = true;
+    row.type = stream->type; // which mostly are the same
+    row.reduction = stream->reduction;
     for (size_t i = 0, word = 0; ok && i < stream->column_count; i++) {
         enum column column = (enum column)stream->columns[i];
         bool lacks = i >= lack->from && i < lack->from + lack->count;
         struct str text = lacks ? STR("") : link_word(&one->words, word++);
         if (column == COLUMN_TIME) {
+            ok = !started || link_add_row(tests->evidence, &row, err);
             shared = started ? shared : row;
-            ok = started ? link_add_row(tests->evidence, &row, err)
-                         : keep_words(tests, stream, &shared, err);
             row = shared;
             row.in_place = started || stream->in_place_only;
             started = true;
         }
-        if (column == COLUMN_TYPE)
-            row.type = text;
-        else if (column == COLUMN_REDUCTION)
-            row.reduction = text;
-        else
-            set_figure(&row, column, text);
+        ok = ok && take_cell(tests, &row, column, text, err);
     }
+    stream->type = row.type;
+    stream->reduction = row.reduction;
     return ok && link_add_row(tests->evidence, &row, err);
 }
 

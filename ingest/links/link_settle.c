@@ -160,7 +160,7 @@ static void guess_collective(struct settling *settling)
 {
     struct link_run *run = settling->run;
     double factor = settling->factor.least;
-    if (run->collective.len || !settling->reduces)
+    if (run->collective.len || !settling->reduces || !settling->rows)
         return;
     if (settling->has_root)
         run->collective = STR("reduce");

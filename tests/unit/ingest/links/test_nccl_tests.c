@@ -71,6 +71,21 @@ static void columns_are_found_by_their_names(void **state)
     links_hand_free(&hand);
 }
 
+static void columns_may_be_in_any_order(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_text(&hand,
+              STR("# size time algbw busbw #wrong redop type\n 8 1.00 2.00 3.00 0 sum half\n"
+                  " 16 1.00 2.00 3.00 0 sum half\n# size time algbw busbw\n 8 1.0 2.0 3.0 0\n"
+                  " 8 1.0 2.0 3.0\n# size time busbw x y\n 8 1.0 2.0 3.0 4\n"));
+    assert_text(links_hand_row(&hand, 0)->type, "half");
+    assert_text(links_hand_row(&hand, 1)->reduction, "sum");
+    assert_text(links_hand_row(&hand, 2)->type, "");
+    assert_text(links_hand_row(&hand, 2)->reduction, "");
+    links_hand_free(&hand);
+}
+
 static void a_table_may_be_in_place_only(void **state)
 {
     (void)state;
@@ -284,6 +299,16 @@ static void bandwidths_give_the_collective_and_its_ranks(void **state)
     links_hand_free(&hand);
 }
 
+static void a_run_without_results_stays_unknown(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_text(&hand, STR(SETUP BOTH ROW ENDS SETUP BOTH));
+    assert_text(links_hand_run(&hand, 1)->collective, "");
+    assert_false(links_hand_run(&hand, 1)->guessed);
+    links_hand_free(&hand);
+}
+
 static void rounding_hides_large_numbers_of_ranks(void **state)
 {
     (void)state;
@@ -388,6 +413,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_line_is_a_row_out_of_place_and_one_in_place),
         cmocka_unit_test(columns_are_found_by_their_names),
+        cmocka_unit_test(columns_may_be_in_any_order),
         cmocka_unit_test(a_table_may_be_in_place_only),
         cmocka_unit_test(a_row_may_lack_its_first_mode),
         cmocka_unit_test(old_layouts_have_no_root_blank_reductions_and_deviations),
@@ -400,6 +426,7 @@ int main(void)
         cmocka_unit_test(a_single_rank_is_a_warning),
         cmocka_unit_test(a_list_that_was_cut_does_not_give_the_ranks),
         cmocka_unit_test(bandwidths_give_the_collective_and_its_ranks),
+        cmocka_unit_test(a_run_without_results_stays_unknown),
         cmocka_unit_test(rounding_hides_large_numbers_of_ranks),
         cmocka_unit_test(a_test_without_results_is_refused),
         cmocka_unit_test(logs_with_lines_of_nccl_are_no_tests),
