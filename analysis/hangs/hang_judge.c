@@ -74,15 +74,22 @@ static void find_seats(const struct hang_job *job, struct hang_case *one)
     }
 }
 
+// Of a member whose dump does not list the group.
+static enum hang_role role_without_seat(const struct hang_job *job, int64_t rank,
+                                        const struct spread *spread)
+{
+    const struct hang_dump *dump = hang_find_dump(job, rank);
+    if (!dump)
+        return HANG_UNDUMPED;
+    return role_of(dump->flight->entry_count ? UNKNOWN_PROGRESS : 0, spread);
+}
+
 static void find_roles(const struct hang_job *job, struct hang_case *one)
 {
     struct spread spread = spread_of(job, one);
     for (size_t i = 0; i < one->group->member_count; i++) {
-        if (one->at[i])
-            one->roles[i] = role_of(progress_of(job, one->at[i]), &spread);
-        else
-            one->roles[i] =
-                hang_find_dump(job, one->group->members[i]) ? HANG_UNKNOWN : HANG_UNDUMPED;
+        one->roles[i] = one->at[i] ? role_of(progress_of(job, one->at[i]), &spread)
+                                   : role_without_seat(job, one->group->members[i], &spread);
         one->counts[one->roles[i]]++;
     }
 }
@@ -216,10 +223,10 @@ static bool lacks_some(const struct hang_case *one)
 static void count_roles(const struct hang_job *job, const struct hang_case *one)
 {
     for (size_t i = 0; i < one->group->member_count && !one->odd_count; i++) {
-        if (!one->at[i])
-            continue;
-        struct hang_dump *dump = &job->dumps[one->at[i]->dump];
+        struct hang_dump *dump = hang_find_dump(job, one->group->members[i]);
         enum hang_role role = one->roles[i];
+        if (!dump)
+            continue;
         bool tight =
             role == HANG_BEHIND && synchronizes(hang_text(dump->flight, one->at[i]->first->op));
         dump->behind_in += tight;

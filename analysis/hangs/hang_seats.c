@@ -15,6 +15,14 @@ static int by_rank(const void *a, const void *b)
     return (x->flight->rank > y->flight->rank) - (x->flight->rank < y->flight->rank);
 }
 
+// Of several dumps of a rank, the one that was given first.
+static int by_rank_and_place(const void *a, const void *b)
+{
+    const struct hang_dump *x = a, *y = b;
+    int order = by_rank(a, b);
+    return order ? order : (x->first_seat > y->first_seat) - (x->first_seat < y->first_seat);
+}
+
 static bool sort_dumps(struct hang_job *job, const struct flight *const *dumps, size_t count,
                        struct err *err)
 {
@@ -24,8 +32,8 @@ static bool sort_dumps(struct hang_job *job, const struct flight *const *dumps, 
         return false;
     for (size_t i = 0; i < count; i++)
         if (dumps[i]->rank >= 0)
-            job->dumps[kept++].flight = dumps[i];
-    qsort(job->dumps, kept, sizeof *job->dumps, by_rank);
+            job->dumps[kept++] = (struct hang_dump){.flight = dumps[i], .first_seat = i};
+    qsort(job->dumps, kept, sizeof *job->dumps, by_rank_and_place);
     for (size_t i = 0; i < kept; i++)
         if (i == 0 || job->dumps[i].flight->rank != job->dumps[job->dump_count - 1].flight->rank)
             job->dumps[job->dump_count++] = job->dumps[i];

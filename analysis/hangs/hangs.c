@@ -50,13 +50,14 @@ static bool pick(const struct diagnosis *d, is_suspect *suspect, struct hang_fin
     return ranks;
 }
 
-// The largest case in which the rank has one of some roles; NULL: none.
+// The smallest case in which the rank has one of some roles: it says most of its neighbors. NULL:
+// none.
 static const struct hang_case *case_of(const struct diagnosis *d, int64_t rank, unsigned roles)
 {
     const struct hang_case *best = NULL;
     for (size_t i = 0; i < d->cases.count; i++) {
         const struct hang_case *one = &d->cases.at[i];
-        if (one->odd_count || (best && best->group->member_count >= one->group->member_count))
+        if (one->odd_count || (best && best->group->member_count <= one->group->member_count))
             continue;
         for (size_t k = 0; k < one->group->member_count; k++)
             if (one->group->members[k] == rank && roles & 1u << one->roles[k])

@@ -4,11 +4,13 @@
 
 #include "analysis/facts/identity.h"
 #include "ingest/ingest.h"
+#include "server/cli/hang_dumps.h"
 #include "server/cli/trace_figures.h"
 
 struct inspection {
     struct arena *arena;
-    uint64_t memory_bytes;                    // for reading one trace
+    uint64_t memory_bytes; // for reading one trace
+    struct hang_dumps *dumps;
     struct inspected *file, *current, **last; // current: the member being looked at
     int64_t members, traces;
     struct trace_figures totals; // of the current file or member
@@ -75,6 +77,14 @@ static bool count(const struct inspection *inspection, struct inspected *seen,
     return seen->format->count(&input, &seen->problem);
 }
 
+static bool keep_or_count(const struct inspection *inspection, struct inspected *seen,
+                          struct source *source)
+{
+    return hang_dumps_take(seen->format)
+               ? hang_dumps_read(inspection->dumps, seen, source, &seen->problem)
+               : count(inspection, seen, source);
+}
+
 // Closes the part's source.
 static void count_records(const struct inspection *inspection, struct inspected *seen,
                           struct file_part *part)
@@ -85,7 +95,7 @@ static void count_records(const struct inspection *inspection, struct inspected 
                 format_like(seen->format, part->found.head, str_of(seen->name)) == FORMAT_SURE;
     struct source *source =
         seeks ? part->source : source_limit_open(part->source, source_trace_limits, &seen->problem);
-    bool counted = source && count(inspection, seen, source);
+    bool counted = source && keep_or_count(inspection, seen, source);
     seen->failed = !counted && (!source || sure || seen->problem.code != ERR_FORMAT);
     source_close(source);
 }
@@ -189,19 +199,46 @@ static bool walk(struct inspection *inspection, struct source *source, struct er
     return true;
 }
 
-bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena,
-                    struct inspected *file, struct err *err)
+bool inspected_alone(const char *path, struct hang_dumps *dumps, struct inspected *file,
+                     struct err *err)
 {
     struct budget uncounted = {0};
     *file = (struct inspected){
-        .name = path, .problem = {.pos = ERR_NO_POS}, .figures = {.arena = arena}};
-    struct inspection inspection = {
-        .arena = arena, .memory_bytes = memory_bytes, .file = file, .last = &file->members};
+        .name = path, .problem = {.pos = ERR_NO_POS}, .figures = {.arena = dumps->arena}};
+    struct inspection inspection = {.arena = dumps->arena,
+                                    .memory_bytes = dumps->budget.limit,
+                                    .dumps = dumps,
+                                    .file = file,
+                                    .last = &file->members};
     struct source *source = source_file_open(path, &file->problem);
     file->failed = !source;
     groups_init(&inspection.totals.kernels, &uncounted);
     bool ok = !source || walk(&inspection, source, err);
     groups_free(&inspection.totals.kernels);
+    return ok;
+}
+
+static bool has_traces(const struct inspected *file)
+{
+    for (const struct inspected *member = file->members; member; member = member->next)
+        if (member->format && member->format->read)
+            return true;
+    return false;
+}
+
+bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena,
+                    struct inspected *file, struct err *err)
+{
+    struct hang_dumps dumps;
+    struct err problem;
+    hang_dumps_init(&dumps, memory_bytes, arena);
+    bool ok = inspected_alone(path, &dumps, file, err);
+    if (ok && dumps.count && file->members && !has_traces(file) &&
+        !hang_dumps_diagnose(&dumps, file, &problem) && !file->failed) {
+        file->problem = problem;
+        file->failed = true;
+    }
+    hang_dumps_free(&dumps);
     return ok;
 }
 

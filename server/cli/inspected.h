@@ -19,10 +19,18 @@ struct inspected {
     const char *tables;               // JSON of what it is based on; NULL: none
 };
 
-// Inspects a file; its errors are in *file. Everything is allocated in the arena. False only if out
+struct hang_dumps;
+
+// Inspects a file; its errors are in *file. Flight Recorder dumps in an archive without traces are
+// diagnosed together. Everything is allocated in the arena. False only if out
 // of memory.
 MUST_CHECK bool inspected_file(const char *path, uint64_t memory_bytes, struct arena *arena,
                                struct inspected *file, struct err *err);
+
+// The same of one among others: Flight Recorder dumps in it are added to those, which also say how
+// much memory there is, and diagnosed by the caller.
+MUST_CHECK bool inspected_alone(const char *path, struct hang_dumps *dumps, struct inspected *file,
+                                struct err *err);
 
 // Why a file, or the first damaged member of it, failed; ERR_NONE: all could be read.
 enum err_code inspected_failure(const struct inspected *file);

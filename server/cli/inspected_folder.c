@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/cli/inspected_folder.h"
 
-#include "analysis/hangs/hangs.h"
-#include "ingest/evidence/evidence.h"
-#include "ingest/ingest.h"
+#include "server/cli/hang_dumps.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 enum { MOST_FILES = 65536 };
 
@@ -20,9 +16,10 @@ static const struct format flight_job = {.name = "flight-recorder-job",
 
 struct folder_walk {
     const char *path;
-    uint64_t memory_bytes;
     struct arena *arena;
     struct inspected *file;
+    struct hang_dumps dumps;
+    bool has_traces;
     char **names;
     size_t count, cap;
 };
@@ -87,25 +84,26 @@ static void refuse_members(struct inspected *seen)
             "an archive within a folder, whose files are counted together: give it by itself");
 }
 
-static struct inspected *look_at(const struct folder_walk *walk, const char *name, struct err *err)
+static struct inspected *look_at(struct folder_walk *walk, const char *name, struct err *err)
 {
     struct inspected *seen = arena_array(walk->arena, 1, sizeof *seen, err);
     char *path = arena_printf(walk->arena, err, "%s/%s", walk->path, name);
     if (!seen || !path)
         return NULL;
     const char *why = unread(path);
-    if (!why && !inspected_file(path, walk->memory_bytes, walk->arena, seen, err))
+    if (!why && !inspected_alone(path, &walk->dumps, seen, err))
         return NULL;
     if (why) {
         *seen = (struct inspected){.figures = {.arena = walk->arena}};
         err_set(&seen->problem, ERR_UNSUPPORTED, "%s", why);
     }
     seen->name = name;
+    walk->has_traces |= seen->format && seen->format->read;
     refuse_members(seen);
     return seen;
 }
 
-static bool look_at_all(const struct folder_walk *walk, struct err *err)
+static bool look_at_all(struct folder_walk *walk, struct err *err)
 {
     struct inspected **last = &walk->file->members;
     for (size_t i = 0; i < walk->count; i++) {
@@ -114,145 +112,6 @@ static bool look_at_all(const struct folder_walk *walk, struct err *err)
             return false;
         last = &(*last)->next;
     }
-    return true;
-}
-
-// --- a job that hangs ---------------------------------------------------------------------------
-
-static bool is_dump(const struct inspected *seen)
-{
-    return seen->format && !seen->failed && strcmp(seen->format->name, "flight-recorder") == 0;
-}
-
-static bool is_trace(const struct inspected *seen)
-{
-    return seen->format && seen->format->read;
-}
-
-// How many dumps there are; 0 if there are traces, too.
-static size_t count_dumps(const struct inspected *file)
-{
-    size_t dumps = 0;
-    for (const struct inspected *member = file->members; member; member = member->next) {
-        if (is_trace(member))
-            return 0;
-        dumps += is_dump(member);
-    }
-    return dumps;
-}
-
-static void list_ranks(struct figures *figures, const char *name, const int64_t *ranks,
-                       size_t count)
-{
-    figures_list(figures, "%s" IN, name);
-    for (size_t i = 0; i < count; i++)
-        figures_add(figures, ranks[i], "%s" IN "%zu", name, i);
-}
-
-static bool read_dump(const struct folder_walk *walk, struct inspected *seen,
-                      struct evidence *evidence, struct err *err)
-{
-    struct ingest_from from = {.scratch = SCRATCH_NONE, .filename = str_of(seen->name)};
-    char *path = arena_printf(walk->arena, err, "%s/%s", walk->path, seen->name);
-    if (!path || !source_open_path(path, &from.fd, err))
-        return false;
-    bool ok = ingest_evidence(&from, evidence, NULL, err);
-    close(from.fd);
-    if (ok && evidence->flight.rank < 0)
-        err_set(&seen->problem, ERR_UNSUPPORTED,
-                "its name does not end in the number of its rank: not diagnosed");
-    return ok;
-}
-
-// Dumps, as ranks. Those without entries are suspicious.
-struct dumps {
-    struct evidence *evidence;
-    const struct flight **flights;
-    int64_t *ranks;
-    size_t count;
-};
-
-static int by_rank(const void *a, const void *b)
-{
-    int64_t x = (*(const struct flight *const *)a)->rank;
-    int64_t y = (*(const struct flight *const *)b)->rank;
-    return (x > y) - (x < y);
-}
-
-// The ranks of all dumps, or of those without entries; repeated ones once.
-static size_t ranks_of(const struct dumps *dumps, bool empty_only)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < dumps->count; i++) {
-        const struct flight *flight = dumps->flights[i];
-        bool again = kept && dumps->ranks[kept - 1] == flight->rank;
-        if (flight->rank >= 0 && !again && !(empty_only && flight->entry_count))
-            dumps->ranks[kept++] = flight->rank;
-    }
-    return kept;
-}
-
-static bool diagnose(const struct folder_walk *walk, const struct dumps *dumps, struct err *err)
-{
-    struct inspected *file = walk->file;
-    struct budget budget = {.limit = walk->memory_bytes};
-    struct arena arena;
-    struct hangs hangs;
-    arena_init(&arena, &budget);
-    struct report report = {.arena = &arena};
-    struct buf json = {0};
-    bool ok = hangs_find(dumps->flights, dumps->count, &report, &hangs, err);
-    if (ok) {
-        report_json(&report, &json);
-        list_ranks(&file->figures, "suspects", hangs.suspects, hangs.suspect_count);
-        list_ranks(&file->figures, "ranks", dumps->ranks, ranks_of(dumps, false));
-        list_ranks(&file->figures, "ranks_without_entries", dumps->ranks, ranks_of(dumps, true));
-        file->verdict = arena_strdup(walk->arena, str_of(hangs.findings[0].verdict), err);
-        file->tables = buf_ok(&json, err)
-                           ? arena_strdup(walk->arena, (struct str){json.at, json.len}, err)
-                           : NULL;
-        ok = file->verdict && file->tables;
-    }
-    buf_free(&json);
-    arena_free(&arena);
-    return ok;
-}
-
-static bool read_dumps(const struct folder_walk *walk, struct budget *budget, struct dumps *dumps,
-                       struct err *err)
-{
-    for (struct inspected *member = walk->file->members; member; member = member->next) {
-        if (!is_dump(member))
-            continue;
-        struct evidence *evidence = &dumps->evidence[dumps->count];
-        evidence_init(evidence, budget);
-        dumps->flights[dumps->count++] = &evidence->flight;
-        if (!read_dump(walk, member, evidence, err))
-            return false;
-    }
-    return true;
-}
-
-// Problems of the diagnosis are the folder's.
-static bool add_diagnosis(const struct folder_walk *walk, size_t count, struct err *err)
-{
-    struct budget budget = {.limit = walk->memory_bytes};
-    struct dumps dumps = {
-        .evidence = arena_array(walk->arena, count, sizeof *dumps.evidence, err),
-        .flights = arena_array(walk->arena, count, sizeof *dumps.flights, err),
-        .ranks = arena_array(walk->arena, count, sizeof *dumps.ranks, err),
-    };
-    if (!dumps.evidence || !dumps.flights || !dumps.ranks)
-        return false;
-    walk->file->format = &flight_job;
-    if (read_dumps(walk, &budget, &dumps, &walk->file->problem)) {
-        qsort(dumps.flights, dumps.count, sizeof *dumps.flights, by_rank);
-        walk->file->failed = !diagnose(walk, &dumps, &walk->file->problem);
-    } else {
-        walk->file->failed = true;
-    }
-    for (size_t i = 0; i < dumps.count; i++)
-        evidence_free(&dumps.evidence[i]);
     return true;
 }
 
@@ -268,9 +127,10 @@ static bool inspect_folder(struct folder_walk *walk, struct err *err)
     }
     if (!look_at_all(walk, err))
         return false;
-    size_t dumps = count_dumps(file);
-    if (dumps && !add_diagnosis(walk, dumps, err))
-        return false;
+    if (walk->dumps.count && !walk->has_traces) {
+        file->format = &flight_job;
+        file->failed = !hang_dumps_diagnose(&walk->dumps, file, &file->problem);
+    }
     figures_add(&file->figures, (int64_t)walk->count, "members");
     return true;
 }
@@ -279,10 +139,13 @@ bool inspected_path(const char *path, uint64_t memory_bytes, struct arena *arena
                     struct inspected *file, struct err *err)
 {
     struct stat info;
-    struct folder_walk walk = {path, memory_bytes, arena, file, NULL, 0, 0};
+    struct folder_walk walk = {.path = path, .arena = arena, .file = file};
     if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
         return inspected_file(path, memory_bytes, arena, file, err);
     *file = (struct inspected){
         .name = path, .problem = {.pos = ERR_NO_POS}, .figures = {.arena = arena}};
-    return inspect_folder(&walk, err);
+    hang_dumps_init(&walk.dumps, memory_bytes, arena);
+    bool ok = inspect_folder(&walk, err);
+    hang_dumps_free(&walk.dumps);
+    return ok;
 }

@@ -149,6 +149,33 @@ static void files_that_are_no_trace_are_no_failure(void **state)
     }
 }
 
+// A single dump is not diagnosed, nor are dumps beside traces.
+static void dumps_in_an_archive_are_diagnosed_together(void **state)
+{
+    (void)state;
+    static const char waiting[] =
+        "{\"pg_config\": {\"0\": {\"ranks\": \"[0, 1, 2]\"}}, \"entries\": [{\"process_group\": "
+        "[\"0\", \"\"], \"collective_seq_id\": 3, \"state\": \"scheduled\"}]}";
+    for (int traces = 0; traces < 2; traces++) {
+        struct arena arena;
+        struct buf tar = {0};
+        arena_init(&arena, NULL);
+        put_tar_file(&tar, "dumps/_dump_0", waiting);
+        put_tar_file(&tar, "dumps/_dump_1", "{\"pg_config\": {}}");
+        put_tar_file(&tar, "dumps/_dump_2", waiting);
+        if (traces)
+            put_tar_file(&tar, "rank0.json", TRACE);
+        put_tar_end(&tar);
+        struct inspected seen = look(&tar, &arena);
+        assert_string_equal(seen.format->name, "tar");
+        assert_int_equal(seen.verdict == NULL, traces);
+        if (seen.verdict)
+            assert_non_null(strstr(seen.verdict, "Look at the host of rank 1"));
+        arena_free(&arena);
+        buf_free(&tar);
+    }
+}
+
 static void a_file_that_is_not_there_is_a_failure(void **state)
 {
     (void)state;
@@ -168,6 +195,7 @@ int main(void)
         cmocka_unit_test(each_member_has_a_fate_of_its_own),
         cmocka_unit_test(a_damaged_member_is_a_failure_of_its_archive),
         cmocka_unit_test(files_that_are_no_trace_are_no_failure),
+        cmocka_unit_test(dumps_in_an_archive_are_diagnosed_together),
         cmocka_unit_test(a_file_that_is_not_there_is_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,6 +88,24 @@ static void a_damaged_dump_is_a_failure_and_its_rank_has_none(void **state)
     end(&hand);
 }
 
+static void dumps_that_cannot_be_placed_are_left_out(void **state)
+{
+    (void)state;
+    struct hand hand;
+    make(&hand);
+    folder_write(hand.path, "_dump_0", WAITING);
+    folder_write(hand.path, "_dump_0.json", "{" GROUPS "}");
+    folder_write(hand.path, "dump", "{" GROUPS "}");
+    look(&hand);
+    assert_figures(&hand, "{\"suspects\":[],\"ranks\":[0],\"ranks_without_entries\":[],"
+                          "\"members\":3}");
+    const struct inspected *second = hand.seen.members->next;
+    assert_string_equal(second->problem.msg, "another dump of its rank comes first");
+    assert_string_equal(second->next->problem.msg, "its name does not end in the number of its "
+                                                   "rank");
+    end(&hand);
+}
+
 static void other_folders_name_their_files_in_order(void **state)
 {
     (void)state;
@@ -193,6 +211,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dumps_of_several_ranks_are_diagnosed_together),
         cmocka_unit_test(a_damaged_dump_is_a_failure_and_its_rank_has_none),
+        cmocka_unit_test(dumps_that_cannot_be_placed_are_left_out),
         cmocka_unit_test(other_folders_name_their_files_in_order),
         cmocka_unit_test(what_is_no_folder_is_a_file),
         cmocka_unit_test(injected_faults_are_found_in_real_jobs),

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/cli/hang_dumps.h"
+
+#include "analysis/hangs/hangs.h"
+
+#include <stdlib.h>
+
+void hang_dumps_init(struct hang_dumps *dumps, uint64_t memory_bytes, struct arena *arena)
+{
+    *dumps = (struct hang_dumps){.arena = arena, .budget = {.limit = memory_bytes}};
+    dumps->last = &dumps->first;
+}
+
+void hang_dumps_free(struct hang_dumps *dumps)
+{
+    for (struct hang_dump_file *dump = dumps->first; dump; dump = dump->next)
+        evidence_free(&dump->evidence);
+}
+
+bool hang_dumps_take(const struct format *format)
+{
+    return format->gather && strcmp(format->name, "flight-recorder") == 0;
+}
+
+bool hang_dumps_read(struct hang_dumps *dumps, struct inspected *seen, struct source *source,
+                     struct err *err)
+{
+    struct hang_dump_file *dump = arena_array(dumps->arena, 1, sizeof *dump, err);
+    if (!dump)
+        return false;
+    evidence_init(&dump->evidence, &dumps->budget);
+    const struct format_input input = {.source = source,
+                                       .budget = &dumps->budget,
+                                       .evidence = &dump->evidence,
+                                       .filename = str_of(seen->name)};
+    if (!seen->format->gather(&input, err)) {
+        evidence_free(&dump->evidence);
+        return false;
+    }
+    flight_report(&dump->evidence.flight, &seen->figures);
+    dump->seen = seen;
+    *dumps->last = dump;
+    dumps->last = &dump->next;
+    dumps->count++;
+    return true;
+}
+
+// --- diagnosis ----------------------------------------------------------------------------------
+
+struct ranked {
+    const struct hang_dump_file *dump;
+    int64_t rank;
+    size_t place;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    int order = (x->rank > y->rank) - (x->rank < y->rank);
+    return order ? order : (x->place > y->place) - (x->place < y->place);
+}
+
+static void leave_out(const struct hang_dump_file *dump, const char *why)
+{
+    err_set(&dump->seen->problem, ERR_UNSUPPORTED, "%s", why);
+}
+
+// One dump of each rank, ascending; *count of them.
+static struct ranked *sort_dumps(const struct hang_dumps *dumps, size_t *count, struct err *err)
+{
+    struct ranked *ranked = arena_array(dumps->arena, dumps->count + 1, sizeof *ranked, err);
+    size_t all = 0;
+    *count = 0;
+    if (!ranked)
+        return NULL;
+    for (const struct hang_dump_file *dump = dumps->first; dump; dump = dump->next, all++)
+        ranked[all] = (struct ranked){dump, dump->evidence.flight.rank, all};
+    qsort(ranked, all, sizeof *ranked, by_rank);
+    for (size_t i = 0; i < all; i++)
+        if (ranked[i].rank < 0)
+            leave_out(ranked[i].dump, "its name does not end in the number of its rank");
+        else if (*count && ranked[*count - 1].rank == ranked[i].rank)
+            leave_out(ranked[i].dump, "another dump of its rank comes first");
+        else
+            ranked[(*count)++] = ranked[i];
+    return ranked;
+}
+
+static void put_ranks(struct figures *figures, const char *name, const int64_t *ranks, size_t count)
+{
+    figures_list(figures, "%s" IN, name);
+    for (size_t i = 0; i < count; i++)
+        figures_add(figures, ranks[i], "%s" IN "%zu", name, i);
+}
+
+static void put_dumps(struct figures *figures, const char *name, const struct ranked *ranked,
+                      size_t count, bool empty_only)
+{
+    size_t kept = 0;
+    figures_list(figures, "%s" IN, name);
+    for (size_t i = 0; i < count; i++)
+        if (!empty_only || ranked[i].dump->evidence.flight.entry_count == 0)
+            figures_add(figures, ranked[i].rank, "%s" IN "%zu", name, kept++);
+}
+
+static bool keep_tables(const struct hang_dumps *dumps, const struct report *report,
+                        struct inspected *file, struct err *err)
+{
+    struct buf json = {0};
+    report_json(report, &json);
+    bool ok = buf_ok(&json, err);
+    file->tables = ok ? arena_strdup(dumps->arena, (struct str){json.at, json.len}, err) : NULL;
+    buf_free(&json);
+    return file->tables;
+}
+
+static bool find(const struct hang_dumps *dumps, const struct flight *const *flights, size_t count,
+                 struct inspected *file, struct err *err)
+{
+    struct budget budget = {.limit = dumps->budget.limit};
+    struct arena arena;
+    struct hangs hangs;
+    arena_init(&arena, &budget);
+    struct report report = {.arena = &arena};
+    bool ok = hangs_find(flights, count, &report, &hangs, err);
+    if (ok)
+        put_ranks(&file->figures, "suspects", hangs.suspects, hangs.suspect_count);
+    ok = ok && keep_tables(dumps, &report, file, err) &&
+         (file->verdict = arena_strdup(dumps->arena, str_of(hangs.findings[0].verdict), err));
+    arena_free(&arena);
+    return ok;
+}
+
+bool hang_dumps_diagnose(const struct hang_dumps *dumps, struct inspected *file, struct err *err)
+{
+    size_t count;
+    struct ranked *ranked = sort_dumps(dumps, &count, err);
+    const struct flight **flights =
+        ranked ? arena_array(dumps->arena, count + 1, sizeof *flights, err) : NULL;
+    if (!flights)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        flights[i] = &ranked[i].dump->evidence.flight;
+    if (!find(dumps, flights, count, file, err))
+        return false;
+    put_dumps(&file->figures, "ranks", ranked, count, false);
+    put_dumps(&file->figures, "ranks_without_entries", ranked, count, true);
+    return true;
+}
