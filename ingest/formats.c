@@ -22,6 +22,7 @@
     ROW(nccl_ras)             \
     ROW(perftest)             \
     ROW(topology)             \
+    ROW(ibstat)               \
     ROW(memory_snapshot)      \
     ROW(memory_snapshot_json) \
     ROW(flight_recorder)      \

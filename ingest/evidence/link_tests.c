@@ -6,7 +6,7 @@ static const size_t sizes[LINK_PARTS] = {
     [LINK_DEVICES] = sizeof(struct link_device),     [LINK_COMMS] = sizeof(struct link_comm),
     [LINK_RECORDS] = sizeof(struct link_record),     [LINK_MEMBERS] = sizeof(struct link_member),
     [LINK_OP_COUNTS] = sizeof(struct link_op_count), [LINK_PLACES] = sizeof(struct link_place),
-    [LINK_PATHS] = sizeof(struct link_path),
+    [LINK_PATHS] = sizeof(struct link_path),         [LINK_PORTS] = sizeof(struct link_port),
 };
 
 void link_tests_free(struct link_tests *tests, struct budget *budget)

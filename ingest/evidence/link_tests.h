@@ -97,6 +97,15 @@ struct link_path {
     struct str kind;   // "NV18", "PIX", "SYS", ...
 };
 
+// A port of a network card.
+struct link_port {
+    struct str device; // "mlx5_0"
+    int64_t number;    // from 1; -1 unknown
+    struct str state;  // "Active", "Down"; "" unknown
+    struct str layer;  // "InfiniBand", "Ethernet"; ""
+    double rate_bps;   // as negotiated, in bytes/s; NAN unknown
+};
+
 // Tables of link_tests, and what they hold.
 enum link_part {
     LINK_RUNS,      // struct link_run
@@ -108,6 +117,7 @@ enum link_part {
     LINK_OP_COUNTS, // struct link_op_count
     LINK_PLACES,    // struct link_place
     LINK_PATHS,     // struct link_path
+    LINK_PORTS,     // struct link_port
     LINK_PARTS
 };
 

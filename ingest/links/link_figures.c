@@ -173,3 +173,14 @@ void link_report_topology(const struct link_tests *links, struct figures *figure
     report_names(&names, figures, "paths");
     report_warnings(links, figures);
 }
+
+void link_report_ports(const struct link_tests *links, struct figures *figures)
+{
+    const struct link_port *ports = links->parts[LINK_PORTS].items;
+    struct names names = {.count = 0};
+    for (size_t i = 0; i < links->parts[LINK_PORTS].count; i++)
+        count_name(&names, ports[i].state);
+    figures_add(figures, (int64_t)links->parts[LINK_PORTS].count, "ports");
+    report_names(&names, figures, "states");
+    report_warnings(links, figures);
+}

@@ -8,7 +8,7 @@
 
 // The formats that share a reader's parts.
 extern const struct format format_nccl_tests, format_nccl_tests_json, format_nccl_inspector,
-    format_nccl_ras, format_perftest, format_topology;
+    format_nccl_ras, format_perftest, format_topology, format_ibstat;
 
 // Devices, lines of results, averages, the highest bus bandwidth, the first and last line.
 void link_report_tests(const struct link_tests *links, struct figures *figures);
@@ -17,6 +17,9 @@ void link_report_sizes(const struct link_tests *links, struct figures *figures);
 
 // GPUs, network cards and how many paths there are of each kind, in both directions.
 void link_report_topology(const struct link_tests *links, struct figures *figures);
+
+// Ports by their state.
+void link_report_ports(const struct link_tests *links, struct figures *figures);
 
 // Records by operation, and communicators.
 void link_report_records(const struct link_tests *links, struct figures *figures);

@@ -108,7 +108,8 @@ static void count(const struct format *format, struct str text)
 static bool is_of_links(const struct format *format)
 {
     static const char *const names[] = {"nccl-tests",    "nccl-tests-json", "nccl-inspector",
-                                        "nccl-ras-json", "perftest",        "nvidia-smi-topo"};
+                                        "nccl-ras-json", "perftest",        "nvidia-smi-topo",
+                                        "ibstat"};
     for (size_t i = 0; format && i < sizeof names / sizeof *names; i++)
         if (strcmp(format->name, names[i]) == 0)
             return true;

@@ -2,11 +2,13 @@
 // What tests of links say of a collective of a trace.
 #include "analysis/comm/link_reference.h"
 #include "ingest/links/link_settle.h"
+#include "ingest/source/source.h"
 
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -281,6 +283,42 @@ static void without_tests_nothing_is_known(void **state)
     close_tests(&tests);
 }
 
+// --- real files ---------------------------------------------------------------------------------
+
+static void read_sample(struct tests *tests, const char *name)
+{
+    char path[256];
+    struct err err;
+    const struct format *format = format_named(STR("nccl-tests"));
+    struct format_input input = {.budget = &tests->budget, .evidence = &tests->evidence};
+    snprintf(path, sizeof path, "../shared/samples/nccl/%s", name);
+    input.source = source_file_open(path, &err);
+    if (!input.source) {
+        print_message("no real tests of links: %s is absent\n", path);
+        skip();
+    }
+    if (!format->gather(&input, &err))
+        fail_msg("%s: %s", path, err.msg);
+    source_close(input.source);
+}
+
+// Of 8 H100: the file names neither the ranks nor the collective.
+static void an_excerpt_of_a_real_test_is_a_reference(void **state)
+{
+    (void)state;
+    struct tests tests;
+    open_tests(&tests);
+    read_sample(&tests, "aws_efa_allreduce.txt");
+    const struct link_curve *curve = make(&tests, 1);
+    assert_int_equal(curve->kind, KIND_ALL_REDUCE);
+    assert_int_equal(curve->ranks, 8);
+    assert_int_equal(curve->count, 32);
+    assert_near(curve->peak_bps, 483.35e9, 1);
+    assert_int_equal(curve->enough_bytes, 1 << 27);
+    assert_near(curve->floor_ns, 12830, 1e-3);
+    close_tests(&tests);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +333,7 @@ int main(void)
         cmocka_unit_test(times_give_bandwidths_that_print_as_zero),
         cmocka_unit_test(what_says_nothing_of_links_is_left_out),
         cmocka_unit_test(without_tests_nothing_is_known),
+        cmocka_unit_test(an_excerpt_of_a_real_test_is_a_reference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// perftest between two hosts, and nvidia-smi's matrix within one.
+// perftest between two hosts, nvidia-smi's matrix within one, and the ports of its cards.
 #include "tests/unit/links_hand.h"
 
 // --- perftest -----------------------------------------------------------------------------------
@@ -181,6 +181,57 @@ static void a_header_alone_is_refused(void **state)
     links_hand_free(&hand);
 }
 
+// --- ports --------------------------------------------------------------------------------------
+
+#define CARD(name) "CA '" name "'\n\tCA type: MT4129\n\tNumber of ports: 1\n"
+#define PORT(number, state, rate)                                                           \
+    "\tPort " number ":\n\t\tState: " state "\n\t\tPhysical state: LinkUp\n\t\tRate: " rate \
+    "\n\t\tPort GUID: 0x1\n\t\tLink layer: InfiniBand\n"
+
+static const struct link_port *port_of(const struct links_hand *hand, size_t index)
+{
+    const struct link_port *ports = hand->evidence.links.parts[LINK_PORTS].items;
+    assert_true(index < links_hand_count(hand, LINK_PORTS));
+    return &ports[index];
+}
+
+static void each_port_has_its_state_and_rate(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    static const char cards[] =
+        CARD("mlx5_0") PORT("1", "Active", "400") PORT("2", "Down", "x") CARD("mlx5_1") "\tPort 1:";
+    links_hand_read(&hand, "ibstat", str_of(cards));
+    assert_int_equal(links_hand_count(&hand, LINK_PORTS), 3);
+    assert_text(port_of(&hand, 0)->device, "mlx5_0");
+    assert_int_equal(port_of(&hand, 0)->number, 1);
+    assert_text(port_of(&hand, 0)->state, "Active");
+    assert_text(port_of(&hand, 0)->layer, "InfiniBand");
+    assert_near(port_of(&hand, 0)->rate_bps, 50e9, 1);
+    assert_int_equal(port_of(&hand, 1)->number, 2);
+    assert_text(port_of(&hand, 1)->state, "Down");
+    assert_true(isnan(port_of(&hand, 1)->rate_bps));
+    assert_text(port_of(&hand, 2)->device, "mlx5_1");
+    assert_text(port_of(&hand, 2)->state, "");
+    links_hand_free(&hand);
+}
+
+static void ports_are_counted_by_state(void **state)
+{
+    (void)state;
+    assert_link_figures(STR(CARD("a") PORT("1", "Active", "1") PORT("2", "Down", "1")),
+                        "{\"ports\":2,\"states\":{\"Active\":1,\"Down\":1}}");
+}
+
+static void cards_without_ports_are_refused(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    assert_false(links_hand_try(&hand, "ibstat", STR(CARD("a") "\tPort GUID: 1\n")));
+    assert_int_equal(hand.err.code, ERR_FORMAT);
+    links_hand_free(&hand);
+}
+
 static void other_text_is_neither(void **state)
 {
     (void)state;
@@ -210,6 +261,9 @@ int main(void)
         cmocka_unit_test(copies_from_a_terminal_have_blanks_and_lost_cells),
         cmocka_unit_test(paths_are_counted_by_kind),
         cmocka_unit_test(a_header_alone_is_refused),
+        cmocka_unit_test(each_port_has_its_state_and_rate),
+        cmocka_unit_test(ports_are_counted_by_state),
+        cmocka_unit_test(cards_without_ports_are_refused),
         cmocka_unit_test(other_text_is_neither),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
