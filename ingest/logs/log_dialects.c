@@ -3,366 +3,391 @@
 
 #include "ingest/logs/log_text.h"
 
-#include <math.h>
+enum { LOG_UNUSED = -1 };
 
-// --- what they print ----------------------------------------------------------------------------
+#define GIB        (1024.0 * 1024 * 1024)
+#define MS         1e-3
+#define PERCENT    1e-2
+#define BYTES      "GiB GB"
+#define COUNTS     "K M B T" // nanotron's
+#define BIT(value) (1u << (value))
 
-#define NAMED(text) .name = {"" text, sizeof text - 1}
-#define FIGURE(text, of)                                                  \
-    {                                                                     \
-        NAMED(text), .value = LOG_##of, .scale = 1, .inner = LOG_NO_VALUE \
-    }
-#define FIGURE_OF(text, of)                                                                \
-    {                                                                                      \
-        NAMED(text), .goes_on = true, .value = LOG_##of, .scale = 1, .inner = LOG_NO_VALUE \
-    }
-#define SCALED(text, of, by)                                               \
-    {                                                                      \
-        NAMED(text), .value = LOG_##of, .scale = by, .inner = LOG_NO_VALUE \
-    }
-#define INNER(text, of, in)                                           \
-    {                                                                 \
-        NAMED(text), .value = LOG_##of, .scale = 1, .inner = LOG_##in \
-    }
-#define PERCENT 0.01
-#define MILLI   1e-3
-#define BIT(of) (1u << LOG_##of)
-
+// Megatron-LM and what builds on it: Primus with both of its backends, DeepSpeed's Megatron,
+// Megatron-Bridge. Of "now/mean" the first counts.
 static const struct log_field megatron[] = {
-    FIGURE("iteration", FIELD_STEP),
-    FIGURE("consumed samples", CONSUMED_SAMPLES),
-    FIGURE("consumed tokens", CONSUMED_TOKENS),
-    SCALED("elapsed time per iteration (ms)", STEP_S, MILLI),
-    FIGURE("elapsed time per iteration (s)", STEP_S),
-    FIGURE_OF("throughput per GPU", TFLOPS),
-    FIGURE_OF("compute per GPU", TFLOPS),
-    FIGURE("TFLOPs", TFLOPS),
-    FIGURE_OF("tokens per GPU", TOKENS_PER_S),
-    FIGURE("tokens/sec/GPU", TOKENS_PER_S),
-    FIGURE("samples per second", SAMPLES_PER_S),
-    FIGURE_OF("energy per GPU", ENERGY_J),
-    FIGURE_OF("power per GPU", POWER_W),
-    FIGURE("learning rate", LEARNING_RATE),
-    FIGURE("global batch size", GLOBAL_BATCH),
-    FIGURE("lm loss", LOSS),
-    FIGURE("lm-loss", LOSS),
-    FIGURE("loss", LOSS),
-    FIGURE("grad norm", GRAD_NORM),
-    FIGURE("number of skipped iterations", SKIPPED),
-    FIGURE("number of nan iterations", NAN),
-    FIGURE_OF("hip mem usage", MEMORY_BYTES),
-    FIGURE_OF("rocm mem usage", MEMORY_BYTES),
-    FIGURE_OF("memory usage", MEMORY_BYTES),
-    SCALED("mfu", MFU, PERCENT),
+    {"consumed samples", LOG_CONSUMED_SAMPLES, 1, NULL},
+    {"consumed tokens", LOG_CONSUMED_TOKENS, 1, NULL},
+    {"elapsed time per iteration (ms)", LOG_STEP_S, MS, NULL},
+    {"elapsed time per iteration (s)", LOG_STEP_S, 1, NULL},
+    {"learning rate", LOG_LEARNING_RATE, 1, NULL},
+    {"global batch size", LOG_GLOBAL_BATCH, 1, NULL},
+    {"gloabl batch size", LOG_GLOBAL_BATCH, 1, NULL},
+    {"lm loss", LOG_LOSS, 1, NULL},
+    {"lm-loss", LOG_LOSS, 1, NULL},
+    {"loss", LOG_LOSS, 1, NULL},
+    {"loss scale", LOG_UNUSED, 1, NULL},
+    {"grad norm", LOG_GRAD_NORM, 1, NULL},
+    {"num zeros", LOG_UNUSED, 1, NULL},
+    {"params norm", LOG_UNUSED, 1, NULL},
+    {"number of skipped iterations", LOG_SKIPPED, 1, NULL},
+    {"number of nan iterations", LOG_NAN, 1, NULL},
+    {"throughput per GPU*", LOG_TFLOPS, 1, NULL},
+    {"compute per GPU*", LOG_TFLOPS, 1, NULL},
+    {"flop throughput*", LOG_TFLOPS, 1, NULL},
+    {"TFLOPs", LOG_TFLOPS, 1, NULL},
+    {"tokens per GPU*", LOG_TOKENS_PER_S, 1, NULL},
+    {"tokens/s/GPU*", LOG_TOKENS_PER_S, 1, NULL},
+    {"tokens/sec/GPU", LOG_TOKENS_PER_S, 1, NULL},
+    {"samples per second", LOG_SAMPLES_PER_S, 1, NULL},
+    {"energy per GPU*", LOG_ENERGY_J, 1, NULL},
+    {"power per GPU*", LOG_POWER_W, 1, NULL},
+    {"mfu", LOG_MFU, PERCENT, NULL},
+    // Primus: used/free/total; under torchtitan reserved/active/%, whatever the label says
+    {"hip mem usage*", LOG_MEMORY_BYTES, GIB, BYTES},
+    {"rocm mem usage*", LOG_MEMORY_BYTES, GIB, BYTES},
+    {"memory usage*", LOG_MEMORY_BYTES, GIB, BYTES},
 };
 
 static const struct log_field torchtitan[] = {
-    FIGURE("step", FIELD_STEP),     FIGURE("loss", LOSS),        FIGURE("grad_norm", GRAD_NORM),
-    FIGURE("memory", MEMORY_BYTES), FIGURE("tps", TOKENS_PER_S), FIGURE("wps", TOKENS_PER_S),
-    FIGURE("tflops", TFLOPS),       SCALED("mfu", MFU, PERCENT),
+    {"loss", LOG_LOSS, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"memory", LOG_MEMORY_BYTES, GIB, BYTES},
+    {"tps", LOG_TOKENS_PER_S, 1, NULL},
+    {"wps", LOG_TOKENS_PER_S, 1, NULL},
+    {"tflops", LOG_TFLOPS, 1, NULL},
+    {"mfu", LOG_MFU, PERCENT, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
 };
 
 static const struct log_field deepspeed[] = {
-    FIGURE("global_step", FIELD_STEP),
-    FIGURE("", FIELD_STEP),
-    FIGURE("SamplesPerSec", MEAN_SAMPLES_PER_S),
-    FIGURE("RunningAvgSamplesPerSec", MEAN_SAMPLES_PER_S),
-    FIGURE("CurrSamplesPerSec", SAMPLES_PER_S),
-    FIGURE("MaxMemAllocated", MEMORY_BYTES),
+    {"RunningAvgSamplesPerSec", LOG_MEAN_SAMPLES_PER_S, 1, NULL},
+    {"SamplesPerSec", LOG_MEAN_SAMPLES_PER_S, 1, NULL},
+    {"CurrSamplesPerSec", LOG_SAMPLES_PER_S, 1, NULL},
 };
 
-static const struct log_field nemo[] = {
-    FIGURE("global_step", FIELD_STEP),
-    FIGURE("lr", LEARNING_RATE),
-    FIGURE("global_batch_size", GLOBAL_BATCH),
-    FIGURE("reduced_train_loss", LOSS),
-    FIGURE("train_step_timing in s", STEP_S),
-    FIGURE("consumed_samples", CONSUMED_SAMPLES),
-    FIGURE("grad_norm", GRAD_NORM),
-    FIGURE("tokens_per_sec_per_gpu", TOKENS_PER_S),
-    FIGURE("TFLOPS_per_GPU", TFLOPS),
+static const struct log_field nemo2[] = {
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"global_batch_size", LOG_GLOBAL_BATCH, 1, NULL},
+    {"reduced_train_loss", LOG_LOSS, 1, NULL},
+    {"train_step_timing in s", LOG_STEP_S, 1, NULL},
+    {"consumed_samples", LOG_CONSUMED_SAMPLES, 1, NULL},
+    {"tokens_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, NULL},
+    {"TFLOPS_per_GPU", LOG_TFLOPS, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"peak_memory_usage", LOG_MEMORY_BYTES, 1, NULL},
 };
 
 static const struct log_field automodel[] = {
-    FIGURE("step", FIELD_STEP),
-    FIGURE("epoch", EPOCH),
-    FIGURE("loss", LOSS),
-    FIGURE("grad_norm", GRAD_NORM),
-    FIGURE("lr", LEARNING_RATE),
-    FIGURE("mem", MEMORY_BYTES),
-    INNER("tps", JOB_TOKENS_PER_S, TOKENS_PER_S),
+    {"epoch", LOG_EPOCH, 1, NULL},
+    {"loss", LOG_LOSS, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"mem", LOG_MEMORY_BYTES, GIB, NULL},
+    {"tps", LOG_JOB_TOKENS_PER_S, 1, NULL}, // and per GPU in parentheses
 };
 
-static const struct log_field trainer[] = {
-    FIGURE("loss", LOSS),
-    FIGURE("grad_norm", GRAD_NORM),
-    FIGURE("learning_rate", LEARNING_RATE),
-    FIGURE("epoch", EPOCH),
-    FIGURE("tokens/total", CONSUMED_TOKENS),
-    FIGURE("tokens/train_per_sec_per_gpu", TOKENS_PER_S),
-    FIGURE("tokens_per_second_per_gpu", TOKENS_PER_S),
-    SCALED("memory/max_active (GiB)", MEMORY_BYTES, 0x1p30),
+static const struct log_field hf[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"learning_rate", LOG_LEARNING_RATE, 1, NULL},
+    {"epoch", LOG_EPOCH, 1, NULL},
+    {"num_tokens", LOG_CONSUMED_TOKENS, 1, NULL},
+    {"num_input_tokens_seen", LOG_CONSUMED_TOKENS, 1, NULL},
+    // axolotl
+    {"tokens/total", LOG_CONSUMED_TOKENS, 1, NULL},
+    {"tokens/train_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, NULL},
+    {"tokens_per_second_per_gpu", LOG_TOKENS_PER_S, 1, NULL},
+    {"memory/device_reserved (GiB)", LOG_MEMORY_BYTES, GIB, NULL},
+    {"memory/device_mem_reserved(gib)", LOG_MEMORY_BYTES, GIB, NULL},
 };
 
 static const struct log_field maxtext[] = {
-    FIGURE("completed step", FIELD_STEP),
-    FIGURE("seconds", STEP_S),
-    FIGURE("TFLOP/s/device", TFLOPS),
-    FIGURE("Tokens/s/device", TOKENS_PER_S),
-    FIGURE("Samples/s/device", DEVICE_SAMPLES_PER_S),
-    FIGURE("loss", LOSS),
+    {"seconds", LOG_STEP_S, 1, NULL},
+    {"TFLOP/s/device", LOG_TFLOPS, 1, NULL},
+    {"Tokens/s/device", LOG_TOKENS_PER_S, 1, NULL},
+    {"Samples/s/device", LOG_DEVICE_SAMPLES_PER_S, 1, NULL},
+    {"loss", LOG_LOSS, 1, NULL},
 };
 
 static const struct log_field nanotron[] = {
-    FIGURE("iteration", FIELD_STEP),
-    FIGURE("consumed_tokens", CONSUMED_TOKENS),
-    SCALED("elapsed_time_per_iteration_ms", STEP_S, MILLI),
-    SCALED("time_per_iteration_ms", STEP_S, MILLI),
-    FIGURE("tokens_per_sec_per_gpu", TOKENS_PER_S),
-    FIGURE("global_batch_size", GLOBAL_BATCH),
-    FIGURE("lm_loss", LOSS),
-    FIGURE("lr", LEARNING_RATE),
-    FIGURE("model_tflops_per_gpu", TFLOPS),
-    FIGURE("grad_norm", GRAD_NORM),
+    {"consumed_tokens", LOG_CONSUMED_TOKENS, 1, COUNTS},
+    {"elapsed_time_per_iteration_ms", LOG_STEP_S, MS, COUNTS},
+    {"tokens_per_sec", LOG_JOB_TOKENS_PER_S, 1, COUNTS},
+    {"tokens_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, COUNTS},
+    {"global_batch_size", LOG_GLOBAL_BATCH, 1, COUNTS},
+    {"lm_loss", LOG_LOSS, 1, COUNTS},
+    {"lr", LOG_LEARNING_RATE, 1, COUNTS},
+    {"model_tflops_per_gpu", LOG_TFLOPS, 1, COUNTS},
+    {"grad_norm", LOG_GRAD_NORM, 1, COUNTS},
 };
 
-#define FIELDS(of)   .fields = of, .field_count = sizeof of / sizeof *of
-#define NEEDLE(text) .needle = {"" text, sizeof text - 1}
+// A line before that of Megatron-LM.
+static const struct log_field bridge[] = {
+    {"Time", LOG_STEP_S, 1, "s"},
+    {"utilization", LOG_TFLOPS, 1, "MODEL_TFLOP/s/GPU"},
+};
 
-const struct log_dialect log_dialects[LOG_DIALECT_COUNT] = {
+// Progress bars of Lightning, so of NeMo 1.
+static const struct log_field lightning[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"train_loss", LOG_LOSS, 1, NULL},
+    {"train_loss_step", LOG_LOSS, 1, NULL},
+    {"reduced_train_loss", LOG_LOSS, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL},
+    {"grad_norm", LOG_GRAD_NORM, 1, NULL},
+    {"consumed_samples", LOG_CONSUMED_SAMPLES, 1, NULL},
+    {"train_step_timing in s", LOG_STEP_S, 1, NULL},
+};
+
+#define FIELDS(of) .fields = of, .field_count = sizeof of / sizeof *of
+
+const struct log_dialect log_dialects[] = {
     {.name = "megatron",
-     NEEDLE("elapsed time per iteration ("),
-     .start = "iteration",
+     .source = "megatron-lm",
+     .mark = "elapsed time per iteration",
+     .steps = {"iteration"},
      .style = LOG_BARS,
-     .required = BIT(STEP_S),
-     .numbered = true,
+     .needs = BIT(LOG_STEP_S),
      FIELDS(megatron)},
     {.name = "torchtitan",
-     NEEDLE("tps: "),
-     .start = "step:",
-     .unless = "validate ",
-     .style = LOG_SPACED,
-     .required = BIT(TOKENS_PER_S),
-     .numbered = true,
-     FIELDS(torchtitan)},
-    {.name = "torchtitan",
-     NEEDLE("wps: "),
-     .start = "step:",
-     .unless = "validate ",
-     .style = LOG_SPACED,
-     .required = BIT(TOKENS_PER_S),
-     .numbered = true,
+     .source = "torchtitan",
+     .mark = "memory: ",
+     .steps = {"step:"},
+     .not_after = "validate ",
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_TOKENS_PER_S),
      FIELDS(torchtitan)},
     {.name = "deepspeed",
-     NEEDLE("SamplesPerSec="),
+     .source = "deepspeed",
+     .mark = "SamplesPerSec=",
+     .steps = {"global_step=", "/"},
      .style = LOG_EQUALS,
-     .required = BIT(SAMPLES_PER_S) | BIT(MEAN_SAMPLES_PER_S),
-     .numbered = true,
+     .needs = BIT(LOG_MEAN_SAMPLES_PER_S),
      FIELDS(deepspeed)},
     {.name = "nemo2",
-     NEEDLE("timing in s: "),
-     .start = "iteration ",
+     .source = "nemo",
+     .mark = "global_step: ",
+     .steps = {"global_step:"},
      .style = LOG_BARS,
-     .required = BIT(STEP_S),
-     .numbered = true,
-     FIELDS(nemo)},
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(nemo2)},
     {.name = "automodel",
-     NEEDLE("/gpu)"),
-     .start = "step ",
+     .source = "nemo-automodel",
+     .mark = "| epoch ",
+     .steps = {"step "},
      .style = LOG_BARS,
-     .required = BIT(TOKENS_PER_S),
-     .numbered = true,
+     .needs = BIT(LOG_LOSS) | BIT(LOG_TOKENS_PER_S),
      FIELDS(automodel)},
     {.name = "hf",
-     NEEDLE("'loss': "),
-     .start = "{",
+     .source = "hf-trainer",
+     .mark = "'epoch': ",
      .style = LOG_DICT,
-     .required = BIT(LOSS),
-     FIELDS(trainer)},
+     .needs = BIT(LOG_LOSS),
+     FIELDS(hf)},
     {.name = "maxtext",
-     NEEDLE("TFLOP/s/device: "),
-     .start = "completed step:",
+     .source = "maxtext",
+     .mark = "completed step: ",
+     .steps = {"completed step:"},
      .style = LOG_COMMAS,
-     .required = BIT(STEP_S),
-     .numbered = true,
+     .needs = BIT(LOG_STEP_S) | BIT(LOG_TFLOPS),
      FIELDS(maxtext)},
     {.name = "nanotron",
-     NEEDLE("elapsed_time_per_iteration_ms: "),
-     .start = "iteration: ",
+     .source = "nanotron",
+     .mark = "elapsed_time_per_iteration_ms",
+     .steps = {"iteration"},
      .style = LOG_BARS,
-     .required = BIT(STEP_S),
-     .numbered = true,
+     .needs = BIT(LOG_STEP_S),
      FIELDS(nanotron)},
-    {.name = "nanotron",
-     NEEDLE("| time_per_iteration_ms: "),
-     .start = "iteration: ",
-     .style = LOG_BARS,
-     .required = BIT(STEP_S),
-     .numbered = true,
-     FIELDS(nanotron)},
+    {.name = "megatron-bridge",
+     .source = "megatron-bridge",
+     .mark = "Step Time : ",
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_STEP_S) | BIT(LOG_TFLOPS),
+     FIELDS(bridge)},
+    {.name = "lightning",
+     .source = "lightning",
+     .mark = ", v_num=",
+     .steps = {"global_step=", "| "},
+     .per_epoch = true,
+     .style = LOG_EQUALS,
+     .needs = BIT(LOG_LOSS),
+     FIELDS(lightning)},
 };
+const size_t log_dialect_count = sizeof log_dialects / sizeof *log_dialects;
 
-// --- reading them -------------------------------------------------------------------------------
+// --- fields -------------------------------------------------------------------------------------
 
-struct pair {
-    struct str name, value;
-};
-
-static bool is_one_of(char c, const char *characters)
+static bool is_key(const struct log_field *field, struct str key)
 {
-    while (*characters && *characters != c)
-        characters++;
-    return *characters;
+    size_t len = strlen(field->key);
+    if (field->key[len - 1] == '*')
+        return str_starts_with(key, (struct str){field->key, len - 1});
+    return key.len == len && memcmp(key.at, field->key, len) == 0;
 }
 
-// The place of the first of some characters; the length without any.
-static size_t find_any(struct str text, const char *characters)
+// The row of a key; the number of rows if there is none.
+static size_t row_of(const struct log_dialect *dialect, struct str key, unsigned char *hint)
 {
-    size_t at = 0;
-    if (!characters[1]) {
-        const char *found = memchr(text.at, *characters, text.len);
-        return found ? (size_t)(found - text.at) : text.len;
-    }
-    while (at < text.len && !is_one_of(text.at[at], characters))
-        at++;
-    return at;
-}
-
-// The text up to one of some characters, which goes too.
-static struct str take_until(struct str *rest, const char *ends)
-{
-    struct str taken = {rest->at, find_any(*rest, ends)};
-    *rest = log_from(*rest, taken.len + 1);
-    return taken;
-}
-
-// A name and a value parted by the first of some characters; without one, by the first blank.
-static struct pair part(struct str text, const char *characters)
-{
-    text = log_trim(text);
-    size_t at = find_any(text, characters);
-    if (at == text.len)
-        at = find_any(text, " ");
-    return (struct pair){log_trim((struct str){text.at, at}), log_trim(log_from(text, at + 1))};
-}
-
-static bool is_all_digits(struct str text)
-{
-    int64_t ignored;
-    return text.len && text.at[0] != '-' && str_to_i64(text, &ignored);
-}
-
-static struct pair next_equals(struct str *rest)
-{
-    struct str text = log_trim(take_until(rest, ",/"));
-    return is_all_digits(text) ? (struct pair){STR(""), text} : part(text, "=");
-}
-
-static struct pair next_spaced(struct str *rest)
-{
-    while (rest->len && (*rest->at == ' ' || *rest->at == '\t'))
-        *rest = log_from(*rest, 1);
-    struct str name = take_until(rest, ":");
-    *rest = log_trim(*rest);
-    struct str value = take_until(rest, " \t");
-    // Words between the figures: the name is the last of them.
-    const char *blank = memrchr(name.at, ' ', name.len);
-    return (struct pair){blank ? log_from(name, (size_t)(blank - name.at) + 1) : name, value};
-}
-
-static struct pair next_of_dict(struct str *rest)
-{
-    size_t at = find_any(*rest, "'}");
-    if (at == rest->len || rest->at[at] == '}') {
-        *rest = STR("");
-        return (struct pair){STR(""), STR("")};
-    }
-    *rest = log_from(*rest, at + 1);
-    struct str name = take_until(rest, "'");
-    struct str value = log_from(*rest, find_any(*rest, ":") + 1);
-    size_t len = find_any(value, ",}");
-    *rest = log_from(value, len);
-    return (struct pair){name, {value.at, len}};
-}
-
-static struct pair next_pair(enum log_style style, struct str *rest)
-{
-    switch (style) {
-    case LOG_SPACED: return next_spaced(rest);
-    case LOG_EQUALS: return next_equals(rest);
-    case LOG_DICT: return next_of_dict(rest);
-    case LOG_COMMAS: return part(take_until(rest, ","), ":");
-    case LOG_BARS: break;
-    }
-    return part(take_until(rest, "|"), ":");
-}
-
-static bool is_named(const struct log_field *field, struct str name)
-{
-    return field->goes_on ? str_starts_with(name, field->name) : str_equal(name, field->name);
-}
-
-static const struct log_field *field_of(const struct log_dialect *dialect, struct str name)
-{
+    if (*hint < dialect->field_count && is_key(&dialect->fields[*hint], key))
+        return *hint;
     for (size_t i = 0; i < dialect->field_count; i++)
-        if (is_named(&dialect->fields[i], name))
-            return &dialect->fields[i];
-    return NULL;
-}
-
-#define MOST_STEP 9e15 // a larger number is no whole one
-
-static void take_pair(const struct log_field *field, struct str value, struct log_step *step)
-{
-    double number;
-    if (!log_number(value, &number))
-        return;
-    if (field->value == LOG_FIELD_STEP) {
-        if (number >= 0 && number <= MOST_STEP)
-            step->step = (int64_t)number;
-        return;
-    }
-    log_step_set(step, (enum log_value)field->value, number * field->scale);
-    if (field->inner != LOG_NO_VALUE &&
-        log_number(log_from(value, find_any(value, "(") + 1), &number))
-        log_step_set(step, (enum log_value)field->inner, number);
-}
-
-// Where the figures start: at the last `start` before the needle.
-static bool find_start(const struct log_dialect *dialect, struct str line, size_t needle_at,
-                       size_t *start)
-{
-    struct str word = str_of(dialect->start ? dialect->start : "");
-    *start = 0;
-    if (!word.len)
-        return true;
-    for (size_t at = needle_at + 1; at > 0; at--)
-        if (str_starts_with(log_from(line, at - 1), word)) {
-            *start = at - 1;
-            return true;
+        if (is_key(&dialect->fields[i], key)) {
+            *hint = (unsigned char)i;
+            return i;
         }
+    return dialect->field_count;
+}
+
+// Whether what follows a number is nothing of it, or one of its units. *factor: of a unit such as
+// "K".
+static bool ends_number(const char *units, struct str rest, double *factor)
+{
+    static const struct {
+        char letter;
+        double factor;
+    } counts[] = {{'K', 1e3}, {'M', 1e6}, {'B', 1e9}, {'G', 1e9}, {'T', 1e12}};
+    if (rest.len == 0 || memchr(" \t/(%,])}|", *rest.at, 11))
+        return true;
+    for (const char *unit = units; unit && *unit;) {
+        size_t len = strcspn(unit, " ");
+        bool is = str_starts_with(rest, (struct str){unit, len});
+        for (size_t i = 0; is && len == 1 && i < sizeof counts / sizeof *counts; i++)
+            *factor = counts[i].letter == *unit ? counts[i].factor : *factor;
+        if (is)
+            return ends_number(NULL, log_from(rest, len), factor);
+        unit += len + (unit[len] == ' ');
+    }
     return false;
 }
 
-static bool is_other(const struct log_dialect *dialect, struct str line, size_t start)
+// False if the value is garbled.
+static bool take_value(const struct log_field *field, struct str value, struct log_step *step)
 {
-    struct str word = str_of(dialect->unless ? dialect->unless : "");
-    return word.len && start >= word.len &&
-           memcmp(line.at + start - word.len, word.at, word.len) == 0;
+    double number, factor = 1;
+    struct str rest;
+    if (field->value == LOG_UNUSED || log_step_has(step, (enum log_value)field->value))
+        return true;
+    enum log_number found = log_number(value, &number, &rest);
+    if (found != LOG_NUMBER || !ends_number(field->units, rest, &factor))
+        return found == LOG_NO_NUMBER;
+    log_step_set(step, (enum log_value)field->value, number * field->scale * factor);
+    if (field->value == LOG_JOB_TOKENS_PER_S && rest.len && *rest.at == '(' &&
+        log_number(log_from(rest, 1), &number, &rest) == LOG_NUMBER)
+        log_step_set(step, LOG_TOKENS_PER_S, number);
+    return true;
 }
 
-bool log_dialect_read(const struct log_dialect *dialect, struct str line, size_t needle_at,
-                      size_t *start, struct log_step *step)
+// A key that comes twice is that of another line that was written into this one.
+static bool take_fields(const struct log_dialect *dialect, struct log_fields *fields,
+                        struct log_hints *hints, struct log_step *step)
 {
-    if (!find_start(dialect, line, needle_at, start) || is_other(dialect, line, *start))
-        return false;
-    step->step = LOG_NO_STEP;
-    step->has = 0;
-    for (struct str rest = log_from(line, *start); rest.len;) {
-        struct pair pair = next_pair(dialect->style, &rest);
-        const struct log_field *field = field_of(dialect, pair.name);
-        if (field)
-            take_pair(field, pair.value, step);
+    struct str key, value;
+    uint64_t seen = 0;
+    for (size_t i = 0; i < LOG_MOST_FIELDS && log_fields_next(fields, &key, &value); i++) {
+        size_t row = row_of(dialect, key, &hints->rows[i]);
+        if (row == dialect->field_count)
+            continue;
+        if (seen >> row & 1 || !take_value(&dialect->fields[row], value, step))
+            return false;
+        seen |= UINT64_C(1) << row;
     }
-    return step->has & dialect->required && (!dialect->numbered || step->step != LOG_NO_STEP);
+    return (step->has & dialect->needs) == dialect->needs;
+}
+
+// --- lines --------------------------------------------------------------------------------------
+
+static bool ends_with(struct str text, const char *ending)
+{
+    struct str end = str_of(ending);
+    return text.len >= end.len && str_equal(log_from(text, text.len - end.len), end);
+}
+
+// What follows the number of a step: "/100", " |", ".000".
+static bool ends_step(struct str rest)
+{
+    return rest.len == 0 || memchr(" /|,.", *rest.at, 5);
+}
+
+// The number of the step, what follows it, and in *at where its name is.
+static bool find_step(const struct log_dialect *dialect, const char *step_name, struct str text,
+                      struct log_step *step, size_t *at)
+{
+    struct str name = str_of(step_name), after = text, rest;
+    for (;;) {
+        size_t found = str_find(after, name);
+        if (found == SIZE_MAX)
+            return false;
+        *at = (size_t)(after.at - text.at) + found;
+        after = log_from(text, *at + name.len);
+        bool other =
+            dialect->not_after && ends_with((struct str){text.at, *at}, dialect->not_after);
+        struct str number = after.len && *after.at == ':' ? log_from(after, 1) : after;
+        if (!other && log_count(number, &step->step, &rest) && ends_step(rest))
+            return true;
+    }
+}
+
+// "Epoch 2:  12%| | 3/25 [": the 53rd step, if epochs have 25 each.
+static void count_epochs(struct str text, size_t at, struct log_step *step)
+{
+    int64_t epoch, total, ignored;
+    struct str rest;
+    size_t word = str_find(text, STR("Epoch "));
+    if (word == SIZE_MAX || !log_count(log_from(text, word + 6), &epoch, &rest) ||
+        !log_count(log_from(text, at + 2), &ignored, &rest) || !str_starts_with(rest, STR("/")) ||
+        !log_count(log_from(rest, 1), &total, &rest) ||
+        __builtin_mul_overflow(epoch, total, &total) ||
+        __builtin_add_overflow(step->step, total, &step->step))
+        step->step = LOG_NO_STEP;
+}
+
+static bool number_step(const struct log_dialect *dialect, struct str text, struct log_step *step,
+                        size_t *at)
+{
+    *at = 0;
+    step->step = LOG_NO_STEP;
+    if (!dialect->steps[0])
+        return true;
+    if (find_step(dialect, dialect->steps[0], text, step, at))
+        return true;
+    if (!dialect->steps[1] || !find_step(dialect, dialect->steps[1], text, step, at))
+        return false;
+    if (dialect->per_epoch)
+        count_epochs(text, *at, step);
+    return true;
+}
+
+// The part of a line that has the fields; false if it is not complete.
+static bool find_fields(const struct log_dialect *dialect, struct str text, size_t at,
+                        struct str *part)
+{
+    size_t mark = str_find(text, str_of(dialect->mark)), close = 0;
+    *part = log_from(text, dialect->style == LOG_BARS ? 0 : at);
+    if (dialect->style != LOG_DICT)
+        return true;
+    struct str after = log_from(text, mark);
+    const char *open = mark == SIZE_MAX ? NULL : memrchr(text.at, '{', mark);
+    close = str_find(after, STR("}"));
+    if (!open || close == SIZE_MAX)
+        return false;
+    *part = (struct str){open + 1, (size_t)(after.at + close - open) - 1};
+    return true;
+}
+
+bool log_dialect_read(const struct log_dialect *dialect, const struct log_written *line,
+                      struct log_hints *hints, struct log_step *step, bool *utc)
+{
+    size_t at;
+    struct str text = line->text, part;
+    *step = (struct log_step){.step = LOG_NO_STEP, .time_ns = LOG_NO_TIME, .rank = -1};
+    if (!number_step(dialect, text, step, &at) || !find_fields(dialect, text, at, &part))
+        return false;
+    struct log_fields fields = {dialect->style, part, line->ended || dialect->style == LOG_DICT};
+    if (!take_fields(dialect, &fields, hints, step))
+        return false;
+    struct log_prefix prefix = log_prefix_of(text);
+    step->rank = prefix.rank;
+    step->time_ns = prefix.time_ns;
+    *utc = prefix.utc;
+    return true;
 }

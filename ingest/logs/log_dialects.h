@@ -1,48 +1,54 @@
 // SPDX-License-Identifier: Apache-2.0
-// How frameworks print a step: a row per dialect, a line per figure. To add a framework, add a row.
+// How training frameworks print a step. To add one: a table of its fields and a row in
+// log_dialects.c.
 #ifndef INGEST_LOGS_LOG_DIALECTS_H
 #define INGEST_LOGS_LOG_DIALECTS_H
 
 #include "ingest/evidence/log_book.h"
+#include "ingest/logs/log_fields.h"
 
-// How the figures of a line are separated, and their names from their values.
-enum log_style {
-    LOG_BARS,   // "iteration 5/ 100 | lm loss: 2.5 | lr 0.1"
-    LOG_SPACED, // "step:  5  loss:  2.5"
-    LOG_COMMAS, // "completed step: 5, loss: 2.5"
-    LOG_EQUALS, // "epoch=0/global_step=5, SamplesPerSec=2.5"
-    LOG_DICT,   // "{'loss': 2.5, 'epoch': 0.1}"
-};
-
-#define LOG_FIELD_STEP LOG_VALUES // the number of the step, not one of its figures
-#define LOG_NO_VALUE   (-1)
-
+// A figure: number times scale.
 struct log_field {
-    struct str name;
-    bool goes_on; // more may follow its name
-    int value;    // enum log_value, or LOG_FIELD_STEP
-    double scale; // of the printed number to the unit of enum log_value
-    int inner;    // what is in brackets after it; LOG_NO_VALUE
+    const char *key; // with a '*' at its end: what a key starts with
+    int value;       // enum log_value, or LOG_UNUSED
+    double scale;
+    const char *units; // that may follow the number, separated by blanks; NULL: none
 };
 
 struct log_dialect {
-    const char *name;   // "megatron"
-    struct str needle;  // what only such lines have
-    const char *start;  // where the figures start in a line; the last one before the needle
-    const char *unless; // lines with this before the figures are something else; NULL
+    const char *name;      // "megatron", in figures
+    const char *source;    // "megatron-lm"
+    const char *mark;      // in every line of a step, LOG_MARK_BYTES or longer
+    const char *steps[2];  // what its number follows, else the second; NULL: it has none
+    const char *not_after; // not a step if this stands right before that; or NULL
+    bool per_epoch;        // by the second it is counted from the start of the epoch
     enum log_style style;
-    uint32_t required; // bits 1 << enum log_value: any of them makes it a step
-    bool numbered;     // its steps have numbers
+    unsigned needs; // bits 1 << enum log_value, without which it is not a step
     const struct log_field *fields;
     size_t field_count;
 };
 
-enum { LOG_DIALECT_COUNT = 10 };
-extern const struct log_dialect log_dialects[LOG_DIALECT_COUNT];
+extern const struct log_dialect log_dialects[];
+extern const size_t log_dialect_count;
 
-// The figures of a line; needle_at: where the dialect's needle is in it. *start: where they start.
-// False if it is no whole step.
-bool log_dialect_read(const struct log_dialect *dialect, struct str line, size_t needle_at,
-                      size_t *start, struct log_step *step);
+enum { LOG_MOST_FIELDS = 64 };
+
+// Which rows the fields of the last line were, as the next one most often has the same.
+struct log_hints {
+    unsigned char rows[LOG_MOST_FIELDS];
+};
+
+enum { LOG_LONGEST_LINE = 16 << 10 }; // of those that may be steps
+
+// A line without its end and without colors.
+struct log_written {
+    struct str text;
+    bool ended; // the line's end was there
+};
+
+// Reads it as a step: number, figures, rank and time; false if it is none. The position is left to
+// the caller, and so is *utc: whether the time is in UTC.
+bool log_dialect_read(const struct log_dialect *dialect, const struct log_written *line,
+                      struct log_hints *hints, struct log_step *step, bool *utc);
 
 #endif

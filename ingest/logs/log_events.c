@@ -5,50 +5,95 @@
 
 #include <math.h>
 
-#define NEEDLE(text)             \
-    {                            \
-        "" text, sizeof text - 1 \
-    }
-
-// Where a framework prints the start and the end, the end: it may say how long it took.
-const struct log_phrase log_phrases[LOG_PHRASE_COUNT] = {
-    {LOG_CHECKPOINT, NEEDLE("successfully saved checkpoint"), NULL, NULL},
-    {LOG_CHECKPOINT, NEEDLE("successfully loaded checkpoint"), NULL, NULL},
-    {LOG_CHECKPOINT, NEEDLE("Finished saving the checkpoint"), ") in ", NULL},
-    {LOG_CHECKPOINT, NEEDLE("Finished loading the checkpoint"), " in ", NULL},
-    {LOG_CHECKPOINT, NEEDLE("Saving model checkpoint to"), NULL, NULL},
-    {LOG_CHECKPOINT, NEEDLE("Saved a checkpoint at step"), NULL, NULL},
-    {LOG_EVALUATION, NEEDLE("validation loss at"), NULL, "lm loss value:"},
-    {LOG_EVALUATION, NEEDLE("validate step:"), NULL, "loss:"},
-    {LOG_EVALUATION, NEEDLE("'eval_loss':"), "'eval_runtime':", "'eval_loss':"},
-    {LOG_GARBAGE, NEEDLE("periodical GC collection"), "collection.", NULL},
-    {LOG_PROFILER, NEEDLE("Finished dumping profiler traces"), " in ", NULL},
-    {LOG_FAULT, NEEDLE("CUDA out of memory"), NULL, NULL},
-    {LOG_FAULT, NEEDLE("HIP out of memory"), NULL, NULL},
-    {LOG_FAULT, NEEDLE("Watchdog caught collective operation timeout"), NULL, NULL},
-    {LOG_FAULT, NEEDLE("ncclSystemError"), NULL, NULL},
-    {LOG_FAULT, NEEDLE("ncclRemoteError"), NULL, NULL},
-    {LOG_FAULT, NEEDLE("illegal memory access"), NULL, NULL},
-    {LOG_FAULT, NEEDLE("ChildFailedError"), NULL, NULL},
-    {LOG_FAULT, NEEDLE("CANCELLED AT "), NULL, NULL},
+const struct log_event_row log_event_rows[] = {
+    // Megatron-LM
+    {.mark = "saving checkpoint", .kind = LOG_CHECKPOINT, .also = "iteration"},
+    {.mark = "successfully saved checkpoint", .kind = LOG_CHECKPOINT, .ends = true},
+    {.mark = "successfully loaded checkpoint", .kind = LOG_CHECKPOINT, .ends = true},
+    {.mark = "loading checkpoint from", .kind = LOG_CHECKPOINT},
+    {.mark = "validation loss at ", .kind = LOG_EVALUATION, .loss = "lm loss value:"},
+    // torchtitan
+    {.mark = "Saving the checkpoint", .kind = LOG_CHECKPOINT},
+    {.mark = "Saving a full checkpoint", .kind = LOG_CHECKPOINT},
+    {.mark = "Finished saving the checkpoint", .kind = LOG_CHECKPOINT, .ends = true},
+    {.mark = "Loading the checkpoint", .kind = LOG_CHECKPOINT},
+    {.mark = "Finished loading the checkpoint", .kind = LOG_CHECKPOINT, .ends = true},
+    {.mark = "validate step:", .kind = LOG_EVALUATION, .loss = "loss:"},
+    {.mark = "GC collection", .kind = LOG_GARBAGE},
+    {.mark = "Dumping traces", .kind = LOG_PROFILER},
+    {.mark = "Dumping profiler traces", .kind = LOG_PROFILER},
+    {.mark = "Dumping memory snapshot", .kind = LOG_PROFILER},
+    {.mark = "Finished dumping ", .kind = LOG_PROFILER, .ends = true},
+    // NeMo
+    {.mark = "checkpoint save for step", .kind = LOG_CHECKPOINT},
+    {.mark = "Saved checkpoint", .kind = LOG_CHECKPOINT, .ends = true},
+    // DeepSpeed, HF Trainer, Automodel
+    {.mark = "Saving model checkpoint", .kind = LOG_CHECKPOINT},
+    {.mark = "[Torch] Saving ", .kind = LOG_CHECKPOINT},
+    {.mark = "[Torch] Saved ", .kind = LOG_CHECKPOINT, .ends = true},
+    {.mark = "'eval_loss': ",
+     .kind = LOG_EVALUATION,
+     .loss = "'eval_loss':",
+     .duration = "'eval_runtime':"},
+    {.mark = "[val] name ", .kind = LOG_EVALUATION, .loss = "| loss "},
+    // faults
+    {.mark = "CUDA out of memory", .kind = LOG_FAULT},
+    {.mark = "HIP out of memory", .kind = LOG_FAULT},
+    {.mark = "OutOfMemoryError", .kind = LOG_FAULT},
+    {.mark = "RESOURCE_EXHAUSTED: ", .kind = LOG_FAULT},
+    {.mark = "Watchdog caught collective operation timeout", .kind = LOG_FAULT},
+    {.mark = "NCCL error", .kind = LOG_FAULT},
+    {.mark = "CUDA error: ", .kind = LOG_FAULT},
+    {.mark = "HIP error: ", .kind = LOG_FAULT},
+    {.mark = "Memory access fault by GPU", .kind = LOG_FAULT},
+    {.mark = "Segmentation fault", .kind = LOG_FAULT},
+    {.mark = "srun: error: ", .kind = LOG_FAULT},
+    {.mark = "slurmstepd: error: ", .kind = LOG_FAULT},
 };
+const size_t log_event_row_count = sizeof log_event_rows / sizeof *log_event_rows;
 
-static bool number_after(struct str line, const char *word, double *number)
+// The number after a text; NAN if there is none. Quotes and blanks may come between.
+static double number_after(struct str text, const char *after)
 {
-    size_t at = word ? str_find(line, str_of(word)) : SIZE_MAX;
-    return at != SIZE_MAX && log_number(log_from(line, at + strlen(word)), number) &&
-           isfinite(*number);
+    double number;
+    struct str rest;
+    size_t at = str_find(text, str_of(after));
+    if (at == SIZE_MAX)
+        return NAN;
+    rest = log_trim(log_from(text, at + strlen(after)));
+    if (rest.len && memchr("'\"", *rest.at, 2))
+        rest = log_from(rest, 1);
+    return log_number(rest, &number, &rest) == LOG_NUMBER ? number : NAN;
 }
 
-#define MOST_SECONDS 1e8 // three years
-
-void log_phrase_read(const struct log_phrase *phrase, struct str line, struct log_event *event)
+// Of "0.06 seconds" at the end of the sentence.
+static double seconds_in(struct str text)
 {
-    double seconds;
-    bool timed =
-        number_after(line, phrase->after, &seconds) && seconds >= 0 && seconds < MOST_SECONDS;
-    event->kind = phrase->kind;
-    event->dur_ns = timed ? (int64_t)llround(seconds * 1e9) : -1;
-    if (!number_after(line, phrase->loss, &event->loss))
-        event->loss = NAN;
+    double number;
+    struct str rest;
+    size_t end = str_find(text, STR(" seconds")), from = end;
+    if (end == SIZE_MAX)
+        return NAN;
+    while (from > 0 && (log_is_digit(text.at[from - 1]) || text.at[from - 1] == '.'))
+        from--;
+    struct str digits = {text.at + from, end - from};
+    return log_number(digits, &number, &rest) == LOG_NUMBER ? number : NAN;
+}
+
+bool log_event_read(const struct log_event_row *row, struct str text, struct log_event *event,
+                    bool *utc)
+{
+    if (row->also && str_find(text, str_of(row->also)) == SIZE_MAX)
+        return false;
+    struct log_prefix prefix = log_prefix_of(text);
+    double seconds = row->duration ? number_after(text, row->duration) : seconds_in(text);
+    *event = (struct log_event){
+        .kind = row->kind,
+        .after_step = LOG_NO_STEP,
+        .time_ns = prefix.time_ns,
+        .rank = prefix.rank,
+        .dur_ns = seconds >= 0 && seconds < 1e9 ? (int64_t)llround(seconds * 1e9) : -1,
+        .loss = row->loss ? number_after(text, row->loss) : NAN};
+    *utc = prefix.utc;
+    return true;
 }

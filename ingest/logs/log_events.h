@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// What logs say between steps: a row per phrase. To add one, add a row.
+// What logs say between steps: checkpoints, evaluations, faults.
 #ifndef INGEST_LOGS_LOG_EVENTS_H
 #define INGEST_LOGS_LOG_EVENTS_H
 
 #include "ingest/evidence/log_book.h"
 
-struct log_phrase {
+struct log_event_row {
+    const char *mark; // LOG_MARK_BYTES or longer
     enum log_event_kind kind;
-    struct str needle;
-    const char *after; // a duration in seconds follows this in the line; NULL: none
-    const char *loss;  // a loss follows this; NULL: none
+    bool ends;            // what an earlier line began
+    const char *also;     // a text that must be in the line as well; NULL: none
+    const char *loss;     // what the loss follows; NULL: none is printed
+    const char *duration; // what the seconds follow; NULL: they are before "seconds", if anywhere
 };
 
-enum { LOG_PHRASE_COUNT = 19 };
-extern const struct log_phrase log_phrases[LOG_PHRASE_COUNT];
+extern const struct log_event_row log_event_rows[];
+extern const size_t log_event_row_count;
 
-// What the line says; text, position and step are the caller's.
-void log_phrase_read(const struct log_phrase *phrase, struct str line, struct log_event *event);
+// Reads a line without colors as the event of a row: its kind, loss and duration, rank and time;
+// false if it is none. The text, the position and the step are left to the caller, and so is *utc.
+bool log_event_read(const struct log_event_row *row, struct str text, struct log_event *event,
+                    bool *utc);
 
 #endif

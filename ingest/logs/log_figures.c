@@ -1,251 +1,324 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/logs/log_figures.h"
 
-#include "ingest/logs/log_text.h"
+#include "ingest/json/json_number.h"
+#include "ingest/logs/log_dialects.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-// Steps of one framework, and room for a value of each.
-struct group {
-    const struct log_book *log;
-    const char *writer;
+#define GIB (1024.0 * 1024 * 1024)
+
+enum { MOST_BATCHES = 64 };
+
+// The steps of one writer.
+struct steps {
+    const struct evidence *evidence;
     struct figures *figures;
-    double *values;
-};
-
-static bool is_of(const struct group *group, const struct log_step *step)
-{
-    return strcmp(step->writer, group->writer) == 0;
-}
-
-struct value_figures {
+    const char *name;
     size_t count;
-    double first, last, least, median, most, sum;
+    const struct log_step *first, *last;
+    double *numbers; // room for one of each step
 };
 
-static int compare_values(const void *a, const void *b)
+static const struct log_step *next_step(const struct steps *steps, const struct log_step *step)
 {
-    const double *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    const struct log_book *book = &steps->evidence->log;
+    const struct log_step *end = book->steps + book->step_count;
+    for (step = step ? step + 1 : book->steps; step < end; step++)
+        if (step->writer == steps->name)
+            return step;
+    return NULL;
 }
 
-// The median is the mean of the two in the middle, as in scripts that people compare with.
-static struct value_figures figures_of(struct group *group, enum log_value value)
+#define EACH(steps, step) for (const struct log_step *step = NULL; (step = next_step(steps, step));)
+
+// --- values -------------------------------------------------------------------------------------
+
+// Those of a figure that are numbers.
+static size_t take_numbers(const struct steps *steps, enum log_value value)
 {
-    struct value_figures found = {0};
-    for (size_t i = 0; i < group->log->step_count; i++) {
-        const struct log_step *step = &group->log->steps[i];
-        if (is_of(group, step) && log_step_has(step, value) && isfinite(step->values[value]))
-            group->values[found.count++] = step->values[value];
+    size_t count = 0;
+    EACH(steps, step)
+    if (log_step_has(step, value) && !isnan(step->values[value]))
+        steps->numbers[count++] = step->values[value];
+    return count;
+}
+
+// The number of that rank, by its bits from the highest: no order of the numbers makes it slow.
+static double ranked(const double *numbers, size_t count, size_t rank)
+{
+    uint64_t prefix = 0;
+    for (int shift = 56; shift >= 0; shift -= 8) {
+        size_t counts[256] = {0}, digit = 0;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t bits;
+            memcpy(&bits, &numbers[i], sizeof bits);
+            bits ^= bits >> 63 ? UINT64_MAX : UINT64_C(1) << 63; // in the order of the numbers
+            if (shift == 56 || (bits ^ prefix) >> (shift + 8) == 0)
+                counts[bits >> shift & 0xFF]++;
+        }
+        for (; rank >= counts[digit]; digit++)
+            rank -= counts[digit];
+        prefix |= (uint64_t)digit << shift;
     }
-    if (!found.count)
-        return found;
-    found.first = group->values[0];
-    found.last = group->values[found.count - 1];
-    for (size_t i = 0; i < found.count; i++)
-        found.sum += group->values[i];
-    qsort(group->values, found.count, sizeof *group->values, compare_values);
-    size_t half = found.count / 2;
-    found.least = group->values[0];
-    found.most = group->values[found.count - 1];
-    found.median =
-        found.count % 2 ? group->values[half] : (group->values[half - 1] + group->values[half]) / 2;
-    return found;
+    double number;
+    prefix ^= prefix >> 63 ? UINT64_C(1) << 63 : UINT64_MAX;
+    memcpy(&number, &prefix, sizeof number);
+    return number;
 }
 
-static void put_real(const struct group *group, bool known, double value, const char *name)
+static double median(const struct steps *steps, enum log_value value)
 {
-    if (known)
-        figures_real(group->figures, value, "%s" IN "%s", group->writer, name);
+    size_t count = take_numbers(steps, value);
+    if (count == 0)
+        return NAN;
+    double upper = ranked(steps->numbers, count, count / 2);
+    return count % 2 ? upper : (ranked(steps->numbers, count, count / 2 - 1) + upper) / 2;
 }
 
-static void put_count(const struct group *group, bool known, int64_t value, const char *name)
+// A figure of the writer; nothing if it is no number.
+static void put(const struct steps *steps, const char *name, double number)
 {
-    if (known)
-        figures_add(group->figures, value, "%s" IN "%s", group->writer, name);
+    if (isfinite(number))
+        figures_real(steps->figures, number, "%s" IN "%s", steps->name, name);
 }
 
-// --- numbers of steps ---------------------------------------------------------------------------
-
-struct step_numbers {
-    int64_t lines, first, last, most, distinct, goes_back;
-};
-
-static struct step_numbers numbers_of(const struct group *group)
+static void put_count(const struct steps *steps, const char *name, int64_t count)
 {
-    struct step_numbers found = {.most = INT64_MIN};
-    for (size_t i = 0; i < group->log->step_count; i++) {
-        const struct log_step *step = &group->log->steps[i];
-        if (!is_of(group, step))
+    figures_add(steps->figures, count, "%s" IN "%s", steps->name, name);
+}
+
+static void put_median(const struct steps *steps, const char *name, enum log_value value,
+                       double scale)
+{
+    put(steps, name, median(steps, value) * scale);
+}
+
+static void put_last(const struct steps *steps, const char *name, enum log_value value)
+{
+    size_t count = take_numbers(steps, value);
+    put(steps, name, count ? steps->numbers[count - 1] : NAN);
+}
+
+static void put_first(const struct steps *steps, const char *name, enum log_value value)
+{
+    put(steps, name, take_numbers(steps, value) ? steps->numbers[0] : NAN);
+}
+
+static double sum(const struct steps *steps, enum log_value value)
+{
+    double sum = 0;
+    EACH(steps, step)
+    sum += log_step_has(step, value) ? step->values[value] : 0;
+    return sum;
+}
+
+static int64_t whole(double number)
+{
+    return number > -9e18 && number < 9e18 ? (int64_t)number : 0;
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
+static void put_range(const struct steps *steps, const char *first, const char *last)
+{
+    put_count(steps, first, steps->first->step);
+    put_count(steps, last, steps->last->step);
+}
+
+static int64_t times_back(const struct steps *steps)
+{
+    int64_t times = 0, before = INT64_MIN;
+    EACH(steps, step)
+    {
+        times += before != INT64_MIN && step->step <= before;
+        before = step->step;
+    }
+    return times;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t distinct_steps(const struct steps *steps)
+{
+    size_t count = 0;
+    bool ascending = true;
+    EACH(steps, step)
+    {
+        steps->numbers[count] = (double)step->step;
+        ascending = ascending && (count == 0 || steps->numbers[count] > steps->numbers[count - 1]);
+        count++;
+    }
+    if (ascending)
+        return (int64_t)count;
+    qsort(steps->numbers, count, sizeof *steps->numbers, compare_numbers);
+    int64_t distinct = 0;
+    for (size_t i = 0; i < count; i++)
+        distinct += i == 0 || steps->numbers[i] != steps->numbers[i - 1];
+    return distinct;
+}
+
+static void put_batches(const struct steps *steps)
+{
+    double sizes[MOST_BATCHES];
+    size_t count = 0;
+    EACH(steps, step)
+    {
+        size_t at = 0;
+        while (at < count && sizes[at] != step->values[LOG_GLOBAL_BATCH])
+            at++;
+        if (log_step_has(step, LOG_GLOBAL_BATCH) && at == count && count < MOST_BATCHES)
+            sizes[count++] = step->values[LOG_GLOBAL_BATCH];
+    }
+    qsort(sizes, count, sizeof *sizes, compare_numbers);
+    figures_list(steps->figures, "%s" IN "gbs" IN, steps->name);
+    for (size_t i = 0; i < count; i++)
+        figures_add(steps->figures, whole(sizes[i]), "%s" IN "gbs" IN "%zu", steps->name, i);
+}
+
+// --- writers ------------------------------------------------------------------------------------
+
+static void report_megatron(const struct steps *steps)
+{
+    double least = INFINITY, most = -INFINITY;
+    put_range(steps, "first_iter", "last_iter");
+    put_count(steps, "goes_back", times_back(steps));
+    put_median(steps, "median_ms", LOG_STEP_S, 1e3);
+    put_count(steps, "with_loss", (int64_t)take_numbers(steps, LOG_LOSS));
+    put_last(steps, "last_loss", LOG_LOSS);
+    put_count(steps, "skipped_sum", whole(sum(steps, LOG_SKIPPED)));
+    put_count(steps, "nan_sum", whole(sum(steps, LOG_NAN)));
+    put_median(steps, "median_tflops", LOG_TFLOPS, 1);
+    put_median(steps, "median_tps", LOG_TOKENS_PER_S, 1);
+    EACH(steps, step)
+    {
+        least = fmin(least, step->values[LOG_STEP_S]);
+        most = fmax(most, step->values[LOG_STEP_S]);
+    }
+    put(steps, "min_ms", least * 1e3);
+    put(steps, "max_ms", most * 1e3);
+    put_batches(steps);
+}
+
+static void report_torchtitan(const struct steps *steps)
+{
+    double most = -INFINITY;
+    put_count(steps, "distinct_steps", distinct_steps(steps));
+    put_range(steps, "first_step", "last_step");
+    put_median(steps, "median_tps", LOG_TOKENS_PER_S, 1);
+    put_last(steps, "last_loss", LOG_LOSS);
+    put_median(steps, "median_mfu", LOG_MFU, 100);
+    put_median(steps, "median_tflops", LOG_TFLOPS, 1);
+    EACH(steps, step)
+    most = log_step_has(step, LOG_MEMORY_BYTES) ? fmax(most, step->values[LOG_MEMORY_BYTES]) : most;
+    put(steps, "max_mem_gib", most / GIB);
+}
+
+static void report_deepspeed(const struct steps *steps)
+{
+    size_t number = 0;
+    EACH(steps, step)
+    figures_add(steps->figures, step->step, "%s" IN "steps" IN "%zu", steps->name, number++);
+    put_last(steps, "last_avg_sps", LOG_MEAN_SAMPLES_PER_S);
+    put_median(steps, "median_curr_sps", LOG_SAMPLES_PER_S, 1);
+}
+
+static void report_nemo2(const struct steps *steps)
+{
+    int64_t most = INT64_MIN;
+    EACH(steps, step)
+    most = step->step > most ? step->step : most;
+    put_count(steps, "max_global_step", most);
+    put_count(steps, "goes_back", times_back(steps));
+    put_median(steps, "median_s", LOG_STEP_S, 1);
+    put_first(steps, "first_loss", LOG_LOSS);
+    put_last(steps, "last_loss", LOG_LOSS);
+}
+
+static void report_automodel(const struct steps *steps)
+{
+    put_range(steps, "first_step", "last_step");
+    put_last(steps, "last_loss", LOG_LOSS);
+    put_median(steps, "median_tps", LOG_JOB_TOKENS_PER_S, 1);
+    put_median(steps, "median_tps_gpu", LOG_TOKENS_PER_S, 1);
+}
+
+static void report_maxtext(const struct steps *steps)
+{
+    put_range(steps, "first_step", "last_step");
+    put_median(steps, "median_s", LOG_STEP_S, 1);
+    put_median(steps, "median_tflops", LOG_TFLOPS, 1);
+    put_last(steps, "last_loss", LOG_LOSS);
+}
+
+// The last line, of the whole training, is among the settings.
+static void report_hf(const struct steps *steps)
+{
+    static const char *const names[] = {"train_runtime", "train_steps_per_second"};
+    const struct evidence *evidence = steps->evidence;
+    int64_t others = 0;
+    put_first(steps, "first_loss", LOG_LOSS);
+    put_last(steps, "last_loss", LOG_LOSS);
+    for (size_t i = 0; i < 2 * evidence->setting_count; i++) {
+        const struct evidence_setting *setting = &evidence->settings[i / 2];
+        double number;
+        if (!str_equal(setting->name, str_of(names[i % 2])) ||
+            !json_to_f64(setting->value, &number))
             continue;
-        found.first = found.lines ? found.first : step->step;
-        found.goes_back += found.lines && step->step <= found.last;
-        found.distinct += step->step > found.most;
-        found.most = step->step > found.most ? step->step : found.most;
-        found.last = step->step;
-        found.lines++;
+        put(steps, names[i % 2], number);
+        others += i % 2 == 0;
     }
-    return found;
-}
-
-static void list_steps(const struct group *group)
-{
-    int64_t place = 0;
-    for (size_t i = 0; i < group->log->step_count; i++)
-        if (is_of(group, &group->log->steps[i]))
-            figures_add(group->figures, group->log->steps[i].step, "%s" IN "steps" IN "%lld",
-                        group->writer, (long long)place++);
-}
-
-// --- each framework -----------------------------------------------------------------------------
-
-static void put_megatron(struct group *group, const struct step_numbers *numbers)
-{
-    struct value_figures time = figures_of(group, LOG_STEP_S), loss = figures_of(group, LOG_LOSS);
-    struct value_figures tflops = figures_of(group, LOG_TFLOPS);
-    struct value_figures tokens = figures_of(group, LOG_TOKENS_PER_S);
-    put_count(group, true, numbers->first, "first_iter");
-    put_count(group, true, numbers->last, "last_iter");
-    put_count(group, true, numbers->goes_back, "goes_back");
-    put_real(group, time.count, time.median * 1e3, "median_ms");
-    put_real(group, time.count, time.least * 1e3, "min_ms");
-    put_real(group, time.count, time.most * 1e3, "max_ms");
-    put_count(group, true, (int64_t)loss.count, "with_loss");
-    put_real(group, loss.count, loss.last, "last_loss");
-    put_count(group, true, (int64_t)figures_of(group, LOG_SKIPPED).sum, "skipped_sum");
-    put_count(group, true, (int64_t)figures_of(group, LOG_NAN).sum, "nan_sum");
-    put_real(group, tflops.count, tflops.median, "median_tflops");
-    put_real(group, tokens.count, tokens.median, "median_tps");
-    struct value_figures batch = figures_of(group, LOG_GLOBAL_BATCH);
-    figures_list(group->figures, "%s" IN "gbs" IN, group->writer);
-    for (size_t i = 0, place = 0; i < batch.count; i++) // sorted by figures_of
-        if (i == 0 || group->values[i] != group->values[i - 1])
-            figures_add(group->figures, (int64_t)group->values[i], "%s" IN "gbs" IN "%zu",
-                        group->writer, place++);
-}
-
-static void put_torchtitan(struct group *group, const struct step_numbers *numbers)
-{
-    struct value_figures tokens = figures_of(group, LOG_TOKENS_PER_S);
-    struct value_figures loss = figures_of(group, LOG_LOSS), mfu = figures_of(group, LOG_MFU);
-    struct value_figures memory = figures_of(group, LOG_MEMORY_BYTES);
-    struct value_figures tflops = figures_of(group, LOG_TFLOPS);
-    put_count(group, true, numbers->distinct, "distinct_steps");
-    put_count(group, true, numbers->first, "first_step");
-    put_count(group, true, numbers->last, "last_step");
-    put_real(group, tokens.count, tokens.median, "median_tps");
-    put_real(group, loss.count, loss.last, "last_loss");
-    put_real(group, memory.count, memory.most / 0x1p30, "max_mem_gib");
-    put_real(group, mfu.count, mfu.median * 100, "median_mfu");
-    put_real(group, tflops.count, tflops.median, "median_tflops");
-}
-
-static void put_deepspeed(struct group *group, const struct step_numbers *numbers)
-{
-    struct value_figures mean = figures_of(group, LOG_MEAN_SAMPLES_PER_S);
-    struct value_figures current = figures_of(group, LOG_SAMPLES_PER_S);
-    (void)numbers;
-    list_steps(group);
-    put_real(group, mean.count, mean.last, "last_avg_sps");
-    put_real(group, current.count, current.median, "median_curr_sps");
-}
-
-static void put_nemo(struct group *group, const struct step_numbers *numbers)
-{
-    struct value_figures time = figures_of(group, LOG_STEP_S), loss = figures_of(group, LOG_LOSS);
-    put_count(group, true, numbers->most, "max_global_step");
-    put_count(group, true, numbers->goes_back, "goes_back");
-    put_real(group, time.count, time.median, "median_s");
-    put_real(group, loss.count, loss.first, "first_loss");
-    put_real(group, loss.count, loss.last, "last_loss");
-}
-
-static void put_automodel(struct group *group, const struct step_numbers *numbers)
-{
-    struct value_figures loss = figures_of(group, LOG_LOSS);
-    struct value_figures job = figures_of(group, LOG_JOB_TOKENS_PER_S);
-    struct value_figures tokens = figures_of(group, LOG_TOKENS_PER_S);
-    put_count(group, true, numbers->first, "first_step");
-    put_count(group, true, numbers->last, "last_step");
-    put_real(group, loss.count, loss.last, "last_loss");
-    put_real(group, job.count, job.median, "median_tps");
-    put_real(group, tokens.count, tokens.median, "median_tps_gpu");
-}
-
-static void put_trainer(struct group *group, const struct step_numbers *numbers)
-{
-    struct value_figures loss = figures_of(group, LOG_LOSS);
-    (void)numbers;
-    put_real(group, loss.count, loss.first, "first_loss");
-    put_real(group, loss.count, loss.last, "last_loss");
-}
-
-static void put_maxtext(struct group *group, const struct step_numbers *numbers)
-{
-    struct value_figures time = figures_of(group, LOG_STEP_S), loss = figures_of(group, LOG_LOSS);
-    struct value_figures tflops = figures_of(group, LOG_TFLOPS);
-    put_count(group, true, numbers->first, "first_step");
-    put_count(group, true, numbers->last, "last_step");
-    put_real(group, time.count, time.median, "median_s");
-    put_real(group, tflops.count, tflops.median, "median_tflops");
-    put_real(group, loss.count, loss.last, "last_loss");
+    for (size_t i = 0; i < evidence->log.event_count; i++)
+        others += evidence->log.events[i].kind == LOG_EVALUATION;
+    put_count(steps, "records", others);
+    figures_add(steps->figures, others, "lines_by_kind" IN "%s", steps->name);
 }
 
 static const struct {
     const char *writer;
-    void (*put)(struct group *group, const struct step_numbers *numbers);
-} writers[] = {{"megatron", put_megatron},   {"torchtitan", put_torchtitan},
-               {"deepspeed", put_deepspeed}, {"nemo2", put_nemo},
-               {"automodel", put_automodel}, {"hf", put_trainer},
-               {"maxtext", put_maxtext},     {"nanotron", put_nemo}};
-
-// --- beside steps -------------------------------------------------------------------------------
-
-// Of the dicts that Hugging Face's Trainer prints, those that are no step count as its lines.
-static void put_end_of_trainer(const struct evidence *evidence, struct figures *figures)
-{
-    for (size_t i = 0; i < evidence->setting_count; i++) {
-        const struct evidence_setting *setting = &evidence->settings[i];
-        double number;
-        if (!str_starts_with(setting->name, STR("train_")) || !log_number(setting->value, &number))
-            continue;
-        figures_real(figures, number, "hf" IN "%.*s", (int)setting->name.len, setting->name.at);
-        if (str_equal(setting->name, STR("train_runtime"))) {
-            figures_add(figures, 1, "hf" IN "records");
-            figures_add(figures, 1, "lines_by_kind" IN "hf");
-        }
-    }
-}
-
-static const char *const event_words[LOG_EVENT_KINDS] = {
-    [LOG_CHECKPOINT] = "checkpoints",
-    [LOG_EVALUATION] = "evaluations",
-    [LOG_GARBAGE] = "garbage_collections",
-    [LOG_PROFILER] = "profiler_dumps",
-    [LOG_FAULT] = "faults",
+    void (*report)(const struct steps *steps);
+} reports[] = {
+    {"megatron", report_megatron},   {"torchtitan", report_torchtitan},
+    {"deepspeed", report_deepspeed}, {"nemo2", report_nemo2},
+    {"automodel", report_automodel}, {"hf", report_hf},
+    {"maxtext", report_maxtext},
 };
 
-bool log_figures_add(const struct evidence *evidence, struct figures *figures, struct err *err)
+static void report_writer(struct steps *steps)
 {
-    const struct log_book *log = &evidence->log;
-    struct group group = {.log = log, .figures = figures};
-    size_t bytes = (log->step_count + 1) * sizeof *group.values;
-    group.values = budget_alloc(evidence->budget, bytes, err);
-    if (!group.values)
-        return false;
-    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++) {
-        group.writer = writers[i].writer;
-        struct step_numbers numbers = numbers_of(&group);
-        if (!numbers.lines)
-            continue;
-        figures_add(figures, numbers.lines, "lines_by_kind" IN "%s", group.writer);
-        put_count(&group, true, numbers.lines, "records");
-        writers[i].put(&group, &numbers);
+    EACH(steps, step)
+    {
+        steps->first = steps->count++ ? steps->first : step;
+        steps->last = step;
     }
-    put_end_of_trainer(evidence, figures);
-    for (size_t i = 0; i < log->event_count; i++)
-        figures_add(figures, 1, "%s", event_words[log->events[i].kind]);
-    budget_free(evidence->budget, group.values, bytes);
-    return true;
+    if (steps->count == 0)
+        return;
+    figures_add(steps->figures, (int64_t)steps->count, "lines_by_kind" IN "%s", steps->name);
+    put_count(steps, "records", (int64_t)steps->count);
+    for (size_t i = 0; i < sizeof reports / sizeof *reports; i++)
+        if (strcmp(reports[i].writer, steps->name) == 0)
+            reports[i].report(steps);
+}
+
+bool log_report(const struct evidence *evidence, struct figures *figures, struct err *err)
+{
+    const struct log_book *book = &evidence->log;
+    size_t bytes = (book->step_count + 1) * sizeof(double);
+    double *numbers = budget_alloc(evidence->budget, bytes, err);
+    for (size_t i = 0; numbers && i < log_dialect_count; i++) {
+        struct steps steps = {.evidence = evidence,
+                              .figures = figures,
+                              .name = log_dialects[i].name,
+                              .numbers = numbers};
+        report_writer(&steps);
+    }
+    figures_add(figures, (int64_t)book->event_count, "events");
+    figures_add(figures, (int64_t)evidence->setting_count, "settings");
+    budget_free(evidence->budget, numbers, numbers ? bytes : 0);
+    return numbers;
 }

@@ -6,278 +6,353 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct str log_from(struct str text, size_t at)
-{
-    return at < text.len ? (struct str){text.at + at, text.len - at} : (struct str){"", 0};
-}
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
+enum { MOST_NUMBER = 64 };
 
 struct str log_trim(struct str text)
 {
-    while (text.len && is_space(*text.at))
+    while (text.len && (*text.at == ' ' || *text.at == '\t'))
         text = log_from(text, 1);
-    while (text.len && is_space(text.at[text.len - 1]))
+    while (text.len && memchr(" \t\r\n", text.at[text.len - 1], 4))
         text.len--;
     return text;
 }
 
 // --- numbers ------------------------------------------------------------------------------------
 
-enum { MOST_DIGITS = 64 };
+// The digits of a number, which need not fit.
+struct digits {
+    uint64_t sum;
+    int exponent; // of ten
+    bool negative, any, exact;
+};
 
-// Copies the digits of a number without commas between thousands; returns where it ends in text.
-static size_t copy_number(struct str text, char *digits)
+static void take_digit(struct digits *digits, char c)
 {
-    size_t at = 0, count = 0;
-    bool exponent = false;
-    for (; at < text.len && count + 1 < MOST_DIGITS; at++) {
-        char c = text.at[at], before = at ? text.at[at - 1] : ' ';
-        bool thousands = c == ',' && is_digit(before) && at + 3 < text.len &&
-                         is_digit(text.at[at + 1]) && is_digit(text.at[at + 2]) &&
-                         is_digit(text.at[at + 3]) && !exponent;
-        bool sign = (c == '-' || c == '+') && (at == 0 || (before | 32) == 'e');
-        bool marks_exponent = (c | 32) == 'e' && is_digit(before) && !exponent;
-        if (thousands)
-            continue;
-        if (!is_digit(c) && c != '.' && !sign && !marks_exponent)
+    const uint64_t most = (uint64_t)1 << 53;
+    digits->any = true;
+    digits->exact = digits->exact && digits->sum < most / 10 - 1;
+    if (digits->exact)
+        digits->sum = digits->sum * 10 + (uint64_t)(c - '0');
+}
+
+static bool is_comma(struct str text, size_t at)
+{
+    return at + 3 < text.len && text.at[at] == ',' && log_is_digit(text.at[at + 1]) &&
+           log_is_digit(text.at[at + 2]) && log_is_digit(text.at[at + 3]) &&
+           !(at + 4 < text.len && log_is_digit(text.at[at + 4]));
+}
+
+// "7,123.5"; where it ends.
+static size_t take_digits(struct str text, size_t at, struct digits *digits)
+{
+    bool fraction = false;
+    for (; at < text.len; at++) {
+        char c = text.at[at];
+        if (log_is_digit(c)) {
+            take_digit(digits, c);
+            digits->exponent -= fraction;
+        } else if (c == '.' && !fraction) {
+            fraction = true;
+        } else if (fraction || !digits->any || !is_comma(text, at)) {
             break;
-        exponent = exponent || marks_exponent;
-        digits[count++] = c;
+        }
     }
-    digits[count] = '\0';
     return at;
 }
 
-// 15 digits and powers of ten up to 22 are exact as doubles, so their quotient or product is
-// rounded once, as strtod does.
-static bool quick_number(const char *at, double *number)
+// "E-04"; where it ends.
+static size_t take_exponent(struct str text, size_t at, struct digits *digits)
+{
+    size_t from = at + 1;
+    int exponent = 0;
+    if (at >= text.len || (text.at[at] | 0x20) != 'e')
+        return at;
+    bool negative = from < text.len && text.at[from] == '-';
+    from += from < text.len && (text.at[from] == '-' || text.at[from] == '+');
+    if (from >= text.len || !log_is_digit(text.at[from]))
+        return at;
+    for (; from < text.len && log_is_digit(text.at[from]); from++)
+        exponent = exponent < 10000 ? exponent * 10 + (text.at[from] - '0') : exponent;
+    digits->exponent += negative ? -exponent : exponent;
+    return from;
+}
+
+// Of digits that are not exact in a double: as the library reads them, without commas.
+static bool read_slowly(struct str text, double *number)
+{
+    char copy[MOST_NUMBER], *end;
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.at[i] == ',')
+            continue;
+        if (len + 1 == sizeof copy)
+            return false;
+        copy[len++] = text.at[i];
+    }
+    copy[len] = '\0';
+    *number = strtod(copy, &end);
+    return *end == '\0';
+}
+
+static bool to_number(const struct digits *digits, struct str text, double *number)
 {
     static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                     1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                     1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    enum { MOST_EXACT = 15, MOST_POWER = 22 };
-    int64_t mantissa = 0;
-    int digits = 0, power = 0, exponent = 0;
-    bool negative = *at == '-', point = false;
-    for (at += negative; is_digit(*at) || (*at == '.' && !point); at++) {
-        point = point || *at == '.';
-        if (*at == '.')
-            continue;
-        mantissa = digits < MOST_EXACT ? mantissa * 10 + (*at - '0') : mantissa;
-        digits++;
-        power -= point;
-    }
-    if ((*at | 32) == 'e') {
-        bool down = *++at == '-';
-        for (at += down || *at == '+'; is_digit(*at) && exponent < 100; at++)
-            exponent = exponent * 10 + (*at - '0');
-        power += down ? -exponent : exponent;
-    }
-    if (*at || !digits || digits > MOST_EXACT || power > MOST_POWER || power < -MOST_POWER)
-        return false;
-    double magnitude = (double)mantissa;
-    *number = power < 0 ? magnitude / powers[-power] : magnitude * powers[power];
-    *number = negative ? -*number : *number;
+    enum { MOST_POWER = sizeof powers / sizeof *powers - 1 };
+    int exponent = digits->exponent;
+    if (!digits->exact || exponent > MOST_POWER || exponent < -MOST_POWER)
+        return read_slowly(text, number);
+    double sum = (double)digits->sum;
+    sum = exponent < 0 ? sum / powers[-exponent] : sum * powers[exponent];
+    *number = digits->negative ? -sum : sum;
     return true;
 }
 
-// What follows a number: a multiple, or a unit of bytes.
-static double multiple_of(struct str rest)
+static size_t word_length(struct str text)
 {
-    static const struct {
-        const char *word;
-        double factor;
-    } words[] = {{"GiB", 0x1p30}, {"GB", 0x1p30}, {"MiB", 0x1p20}, {"MB", 0x1p20}, {"TiB", 0x1p40},
-                 {"K", 1e3},      {"M", 1e6},     {"B", 1e9},      {"T", 1e12}};
-    rest = log_from(rest, rest.len > 1 && is_space(*rest.at));
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        struct str word = str_of(words[i].word);
-        if (str_starts_with(rest, word) && (rest.len == word.len || !is_letter(rest.at[word.len])))
-            return words[i].factor;
-    }
-    return 1;
+    size_t len = 0;
+    while (len < text.len && (text.at[len] | 0x20) >= 'a' && (text.at[len] | 0x20) <= 'z')
+        len++;
+    return len;
 }
 
-static bool word_number(struct str text, double *number)
+static enum log_number read_word(struct str text, bool negative, double *number, struct str *rest)
 {
-    bool negative = text.len && *text.at == '-';
-    text = log_from(text, negative);
-    struct str word = {text.at, text.len < 3 ? text.len : 3};
-    *number = str_equal_nocase(word, STR("inf")) ? (negative ? -INFINITY : INFINITY) : (double)NAN;
-    return isinf(*number) || str_equal_nocase(word, STR("nan"));
+    struct str word = {text.at, word_length(text)};
+    *rest = log_from(text, word.len);
+    if (str_equal_nocase(word, STR("nan")))
+        *number = NAN;
+    else if (str_equal_nocase(word, STR("inf")) || str_equal_nocase(word, STR("infinity")))
+        *number = negative ? -INFINITY : INFINITY;
+    else
+        return LOG_NO_NUMBER;
+    return LOG_NUMBER;
 }
 
-bool log_number(struct str text, double *number)
+enum log_number log_number(struct str text, double *number, struct str *rest)
 {
-    char digits[MOST_DIGITS], *end;
-    while (text.len && (is_space(*text.at) || *text.at == '\'' || *text.at == '"'))
-        text = log_from(text, 1);
-    size_t used = copy_number(text, digits);
-    if (!digits[0] || (digits[0] == '-' && !digits[1]))
-        return word_number(text, number);
-    if (!quick_number(digits, number)) {
-        *number = strtod(digits, &end);
-        if (end == digits || *end)
+    text = log_trim(text);
+    struct digits digits = {.exact = true};
+    size_t sign = text.len && (*text.at == '-' || *text.at == '+');
+    digits.negative = sign && *text.at == '-';
+    size_t end = take_digits(text, sign, &digits);
+    if (!digits.any)
+        return read_word(log_from(text, sign), digits.negative, number, rest);
+    end = take_exponent(text, end, &digits);
+    *rest = log_from(text, end);
+    return to_number(&digits, (struct str){text.at, end}, number) ? LOG_NUMBER : LOG_GARBLED;
+}
+
+bool log_count(struct str text, int64_t *count, struct str *rest)
+{
+    size_t at = 0;
+    *count = 0;
+    while (at < text.len && text.at[at] == ' ')
+        at++;
+    size_t from = at;
+    for (; at < text.len && log_is_digit(text.at[at]); at++)
+        if (__builtin_mul_overflow(*count, 10, count) ||
+            __builtin_add_overflow(*count, text.at[at] - '0', count))
             return false;
-    }
-    *number *= multiple_of(log_from(text, used));
-    return true;
+    *rest = log_from(text, at);
+    return at > from;
 }
 
 // --- colors -------------------------------------------------------------------------------------
 
-// The length of a color at a place: "\x1b[36m", or "[36m" without its escape character.
-static size_t color_at(struct str text, size_t at)
+// The length of "[1;36m" at the start; 0 if there is none. With its escape character any code is
+// one, without it only that of a color.
+static size_t code_length(struct str text, bool escaped)
 {
-    size_t i = at + (text.at[at] == '\x1b');
-    bool escaped = i > at;
-    if (i >= text.len || text.at[i] != '[')
+    size_t i = 1;
+    if (text.len < 2 || *text.at != '[')
         return 0;
-    for (i++; i < text.len && (is_digit(text.at[i]) || text.at[i] == ';'); i++)
-        continue;
-    if (i >= text.len || text.at[i] != 'm' || (!escaped && i - at > 3))
-        return 0;
-    return i + 1 - at;
+    while (i < text.len && (log_is_digit(text.at[i]) || text.at[i] == ';' || text.at[i] == '?'))
+        i++;
+    bool ends = i < text.len &&
+                (escaped ? text.at[i] >= '@' && text.at[i] <= '~' : text.at[i] == 'm' && i > 1);
+    return ends ? i + 1 : 0;
 }
 
-struct str log_plain(struct str text, char *room, size_t size)
+// Where the next code starts, and how long it is; the length of the text without one.
+static size_t find_code(struct str text, char first, size_t *len)
 {
-    size_t len = 0;
-    bool colored = memchr(text.at, '\x1b', text.len);
-    for (size_t at = 0; !colored && at + 2 < text.len; at++)
-        colored = text.at[at] == '[' && is_digit(text.at[at + 1]) && color_at(text, at);
-    if (!colored)
+    size_t at = 0;
+    for (const char *found; at < text.len; at++) {
+        found = memchr(text.at + at, first, text.len - at);
+        if (!found)
+            break;
+        at = (size_t)(found - text.at);
+        bool escaped = first == '\x1b';
+        *len = code_length(log_from(text, at + escaped), escaped) + escaped;
+        if (*len)
+            return at;
+    }
+    return text.len;
+}
+
+struct str log_uncolored(struct str text, char *room, size_t cap)
+{
+    if (text.len == 0)
         return text;
-    for (size_t at = 0; at < text.len && len < size;) {
-        size_t color = color_at(text, at);
-        if (!color)
-            room[len++] = text.at[at];
-        at += color ? color : 1;
+    char first = memchr(text.at, '\x1b', text.len) ? '\x1b' : '[';
+    size_t len = 0, code = 0, at = find_code(text, first, &code);
+    if (at == text.len)
+        return text;
+    for (struct str rest = text; rest.len; at = find_code(rest, first, &code)) {
+        size_t count = at < cap - len ? at : cap - len;
+        memcpy(room + len, rest.at, count);
+        len += count;
+        rest = log_from(rest, at + code);
     }
     return (struct str){room, len};
 }
 
-// --- who and when -------------------------------------------------------------------------------
+// --- times --------------------------------------------------------------------------------------
 
-// Digits at a place; returns how many there are, at most nine count.
-static size_t digits_at(struct str text, size_t at, int64_t *number)
-{
-    size_t count = 0;
-    for (*number = 0; at + count < text.len && is_digit(text.at[at + count]) && count < 9; count++)
-        *number = *number * 10 + (text.at[at + count] - '0');
-    return count;
-}
+struct stamp {
+    int64_t year, month, day, hour, minute, second, ns;
+};
 
-static int64_t rank_after(struct str before, struct str word)
+// A number of exactly so many digits at `at`, which moves.
+static bool take_part(struct str text, size_t *at, size_t count, int64_t *part)
 {
-    int64_t rank;
-    size_t at = str_find(before, word);
-    if (at == SIZE_MAX)
-        return -1;
-    at += word.len;
-    at += at < before.len && memchr("- =", before.at[at], 3);
-    return digits_at(before, at, &rank) ? rank : -1;
-}
-
-// "[1,3]<stdout>:" of mpirun, whose first number is the job's.
-static int64_t rank_of_mpirun(struct str before)
-{
-    int64_t job, rank;
-    size_t count = before.len && *before.at == '[' ? digits_at(before, 1, &job) : 0;
-    size_t at = 1 + count;
-    if (!count || at >= before.len || before.at[at] != ',' ||
-        !(count = digits_at(before, at + 1, &rank)))
-        return -1;
-    return str_starts_with(log_from(before, at + 1 + count), STR("]<std")) ? rank : -1;
-}
-
-// "3: " of srun --label.
-static int64_t rank_of_srun(struct str before)
-{
-    int64_t rank;
-    struct str text = log_trim(before);
-    size_t count = digits_at(text, 0, &rank);
-    return count && count < text.len + 1 && str_starts_with(log_from(text, count), STR(":")) ? rank
-                                                                                             : -1;
-}
-
-int64_t log_rank(struct str before)
-{
-    int64_t rank = rank_of_mpirun(before);
-    rank = rank < 0 ? rank_of_srun(before) : rank;
-    rank = rank < 0 ? rank_after(before, STR("rank")) : rank;
-    rank = rank < 0 ? rank_after(before, STR("[default")) : rank;
-    return rank < 0 ? rank_after(before, STR("worker")) : rank;
-}
-
-// Days from 1970 to a date of the Gregorian calendar, by Howard Hinnant's days_from_civil.
-static int64_t days_of(int64_t year, int64_t month, int64_t day)
-{
-    year -= month <= 2;
-    int64_t era = year / 400, of_era = year - era * 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-// Two digits after an optional separator.
-static bool two_digits(struct str text, size_t *at, const char *separators, int64_t *number)
-{
-    *at += *at < text.len && strchr(separators, text.at[*at]) && text.at[*at];
-    if (*at + 2 > text.len || !is_digit(text.at[*at]) || !is_digit(text.at[*at + 1]))
+    *part = 0;
+    if (*at + count > text.len)
         return false;
-    *number = (text.at[*at] - '0') * 10 + (text.at[*at + 1] - '0');
-    *at += 2;
+    for (size_t i = 0; i < count; i++, ++*at) {
+        if (!log_is_digit(text.at[*at]))
+            return false;
+        *part = *part * 10 + (text.at[*at] - '0');
+    }
     return true;
 }
 
-static int64_t fraction_ns(struct str text, size_t at)
+static bool take_any(struct str text, size_t *at, const char *of)
 {
-    int64_t ns = 0, unit = 100000000;
-    if (at >= text.len || !strchr(".,", text.at[at]))
-        return 0;
-    for (at++; at < text.len && is_digit(text.at[at]) && unit; at++, unit /= 10)
-        ns += (text.at[at] - '0') * unit;
-    return ns;
+    bool is = *at < text.len && text.at[*at] && strchr(of, text.at[*at]);
+    *at += is;
+    return is;
 }
 
-// "2026-11-20 08:00:00.123456", "2026-11-20T08:00:00", "20261120 08:00:00" at a place.
-static bool time_at(struct str text, size_t at, int64_t *ns)
+// "2025-11-20" or "20251120"
+static bool take_date(struct str text, size_t *at, struct stamp *stamp)
 {
-    int64_t century, rest, month, day, hour, minute, second;
-    if (!two_digits(text, &at, "", &century) || !two_digits(text, &at, "", &rest) ||
-        !two_digits(text, &at, "-/", &month) || !two_digits(text, &at, "-/", &day) ||
-        at >= text.len || !strchr(" T", text.at[at]) || !two_digits(text, &at, " T", &hour) ||
-        !two_digits(text, &at, ":", &minute) || !two_digits(text, &at, ":", &second))
+    if (!take_part(text, at, 4, &stamp->year))
         return false;
-    int64_t year = century * 100 + rest;
-    if (year < 1980 || year > 2200 || month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 ||
-        minute > 59 || second > 60)
-        return false;
-    *ns = ((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
-    *ns = *ns * 1000000000 + fraction_ns(text, at);
+    bool dashes = take_any(text, at, "-/");
+    return take_part(text, at, 2, &stamp->month) && take_any(text, at, "-/") == dashes &&
+           take_part(text, at, 2, &stamp->day) && stamp->month >= 1 && stamp->month <= 12 &&
+           stamp->day >= 1 && stamp->day <= 31 && stamp->year >= 1970 && stamp->year < 2262;
+}
+
+static bool take_time(struct str text, size_t *at, struct stamp *stamp)
+{
+    bool is = take_part(text, at, 2, &stamp->hour) && take_any(text, at, ":") &&
+              take_part(text, at, 2, &stamp->minute) && take_any(text, at, ":") &&
+              take_part(text, at, 2, &stamp->second) && stamp->hour < 24 && stamp->minute < 60 &&
+              stamp->second <= 60;
+    if (!is || *at + 1 >= text.len || !log_is_digit(text.at[*at + 1]) || !take_any(text, at, ".,"))
+        return is;
+    for (int64_t unit = 100000000; *at < text.len && log_is_digit(text.at[*at]); unit /= 10, ++*at)
+        stamp->ns += (text.at[*at] - '0') * unit;
     return true;
 }
 
-int64_t log_time(struct str before)
+// "Z" or "+01:00", the offset in seconds.
+static bool take_zone(struct str text, size_t *at, int64_t *offset)
 {
-    int64_t ns;
-    for (size_t at = 0; at + 17 <= before.len; at++)
-        if (is_digit(before.at[at]) && (at == 0 || !is_digit(before.at[at - 1])) &&
-            time_at(before, at, &ns))
-            return ns;
-    return LOG_NO_TIME;
+    int64_t hours, minutes;
+    *offset = 0;
+    if (take_any(text, at, "Z"))
+        return true;
+    bool west = *at < text.len && text.at[*at] == '-';
+    if (!take_any(text, at, "+-") || !take_part(text, at, 2, &hours))
+        return false;
+    take_any(text, at, ":");
+    if (!take_part(text, at, 2, &minutes) || hours > 14 || minutes > 59)
+        return false;
+    *offset = (west ? -1 : 1) * (hours * 3600 + minutes * 60);
+    return true;
+}
+
+// Days since 1970 in the Gregorian calendar.
+static int64_t days_of(const struct stamp *stamp)
+{
+    int64_t year = stamp->year - (stamp->month <= 2);
+    int64_t month = (stamp->month + 9) % 12; // from March, so that leap days come last
+    int64_t in_year = (153 * month + 2) / 5 + stamp->day - 1;
+    return year * 365 + year / 4 - year / 100 + year / 400 + in_year - 719468;
+}
+
+static bool take_stamp(struct str text, size_t at, struct log_prefix *prefix)
+{
+    struct stamp stamp = {0};
+    int64_t offset;
+    if (!take_date(text, &at, &stamp) || !take_any(text, &at, " T_") ||
+        !take_time(text, &at, &stamp))
+        return false;
+    prefix->utc = take_zone(text, &at, &offset);
+    int64_t second = days_of(&stamp) * 86400 + stamp.hour * 3600 + stamp.minute * 60 +
+                     stamp.second - (prefix->utc ? offset : 0);
+    prefix->time_ns = second * 1000000000 + stamp.ns;
+    return true;
+}
+
+static void find_time(struct str text, struct log_prefix *prefix)
+{
+    bool digit = false;
+    for (size_t i = 0; i + 16 < text.len; i++) {
+        bool starts = !digit && log_is_digit(text.at[i]);
+        digit = log_is_digit(text.at[i]);
+        if (starts && take_stamp(text, i, prefix))
+            return;
+    }
+}
+
+// --- ranks --------------------------------------------------------------------------------------
+
+// "[rank7]", "[rank-7/8]", "[Rank 7]"
+static bool take_rank(struct str text, int64_t *rank)
+{
+    struct str rest;
+    if (text.len < 7 || !str_equal_nocase((struct str){text.at, 5}, STR("[rank")))
+        return false;
+    size_t at = text.at[5] == '-' || text.at[5] == ' ' ? 6 : 5;
+    return log_count(log_from(text, at), rank, &rest) && rest.len && memchr("]/", *rest.at, 2);
+}
+
+// srun's "7: " and mpirun's "[1,7]<stdout>:"
+static bool take_label(struct str text, int64_t *rank)
+{
+    struct str rest;
+    if (str_starts_with(text, STR("[1,")))
+        return log_count(log_from(text, 3), rank, &rest) && str_starts_with(rest, STR("]<std"));
+    return log_count(text, rank, &rest) && str_starts_with(rest, STR(": "));
+}
+
+static int64_t rank_of(struct str text)
+{
+    int64_t rank;
+    size_t at;
+    for (struct str rest = text;; rest = log_from(rest, at + 1)) {
+        const char *open = rest.len ? memchr(rest.at, '[', rest.len) : NULL;
+        if (!open)
+            break;
+        at = (size_t)(open - rest.at);
+        if (take_rank(log_from(rest, at), &rank))
+            return rank;
+    }
+    return take_label(text, &rank) ? rank : -1;
+}
+
+struct log_prefix log_prefix_of(struct str text)
+{
+    enum { MOST_PREFIX = 256 };
+    struct log_prefix prefix = {.rank = -1, .time_ns = LOG_NO_TIME};
+    text.len = text.len < MOST_PREFIX ? text.len : MOST_PREFIX;
+    prefix.rank = rank_of(text);
+    find_time(text, &prefix);
+    return prefix;
 }

@@ -1,27 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces of lines of logs: numbers as people print them, and what launchers put before a line.
+// Numbers, colors and prefixes in lines of logs.
 #ifndef INGEST_LOGS_LOG_TEXT_H
 #define INGEST_LOGS_LOG_TEXT_H
 
+#include "ingest/base/err.h"
 #include "ingest/base/str.h"
 
-struct str log_trim(struct str text); // without white space at both ends
-struct str log_from(struct str text, size_t at);
+static inline bool log_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
 
-// The number at the start of a text, after white space and a quote: "7,123", "1.2E-05", "1.78K",
-// "nan", "151.3GiB" (of 2^30 bytes, as is GB: that is how frameworks count), "33.2%" (as 33.2).
-// False if there is none.
-bool log_number(struct str text, double *number);
+// From `at`, which may be past the end.
+static inline struct str log_from(struct str text, size_t at)
+{
+    at = at < text.len ? at : text.len;
+    return (struct str){text.at + at, text.len - at};
+}
 
-// The text without terminal colors, also those whose escape character was lost. It is returned
-// itself if it has none, else a copy in room, which is cut at its size.
-struct str log_plain(struct str text, char *room, size_t size);
+struct str log_trim(struct str text);
 
-// Who printed a line, by what is before its text ("[rank7]:", "3: ", "[1,3]<stdout>:",
-// "worker-3: "); -1 if that does not say it.
-int64_t log_rank(struct str before);
+enum log_number {
+    LOG_NUMBER,
+    LOG_NO_NUMBER, // a word, such as "N/A"
+    LOG_GARBLED,   // a number that runs into something else
+};
 
-// When it was printed, as its clock shows it, in nanoseconds since 1970; LOG_NO_TIME.
-int64_t log_time(struct str before);
+// The number at the start: "7,123", "1.5E-04", "nan", "inf"; *rest is what follows it.
+enum log_number log_number(struct str text, double *number, struct str *rest);
+
+// A count at the start, after blanks, and not beyond INT64_MAX.
+bool log_count(struct str text, int64_t *count, struct str *rest);
+
+// The text without the codes of terminals, also those that lost their escape character ("[36m"), in
+// `room` if it has any; cut if it does not fit.
+struct str log_uncolored(struct str text, char *room, size_t cap);
+
+// What stands before the message: who wrote it, and when.
+struct log_prefix {
+    int64_t rank;    // -1 unknown
+    int64_t time_ns; // LOG_NO_TIME
+    bool utc;        // the time says its zone, and was converted
+};
+struct log_prefix log_prefix_of(struct str text);
 
 #endif

@@ -85,3 +85,48 @@ bool lines_next(struct lines *lines, struct line *line, struct err *err)
         line->text.len--;
     return end || len > 0;
 }
+
+// The length of whole lines in `there` bytes, of which the first `known` hold no end of one; 0 if
+// more are needed.
+static size_t whole_lines(const char *at, size_t known, size_t there)
+{
+    const char *end = there > known ? memrchr(at + known, '\n', there - known) : NULL;
+    return end ? (size_t)(end - at) + 1 : 0;
+}
+
+// Of bytes that start with a line that is too long.
+static void take_long(const char *at, struct line *many)
+{
+    const char *end = memrchr(at, '\r', LINES_MAX_BYTES);
+    many->text.len = end ? (size_t)(end - at) + 1 : LINES_MAX_BYTES;
+    many->cut = !end;
+}
+
+static bool is_long(const char *at, size_t there)
+{
+    return there > LINES_MAX_BYTES && !memchr(at, '\n', LINES_MAX_BYTES + 1);
+}
+
+bool lines_next_many(struct lines *lines, struct line *many, struct err *err)
+{
+    size_t len = 0, known = 0, there;
+    *err = (struct err){0};
+    if (many->cut && !pass_rest(lines, err))
+        return false;
+    *many = (struct line){0};
+    for (;;) {
+        there = lines->to - lines->from;
+        len = whole_lines(lines->bytes + lines->from, known, there);
+        if (len || lines->ended || there > LINES_MAX_BYTES)
+            break;
+        known = there;
+        if (!read_more(lines, err))
+            return false;
+    }
+    const char *at = lines->bytes + lines->from;
+    *many = (struct line){.text = {at, len ? len : there}, .pos = lines->pos};
+    if (is_long(at, there))
+        take_long(at, many);
+    drop(lines, many->text.len);
+    return many->text.len;
+}

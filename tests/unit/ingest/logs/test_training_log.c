@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training logs: the lines of every framework, what stands around them, and lines that are no step.
 #include "ingest/evidence/evidence.h"
+#include "ingest/base/buf.h"
 #include "ingest/format.h"
 #include "ingest/logs/log_text.h"
 #include "ingest/source/source.h"
@@ -124,7 +125,7 @@ static void torchtitan_is_read_through_its_colors(void **state)
     const struct log_step *step =
         step_in("[rank3]:[titan] 2026-11-20 08:00:01,500 - root - INFO - \x1b[31mstep: 10  "
                 "\x1b[32mloss:  8.1234  \x1b[38mgrad_norm:  1.5  \x1b[34mmemory: 45.25GiB(56.77%)  "
-                "\x1b[34mtps: 7,123  \x1b[36mtflops: 1,412.5  \x1b[35mmfu: 41.5%\x1b[39m");
+                "\x1b[34mtps: 7,123  \x1b[36mtflops: 1,412.5  \x1b[35mmfu: 41.5%\x1b[39m\n");
     assert_int_equal(step->step, 10);
     assert_int_equal(step->rank, 3);
     assert_true(step->time_ns == INT64_C(1795161601500000000));
@@ -140,7 +141,7 @@ static void colors_without_their_escape_and_older_words_are_read(void **state)
     (void)state;
     const struct log_step *step =
         step_in("0: 2026-11-20 08:00:01,500 - root - INFO - [36mstep:  1  [32mloss: 12.5  "
-                "[33mmemory: 9.5GiB(10.0%)  [34mwps: 1,024  [35mmfu: N/A[39m");
+                "[33mmemory: 9.5GiB(10.0%)  [34mwps: 1,024  [35mmfu: N/A[39m\n");
     assert_int_equal(step->rank, 0);
     assert_value(step, LOG_TOKENS_PER_S, 1024);
     assert_false(log_step_has(step, LOG_MFU));
@@ -150,9 +151,10 @@ static void an_evaluation_of_torchtitan_is_no_step(void **state)
 {
     (void)state;
     struct err err;
-    assert_true(
-        gather(STR("validate step: 10  loss:  3.5  memory:  9.5GiB(10.0%)  tps: 900\n"), &err));
-    assert_int_equal(evidence.log.step_count, 0);
+    assert_true(gather(STR("step: 10  loss:  3.1  memory:  9.5GiB(10.0%)  tps: 900\n"
+                           "validate step: 10  loss:  3.5  memory:  9.5GiB(10.0%)  tps: 900\n"),
+                       &err));
+    assert_int_equal(evidence.log.step_count, 1);
     assert_int_equal(evidence.log.event_count, 1);
     assert_int_equal(evidence.log.events[0].kind, LOG_EVALUATION);
     assert_true(evidence.log.events[0].loss == 3.5);
@@ -168,13 +170,13 @@ static void deepspeed_prints_the_whole_job(void **state)
     assert_int_equal(step->step, 10);
     assert_value(step, LOG_SAMPLES_PER_S, 98.25);
     assert_value(step, LOG_MEAN_SAMPLES_PER_S, 100.5);
-    assert_value(step, LOG_MEMORY_BYTES, 8.5 * 0x1p30);
 }
 
 static void older_deepspeed_has_its_step_alone(void **state)
 {
     (void)state;
-    const struct log_step *step = step_in("[INFO 2026-11-20 08:00:01] 0/50, SamplesPerSec=1284.5");
+    const struct log_step *step =
+        step_in("[INFO 2026-11-20 08:00:01] 0/50, SamplesPerSec=1284.5\n");
     assert_int_equal(step->step, 50);
     assert_value(step, LOG_MEAN_SAMPLES_PER_S, 1284.5);
 }
@@ -185,7 +187,7 @@ static void nemo_counts_by_its_global_step(void **state)
     const struct log_step *step =
         step_in("(pretraining, pid=123) Training epoch 0, iteration 3/99 | lr: 1.5e-07 | "
                 "global_batch_size: 512 | global_step: 13 | reduced_train_loss: 11.03 | "
-                "train_step_timing in s: 7.6 | consumed_samples: 7168");
+                "train_step_timing in s: 7.6 | consumed_samples: 7168\n");
     assert_int_equal(step->step, 13);
     assert_value(step, LOG_STEP_S, 7.6);
     assert_value(step, LOG_LOSS, 11.03);
@@ -222,7 +224,7 @@ static void maxtext_is_read_key_by_key(void **state)
     (void)state;
     const struct log_step *step =
         step_in("completed step: 12, seconds: 0.319, TFLOP/s/device: 402.5, Tokens/s/device: "
-                "9000.5, total_weights: 65536, loss: 9.75");
+                "9000.5, total_weights: 65536, loss: 9.75\n");
     assert_int_equal(step->step, 12);
     assert_value(step, LOG_STEP_S, 0.319);
     assert_value(step, LOG_TFLOPS, 402.5);
@@ -234,10 +236,79 @@ static void nanotron_abbreviates_numbers(void **state)
     (void)state;
     const struct log_step *step = step_in(
         "11/20/2026 08:00:01 [INFO|DP=0]: iteration: 991 / 1000 | consumed_tokens: 634K | "
-        "elapsed_time_per_iteration_ms: 45.5 | tokens_per_sec_per_gpu: 1.78K | lm_loss: 4.5");
+        "elapsed_time_per_iteration_ms: 45.5 | tokens_per_sec_per_gpu: 1.78K | lm_loss: 4.5\n");
     assert_int_equal(step->step, 991);
     assert_value(step, LOG_CONSUMED_TOKENS, 634e3);
     assert_value(step, LOG_TOKENS_PER_S, 1780);
+}
+
+static void the_two_lines_of_megatron_bridge_are_one_step(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in(
+        "job/0 Step Time : 9.09s GPU utilization: 663.5MODEL_TFLOP/s/GPU\n"
+        "job/0  [2025-12-22 15:18:33] iteration       50/      50 | consumed samples:  25 | "
+        "elapsed time per iteration (ms): 9089.0 | lm loss: 8.5E+00 |\n");
+    assert_int_equal(step->step, 50);
+    assert_string_equal(step->writer, "megatron");
+    assert_value(step, LOG_TFLOPS, 663.5);
+    assert_value(step, LOG_LOSS, 8.5);
+}
+
+static void deepspeed_and_megatron_may_print_the_same_step(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("0/10, RunningAvgSamplesPerSec=100.5, CurrSamplesPerSec=98.25\n"
+                "iteration 10/ 50 | elapsed time per iteration (ms): 59.0 | lm loss: 2.5 |\n");
+    assert_int_equal(step->step, 10);
+    assert_value(step, LOG_SAMPLES_PER_S, 98.25);
+    assert_value(step, LOG_STEP_S, 0.059);
+}
+
+static void the_most_memory_of_any_rank_is_that_of_the_step(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in(
+        "[Rank 1] (after 10 iterations) memory (MB) | allocated: 5.5 | max reserved: 200.0[Rank 2] "
+        "(after 10 iterations) memory (MB) | allocated: 5.5 | max reserved: 300.0\n"
+        "iteration 10/ 50 | elapsed time per iteration (ms): 59.0 |\n"
+        "[Rank 0] (after 10 iterations) memory (MB) | allocated: 5.5 | max reserved: 250.0\n"
+        "[Rank 0] (after 20 iterations) memory (MB) | allocated: 5.5 | max reserved: 900.0\n");
+    assert_value(step, LOG_MEMORY_BYTES, 300.0 * 0x1p20);
+}
+
+static void ranks_may_print_the_same_steps_in_turns(void **state)
+{
+    (void)state;
+    struct err err;
+    struct buf text = {0};
+    for (int i = 0; i < 6; i++)
+        buf_printf(&text, "[rank%d]: step: %d  loss: 2.5  memory: 1GiB(1%%)  tps: 7\n", i % 2,
+                   i / 2);
+    assert_true(gather((struct str){text.at, text.len}, &err));
+    assert_int_equal(evidence.log.step_count, 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(evidence.log.steps[i].rank, i % 2);
+        assert_int_equal(evidence.log.steps[i].step, i / 2);
+    }
+    buf_free(&text);
+}
+
+static void numbers_go_back_after_a_restart(void **state)
+{
+    (void)state;
+    struct err err;
+    static const int64_t steps[] = {1, 2, 3, 2, 3};
+    struct buf text = {0};
+    for (size_t i = 0; i < 5; i++)
+        buf_printf(&text, "iteration %d/ 9 | elapsed time per iteration (ms): 5 |\n",
+                   (int)steps[i]);
+    assert_true(gather((struct str){text.at, text.len}, &err));
+    assert_int_equal(evidence.log.step_count, 5);
+    for (size_t i = 0; i < 5; i++)
+        assert_int_equal(evidence.log.steps[i].step, steps[i]);
+    buf_free(&text);
 }
 
 // --- around steps -------------------------------------------------------------------------------
@@ -265,7 +336,8 @@ static void a_fault_that_every_rank_reports_is_one(void **state)
 {
     (void)state;
     struct err err;
-    assert_true(gather(STR("[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried\n"
+    assert_true(gather(STR("step: 9  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
+                           "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried\n"
                            "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried\n"
                            "step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
                            "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried\n"),
@@ -273,6 +345,78 @@ static void a_fault_that_every_rank_reports_is_one(void **state)
     assert_int_equal(evidence.log.event_count, 2);
     assert_int_equal(evidence.log.events[0].rank, 0);
     assert_int_equal(evidence.log.events[1].after_step, 10);
+}
+
+static void an_end_completes_its_start(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(gather(STR("step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
+                           "Saving the checkpoint (or staging if async is enabled).\n"
+                           "Finished saving the checkpoint in 2.50 seconds.\n"
+                           "successfully saved checkpoint from iteration 10 to /x\n"),
+                       &err));
+    assert_int_equal(evidence.log.event_count, 2);
+    assert_true(evidence.log.events[0].dur_ns == INT64_C(2500000000));
+    assert_true(str_starts_with(evidence.log.events[0].text, STR("Saving the")));
+    assert_int_equal(evidence.log.events[1].dur_ns, -1);
+}
+
+static void a_traceback_is_known_by_its_exception(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(gather(STR("[rank3]: Traceback (most recent call last):\n"
+                           "[rank3]:   File \"train.py\", line 5, in <module>\n"
+                           "[rank3]:     raise ValueError(x)\n"
+                           "[rank3]: ValueError: no batch\n"
+                           "step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"
+                           "Traceback (most recent call last):\n"
+                           "  File \"train.py\", line 5, in <module>\n"
+                           "KeyboardInterrupt\n"
+                           "Traceback (most recent call last):\n"
+                           "step: 11  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"),
+                       &err));
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_int_equal(evidence.log.event_count, 2);
+    assert_true(str_equal(evidence.log.events[1].text, STR("KeyboardInterrupt")));
+    assert_int_equal(evidence.log.events[0].rank, 3);
+    assert_true(str_equal(evidence.log.events[0].text, STR("[rank3]: ValueError: no batch")));
+    assert_true(evidence.log.events[0].after_step == LOG_NO_STEP);
+}
+
+static void assert_setting(const char *name, const char *value)
+{
+    for (size_t i = 0; i < evidence.setting_count; i++)
+        if (str_equal(evidence.settings[i].name, str_of(name))) {
+            assert_true(str_equal(evidence.settings[i].value, str_of(value)));
+            return;
+        }
+    fail_msg("no %s", name);
+}
+
+static void settings_within_sentences_are_read(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(gather(
+        STR("using world size: 64, data-parallel-size: 4, tensor-model-parallel size: 16 \n"
+            "- INFO - Building device mesh with parallelism: pp=1, dp_shard=8, tp=2\n"
+            "- INFO - Training starts at step 1, with local batch size 8, global batch size 64 "
+            "(x), sequence length 8192, total steps 1000 (warmup 200)\n"
+            "[INFO] [config.py:1000:print]   train_batch_size ............. 32\n"
+            "Config param per_device_batch_size: 4\n"
+            "step: 10  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"),
+        &err));
+    assert_setting("world size", "64");
+    assert_setting("tensor-model-parallel size", "16");
+    assert_setting("dp_shard", "8");
+    assert_setting("local batch size", "8");
+    assert_setting("global batch size", "64");
+    assert_setting("sequence length", "8192");
+    assert_setting("total steps", "1000");
+    assert_setting("train_batch_size", "32");
+    assert_setting("per_device_batch_size", "4");
 }
 
 static void the_arguments_of_megatron_are_settings(void **state)
@@ -297,25 +441,44 @@ static void the_arguments_of_megatron_are_settings(void **state)
 static void ranks_are_read_from_what_launchers_print(void **state)
 {
     (void)state;
-    assert_int_equal(log_rank(STR("[1,12]<stdout>:")), 12);
-    assert_int_equal(log_rank(STR("3: ")), 3);
-    assert_int_equal(log_rank(STR("[rank7]:")), 7);
-    assert_int_equal(log_rank(STR("[rank-7/8][INFO]")), 7);
-    assert_int_equal(log_rank(STR("[default0]:")), 0);
-    assert_int_equal(log_rank(STR("worker-4: ")), 4);
-    assert_int_equal(log_rank(STR("[2026-11-20 08:00:01] ")), -1);
-    assert_int_equal(log_rank(STR("")), -1);
-    assert_int_equal(log_rank(STR("[1,")), -1);
+    static const struct {
+        const char *before;
+        int64_t rank;
+    } lines[] = {
+        {"[1,12]<stdout>: x", 12},
+        {"3: x", 3},
+        {"[rank7]: x", 7},
+        {"[rank-7/8][INFO] x", 7},
+        {"[Rank 5] x", 5},
+        {"[2026-11-20 08:00:01] x", -1},
+        {"", -1},
+        {"[1,", -1},
+        {"[rank", -1},
+        {"worker-4: x", -1},
+        {"[rank99999999999999999999]", -1},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        assert_int_equal(log_prefix_of(str_of(lines[i].before)).rank, lines[i].rank);
+}
+
+static void assert_time(const char *text, int64_t ns, bool utc)
+{
+    struct log_prefix prefix = log_prefix_of(str_of(text));
+    assert_true(prefix.time_ns == ns);
+    assert_true(prefix.utc == utc);
 }
 
 static void times_are_those_of_the_calendar(void **state)
 {
     (void)state;
-    assert_true(log_time(STR("1980-01-01 00:00:00")) == INT64_C(315532800000000000));
-    assert_true(log_time(STR("x 2024-02-29T23:59:59.5")) == INT64_C(1709251199500000000));
-    assert_true(log_time(STR("2026-13-20 08:00:01")) == LOG_NO_TIME);
-    assert_true(log_time(STR("99999-11-20 08:00:01")) == LOG_NO_TIME);
-    assert_true(log_time(STR("2026-11-20 08:00")) == LOG_NO_TIME);
+    assert_time("1980-01-01 00:00:00", INT64_C(315532800000000000), false);
+    assert_time("x 2024-02-29T23:59:59.5", INT64_C(1709251199500000000), false);
+    assert_time("[20240229 23:59:59] ", INT64_C(1709251199000000000), false);
+    assert_time("2024-02-29T23:59:59.123456789Z ", INT64_C(1709251199123456789), true);
+    assert_time("2024-03-01T00:59:59+01:00 ", INT64_C(1709251199000000000), true);
+    assert_time("2026-13-20 08:00:01", LOG_NO_TIME, false);
+    assert_time("99999-11-20 08:00:01", LOG_NO_TIME, false);
+    assert_time("2026-11-20 08:00", LOG_NO_TIME, false);
 }
 
 // Whatever takes the short way must give what strtod gives.
@@ -330,6 +493,7 @@ static void numbers_are_those_of_the_library(void **state)
                                         "1e-22",
                                         "123456.789012345",
                                         "1e300",
+                                        "5.5",
                                         "0.000123",
                                         "5973.4",
                                         "1.042000E+01",
@@ -337,8 +501,10 @@ static void numbers_are_those_of_the_library(void **state)
                                         "99999999999999999999"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         double number;
-        assert_true(log_number(str_of(texts[i]), &number));
+        struct str rest;
+        assert_int_equal(log_number(str_of(texts[i]), &number, &rest), LOG_NUMBER);
         assert_true(number == strtod(texts[i], NULL));
+        assert_int_equal(rest.len, 0);
     }
 }
 
@@ -346,12 +512,19 @@ static void numbers_that_are_none_are_refused(void **state)
 {
     (void)state;
     double number;
-    assert_false(log_number(STR(""), &number));
-    assert_false(log_number(STR("-"), &number));
-    assert_false(log_number(STR("N/A"), &number));
-    assert_false(log_number(STR("1.2.3"), &number));
-    assert_true(log_number(STR("-inf"), &number) && isinf(number));
-    assert_true(log_number(STR("1,234,567.5"), &number) && number == 1234567.5);
+    struct str rest;
+    char digits[200];
+    memset(digits, '7', sizeof digits);
+    assert_int_equal(log_number(STR(""), &number, &rest), LOG_NO_NUMBER);
+    assert_int_equal(log_number(STR("-"), &number, &rest), LOG_NO_NUMBER);
+    assert_int_equal(log_number(STR("N/A"), &number, &rest), LOG_NO_NUMBER);
+    assert_int_equal(log_number((struct str){digits, sizeof digits}, &number, &rest), LOG_GARBLED);
+    assert_int_equal(log_number(STR("-inf"), &number, &rest), LOG_NUMBER);
+    assert_true(isinf(number) && number < 0);
+    assert_int_equal(log_number(STR("1,234,567.5"), &number, &rest), LOG_NUMBER);
+    assert_true(number == 1234567.5);
+    assert_int_equal(log_number(STR("1,2345"), &number, &rest), LOG_NUMBER);
+    assert_true(number == 1 && rest.len == 5);
 }
 
 // --- what is no step ----------------------------------------------------------------------------
@@ -361,12 +534,62 @@ static void lines_that_only_look_like_steps_are_none(void **state)
     (void)state;
     assert_no_step("iteration 5/ 50 | elapsed time per iteration (\n");
     assert_no_step("elapsed time per iteration (ms): 59.0 |\n");
-    assert_no_step("loss:  8.1 tps: 7,123\n");
-    assert_no_step("step: x  loss:  8.1  tps: 7,123\n");
-    assert_no_step("step: 99999999999999999999  loss:  8.1  tps: 7,123\n");
+    assert_no_step("loss:  8.1  memory: 1GiB(1%)  tps: 7,123\n");
+    assert_no_step("step: x  loss:  8.1  memory: 1GiB(1%)  tps: 7,123\n");
+    assert_no_step("step: 99999999999999999999  loss:  8.1  memory: 1GiB(1%)  tps: 7,123\n");
+    assert_no_step("step: 1  loss:  8.1step:  memory: 1GiB(1%)  tps: 7,123\n");
+    assert_no_step("step: 1  loss:  8.1  memory: 1GiB(1%) loss: 2  tps: 7,123\n");
+    assert_no_step("iteration 5/ 50 | elapsed time per iteration (ms): 59[rank3]: | a: 1 |\n");
     assert_no_step("{'loss': 'n/a', 'epoch': 0.1}\n");
     assert_no_step("plain words\n");
     assert_no_step("");
+}
+
+// The end of a file that is still being written may have half a number.
+static void a_number_that_ends_the_file_without_a_line_end_is_not_taken(void **state)
+{
+    (void)state;
+    const struct log_step *step = step_in("completed step: 3, seconds: 0.5, TFLOP/s/device: 402.5, "
+                                          "loss: 9.7");
+    assert_false(log_step_has(step, LOG_LOSS));
+    assert_value(step, LOG_STEP_S, 0.5);
+}
+
+static void a_step_cut_before_its_figures_is_none(void **state)
+{
+    (void)state;
+    assert_no_step("completed step: 3, seconds: 0.5, TFLOP/s/device: 402");
+    assert_no_step("iteration 5/ 50 | elapsed time per iteration (ms): 59");
+}
+
+static void bytes_that_are_no_text_are_passed(void **state)
+{
+    (void)state;
+    struct err err;
+    static const char text[] = "\0\xff\x1b[\0step: 1  loss: 2\0\n"
+                               "step: 2  loss: nan  memory: 1GiB(1%)  tps: inf  mfu: -\n\0";
+    assert_true(gather((struct str){text, sizeof text - 1}, &err));
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_true(isnan(evidence.log.steps[0].values[LOG_LOSS]));
+    assert_true(isinf(evidence.log.steps[0].values[LOG_TOKENS_PER_S]));
+}
+
+// Lines that end in CR alone, more of them than fit a line.
+static void progress_without_line_ends_is_read_whole(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    struct err err;
+    for (int i = 0; i < 30000; i++)
+        buf_printf(&text,
+                   "Epoch 2:  12%%|#| %d/30000 [00:03<00:26, 0.83it/s, v_num=0, train_loss=2.5]\r",
+                   i);
+    assert_true(text.len > 2 << 20);
+    assert_true(gather((struct str){text.at, text.len}, &err));
+    assert_int_equal(evidence.log.step_count, 30000);
+    assert_int_equal(evidence.log.steps[29999].step, 2 * 30000 + 29999);
+    assert_int_equal(evidence.log.steps[29999].pos + strlen(strrchr(text.at, 'E')), text.len);
+    buf_free(&text);
 }
 
 static void a_line_of_a_megabyte_harms_nothing(void **state)
@@ -388,7 +611,7 @@ static void a_full_budget_ends_it(void **state)
     struct evidence little;
     struct err err = {.pos = ERR_NO_POS};
     static char text[2 << 20];
-    static const char step[] = "step: 1 loss: 2 tps: 7\n";
+    static const char step[] = "step: 1 loss: 2 memory: 1GiB(1%) tps: 7\n";
     for (size_t at = 0; at + sizeof step < sizeof text; at += sizeof step - 1)
         memcpy(text + at, step, sizeof step);
     struct source *source = source_mem_open(text, strlen(text), 0, &err);
@@ -408,7 +631,7 @@ static void what_a_file_is_shows_in_its_start_or_its_name(void **state)
         struct str head, name;
         const char *format;
     } files[] = {
-        {STR("step: 1 loss: 2 tps: 7\n"), STR("x"), "training-log"},
+        {STR("step: 1 loss: 2 memory: 1GiB(1%) tps: 7\n"), STR("x"), "training-log"},
         {STR("[rank0]: starting\n"), STR("slurm-123.out"), "training-log"},
         {STR("[2026-11-20 08:00:01] starting\n"), STR("train.log"), "training-log"},
         {STR("[1,0]<stdout>: starting\n"), STR("train.log"), "training-log"},
@@ -438,14 +661,26 @@ int main(void)
         TEST(hugging_face_prints_dicts_after_progress),
         TEST(maxtext_is_read_key_by_key),
         TEST(nanotron_abbreviates_numbers),
+        TEST(the_two_lines_of_megatron_bridge_are_one_step),
+        TEST(deepspeed_and_megatron_may_print_the_same_step),
+        TEST(the_most_memory_of_any_rank_is_that_of_the_step),
+        TEST(ranks_may_print_the_same_steps_in_turns),
+        TEST(numbers_go_back_after_a_restart),
         TEST(events_have_their_time_and_the_step_before),
         TEST(a_fault_that_every_rank_reports_is_one),
+        TEST(an_end_completes_its_start),
+        TEST(a_traceback_is_known_by_its_exception),
+        TEST(settings_within_sentences_are_read),
         TEST(the_arguments_of_megatron_are_settings),
         TEST(ranks_are_read_from_what_launchers_print),
         TEST(times_are_those_of_the_calendar),
         TEST(numbers_are_those_of_the_library),
         TEST(numbers_that_are_none_are_refused),
         TEST(lines_that_only_look_like_steps_are_none),
+        TEST(a_number_that_ends_the_file_without_a_line_end_is_not_taken),
+        TEST(a_step_cut_before_its_figures_is_none),
+        TEST(bytes_that_are_no_text_are_passed),
+        TEST(progress_without_line_ends_is_read_whole),
         TEST(a_line_of_a_megabyte_harms_nothing),
         TEST(a_full_budget_ends_it),
         TEST(what_a_file_is_shows_in_its_start_or_its_name),

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/logs/log_fields.h"
+
+#include "ingest/logs/log_text.h"
+
+static const char *find(struct str text, char c)
+{
+    return text.len ? memchr(text.at, c, text.len) : NULL;
+}
+
+// --- words --------------------------------------------------------------------------------------
+
+// The key before a colon: from the last blank or color.
+static struct str key_before(struct str text)
+{
+    size_t from = text.len;
+    while (from > 0 && text.at[from - 1] != ' ' && text.at[from - 1] != '\t')
+        from--;
+    return log_from(text, from);
+}
+
+static bool next_word(struct log_fields *fields, struct str *key, struct str *value)
+{
+    const char *colon = find(fields->rest, ':');
+    if (!colon)
+        return false;
+    *key = key_before(log_trim((struct str){fields->rest.at, (size_t)(colon - fields->rest.at)}));
+    struct str rest = log_trim(log_from(fields->rest, (size_t)(colon - fields->rest.at) + 1));
+    const char *blank = find(rest, ' ');
+    size_t len = blank ? (size_t)(blank - rest.at) : rest.len;
+    *value = (struct str){rest.at, len};
+    fields->rest = log_from(rest, len);
+    return blank || fields->ended;
+}
+
+// --- pieces -------------------------------------------------------------------------------------
+
+static struct str unquoted(struct str text)
+{
+    bool quoted = text.len > 1 && memchr("'\"", *text.at, 2) && text.at[text.len - 1] == *text.at;
+    return quoted ? (struct str){text.at + 1, text.len - 2} : text;
+}
+
+// Automodel has a blank in place of a colon.
+static const char *find_between(enum log_style style, struct str piece)
+{
+    const char *colon = find(piece, style == LOG_EQUALS ? '=' : ':');
+    return colon || style != LOG_BARS ? colon : find(piece, ' ');
+}
+
+static void split(enum log_style style, struct str piece, struct str *key, struct str *value)
+{
+    const char *between = find_between(style, piece);
+    size_t len = between ? (size_t)(between - piece.at) : piece.len;
+    *key = log_trim((struct str){piece.at, len});
+    *value = log_trim(log_from(piece, len + 1));
+    if (style == LOG_DICT) {
+        *key = unquoted(*key);
+        *value = unquoted(*value);
+    }
+}
+
+bool log_fields_next(struct log_fields *fields, struct str *key, struct str *value)
+{
+    if (fields->style == LOG_WORDS)
+        return next_word(fields, key, value);
+    if (fields->rest.len == 0)
+        return false;
+    const char *end = find(fields->rest, fields->style == LOG_BARS ? '|' : ',');
+    size_t len = end ? (size_t)(end - fields->rest.at) : fields->rest.len;
+    struct str piece = log_trim((struct str){fields->rest.at, len});
+    fields->rest = log_from(fields->rest, len + 1);
+    split(fields->style, piece, key, value);
+    return end || fields->ended;
+}

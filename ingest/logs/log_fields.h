@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// A line of figures as keys and values, in the styles that training frameworks print.
+#ifndef INGEST_LOGS_LOG_FIELDS_H
+#define INGEST_LOGS_LOG_FIELDS_H
+
+#include "ingest/base/str.h"
+
+enum log_style {
+    LOG_BARS,   // " | lm loss: 2.1E+00 | global batch size:   128 |", also without colons
+    LOG_WORDS,  // "loss: 12.15  grad_norm:  1.70  memory: 47.10GiB(48.51%)"
+    LOG_COMMAS, // "seconds: 5.668, TFLOP/s/device: 134.914"
+    LOG_EQUALS, // "RunningAvgSamplesPerSec=220.7, CurrSamplesPerSec=222.9"
+    LOG_DICT,   // "'loss': 2.09, 'learning_rate': '5e-05'", within the braces
+};
+
+struct log_fields {
+    enum log_style style;
+    struct str rest;
+    bool ended; // the line's end is there, so that the last value is whole
+};
+
+// The next field; false after the last one. Without blanks and quotes around key and value.
+bool log_fields_next(struct log_fields *fields, struct str *key, struct str *value);
+
+#endif

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+// Looks for what marks a step, event or setting, and reads only the lines that have one.
+#include "ingest/logs/log_reader.h"
+
+#include "ingest/evidence/evidence.h"
+#include "ingest/logs/log_dialects.h"
+#include "ingest/logs/log_events.h"
+#include "ingest/logs/log_marks.h"
+#include "ingest/logs/log_settings.h"
+#include "ingest/logs/log_text.h"
+#include "ingest/source/lines.h"
+
+#include <math.h>
+
+enum {
+    MOST_DIALECTS = 32,
+    MOST_EVENTS = 10000,
+    MOST_ARGUMENTS = 4000, // lines after the heading of a block
+    MOST_SETTING_LINES = 20000,
+    SHOWN = 1024, // bytes of a line that become an event or a setting
+};
+
+#define NO_POS UINT64_MAX
+
+struct log_reader {
+    struct evidence *evidence;
+    struct log_marks marks;
+    struct log_hints hints[MOST_DIALECTS];
+    char room[LOG_LONGEST_LINE];
+    bool timed;         // some time was read
+    uint64_t traceback; // where one is whose exception is still to come; NO_POS
+    uint64_t faults;    // bits of the rows that were seen since the last step
+    uint64_t event_pos; // of the last line that was taken as an event
+    size_t arguments;   // lines of the block that may follow
+    size_t setting_lines;
+    int64_t memory_step; // of the memory of a step that is still to come
+    double memory;
+};
+
+// A line, and where in it the mark is.
+struct found {
+    struct log_written written;
+    uint64_t pos;
+    size_t at;
+};
+
+#define MEMORY    "max reserved: "
+#define ARGUMENTS "-- arguments --"
+#define TRACEBACK "Traceback (most recent call last)"
+
+// Beside those of steps, events and settings, after them.
+enum other_mark { MARK_MEMORY, MARK_ARGUMENTS, MARK_TRACEBACK, OTHER_MARKS };
+
+static bool add_marks(struct log_reader *reader, struct budget *budget, struct err *err)
+{
+    static const char *const others[OTHER_MARKS] = {MEMORY, ARGUMENTS, TRACEBACK};
+    if (!log_marks_open(&reader->marks, budget, err))
+        return false;
+    for (size_t i = 0; i < log_dialect_count; i++)
+        log_marks_add(&reader->marks, str_of(log_dialects[i].mark));
+    for (size_t i = 0; i < log_event_row_count; i++)
+        log_marks_add(&reader->marks, str_of(log_event_rows[i].mark));
+    for (size_t i = 0; i < log_setting_row_count; i++)
+        log_marks_add(&reader->marks, str_of(log_setting_rows[i].mark));
+    for (size_t i = 0; i < OTHER_MARKS; i++)
+        log_marks_add(&reader->marks, str_of(others[i]));
+    return true;
+}
+
+static void note_zone(struct log_reader *reader, int64_t time_ns, bool utc)
+{
+    struct log_book *book = &reader->evidence->log;
+    if (time_ns == LOG_NO_TIME)
+        return;
+    book->utc = utc && (book->utc || !reader->timed);
+    reader->timed = true;
+}
+
+// --- steps --------------------------------------------------------------------------------------
+
+static struct log_step *last_step(const struct log_reader *reader)
+{
+    const struct log_book *book = &reader->evidence->log;
+    return book->step_count ? &book->steps[book->step_count - 1] : NULL;
+}
+
+static void fill(struct log_step *step, const struct log_step *from)
+{
+    for (unsigned value = 0; value < LOG_VALUES; value++)
+        if (log_step_has(from, value) && !log_step_has(step, value))
+            log_step_set(step, value, from->values[value]);
+    step->rank = step->rank < 0 ? from->rank : step->rank;
+    step->time_ns = step->time_ns == LOG_NO_TIME ? from->time_ns : step->time_ns;
+}
+
+// Two parts of a framework may each print a line of a step, as DeepSpeed and Megatron-LM do, or
+// the first without its number, as Megatron-Bridge.
+static bool completes(const struct log_step *last, const struct log_step *step)
+{
+    bool same_rank = last->rank == step->rank || last->rank < 0 || step->rank < 0;
+    return last->writer != step->writer && same_rank && step->step != LOG_NO_STEP &&
+           (last->step == step->step || last->step == LOG_NO_STEP);
+}
+
+static void take_memory(struct log_reader *reader, struct log_step *step)
+{
+    double before = log_step_has(step, LOG_MEMORY_BYTES) ? step->values[LOG_MEMORY_BYTES] : 0;
+    if (step->step == reader->memory_step)
+        log_step_set(step, LOG_MEMORY_BYTES, fmax(before, reader->memory));
+}
+
+static bool take_step(struct log_reader *reader, size_t number, const struct found *found,
+                      struct err *err)
+{
+    bool utc;
+    struct log_step step;
+    const struct log_dialect *dialect = &log_dialects[number];
+    struct log_written plain = found->written;
+    if (plain.text.len > LOG_LONGEST_LINE)
+        return true;
+    plain.text = log_uncolored(plain.text, reader->room, sizeof reader->room);
+    if (!log_dialect_read(dialect, &plain, &reader->hints[number], &step, &utc))
+        return true;
+    step.pos = found->pos;
+    step.writer = dialect->name;
+    note_zone(reader, step.time_ns, utc);
+    take_memory(reader, &step);
+    reader->faults = 0;
+    struct log_step *last = last_step(reader);
+    if (!last)
+        reader->evidence->source = str_of(dialect->source);
+    if (!last || !completes(last, &step))
+        return log_book_add(reader->evidence, &step, err);
+    last->writer = last->step == LOG_NO_STEP ? step.writer : last->writer;
+    last->step = step.step;
+    fill(last, &step);
+    return true;
+}
+
+// "[Rank 1] (after 20 iterations) memory (MB) | ... | max reserved: 30764.0", perhaps of several
+// ranks. It may be before the line of the step.
+static void take_rank_memory(struct log_reader *reader, const struct found *found)
+{
+    enum { FAR = 256 };
+    const char *after = NULL;
+    struct str text = found->written.text, rest, before = {text.at, found->at};
+    before = log_from(before, before.len > FAR ? before.len - FAR : 0);
+    for (size_t next = 0; (next = str_find(before, STR("(after "))) != SIZE_MAX;) {
+        before = log_from(before, next + 7);
+        after = before.at;
+    }
+    double mib;
+    int64_t step;
+    struct str number = log_from(text, found->at + sizeof MEMORY - 1);
+    if (!after || !log_count(before, &step, &rest) ||
+        log_number(number, &mib, &rest) != LOG_NUMBER || !(mib >= 0))
+        return;
+    double bytes = mib * 1024 * 1024;
+    reader->memory = reader->memory_step == step ? fmax(bytes, reader->memory) : bytes;
+    reader->memory_step = step;
+    if (last_step(reader))
+        take_memory(reader, last_step(reader));
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+// What is shown of a line: without colors, and cut.
+static struct str shown(struct log_reader *reader, struct str text)
+{
+    text.len = text.len < SHOWN ? text.len : SHOWN;
+    return log_uncolored(text, reader->room, SHOWN);
+}
+
+static bool note(struct log_reader *reader, struct log_event *event, struct str text,
+                 struct err *err)
+{
+    const struct log_book *book = &reader->evidence->log;
+    const struct log_step *last = last_step(reader);
+    event->after_step = last ? last->step : LOG_NO_STEP;
+    event->text = log_trim(text);
+    return book->event_count >= MOST_EVENTS || log_book_note(reader->evidence, event, err);
+}
+
+// What a line that says "finished" ends: the last event, if that is what began.
+static struct log_event *begun(const struct log_reader *reader, const struct log_event *event)
+{
+    const struct log_book *book = &reader->evidence->log;
+    struct log_event *last = book->event_count ? &book->events[book->event_count - 1] : NULL;
+    const struct log_step *step = last_step(reader);
+    bool same = last && last->kind == event->kind && last->rank == event->rank &&
+                last->dur_ns < 0 && last->after_step == (step ? step->step : LOG_NO_STEP);
+    return same ? last : NULL;
+}
+
+// The same words for every rank: only the first of a fault counts.
+static bool is_again(struct log_reader *reader, const struct log_event_row *row)
+{
+    uint64_t bit = UINT64_C(1) << (row->mark ? (row - log_event_rows) % 63 : 63);
+    bool again = reader->faults & bit;
+    if (row->kind == LOG_FAULT)
+        reader->faults |= bit;
+    return again;
+}
+
+static bool take_event(struct log_reader *reader, const struct log_event_row *row,
+                       const struct found *found, struct err *err)
+{
+    bool utc;
+    struct log_event event;
+    struct str text = shown(reader, found->written.text);
+    if (reader->event_pos == found->pos || !log_event_read(row, text, &event, &utc))
+        return true;
+    reader->event_pos = found->pos;
+    if (is_again(reader, row))
+        return true;
+    event.pos = found->pos;
+    note_zone(reader, event.time_ns, utc);
+    struct log_event *first = row->ends ? begun(reader, &event) : NULL;
+    if (!first)
+        return note(reader, &event, text, err);
+    first->dur_ns = event.dur_ns;
+    return true;
+}
+
+static bool names_exception(struct str text)
+{
+    static const char *const words[] = {"Error", "Exception", "Interrupt", "Exit"};
+    size_t len = str_find(text, STR(":"));
+    struct str name = {text.at, len < text.len ? len : text.len};
+    bool is = false;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        is = is || str_find(name, str_of(words[i])) != SIZE_MAX;
+    return is && str_find(name, STR(" ")) == SIZE_MAX;
+}
+
+// The line of a traceback that names the exception: the first that is not indented.
+static bool take_exception(struct log_reader *reader, const struct found *line, struct err *err)
+{
+    enum { MOST_PREFIX = 64 };
+    static const struct log_event_row row = {.kind = LOG_FAULT};
+    struct str text = shown(reader, line->written.text);
+    size_t prefix = str_find(text, STR("]: "));
+    struct str message = prefix < MOST_PREFIX ? log_from(text, prefix + 3) : text;
+    if (line->pos == reader->traceback || message.len == 0 || *message.at == ' ')
+        return true;
+    reader->traceback = NO_POS;
+    return !names_exception(message) || take_event(reader, &row, line, err);
+}
+
+// --- settings -----------------------------------------------------------------------------------
+
+static bool take_setting(struct log_reader *reader, const struct log_setting_row *row,
+                         const struct found *found, struct err *err)
+{
+    struct str text = shown(reader, found->written.text);
+    size_t at = str_find(text, str_of(row->mark));
+    if (at == SIZE_MAX || reader->setting_lines++ >= MOST_SETTING_LINES)
+        return true;
+    return log_setting_read(row, text, at, reader->evidence, err);
+}
+
+static bool take_argument(struct log_reader *reader, const struct found *line, struct err *err)
+{
+    bool is;
+    struct str text = shown(reader, line->written.text);
+    reader->arguments--;
+    if (str_find(text, STR("end of arguments")) != SIZE_MAX)
+        reader->arguments = 0;
+    return reader->setting_lines++ >= MOST_SETTING_LINES ||
+           log_argument_read(text, reader->evidence, &is, err);
+}
+
+// --- lines --------------------------------------------------------------------------------------
+
+// The line around `at` in a block of lines. *next: where the next one starts.
+static struct found line_at(const struct line *block, size_t at, size_t *next)
+{
+    struct str text = block->text;
+    const char *from = at ? memrchr(text.at, '\n', at) : NULL;
+    size_t first = from ? (size_t)(from - text.at) + 1 : 0;
+    const char *back = at > first ? memrchr(text.at + first, '\r', at - first) : NULL;
+    first = back ? (size_t)(back - text.at) + 1 : first;
+    const char *to = memchr(text.at + at, '\n', text.len - at);
+    size_t end = to ? (size_t)(to - text.at) : text.len;
+    const char *returns = memchr(text.at + at, '\r', end - at);
+    bool ended = to || returns;
+    end = returns ? (size_t)(returns - text.at) : end;
+    *next = end + ended;
+    return (struct found){.written = {{text.at + first, end - first}, ended},
+                          .pos = block->pos + first,
+                          .at = at - first};
+}
+
+static bool take_other(struct log_reader *reader, enum other_mark mark, const struct found *found,
+                       struct err *err)
+{
+    (void)err;
+    switch (mark) {
+    case MARK_MEMORY: take_rank_memory(reader, found); break;
+    case MARK_ARGUMENTS: reader->arguments = MOST_ARGUMENTS; break;
+    case MARK_TRACEBACK: reader->traceback = found->pos; break;
+    case OTHER_MARKS: break;
+    }
+    return true;
+}
+
+static bool take_mark(struct log_reader *reader, size_t mark, const struct found *found,
+                      struct err *err)
+{
+    if (mark < log_dialect_count)
+        return take_step(reader, mark, found, err);
+    mark -= log_dialect_count;
+    if (mark < log_event_row_count)
+        return take_event(reader, &log_event_rows[mark], found, err);
+    mark -= log_event_row_count;
+    if (mark < log_setting_row_count)
+        return take_setting(reader, &log_setting_rows[mark], found, err);
+    return take_other(reader, (enum other_mark)(mark - log_setting_row_count), found, err);
+}
+
+// --- blocks -------------------------------------------------------------------------------------
+
+// What is left to search of a block.
+struct search {
+    const struct line *block;
+    size_t at, next; // next: the end of the current line
+    struct found line;
+    bool tried[LOG_MOST_MARKS]; // on the current line
+};
+
+static void enter_line(struct search *search)
+{
+    if (search->at < search->next)
+        return;
+    search->line = line_at(search->block, search->at, &search->next);
+    memset(search->tried, 0, sizeof search->tried);
+}
+
+static bool is_memory(size_t mark)
+{
+    return mark == log_dialect_count + log_event_row_count + log_setting_row_count + MARK_MEMORY;
+}
+
+// Takes what is next in the first `end` bytes.
+static bool take_next(struct log_reader *reader, struct search *search, size_t end, struct err *err)
+{
+    struct str text = {search->block->text.at, end};
+    int mark = log_marks_find(&reader->marks, text, &search->at);
+    if (mark < 0) {
+        search->at = end;
+        return true;
+    }
+    enter_line(search);
+    if (search->tried[mark] && !is_memory((size_t)mark)) {
+        search->at += reader->marks.texts[mark].len;
+        return true;
+    }
+    size_t steps = reader->evidence->log.step_count;
+    search->tried[mark] = true;
+    search->line.at = search->at - (size_t)(search->line.written.text.at - text.at);
+    if (!take_mark(reader, (size_t)mark, &search->line, err))
+        return false;
+    bool is_step = steps != reader->evidence->log.step_count;
+    search->at = is_step ? search->next : search->at + reader->marks.texts[mark].len;
+    return true;
+}
+
+// In a block of arguments and within a traceback every line counts.
+static bool take_every(struct log_reader *reader, struct search *search, struct err *err)
+{
+    enter_line(search);
+    if (reader->arguments) {
+        search->at = search->next;
+        return take_argument(reader, &search->line, err);
+    }
+    if (!take_exception(reader, &search->line, err))
+        return false;
+    return take_next(reader, search, search->next, err);
+}
+
+static bool take_block(struct log_reader *reader, const struct line *block, struct err *err)
+{
+    struct search search = {.block = block};
+    while (search.at < block->text.len) {
+        bool every = reader->arguments || reader->traceback != NO_POS;
+        if (!(every ? take_every(reader, &search, err)
+                    : take_next(reader, &search, block->text.len, err)))
+            return false;
+    }
+    return true;
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+static bool take_blocks(struct log_reader *reader, const struct format_input *input,
+                        struct lines *lines, struct err *err)
+{
+    struct line block = {0};
+    while (lines_next_many(lines, &block, err))
+        if (!take_block(reader, &block, err) ||
+            !progress_report(input->progress, source_consumed(input->source), err))
+            return false;
+    return err->code == ERR_NONE;
+}
+
+static bool read_all(struct log_reader *reader, const struct format_input *input, struct err *err)
+{
+    struct lines lines;
+    bool ok = add_marks(reader, input->budget, err) &&
+              lines_open(&lines, input->source, input->budget, err);
+    if (ok) {
+        ok = take_blocks(reader, input, &lines, err);
+        lines_close(&lines);
+    }
+    log_marks_close(&reader->marks);
+    return ok;
+}
+
+bool log_read(const struct format_input *input, struct err *err)
+{
+    struct log_reader reader = {.evidence = input->evidence,
+                                .traceback = NO_POS,
+                                .event_pos = NO_POS,
+                                .memory_step = LOG_NO_STEP};
+    if (!read_all(&reader, input, err))
+        return false;
+    return input->evidence->log.step_count ||
+           err_set(err, ERR_FORMAT,
+                   "found text without a training step in it, expected the log of a training job; "
+                   "/docs/recording lists those that are read");
+}
+
+bool log_has_step(struct str text)
+{
+    struct log_hints hints = {0};
+    struct log_step step;
+    char room[FORMAT_HEAD_BYTES];
+    bool utc;
+    for (const char *end; text.len; text = log_from(text, (size_t)(end - text.at) + 1)) {
+        end = memchr(text.at, '\n', text.len);
+        struct str line = {text.at, end ? (size_t)(end - text.at) : text.len};
+        struct log_written plain = {log_uncolored(line, room, sizeof room), end};
+        for (size_t i = 0; i < log_dialect_count; i++)
+            if (str_find(plain.text, str_of(log_dialects[i].mark)) != SIZE_MAX &&
+                log_dialect_read(&log_dialects[i], &plain, &hints, &step, &utc))
+                return true;
+        if (!end)
+            break;
+    }
+    return false;
+}

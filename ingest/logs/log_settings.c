@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/logs/log_settings.h"
+
+#include "ingest/logs/log_fields.h"
+#include "ingest/logs/log_text.h"
+
+const struct log_setting_row log_setting_rows[] = {
+    // Megatron-LM; the block of arguments is read as such
+    {"using world size: ", LOG_LIST, true},
+    // torchtitan
+    {"local batch size ", LOG_LIST, true},
+    {"device mesh with parallelism: ", LOG_LIST, false},
+    {"CUDA capacity: ", LOG_REST, true},
+    {"GPU capacity: ", LOG_REST, true},
+    // DeepSpeed
+    {":print]  ", LOG_DOTS, false},
+    // MaxText
+    {"Config param ", LOG_REST, false},
+    // HF Trainer
+    {"{'train_runtime':", LOG_TRAIN, false},
+};
+const size_t log_setting_row_count = sizeof log_setting_rows / sizeof *log_setting_rows;
+
+enum { MOST_NAME = 64, MOST_LIST = 32 };
+
+static bool set(struct evidence *evidence, struct str name, struct str value, struct err *err)
+{
+    name = log_trim(name);
+    value = log_trim(value);
+    return name.len == 0 || name.len > MOST_NAME || value.len == 0 ||
+           evidence_set(evidence, name, value, err);
+}
+
+// "tensor-model-parallel size: 4", "dp_shard=8", "global batch size 64"
+static bool set_item(struct evidence *evidence, struct str item, struct err *err)
+{
+    size_t between = str_find(item, STR("=")), colon = str_find(item, STR(":"));
+    between = colon < between ? colon : between;
+    if (str_starts_with(item, STR("using ")))
+        return set_item(evidence, log_from(item, 6), err);
+    for (size_t i = item.len; between == SIZE_MAX && i > 0; i--)
+        between = item.at[i - 1] == ' ' ? i - 1 : between;
+    if (between == SIZE_MAX)
+        return true;
+    return set(evidence, (struct str){item.at, between}, log_from(item, between + 1), err);
+}
+
+static bool set_list(struct evidence *evidence, struct str text, struct err *err)
+{
+    for (size_t i = 0; text.len && i < MOST_LIST; i++) {
+        const char *comma = memchr(text.at, ',', text.len);
+        size_t len = comma ? (size_t)(comma - text.at) : text.len;
+        struct str item = log_trim((struct str){text.at, len});
+        size_t note = str_find(item, STR(" ("));
+        item.len = note < item.len ? note : item.len;
+        if (!set_item(evidence, item, err))
+            return false;
+        text = log_from(text, len + 1);
+    }
+    return true;
+}
+
+static bool set_rest(struct evidence *evidence, struct str text, struct err *err)
+{
+    size_t colon = str_find(text, STR(":"));
+    return colon == SIZE_MAX ||
+           set(evidence, (struct str){text.at, colon}, log_from(text, colon + 1), err);
+}
+
+static bool set_train(struct evidence *evidence, struct str text, struct err *err)
+{
+    struct str key, value;
+    size_t open = str_find(text, STR("{")), close = str_find(text, STR("}"));
+    if (open > close || close == SIZE_MAX)
+        return true;
+    struct log_fields fields = {LOG_DICT, {text.at + open + 1, close - open - 1}, true};
+    for (size_t i = 0; i < MOST_LIST && log_fields_next(&fields, &key, &value); i++)
+        if (str_starts_with(key, STR("train_")) && !set(evidence, key, value, err))
+            return false;
+    return true;
+}
+
+bool log_argument_read(struct str text, struct evidence *evidence, bool *is, struct err *err)
+{
+    size_t dots = str_find(text, STR(" ..")), from = dots, to = dots + 1;
+    *is = false;
+    if (dots == SIZE_MAX)
+        return true;
+    while (from > 0 && text.at[from - 1] != ' ')
+        from--;
+    while (to < text.len && text.at[to] == '.')
+        to++;
+    struct str value = log_trim(log_from(text, to));
+    *is = to < text.len && text.at[to] == ' ' && value.len && from < dots;
+    return !*is || set(evidence, (struct str){text.at + from, dots - from}, value, err);
+}
+
+bool log_setting_read(const struct log_setting_row *row, struct str text, size_t at,
+                      struct evidence *evidence, struct err *err)
+{
+    bool ignored;
+    struct str after = log_from(text, row->with_mark ? at : at + strlen(row->mark));
+    switch (row->form) {
+    case LOG_LIST: return set_list(evidence, after, err);
+    case LOG_DOTS: return log_argument_read(after, evidence, &ignored, err);
+    case LOG_REST: return set_rest(evidence, after, err);
+    case LOG_TRAIN: return set_train(evidence, log_from(text, at), err);
+    }
+    return true;
+}

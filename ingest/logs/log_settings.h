@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Settings of the job that logs print.
+#ifndef INGEST_LOGS_LOG_SETTINGS_H
+#define INGEST_LOGS_LOG_SETTINGS_H
+
+#include "ingest/evidence/evidence.h"
+
+enum log_setting_form {
+    LOG_LIST,  // "local batch size 8, global batch size 64", also with ':' or '='
+    LOG_DOTS,  // "name ......... value"
+    LOG_REST,  // the value is what follows the mark, its name
+    LOG_TRAIN, // HF's last dictionary
+};
+
+struct log_setting_row {
+    const char *mark; // LOG_MARK_BYTES or longer
+    enum log_setting_form form;
+    bool with_mark; // which is of the first name
+};
+
+extern const struct log_setting_row log_setting_rows[];
+extern const size_t log_setting_row_count;
+
+// Takes what a line without colors says after a mark at `at`.
+MUST_CHECK bool log_setting_read(const struct log_setting_row *row, struct str text, size_t at,
+                                 struct evidence *evidence, struct err *err);
+
+// A line of a block of arguments. *is: whether it was one.
+MUST_CHECK bool log_argument_read(struct str text, struct evidence *evidence, bool *is,
+                                  struct err *err);
+
+#endif
