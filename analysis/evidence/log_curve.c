@@ -37,6 +37,15 @@ static struct spread spread_of_times(const struct log_line *lines, size_t count)
     return spread;
 }
 
+static struct spread spread_of_rates(const struct log_line *lines, size_t count)
+{
+    struct spread spread = {0};
+    for (size_t i = 0; i < count; i++)
+        if (!isnan(lines[i].samples_per_s))
+            spread_add(&spread, lines[i].samples_per_s);
+    return spread;
+}
+
 static double mean(const struct spread *spread)
 {
     return spread->count ? spread->sum / (double)spread->count : NAN;
@@ -50,6 +59,8 @@ static void row_values(const struct log_line *lines, size_t count, struct row *r
     struct spread norm = spread_of(lines, count, LOG_GRAD_NORM);
     struct spread memory = spread_of(lines, count, LOG_MEMORY_BYTES);
     struct spread times = spread_of_times(lines, count);
+    struct spread samples = spread_of_rates(lines, count);
+    row_f64(row, LOG_CURVE_SAMPLES_PER_S, mean(&samples));
     row_f64(row, LOG_CURVE_LOSS, mean(&loss));
     row_f64_if(row, LOG_CURVE_LOSS_LOW, loss.count, loss.low);
     row_f64_if(row, LOG_CURVE_LOSS_HIGH, loss.count, loss.high);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/evidence/log_sequence.h"
 
+#include "analysis/evidence/log_values.h"
 #include "analysis/stats/stats.h"
-
-#include <math.h>
 
 enum { MOST_RANKS = 1024, MOST_WARM_UP = 10 };
 
@@ -115,6 +114,19 @@ static void find_times(struct log_sequence *sequence)
     }
 }
 
+static void find_rates(struct log_sequence *sequence)
+{
+    for (size_t i = 0; i < sequence->count; i++) {
+        struct log_line *line = &sequence->lines[i];
+        const struct log_step *printed = line->printed;
+        line->samples_per_s = (double)NAN;
+        if (log_has_number(printed, LOG_SAMPLES_PER_S))
+            line->samples_per_s = printed->values[LOG_SAMPLES_PER_S];
+        else if (log_has_whole(printed, LOG_GLOBAL_BATCH) && line->step_ns > 0)
+            line->samples_per_s = printed->values[LOG_GLOBAL_BATCH] * 1e9 / (double)line->step_ns;
+    }
+}
+
 static bool find_median(struct log_sequence *sequence, struct arena *arena, struct err *err)
 {
     int64_t *values = arena_array(arena, sequence->count + 1, sizeof *values, err);
@@ -158,6 +170,7 @@ bool log_sequence_of(const struct log_book *book, struct arena *arena,
     add_lines(book, rank, sequence);
     find_begin(sequence);
     find_times(sequence);
+    find_rates(sequence);
     if (!find_median(sequence, arena, err))
         return false;
     mark_steady(sequence);

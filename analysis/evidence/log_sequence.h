@@ -13,6 +13,7 @@ struct log_line {
     int64_t step;                   // its number, or its place in the segment if it has none
     int64_t step_ns;                // -1 unknown
     bool steady;
+    double samples_per_s; // of the job; NAN unknown
 };
 
 struct log_sequence {

@@ -41,7 +41,6 @@ static const struct {
         {LOG_STEPS_GRAD_NORM, LOG_GRAD_NORM},
         {LOG_STEPS_LEARNING_RATE, LOG_LEARNING_RATE},
         {LOG_STEPS_TOKENS_PER_S, LOG_TOKENS_PER_S},
-        {LOG_STEPS_SAMPLES_PER_S, LOG_SAMPLES_PER_S},
         {LOG_STEPS_TFLOPS, LOG_TFLOPS},
         {LOG_STEPS_MFU_SHARE, LOG_MFU},
         {LOG_STEPS_POWER_W, LOG_POWER_W},
@@ -66,6 +65,7 @@ static bool add_step(struct log_tables *tables, const struct log_line *line, str
     row_time(tables, &row, LOG_STEPS_TIME_NS, printed->time_ns);
     row_i64_if(&row, LOG_STEPS_STEP_NS, line->step_ns >= 0, line->step_ns);
     row_bool(&row, LOG_STEPS_STEADY, line->steady);
+    row_f64(&row, LOG_STEPS_SAMPLES_PER_S, line->samples_per_s);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         row_f64_if(&row, numbers[i].column, log_has_number(printed, numbers[i].value),
                    printed->values[numbers[i].value]);
@@ -229,7 +229,6 @@ static void row_medians(const struct log_sequence *sequence, struct samples *sam
         unsigned column;
         enum log_value value;
     } medians[] = {{LOGS_TOKENS_PER_S, LOG_TOKENS_PER_S},
-                   {LOGS_SAMPLES_PER_S, LOG_SAMPLES_PER_S},
                    {LOGS_TFLOPS, LOG_TFLOPS},
                    {LOGS_MFU_SHARE, LOG_MFU},
                    {LOGS_POWER_W, LOG_POWER_W}};
@@ -238,6 +237,17 @@ static void row_medians(const struct log_sequence *sequence, struct samples *sam
         struct quantiles found = stats_quantiles(samples->values, samples->scratch, samples->count);
         row_f64_if(row, medians[i].column, samples->count, from_ordered(found.median));
     }
+}
+
+static void row_samples(const struct log_sequence *sequence, struct samples *samples,
+                        struct row *row)
+{
+    samples->count = 0;
+    for (size_t i = 0; i < sequence->count; i++)
+        if (sequence->lines[i].steady && !isnan(sequence->lines[i].samples_per_s))
+            samples->values[samples->count++] = ordered(sequence->lines[i].samples_per_s);
+    struct quantiles found = stats_quantiles(samples->values, samples->scratch, samples->count);
+    row_f64_if(row, LOGS_SAMPLES_PER_S, samples->count, from_ordered(found.median));
 }
 
 static void row_step_times(const struct log_sequence *sequence, struct samples *samples,
@@ -305,6 +315,7 @@ static bool add_log(struct log_tables *tables, struct err *err)
     row_clock(tables, &row, begin);
     row_step_times(sequence, &samples, &row);
     row_medians(sequence, &samples, &row);
+    row_samples(sequence, &samples, &row);
     row_batch(sequence, &row);
     row_sums(sequence, &row);
     row_i64(&row, LOGS_CHECKPOINTS, count_events(tables->book, LOG_CHECKPOINT));

@@ -54,7 +54,8 @@ void source_close(struct source *source); // closes what lies below, too; NULL i
 
 // A descriptor for reading a file of any kind but a folder; the caller closes it. ERR_NOT_FOUND.
 MUST_CHECK bool source_open_path(const char *path, int *fd, struct err *err);
-// Bytes of a descriptor from its current position; it remains the caller's.
+// Bytes of a descriptor from its current position; it remains the caller's. What a file grows by
+// afterwards is not read.
 MUST_CHECK struct source *source_fd_open(int fd, struct err *err);
 // Bytes of a file. The descriptor is closed with the source.
 MUST_CHECK struct source *source_file_open(const char *path, struct err *err);

@@ -14,13 +14,23 @@ struct file {
     bool owns_fd;
     bool regular;   // can be read at any position
     uint64_t first; // offset in the file of the source's first byte
+    uint64_t end;   // of a regular file when it was opened; 0 unknown
     uint64_t consumed;
 };
+
+static uint64_t left_of(const struct file *file)
+{
+    uint64_t at = file->first + file->consumed;
+    return file->end > at ? file->end - at : 0;
+}
 
 static bool file_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     struct file *file = (struct file *)source;
     ssize_t n;
+    // Whoever copies from a file to its end must not read the copy.
+    if (file->end && cap > left_of(file))
+        cap = (size_t)left_of(file);
     do
         n = read(file->fd, bytes, cap);
     while (n < 0 && errno == EINTR);
@@ -116,6 +126,7 @@ static struct source *open_fd(int fd, bool owns_fd, struct err *err)
     *file = (struct file){.source = {&file_ops}, .fd = fd, .owns_fd = owns_fd};
     file->regular = first >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
     file->first = first >= 0 ? (uint64_t)first : 0;
+    file->end = file->regular && st.st_size > 0 ? (uint64_t)st.st_size : 0;
     return &file->source;
 }
 

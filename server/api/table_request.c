@@ -3,6 +3,8 @@
 #include "server/api/table_reply.h"
 
 #include "ingest/base/hash.h"
+#include "server/store/server_tables.h"
+#include "server/store/store.h"
 
 #include <stdio.h>
 
@@ -52,7 +54,7 @@ static bool parse_sort(struct str text, struct table_request *table, struct err 
         bool descending = name.len && name.at[0] == '-';
         if (descending)
             name = (struct str){name.at + 1, name.len - 1};
-        if (table_column(table->desc, name) < 0)
+        if (!table_query_sorts_by(&table->query, table->desc, name))
             return refuse_column(table->desc, "sort", name, err);
         if (table->query.sort_count == TABLE_QUERY_MAX_SORTS)
             return err_set(err, ERR_USAGE, "found more than %d columns to sort by",
@@ -187,6 +189,8 @@ bool table_request_parse(const struct request *request, const struct table_desc 
 {
     const struct query *query = &request->query;
     *table = (struct table_request){.desc = desc};
+    if (desc == &table_runs) // by figures that are no columns of their list, too
+        table->query.also_sorts_by = store_knows_figure;
     struct str search = query_get(query, "q");
     struct str cursor = query_get(query, "cursor");
     table->query.search = search.at ? search : STR("");

@@ -165,6 +165,8 @@ MUST_CHECK bool store_create_run(struct store *store, const struct run_request *
 MUST_CHECK bool store_find_run(struct store *store, struct str key, struct arena *arena,
                                struct run *run, struct err *err);
 
+// Whether runs can have a figure of that name, and be sorted by it.
+bool store_knows_figure(struct str metric);
 MUST_CHECK bool store_list_runs(struct store *store, const struct run_query *query,
                                 struct arena *arena, struct run_list *list, struct err *err);
 

@@ -42,7 +42,7 @@ static bool has_log_metric(struct str metric)
     return column >= 0 && is_log_metric(&table_logs.columns[column]);
 }
 
-bool figures_have(struct str metric)
+bool store_knows_figure(struct str metric)
 {
     return str_starts_with(metric, STR(STORE_META_METRIC)) || has_log_metric(metric) ||
            has_metric(&table_run_summary, metric) || has_metric(&table_run_breakdown, metric);

@@ -258,7 +258,7 @@ static const char *sort_column(struct str name)
     for (size_t i = 0; i < sizeof sortable / sizeof *sortable; i++)
         if (str_equal(name, str_of(sortable[i].name)))
             return sortable[i].sql;
-    return figures_have(name) ? BY_FIGURE : NULL;
+    return store_knows_figure(name) ? BY_FIGURE : NULL;
 }
 
 #define LIKE_PATTERN "LIKE ?1 ESCAPE '\\'"

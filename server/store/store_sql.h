@@ -256,8 +256,6 @@ MUST_CHECK bool figures_take(struct db *db, struct str run_id, struct err *err);
 MUST_CHECK bool figures_take_words(struct db *db, struct str run_id, struct err *err);
 // Takes a setting of the run as a figure, if it is a number.
 MUST_CHECK bool figures_give(struct db *db, struct str run_id, struct str key, struct err *err);
-// Whether runs may have a figure of that name.
-bool figures_have(struct str metric);
 // Sets the figures in *run to the rows of FIGURES_OF_RUN, and makes it ready for the next run.
 #define FIGURES_OF_RUN "SELECT metric, value FROM figure WHERE run_id = ?"
 void figures_read(struct stmt *stmt, struct run *run);

@@ -15,7 +15,7 @@ static bool unknown_column(const struct table_desc *desc, struct str name, struc
     known[0] = '\0';
     for (unsigned i = 0; i < desc->column_count; i++) {
         size_t add = strlen(desc->columns[i].name) + 2;
-        if (len + add + 4 > sizeof known) {
+        if (len + add + sizeof ", ..." > sizeof known) {
             memcpy(known + len, ", ...", 6);
             break;
         }
@@ -68,6 +68,12 @@ bool table_filter_value(const struct column *column, struct str text, struct cel
                            (int)(text.len < 40 ? text.len : 40), text.at);
 }
 
+bool table_query_sorts_by(const struct table_query *query, const struct table_desc *desc,
+                          struct str name)
+{
+    return table_column(desc, name) >= 0 || (query->also_sorts_by && query->also_sorts_by(name));
+}
+
 bool table_query_check(const struct table_query *query, const struct table_desc *desc,
                        struct err *err)
 {
@@ -75,7 +81,7 @@ bool table_query_check(const struct table_query *query, const struct table_desc 
         return err_set(err, ERR_USAGE, "more than %d sort columns or %d filters",
                        TABLE_QUERY_MAX_SORTS, TABLE_QUERY_MAX_FILTERS);
     for (unsigned i = 0; i < query->sort_count; i++)
-        if (table_column(desc, query->sorts[i].column) < 0)
+        if (!table_query_sorts_by(query, desc, query->sorts[i].column))
             return unknown_column(desc, query->sorts[i].column, err);
     for (unsigned i = 0; i < query->filter_count; i++) {
         int column = table_column(desc, query->filters[i].column);

@@ -22,6 +22,7 @@ struct table_filter {
 #define TABLE_QUERY_NO_LIMIT    UINT64_MAX
 
 struct table_query {
+    bool (*also_sorts_by)(struct str name);       // besides columns of the table; NULL
     struct sort_key sorts[TABLE_QUERY_MAX_SORTS]; // none: the order in which rows were written
     unsigned sort_count;
     struct table_filter filters[TABLE_QUERY_MAX_FILTERS];
@@ -41,6 +42,10 @@ struct table_page {
 // invalid for its column.
 MUST_CHECK bool table_query_check(const struct table_query *query, const struct table_desc *desc,
                                   struct err *err);
+
+// Whether rows can be sorted by that.
+bool table_query_sorts_by(const struct table_query *query, const struct table_desc *desc,
+                          struct str name);
 
 // The value of a filter on a column; an empty text is null and selects rows without a value.
 MUST_CHECK bool table_filter_value(const struct column *column, struct str text, struct cell *value,

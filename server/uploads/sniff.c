@@ -43,13 +43,19 @@ bool sniff_may_be_trace(struct str archive, struct str filename)
     return format && !format->unpack && !format_has_ending(1u << FORMAT_ARCHIVE, filename);
 }
 
+// A compressed file that is named like a trace; others may be an archive or a log.
+static bool may_only_be_trace(struct str filename)
+{
+    return format_has_ending(1u << FORMAT_TRACE, filename) && !format_may_be_many(filename);
+}
+
 bool sniff_upload(struct str head, struct str filename, struct str *archive, struct err *err)
 {
     const struct format *found = format_find(head, filename);
     // A database may hold several processes.
     bool unpacks = found && (found->unpack || found->parts || found->gather ||
                              found->kind == FORMAT_DATABASE ||
-                             (found->decode && format_may_be_many(filename)));
+                             (found->decode && !may_only_be_trace(filename)));
     *archive = unpacks ? str_of(found->name) : STR("");
     return unpacks || sniff_trace(head, err);
 }

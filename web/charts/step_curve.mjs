@@ -56,7 +56,7 @@ function table_of({ series, x_label, y_label, x_text, y_text }) {
   const rows = series.flatMap(({ label, points }) =>
     points.map((p) => [label, x_text(p.x), y_text(p.y)]));
   const every = Math.ceil(rows.length / TABLE_ROWS);
-  return html`<${PlainTable} label=${y_label} head=${["", x_label, y_label]}
+  return html`<${PlainTable} label=${y_label} head=${["Log", x_label, y_label]}
     rows=${rows.filter((_, i) => i % every === 0)} />`;
 }
 

@@ -16,9 +16,10 @@ import { Settings } from "./compare_settings.mjs";
 import { Sides } from "./compare_sides.mjs";
 import { StepTimes } from "./compare_steps.mjs";
 import { Communication, Findings, Memory, Ranks } from "./compare_tables.mjs";
+import { TrainingCurves } from "./compare_training.mjs";
 import { Verdict } from "./compare_verdict.mjs";
 import { use_waterfall, WaterfallCard } from "./compare_waterfall.mjs";
-import { is_ready, side_name } from "./side_model.mjs";
+import { is_ready, is_series, keys_of, side_name } from "./side_model.mjs";
 import { is_comparable } from "./verdict_model.mjs";
 
 const PER = [["step", "Per step"], ["token", "Per token"]];
@@ -40,12 +41,22 @@ function Jumps({ sections }) {
     html`<li key=${id}><a href="#${id}">${label}</a></li>`)}</ul></nav>`;
 }
 
+/** The run of a side whose training log is shown. */
+const first_of = ([run]) => ({ key: run.id, name: run.name });
+
+/** The same where only the address names the runs; none of a series. */
+function first_key(side) {
+  const key = side && !is_series(side) ? keys_of(side)[0] : "";
+  return { key, name: key };
+}
+
 /** The sections below the verdict: name in the address, label, content. */
 function sections_of({ data, query, one, candidate, waterfall }) {
   const floor_ns = candidate.summary.relevant_from_ns ?? 0;
   const names = [side_name(data.base.runs), side_name(candidate.runs)];
   return [
-    ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />`],
+    ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />
+      <${TrainingCurves} base=${first_of(data.base.runs)} cand=${first_of(candidate.runs)} />`],
     ["waterfall", "Where the time went", html`<${WaterfallCard} waterfall=${waterfall}
       names=${names} summary=${candidate.summary} />`],
     ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
@@ -113,6 +124,7 @@ export default function Compare() {
   const ready = is_ready(sides);
   const resource = use_api(ready ? compare_api(query) : null);
   const { data } = resource;
+  const lacks_trace = resource.problem?.type?.endsWith("/no-trace") ?? false;
   const lacks_tokens = resource.problem?.status === 400 && query.per === "token"
     && /token/.test(resource.problem.detail);
   const runs_of = (at) => (at < 0 ? data?.base : data?.candidates[at])?.runs ?? [];
@@ -124,10 +136,12 @@ export default function Compare() {
   };
   return html`<header class="page-head"><h1 tabindex="-1">Compare</h1></header>
     <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides}
-        found=${ready && !resource.problem}>
+        found=${ready && (lacks_trace || !resource.problem)}>
       ${ready && html`<${Toggles} query=${query} change=${change} />`}<//>
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
     ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}
-    ${ready && !lacks_tokens && html`<${Loaded} resource=${resource}>${(reply) =>
+    ${lacks_trace && html`<${TrainingCurves} lone=${true} base=${first_key(query.base)}
+      cand=${first_key(query.cand[0])} />`}
+    ${ready && !lacks_tokens && !lacks_trace && html`<${Loaded} resource=${resource}>${(reply) =>
       html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}`;
 }

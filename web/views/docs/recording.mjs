@@ -218,6 +218,20 @@ function Others() {
       <code>step=train</code>.</p>`;
 }
 
+const LOG_UPLOAD = () => `curl -F run=my-run -F trace=@train.log ${origin()}/upload`;
+
+function Logs() {
+  return html`<p>Upload the log of the job to the run with its traces, or to a new one: the
+      page <em>Training</em> then has loss, step time and throughput over the whole job, slow steps
+      with what the log says beside them, checkpoints, evaluations, restarts and faults, and the
+      job's settings. A comparison lays the curves of two runs over each other.</p>
+    <${Command} text=${LOG_UPLOAD()} />
+    <p class="faint">Logs of Megatron-LM and Primus, torchtitan, DeepSpeed, NeMo 2 and Automodel,
+      Hugging Face Trainer and axolotl, MaxText and nanotron, as printed: with colors, progress bars
+      and what mpirun, srun or torchrun put before a line. A log that is sent again under the same
+      name, as it grows, replaces itself. Archives bring their logs along.</p>`;
+}
+
 function Compare() {
   return html`<ul class="notes">
     <li>Keep the schedule, profiler options, batch size and number of ranks the same.</li>
@@ -249,6 +263,7 @@ export default function Recording() {
         <${Card} title="NVIDIA and AMD"><${Vendors} /><//>
         <${Card} title="To compare runs"><${Compare} /><//></div>
       <div><${Card} title="In frameworks"><${Frameworks} /><//>
-        <${Card} title="With other profilers"><${Others} /><//></div>
+        <${Card} title="With other profilers"><${Others} /><//>
+        <${Card} title="Training logs"><${Logs} /><//></div>
     </div>`;
 }

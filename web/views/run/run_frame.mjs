@@ -54,7 +54,8 @@ function Identity({ run, summary }) {
   return html`<ul class="identity">
     <li><code>${run.id}</code></li>
     ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
-    <li>${plural(run.received, "rank")}${run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
+    <li>${run.received === 0 && run.evidence > 0 ? "no trace" : plural(run.received, "rank")}${
+      run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
     ${shown_project(run) && html`<li>${run.project}</li>`}
     <li><time datetime=${run.created} title=${ago(run.created, now)}>${when(run.created)}</time>
     </li>

@@ -44,8 +44,13 @@ function CurlLines() {
     <h3>A whole folder as one archive</h3>
     <${Command} text=${`tar c outputs | zstd | \\
   curl -F run=my-run -F 'trace=@-;filename=my-run.tar.zst' ${origin()}/upload`} />
-    <p class="faint">All ranks of a torchtitan, Primus, NeMo or tb_logs folder. Other files are kept
-      as attachments; the run's Data page lists what became of each.</p>
+    <p class="faint">All ranks of a torchtitan, Primus, NeMo or tb_logs folder. Its training
+      logs are read as well, other files kept as attachments; the run's Data page lists what became
+      of each.</p>
+    <h3>The log of the job</h3>
+    <${Command} text=${`curl -F run=my-run -F trace=@train.log ${origin()}/upload`} />
+    <p class="faint">Loss, speed and slow steps over the whole job, with or without a trace:
+      <a href="/docs/recording">which logs are read</a>.</p>
     <h3>With metadata that the trace may lack</h3>
     <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\
   -F meta=precision=bf16 -F meta=batch_size=512 -F meta=seq_len=4096 \\

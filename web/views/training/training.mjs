@@ -5,34 +5,31 @@ import { use_query } from "../../base/router.mjs";
 import { bytes, count, ms_unit, number, percent, plural } from "../../base/format.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
-import { Card, Empty, ExportLinks, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
+import { Card, Empty, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
+import { Pick } from "./pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
-import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_text, marks_of, series_of }
-  from "./training_model.mjs";
+import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits, loss_text,
+  marks_of, series_of } from "./training_model.mjs";
 
 const ALL = { limit: "all" };
 
-/** The figures of the log with the most steps. */
+/** The figures of the log with the most steps; those that it does not print are left out. */
 function Figures({ log, help }) {
-  const shown = (key, value) => log[key] !== null && value(log[key]);
-  const rate = log.tokens_per_s ?? log.samples_per_s;
-  return html`<dl class="kpis">
-    <${Figure} label="Step time" help=${help.step_median_ns} value=${
-      shown("step_median_ns", ms_unit) || "–"}>${
-      shown("step_p95_ns", (ns) => `p95 ${ms_unit(ns)}`)}<//>
-    <${Figure} label=${log.tokens_per_s === null ? "Samples/s" : "Tokens/s per GPU"}
-      help=${help.tokens_per_s} value=${rate === null ? "–" : number(rate)}>${
-      shown("global_batch", (n) => `${count(n)} samples per step`)}<//>
-    <${Figure} label="TFLOP/s per GPU" help=${help.tflops}
-      value=${shown("tflops", number) || "–"}>${
-      shown("mfu_share", (share) => `MFU ${percent(share)}`)}<//>
-    <${Figure} label="Loss" help=${help.last_loss} value=${shown("last_loss", number) || "–"}>${
-      shown("first_loss", (loss) => `from ${number(loss)}`)}<//>
-    <${Figure} label="Memory" help=${help.memory_bytes}
-      value=${shown("memory_bytes", bytes) || "–"}>most on one GPU<//>
-  </dl>`;
+  const note = (key, text) => log[key] !== null && text(log[key]);
+  const shown = [
+    ["step_median_ns", "Step time", ms_unit, note("step_p95_ns", (ns) => `p95 ${ms_unit(ns)}`)],
+    ["tokens_per_s", "Tokens/s per GPU", number],
+    ["samples_per_s", "Samples/s", number,
+      note("global_batch", (n) => `${count(n)} samples per step`)],
+    ["tflops", "TFLOP/s per GPU", number, note("mfu_share", (mfu) => `MFU ${percent(mfu)}`)],
+    ["last_loss", "Loss", loss_digits, note("first_loss", (x) => `from ${loss_digits(x)}`)],
+    ["memory_bytes", "Memory", bytes, "most on one GPU"],
+    ["power_w", "Power", (watts) => `${number(watts)} W`, "of one GPU"],
+  ].filter(([key]) => log[key] !== null);
+  return html`<dl class="kpis">${shown.map(([key, label, text, below]) => html`<${Figure}
+    key=${key} label=${label} help=${help[key]} value=${text(log[key])}>${below}<//>`)}</dl>`;
 }
 
 function Curves({ rows, events, log }) {
@@ -43,11 +40,9 @@ function Curves({ rows, events, log }) {
   const axis = chosen_of(axes, query.by);
   const series = useMemo(() => series_of(rows, metric, axis), [rows, metric, axis]);
   const marks = useMemo(() => marks_of(events, axis), [events, axis]);
-  const pick = html`<${Segments} label="Figure" value=${metric.key}
-      options=${metrics.map(({ key, label }) => [key, label])}
+  const pick = html`<${Pick} label="Show" choices=${metrics} chosen=${metric}
       onchange=${(key) => change({ metric: key })} />
-    <${Segments} label="Over" value=${axis.key}
-      options=${axes.map(({ key, label }) => [key, label])}
+    <${Pick} label="over" choices=${axes} chosen=${axis}
       onchange=${(key) => change({ by: key })} />`;
   if (series.length === 0) return html`${pick}<p class="empty-line">Not in this log.</p>`;
   const caption = metric.key === "loss" ? loss_text(log) : `${metric.label} over ${
@@ -83,10 +78,11 @@ const EVENTS = {
   columns: [
     { key: "kind", label: "Event", cell: kind_cell },
     { key: "after_step", label: "After step" },
-    { key: "time_ns", label: "At", priority: 3 },
-    { key: "dur_ns", label: "Took" },
+    { key: "time_ns", label: "At", sparse: true, priority: 3 },
+    { key: "dur_ns", label: "Took", sparse: true },
     { key: "loss", label: "Loss", sparse: true, priority: 2 },
-    { key: "text", label: "The log says", className: "mono clip", width_px: 520, priority: 2 },
+    { key: "text", label: "The log says", className: "mono clip", width_px: 520, sparse: true,
+      priority: 2 },
     { key: "file", label: "Log", className: "clip", width_px: 180, priority: 4 },
   ],
 };
@@ -102,13 +98,14 @@ const LOGS = {
     { key: "restarts", label: "Restarts", sparse: true, priority: 4 },
     { key: "step_median_ns", label: "Step p50" },
     { key: "step_p95_ns", label: "p95", priority: 4 },
-    { key: "tokens_per_s", label: "Tokens/s per GPU", priority: 2 },
-    { key: "tflops", label: "TFLOP/s per GPU", priority: 2 },
+    { key: "tokens_per_s", label: "Tokens/s per GPU", sparse: true, priority: 2 },
+    { key: "samples_per_s", label: "Samples/s", sparse: true, priority: 3 },
+    { key: "tflops", label: "TFLOP/s per GPU", sparse: true, priority: 2 },
     { key: "last_loss", label: "Last loss", priority: 2 },
     { key: "loss_spikes", label: "Spikes", sparse: true, priority: 4 },
     { key: "nan_steps", label: "NaN", sparse: true, priority: 4 },
     { key: "skipped_steps", label: "Skipped", sparse: true, priority: 4 },
-    { key: "memory_bytes", label: "Memory", priority: 3 },
+    { key: "memory_bytes", label: "Memory", sparse: true, priority: 3 },
   ],
 };
 

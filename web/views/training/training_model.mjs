@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of training logs shows: which figures there are, over what, in which words; pure.
 import { pieces_of } from "../../charts/step_curve_model.mjs";
-import { count, ms_unit, number, plural } from "../../base/format.mjs";
+import { count, ms_unit, number, plural, significant } from "../../base/format.mjs";
 
 const short = (value) => (Math.abs(value) >= 1000 ? count(Math.round(value)) : number(value));
 
 const seconds = (ns) => `${number(ns / 1e9)} s`;
 
+/** A loss differs in its third and fourth digit. @param {number} value */
+export const loss_digits = (value) => significant(value, 4);
+
 /** Figures over steps, in the order of the choice. */
 export const METRICS = [
-  { key: "loss", label: "Loss", low: "loss_low", high: "loss_high", text: number },
+  { key: "loss", label: "Loss", low: "loss_low", high: "loss_high", text: loss_digits },
   { key: "step_ns", label: "Step time", high: "step_high_ns", low: "step_ns", text: ms_unit,
-    from_zero: true, bad_up: true },
+    from_zero: true },
   { key: "tokens_per_s", label: "Tokens/s per GPU", text: short, from_zero: true },
+  { key: "samples_per_s", label: "Samples/s", text: short, from_zero: true },
   { key: "tflops", label: "TFLOP/s per GPU", text: short, from_zero: true },
   { key: "grad_norm", label: "Gradient norm", text: number, from_zero: true },
   { key: "memory_bytes", label: "Memory", text: (v) => `${number(v / 1e9)} GB`, from_zero: true },
@@ -71,6 +75,51 @@ export function loss_text(log) {
   const troubles = [[log.loss_spikes, "spike"], [log.restarts, "restart"],
     [log.nan_steps, "step without a number"]].filter(([n]) => n > 0)
     .map(([n, word]) => (word === "step without a number" ? `${count(n)} NaN` : plural(n, word)));
-  return `Loss from ${number(log.first_loss)} to ${number(log.last_loss)} over ${
+  return `Loss from ${loss_digits(log.first_loss)} to ${loss_digits(log.last_loss)} over ${
     plural(log.steps, "step")}${troubles.length > 0 ? `; ${troubles.join(", ")}` : ""}`;
+}
+
+/**
+ * Rows of the log with the most steps, under a name.
+ * @param {any[]} rows of log_curve @param {string} name
+ */
+export function longest_log(rows, name) {
+  const steps = new Map();
+  for (const row of rows) steps.set(row.file, (steps.get(row.file) ?? 0) + row.steps);
+  const [longest] = [...steps].sort((a, b) => b[1] - a[1])[0] ?? [];
+  return rows.filter((row) => row.file === longest).map((row) => ({ ...row, file: name }));
+}
+
+/** The mean of each loss and those before it: a single low one reaches nothing. */
+function smoothed(rows) {
+  const known = rows.filter((row) => row.loss !== null);
+  const window = Math.max(1, Math.min(20, Math.floor(known.length / 20)));
+  return known.map((row, i) => {
+    const some = known.slice(Math.max(0, i + 1 - window), i + 1);
+    return { row, loss: some.reduce((sum, one) => sum + one.loss, 0) / some.length };
+  });
+}
+
+/**
+ * Where each side first has a loss that both reach: the higher of their lowest.
+ * @param {{rows: any[]}[]} sides
+ * @returns {{loss: number, at: any[]}|null} rows; null if a side has no loss
+ */
+export function race(sides) {
+  const curves = sides.map(({ rows }) => smoothed(rows));
+  if (curves.some((curve) => curve.length === 0)) return null;
+  const lowest = curves.map((curve) => Math.min(...curve.map(({ loss }) => loss)));
+  const loss = Math.max(...lowest);
+  return { loss, at: curves.map((curve) => curve.find((one) => one.loss <= loss).row) };
+}
+
+const place = ({ step, time_ns }) => `step ${count(step)}${
+  time_ns === null ? "" : ` (${seconds(time_ns)})`}`;
+
+/** @param {{name: string, rows: any[]}[]} sides */
+export function race_text(sides) {
+  const found = race(sides);
+  if (!found) return "Without a loss on both sides";
+  return `Loss ${loss_digits(found.loss)} is reached ${found.at.map((row, i) =>
+    `by ${sides[i].name} at ${place(row)}`).join(", ")}`;
 }

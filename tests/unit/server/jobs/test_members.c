@@ -320,6 +320,57 @@ static void a_database_of_one_process_is_a_trace_by_itself(void **state)
     buf_free(&database);
 }
 
+// It is read from the file that its copy is written to.
+static void a_long_text_is_copied_once(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, text = {0};
+    for (int i = 0; i < 100000; i++)
+        buf_printf(&text, "line %d of a long log\n", i);
+    put_tar(&tar, "train.log", '0', (struct str){text.at, text.len});
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 24);
+    assert_string_equal(list(&f), "train.log attachment\n");
+    assert_int_equal(f.members.at[0].bytes, text.len);
+    assert_memory_equal(bytes_of(&f, 0), text.at, text.len);
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&text);
+}
+
+static void a_log_by_itself_is_kept_without_its_secrets(void **state)
+{
+    (void)state;
+    struct buf gz = {0};
+    add_gzip(&gz, STR("API_KEY=abcdefgh\nstep: 1  loss: 2.5  memory: 1GiB(1%)  tps: 7\n"), 6);
+    struct fixture f = take_apart(&gz, 1 << 20);
+    assert_string_equal(list(&f), " attachment\n");
+    assert_true(str_equal(f.members.at[0].format, STR("training-log")));
+    assert_string_equal(bytes_of(&f, 0), "API_KEY=[redacted:named]\nstep: 1  loss: 2.5  memory: "
+                                         "1GiB(1%)  tps: 7\n");
+    let_go(&f);
+    buf_free(&gz);
+}
+
+static void text_named_like_a_log_is_one_if_it_has_a_step(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, late = {0};
+    for (int i = 0; i < 1000; i++)
+        buf_puts(&late, "loading shards\n");
+    buf_puts(&late, "step: 1  loss: 2.5  memory: 1GiB(1%)  tps: 7\n");
+    put_tar(&tar, "late.log", '0', (struct str){late.at, late.len});
+    put_tar_file(&tar, "notes.txt", "nothing but notes\n");
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(list(&f), "late.log attachment\nnotes.txt attachment\n");
+    assert_true(str_equal(f.members.at[0].format, STR("training-log")));
+    assert_true(str_equal(f.members.at[1].format, STR("text")));
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&late);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -334,6 +385,9 @@ int main(void)
         cmocka_unit_test(each_process_of_a_database_is_a_trace),
         cmocka_unit_test(processes_of_a_member_share_its_bytes),
         cmocka_unit_test(a_database_of_one_process_is_a_trace_by_itself),
+        cmocka_unit_test(a_long_text_is_copied_once),
+        cmocka_unit_test(a_log_by_itself_is_kept_without_its_secrets),
+        cmocka_unit_test(text_named_like_a_log_is_one_if_it_has_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

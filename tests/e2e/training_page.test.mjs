@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page of training logs, and the logs of two runs over each other.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";
+import { fields, file_part } from "./helpers/multipart.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { small_json } from "./helpers/traces.mjs";
+import { megatron_log, titan_log } from "./helpers/training_logs.mjs";
+
+let browser;
+let server;
+
+before(async () => {
+  browser = await launch();
+  server = await start_server();
+  for (const [run, data] of [["megatron", megatron_log({ steps: 40 })],
+    ["titan", titan_log({ steps: 60 })], ["bare", small_json({ rank: 0, kernel_us: 20 })]]) {
+    const reply = await server.post([...fields({ run }),
+      file_part(data, run === "bare" ? "rank0.json" : "train.log")], "/upload?wait=60");
+    assert.equal(reply.status, 200, reply.text);
+  }
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+const text_of = (page) => page.locator("main").innerText();
+
+test("the page has the figures, the curve, slow steps and events of a log", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/runs/megatron/training");
+    await page.getByRole("group", { name: "Slow steps" }).waitFor();
+    const text = await text_of(page);
+    for (const words of ["Loss from 12.00 to 10.05 over 40 steps", "Samples/s", "64", "Checkpoint",
+      "successfully saved checkpoint from iteration 20"]) assert.ok(text.includes(words), words);
+    await page.getByLabel("Show").selectOption("step_ns");
+    await page.getByText("Step time over 40 steps").waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("metric"), "step_ns");
+    const chart = page.getByRole("application");
+    await chart.focus();
+    await page.keyboard.press("Home");
+    assert.match(await text_of(page), /Step 1: 30,000 ms/);
+    await page.getByRole("button", { name: "Table" }).click();
+    await page.getByRole("group", { name: "Step time" }).waitFor();
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("it fits a narrow screen", () =>
+  on_clean_page(browser, server.base, { viewport: NARROW }, async (page) => {
+    await visit(page, "/runs/titan/training");
+    await page.getByRole("application").waitFor();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth
+      > document.documentElement.clientWidth);
+    assert.equal(wide, false);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("a run without a log says how to upload one, one without a trace where to look", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/runs/bare/training");
+    await page.getByText("No training log yet").waitFor();
+    await visit(page, "/runs/titan");
+    await page.getByText("This run has no trace").waitFor();
+    await page.locator("main").getByRole("link", { name: "Training" }).last().click();
+    await settle(page);
+    assert.match(await text_of(page), /Tokens\/s per GPU/);
+  }));

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { AXES, METRICS, chosen_of, known_of, longest_log, loss_text, marks_of, race, race_text,
+  series_of } from "../../../../../web/views/training/training_model.mjs";
+
+const row = (step, loss, more = {}) => ({ file: "a.log", segment: 0, step, steps: 1, loss,
+  time_ns: step * 2e9, ...more });
+
+test("only what a log has can be chosen", () => {
+  const rows = [row(1, 5)];
+  assert.deepEqual(known_of(METRICS, rows).map(({ key }) => key), ["loss"]);
+  assert.deepEqual(known_of(AXES, rows).map(({ key }) => key), ["step", "time_ns"]);
+  assert.equal(chosen_of(METRICS, "nothing").key, "loss");
+});
+
+test("each log has a line of its own color", () => {
+  const series = series_of([row(1, 5), row(2, 4), row(1, 6, { file: "b.log" })], METRICS[0],
+    AXES[0]);
+  assert.deepEqual(series.map(({ label, tone, points }) => [label, tone, points.length]),
+    [["a.log", 0, 2], ["b.log", 1, 1]]);
+});
+
+test("faults and restarts are marked where they are", () => {
+  const marks = marks_of([{ kind: "fault", after_step: 7, text: "out of memory" },
+    { kind: "checkpoint", after_step: 5 }, { kind: "restart", after_step: null }], AXES[0]);
+  assert.deepEqual(marks, [{ x: 7, tone: "fault", label: "Fault: out of memory" }]);
+});
+
+test("troubles of a loss are said", () => {
+  const log = { steps: 30, first_loss: 12, last_loss: 8.9, loss_spikes: 2, restarts: 1,
+    nan_steps: 0 };
+  assert.equal(loss_text(log), "Loss from 12.00 to 8.900 over 30 steps; 2 spikes, 1 restart");
+  assert.equal(loss_text({ ...log, first_loss: null }), "30 steps without a loss");
+});
+
+test("the log with the most steps stands for its run", () => {
+  const rows = longest_log([row(1, 5, { file: "short" }), row(1, 5), row(2, 4)], "run");
+  assert.deepEqual(rows.map(({ file, step }) => [file, step]), [["run", 1], ["run", 2]]);
+  assert.deepEqual(longest_log([], "run"), []);
+});
+
+test("the loss that both reach is the higher of their lowest", () => {
+  const sides = [{ name: "A", rows: [row(1, 5), row(2, 4), row(3, 3)] },
+    { name: "B", rows: [row(1, 6), row(5, 3.5, { time_ns: null })] }];
+  assert.deepEqual(race(sides).at.map(({ step }) => step), [3, 5]);
+  assert.equal(race_text(sides), "Loss 3.500 is reached by A at step 3 (6.00 s), by B at step 5");
+  assert.equal(race([{ rows: [] }, sides[1]]), null);
+});
+
+test("a single low loss among many reaches nothing", () => {
+  const rows = Array.from({ length: 100 }, (_, i) => row(i + 1, i === 10 ? 1 : 9 - i / 20));
+  const { at } = race([{ rows }, { rows: [row(1, 6)] }]);
+  assert.ok(at[0].step > 50);
+});
