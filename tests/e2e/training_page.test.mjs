@@ -2,7 +2,8 @@
 // The page of training logs, and the logs of two runs over each other.
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";
+import { axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit }
+  from "./helpers/browser.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { small_json } from "./helpers/traces.mjs";
@@ -14,10 +15,13 @@ let server;
 before(async () => {
   browser = await launch();
   server = await start_server();
-  for (const [run, data] of [["megatron", megatron_log({ steps: 40 })],
-    ["titan", titan_log({ steps: 60 })], ["bare", small_json({ rank: 0, kernel_us: 20 })]]) {
-    const reply = await server.post([...fields({ run }),
-      file_part(data, run === "bare" ? "rank0.json" : "train.log")], "/upload?wait=60");
+  const rank0 = file_part(small_json({ rank: 0 }), "rank0.json");
+  const log_of = (text) => file_part(text, "train.log");
+  for (const [run, ...files] of [["megatron", log_of(megatron_log({ steps: 40 }))],
+    ["titan", log_of(titan_log({ steps: 60 }))], ["bare", rank0],
+    ["before", rank0, log_of(megatron_log({ steps: 40 }))],
+    ["after", rank0, log_of(titan_log({ steps: 60 }))]]) {
+    const reply = await server.post([...fields({ run }), ...files], "/upload?wait=60");
     assert.equal(reply.status, 200, reply.text);
   }
 });
@@ -67,3 +71,28 @@ test("a run without a log says how to upload one, one without a trace where to l
     await settle(page);
     assert.match(await text_of(page), /Tokens\/s per GPU/);
   }));
+
+test("a comparison lays the logs of both sides over each other", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/compare?base=before&cand=after");
+    await page.getByText(/^Loss 10\.\d+ is reached by before at step 40 .*, by after at step 4\d/)
+      .waitFor();
+    await page.getByLabel("Show").selectOption("tflops");
+    await page.getByLabel("over").selectOption("time_ns");
+    await page.waitForURL(/log=tflops/);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("logs are compared without any trace, and the page says that it is only them", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  try {
+    await visit(page, "/compare?base=megatron&cand=titan");
+    await page.getByText("Only training logs can be compared").waitFor();
+    await page.getByText(/is reached by megatron/).waitFor();
+    assert.deepEqual(await axe_faults(page), []);
+    await visit(page, "/compare?base=megatron&cand=bare");
+    await page.getByText("not both have a training log").waitFor();
+  } finally {
+    await close();
+  }
+});
