@@ -8,39 +8,43 @@
 #include <stdio.h>
 
 // One line per format that is read or counted; if two are equally likely, the first wins.
-#define FORMATS(ROW)          \
-    ROW(gzip)                 \
-    ROW(zstd)                 \
-    ROW(training_log)         \
-    ROW(kineto)               \
-    ROW(xplane)               \
-    ROW(prv)                  \
-    ROW(ncu_csv)              \
-    ROW(nccl_tests)           \
-    ROW(nccl_tests_json)      \
-    ROW(nccl_inspector)       \
-    ROW(nccl_ras)             \
-    ROW(perftest)             \
-    ROW(topology)             \
-    ROW(ibstat)               \
-    ROW(memory_snapshot)      \
-    ROW(memory_snapshot_json) \
-    ROW(flight_recorder)      \
-    ROW(flight_recorder_json) \
-    ROW(rocm_counters)        \
-    ROW(rocm_sums)            \
-    ROW(rocm_others)          \
-    ROW(rocm_compute)         \
-    ROW(rocm_kernels)         \
-    ROW(rocm_calls)           \
-    ROW(rocm_copies)          \
-    ROW(sqlite)               \
-    ROW(rocm_json)            \
-    ROW(rocpd)                \
-    ROW(rpd)                  \
-    ROW(rocm_compute_db)      \
-    ROW(nsys)                 \
-    ROW(tar)                  \
+#define FORMATS(ROW)           \
+    ROW(gzip)                  \
+    ROW(zstd)                  \
+    ROW(training_log)          \
+    ROW(torchtitan_structured) \
+    ROW(jsonl)                 \
+    ROW(trainer_state)         \
+    ROW(tfevents)              \
+    ROW(kineto)                \
+    ROW(xplane)                \
+    ROW(prv)                   \
+    ROW(ncu_csv)               \
+    ROW(nccl_tests)            \
+    ROW(nccl_tests_json)       \
+    ROW(nccl_inspector)        \
+    ROW(nccl_ras)              \
+    ROW(perftest)              \
+    ROW(topology)              \
+    ROW(ibstat)                \
+    ROW(memory_snapshot)       \
+    ROW(memory_snapshot_json)  \
+    ROW(flight_recorder)       \
+    ROW(flight_recorder_json)  \
+    ROW(rocm_counters)         \
+    ROW(rocm_sums)             \
+    ROW(rocm_others)           \
+    ROW(rocm_compute)          \
+    ROW(rocm_kernels)          \
+    ROW(rocm_calls)            \
+    ROW(rocm_copies)           \
+    ROW(sqlite)                \
+    ROW(rocm_json)             \
+    ROW(rocpd)                 \
+    ROW(rpd)                   \
+    ROW(rocm_compute_db)       \
+    ROW(nsys)                  \
+    ROW(tar)                   \
     ROW(zip)
 
 #define DECLARE(name) extern const struct format format_##name;

@@ -56,14 +56,6 @@ static enum format_likeness probe_json(struct str head, struct str filename)
     return json_outline_of(head).json ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
-// TensorBoard adds a time and a host to the name.
-static enum format_likeness probe_tfevents(struct str head, struct str filename)
-{
-    (void)head;
-    return str_find(filename, STR("events.out.tfevents.")) != SIZE_MAX ? FORMAT_PERHAPS
-                                                                       : FORMAT_UNLIKE;
-}
-
 const struct format formats_unread[] = {
     IMAGE("\x89PNG", "a PNG image"),
     IMAGE("\xFF\xD8\xFF", "a JPEG image"),
@@ -99,7 +91,6 @@ const struct format formats_unread[] = {
     JSON("opentelemetry", FORMAT_RECORDS, "resourceSpans", "OpenTelemetry spans", NULL),
     JSON("notebook", FORMAT_OTHER, "nbformat", "a Jupyter notebook", NULL),
     JSON("weight-index", FORMAT_OTHER, "weight_map", "an index of weights", NULL),
-    JSON("trainer-state", FORMAT_RECORDS, "log_history", "the state of a trainer", NULL),
     JSON("model-settings", FORMAT_RECORDS, "model_type", "settings of a model", NULL),
     JSON("model-settings", FORMAT_RECORDS, "architectures", "settings of a model", NULL),
     NSYS_JSON("CudaEvent"),
@@ -124,10 +115,6 @@ const struct format formats_unread[] = {
      .ending = ".ncu-rep",
      .what = "a report of Nsight Compute",
      .advice = NO_TIMES},
-    {.name = "tfevents",
-     .kind = FORMAT_RECORDS,
-     .probe = probe_tfevents,
-     .what = "an event file of TensorBoard"},
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "text",

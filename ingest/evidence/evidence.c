@@ -8,7 +8,8 @@ enum { MOST_TEXT = 1024, MOST_LINE = 240, MOST_SETTINGS = 10000 };
 
 void evidence_init(struct evidence *evidence, struct budget *budget)
 {
-    *evidence = (struct evidence){.budget = budget, .source = STR(""), .flight.rank = -1};
+    *evidence = (struct evidence){
+        .budget = budget, .source = STR(""), .flight.rank = -1, .metrics.rank = -1};
     arena_init(&evidence->arena, budget);
 }
 
@@ -18,6 +19,7 @@ void evidence_free(struct evidence *evidence)
     struct log_book *log = &evidence->log;
     budget_free(budget, log->steps, log->step_cap * sizeof *log->steps);
     budget_free(budget, log->events, log->event_cap * sizeof *log->events);
+    metric_book_free(&evidence->metrics, budget);
     flight_free(&evidence->flight, budget);
     budget_free(budget, evidence->settings, evidence->setting_cap * sizeof *evidence->settings);
     link_tests_free(&evidence->links, budget);

@@ -7,6 +7,7 @@
 #include "ingest/evidence/flight.h"
 #include "ingest/evidence/link_tests.h"
 #include "ingest/evidence/log_book.h"
+#include "ingest/evidence/metric_book.h"
 
 // A setting of the job: "global_batch_size" "128". Names and values as the file has them, cut at
 // 1 KiB, valid UTF-8 and without secrets.
@@ -19,6 +20,7 @@ struct evidence {
     struct arena arena;  // texts
     struct str source;   // what wrote it: "megatron-lm", "nvidia-smi"; "" unknown
     struct log_book log; // of a training log
+    struct metric_book metrics;
     struct flight flight;
     struct link_tests links;
     struct evidence_setting *settings;

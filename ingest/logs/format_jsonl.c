@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// Metrics as lines of JSON, an object per step: torchtitan, Automodel, histories of W&B.
+#include "ingest/json/json_outline.h"
+#include "ingest/logs/json_line.h"
+#include "ingest/logs/log_text.h"
+#include "ingest/logs/metric_count.h"
+#include "ingest/logs/metric_tags.h"
+#include "ingest/source/lines.h"
+
+#include <math.h>
+
+enum { LINES_BETWEEN = 1024 };
+
+static const char *const step_keys[] = {"step", "_step", "global_step", "iteration"};
+static const char *const time_keys[] = {"_timestamp", "timestamp", "wall_time"};
+
+// The place of a key among names; their number if it is none.
+static size_t place_of(struct str key, const char *const *names, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !str_equal(key, str_of(names[i])))
+        i++;
+    return i;
+}
+
+#define COUNT_OF(names)      (sizeof(names) / sizeof *(names))
+#define PLACE_IN(key, names) place_of(key, names, COUNT_OF(names))
+
+// Seconds since 1970, or a date.
+static int64_t time_of(const struct json_line_value *value)
+{
+    double seconds;
+    struct str rest;
+    if (value->kind == JSON_LINE_TEXT)
+        return log_prefix_of(value->text).time_ns;
+    bool is = log_number(value->text, &seconds, &rest) == LOG_NUMBER && fabs(seconds) < 9e9;
+    return is ? (int64_t)llround(seconds * 1e9) : LOG_NO_TIME;
+}
+
+// What a line says of itself.
+struct about {
+    int64_t step, time_ns;
+    size_t step_key; // of step_keys
+    bool per_gpu;    // "tps" is of the job
+};
+
+static void note_about(struct about *about, struct str key, const struct json_line_value *value)
+{
+    int64_t step;
+    struct str rest;
+    size_t place = PLACE_IN(key, step_keys);
+    if (place < about->step_key && value->kind == JSON_LINE_SCALAR &&
+        log_count(value->text, &step, &rest)) {
+        about->step = step;
+        about->step_key = place;
+    }
+    if (PLACE_IN(key, time_keys) < COUNT_OF(time_keys) && about->time_ns == LOG_NO_TIME)
+        about->time_ns = time_of(value);
+    about->per_gpu = about->per_gpu || str_equal(key, STR("tps_per_gpu"));
+}
+
+static struct about about_line(struct str text)
+{
+    struct about about = {LOG_NO_STEP, LOG_NO_TIME, COUNT_OF(step_keys), false};
+    struct json_line line;
+    struct json_line_value value;
+    struct str key;
+    if (json_line_open(&line, text))
+        while (json_line_next(&line, &key, &value))
+            note_about(&about, key, &value);
+    return about;
+}
+
+static bool take_number(const struct format_input *input, const struct about *about,
+                        struct metric_scalar *scalar, struct err *err)
+{
+    struct metric_value value = {scalar->name, "simple_value", about->step, scalar->number};
+    if (about->per_gpu && str_equal(scalar->name, STR("tps")))
+        scalar->name = STR(METRIC_JOB_TOKENS);
+    return metric_book_add(input->evidence, &value, err) &&
+           metric_take(input->evidence, scalar, "jsonl", err);
+}
+
+static bool take_line(const struct format_input *input, const struct line *line, struct err *err)
+{
+    struct about about = about_line(line->text);
+    struct json_line object;
+    struct json_line_value value;
+    struct str key, rest;
+    double number;
+    if (!json_line_open(&object, line->text))
+        return true;
+    input->evidence->metrics.records++;
+    if (about.step == LOG_NO_STEP)
+        return true;
+    while (json_line_next(&object, &key, &value)) {
+        if (value.kind != JSON_LINE_SCALAR || PLACE_IN(key, step_keys) < COUNT_OF(step_keys) ||
+            PLACE_IN(key, time_keys) < COUNT_OF(time_keys) ||
+            log_number(value.text, &number, &rest) != LOG_NUMBER || rest.len)
+            continue;
+        struct metric_scalar scalar = {key, number, about.step, about.time_ns, -1, line->pos};
+        if (!take_number(input, &about, &scalar, err))
+            return false;
+    }
+    return true;
+}
+
+static bool take_lines(const struct format_input *input, struct lines *lines, struct err *err)
+{
+    struct line line = {0};
+    size_t count = 0;
+    while (lines_next(lines, &line, err))
+        if (!take_line(input, &line, err) ||
+            (++count % LINES_BETWEEN == 0 &&
+             !progress_report(input->progress, source_consumed(input->source), err)))
+            return false;
+    return err->code == ERR_NONE;
+}
+
+static bool gather_jsonl(const struct format_input *input, struct err *err)
+{
+    struct lines lines;
+    input->evidence->source = STR("jsonl");
+    input->evidence->log.utc = true;
+    bool ok =
+        lines_open(&lines, input->source, input->budget, err) && take_lines(input, &lines, err);
+    lines_close(&lines);
+    return ok && (input->evidence->metrics.series_count ||
+                  err_set(err, ERR_FORMAT, "found lines of JSON without a figure of a step"));
+}
+
+static void report_jsonl(const struct evidence *evidence, struct figures *figures)
+{
+    figures_add(figures, evidence->metrics.records, "records");
+    figures_add(figures, (int64_t)evidence->log.step_count, "steps");
+    figures_add(figures, (int64_t)evidence->metrics.series_count, "names");
+}
+
+static bool count_jsonl(const struct format_input *input, struct err *err)
+{
+    static const struct metric_count how = {gather_jsonl, report_jsonl};
+    return metric_count(&how, input, err);
+}
+
+// Lines of objects, the first of which has the number of a step and more. A single object may be
+// JSON of any other kind.
+static enum format_likeness probe_jsonl(struct str head, struct str filename)
+{
+    struct json_outline outline = json_outline_of(head);
+    size_t key = 0;
+    while (key < COUNT_OF(step_keys) && !json_outline_has(&outline, step_keys[key]))
+        key++;
+    if (outline.root != '{' || key == COUNT_OF(step_keys) || outline.key_count < 2 ||
+        !outline.ended || json_outline_has(&outline, "ph"))
+        return FORMAT_UNLIKE;
+    if (outline.after == '{')
+        return FORMAT_SURE;
+    bool named = !outline.after && str_contains_nocase(filename, STR(".jsonl"));
+    return named ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+const struct format format_jsonl = {
+    .name = "jsonl",
+    .what = "metrics as lines of JSON",
+    .advice = "upload the output of prof.export_chrome_trace()",
+    .kind = FORMAT_RECORDS,
+    .probe = probe_jsonl,
+    .count = count_jsonl,
+    .gather = gather_jsonl,
+};
