@@ -162,7 +162,6 @@ static enum format_likeness probe_jsonl(struct str head, struct str filename)
 const struct format format_jsonl = {
     .name = "jsonl",
     .what = "metrics as lines of JSON",
-    .advice = "upload the output of prof.export_chrome_trace()",
     .kind = FORMAT_RECORDS,
     .probe = probe_jsonl,
     .count = count_jsonl,

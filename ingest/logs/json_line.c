@@ -3,9 +3,19 @@
 
 #include "ingest/logs/log_text.h"
 
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static bool ends_scalar(char c)
+{
+    return c == ',' || c == ']' || c == '}' || is_blank(c);
+}
+
 static void skip_blanks(struct json_line *line)
 {
-    while (line->rest.len && memchr(" \t\r\n", *line->rest.at, 4))
+    while (line->rest.len && is_blank(*line->rest.at))
         line->rest = log_from(line->rest, 1);
 }
 
@@ -53,7 +63,7 @@ static bool pass_container(struct json_line *line)
 static bool take_scalar(struct json_line *line, struct str *text)
 {
     size_t len = 0;
-    while (len < line->rest.len && !memchr(",]} \t\r\n", line->rest.at[len], 7))
+    while (len < line->rest.len && !ends_scalar(line->rest.at[len]))
         len++;
     *text = (struct str){line->rest.at, len};
     line->rest = log_from(line->rest, len);

@@ -426,8 +426,7 @@ bool log_read(const struct format_input *input, struct err *err)
         return false;
     return input->evidence->log.step_count ||
            err_set(err, ERR_FORMAT,
-                   "found text without a training step in it, expected the log of a training job; "
-                   "/docs/recording lists those that are read");
+                   "found text without a training step in it, expected the log of a training job");
 }
 
 bool log_has_step(struct str text)

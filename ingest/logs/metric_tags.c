@@ -6,62 +6,67 @@
 #define GIB     0x1p30
 #define PERCENT 0.01
 
+#define TAG(text, of, scale)                        \
+    {                                               \
+        {"" text, sizeof text - 1}, LOG_##of, scale \
+    }
+
 static const struct {
-    const char *name;
+    struct str name;
     enum log_value value;
     double scale;
 } tags[] = {
     // torchtitan
-    {"loss_metrics/global_avg_loss", LOG_LOSS, 1},
-    {"throughput(tps)", LOG_TOKENS_PER_S, 1},
-    {"mfu(%)", LOG_MFU, PERCENT},
-    {"time_metrics/end_to_end(s)", LOG_STEP_S, 1},
-    {"memory/max_reserved(GiB)", LOG_MEMORY_BYTES, GIB},
-    {"tflops", LOG_TFLOPS, 1},
-    {"tps", LOG_TOKENS_PER_S, 1},
-    {"mfu", LOG_MFU, 1},
+    TAG("loss_metrics/global_avg_loss", LOSS, 1),
+    TAG("throughput(tps)", TOKENS_PER_S, 1),
+    TAG("mfu(%)", MFU, PERCENT),
+    TAG("time_metrics/end_to_end(s)", STEP_S, 1),
+    TAG("memory/max_reserved(GiB)", MEMORY_BYTES, GIB),
+    TAG("tflops", TFLOPS, 1),
+    TAG("tps", TOKENS_PER_S, 1),
+    TAG("mfu", MFU, 1),
     // Megatron-LM, Primus
-    {"lm loss", LOG_LOSS, 1},
-    {"grad-norm", LOG_GRAD_NORM, 1},
-    {"learning-rate", LOG_LEARNING_RATE, 1},
-    {"batch-size", LOG_GLOBAL_BATCH, 1},
-    {"iteration-time", LOG_STEP_S, 1},
-    {"throughput", LOG_TFLOPS, 1},
-    {"mem-reserved-bytes", LOG_MEMORY_BYTES, 1},
-    {"power/gpu", LOG_POWER_W, 1},
+    TAG("lm loss", LOSS, 1),
+    TAG("grad-norm", GRAD_NORM, 1),
+    TAG("learning-rate", LEARNING_RATE, 1),
+    TAG("batch-size", GLOBAL_BATCH, 1),
+    TAG("iteration-time", STEP_S, 1),
+    TAG("throughput", TFLOPS, 1),
+    TAG("mem-reserved-bytes", MEMORY_BYTES, 1),
+    TAG("power/gpu", POWER_W, 1),
     // NeMo
-    {"reduced_train_loss", LOG_LOSS, 1},
-    {"train_step_timing in s", LOG_STEP_S, 1},
-    {"consumed_samples", LOG_CONSUMED_SAMPLES, 1},
-    {"global_batch_size", LOG_GLOBAL_BATCH, 1},
-    {"tokens_per_sec_per_gpu", LOG_TOKENS_PER_S, 1},
-    {"TFLOPS_per_GPU", LOG_TFLOPS, 1},
-    {"tps_per_gpu", LOG_TOKENS_PER_S, 1},
-    {METRIC_JOB_TOKENS, LOG_JOB_TOKENS_PER_S, 1},
-    {"mem", LOG_MEMORY_BYTES, GIB},
+    TAG("reduced_train_loss", LOSS, 1),
+    TAG("train_step_timing in s", STEP_S, 1),
+    TAG("consumed_samples", CONSUMED_SAMPLES, 1),
+    TAG("global_batch_size", GLOBAL_BATCH, 1),
+    TAG("tokens_per_sec_per_gpu", TOKENS_PER_S, 1),
+    TAG("TFLOPS_per_GPU", TFLOPS, 1),
+    TAG("tps_per_gpu", TOKENS_PER_S, 1),
+    TAG(METRIC_JOB_TOKENS, JOB_TOKENS_PER_S, 1),
+    TAG("mem", MEMORY_BYTES, GIB),
     // HF Trainer, Lightning, and what people write
-    {"loss", LOG_LOSS, 1},
-    {"train/loss", LOG_LOSS, 1},
-    {"train_loss", LOG_LOSS, 1},
-    {"train_loss_step", LOG_LOSS, 1},
-    {"Loss/train", LOG_LOSS, 1},
-    {"loss/train", LOG_LOSS, 1},
-    {"grad_norm", LOG_GRAD_NORM, 1},
-    {"train/grad_norm", LOG_GRAD_NORM, 1},
-    {"lr", LOG_LEARNING_RATE, 1},
-    {"learning_rate", LOG_LEARNING_RATE, 1},
-    {"train/learning_rate", LOG_LEARNING_RATE, 1},
-    {"epoch", LOG_EPOCH, 1},
-    {"train/epoch", LOG_EPOCH, 1},
-    {"num_input_tokens_seen", LOG_CONSUMED_TOKENS, 1},
-    {"train/num_input_tokens_seen", LOG_CONSUMED_TOKENS, 1},
+    TAG("loss", LOSS, 1),
+    TAG("train/loss", LOSS, 1),
+    TAG("train_loss", LOSS, 1),
+    TAG("train_loss_step", LOSS, 1),
+    TAG("Loss/train", LOSS, 1),
+    TAG("loss/train", LOSS, 1),
+    TAG("grad_norm", GRAD_NORM, 1),
+    TAG("train/grad_norm", GRAD_NORM, 1),
+    TAG("lr", LEARNING_RATE, 1),
+    TAG("learning_rate", LEARNING_RATE, 1),
+    TAG("train/learning_rate", LEARNING_RATE, 1),
+    TAG("epoch", EPOCH, 1),
+    TAG("train/epoch", EPOCH, 1),
+    TAG("num_input_tokens_seen", CONSUMED_TOKENS, 1),
+    TAG("train/num_input_tokens_seen", CONSUMED_TOKENS, 1),
 };
 enum { TAGS = sizeof tags / sizeof *tags, FAR_BACK = 64 };
 
 static size_t tag_of(struct str name)
 {
     size_t i = 0;
-    while (i < TAGS && !str_equal(name, str_of(tags[i].name)))
+    while (i < TAGS && !str_equal(name, tags[i].name))
         i++;
     return i;
 }
