@@ -8,6 +8,7 @@ import { each_schema, openapi, operations, reply_faults, value_faults }
   from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
+import { megatron_log } from "./helpers/training_logs.mjs";
 import { tus, tus_begin, tus_piece } from "./helpers/tus.mjs";
 
 // So that nearly every table has rows.
@@ -31,7 +32,7 @@ before(async () => {
   await server.analyzed("b", slow.files);
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
-  const archive = tar([{ name: "train.log", data: "hello\n" }]);
+  const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) }]);
   const unpacked = await server.post([...fields({ run: "a" }), file_part(archive, "logs.tar")],
     "/upload?wait=60");
   const { id: input } = unpacked.json.inputs.find(({ kind }) => kind === "attachment");

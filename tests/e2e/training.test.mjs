@@ -36,6 +36,8 @@ test("a log alone makes a run with its figures", async () => {
   assert.equal(log.global_batch, 128);
   assert.equal(log.samples_per_s, 64);
   assert.equal(log.checkpoints, 1);
+  assert.deepEqual((await rows("alone", "job_settings")).map(({ name, value }) => [name, value]),
+    [["global_batch_size", "128"], ["seq_length", "4096"]]);
   const slow = await rows("alone", "log_slow_steps");
   assert.deepEqual(slow.map(({ step, kind, lost_ns }) => [step, kind, lost_ns]),
     [[21, "checkpoint", 3_000_000_000]]);

@@ -17,9 +17,14 @@ export function steps_of(steps) {
   });
 }
 
-/** As Megatron-LM prints it. */
+const ARGUMENTS = ["------------------------ arguments ------------------------",
+  "  global_batch_size ............................... 128",
+  "  seq_length ...................................... 4096",
+  "-------------------- end of arguments ---------------------", ""].join("\n");
+
+/** As Megatron-LM prints it, its arguments first. */
 export function megatron_log({ steps }) {
-  return steps_of(steps).map(({ step, at, seconds, loss }) => [
+  return ARGUMENTS + steps_of(steps).map(({ step, at, seconds, loss }) => [
     ` [${stamp(at)}] iteration ${step}/ ${steps}`, `consumed samples: ${step * 128}`,
     `elapsed time per iteration (ms): ${(seconds * 1000).toFixed(1)}`,
     "throughput per GPU (TFLOP/s/GPU): 400.5", "learning rate: 1.0E-04", "global batch size: 128",
