@@ -199,14 +199,13 @@ static void errors_and_metrics_are_kept(void **state)
 static void the_history_of_a_trainer_is_read(void **state)
 {
     (void)state;
-    const struct str text =
-        STR("{\"best_metric\": null, \"global_step\": 30, \"log_history\": ["
-            "{\"epoch\": 0.1, \"loss\": 2.5, \"step\": 10},"
-            "{\"step\": 20, \"loss\": NaN, \"learning_rate\": 4e-5},"
-            "{\"eval_loss\": 1.5, \"eval_runtime\": 3.25, \"step\": 20},"
-            "{\"loss\": 1}, 7, [],"
-            "{\"step\": 30, \"train_loss\": 2.25, \"train_runtime\": 9.5}],"
-            "\"logging_steps\": 10, \"callbacks\": {\"a\": 1}}");
+    const struct str text = STR("{\"best_metric\": null, \"global_step\": 30, \"log_history\": ["
+                                "{\"epoch\": 0.1, \"loss\": 2.5, \"step\": 10},"
+                                "{\"step\": 20, \"loss\": NaN, \"learning_rate\": 4e-5},"
+                                "{\"eval_loss\": 1.5, \"eval_runtime\": 3.25, \"step\": 20},"
+                                "{\"loss\": 1}, 7, [],"
+                                "{\"step\": 30, \"train_loss\": 2.25, \"train_runtime\": 9.5}],"
+                                "\"logging_steps\": 10, \"callbacks\": {\"a\": 1}}");
     assert_string_equal(format_of(text, "x"), "trainer_state");
     read_all("trainer_state", text);
     assert_int_equal(evidence.metrics.records, 5);
