@@ -27,6 +27,7 @@
     ROW(perftest)              \
     ROW(topology)              \
     ROW(ibstat)                \
+    ROW(nvidia_smi)            \
     ROW(memory_snapshot)       \
     ROW(memory_snapshot_json)  \
     ROW(flight_recorder)       \

@@ -23,6 +23,7 @@ void evidence_free(struct evidence *evidence)
     flight_free(&evidence->flight, budget);
     budget_free(budget, evidence->settings, evidence->setting_cap * sizeof *evidence->settings);
     link_tests_free(&evidence->links, budget);
+    samples_free(&evidence->samples, budget);
     arena_free(&evidence->arena);
 }
 

@@ -8,6 +8,7 @@
 #include "ingest/evidence/link_tests.h"
 #include "ingest/evidence/log_book.h"
 #include "ingest/evidence/metric_book.h"
+#include "ingest/evidence/samples.h"
 
 // A setting of the job: "global_batch_size" "128". Names and values as the file has them, cut at
 // 1 KiB, valid UTF-8 and without secrets.
@@ -23,6 +24,7 @@ struct evidence {
     struct metric_book metrics;
     struct flight flight;
     struct link_tests links;
+    struct sample_set samples; // of a monitor
     struct evidence_setting *settings;
     size_t setting_count, setting_cap;
 };

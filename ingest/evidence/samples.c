@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/base/hash.h"
+#include "ingest/evidence/evidence.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { FEWEST_SLOTS = 64, FEWEST_SAMPLES = 16 };
+
+// --- metrics ------------------------------------------------------------------------------------
+
+static const struct {
+    const char *word;
+    enum sample_dimension dimension;
+} metrics[SAMPLE_METRICS] = {
+    [SAMPLE_UTILIZATION] = {"utilization", SAMPLE_PERCENT},
+    [SAMPLE_MEMORY_UTILIZATION] = {"memory_utilization", SAMPLE_PERCENT},
+    [SAMPLE_ENGINE_ACTIVITY] = {"engine_activity", SAMPLE_PERCENT},
+    [SAMPLE_SM_ACTIVITY] = {"sm_activity", SAMPLE_PERCENT},
+    [SAMPLE_SM_OCCUPANCY] = {"sm_occupancy", SAMPLE_PERCENT},
+    [SAMPLE_TENSOR_ACTIVITY] = {"tensor_activity", SAMPLE_PERCENT},
+    [SAMPLE_DRAM_ACTIVITY] = {"dram_activity", SAMPLE_PERCENT},
+    [SAMPLE_FP64_ACTIVITY] = {"fp64_activity", SAMPLE_PERCENT},
+    [SAMPLE_FP32_ACTIVITY] = {"fp32_activity", SAMPLE_PERCENT},
+    [SAMPLE_FP16_ACTIVITY] = {"fp16_activity", SAMPLE_PERCENT},
+    [SAMPLE_ENCODER_UTILIZATION] = {"encoder_utilization", SAMPLE_PERCENT},
+    [SAMPLE_DECODER_UTILIZATION] = {"decoder_utilization", SAMPLE_PERCENT},
+    [SAMPLE_JPEG_UTILIZATION] = {"jpeg_utilization", SAMPLE_PERCENT},
+    [SAMPLE_OFA_UTILIZATION] = {"ofa_utilization", SAMPLE_PERCENT},
+    [SAMPLE_MEMORY_USED] = {"memory_used", SAMPLE_BYTES},
+    [SAMPLE_MEMORY_FREE] = {"memory_free", SAMPLE_BYTES},
+    [SAMPLE_MEMORY_TOTAL] = {"memory_total", SAMPLE_BYTES},
+    [SAMPLE_MEMORY_USED_SHARE] = {"memory_used_share", SAMPLE_PERCENT},
+    [SAMPLE_BAR1_USED] = {"bar1_used", SAMPLE_BYTES},
+    [SAMPLE_POWER] = {"power", SAMPLE_WATTS},
+    [SAMPLE_POWER_INSTANT] = {"power_instant", SAMPLE_WATTS},
+    [SAMPLE_POWER_LIMIT] = {"power_limit", SAMPLE_WATTS},
+    [SAMPLE_ENERGY] = {"energy", SAMPLE_JOULES},
+    [SAMPLE_TEMPERATURE] = {"temperature", SAMPLE_CELSIUS},
+    [SAMPLE_HOTSPOT_TEMPERATURE] = {"hotspot_temperature", SAMPLE_CELSIUS},
+    [SAMPLE_MEMORY_TEMPERATURE] = {"memory_temperature", SAMPLE_CELSIUS},
+    [SAMPLE_SM_CLOCK] = {"sm_clock", SAMPLE_MEGAHERTZ},
+    [SAMPLE_GRAPHICS_CLOCK] = {"graphics_clock", SAMPLE_MEGAHERTZ},
+    [SAMPLE_MEMORY_CLOCK] = {"memory_clock", SAMPLE_MEGAHERTZ},
+    [SAMPLE_VIDEO_CLOCK] = {"video_clock", SAMPLE_MEGAHERTZ},
+    [SAMPLE_SM_CLOCK_MAX] = {"sm_clock_max", SAMPLE_MEGAHERTZ},
+    [SAMPLE_GRAPHICS_CLOCK_MAX] = {"graphics_clock_max", SAMPLE_MEGAHERTZ},
+    [SAMPLE_MEMORY_CLOCK_MAX] = {"memory_clock_max", SAMPLE_MEGAHERTZ},
+    [SAMPLE_THROTTLE_REASONS] = {"throttle_reasons", SAMPLE_BITS},
+    [SAMPLE_POWER_VIOLATION] = {"power_violation", SAMPLE_PERCENT},
+    [SAMPLE_THERMAL_VIOLATION] = {"thermal_violation", SAMPLE_PERCENT},
+    [SAMPLE_POWER_VIOLATION_TIME] = {"power_violation_time", SAMPLE_SECONDS},
+    [SAMPLE_THERMAL_VIOLATION_TIME] = {"thermal_violation_time", SAMPLE_SECONDS},
+    [SAMPLE_FAN] = {"fan", SAMPLE_PERCENT},
+    [SAMPLE_PCIE_SENT] = {"pcie_sent", SAMPLE_BYTES_PER_S},
+    [SAMPLE_PCIE_RECEIVED] = {"pcie_received", SAMPLE_BYTES_PER_S},
+    [SAMPLE_PCIE_TRAFFIC] = {"pcie_traffic", SAMPLE_BYTES_PER_S},
+    [SAMPLE_LINK_SENT] = {"link_sent", SAMPLE_BYTES_PER_S},
+    [SAMPLE_LINK_RECEIVED] = {"link_received", SAMPLE_BYTES_PER_S},
+    [SAMPLE_LINK_TRAFFIC] = {"link_traffic", SAMPLE_BYTES_PER_S},
+    [SAMPLE_PCIE_GENERATION] = {"pcie_generation", SAMPLE_COUNT},
+    [SAMPLE_PCIE_WIDTH] = {"pcie_width", SAMPLE_COUNT},
+    [SAMPLE_PCIE_REPLAYS] = {"pcie_replays", SAMPLE_COUNT},
+    [SAMPLE_ECC_CORRECTED] = {"ecc_corrected", SAMPLE_COUNT},
+    [SAMPLE_ECC_UNCORRECTED] = {"ecc_uncorrected", SAMPLE_COUNT},
+    [SAMPLE_XID] = {"xid", SAMPLE_COUNT},
+    [SAMPLE_PERFORMANCE_STATE] = {"performance_state", SAMPLE_COUNT},
+};
+
+const char *sample_metric_word(enum sample_metric metric)
+{
+    return metrics[metric].word;
+}
+
+enum sample_dimension sample_metric_dimension(enum sample_metric metric)
+{
+    return metrics[metric].dimension;
+}
+
+// --- devices ------------------------------------------------------------------------------------
+
+static uint64_t add_to_key(uint64_t key, struct str text)
+{
+    return text.len ? hash_mix(key ^ text.len, hash_bytes(text.at, text.len)) : hash_u64(key);
+}
+
+// A name may be cut or reworded, so it tells devices apart only if nothing else does.
+static uint64_t key_of(const struct sample_identity *is)
+{
+    uint64_t key = hash_u64((uint64_t)is->index);
+    key = add_to_key(key, is->host);
+    key = add_to_key(key, is->uuid);
+    key = add_to_key(key, is->bus_id);
+    key = add_to_key(key, is->part);
+    bool known = is->index >= 0 || is->uuid.len || is->bus_id.len;
+    return known ? key : add_to_key(key, is->name);
+}
+
+// The slot of a key, or the free one for it.
+static uint32_t *slot_of(const struct sample_set *set, uint64_t key)
+{
+    for (size_t at = key & (set->slot_count - 1);; at = (at + 1) & (set->slot_count - 1))
+        if (!set->slots[at] || set->devices[set->slots[at] - 1].key == key)
+            return &set->slots[at];
+}
+
+static bool add_slots(struct evidence *evidence, struct err *err)
+{
+    struct sample_set *set = &evidence->samples;
+    size_t count = set->slot_count ? 2 * set->slot_count : FEWEST_SLOTS;
+    uint32_t *slots = budget_zalloc(evidence->budget, count * sizeof *slots, err);
+    if (!slots)
+        return false;
+    budget_free(evidence->budget, set->slots, set->slot_count * sizeof *slots);
+    set->slots = slots;
+    set->slot_count = count;
+    for (uint32_t i = 0; i < set->device_count; i++)
+        *slot_of(set, set->devices[i].key) = i + 1;
+    return true;
+}
+
+static bool keep_identity(struct evidence *evidence, const struct sample_identity *is,
+                          struct sample_identity *kept, struct err *err)
+{
+    kept->index = is->index;
+    return evidence_text(evidence, is->host, &kept->host, err) &&
+           evidence_text(evidence, is->uuid, &kept->uuid, err) &&
+           evidence_text(evidence, is->bus_id, &kept->bus_id, err) &&
+           evidence_text(evidence, is->name, &kept->name, err) &&
+           evidence_text(evidence, is->part, &kept->part, err);
+}
+
+static bool add_device(struct evidence *evidence, const struct sample_identity *is, uint64_t key,
+                       struct err *err)
+{
+    struct sample_set *set = &evidence->samples;
+    struct sample_device *grown = budget_room(evidence->budget, set->devices, &set->device_cap,
+                                              set->device_count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    set->devices = grown;
+    struct sample_device *device = &grown[set->device_count];
+    *device = (struct sample_device){.key = key};
+    if (!keep_identity(evidence, is, &device->is, err))
+        return false;
+    *slot_of(set, key) = (uint32_t)++set->device_count;
+    return true;
+}
+
+bool samples_device(struct evidence *evidence, const struct sample_identity *is, uint32_t *device,
+                    struct err *err)
+{
+    struct sample_set *set = &evidence->samples;
+    uint64_t key = key_of(is);
+    if (2 * set->device_count >= set->slot_count && !add_slots(evidence, err))
+        return false;
+    uint32_t found = *slot_of(set, key);
+    *device = found ? found - 1 : SAMPLE_NO_DEVICE;
+    if (found || set->device_count >= SAMPLE_MOST_DEVICES)
+        return true;
+    *device = (uint32_t)set->device_count;
+    return add_device(evidence, is, key, err);
+}
+
+// --- series -------------------------------------------------------------------------------------
+
+static struct sample_series *add_series(struct evidence *evidence, uint32_t device,
+                                        enum sample_metric metric, struct err *err)
+{
+    struct sample_set *set = &evidence->samples;
+    struct sample_series *grown = budget_room(evidence->budget, set->series, &set->series_cap,
+                                              set->series_count + 1, sizeof *grown, err);
+    if (!grown)
+        return NULL;
+    set->series = grown;
+    struct sample_series *series = &grown[set->series_count++];
+    *series = (struct sample_series){.device = device, .metric = metric};
+    set->devices[device].series[metric] = (uint32_t)set->series_count;
+    return series;
+}
+
+// By a quarter: with twice the room, half of the memory might be unused.
+static bool make_room(struct budget *budget, struct sample_series *series, struct err *err)
+{
+    size_t cap = series->cap + series->cap / 4 + FEWEST_SAMPLES;
+    struct sample *at =
+        budget_realloc(budget, series->at, series->cap * sizeof *at, cap * sizeof *at, err);
+    if (!at)
+        return false;
+    series->at = at;
+    series->cap = cap;
+    return true;
+}
+
+bool samples_add(struct evidence *evidence, uint32_t device, enum sample_metric metric,
+                 struct sample sample, struct err *err)
+{
+    uint32_t place = evidence->samples.devices[device].series[metric];
+    struct sample_series *series =
+        place ? &evidence->samples.series[place - 1] : add_series(evidence, device, metric, err);
+    if (!series)
+        return false;
+    if (!isfinite(sample.value)) {
+        series->missing++;
+        return true;
+    }
+    if (series->count == series->cap && !make_room(evidence->budget, series, err))
+        return false;
+    series->at[series->count++] = sample;
+    return true;
+}
+
+const struct sample_series *samples_of(const struct sample_set *set, uint32_t device,
+                                       enum sample_metric metric)
+{
+    uint32_t place = set->devices[device].series[metric];
+    return place ? &set->series[place - 1] : NULL;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct sample *a = left, *b = right;
+    if (a->time_ns != b->time_ns)
+        return a->time_ns < b->time_ns ? -1 : 1;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+static uint64_t count_backward(const struct sample_series *series)
+{
+    uint64_t count = 0;
+    for (size_t i = 1; i < series->count; i++)
+        count += series->at[i].time_ns < series->at[i - 1].time_ns;
+    return count;
+}
+
+void samples_settle(struct sample_set *set)
+{
+    for (size_t i = 0; i < set->series_count; i++) {
+        struct sample_series *series = &set->series[i];
+        uint64_t backward = count_backward(series);
+        set->backward += backward;
+        if (backward)
+            qsort(series->at, series->count, sizeof *series->at, by_time);
+    }
+}
+
+// --- the set ------------------------------------------------------------------------------------
+
+static bool is_left_out(const struct sample_set *set, struct str name)
+{
+    for (size_t i = 0; i < set->left_out_count; i++)
+        if (str_equal(set->left_out[i], name))
+            return true;
+    return false;
+}
+
+bool samples_leave_out(struct evidence *evidence, struct str name, struct err *err)
+{
+    struct sample_set *set = &evidence->samples;
+    struct str kept;
+    if (is_left_out(set, name))
+        return true;
+    if (set->left_out_count == SAMPLE_MOST_LEFT_OUT) {
+        set->left_out_more++;
+        return true;
+    }
+    if (!evidence_text(evidence, name, &kept, err))
+        return false;
+    if (!is_left_out(set, kept)) // it may be stored in other words, without a secret
+        set->left_out[set->left_out_count++] = kept;
+    return true;
+}
+
+void samples_bad_row(struct sample_set *set, uint64_t pos)
+{
+    if (set->bad_rows++ == 0)
+        set->bad_pos = pos;
+}
+
+void samples_free(struct sample_set *set, struct budget *budget)
+{
+    for (size_t i = 0; i < set->series_count; i++)
+        budget_free(budget, set->series[i].at, set->series[i].cap * sizeof *set->series[i].at);
+    budget_free(budget, set->series, set->series_cap * sizeof *set->series);
+    budget_free(budget, set->devices, set->device_cap * sizeof *set->devices);
+    budget_free(budget, set->slots, set->slot_count * sizeof *set->slots);
+    *set = (struct sample_set){0};
+}

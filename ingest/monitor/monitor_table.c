@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/monitor/monitor_table.h"
+
+#include "ingest/base/hash.h"
+#include "ingest/logs/log_text.h"
+#include "ingest/source/lines.h"
+
+#include <math.h>
+
+enum { LINES_BETWEEN = 1024, MOST_DAYS = 10000 };
+#define SECOND_NS INT64_C(1000000000)
+#define DAY_NS    (86400 * SECOND_NS)
+
+// --- the header ---------------------------------------------------------------------------------
+
+const struct monitor_column *monitor_column_of(const struct monitor_dialect *dialect,
+                                               struct str name)
+{
+    for (size_t i = 0; i < dialect->count; i++)
+        if (str_equal_nocase(name, str_of(dialect->columns[i].name)))
+            return &dialect->columns[i];
+    return NULL;
+}
+
+static struct monitor_scale scale_of(const struct monitor_column *column, struct str unit)
+{
+    struct monitor_scale scale = {SAMPLE_COUNT, 1};
+    if (column->role != MONITOR_METRIC)
+        return scale;
+    scale.dimension = sample_metric_dimension(column->metric);
+    if (!monitor_unit(unit, scale.dimension, &scale.factor) && column->unit)
+        monitor_unit(str_of(column->unit), scale.dimension, &scale.factor);
+    return scale;
+}
+
+// Whether a column of that kind came before; then the first is read.
+static bool is_again(const struct monitor_table *table, const struct monitor_column *column)
+{
+    if (column->role != MONITOR_METRIC)
+        return column->role != MONITOR_REASON && table->has[column->role];
+    for (size_t i = 0; i < table->place_count; i++)
+        if (table->places[i].column->role == MONITOR_METRIC &&
+            table->places[i].column->metric == column->metric)
+            return true;
+    return false;
+}
+
+static bool note_column(struct sample_set *set, struct arena *arena,
+                        const struct monitor_place *place, struct str name, struct err *err)
+{
+    struct sample_column *column = &set->columns[place->column->metric];
+    if (place->column->role != MONITOR_METRIC || column->name.len)
+        return true;
+    const char *copy = arena_strdup(arena, name, err); // that of the dialect, in another case
+    *column = (struct sample_column){{copy, name.len}, place->scale.factor};
+    return copy;
+}
+
+static bool add_place(struct monitor_table *table, size_t cell, struct err *err)
+{
+    struct str unit, name = monitor_name(table->cells.at[cell], &unit);
+    struct evidence *evidence = table->input->evidence;
+    const struct monitor_column *column = monitor_column_of(table->dialect, name);
+    if (!column)
+        return samples_leave_out(evidence, name, err);
+    if (is_again(table, column))
+        return true;
+    struct monitor_place *place = &table->places[table->place_count++];
+    *place = (struct monitor_place){cell, column, scale_of(column, unit)};
+    table->has[column->role] = true;
+    return note_column(&evidence->samples, &evidence->arena, place, name, err);
+}
+
+bool monitor_take_header(struct monitor_table *table, struct str text, struct err *err)
+{
+    uint64_t hash = hash_bytes(text.at, text.len) | 1;
+    if (hash == table->header)
+        return true;
+    table->header = hash;
+    table->width = table->cells.count;
+    table->place_count = 0;
+    memset(table->has, 0, sizeof table->has);
+    for (size_t i = 0; i < table->cells.count; i++)
+        if (!add_place(table, i, err))
+            return false;
+    return true;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+struct row {
+    struct sample_identity is;
+    struct str date, time;
+    int64_t time_ns;
+    unsigned reasons;
+    bool any_reason;
+};
+
+// "GPU 0", "card0", or a part of a GPU. False for what is none, such as "system".
+static bool take_entity(struct row *row, struct str cell)
+{
+    static const char *const wholes[] = {"GPU ", "card", "gpu"};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
+        struct str start = str_of(wholes[i]);
+        if (str_starts_with(cell, start) &&
+            str_to_i64(log_trim(log_from(cell, start.len)), &row->is.index))
+            return row->is.index >= 0;
+    }
+    row->is.part = cell;
+    return cell.len && !str_equal_nocase(cell, STR("system"));
+}
+
+// An index is a small number.
+static bool take_index(struct row *row, struct str cell)
+{
+    return str_to_i64(cell, &row->is.index) && row->is.index >= 0;
+}
+
+static bool take_says(struct row *row, enum monitor_role role, struct str cell)
+{
+    switch (role) {
+    case MONITOR_TIME: row->time = cell; return true;
+    case MONITOR_DATE: row->date = cell; return true;
+    case MONITOR_INDEX: return take_index(row, cell);
+    case MONITOR_ENTITY: return take_entity(row, cell);
+    case MONITOR_XCP:
+        row->is.part = cell.len && log_is_digit(*cell.at) && *cell.at != '0' ? cell : STR("");
+        return true;
+    case MONITOR_UUID: row->is.uuid = cell; return true;
+    case MONITOR_BUS_ID: row->is.bus_id = cell; return true;
+    case MONITOR_NAME: row->is.name = cell; return true;
+    case MONITOR_HOST: row->is.host = cell; return true;
+    default: return true;
+    }
+}
+
+// What the row says of itself. False if it is none.
+static bool take_identity(const struct monitor_table *table, struct row *row)
+{
+    *row = (struct row){.is = {STR(""), STR(""), STR(""), STR(""), STR(""), -1}};
+    row->date = row->time = STR("");
+    for (size_t i = 0; i < table->place_count; i++) {
+        enum monitor_role role = table->places[i].column->role;
+        if (role > MONITOR_REASON && !take_says(row, role, table->cells.at[table->places[i].cell]))
+            return false;
+    }
+    return true;
+}
+
+// A time of day, which starts again each day.
+static bool time_of_day(struct monitor_table *table, struct str text, int64_t *time_ns)
+{
+    enum sample_clock clock;
+    char dated[64];
+    size_t len = text.len < 32 ? text.len : 32;
+    memcpy(dated, "19700101 ", 9);
+    memcpy(dated + 9, text.at, len);
+    if (!monitor_time((struct str){dated, 9 + len}, time_ns, &clock))
+        return false;
+    if (*time_ns + DAY_NS / 2 < table->last_ns)
+        table->day_ns += DAY_NS;
+    if (table->day_ns > MOST_DAYS * DAY_NS)
+        return false;
+    table->last_ns = *time_ns;
+    *time_ns += table->day_ns;
+    return true;
+}
+
+static bool time_of_row(struct monitor_table *table, const struct row *row, int64_t *time_ns,
+                        enum sample_clock *clock)
+{
+    char both[64];
+    *clock = SAMPLE_CLOCK_RELATIVE;
+    *time_ns = 0;
+    if (!table->has[MONITOR_TIME])
+        return true;
+    if (row->date.len == 0 && row->time.len > 2 && row->time.at[2] == ':')
+        return time_of_day(table, row->time, time_ns);
+    if (row->date.len == 0)
+        return monitor_time(row->time, time_ns, clock);
+    if (row->date.len > 16 || row->time.len > 32)
+        return false;
+    memcpy(both, row->date.at, row->date.len);
+    both[row->date.len] = ' ';
+    memcpy(both + row->date.len + 1, row->time.at, row->time.len);
+    return monitor_time((struct str){both, row->date.len + 1 + row->time.len}, time_ns, clock);
+}
+
+// The first row decides what times are; a row of another clock cannot be placed.
+static bool take_time(struct monitor_table *table, struct row *row)
+{
+    struct sample_set *set = &table->input->evidence->samples;
+    enum sample_clock clock;
+    if (!time_of_row(table, row, &row->time_ns, &clock))
+        return false;
+    if (set->rows == 0) {
+        set->clock = clock;
+        set->period_ns = table->has[MONITOR_TIME] ? 0 : SECOND_NS;
+    }
+    return clock == set->clock && table->has[MONITOR_TIME] == !set->period_ns;
+}
+
+// Rows that do not say of which device they are: one device, unless several are of one moment.
+static void number_device(struct monitor_table *table, struct row *row)
+{
+    static const enum monitor_role say[] = {MONITOR_INDEX, MONITOR_ENTITY, MONITOR_UUID,
+                                            MONITOR_BUS_ID};
+    for (size_t i = 0; i < sizeof say / sizeof *say; i++)
+        if (table->has[say[i]])
+            return;
+    bool again = table->has[MONITOR_TIME] && row->time_ns == table->same_time_ns;
+    table->same_count = again ? table->same_count + 1 : 0;
+    table->same_time_ns = row->time_ns;
+    row->is.index = table->same_count;
+}
+
+// --- values -------------------------------------------------------------------------------------
+
+static bool take_reason(struct row *row, const struct monitor_column *column, struct str cell)
+{
+    bool is = str_equal_nocase(cell, STR("Active"));
+    row->any_reason = row->any_reason || is || str_equal_nocase(cell, STR("Not Active"));
+    row->reasons |= is ? column->bit : 0;
+    return true;
+}
+
+// The last number of a line that has no end may be half of one.
+static double value_of(const struct monitor_table *table, const struct monitor_place *place)
+{
+    struct str cell = table->cells.at[place->cell];
+    bool last = table->open && place->cell + 1 == table->cells.count;
+    if (last && cell.len && log_is_digit(cell.at[cell.len - 1]))
+        return NAN;
+    return monitor_value(cell, place->scale);
+}
+
+static bool has_metric(const struct monitor_table *table, enum sample_metric metric)
+{
+    for (size_t i = 0; i < table->place_count; i++)
+        if (table->places[i].column->role == MONITOR_METRIC &&
+            table->places[i].column->metric == metric)
+            return true;
+    return false;
+}
+
+static bool add_reasons(struct monitor_table *table, const struct row *row, uint32_t device,
+                        struct err *err)
+{
+    if (!table->has[MONITOR_REASON] || has_metric(table, SAMPLE_THROTTLE_REASONS))
+        return true;
+    struct sample sample = {row->time_ns, row->any_reason ? (double)row->reasons : NAN};
+    return samples_add(table->input->evidence, device, SAMPLE_THROTTLE_REASONS, sample, err);
+}
+
+static bool add_values(struct monitor_table *table, struct row *row, uint32_t device,
+                       struct err *err)
+{
+    for (size_t i = 0; i < table->place_count; i++) {
+        const struct monitor_place *place = &table->places[i];
+        if (place->column->role == MONITOR_REASON)
+            take_reason(row, place->column, table->cells.at[place->cell]);
+        if (place->column->role != MONITOR_METRIC)
+            continue;
+        struct sample sample = {row->time_ns, value_of(table, place)};
+        if (!samples_add(table->input->evidence, device, place->column->metric, sample, err))
+            return false;
+    }
+    return add_reasons(table, row, device, err);
+}
+
+bool monitor_take_row(struct monitor_table *table, struct err *err)
+{
+    struct evidence *evidence = table->input->evidence;
+    struct sample_set *set = &evidence->samples;
+    struct row row;
+    uint32_t device;
+    if (!table->header || table->cells.more || table->cells.count != table->width ||
+        !take_identity(table, &row) || !take_time(table, &row)) {
+        samples_bad_row(set, table->pos);
+        return true;
+    }
+    number_device(table, &row);
+    if (!samples_device(evidence, &row.is, &device, err))
+        return false;
+    set->rows++;
+    if (device == SAMPLE_NO_DEVICE) {
+        set->lost_rows++;
+        return true;
+    }
+    if (set->period_ns)
+        row.time_ns = set->devices[device].rows * set->period_ns;
+    set->devices[device].rows++;
+    return add_values(table, &row, device, err);
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+static struct str without_mark(struct str text, uint64_t pos)
+{
+    bool mark = pos == 0 && str_starts_with(text, STR("\xEF\xBB\xBF"));
+    return mark ? log_from(text, 3) : text;
+}
+
+static bool take_line(struct monitor_table *table, const struct lines *lines,
+                      const struct line *line, struct err *err)
+{
+    struct str text = log_trim(without_mark(line->text, line->pos));
+    table->pos = line->pos;
+    table->open = lines->pos - line->pos == line->text.len;
+    if (text.len == 0)
+        return true;
+    if (line->cut) {
+        samples_bad_row(&table->input->evidence->samples, line->pos);
+        return true;
+    }
+    return table->dialect->take(table, &text, err);
+}
+
+static bool take_lines(struct monitor_table *table, struct err *err)
+{
+    struct lines lines;
+    struct line line = {0};
+    const struct format_input *input = table->input;
+    size_t count = 0;
+    bool ok = lines_open(&lines, input->source, input->budget, err);
+    while (ok && lines_next(&lines, &line, err))
+        ok = take_line(table, &lines, &line, err) &&
+             (++count % LINES_BETWEEN != 0 ||
+              progress_report(input->progress, source_consumed(input->source), err));
+    lines_close(&lines);
+    return ok && err->code == ERR_NONE;
+}
+
+// A single moment is no sequence.
+static void settle_clock(struct sample_set *set)
+{
+    uint32_t most = 0;
+    for (size_t i = 0; i < set->device_count; i++)
+        most = set->devices[i].rows > most ? set->devices[i].rows : most;
+    if (set->period_ns && most <= 1) {
+        set->clock = SAMPLE_NO_CLOCK;
+        set->period_ns = 0;
+    }
+}
+
+bool monitor_end(struct evidence *evidence, const char *source, struct err *err)
+{
+    struct sample_set *set = &evidence->samples;
+    evidence->source = str_of(source);
+    settle_clock(set);
+    samples_settle(set);
+    for (size_t i = 0; i < set->series_count; i++)
+        if (set->series[i].count)
+            return true;
+    return err_set(err, ERR_FORMAT, "found a table of %s without a single sample", source);
+}
+
+bool monitor_gather(const struct format_input *input, const struct monitor_dialect *dialect,
+                    struct err *err)
+{
+    struct monitor_table *table = budget_zalloc(input->budget, sizeof *table, err);
+    if (!table)
+        return false;
+    table->input = input;
+    table->dialect = dialect;
+    bool ok = take_lines(table, err);
+    budget_free(input->budget, table, sizeof *table);
+    return ok && monitor_end(input->evidence, dialect->source, err);
+}
+
+bool monitor_any_line(struct str head, size_t most, bool (*is)(struct str line))
+{
+    struct str rest = without_mark(head, 0);
+    for (size_t count = 0; rest.len && count < most;) {
+        const char *end = memchr(rest.at, '\n', rest.len);
+        size_t len = end ? (size_t)(end - rest.at) : rest.len;
+        struct str line = log_trim((struct str){rest.at, len});
+        if (line.len && is(line))
+            return true;
+        count += line.len > 0;
+        rest = log_from(rest, len + 1);
+    }
+    return false;
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables that monitors write: a header that names the columns, and a row per device and moment.
+// What a tool calls its columns is a table of its own (struct monitor_dialect).
+#ifndef INGEST_MONITOR_MONITOR_TABLE_H
+#define INGEST_MONITOR_MONITOR_TABLE_H
+
+#include "ingest/evidence/evidence.h"
+#include "ingest/format.h"
+#include "ingest/monitor/monitor_text.h"
+
+enum monitor_role {
+    MONITOR_METRIC,
+    MONITOR_REASON, // a throttle reason: "Active"
+    MONITOR_TIME,   // with its date, unless there is a column of that
+    MONITOR_DATE,
+    MONITOR_INDEX,
+    MONITOR_ENTITY, // "GPU 0", "card0", or a part such as "GPU-I 0"
+    MONITOR_XCP,    // a partition's number
+    MONITOR_UUID,
+    MONITOR_BUS_ID,
+    MONITOR_NAME,
+    MONITOR_HOST,
+    MONITOR_ROLES
+};
+
+// Adding what a newer version of a tool writes is a line of this.
+struct monitor_column {
+    const char *name; // in any case, without its unit
+    enum monitor_role role;
+    enum sample_metric metric; // of MONITOR_METRIC
+    const char *unit;          // of numbers without one; NULL: as SAMPLE_... counts
+    unsigned bit;              // of MONITOR_REASON
+};
+#define MONITOR_IS(name, metric, unit)                  \
+    {                                                   \
+        name, MONITOR_METRIC, SAMPLE_##metric, unit, 0, \
+    }
+#define MONITOR_SAYS(name, role)                       \
+    {                                                  \
+        name, MONITOR_##role, SAMPLE_METRICS, NULL, 0, \
+    }
+
+struct monitor_table;
+
+struct monitor_dialect {
+    const char *source; // who wrote it
+    const struct monitor_column *columns;
+    size_t count;
+    // Takes a line that is not blank: its header or row.
+    bool (*take)(struct monitor_table *table, const struct str *text, struct err *err);
+};
+#define MONITOR_DIALECT(source, columns, take)                     \
+    {                                                              \
+        source, columns, sizeof(columns) / sizeof *(columns), take \
+    }
+
+// A column of the current header.
+struct monitor_place {
+    size_t cell;
+    const struct monitor_column *column;
+    struct monitor_scale scale;
+};
+
+struct monitor_table {
+    const struct format_input *input;
+    const struct monitor_dialect *dialect;
+    uint64_t pos;    // of the current line
+    bool open;       // it has no end, so that its last number may be half of one
+    uint64_t header; // a hash of the current one; 0: there was none
+    size_t width;    // its cells
+    struct monitor_place places[MONITOR_MOST_CELLS];
+    size_t place_count;
+    bool has[MONITOR_ROLES];
+    struct monitor_cells cells;
+    // rows that do not say of which device they are: at one moment, each is of another
+    int64_t same_time_ns, same_count;
+    int64_t day_ns, last_ns; // of times without a date
+};
+
+// The column of that name; NULL: none.
+const struct monitor_column *monitor_column_of(const struct monitor_dialect *dialect,
+                                               struct str name);
+
+// Takes table->cells as a header, whose columns are found by their names. text: of the line.
+MUST_CHECK bool monitor_take_header(struct monitor_table *table, struct str text, struct err *err);
+// Takes table->cells as a row, or counts it as a bad one.
+MUST_CHECK bool monitor_take_row(struct monitor_table *table, struct err *err);
+
+// Reads all lines. ERR_FORMAT if there is no sample.
+MUST_CHECK bool monitor_gather(const struct format_input *input,
+                               const struct monitor_dialect *dialect, struct err *err);
+
+// Ends the reading of samples: false with ERR_FORMAT if there is none.
+MUST_CHECK bool monitor_end(struct evidence *evidence, const char *source, struct err *err);
+
+// Calls with lines of a head that are not blank, without a byte order mark, until `is` holds. The
+// last one may be cut. At most `most` lines.
+bool monitor_any_line(struct str head, size_t most, bool (*is)(struct str line));
+
+#endif

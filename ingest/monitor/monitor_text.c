@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/monitor/monitor_text.h"
+
+#include "ingest/evidence/log_book.h"
+#include "ingest/logs/log_text.h"
+
+#include <math.h>
+
+// --- cells --------------------------------------------------------------------------------------
+
+static bool add_cell(struct monitor_cells *cells, struct str cell)
+{
+    cells->more = cells->count == MONITOR_MOST_CELLS;
+    if (cells->more)
+        return false;
+    cells->at[cells->count++] = cell;
+    return true;
+}
+
+// The length of the cell at the start of a text.
+static size_t cell_length(struct str text)
+{
+    bool quoted = text.len && text.at[0] == '"';
+    const char *end = NULL;
+    if (quoted) {
+        const char *close = text.len > 1 ? memchr(text.at + 1, '"', text.len - 1) : NULL;
+        size_t from = close ? (size_t)(close - text.at) : text.len;
+        end = memchr(text.at + from, ',', text.len - from);
+    } else if (text.len) {
+        end = memchr(text.at, ',', text.len);
+    }
+    return end ? (size_t)(end - text.at) : text.len;
+}
+
+static struct str unquoted(struct str cell)
+{
+    bool quoted = cell.len > 1 && cell.at[0] == '"' && cell.at[cell.len - 1] == '"';
+    return quoted ? (struct str){cell.at + 1, cell.len - 2} : cell;
+}
+
+void monitor_split_commas(struct str line, struct monitor_cells *cells)
+{
+    cells->count = 0;
+    cells->more = false;
+    for (;;) {
+        while (line.len && *line.at == ' ')
+            line = log_from(line, 1);
+        size_t len = cell_length(line);
+        struct str cell = log_trim((struct str){line.at, len});
+        if (!add_cell(cells, unquoted(cell)) || len == line.len)
+            return;
+        line = log_from(line, len + 1);
+    }
+}
+
+static size_t count_blanks(struct str text)
+{
+    size_t count = 0;
+    while (count < text.len && (text.at[count] == ' ' || text.at[count] == '\t'))
+        count++;
+    return count;
+}
+
+void monitor_split_blanks(struct str line, struct monitor_cells *cells)
+{
+    cells->count = 0;
+    cells->more = false;
+    for (line = log_trim(line); line.len; line = log_from(line, count_blanks(line))) {
+        size_t len = 0;
+        while (len < line.len && line.at[len] != ' ' && line.at[len] != '\t')
+            len++;
+        if (!add_cell(cells, (struct str){line.at, len}))
+            return;
+        line = log_from(line, len);
+    }
+}
+
+void monitor_join_lists(struct monitor_cells *cells)
+{
+    size_t count = 0;
+    bool open = false;
+    for (size_t i = 0; i < cells->count; i++) {
+        struct str cell = cells->at[i];
+        if (open) {
+            struct str *list = &cells->at[count - 1];
+            list->len = (size_t)(cell.at + cell.len - list->at);
+        } else {
+            cells->at[count++] = cell;
+        }
+        open = (open || (cell.len && cell.at[0] == '[')) &&
+               !(cell.len && cell.at[cell.len - 1] == ']');
+    }
+    cells->count = count;
+}
+
+// --- units --------------------------------------------------------------------------------------
+
+static const struct {
+    const char *name; // in any case
+    enum sample_dimension dimension;
+    double factor;
+} units[] = {
+    {"%", SAMPLE_PERCENT, 1},
+    {"ratio", SAMPLE_PERCENT, 100},
+    {"bool", SAMPLE_PERCENT, 100},
+    {"B", SAMPLE_BYTES, 1},
+    {"Byte", SAMPLE_BYTES, 1},
+    {"Bytes", SAMPLE_BYTES, 1},
+    {"KiB", SAMPLE_BYTES, 0x1p10},
+    {"MiB", SAMPLE_BYTES, 0x1p20},
+    {"GiB", SAMPLE_BYTES, 0x1p30},
+    // GPU tools that print these divide by powers of 1024
+    {"KB", SAMPLE_BYTES, 0x1p10},
+    {"MB", SAMPLE_BYTES, 0x1p20},
+    {"GB", SAMPLE_BYTES, 0x1p30},
+    {"W", SAMPLE_WATTS, 1},
+    {"mW", SAMPLE_WATTS, 1e-3},
+    {"uW", SAMPLE_WATTS, 1e-6},
+    {"J", SAMPLE_JOULES, 1},
+    {"mJ", SAMPLE_JOULES, 1e-3},
+    {"uJ", SAMPLE_JOULES, 1e-6},
+    {"kJ", SAMPLE_JOULES, 1e3},
+    {"C", SAMPLE_CELSIUS, 1},
+    {"\xC2\xB0"
+     "C",
+     SAMPLE_CELSIUS, 1},
+    {"Hz", SAMPLE_MEGAHERTZ, 1e-6},
+    {"kHz", SAMPLE_MEGAHERTZ, 1e-3},
+    {"MHz", SAMPLE_MEGAHERTZ, 1},
+    {"GHz", SAMPLE_MEGAHERTZ, 1e3},
+    {"s", SAMPLE_SECONDS, 1},
+    {"ms", SAMPLE_SECONDS, 1e-3},
+    {"us", SAMPLE_SECONDS, 1e-6},
+    {"ns", SAMPLE_SECONDS, 1e-9},
+    {"B/s", SAMPLE_BYTES_PER_S, 1},
+    {"KB/s", SAMPLE_BYTES_PER_S, 1e3},
+    {"MB/s", SAMPLE_BYTES_PER_S, 1e6},
+    {"GB/s", SAMPLE_BYTES_PER_S, 1e9},
+    {"KiB/s", SAMPLE_BYTES_PER_S, 0x1p10},
+    {"MiB/s", SAMPLE_BYTES_PER_S, 0x1p20},
+    {"Mb/s", SAMPLE_BYTES_PER_S, 1e6 / 8},
+    {"Mbps", SAMPLE_BYTES_PER_S, 1e6 / 8},
+    {"Gb/s", SAMPLE_BYTES_PER_S, 1e9 / 8},
+    {"bits", SAMPLE_BITS, 1},
+    {"1", SAMPLE_COUNT, 1},
+};
+
+// "MB/s" and "Mb/s" differ only by case, "mW" and "MW" would, and "Mhz" is none of them.
+bool monitor_unit(struct str unit, enum sample_dimension dimension, double *factor)
+{
+    size_t found = SIZE_MAX;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        struct str name = str_of(units[i].name);
+        if (units[i].dimension != dimension || !str_equal_nocase(unit, name))
+            continue;
+        found = found == SIZE_MAX || str_equal(unit, name) ? i : found;
+    }
+    if (found != SIZE_MAX)
+        *factor = units[found].factor;
+    return found != SIZE_MAX;
+}
+
+static bool is_unit(struct str text)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (str_equal_nocase(text, str_of(units[i].name)))
+            return true;
+    return false;
+}
+
+struct str monitor_name(struct str column, struct str *unit)
+{
+    *unit = STR("");
+    if (column.len < 3 || !memchr("])", column.at[column.len - 1], 2))
+        return column;
+    char open = column.at[column.len - 1] == ']' ? '[' : '(';
+    const char *at = memrchr(column.at, open, column.len);
+    if (!at)
+        return column;
+    size_t from = (size_t)(at - column.at);
+    struct str inside = {at + 1, column.len - from - 2};
+    if (!is_unit(inside))
+        return column;
+    *unit = inside;
+    return log_trim((struct str){column.at, from});
+}
+
+// --- values -------------------------------------------------------------------------------------
+
+static double bits_of(struct str digits)
+{
+    uint64_t bits = 0;
+    for (size_t i = 0; i < digits.len; i++) {
+        char c = (char)(digits.at[i] | 0x20);
+        bool is_letter = c >= 'a' && c <= 'f';
+        if (digits.len > 16 || (!log_is_digit(digits.at[i]) && !is_letter))
+            return NAN;
+        bits = bits << 4 | (uint64_t)(is_letter ? c - 'a' + 10 : digits.at[i] - '0');
+    }
+    return digits.len ? (double)bits : NAN;
+}
+
+static struct str without_brackets(struct str cell)
+{
+    bool in = cell.len > 1 && cell.at[0] == '(' && cell.at[cell.len - 1] == ')';
+    return in ? log_trim((struct str){cell.at + 1, cell.len - 2}) : cell;
+}
+
+double monitor_value(struct str cell, struct monitor_scale scale)
+{
+    double number, factor = scale.factor;
+    struct str rest;
+    if (cell.len == 0)
+        return NAN;
+    if (cell.at[0] == '(')
+        cell = without_brackets(cell);
+    if (scale.dimension == SAMPLE_BITS && str_starts_with(cell, STR("0x")))
+        return bits_of(log_from(cell, 2));
+    if (scale.dimension == SAMPLE_COUNT && cell.at[0] == 'P')
+        cell = log_from(cell, 1);
+    if (log_number(cell, &number, &rest) != LOG_NUMBER || !isfinite(number))
+        return NAN;
+    rest = log_trim(rest);
+    if (rest.len && !monitor_unit(rest, scale.dimension, &factor))
+        return NAN;
+    return number * factor;
+}
+
+// --- times --------------------------------------------------------------------------------------
+
+// Of a number, in the unit that makes it a year of computers with GPUs.
+static bool time_of_number(double number, int64_t *time_ns)
+{
+    double ns = number < 1e11 ? 1e9 : number < 1e14 ? 1e6 : number < 1e17 ? 1e3 : 1;
+    if (!(number > 1e8) || number * ns >= 9.2e18)
+        return false;
+    *time_ns = ns == 1e9
+                   ? (int64_t)number * 1000000000 + (int64_t)round((number - floor(number)) * 1e9)
+                   : (int64_t)round(number * ns);
+    return true;
+}
+
+bool monitor_time(struct str text, int64_t *time_ns, enum sample_clock *clock)
+{
+    double number;
+    struct str rest;
+    bool numeric = log_number(text, &number, &rest) == LOG_NUMBER && rest.len == 0;
+    *clock = SAMPLE_CLOCK_UTC;
+    if (numeric)
+        return isfinite(number) && time_of_number(number, time_ns);
+    struct log_prefix prefix = log_prefix_of(text);
+    *clock = prefix.utc ? SAMPLE_CLOCK_UTC : SAMPLE_CLOCK_LOCAL;
+    *time_ns = prefix.time_ns;
+    return prefix.time_ns != LOG_NO_TIME;
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cells of monitors' lines: where they are, and the numbers, units and times in them.
+#ifndef INGEST_MONITOR_MONITOR_TEXT_H
+#define INGEST_MONITOR_MONITOR_TEXT_H
+
+#include "ingest/evidence/samples.h"
+
+enum { MONITOR_MOST_CELLS = 1024 };
+
+struct monitor_cells {
+    struct str at[MONITOR_MOST_CELLS]; // without blanks around them
+    size_t count;
+    bool more; // the line has more cells
+};
+
+// Cells between commas; one in quotes may hold commas.
+void monitor_split_commas(struct str line, struct monitor_cells *cells);
+void monitor_split_blanks(struct str line, struct monitor_cells *cells);
+
+// Makes one cell of those that a list without quotes was split into, "[0" and "0]".
+void monitor_join_lists(struct monitor_cells *cells);
+
+// What one of a unit, such as "MiB" or "KB/s", is in that of the dimension. False if it is none.
+bool monitor_unit(struct str unit, enum sample_dimension dimension, double *factor);
+
+// "memory.used" of "memory.used [MiB]"; *unit is empty if none is known.
+struct str monitor_name(struct str column, struct str *unit);
+
+// What a number without a unit of its own counts.
+struct monitor_scale {
+    enum sample_dimension dimension;
+    double factor; // to the dimension's unit
+};
+
+// "97 %", "0x04", "(1300Mhz)", "P0" in the dimension's unit; NAN if there is no number, or one of
+// another dimension.
+double monitor_value(struct str cell, struct monitor_scale scale);
+
+// "2025/06/13 00:27:52.195", or seconds or milliseconds since 1970. False if it is neither.
+bool monitor_time(struct str text, int64_t *time_ns, enum sample_clock *clock);
+
+#endif
