@@ -28,6 +28,13 @@
     ROW(topology)              \
     ROW(ibstat)                \
     ROW(nvidia_smi)            \
+    ROW(nvidia_dmon)           \
+    ROW(dcgmi)                 \
+    ROW(prometheus)            \
+    ROW(amd_smi)               \
+    ROW(amd_smi_json)          \
+    ROW(rocm_smi)              \
+    ROW(rocm_smi_json)         \
     ROW(memory_snapshot)       \
     ROW(memory_snapshot_json)  \
     ROW(flight_recorder)       \

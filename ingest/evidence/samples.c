@@ -233,14 +233,29 @@ static uint64_t count_backward(const struct sample_series *series)
     return count;
 }
 
-void samples_settle(struct sample_set *set)
+static void give_back_room(struct budget *budget, struct sample_series *series)
 {
+    struct err ignored;
+    size_t size = sizeof *series->at;
+    struct sample *at = series->count ? budget_realloc(budget, series->at, series->cap * size,
+                                                       series->count * size, &ignored)
+                                      : NULL;
+    if (!at)
+        return; // it stays as it is
+    series->at = at;
+    series->cap = series->count;
+}
+
+void samples_settle(struct evidence *evidence)
+{
+    struct sample_set *set = &evidence->samples;
     for (size_t i = 0; i < set->series_count; i++) {
         struct sample_series *series = &set->series[i];
         uint64_t backward = count_backward(series);
         set->backward += backward;
         if (backward)
             qsort(series->at, series->count, sizeof *series->at, by_time);
+        give_back_room(evidence->budget, series);
     }
 }
 

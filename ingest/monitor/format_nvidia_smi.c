@@ -8,11 +8,9 @@
 #include "ingest/logs/log_text.h"
 
 // As the header has them, whatever the query called them.
-#define REASON(word, bit)                                                                  \
-    {"clocks_throttle_reasons." word, MONITOR_REASON, SAMPLE_THROTTLE_REASONS, NULL, bit}, \
-    {                                                                                      \
-        "clocks_event_reasons." word, MONITOR_REASON, SAMPLE_THROTTLE_REASONS, NULL, bit   \
-    }
+#define REASON(name, bit) MONITOR_COLUMN(name, MONITOR_REASON, SAMPLE_THROTTLE_REASONS, NULL, bit)
+#define REASONS(word, bit) \
+    REASON("clocks_throttle_reasons." word, bit), REASON("clocks_event_reasons." word, bit)
 
 static const struct monitor_column columns[] = {
     MONITOR_SAYS("timestamp", TIME),
@@ -54,14 +52,14 @@ static const struct monitor_column columns[] = {
     MONITOR_IS("clocks.max.mem", MEMORY_CLOCK_MAX, NULL),
     MONITOR_IS("clocks_throttle_reasons.active", THROTTLE_REASONS, NULL),
     MONITOR_IS("clocks_event_reasons.active", THROTTLE_REASONS, NULL),
-    REASON("gpu_idle", SAMPLE_THROTTLE_IDLE),
-    REASON("applications_clocks_setting", SAMPLE_THROTTLE_SETTING),
-    REASON("sw_power_cap", SAMPLE_THROTTLE_POWER),
-    REASON("hw_slowdown", SAMPLE_THROTTLE_HARDWARE),
-    REASON("sync_boost", SAMPLE_THROTTLE_SYNC),
-    REASON("sw_thermal_slowdown", SAMPLE_THROTTLE_HEAT),
-    REASON("hw_thermal_slowdown", SAMPLE_THROTTLE_HARDWARE_HEAT),
-    REASON("hw_power_brake_slowdown", SAMPLE_THROTTLE_POWER_BRAKE),
+    REASONS("gpu_idle", SAMPLE_THROTTLE_IDLE),
+    REASONS("applications_clocks_setting", SAMPLE_THROTTLE_SETTING),
+    REASONS("sw_power_cap", SAMPLE_THROTTLE_POWER),
+    REASONS("hw_slowdown", SAMPLE_THROTTLE_HARDWARE),
+    REASONS("sync_boost", SAMPLE_THROTTLE_SYNC),
+    REASONS("sw_thermal_slowdown", SAMPLE_THROTTLE_HEAT),
+    REASONS("hw_thermal_slowdown", SAMPLE_THROTTLE_HARDWARE_HEAT),
+    REASONS("hw_power_brake_slowdown", SAMPLE_THROTTLE_POWER_BRAKE),
     MONITOR_IS("clocks_event_reasons_counters.sw_power_cap", POWER_VIOLATION_TIME, "us"),
     MONITOR_IS("clocks_event_reasons_counters.sw_thermal_slowdown", THERMAL_VIOLATION_TIME, "us"),
     MONITOR_IS("fan.speed", FAN, NULL),
@@ -163,9 +161,8 @@ static bool is_header(struct str line)
 
 static enum format_likeness probe_nvidia_smi(struct str head, struct str filename)
 {
-    enum { FIRST_LINES = 5 }; // others are what a shell said before
     (void)filename;
-    return monitor_any_line(head, FIRST_LINES, is_header) ? FORMAT_SURE : FORMAT_UNLIKE;
+    return monitor_any_line(head, MONITOR_FIRST_LINES, is_header) ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_nvidia_smi = {

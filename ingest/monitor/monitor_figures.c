@@ -113,6 +113,14 @@ void monitor_report_means(const struct sample_set *set, struct figures *figures)
     }
 }
 
+void monitor_report_rows(const struct sample_set *set, struct figures *figures)
+{
+    figures_add(figures, (int64_t)set->rows, "rows");
+    if (set->bad_rows)
+        figures_add(figures, (int64_t)set->bad_rows, "bad_rows");
+    monitor_report_means(set, figures);
+}
+
 static int by_label(const void *left, const void *right)
 {
     return strcmp(left, right);

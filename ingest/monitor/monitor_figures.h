@@ -20,6 +20,8 @@ void monitor_report_device_means(const struct sample_set *set, const struct moni
                                  struct figures *figures);
 // Over all devices, the mean of each column of the file, by its name.
 void monitor_report_means(const struct sample_set *set, struct figures *figures);
+// Rows and those means.
+void monitor_report_rows(const struct sample_set *set, struct figures *figures);
 // A list of devices, in the order of their names: a prefix, and the index.
 void monitor_report_devices(const struct sample_set *set, const char *list, const char *prefix,
                             struct figures *figures);

@@ -8,8 +8,7 @@
 #include <math.h>
 
 enum { LINES_BETWEEN = 1024, MOST_DAYS = 10000 };
-#define SECOND_NS INT64_C(1000000000)
-#define DAY_NS    (86400 * SECOND_NS)
+#define DAY_NS INT64_C(86400000000000)
 
 // --- the header ---------------------------------------------------------------------------------
 
@@ -17,19 +16,19 @@ const struct monitor_column *monitor_column_of(const struct monitor_dialect *dia
                                                struct str name)
 {
     for (size_t i = 0; i < dialect->count; i++)
-        if (str_equal_nocase(name, str_of(dialect->columns[i].name)))
+        if (str_equal_nocase(name, dialect->columns[i].name))
             return &dialect->columns[i];
     return NULL;
 }
 
-static struct monitor_scale scale_of(const struct monitor_column *column, struct str unit)
+struct monitor_scale monitor_scale_of(const struct monitor_column *column, struct str unit)
 {
-    struct monitor_scale scale = {SAMPLE_COUNT, 1};
+    struct monitor_scale scale = {.dimension = SAMPLE_COUNT, .factor = 1};
     if (column->role != MONITOR_METRIC)
         return scale;
     scale.dimension = sample_metric_dimension(column->metric);
-    if (!monitor_unit(unit, scale.dimension, &scale.factor) && column->unit)
-        monitor_unit(str_of(column->unit), scale.dimension, &scale.factor);
+    if (!monitor_unit(unit, &scale) && column->unit)
+        monitor_unit(str_of(column->unit), &scale);
     return scale;
 }
 
@@ -45,14 +44,12 @@ static bool is_again(const struct monitor_table *table, const struct monitor_col
     return false;
 }
 
-static bool note_column(struct sample_set *set, struct arena *arena,
-                        const struct monitor_place *place, struct str name, struct err *err)
+bool monitor_note_column(struct evidence *evidence, const struct monitor_column *column,
+                         struct str name, struct monitor_scale scale, struct err *err)
 {
-    struct sample_column *column = &set->columns[place->column->metric];
-    if (place->column->role != MONITOR_METRIC || column->name.len)
-        return true;
-    const char *copy = arena_strdup(arena, name, err); // that of the dialect, in another case
-    *column = (struct sample_column){{copy, name.len}, place->scale.factor};
+    struct sample_column *noted = &evidence->samples.columns[column->metric];
+    const char *copy = arena_strdup(&evidence->arena, name, err); // the dialect's, but for its case
+    *noted = (struct sample_column){{copy, copy ? name.len : 0}, scale.factor};
     return copy;
 }
 
@@ -66,9 +63,11 @@ static bool add_place(struct monitor_table *table, size_t cell, struct err *err)
     if (is_again(table, column))
         return true;
     struct monitor_place *place = &table->places[table->place_count++];
-    *place = (struct monitor_place){cell, column, scale_of(column, unit)};
+    *place = (struct monitor_place){cell, column, monitor_scale_of(column, unit)};
     table->has[column->role] = true;
-    return note_column(&evidence->samples, &evidence->arena, place, name, err);
+    bool noted =
+        column->role != MONITOR_METRIC || evidence->samples.columns[column->metric].name.len;
+    return noted || monitor_note_column(evidence, column, name, place->scale, err);
 }
 
 bool monitor_take_header(struct monitor_table *table, struct str text, struct err *err)
@@ -77,6 +76,8 @@ bool monitor_take_header(struct monitor_table *table, struct str text, struct er
     if (hash == table->header)
         return true;
     table->header = hash;
+    if (table->dialect->pick)
+        table->dialect = table->dialect->pick(&table->cells);
     table->width = table->cells.count;
     table->place_count = 0;
     memset(table->has, 0, sizeof table->has);
@@ -88,16 +89,8 @@ bool monitor_take_header(struct monitor_table *table, struct str text, struct er
 
 // --- rows ---------------------------------------------------------------------------------------
 
-struct row {
-    struct sample_identity is;
-    struct str date, time;
-    int64_t time_ns;
-    unsigned reasons;
-    bool any_reason;
-};
-
-// "GPU 0", "card0", or a part of a GPU. False for what is none, such as "system".
-static bool take_entity(struct row *row, struct str cell)
+// "GPU 0", "card0", or a part of a GPU.
+static bool take_entity(struct monitor_row *row, struct str cell)
 {
     static const char *const wholes[] = {"GPU ", "card", "gpu"};
     for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) {
@@ -107,16 +100,17 @@ static bool take_entity(struct row *row, struct str cell)
             return row->is.index >= 0;
     }
     row->is.part = cell;
-    return cell.len && !str_equal_nocase(cell, STR("system"));
+    row->no_gpu = str_equal_nocase(cell, STR("system"));
+    return cell.len;
 }
 
 // An index is a small number.
-static bool take_index(struct row *row, struct str cell)
+static bool take_index(struct monitor_row *row, struct str cell)
 {
     return str_to_i64(cell, &row->is.index) && row->is.index >= 0;
 }
 
-static bool take_says(struct row *row, enum monitor_role role, struct str cell)
+bool monitor_row_says(struct monitor_row *row, enum monitor_role role, struct str cell)
 {
     switch (role) {
     case MONITOR_TIME: row->time = cell; return true;
@@ -126,6 +120,7 @@ static bool take_says(struct row *row, enum monitor_role role, struct str cell)
     case MONITOR_XCP:
         row->is.part = cell.len && log_is_digit(*cell.at) && *cell.at != '0' ? cell : STR("");
         return true;
+    case MONITOR_INSTANCE: row->is.part = cell; return true;
     case MONITOR_UUID: row->is.uuid = cell; return true;
     case MONITOR_BUS_ID: row->is.bus_id = cell; return true;
     case MONITOR_NAME: row->is.name = cell; return true;
@@ -134,14 +129,20 @@ static bool take_says(struct row *row, enum monitor_role role, struct str cell)
     }
 }
 
-// What the row says of itself. False if it is none.
-static bool take_identity(const struct monitor_table *table, struct row *row)
+void monitor_row_start(struct monitor_row *row)
 {
-    *row = (struct row){.is = {STR(""), STR(""), STR(""), STR(""), STR(""), -1}};
-    row->date = row->time = STR("");
+    const struct str none = STR("");
+    *row = (struct monitor_row){.is = {none, none, none, none, none, -1}};
+    row->date = row->time = none;
+}
+
+static bool take_identity(const struct monitor_table *table, struct monitor_row *row)
+{
+    monitor_row_start(row);
     for (size_t i = 0; i < table->place_count; i++) {
         enum monitor_role role = table->places[i].column->role;
-        if (role > MONITOR_REASON && !take_says(row, role, table->cells.at[table->places[i].cell]))
+        if (role > MONITOR_REASON &&
+            !monitor_row_says(row, role, table->cells.at[table->places[i].cell]))
             return false;
     }
     return true;
@@ -166,8 +167,8 @@ static bool time_of_day(struct monitor_table *table, struct str text, int64_t *t
     return true;
 }
 
-static bool time_of_row(struct monitor_table *table, const struct row *row, int64_t *time_ns,
-                        enum sample_clock *clock)
+static bool time_of_row(struct monitor_table *table, const struct monitor_row *row,
+                        int64_t *time_ns, enum sample_clock *clock)
 {
     char both[64];
     *clock = SAMPLE_CLOCK_RELATIVE;
@@ -187,7 +188,7 @@ static bool time_of_row(struct monitor_table *table, const struct row *row, int6
 }
 
 // The first row decides what times are; a row of another clock cannot be placed.
-static bool take_time(struct monitor_table *table, struct row *row)
+static bool take_time(struct monitor_table *table, struct monitor_row *row)
 {
     struct sample_set *set = &table->input->evidence->samples;
     enum sample_clock clock;
@@ -195,13 +196,13 @@ static bool take_time(struct monitor_table *table, struct row *row)
         return false;
     if (set->rows == 0) {
         set->clock = clock;
-        set->period_ns = table->has[MONITOR_TIME] ? 0 : SECOND_NS;
+        set->period_ns = table->has[MONITOR_TIME] ? 0 : MONITOR_PERIOD_NS;
     }
     return clock == set->clock && table->has[MONITOR_TIME] == !set->period_ns;
 }
 
 // Rows that do not say of which device they are: one device, unless several are of one moment.
-static void number_device(struct monitor_table *table, struct row *row)
+static void number_device(struct monitor_table *table, struct monitor_row *row)
 {
     static const enum monitor_role say[] = {MONITOR_INDEX, MONITOR_ENTITY, MONITOR_UUID,
                                             MONITOR_BUS_ID};
@@ -216,12 +217,14 @@ static void number_device(struct monitor_table *table, struct row *row)
 
 // --- values -------------------------------------------------------------------------------------
 
-static bool take_reason(struct row *row, const struct monitor_column *column, struct str cell)
+static void take_reason(struct monitor_row *row, const struct monitor_column *column,
+                        struct str cell)
 {
-    bool is = str_equal_nocase(cell, STR("Active"));
-    row->any_reason = row->any_reason || is || str_equal_nocase(cell, STR("Not Active"));
+    bool is = str_equal_nocase(cell, STR("Active")) || str_equal_nocase(cell, STR("THROTTLED"));
+    bool is_not =
+        str_equal_nocase(cell, STR("Not Active")) || str_equal_nocase(cell, STR("UNTHROTTLED"));
+    row->any_reason = row->any_reason || is || is_not;
     row->reasons |= is ? column->bit : 0;
-    return true;
 }
 
 // The last number of a line that has no end may be half of one.
@@ -243,7 +246,7 @@ static bool has_metric(const struct monitor_table *table, enum sample_metric met
     return false;
 }
 
-static bool add_reasons(struct monitor_table *table, const struct row *row, uint32_t device,
+static bool add_reasons(struct monitor_table *table, const struct monitor_row *row, uint32_t device,
                         struct err *err)
 {
     if (!table->has[MONITOR_REASON] || has_metric(table, SAMPLE_THROTTLE_REASONS))
@@ -252,7 +255,7 @@ static bool add_reasons(struct monitor_table *table, const struct row *row, uint
     return samples_add(table->input->evidence, device, SAMPLE_THROTTLE_REASONS, sample, err);
 }
 
-static bool add_values(struct monitor_table *table, struct row *row, uint32_t device,
+static bool add_values(struct monitor_table *table, struct monitor_row *row, uint32_t device,
                        struct err *err)
 {
     for (size_t i = 0; i < table->place_count; i++) {
@@ -272,13 +275,15 @@ bool monitor_take_row(struct monitor_table *table, struct err *err)
 {
     struct evidence *evidence = table->input->evidence;
     struct sample_set *set = &evidence->samples;
-    struct row row;
+    struct monitor_row row;
     uint32_t device;
     if (!table->header || table->cells.more || table->cells.count != table->width ||
         !take_identity(table, &row) || !take_time(table, &row)) {
         samples_bad_row(set, table->pos);
         return true;
     }
+    if (row.no_gpu)
+        return true;
     number_device(table, &row);
     if (!samples_device(evidence, &row.is, &device, err))
         return false;
@@ -348,7 +353,7 @@ bool monitor_end(struct evidence *evidence, const char *source, struct err *err)
     struct sample_set *set = &evidence->samples;
     evidence->source = str_of(source);
     settle_clock(set);
-    samples_settle(set);
+    samples_settle(evidence);
     for (size_t i = 0; i < set->series_count; i++)
         if (set->series[i].count)
             return true;

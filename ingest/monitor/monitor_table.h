@@ -10,12 +10,13 @@
 
 enum monitor_role {
     MONITOR_METRIC,
-    MONITOR_REASON, // a throttle reason: "Active"
+    MONITOR_REASON, // a throttle reason: "Active", "THROTTLED"
     MONITOR_TIME,   // with its date, unless there is a column of that
     MONITOR_DATE,
     MONITOR_INDEX,
-    MONITOR_ENTITY, // "GPU 0", "card0", or a part such as "GPU-I 0"
-    MONITOR_XCP,    // a partition's number
+    MONITOR_ENTITY,   // "GPU 0", "card0", or a part such as "GPU-I 0"
+    MONITOR_XCP,      // a partition's number; 0 is the whole, too
+    MONITOR_INSTANCE, // a part's number
     MONITOR_UUID,
     MONITOR_BUS_ID,
     MONITOR_NAME,
@@ -25,20 +26,19 @@ enum monitor_role {
 
 // Adding what a newer version of a tool writes is a line of this.
 struct monitor_column {
-    const char *name; // in any case, without its unit
+    struct str name; // in any case, without its unit
     enum monitor_role role;
     enum sample_metric metric; // of MONITOR_METRIC
     const char *unit;          // of numbers without one; NULL: as SAMPLE_... counts
     unsigned bit;              // of MONITOR_REASON
 };
-#define MONITOR_IS(name, metric, unit)                  \
-    {                                                   \
-        name, MONITOR_METRIC, SAMPLE_##metric, unit, 0, \
+#define MONITOR_COLUMN(name, role, metric, unit, bit)      \
+    {                                                      \
+        {name, sizeof(name) - 1}, role, metric, unit, bit, \
     }
-#define MONITOR_SAYS(name, role)                       \
-    {                                                  \
-        name, MONITOR_##role, SAMPLE_METRICS, NULL, 0, \
-    }
+#define MONITOR_IS(name, metric, unit) \
+    MONITOR_COLUMN(name, MONITOR_METRIC, SAMPLE_##metric, unit, 0)
+#define MONITOR_SAYS(name, role) MONITOR_COLUMN(name, MONITOR_##role, SAMPLE_METRICS, NULL, 0)
 
 struct monitor_table;
 
@@ -46,12 +46,14 @@ struct monitor_dialect {
     const char *source; // who wrote it
     const struct monitor_column *columns;
     size_t count;
-    // Takes a line that is not blank: its header or row.
+    // Takes a line that is not blank: its header or row. NULL: the file has no lines.
     bool (*take)(struct monitor_table *table, const struct str *text, struct err *err);
+    // The one of several dialects of a tool that a header is of. NULL: there is only this.
+    const struct monitor_dialect *(*pick)(const struct monitor_cells *header);
 };
-#define MONITOR_DIALECT(source, columns, take)                     \
-    {                                                              \
-        source, columns, sizeof(columns) / sizeof *(columns), take \
+#define MONITOR_DIALECT(source, columns, take)                            \
+    {                                                                     \
+        source, columns, sizeof(columns) / sizeof *(columns), take, NULL, \
     }
 
 // A column of the current header.
@@ -75,11 +77,39 @@ struct monitor_table {
     // rows that do not say of which device they are: at one moment, each is of another
     int64_t same_time_ns, same_count;
     int64_t day_ns, last_ns; // of times without a date
+    // text without rows: the moment, and hashes of what says that another starts
+    uint64_t moment, first_name, first_key, last_name;
 };
+
+// Among which a header is expected; what comes before is what a shell said.
+enum { MONITOR_FIRST_LINES = 5 };
 
 // The column of that name; NULL: none.
 const struct monitor_column *monitor_column_of(const struct monitor_dialect *dialect,
                                                struct str name);
+
+// Between rows of a device, if they have no times.
+#define MONITOR_PERIOD_NS INT64_C(1000000000)
+
+// What numbers of a column count. unit: what its header says, or "".
+struct monitor_scale monitor_scale_of(const struct monitor_column *column, struct str unit);
+// That a metric was found under that name.
+MUST_CHECK bool monitor_note_column(struct evidence *evidence, const struct monitor_column *column,
+                                    struct str name, struct monitor_scale scale, struct err *err);
+
+// What a row says of itself.
+struct monitor_row {
+    struct sample_identity is;
+    struct str date, time;
+    int64_t time_ns;
+    unsigned reasons; // bits
+    bool any_reason;
+    bool no_gpu; // the row is of something else
+};
+
+void monitor_row_start(struct monitor_row *row);
+// What a cell or label of that role says. False if it makes no sense.
+bool monitor_row_says(struct monitor_row *row, enum monitor_role role, struct str cell);
 
 // Takes table->cells as a header, whose columns are found by their names. text: of the line.
 MUST_CHECK bool monitor_take_header(struct monitor_table *table, struct str text, struct err *err);

@@ -95,75 +95,78 @@ void monitor_join_lists(struct monitor_cells *cells)
 
 // --- units --------------------------------------------------------------------------------------
 
+#define UNIT(name, dimension, factor)                        \
+    {                                                        \
+        {name, sizeof(name) - 1}, SAMPLE_##dimension, factor \
+    }
 static const struct {
-    const char *name; // in any case
+    struct str name; // in any case
     enum sample_dimension dimension;
     double factor;
 } units[] = {
-    {"%", SAMPLE_PERCENT, 1},
-    {"ratio", SAMPLE_PERCENT, 100},
-    {"bool", SAMPLE_PERCENT, 100},
-    {"B", SAMPLE_BYTES, 1},
-    {"Byte", SAMPLE_BYTES, 1},
-    {"Bytes", SAMPLE_BYTES, 1},
-    {"KiB", SAMPLE_BYTES, 0x1p10},
-    {"MiB", SAMPLE_BYTES, 0x1p20},
-    {"GiB", SAMPLE_BYTES, 0x1p30},
+    UNIT("%", PERCENT, 1),
+    UNIT("ratio", PERCENT, 100),
+    UNIT("bool", PERCENT, 100),
+    UNIT("B", BYTES, 1),
+    UNIT("Byte", BYTES, 1),
+    UNIT("Bytes", BYTES, 1),
+    UNIT("KiB", BYTES, 0x1p10),
+    UNIT("MiB", BYTES, 0x1p20),
+    UNIT("GiB", BYTES, 0x1p30),
     // GPU tools that print these divide by powers of 1024
-    {"KB", SAMPLE_BYTES, 0x1p10},
-    {"MB", SAMPLE_BYTES, 0x1p20},
-    {"GB", SAMPLE_BYTES, 0x1p30},
-    {"W", SAMPLE_WATTS, 1},
-    {"mW", SAMPLE_WATTS, 1e-3},
-    {"uW", SAMPLE_WATTS, 1e-6},
-    {"J", SAMPLE_JOULES, 1},
-    {"mJ", SAMPLE_JOULES, 1e-3},
-    {"uJ", SAMPLE_JOULES, 1e-6},
-    {"kJ", SAMPLE_JOULES, 1e3},
-    {"C", SAMPLE_CELSIUS, 1},
-    {"\xC2\xB0"
-     "C",
-     SAMPLE_CELSIUS, 1},
-    {"Hz", SAMPLE_MEGAHERTZ, 1e-6},
-    {"kHz", SAMPLE_MEGAHERTZ, 1e-3},
-    {"MHz", SAMPLE_MEGAHERTZ, 1},
-    {"GHz", SAMPLE_MEGAHERTZ, 1e3},
-    {"s", SAMPLE_SECONDS, 1},
-    {"ms", SAMPLE_SECONDS, 1e-3},
-    {"us", SAMPLE_SECONDS, 1e-6},
-    {"ns", SAMPLE_SECONDS, 1e-9},
-    {"B/s", SAMPLE_BYTES_PER_S, 1},
-    {"KB/s", SAMPLE_BYTES_PER_S, 1e3},
-    {"MB/s", SAMPLE_BYTES_PER_S, 1e6},
-    {"GB/s", SAMPLE_BYTES_PER_S, 1e9},
-    {"KiB/s", SAMPLE_BYTES_PER_S, 0x1p10},
-    {"MiB/s", SAMPLE_BYTES_PER_S, 0x1p20},
-    {"Mb/s", SAMPLE_BYTES_PER_S, 1e6 / 8},
-    {"Mbps", SAMPLE_BYTES_PER_S, 1e6 / 8},
-    {"Gb/s", SAMPLE_BYTES_PER_S, 1e9 / 8},
-    {"bits", SAMPLE_BITS, 1},
-    {"1", SAMPLE_COUNT, 1},
+    UNIT("KB", BYTES, 0x1p10),
+    UNIT("MB", BYTES, 0x1p20),
+    UNIT("GB", BYTES, 0x1p30),
+    UNIT("W", WATTS, 1),
+    UNIT("mW", WATTS, 1e-3),
+    UNIT("uW", WATTS, 1e-6),
+    UNIT("J", JOULES, 1),
+    UNIT("mJ", JOULES, 1e-3),
+    UNIT("uJ", JOULES, 1e-6),
+    UNIT("kJ", JOULES, 1e3),
+    UNIT("C", CELSIUS, 1),
+    UNIT("\xC2\xB0\x43", CELSIUS, 1), // with the sign of degrees
+    UNIT("Hz", MEGAHERTZ, 1e-6),
+    UNIT("kHz", MEGAHERTZ, 1e-3),
+    UNIT("MHz", MEGAHERTZ, 1),
+    UNIT("GHz", MEGAHERTZ, 1e3),
+    UNIT("s", SECONDS, 1),
+    UNIT("ms", SECONDS, 1e-3),
+    UNIT("us", SECONDS, 1e-6),
+    UNIT("ns", SECONDS, 1e-9),
+    UNIT("B/s", BYTES_PER_S, 1),
+    UNIT("KB/s", BYTES_PER_S, 1e3),
+    UNIT("MB/s", BYTES_PER_S, 1e6),
+    UNIT("GB/s", BYTES_PER_S, 1e9),
+    UNIT("KiB/s", BYTES_PER_S, 0x1p10),
+    UNIT("MiB/s", BYTES_PER_S, 0x1p20),
+    UNIT("Mb/s", BYTES_PER_S, 1e6 / 8),
+    UNIT("Mbps", BYTES_PER_S, 1e6 / 8),
+    UNIT("Gb/s", BYTES_PER_S, 1e9 / 8),
+    UNIT("bits", BITS, 1),
+    UNIT("1", COUNT, 1),
 };
 
-// "MB/s" and "Mb/s" differ only by case, "mW" and "MW" would, and "Mhz" is none of them.
-bool monitor_unit(struct str unit, enum sample_dimension dimension, double *factor)
+// "MB/s" and "Mb/s" differ only by case, but "Mhz" is written in any.
+bool monitor_unit(struct str unit, struct monitor_scale *scale)
 {
     size_t found = SIZE_MAX;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        struct str name = str_of(units[i].name);
-        if (units[i].dimension != dimension || !str_equal_nocase(unit, name))
+        if (units[i].dimension != scale->dimension || !str_equal_nocase(unit, units[i].name))
             continue;
-        found = found == SIZE_MAX || str_equal(unit, name) ? i : found;
+        found = found == SIZE_MAX || str_equal(unit, units[i].name) ? i : found;
     }
-    if (found != SIZE_MAX)
-        *factor = units[found].factor;
-    return found != SIZE_MAX;
+    if (found == SIZE_MAX)
+        return false;
+    scale->factor = units[found].factor;
+    scale->unit = units[found].name;
+    return true;
 }
 
 static bool is_unit(struct str text)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (str_equal_nocase(text, str_of(units[i].name)))
+        if (str_equal_nocase(text, units[i].name))
             return true;
     return false;
 }
@@ -208,7 +211,7 @@ static struct str without_brackets(struct str cell)
 
 double monitor_value(struct str cell, struct monitor_scale scale)
 {
-    double number, factor = scale.factor;
+    double number;
     struct str rest;
     if (cell.len == 0)
         return NAN;
@@ -221,9 +224,9 @@ double monitor_value(struct str cell, struct monitor_scale scale)
     if (log_number(cell, &number, &rest) != LOG_NUMBER || !isfinite(number))
         return NAN;
     rest = log_trim(rest);
-    if (rest.len && !monitor_unit(rest, scale.dimension, &factor))
+    if (rest.len && !str_equal(rest, scale.unit) && !monitor_unit(rest, &scale))
         return NAN;
-    return number * factor;
+    return number * scale.factor;
 }
 
 // --- times --------------------------------------------------------------------------------------

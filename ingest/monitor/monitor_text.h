@@ -20,20 +20,21 @@ void monitor_split_blanks(struct str line, struct monitor_cells *cells);
 // Makes one cell of those that a list without quotes was split into, "[0" and "0]".
 void monitor_join_lists(struct monitor_cells *cells);
 
-// What one of a unit, such as "MiB" or "KB/s", is in that of the dimension. False if it is none.
-bool monitor_unit(struct str unit, enum sample_dimension dimension, double *factor);
+// What a number counts.
+struct monitor_scale {
+    enum sample_dimension dimension;
+    double factor;   // to the dimension's unit
+    struct str unit; // "MiB"; "" unknown
+};
+
+// Sets the scale to a unit of its dimension, "MiB" or "KB/s". False if that is none.
+bool monitor_unit(struct str unit, struct monitor_scale *scale);
 
 // "memory.used" of "memory.used [MiB]"; *unit is empty if none is known.
 struct str monitor_name(struct str column, struct str *unit);
 
-// What a number without a unit of its own counts.
-struct monitor_scale {
-    enum sample_dimension dimension;
-    double factor; // to the dimension's unit
-};
-
-// "97 %", "0x04", "(1300Mhz)", "P0" in the dimension's unit; NAN if there is no number, or one of
-// another dimension.
+// "97 %", "0x04", "(1300Mhz)", "P0" in the dimension's unit, of that scale if it says none; NAN if
+// there is no number, or one of another dimension.
 double monitor_value(struct str cell, struct monitor_scale scale);
 
 // "2025/06/13 00:27:52.195", or seconds or milliseconds since 1970. False if it is neither.

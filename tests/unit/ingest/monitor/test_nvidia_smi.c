@@ -270,7 +270,7 @@ static void only_its_headers_are_recognized(void **state)
     assert_found_as(STR("\xEF\xBB\xBF" HEAD), "nvidia-smi-csv");
     assert_found_as(STR("\n\nutilization.gpu [%]\n12 %\n"), "nvidia-smi-csv");
     assert_found_as(STR("timestamp, index, name\n"), "text");
-    assert_found_as(STR("timestamp,gpu,power_usage\n1,0,2\n"), "text");
+    assert_found_as(STR("timestamp,gpu,power\n1,0,2\n"), "text");
     assert_found_as(STR("step, loss, the utilization.gpu of all, utilization.gpu\n"), "text");
     assert_found_as(STR("utilization.gpu was 5, so power.draw was low\n"), "text");
 }

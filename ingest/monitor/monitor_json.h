@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples as JSON: an object per device, which becomes a row of the same columns as in CSV.
+#ifndef INGEST_MONITOR_MONITOR_JSON_H
+#define INGEST_MONITOR_MONITOR_JSON_H
+
+#include "ingest/monitor/monitor_table.h"
+
+// ERR_FORMAT if there is no sample, or if this is no JSON. What comes before damage is kept.
+MUST_CHECK bool monitor_gather_json(const struct format_input *input,
+                                    const struct monitor_dialect *dialect, struct err *err);
+
+#endif
