@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as tests and records of links: whichever format they look like reads or refuses them.
 #include <stdint.h>
-#include <stdlib.h>
 
-#include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
-#include "ingest/source/source.h"
+#include "tests/fuzz/gathered.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-#define MOST_MEMORY ((uint64_t)64 << 20)
 
 static void check(bool holds)
 {
@@ -66,42 +61,10 @@ static uint64_t sum_of_paths(const struct link_tests *links)
     return sum;
 }
 
-// Of all that was gathered.
-static uint64_t sum_of(const struct link_tests *links)
+static uint64_t sum_of(const struct evidence *evidence)
 {
+    const struct link_tests *links = &evidence->links;
     return (sum_of_rows(links) * 31 + sum_of_records(links)) * 31 + sum_of_paths(links);
-}
-
-static uint64_t gather_in_steps(const struct format *format, struct str text, size_t step)
-{
-    struct err err = {0};
-    struct budget budget = {.limit = MOST_MEMORY};
-    struct evidence evidence;
-    evidence_init(&evidence, &budget);
-    struct format_input input = {.budget = &budget, .evidence = &evidence};
-    input.source = source_mem_open(text.at, text.len, step, &err);
-    bool ok = input.source && format->gather(&input, &err);
-    check(ok || err.code != ERR_NONE);
-    uint64_t sum = sum_of(&evidence.links) * 2 + ok;
-    source_close(input.source);
-    evidence_free(&evidence);
-    check(budget.used == 0);
-    return sum;
-}
-
-static void count(const struct format *format, struct str text)
-{
-    struct err err = {0};
-    struct arena arena;
-    struct budget budget = {.limit = MOST_MEMORY};
-    arena_init(&arena, NULL);
-    struct figures figures = {.arena = &arena};
-    struct format_input input = {.budget = &budget, .figures = &figures};
-    input.source = source_mem_open(text.at, text.len, 0, &err);
-    check(input.source && (format->count(&input, &err) || err.code != ERR_NONE));
-    source_close(input.source);
-    check(budget.used == 0);
-    arena_free(&arena);
 }
 
 // Other formats have targets of their own.
@@ -123,10 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str text = {(const char *)data + 1, size - 1};
     struct str head = {text.at, text.len < FORMAT_HEAD_BYTES ? text.len : FORMAT_HEAD_BYTES};
     const struct format *format = format_find(head, STR(""));
-    if (!is_of_links(format))
-        return 0;
-    uint64_t whole = gather_in_steps(format, text, 0);
-    check(whole == gather_in_steps(format, text, (size_t)data[0] + 1));
-    count(format, text);
+    if (is_of_links(format))
+        gathered_check(format, text, (size_t)data[0] + 1, sum_of);
     return 0;
 }

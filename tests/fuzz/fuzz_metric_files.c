@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as each kind of file of metrics: the same in pieces as in one, and figures of it.
-#include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
-#include "ingest/source/source.h"
-
-#include <stdlib.h>
+#include "tests/fuzz/gathered.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,40 +29,6 @@ static uint64_t sum_of(const struct evidence *evidence)
     return sum;
 }
 
-static uint64_t gather(const struct format *format, struct str bytes, size_t step)
-{
-    struct err err = {0};
-    struct budget budget = {.limit = (uint64_t)64 << 20};
-    struct evidence evidence;
-    evidence_init(&evidence, &budget);
-    struct source *source = source_mem_open(bytes.at, bytes.len, step, &err);
-    struct format_input input = {.source = source, .budget = &budget, .evidence = &evidence};
-    bool ok = source && format->gather(&input, &err);
-    if (!ok && err.code == ERR_NONE)
-        abort();
-    uint64_t sum = sum_of(&evidence) * 2 + ok;
-    source_close(source);
-    evidence_free(&evidence);
-    if (budget.used)
-        abort();
-    return sum;
-}
-
-static void count(const struct format *format, struct str bytes)
-{
-    struct err err = {0};
-    struct arena arena;
-    struct budget budget = {.limit = (uint64_t)64 << 20};
-    arena_init(&arena, NULL);
-    struct figures figures = {.arena = &arena};
-    struct source *source = source_mem_open(bytes.at, bytes.len, 0, &err);
-    struct format_input input = {.source = source, .budget = &budget, .figures = &figures};
-    if (!source || (!format->count(&input, &err) && err.code == ERR_NONE) || budget.used)
-        abort();
-    source_close(source);
-    arena_free(&arena);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"jsonl", "torchtitan-structured", "trainer_state",
@@ -75,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     const struct format *format = format_named(str_of(names[data[0] % 4]));
     struct str bytes = {(const char *)data + 1, size - 1};
-    if (!format || gather(format, bytes, 0) != gather(format, bytes, 7))
+    if (!format)
         abort();
-    count(format, bytes);
+    gathered_check(format, bytes, 7, sum_of);
     return 0;
 }

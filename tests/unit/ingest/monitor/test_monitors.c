@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// What other monitors than nvidia-smi's CSV write: tables between blanks, CSV with lists, JSON, and
+// text for Prometheus.
+#include "tests/unit/samples_hand.h"
+
+// --- nvidia-smi dmon ----------------------------------------------------------------------------
+
+#define DMON                                                                                       \
+    "# gpu    pwr  gtemp     sm     fb  rxpci  tviol\n# Idx      W      C      %     MB   MB/s   " \
+    "bool\n"
+
+static void dmon_has_names_units_and_rows_between_blanks(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "nvidia-smi-dmon",
+                    STR(DMON "    0    312     53     48      2      3      1\n"
+                             "    1      -     75      5      1      0      0\n" DMON
+                             "    0    100     54      -      2      3      0\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "312 100");
+    assert_times(&hand, 0, SAMPLE_POWER, "0 1000");
+    assert_values(&hand, 1, SAMPLE_POWER, "?");
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "48 ?");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "2097152 2097152");
+    assert_values(&hand, 0, SAMPLE_PCIE_RECEIVED, "3000000 3000000");
+    assert_values(&hand, 0, SAMPLE_THERMAL_VIOLATION, "100 0");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_RELATIVE);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
+}
+
+static void dmon_may_say_date_and_time(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "nvidia-smi-dmon",
+        STR("#Date       Time        gpu    pwr\n#YYYYMMDD   HH:MM:SS    Idx      W\n"
+            " 19700102   00:00:05      0    312\n 19700102   00:00:06      0    313\n"));
+    assert_times(&hand, 0, SAMPLE_POWER, "86405000 86406000");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_LOCAL);
+    links_hand_free(&hand);
+}
+
+static void a_time_without_a_date_goes_on_after_midnight(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "nvidia-smi-dmon",
+                    STR("#Time        gpu    pwr\n#HH:MM:SS    Idx      W\n"
+                        " 23:59:59      0    1\n 00:00:01      0    2\n"));
+    assert_times(&hand, 0, SAMPLE_POWER, "86399000 86401000");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_RELATIVE);
+    assert_int_equal(samples_hand_set(&hand)->period_ns, 0);
+    links_hand_free(&hand);
+}
+
+static void days_without_a_date_are_counted_to_a_limit(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    struct buf text = {0};
+    buf_puts(&text, "#Time gpu pwr\n");
+    for (int i = 0; i < 11000; i++)
+        buf_puts(&text, "23:59:59 0 1\n00:00:01 0 2\n");
+    links_hand_read(&hand, "nvidia-smi-dmon", (struct str){text.at, text.len});
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_true(set->bad_rows > 0);
+    assert_int_equal(set->rows + set->bad_rows, 22000);
+    links_hand_free(&hand);
+    buf_free(&text);
+}
+
+static void dmon_may_have_commas(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "nvidia-smi-dmon",
+                    STR("#gpu, pwr, gtemp, mclk, pclk\n#Idx, W, C, MHz, MHz\n"
+                        "0, 70, -, 2619, 345\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "70");
+    assert_values(&hand, 0, SAMPLE_TEMPERATURE, "?");
+    assert_values(&hand, 0, SAMPLE_MEMORY_CLOCK, "2619");
+    assert_values(&hand, 0, SAMPLE_SM_CLOCK, "345");
+    links_hand_free(&hand);
+}
+
+// --- dcgmi dmon ---------------------------------------------------------------------------------
+
+#define DCGMI "#Entity   GRACT        TENSO        TOTEC   XYZ\nID\n"
+
+static void dcgmi_counts_shares_of_1_and_has_parts_of_gpus(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "dcgmi-dmon",
+        STR(DCGMI "GPU 0     0.25      N/A   1500  1\nGPU-I 0   1.000     0.5   N/A  1\n" DCGMI
+                  "# a note\nGPU 0     0.750     0.1   2500  1\nGPU 0\n"));
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_int_equal(set->device_count, 2);
+    assert_values(&hand, 0, SAMPLE_ENGINE_ACTIVITY, "25 75");
+    assert_values(&hand, 0, SAMPLE_TENSOR_ACTIVITY, "10 ?");
+    assert_values(&hand, 0, SAMPLE_ENERGY, "1.5 2.5");
+    assert_values(&hand, 1, SAMPLE_ENGINE_ACTIVITY, "100");
+    assert_int_equal(set->devices[0].is.index, 0);
+    assert_text(set->devices[1].is.part, "GPU-I 0");
+    assert_int_equal(set->bad_rows, 1);
+    assert_text(set->left_out[0], "XYZ");
+    links_hand_free(&hand);
+}
+
+// --- rocm-smi -----------------------------------------------------------------------------------
+
+static void rocm_smi_has_a_snapshot_of_each_card(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "rocm-smi-csv",
+                    STR("WARNING: AMD GPU device(s) is/are in a low-power state.\r\n\r\n"
+                        "device,Temperature (Sensor junction) (C),GPU use (%),sclk clock speed:,"
+                        "VRAM Total Used Memory (B),Card series\r\n"
+                        "card0,50.5,80,(1300Mhz),1024,MI300X\r\ncard1,N/A,0,(2Ghz),2048,MI300X\r\n"
+                        "system,,,,,\r\n\r\n"));
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_int_equal(set->device_count, 2);
+    assert_int_equal(set->clock, SAMPLE_NO_CLOCK);
+    assert_int_equal(set->bad_rows, 1); // the warning
+    assert_values(&hand, 0, SAMPLE_HOTSPOT_TEMPERATURE, "50.5");
+    assert_values(&hand, 1, SAMPLE_HOTSPOT_TEMPERATURE, "?");
+    assert_values(&hand, 0, SAMPLE_SM_CLOCK, "1300");
+    assert_values(&hand, 1, SAMPLE_SM_CLOCK, "2000");
+    assert_values(&hand, 1, SAMPLE_MEMORY_USED, "2048");
+    assert_text(set->devices[1].is.name, "MI300X");
+    links_hand_free(&hand);
+}
+
+static void rocm_smi_says_the_same_as_json(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "rocm-smi-json",
+                    STR("{\"card1\": {\"GPU use (%)\": \"80\", \"Energy\": {\"a\": [1]}, "
+                        "\"Average Graphics Package Power (W)\": \"N/A\"}, "
+                        "\"card0\": {\"GPU use (%)\": \"81\"}, "
+                        "\"system\": {\"Driver version\": \"6.8\"}}"));
+    assert_int_equal(samples_hand_set(&hand)->devices[0].is.index, 1);
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "80");
+    assert_values(&hand, 0, SAMPLE_POWER, "?");
+    assert_values(&hand, 1, SAMPLE_UTILIZATION, "81");
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
+}
+
+// --- amd-smi ------------------------------------------------------------------------------------
+
+static void rows_with_lists_without_quotes_are_put_together(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-csv",
+                    STR("\xEF\xBB\xBFgpu,gfx_usage,mm_usage_list,fb_used,gfx_cur_clk\n"
+                        "0,98,[0, 0, [1]],363,N/A\n1,97,[],364,N/A (Secondary die)\n"
+                        "2,96,[0, 0,363,1\n"));
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "98");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "380633088");
+    assert_values(&hand, 1, SAMPLE_SM_CLOCK, "?");
+    assert_int_equal(set->wide_rows, 1);
+    assert_int_equal(set->bad_rows, 1);
+    links_hand_free(&hand);
+}
+
+#define WATCH "timestamp,gpu,gfx_activity,vcn_activity,socket_power,mem,throttle_status\n"
+
+static void batches_come_with_blank_lines_and_unix_times(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-csv",
+                    STR(WATCH "1786553852,0,79,\"['N/A', 0]\",238,45,UNTHROTTLED\n"
+                              "1786553852,1,N/A,\"['N/A', 0]\",239,46,THROTTLED\n\n" WATCH
+                              "1786553853,0,80,\"['N/A', 0]\",240,47,N/A\n"));
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_int_equal(set->clock, SAMPLE_CLOCK_UTC);
+    assert_times(&hand, 0, SAMPLE_POWER, "1786553852000 1786553853000");
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "79 80");
+    assert_values(&hand, 0, SAMPLE_MEMORY_TEMPERATURE, "45 47");
+    assert_values(&hand, 0, SAMPLE_THROTTLE_REASONS, "0 ?");
+    assert_values(&hand, 1, SAMPLE_UTILIZATION, "?");
+    assert_values(&hand, 1, SAMPLE_THROTTLE_REASONS, "8");
+    assert_int_equal(set->bad_rows, 0);
+    links_hand_free(&hand);
+}
+
+static void mem_of_the_monitor_is_no_temperature(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-csv",
+                    STR("timestamp,gpu,xcp,power_usage,gfx_clock,gfx,mem,vram_used,pcie_bw\n"
+                        "1786553852,0,0,210,2100,50,7,1,16\n1786553852,0,1,N/A,2000,51,8,2,N/A\n"));
+    assert_values(&hand, 0, SAMPLE_MEMORY_UTILIZATION, "7");
+    assert_values(&hand, 0, SAMPLE_MEMORY_TEMPERATURE, "none");
+    assert_values(&hand, 0, SAMPLE_PCIE_TRAFFIC, "2000000");
+    assert_text(samples_hand_set(&hand)->devices[0].is.part, "");
+    assert_text(samples_hand_set(&hand)->devices[1].is.part, "1");
+    assert_values(&hand, 1, SAMPLE_SM_CLOCK, "2000");
+    links_hand_free(&hand);
+}
+
+static void json_of_amd_smi_has_values_with_units(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "amd-smi-json",
+        STR("[{\"gpu\": 0, \"usage\": {\"gfx_activity\": {\"value\": 97, \"unit\": \"%\"}, "
+            "\"vcn_activity\": [\"N/A\", {\"value\": 1}]}, "
+            "\"power\": {\"socket_power\": {\"value\": 2, \"unit\": \"kW\"}}, "
+            "\"clock\": {\"gfx_0\": {\"clk\": {\"value\": 2, \"unit\": \"GHz\"}, "
+            "\"max_clk\": \"N/A\"}}, \"temperature\": {\"mem\": {\"value\": 45, \"unit\": \"C\"}}, "
+            "\"mem_usage\": {\"total_vram\": {\"value\": 1, \"unit\": \"GB\"}}}]"));
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "97");
+    assert_values(&hand, 0, SAMPLE_POWER, "?"); // not a unit of it
+    assert_values(&hand, 0, SAMPLE_SM_CLOCK, "2000");
+    assert_values(&hand, 0, SAMPLE_SM_CLOCK_MAX, "?");
+    assert_values(&hand, 0, SAMPLE_MEMORY_TEMPERATURE, "45");
+    assert_values(&hand, 0, SAMPLE_MEMORY_TOTAL, "1073741824");
+    links_hand_free(&hand);
+}
+
+static void json_may_be_of_the_monitor_or_within_gpu_data(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "amd-smi-json",
+        STR("[{\"timestamp\": 1786553852, \"gpu\": 0, \"power_usage\": {\"value\": 210, "
+            "\"unit\": \"W\"}, \"gfx\": {\"value\": 5, \"unit\": \"%\"}, \"mem\": "
+            "\"N/A\"}, {\"timestamp\": 1786553853, \"gpu\": 0, \"power_usage\": "
+            "{\"value\": 211, \"unit\": \"W\"}, \"gfx\": \"N/A\", \"mem\": \"N/A\"}]"));
+    assert_values(&hand, 0, SAMPLE_POWER, "210 211");
+    assert_values(&hand, 0, SAMPLE_MEMORY_UTILIZATION, "? ?");
+    assert_times(&hand, 0, SAMPLE_POWER, "1786553852000 1786553853000");
+    links_hand_free(&hand);
+    assert_only_values("amd-smi-json",
+                       STR("{\"gpu_data\": [{\"gpu\": 0, \"power\": {\"socket_power\": "
+                           "{\"value\": 7, \"unit\": \"W\"}}}]}"),
+                       SAMPLE_POWER, "7");
+}
+
+static void json_that_is_cut_gives_what_came_before(void **state)
+{
+    (void)state;
+    assert_only_values("amd-smi-json",
+                       STR("[{\"gpu\": 0, \"gfx_activity\": 5}, {\"gpu\": 0, \"gfx_activity\": 6"),
+                       SAMPLE_UTILIZATION, "5");
+}
+
+// --- Prometheus ---------------------------------------------------------------------------------
+
+#define A "{gpu=\"0\",UUID=\"GPU-a\",modelName=\"H100\",Hostname=\"n1\"}"
+#define B "{gpu=\"0\",UUID=\"GPU-b\",modelName=\"H100\",Hostname=\"n2\",pod=\"x\\\"}\"}"
+
+static void blank_values_are_missing(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("# HELP DCGM_FI_DEV_GPU_TEMP GPU temperature (in C).\n"
+                        "DCGM_FI_DEV_GPU_TEMP" A " 40\n"
+                        "DCGM_FI_DEV_MEMORY_TEMP" A " 9223372036854775794\n"
+                        "DCGM_FI_DEV_GPU_UTIL" A " 2147483632\n"
+                        "DCGM_FI_DEV_FB_USED" A " 9223372036854775792\n"
+                        "DCGM_FI_DEV_POWER_USAGE" A " 140737488355329.0\n"
+                        "DCGM_FI_PROF_PIPE_TENSOR_ACTIVE" A " NaN\n"
+                        "DCGM_FI_PROF_DRAM_ACTIVE" A " 0.25\nDCGM_FI_DEV_NEW" A " 1\n"
+                        "DCGM_FI_DEV_THERMAL_VIOLATION" A " 2e9\n"));
+    assert_values(&hand, 0, SAMPLE_TEMPERATURE, "40");
+    assert_values(&hand, 0, SAMPLE_MEMORY_TEMPERATURE, "?");
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "?");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "?");
+    assert_values(&hand, 0, SAMPLE_POWER, "?");
+    assert_values(&hand, 0, SAMPLE_TENSOR_ACTIVITY, "?");
+    assert_values(&hand, 0, SAMPLE_DRAM_ACTIVITY, "25");
+    assert_values(&hand, 0, SAMPLE_THERMAL_VIOLATION_TIME, "2");
+    assert_text(samples_hand_set(&hand)->left_out[0], "DCGM_FI_DEV_NEW");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_NO_CLOCK);
+    links_hand_free(&hand);
+}
+
+static void labels_say_which_device_it_is(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("DCGM_FI_DEV_GPU_TEMP" A " 40\nDCGM_FI_DEV_GPU_TEMP" B " 41\n"
+                        "DCGM_FI_DEV_GPU_TEMP{gpu=\"1\",GPU_I_ID=\"3\"} 42\n"
+                        "DCGM_FI_DEV_GPU_TEMP{nvswitch=\"1\"} 43\n"));
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_int_equal(set->device_count, 3);
+    assert_text(set->devices[0].is.host, "n1");
+    assert_text(set->devices[1].is.host, "n2");
+    assert_text(set->devices[1].is.uuid, "GPU-b");
+    assert_text(set->devices[1].is.name, "H100");
+    assert_text(set->devices[2].is.part, "3");
+    assert_values(&hand, 1, SAMPLE_TEMPERATURE, "41");
+    links_hand_free(&hand);
+}
+
+static void scrapes_follow_one_another(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(
+        &hand, "prometheus-text",
+        STR("DCGM_FI_DEV_GPU_TEMP" A " 40\nDCGM_FI_DEV_GPU_UTIL" A " 1\n"
+            "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-a\",Hostname=\"n1\",pod=\"y\"} 9\n"
+            "DCGM_FI_DEV_GPU_TEMP" A " 41\nDCGM_FI_DEV_GPU_TEMP" A " 42\n"));
+    assert_values(&hand, 0, SAMPLE_TEMPERATURE, "40 41 42");
+    assert_times(&hand, 0, SAMPLE_TEMPERATURE, "0 1000 2000");
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "1"); // of the same moment
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_RELATIVE);
+    links_hand_free(&hand);
+}
+
+static void times_may_be_milliseconds_or_seconds(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("# TYPE a gauge\n# TYPE b gauge\n# TYPE c gauge\n# TYPE d gauge\n"
+                        "DCGM_FI_DEV_GPU_TEMP" A " 40 1786553852500\n"
+                        "DCGM_FI_DEV_GPU_TEMP" A " 41 1786553853.5\nDCGM_FI_DEV_GPU_TEMP" A " 42\n"
+                        "DCGM_FI_DEV_GPU_TEMP{gpu=\"0 43\nDCGM_FI_DEV_GPU_TEMP{gpu=0} 44 1\n"));
+    assert_times(&hand, 0, SAMPLE_TEMPERATURE, "1786553852500 1786553853500");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_UTC);
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 3);
+    links_hand_free(&hand);
+}
+
+static void amds_exporter_names_clocks_by_a_label(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("# TYPE gpu_package_power gauge\n"
+                        "gpu_package_power{gpu_id=\"0\",hostname=\"n1\"} 748\n"
+                        "gpu_power_usage{gpu_id=\"0\",hostname=\"n1\"} 1\n"
+                        "gpu_energy_consumed{gpu_id=\"0\",hostname=\"n1\"} 3e6\n"
+                        "gpu_junction_temperature{gpu_id=\"0\",hostname=\"n1\"} 65535\n"
+                        "gpu_clock{gpu_id=\"0\",hostname=\"n1\","
+                        "clock_type=\"GPU_CLOCK_TYPE_SYSTEM\"} 1533\n"
+                        "gpu_clock{gpu_id=\"0\",hostname=\"n1\",clock_type=\"memory\"} 1292\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "748");
+    assert_values(&hand, 0, SAMPLE_ENERGY, "3");
+    assert_values(&hand, 0, SAMPLE_HOTSPOT_TEMPERATURE, "?");
+    assert_values(&hand, 0, SAMPLE_SM_CLOCK, "1533");
+    assert_values(&hand, 0, SAMPLE_MEMORY_CLOCK, "1292");
+    assert_text(samples_hand_set(&hand)->left_out[0], "gpu_power_usage");
+    links_hand_free(&hand);
+}
+
+// --- recognition --------------------------------------------------------------------------------
+
+static void other_text_is_not_taken_for_a_monitors(void **state)
+{
+    (void)state;
+    assert_found_as(STR("# gpu pid type sm mem command\n"), "text");
+    assert_found_as(STR("# gpu power\n"), "text");
+    assert_found_as(STR("#Entities of the model\n"), "text");
+    assert_found_as(STR("device,loss\ncard0,1\n"), "text");
+    assert_found_as(STR("gpu,loss\n0,1\n"), "text");
+    assert_found_as(STR("# HELP go_gc_duration_seconds x\ngo_gc_duration_seconds 1\n"), "text");
+    assert_found_as(STR("see DCGM_FI_DEV_GPU_UTIL{gpu=\"0\"} 1\nand so on\n"), "text");
+    assert_found_as(STR("[{\"gpu\": 0, \"loss\": 1}]"), "kineto");
+    assert_found_as(STR("{\"card0\": {\"loss\": 1}}"), "kineto");
+}
+
+static void inspect_shows_means_in_the_files_units(void **state)
+{
+    (void)state;
+    assert_link_figures(STR(DCGMI "GPU 0 0.25 N/A 1500 1\nGPU 0 0.75 N/A 2500 1\n"),
+                        "{\"rows\":2,\"means\":{\"GRACT\":0.5,\"TOTEC\":2000},\"clock\":"
+                        "\"relative\",\"device_count\":1,\"series\":3,\"left_out\":[\"XYZ\"]}");
+    assert_link_figures(STR(WATCH "1786553852,1,5,[],200,1,N/A\n1786553852,0,5,[],300,1\n"),
+                        "{\"rows\":2,\"rows_wrong_width\":1,\"socket_power_mean\":{\"1\":200},"
+                        "\"means\":{\"gfx_activity\":5,\"socket_power\":200,\"mem\":1},\"clock\":"
+                        "\"utc\",\"device_count\":1,\"series\":4,\"left_out\":[\"vcn_activity\"]}");
+    assert_link_figures(STR("device,GPU use (%)\ncard1,5\ncard0,6\n"),
+                        "{\"devices\":[\"card0\",\"card1\"],\"rows\":2,\"means\":{\"GPU use\":5.5},"
+                        "\"clock\":\"none\",\"device_count\":2,\"series\":2}");
+    assert_link_figures(STR("DCGM_FI_DEV_GPU_TEMP" A " 40\nDCGM_FI_DEV_GPU_TEMP" B " 41\n"),
+                        "{\"samples\":2,\"metrics\":{\"DCGM_FI_DEV_GPU_TEMP\":2},\"gpus\":[\"0\"],"
+                        "\"clock\":\"none\",\"device_count\":2,\"series\":2}");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(dmon_has_names_units_and_rows_between_blanks),
+        cmocka_unit_test(dmon_may_say_date_and_time),
+        cmocka_unit_test(a_time_without_a_date_goes_on_after_midnight),
+        cmocka_unit_test(days_without_a_date_are_counted_to_a_limit),
+        cmocka_unit_test(dmon_may_have_commas),
+        cmocka_unit_test(dcgmi_counts_shares_of_1_and_has_parts_of_gpus),
+        cmocka_unit_test(rocm_smi_has_a_snapshot_of_each_card),
+        cmocka_unit_test(rocm_smi_says_the_same_as_json),
+        cmocka_unit_test(rows_with_lists_without_quotes_are_put_together),
+        cmocka_unit_test(batches_come_with_blank_lines_and_unix_times),
+        cmocka_unit_test(mem_of_the_monitor_is_no_temperature),
+        cmocka_unit_test(json_of_amd_smi_has_values_with_units),
+        cmocka_unit_test(json_may_be_of_the_monitor_or_within_gpu_data),
+        cmocka_unit_test(json_that_is_cut_gives_what_came_before),
+        cmocka_unit_test(blank_values_are_missing),
+        cmocka_unit_test(labels_say_which_device_it_is),
+        cmocka_unit_test(scrapes_follow_one_another),
+        cmocka_unit_test(times_may_be_milliseconds_or_seconds),
+        cmocka_unit_test(amds_exporter_names_clocks_by_a_label),
+        cmocka_unit_test(other_text_is_not_taken_for_a_monitors),
+        cmocka_unit_test(inspect_shows_means_in_the_files_units),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
