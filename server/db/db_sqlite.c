@@ -13,6 +13,7 @@
 
 enum {
     BUSY_MS = 5000, // how long to wait for another process, such as a backup
+    RETRY_MS = 10,
     CHECKPOINT_PAGES = 1000,
     LOOK_AT_CLOCK_OPS = 1000,
 };
@@ -214,10 +215,20 @@ static int checkpoint(void *context, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
+// SQLite does not wait here, as it does elsewhere, while another process opens a new database.
+static bool log_ahead(struct db_sqlite_file *file, struct err *err)
+{
+    bool ok = sql_execute(&file->db, "PRAGMA journal_mode = WAL", err);
+    for (int waited = 0; !ok && err->code == ERR_BUSY && waited < BUSY_MS; waited += RETRY_MS) {
+        sqlite3_sleep(RETRY_MS);
+        ok = sql_execute(&file->db, "PRAGMA journal_mode = WAL", err);
+    }
+    return ok;
+}
+
 static bool configure_writer(struct db_sqlite_file *file, struct err *err)
 {
-    if (!sql_execute(&file->db, "PRAGMA journal_mode = WAL", err) ||
-        !sql_execute(&file->db, "PRAGMA synchronous = FULL", err) ||
+    if (!log_ahead(file, err) || !sql_execute(&file->db, "PRAGMA synchronous = FULL", err) ||
         !sql_execute(&file->db, "PRAGMA secure_delete = ON", err) ||
         !sql_execute(&file->db, "PRAGMA journal_size_limit = 67108864", err))
         return false;

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { stepscope_bin, temporary, until } from "./helpers/tools.mjs";
+import { run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 const SECRET = "hidden-7c1e";
@@ -177,6 +177,15 @@ test("readiness is tried by writing, in each folder and in the database", async 
     assert.ok(!existsSync(probe), "what was tried is gone");
   }
   await own.stop();
+});
+
+test("programs that open a new database at the same time wait for each other", async () => {
+  const data = join(temporary("crowd"), "data");
+  const names = Array.from({ length: 8 }, (_, i) => `t${i}`);
+  const made = await Promise.all(names.map((name) =>
+    run_status(stepscope_bin(), ["token", "create", "--name", name, "--scopes", "read",
+      "--data", data])));
+  for (const { status, stderr } of made) assert.equal(status, 0, stderr);
 });
 
 test("health, readiness, metrics and files of the dashboard are no lines of the log", async () => {
