@@ -350,12 +350,20 @@ static bool count_tfevents(const struct format_input *input, struct err *err)
     return metric_count(&how, input, err);
 }
 
-// The first event says the version; TensorBoard adds a time and a host to the name.
+// The first event is short and says the version.
+static bool starts_with_version(struct str head)
+{
+    enum { FAR = 40, SHORT = 4096 };
+    if (head.len <= HEAD_BYTES || u64_at(head.at) > SHORT)
+        return false;
+    struct str first = {head.at + HEAD_BYTES, (head.len < FAR ? head.len : FAR) - HEAD_BYTES};
+    return str_find(first, STR("brain.Event:")) != SIZE_MAX;
+}
+
+// TensorBoard adds a time and a host to the name.
 static enum format_likeness probe_tfevents(struct str head, struct str filename)
 {
-    enum { FAR = 40 };
-    struct str first = {head.at, head.len < FAR ? head.len : FAR};
-    if (first.len > HEAD_BYTES && str_find(first, STR("brain.Event:")) != SIZE_MAX)
+    if (starts_with_version(head))
         return FORMAT_SURE;
     return str_find(filename, STR("events.out.tfevents.")) != SIZE_MAX ? FORMAT_PERHAPS
                                                                        : FORMAT_UNLIKE;

@@ -40,8 +40,8 @@ static void dump_again(struct buf *out, struct str bytes, unsigned number)
     struct budget budget = {.limit = LIMIT};
     struct err err = {0};
     enum way way = (enum way)(number % 3);
-    // Layouts have no part in input that no format accepts.
-    if (way == WAY_PIECES || format_kineto.probe(bytes, (struct str){"", 0}) == FORMAT_UNLIKE) {
+    // Layouts have no part in input of another format, or of none.
+    if (way == WAY_PIECES || format_find(bytes, (struct str){"", 0}) != &format_kineto) {
         dump_bytes(out, bytes, number + 1, &budget);
     } else {
         const struct kineto_match *match = way == WAY_NO_LAYOUTS ? NULL : choose(number / 3);

@@ -342,6 +342,8 @@ static void scalars_of_a_step_are_put_together(void **state)
     put_scalar(&file, 5, "grad_norm", 1.25f);
     struct str bytes = {file.at, file.len};
     assert_string_equal(format_of(bytes, "x"), "tfevents");
+    assert_string_not_equal(format_of(STR("{\"traceEvents\": [{\"brain.Event:\": 2"), "x"),
+                            "tfevents");
     read_all("tfevents", bytes);
     assert_int_equal(evidence.metrics.records, 7);
     assert_int_equal(evidence.metrics.damaged, 0);
