@@ -174,7 +174,7 @@ static void take_end(struct reading *in, const struct record *record, struct err
 static size_t take_all(struct reading in, struct member *members, struct err *end, bool *ok)
 {
     size_t count = 0;
-    bool ended = false;
+    bool ended = false, alone = false; // alone: the file itself, which nothing follows
     while (!in.failed && !ended) {
         struct record record = {0};
         struct str bytes = take(&in, sizeof record, sizeof record);
@@ -190,7 +190,8 @@ static size_t take_all(struct reading in, struct member *members, struct err *en
         struct member member = take_member(&in, &record);
         if (members)
             members[count] = member;
-        in.failed |= count > 0 && !member.name.len;
+        in.failed |= alone || (count > 0 && !member.name.len);
+        alone = !member.name.len;
         count++;
     }
     *ok = !in.failed && ended;

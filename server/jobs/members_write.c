@@ -314,15 +314,24 @@ static bool ends(const struct err *why)
     return why->code == ERR_LIMIT || why->code == ERR_MEMORY;
 }
 
+// Copies the member and closes the source.
+static bool copy_member(struct writer *writer, struct source *source, struct member *member,
+                        struct err *why, struct err *err)
+{
+    bool ok = source && copy(writer, source, why, err);
+    source_close(source);
+    member->bytes = writer->at - member->at;
+    return ok;
+}
+
 static bool take_bytes(struct writer *writer, struct member *member, struct err *why,
                        struct err *err)
 {
     struct source *source = unpack_source(writer->unpack, err);
-    bool ok = source && copy(writer, source, why, err);
-    source_close(source);
-    member->bytes = writer->at - member->at;
-    if (!ok || ends(why))
-        return ok;
+    if (!copy_member(writer, source, member, why, err))
+        return false;
+    if (ends(why))
+        return true;
     if (member->bytes)
         return classify(writer, member, why, err);
     skip(member, why->code ? why->msg : "an empty file",
@@ -405,13 +414,19 @@ static bool add_evidence(struct writer *writer, struct source *source, const str
 {
     struct member file = {.name = STR(""), .format = str_of(format->name)};
     struct err why = {.pos = ERR_NO_POS};
-    bool ok = copy(writer, source, &why, err);
-    file.bytes = writer->at;
-    source_close(source);
-    if (!ok || !keep_attachment(writer, &file, &why, err))
+    source = source_limit_open(source, source_trace_limits, err);
+    if (!copy_member(writer, source, &file, &why, err))
+        return false;
+    if (ends(&why)) {
+        *end = why;
+        return drop_bytes(writer, 0, err);
+    }
+    if (!keep_attachment(writer, &file, &why, err))
         return false;
     if (file.kind == MEMBER_SKIPPED)
         return format_refuse_what(file.reason.at, end) || true;
+    if (why.code)
+        explain(&file, why.msg);
     return member_list_add(writer->work->list, &file, err);
 }
 

@@ -59,6 +59,25 @@ test("a compressed log is read, and its secrets are not kept", async () => {
   assert.equal(log.steps, 10);
 });
 
+test("a compressed log that is cut is read as far as it goes, and says so", async () => {
+  // Steps differ, so that the cut falls within them.
+  const whole = gzipSync(megatron_log({ steps: 2000 }));
+  const { status, inputs: [input] } = await send("cut",
+    [whole.subarray(0, whole.length / 2), "train.log.gz"]);
+  assert.equal(status, "done");
+  assert.match(input.reason, /gzip/);
+  const [log] = await rows("cut", "logs");
+  assert.ok(log.steps > 100 && log.steps < 2000, `${log.steps}`);
+});
+
+test("a compressed log that grows beyond measure is refused", async () => {
+  const blank = Buffer.alloc(200 << 20, "\n");
+  const text = Buffer.concat([Buffer.from(megatron_log({ steps: 3 })), blank]);
+  const reply = await send("bomb", [gzipSync(text, { level: 9 }), "train.log.gz"]);
+  assert.equal(reply.code, 422);
+  assert.match(reply.detail, /decompresses to more than 200 times its size/);
+});
+
 test("a log joins the traces of its run, and a growing one replaces itself", async () => {
   await send("both", [small_json({ rank: 0, kernel_us: 20 }), "rank0.json"]);
   await send("both", [megatron_log({ steps: 10 }), "train.log"]);
