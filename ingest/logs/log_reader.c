@@ -164,10 +164,14 @@ static void take_rank_memory(struct log_reader *reader, const struct found *foun
 
 // --- events -------------------------------------------------------------------------------------
 
-// What is shown of a line: without colors, and cut.
+// What is shown of a line: without colors, and cut between words: half a secret does not look like
+// one.
 static struct str shown(struct log_reader *reader, struct str text)
 {
-    text.len = text.len < SHOWN ? text.len : SHOWN;
+    if (text.len > SHOWN) {
+        const char *space = memrchr(text.at, ' ', SHOWN);
+        text.len = space ? (size_t)(space - text.at) : 0;
+    }
     return log_uncolored(text, reader->room, SHOWN);
 }
 
@@ -272,25 +276,6 @@ static bool take_argument(struct log_reader *reader, const struct found *line, s
 
 // --- lines --------------------------------------------------------------------------------------
 
-// The line around `at` in a block of lines. *next: where the next one starts.
-static struct found line_at(const struct line *block, size_t at, size_t *next)
-{
-    struct str text = block->text;
-    const char *from = at ? memrchr(text.at, '\n', at) : NULL;
-    size_t first = from ? (size_t)(from - text.at) + 1 : 0;
-    const char *back = at > first ? memrchr(text.at + first, '\r', at - first) : NULL;
-    first = back ? (size_t)(back - text.at) + 1 : first;
-    const char *to = memchr(text.at + at, '\n', text.len - at);
-    size_t end = to ? (size_t)(to - text.at) : text.len;
-    const char *returns = memchr(text.at + at, '\r', end - at);
-    bool ended = to || returns;
-    end = returns ? (size_t)(returns - text.at) : end;
-    *next = end + ended;
-    return (struct found){.written = {{text.at + first, end - first}, ended},
-                          .pos = block->pos + first,
-                          .at = at - first};
-}
-
 static bool take_other(struct log_reader *reader, enum other_mark mark, const struct found *found,
                        struct err *err)
 {
@@ -320,19 +305,46 @@ static bool take_mark(struct log_reader *reader, size_t mark, const struct found
 
 // --- blocks -------------------------------------------------------------------------------------
 
-// What is left to search of a block.
+// What is left to search of a block. LF ends a line, and CR a piece of it, as progress bars write
+// them; a piece counts as a line.
 struct search {
     const struct line *block;
-    size_t at, next; // next: the end of the current line
-    struct found line;
-    bool tried[LOG_MOST_MARKS]; // on the current line
+    size_t at;
+    size_t first, end, past;    // of the line at `at`: where it ends, and after its LF
+    size_t next;                // the end of the current piece
+    struct found line;          // that piece
+    bool tried[LOG_MOST_MARKS]; // on it
 };
+
+static void find_line(struct search *search)
+{
+    struct str text = search->block->text;
+    if (search->at < search->past)
+        return;
+    const char *before = memrchr(text.at + search->past, '\n', search->at - search->past);
+    const char *to = memchr(text.at + search->at, '\n', text.len - search->at);
+    search->first = before ? (size_t)(before - text.at) + 1 : search->past;
+    search->end = to ? (size_t)(to - text.at) : text.len;
+    search->past = search->end + (to != NULL);
+}
 
 static void enter_line(struct search *search)
 {
     if (search->at < search->next)
         return;
-    search->line = line_at(search->block, search->at, &search->next);
+    find_line(search);
+    struct str text = search->block->text;
+    size_t at = search->at;
+    size_t first = search->next > search->first ? search->next : search->first;
+    const char *back = memrchr(text.at + first, '\r', at - first);
+    first = back ? (size_t)(back - text.at) + 1 : first;
+    const char *to = memchr(text.at + at, '\r', search->end - at);
+    size_t end = to ? (size_t)(to - text.at) : search->end;
+    bool ended = to || search->past > search->end;
+    search->next = end + ended;
+    search->line = (struct found){.written = {{text.at + first, end - first}, ended},
+                                  .pos = search->block->pos + first,
+                                  .at = at - first};
     memset(search->tried, 0, sizeof search->tried);
 }
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdlib.h>
+#include <time.h>
 #include <cmocka.h>
 
 extern const struct format format_training_log;
@@ -604,6 +605,22 @@ static void a_line_of_a_megabyte_harms_nothing(void **state)
     assert_int_equal(evidence.log.step_count, 1);
 }
 
+// Each return ends a piece, and looking for the line of one must not pass over all before it.
+static void returns_without_line_ends_take_no_longer_than_lines(void **state)
+{
+    (void)state;
+    enum { PIECES = 600000 };
+    static const char piece[] = "max reserved: \r";
+    struct buf text = {0};
+    struct err err;
+    for (int i = 0; i < PIECES; i++)
+        buf_add(&text, piece, sizeof piece - 1);
+    clock_t before = clock();
+    assert_false(gather((struct str){text.at, text.len}, &err));
+    assert_true((clock() - before) / CLOCKS_PER_SEC < 5);
+    buf_free(&text);
+}
+
 static void a_full_budget_ends_it(void **state)
 {
     (void)state;
@@ -682,6 +699,7 @@ int main(void)
         TEST(bytes_that_are_no_text_are_passed),
         TEST(progress_without_line_ends_is_read_whole),
         TEST(a_line_of_a_megabyte_harms_nothing),
+        TEST(returns_without_line_ends_take_no_longer_than_lines),
         TEST(a_full_budget_ends_it),
         TEST(what_a_file_is_shows_in_its_start_or_its_name),
     };
