@@ -24,6 +24,7 @@ void evidence_free(struct evidence *evidence)
     budget_free(budget, evidence->settings, evidence->setting_cap * sizeof *evidence->settings);
     link_tests_free(&evidence->links, budget);
     samples_free(&evidence->samples, budget);
+    strtab_free(&evidence->names);
     arena_free(&evidence->arena);
 }
 
@@ -36,66 +37,96 @@ static struct str cut(struct str text, size_t most)
 }
 
 // Secrets go before the text is cut: half of one no longer looks like one. name: that of a setting,
-// which may give its value away; or empty.
-static bool keep(struct evidence *evidence, struct str name, struct str raw, struct str *text,
+// which may give its value away; or empty. clean is the caller's to free, also on failure.
+static bool make_fit(struct str name, struct str raw, struct buf *clean, struct err *err)
+{
+    struct buf shown = {0};
+    if (raw.len) {
+        buf_add_shown(&shown, raw);
+        secrets_redact_value(name, (struct str){shown.at, shown.len}, clean);
+    }
+    bool ok = buf_ok(&shown, err) && buf_ok(clean, err);
+    buf_free(&shown);
+    clean->len = clean->len ? cut((struct str){clean->at, clean->len}, MOST_TEXT).len : 0;
+    return ok;
+}
+
+static bool keep(struct evidence *evidence, const struct buf *clean, struct str *text,
                  struct err *err)
 {
-    struct buf shown = {0}, clean = {0};
     *text = STR("");
-    if (raw.len == 0)
+    if (clean->len == 0)
         return true;
-    buf_add_shown(&shown, raw);
-    secrets_redact_value(name, (struct str){shown.at, shown.len}, &clean);
-    bool ok = buf_ok(&shown, err) && buf_ok(&clean, err);
-    struct str kept = cut((struct str){clean.at, clean.len}, MOST_TEXT);
-    char *copy = ok ? arena_strdup(&evidence->arena, kept, err) : NULL;
-    *text = (struct str){copy, kept.len};
-    buf_free(&shown);
-    buf_free(&clean);
-    return copy;
+    text->at = arena_strdup(&evidence->arena, (struct str){clean->at, clean->len}, err);
+    text->len = text->at ? clean->len : 0;
+    return text->at;
 }
 
 bool evidence_text(struct evidence *evidence, struct str raw, struct str *text, struct err *err)
 {
-    return keep(evidence, STR(""), raw, text, err);
+    struct buf clean = {0};
+    bool ok = make_fit(STR(""), raw, &clean, err) && keep(evidence, &clean, text, err);
+    buf_free(&clean);
+    return ok;
 }
 
 // --- settings -----------------------------------------------------------------------------------
 
-static struct evidence_setting *find_setting(const struct evidence *evidence, struct str name)
+static bool add_setting(struct evidence *evidence, struct str name, struct err *err)
 {
-    for (size_t i = 0; i < evidence->setting_count; i++)
-        if (str_equal(evidence->settings[i].name, name))
-            return &evidence->settings[i];
-    return NULL;
-}
-
-static bool add_setting(struct evidence *evidence, const struct evidence_setting *setting,
-                        struct err *err)
-{
-    if (evidence->setting_count >= MOST_SETTINGS)
-        return true;
+    str_id id;
+    struct evidence_setting setting = {.value = STR("")};
     struct evidence_setting *grown =
         budget_room(evidence->budget, evidence->settings, &evidence->setting_cap,
                     evidence->setting_count + 1, sizeof *grown, err);
     if (!grown)
         return false;
     evidence->settings = grown;
-    evidence->settings[evidence->setting_count++] = *setting;
+    setting.name.at = arena_strdup(&evidence->arena, name, err);
+    setting.name.len = name.len;
+    if (!setting.name.at || !strtab_intern(&evidence->names, name, &id, err))
+        return false;
+    evidence->settings[evidence->setting_count++] = setting;
     return true;
+}
+
+// The setting of a name that is fit to be stored, new if need be; NULL if there are too many.
+static bool find_setting(struct evidence *evidence, struct str name,
+                         struct evidence_setting **setting, struct err *err)
+{
+    *setting = NULL;
+    if (!evidence->names.slots && !strtab_init(&evidence->names, evidence->budget, err))
+        return false;
+    str_id id = strtab_find(&evidence->names, name);
+    if (id == 0 && evidence->setting_count >= MOST_SETTINGS)
+        return true;
+    if (id == 0 && !add_setting(evidence, name, err))
+        return false;
+    *setting = &evidence->settings[id ? id - 1 : evidence->setting_count - 1];
+    return true;
+}
+
+static bool set(struct evidence *evidence, struct str name, const struct buf *value,
+                struct err *err)
+{
+    struct evidence_setting *setting;
+    if (name.len == 0)
+        return true;
+    if (!find_setting(evidence, name, &setting, err))
+        return false;
+    bool same = !setting || str_equal(setting->value, (struct str){value->at, value->len});
+    return same || keep(evidence, value, &setting->value, err);
 }
 
 bool evidence_set(struct evidence *evidence, struct str name, struct str value, struct err *err)
 {
-    struct evidence_setting setting;
-    if (!evidence_text(evidence, name, &setting.name, err) ||
-        !keep(evidence, name, value, &setting.value, err))
-        return false;
-    struct evidence_setting *before = find_setting(evidence, setting.name);
-    if (!before)
-        return add_setting(evidence, &setting, err);
-    *before = setting;
-    return true;
+    struct buf clean_name = {0}, clean_value = {0};
+    bool ok = make_fit(STR(""), name, &clean_name, err) &&
+              make_fit(name, value, &clean_value, err) &&
+              set(evidence, (struct str){clean_name.at, clean_name.len}, &clean_value, err);
+    buf_free(&clean_name);
+    buf_free(&clean_value);
+    return ok;
 }
 
 // --- training logs ------------------------------------------------------------------------------

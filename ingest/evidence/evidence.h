@@ -9,6 +9,7 @@
 #include "ingest/evidence/log_book.h"
 #include "ingest/evidence/metric_book.h"
 #include "ingest/evidence/samples.h"
+#include "ingest/trace/strtab.h"
 
 // A setting of the job: "global_batch_size" "128". Names and values as the file has them, cut at
 // 1 KiB, valid UTF-8 and without secrets.
@@ -27,6 +28,7 @@ struct evidence {
     struct sample_set samples; // of a monitor
     struct evidence_setting *settings;
     size_t setting_count, setting_cap;
+    struct strtab names; // of settings: that of id i is settings[i - 1]
 };
 
 // The budget outlives the evidence.
@@ -37,7 +39,8 @@ void evidence_free(struct evidence *evidence);
 MUST_CHECK bool evidence_text(struct evidence *evidence, struct str raw, struct str *text,
                               struct err *err);
 
-// Adds a setting, or replaces the one of that name.
+// Adds a setting, or replaces the one of that name. One more than 10,000 is left out, and one
+// without a name.
 MUST_CHECK bool evidence_set(struct evidence *evidence, struct str name, struct str value,
                              struct err *err);
 
