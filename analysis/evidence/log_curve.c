@@ -95,10 +95,11 @@ bool log_curve_add(const struct log_sequence *sequence, struct str file, struct 
                    struct err *err)
 {
     size_t most = (sequence->count + LOG_CURVE_ROWS - 1) / LOG_CURVE_ROWS;
+    bool apart = sequence->restarts <= LOG_CURVE_ROWS;
     for (size_t i = 0, count; i < sequence->count; i += count) {
         count = 1;
         while (count < most && i + count < sequence->count &&
-               sequence->lines[i + count].segment == sequence->lines[i].segment)
+               (!apart || sequence->lines[i + count].segment == sequence->lines[i].segment))
             count++;
         if (!add_row(sequence, i, count, file, report, err))
             return false;

@@ -6,7 +6,8 @@
 #include "analysis/evidence/log_sequence.h"
 #include "analysis/report/report.h"
 
-enum { LOG_CURVE_ROWS = 1000 }; // of a log, one more for each restart
+// Of a log, and one more for each restart unless there are more restarts than that.
+enum { LOG_CURVE_ROWS = 1000 };
 
 // Adds log_curve.
 MUST_CHECK bool log_curve_add(const struct log_sequence *sequence, struct str file,

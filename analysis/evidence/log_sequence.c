@@ -90,7 +90,7 @@ static void find_begin(struct log_sequence *sequence)
 
 // --- how long steps took ------------------------------------------------------------------------
 
-#define MOST_STEP_S 1e8 // three years
+#define MOST_STEP_S 1e8 // three years; times of steps can be added up without overflow
 
 static int64_t ns_between(const struct log_line *before, const struct log_line *line)
 {
@@ -99,7 +99,7 @@ static int64_t ns_between(const struct log_line *before, const struct log_line *
         __builtin_sub_overflow(to, from, &ns) ||
         __builtin_sub_overflow(line->step, before->step, &steps) || ns <= 0 || steps <= 0)
         return -1;
-    return ns / steps;
+    return ns / steps < (int64_t)(MOST_STEP_S * 1e9) ? ns / steps : -1;
 }
 
 static void find_times(struct log_sequence *sequence)

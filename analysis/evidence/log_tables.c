@@ -11,6 +11,8 @@
 #include "analysis/stats/stats.h"
 #include "ingest/base/clock.h"
 
+enum { MOST_RESTARTS = 10000 };
+
 struct log_tables {
     const struct evidence *evidence;
     const struct log_book *book;
@@ -113,17 +115,27 @@ static bool add_restart(struct log_tables *tables, const struct log_line *line, 
     return row_end(&row, tables->report, err);
 }
 
-static bool add_events(struct log_tables *tables, struct err *err)
+static bool add_restarts(struct log_tables *tables, struct err *err)
 {
     const struct log_sequence *sequence = &tables->sequence;
+    size_t left = MOST_RESTARTS;
+    for (size_t i = 1; left && i < sequence->count; i++) {
+        const struct log_line *line = &sequence->lines[i];
+        if (line->segment == line[-1].segment)
+            continue;
+        left--;
+        if (!add_restart(tables, line, err))
+            return false;
+    }
+    return true;
+}
+
+static bool add_events(struct log_tables *tables, struct err *err)
+{
     for (size_t i = 0; i < tables->book->event_count; i++)
         if (!add_event(tables, &tables->book->events[i], err))
             return false;
-    for (size_t i = 1; i < sequence->count; i++)
-        if (sequence->lines[i].segment != sequence->lines[i - 1].segment &&
-            !add_restart(tables, &sequence->lines[i], err))
-            return false;
-    return true;
+    return add_restarts(tables, err);
 }
 
 // --- the log ------------------------------------------------------------------------------------

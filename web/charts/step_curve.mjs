@@ -68,6 +68,8 @@ const Key = ({ series }) => {
 
 const STEPS = { ArrowRight: 0.01, ArrowLeft: -0.01, PageDown: 0.1, PageUp: -0.1 };
 
+const is_within = (x, { x_low, x_high }) => x !== null && x >= x_low && x <= x_high;
+
 function moved(key, at, { x_low, x_high }) {
   if (key === "Home") return x_low;
   if (key === "End") return x_high;
@@ -84,8 +86,11 @@ function moved(key, at, { x_low, x_high }) {
 export function StepCurve(props) {
   const { series, marks = [], caption, x_text, y_text, from_zero, actions, x_label } = props;
   const [ref, width] = use_width();
-  const [at, set_at] = useState(null);
+  const [cursor, set_cursor] = useState({ at: null, axis: x_label });
   const extent = useMemo(() => curve_extent(series, { from_zero }), [series, from_zero]);
+  // A place on another axis means nothing.
+  const at = cursor.axis === x_label && is_within(cursor.at, extent) ? cursor.at : null;
+  const set_at = (place) => set_cursor({ at: place, axis: x_label });
   const { x, y } = scales_of(extent,
     { left: LEFT, right: width - RIGHT, top: TOP, bottom: HEIGHT - BOTTOM });
   const text = (place) => {
@@ -96,7 +101,7 @@ export function StepCurve(props) {
   const on_move = (event) => {
     const left = event.currentTarget.getBoundingClientRect().left;
     const place = linear(LEFT, width - RIGHT, extent.x_low, extent.x_high)(event.clientX - left);
-    set_at(place < extent.x_low || place > extent.x_high ? null : place);
+    set_at(place);
   };
   const on_key = (event) => {
     const next = moved(event.key, at, extent);

@@ -45,9 +45,13 @@ export const files_of = (rows) => [...new Set(rows.map(({ file }) => file))];
  * @returns {import("../../charts/step_curve_model.mjs").Series[]}
  */
 export function series_of(rows, metric, axis) {
-  return files_of(rows).flatMap((file, tone) =>
-    pieces_of(rows.filter((row) => row.file === file),
-      { x: axis.key, y: metric.key, low: metric.low, high: metric.high })
+  const of_file = new Map();
+  for (const row of rows) {
+    if (!of_file.has(row.file)) of_file.set(row.file, []);
+    of_file.get(row.file).push(row);
+  }
+  return [...of_file].flatMap(([file, own], tone) =>
+    pieces_of(own, { x: axis.key, y: metric.key, low: metric.low, high: metric.high })
       .map((points, i) => ({ key: `${file} ${i}`, label: file, tone: tone % 6, points })));
 }
 
@@ -108,7 +112,8 @@ function smoothed(rows) {
 export function race(sides) {
   const curves = sides.map(({ rows }) => smoothed(rows));
   if (curves.some((curve) => curve.length === 0)) return null;
-  const lowest = curves.map((curve) => Math.min(...curve.map(({ loss }) => loss)));
+  const lowest = curves.map((curve) => curve.reduce((low, { loss }) => Math.min(low, loss),
+    Infinity));
   const loss = Math.max(...lowest);
   return { loss, at: curves.map((curve) => curve.find((one) => one.loss <= loss).row) };
 }

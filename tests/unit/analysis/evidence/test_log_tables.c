@@ -100,6 +100,29 @@ static void lines_of_several_ranks_are_one_step(void **state)
     assert_int_equal(figure(f, LOGS_RESTARTS), 0);
 }
 
+static void times_far_apart_are_no_step_times(void **state)
+{
+    struct fixture *f = *state;
+    static const int64_t times[] = {-INT64_MAX / 2, INT64_MAX / 2 - 1, INT64_MAX / 2};
+    for (int64_t i = 0; i < 3; i++) {
+        struct log_step printed = step_of(i + 1, 0, 5);
+        printed.time_ns = times[i];
+        print_step(f, printed);
+    }
+    assert_int_equal(figure(f, LOGS_STEP_MAX_NS), 1);
+}
+
+static void a_log_that_always_restarts_has_few_rows_to_draw(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t i = 0; i < 30000; i++)
+        print_step(f, step_of(30000 - i, 1, 5));
+    assert_int_equal(figure(f, LOGS_RESTARTS), 29999);
+    assert_true(table_named(f, "log_curve")->row_count <= 2000);
+    assert_int_equal(table_named(f, "log_events")->row_count, 10000);
+    assert_int_equal(table_named(f, "log_steps")->row_count, 30000);
+}
+
 static void lines_of_ranks_without_a_name_are_one_step(void **state)
 {
     struct fixture *f = *state;
@@ -323,6 +346,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(lines_of_several_ranks_are_one_step),
+        TEST(times_far_apart_are_no_step_times),
+        TEST(a_log_that_always_restarts_has_few_rows_to_draw),
         TEST(lines_of_ranks_without_a_name_are_one_step),
         TEST(numbers_that_go_back_are_a_restart),
         TEST(steps_without_numbers_are_counted),
