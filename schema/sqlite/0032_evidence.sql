@@ -17,8 +17,11 @@ CREATE TABLE input_table_part (
 ALTER TABLE input ADD COLUMN analysis_version INTEGER; -- of its tables; null: it has none
 ALTER TABLE input ADD COLUMN join_bytes INTEGER;       -- their unpacked size
 CREATE INDEX input_by_version ON input (analysis_version) WHERE analysis_version IS NOT NULL;
+CREATE INDEX input_by_name ON input (run_id, filename, format) WHERE analysis_version IS NOT NULL;
 
--- A fourth kind of job reads them. SQLite changes no CHECK, so the table is made anew.
+-- A fourth kind of job reads them. SQLite changes no CHECK, so the table is replaced; the ids of
+-- jobs go on where they were.
+CREATE TABLE job_last AS SELECT seq FROM sqlite_sequence WHERE name = 'job';
 CREATE TABLE job_before AS SELECT * FROM job;
 DROP TABLE job;
 CREATE TABLE job (
@@ -44,6 +47,9 @@ CREATE TABLE job (
 INSERT INTO job SELECT id, kind, run_id, trace_id, input_id, state, attempts, crashes, strikes,
     error, created_ns, started_ns, finished_ns, due_ns, lease_until_ns, owner FROM job_before;
 DROP TABLE job_before;
+DELETE FROM sqlite_sequence WHERE name = 'job';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'job', seq FROM job_last;
+DROP TABLE job_last;
 CREATE INDEX job_queue ON job (state, due_ns, id);
 CREATE INDEX job_by_run ON job (run_id, kind, state, attempts, due_ns);
 CREATE INDEX job_by_trace ON job (trace_id);

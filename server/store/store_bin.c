@@ -162,7 +162,8 @@ static bool restore_run(struct db *db, struct str id, struct err *err)
         NULL,
     };
     return sql_run(&stmt) && series_join(db, id, err) && run_all(db, texts, id, err) &&
-           queue_missing(db, id, err) && inputs_queue_again(db, id, err);
+           queue_missing(db, id, err) && inputs_queue_again(db, id, err) &&
+           evidence_queue_unread(db, id, err);
 }
 
 bool store_restore_run(struct store *store, struct str id, struct err *err)

@@ -33,9 +33,9 @@ static bool read_text(struct db *db, const char *text, struct str id, char *valu
 #define COUNT_JOBS                                                                    \
     "UPDATE stored_run SET joining = " OPEN_JOBS("'run'") ", unpacking = " OPEN_JOBS( \
         "'unpack', 'evidence'") " WHERE id = ?"
-#define COUNT_EVIDENCE                                              \
-    "UPDATE stored_run SET evidence = (SELECT count(*) FROM input " \
-    "WHERE run_id = stored_run.id AND analysis_version IS NOT NULL) WHERE id = ?"
+#define COUNT_EVIDENCE                                            \
+    "UPDATE stored_run SET evidence = evidence + 1 WHERE id = ? " \
+    "AND EXISTS (SELECT 1 FROM input WHERE id = ? AND analysis_version IS NULL)"
 #define WORLD_SIZE "(SELECT max(world_size) FROM trace WHERE run_id = stored_run.id)"
 
 bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
@@ -62,9 +62,12 @@ bool runs_count_jobs(struct db *db, struct str run_id, struct err *err)
     return sql_run_with(db, COUNT_JOBS, run_id, err);
 }
 
-bool runs_count_evidence(struct db *db, struct str run_id, struct err *err)
+bool runs_count_evidence(struct db *db, struct str run_id, struct str input_id, struct err *err)
 {
-    return sql_run_with(db, COUNT_EVIDENCE, run_id, err);
+    struct stmt stmt = sql_begin(db, COUNT_EVIDENCE, err);
+    sql_bind_text(&stmt, run_id);
+    sql_bind_text(&stmt, input_id);
+    return sql_run(&stmt);
 }
 
 // --- series -------------------------------------------------------------------------------------

@@ -12,10 +12,20 @@ bool evidence_is_in(struct str format)
     return found && found->gather;
 }
 
+static bool has_job(struct db *db, struct str input_id, bool *has, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db, "SELECT 1 FROM job WHERE input_id = ? AND state = 'queued'", err);
+    sql_bind_text(&stmt, input_id);
+    *has = sql_row(&stmt);
+    return sql_end(&stmt);
+}
+
 bool evidence_queue(struct db *db, struct str input_id, struct err *err)
 {
-    return jobs_insert(db, JOB_EVIDENCE, input_id, err) &&
-           inputs_mark(db, input_id, STR("queued"), err);
+    bool queued; // not for a run in the bin
+    return jobs_insert(db, JOB_EVIDENCE, input_id, err) && has_job(db, input_id, &queued, err) &&
+           (!queued || inputs_mark(db, input_id, STR("queued"), err));
 }
 
 // Attachments whose format is read; what was only kept by an older program may be among them.
@@ -41,20 +51,35 @@ static bool queue_each(struct db *db, struct stmt stmt, struct err *err)
     return ok;
 }
 
-bool evidence_queue_run(struct db *db, struct str run_id, struct err *err)
+static bool queue_of_run(struct db *db, struct str run_id, int64_t version, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
                                  "SELECT id, format FROM input WHERE run_id = ? "
-                                 "AND kind = 'attachment' AND blob IS NOT NULL ORDER BY id",
+                                 "AND kind = 'attachment' AND blob IS NOT NULL "
+                                 "AND coalesce(analysis_version, 0) < ? ORDER BY id",
                                  err);
     sql_bind_text(&stmt, run_id);
+    sql_bind_i64(&stmt, version);
     return queue_each(db, stmt, err);
+}
+
+bool evidence_queue_run(struct db *db, struct str run_id, struct err *err)
+{
+    return queue_of_run(db, run_id, INT64_MAX, err);
+}
+
+bool evidence_queue_unread(struct db *db, struct str run_id, struct err *err)
+{
+    return queue_of_run(db, run_id, ANALYSIS_VERSION, err);
 }
 
 bool evidence_queue_stale(struct db *db, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db, "SELECT id, format FROM input WHERE analysis_version < ? AND blob IS NOT NULL", err);
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT id, format FROM input WHERE analysis_version < ? AND blob IS NOT NULL "
+                  "AND state = 'done'",
+                  err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     return queue_each(db, stmt, err);
 }
@@ -64,13 +89,29 @@ bool evidence_queue_stale(struct db *db, struct err *err)
 static bool mark_read(struct db *db, struct str input_id, int64_t join_bytes, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "UPDATE input SET state = 'done', reason = NULL, "
-                                 "analysis_version = ?, join_bytes = ? WHERE id = ?",
+                                 "UPDATE input SET state = 'done', analysis_version = ?, "
+                                 "join_bytes = ? WHERE id = ?",
                                  err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
     sql_bind_i64(&stmt, join_bytes);
     sql_bind_text(&stmt, input_id);
     return sql_run(&stmt);
+}
+
+// A log that is uploaded again while it grows has the same name: the latest counts.
+#define COUNTS(input, later)                                                                   \
+    later ".run_id = " input ".run_id AND " later ".analysis_version IS NOT NULL AND " later   \
+          ".filename = " input ".filename AND " later ".format = " input ".format AND (" later \
+          ".created_ns, " later ".id) > (" input ".created_ns, " input ".id)"
+
+static bool note_replaced(struct db *db, struct str input_id, struct err *err)
+{
+    return sql_run_with(db,
+                        "UPDATE input SET reason = 'a later file of this name counts instead' "
+                        "WHERE id IN (SELECT before.id FROM input AS mine JOIN input AS before "
+                        "ON " COUNTS("before", "mine") " WHERE mine.id = ? "
+                                                       "AND before.analysis_version IS NOT NULL)",
+                        input_id, err);
 }
 
 // Its run may have failed because of another file that says nothing.
@@ -85,9 +126,10 @@ static bool finish(struct db *db, const struct job *job, int tables, int64_t joi
 {
     return jobs_end(db, job, STR("done"), STR(""), err) &&
            tables_save_input(db, job->input_id, tables, err) &&
-           mark_read(db, job->input_id, join_bytes, err) &&
-           runs_count_evidence(db, job->run_id, err) && forgive_run(db, job->run_id, err) &&
-           jobs_queue_run_if_due(db, job->run_id, err) && sql_touch_run(db, job->run_id, err);
+           runs_count_evidence(db, job->run_id, job->input_id, err) &&
+           mark_read(db, job->input_id, join_bytes, err) && note_replaced(db, job->input_id, err) &&
+           forgive_run(db, job->run_id, err) && jobs_queue_run_if_due(db, job->run_id, err) &&
+           sql_touch_run(db, job->run_id, err);
 }
 
 bool store_finish_evidence(struct store *store, const struct job *job, int tables,
@@ -100,13 +142,10 @@ bool store_finish_evidence(struct store *store, const struct job *job, int table
     return txn_end(&txn, ok, err);
 }
 
-// A log that is uploaded again while it grows has the same name: the latest counts.
-#define READ                                                                               \
-    "SELECT id, join_bytes FROM input WHERE run_id = ?1 AND analysis_version IS NOT NULL " \
-    "AND NOT EXISTS (SELECT 1 FROM input AS later WHERE later.run_id = ?1 "                \
-    "AND later.analysis_version IS NOT NULL AND later.filename = input.filename "          \
-    "AND later.format = input.format "                                                     \
-    "AND (later.created_ns, later.id) > (input.created_ns, input.id)) ORDER BY filename, id"
+#define READ                                                                              \
+    "SELECT id, join_bytes FROM input WHERE run_id = ? AND analysis_version IS NOT NULL " \
+    "AND NOT EXISTS (SELECT 1 FROM input AS later WHERE " COUNTS(                         \
+        "input", "later") ") ORDER BY filename, id"
 
 bool store_list_evidence(struct store *store, struct str run_id, struct arena *arena,
                          struct evidence_row **rows, size_t *count, struct err *err)

@@ -156,19 +156,15 @@ static bool find_present(const struct adding *adding, const struct trace_part *p
     return sql_end(&stmt);
 }
 
-static bool mark(struct db *db, struct str id, struct str state, struct str reason, struct err *err)
-{
-    struct stmt stmt =
-        sql_begin(db, "UPDATE input SET state = ?, reason = nullif(?, '') WHERE id = ?", err);
-    sql_bind_text(&stmt, state);
-    sql_bind_clean(&stmt, reason);
-    sql_bind_text(&stmt, id);
-    return sql_run(&stmt);
-}
-
 bool inputs_mark(struct db *db, struct str id, struct str state, struct err *err)
 {
-    return mark(db, id, state, STR(""), err);
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE input SET reason = CASE state WHEN 'failed' THEN NULL "
+                                 "ELSE reason END, state = ? WHERE id = ?",
+                                 err);
+    sql_bind_text(&stmt, state);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
 }
 
 static bool queue(struct db *db, struct str id, struct err *err)
@@ -230,9 +226,18 @@ bool inputs_add_archive(const struct adding *adding, const struct trace_part *pa
 
 // --- ends ---------------------------------------------------------------------------------------
 
+static bool mark_failed(struct db *db, struct str id, struct str reason, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "UPDATE input SET state = 'failed', reason = nullif(?, '') WHERE id = ?", err);
+    sql_bind_clean(&stmt, reason);
+    sql_bind_text(&stmt, id);
+    return sql_run(&stmt);
+}
+
 bool inputs_fail(struct db *db, const struct job *job, struct str reason, struct err *err)
 {
-    if (!mark(db, job->input_id, STR("failed"), reason, err))
+    if (!mark_failed(db, job->input_id, reason, err))
         return false;
     struct stmt stmt = sql_begin(db,
                                  "UPDATE stored_run SET error = ? WHERE id = ? AND received + "
@@ -272,5 +277,5 @@ bool inputs_queue_again(struct db *db, struct str run_id, struct err *err)
     for (size_t i = 0; ok && i < count; i++)
         ok = queue(db, ids[i], err);
     arena_free(&arena);
-    return ok && evidence_queue_run(db, run_id, err);
+    return ok;
 }

@@ -411,6 +411,6 @@ bool store_reanalyze_run(struct store *store, struct str run_id, struct err *err
         return false;
     bool ok = sql_touch_run(txn.db, run_id, err) && forget_error(txn.db, run_id, err) &&
               queue_of_run(txn.db, ENDED_OF_RUN, run_id, err) &&
-              inputs_queue_again(txn.db, run_id, err);
+              inputs_queue_again(txn.db, run_id, err) && evidence_queue_run(txn.db, run_id, err);
     return txn_end(&txn, ok, err);
 }

@@ -189,6 +189,7 @@ MUST_CHECK bool inputs_add_archive(const struct adding *adding, const struct tra
                                    struct added *added, struct err *err);
 MUST_CHECK bool inputs_of_upload(struct db *db, struct upload *upload, struct arena *arena,
                                  struct err *err);
+// Its reason stays unless it is that of a failure.
 MUST_CHECK bool inputs_mark(struct db *db, struct str id, struct str state, struct err *err);
 MUST_CHECK bool inputs_fail(struct db *db, const struct job *job, struct str reason,
                             struct err *err);
@@ -197,17 +198,20 @@ MUST_CHECK bool inputs_cancel(struct db *db, struct str run_id, struct str reaso
 MUST_CHECK bool inputs_queue_again(struct db *db, struct str run_id, struct err *err);
 
 // Attachments that are read (store_evidence.c): whether files of a format are; queueing one, those
-// of a run, and those that an older program has read.
+// of a run, those of a run that were not read by this program, and all that an older one has read.
 bool evidence_is_in(struct str format);
 MUST_CHECK bool evidence_queue(struct db *db, struct str input_id, struct err *err);
 MUST_CHECK bool evidence_queue_run(struct db *db, struct str run_id, struct err *err);
+MUST_CHECK bool evidence_queue_unread(struct db *db, struct str run_id, struct err *err);
 MUST_CHECK bool evidence_queue_stale(struct db *db, struct err *err);
 
 // What follows from other rows (store_derived.c). Whoever changes traces or jobs of a run counts
 // them afterwards, and before anything that depends on the counts.
 MUST_CHECK bool runs_count_traces(struct db *db, struct str run_id, struct err *err);
 MUST_CHECK bool runs_count_traces_with(struct db *db, struct str trace_id, struct err *err);
-MUST_CHECK bool runs_count_evidence(struct db *db, struct str run_id, struct err *err);
+// Call before the attachment is marked as read.
+MUST_CHECK bool runs_count_evidence(struct db *db, struct str run_id, struct str input_id,
+                                    struct err *err);
 MUST_CHECK bool runs_count_jobs(struct db *db, struct str run_id, struct err *err);
 // A run is a new one of its series, or will leave it: call before it is deleted or moved.
 MUST_CHECK bool series_join(struct db *db, struct str run_id, struct err *err);

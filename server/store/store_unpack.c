@@ -311,41 +311,38 @@ static bool add_member(struct unpacking *unpacking, const struct new_member *giv
            (member.kind != INPUT_TRACE || sql_touch_run(unpacking->db, run_id, err));
 }
 
-// --- transactions -------------------------------------------------------------------------------
+// --- steps --------------------------------------------------------------------------------------
 
-static bool add_members(struct unpacking *unpacking, const struct new_member *members, size_t count,
+// What a step takes besides the job: members or the reason of a failure.
+struct unpack_step {
+    const struct new_member *members;
+    size_t count;
+    struct str reason;
+};
+
+static bool add_members(struct unpacking *unpacking, const struct unpack_step *step,
                         struct err *err)
 {
     bool ok = check_job(unpacking->db, unpacking->job, err) && load(unpacking, err);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = add_member(unpacking, &members[i], err);
+    for (size_t i = 0; ok && i < step->count; i++)
+        ok = add_member(unpacking, &step->members[i], err);
     return ok && sql_touch_run(unpacking->db, unpacking->job->run_id, err);
 }
 
-bool store_add_members(struct store *store, const struct job *job, const struct new_member *members,
-                       size_t count, struct err *err)
+// Unpacked bytes beyond those of the upload also count as sent today.
+static bool charge(struct unpacking *unpacking, int64_t bytes, struct err *err)
 {
-    struct txn txn;
-    struct arena arena;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    arena_init(&arena, NULL);
-    struct unpacking unpacking = {
-        .db = txn.db, .arena = &arena, .job = job, .window = STR(""), .window_run = STR("")};
-    bool ok = add_members(&unpacking, members, count, err);
-    arena_free(&arena);
-    return txn_end(&txn, ok, err);
+    int64_t more = bytes > unpacking->bytes ? bytes - unpacking->bytes : 0;
+    return uploads_charge(unpacking->db, unpacking->owner, (uint64_t)more, err);
 }
 
-// Bytes of members beyond those of the archive also count as sent today.
-static bool charge(struct unpacking *unpacking, struct err *err)
+static bool charge_members(struct unpacking *unpacking, struct err *err)
 {
     struct stmt stmt =
         sql_begin(unpacking->db, "SELECT coalesce(sum(bytes), 0) FROM input WHERE parent = ?", err);
     sql_bind_text(&stmt, unpacking->job->input_id);
     int64_t bytes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
-    int64_t more = bytes > unpacking->bytes ? bytes - unpacking->bytes : 0;
-    return sql_end(&stmt) && uploads_charge(unpacking->db, unpacking->owner, (uint64_t)more, err);
+    return sql_end(&stmt) && charge(unpacking, bytes, err);
 }
 
 static bool let_bytes_go(struct unpacking *unpacking, struct err *err)
@@ -358,33 +355,30 @@ static bool let_bytes_go(struct unpacking *unpacking, struct err *err)
     return sql_run(&stmt) && blobs_release(unpacking->db, unpacking->blob, err);
 }
 
-static bool finish(struct unpacking *unpacking, struct str reason, struct err *err)
+static bool finish(struct unpacking *unpacking, const struct unpack_step *step, struct err *err)
 {
     const struct job *job = unpacking->job;
+    struct str reason = step->reason;
     return load(unpacking, err) &&
            jobs_end(unpacking->db, job, reason.len ? STR("failed") : STR("done"), reason, err) &&
-           let_bytes_go(unpacking, err) && charge(unpacking, err) &&
+           let_bytes_go(unpacking, err) && charge_members(unpacking, err) &&
            (reason.len ? inputs_fail(unpacking->db, job, reason, err)
                        : jobs_queue_run_if_due(unpacking->db, job->run_id, err)) &&
            sql_touch_run(unpacking->db, job->run_id, err);
 }
 
-bool store_finish_unpack(struct store *store, const struct job *job, struct str reason,
-                         struct err *err)
+// The upload is no archive: its job is done.
+static bool end_alone(struct unpacking *unpacking, struct err *err)
 {
-    struct txn txn;
-    struct arena arena;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    arena_init(&arena, NULL);
-    struct unpacking unpacking = {.db = txn.db, .arena = &arena, .job = job};
-    bool ok = finish(&unpacking, reason, err);
-    arena_free(&arena);
-    return txn_end(&txn, ok, err);
+    return blobs_release(unpacking->db, unpacking->blob, err) &&
+           jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
+           sql_touch_run(unpacking->db, unpacking->job->run_id, err);
 }
 
-static bool become_trace(struct unpacking *unpacking, struct err *err)
+static bool become_trace(struct unpacking *unpacking, const struct unpack_step *step,
+                         struct err *err)
 {
+    (void)step;
     struct added added = {.id = ""};
     if (!check_job(unpacking->db, unpacking->job, err) || !load(unpacking, err))
         return false;
@@ -400,14 +394,13 @@ static bool become_trace(struct unpacking *unpacking, struct err *err)
                                  err);
     sql_bind_text(&stmt, str_of(added.id));
     sql_bind_text(&stmt, unpacking->job->input_id);
-    return sql_run(&stmt) && blobs_release(unpacking->db, unpacking->blob, err) &&
-           jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
-           sql_touch_run(unpacking->db, unpacking->job->run_id, err);
+    return sql_run(&stmt) && end_alone(unpacking, err);
 }
 
-static bool become_attachment(struct unpacking *unpacking, const struct new_member *member,
+static bool become_attachment(struct unpacking *unpacking, const struct unpack_step *step,
                               struct err *err)
 {
+    const struct new_member *member = step->members;
     if (!check_job(unpacking->db, unpacking->job, err) || !load(unpacking, err) ||
         !add_attachment(unpacking, member, err))
         return false;
@@ -422,35 +415,52 @@ static bool become_attachment(struct unpacking *unpacking, const struct new_memb
     sql_bind_i64(&stmt, member->secrets);
     sql_bind_clean(&stmt, member->reason);
     sql_bind_text(&stmt, unpacking->job->input_id);
-    return sql_run(&stmt) && blobs_release(unpacking->db, unpacking->blob, err) &&
-           jobs_end(unpacking->db, unpacking->job, STR("done"), STR(""), err) &&
-           evidence_queue(unpacking->db, unpacking->job->input_id, err) &&
-           sql_touch_run(unpacking->db, unpacking->job->run_id, err);
+    return sql_run(&stmt) && end_alone(unpacking, err) && charge(unpacking, member->bytes, err) &&
+           (!is_evidence(member) || evidence_queue(unpacking->db, unpacking->job->input_id, err));
+}
+
+// --- transactions -------------------------------------------------------------------------------
+
+static bool in_transaction(struct store *store, const struct job *job,
+                           bool (*run)(struct unpacking *unpacking, const struct unpack_step *step,
+                                       struct err *err),
+                           const struct unpack_step *step, struct err *err)
+{
+    struct txn txn;
+    struct arena arena;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    arena_init(&arena, NULL);
+    struct unpacking unpacking = {
+        .db = txn.db, .arena = &arena, .job = job, .window = STR(""), .window_run = STR("")};
+    bool ok = run(&unpacking, step, err);
+    arena_free(&arena);
+    return txn_end(&txn, ok, err);
+}
+
+bool store_add_members(struct store *store, const struct job *job, const struct new_member *members,
+                       size_t count, struct err *err)
+{
+    struct unpack_step step = {.members = members, .count = count};
+    return in_transaction(store, job, add_members, &step, err);
+}
+
+bool store_finish_unpack(struct store *store, const struct job *job, struct str reason,
+                         struct err *err)
+{
+    struct unpack_step step = {.reason = reason};
+    return in_transaction(store, job, finish, &step, err);
 }
 
 bool store_unpack_as_attachment(struct store *store, const struct job *job,
                                 const struct new_member *member, struct err *err)
 {
-    struct txn txn;
-    struct arena arena;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    arena_init(&arena, NULL);
-    struct unpacking unpacking = {.db = txn.db, .arena = &arena, .job = job};
-    bool ok = become_attachment(&unpacking, member, err);
-    arena_free(&arena);
-    return txn_end(&txn, ok, err);
+    struct unpack_step step = {.members = member, .count = 1};
+    return in_transaction(store, job, become_attachment, &step, err);
 }
 
 bool store_unpack_as_trace(struct store *store, const struct job *job, struct err *err)
 {
-    struct txn txn;
-    struct arena arena;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    arena_init(&arena, NULL);
-    struct unpacking unpacking = {.db = txn.db, .arena = &arena, .job = job};
-    bool ok = become_trace(&unpacking, err);
-    arena_free(&arena);
-    return txn_end(&txn, ok, err);
+    struct unpack_step step = {.count = 0};
+    return in_transaction(store, job, become_trace, &step, err);
 }

@@ -63,33 +63,53 @@ static inline void add_two_members(struct fixture *f, const struct job *job, con
     assert_ok(f, store_add_members(f->store, job, members, 2, &f->err));
 }
 
-// A job that an uploaded file turned into an attachment of that content waits for.
-static inline struct job claim_evidence(struct fixture *f, const char *run, char content)
+static inline struct new_member attachment_of(char sha256[STORE_SHA256_SIZE], char content,
+                                              const char *reason)
+{
+    struct new_member member = member_of(sha256, content, 0, "");
+    member.kind = INPUT_ATTACHMENT;
+    member.format = STR("training-log");
+    member.secrets = 0;
+    member.reason = str_of(reason);
+    return member;
+}
+
+// A job that an uploaded file, cut for that reason unless it is "", waits for as an attachment.
+static inline struct job claim_cut_evidence(struct fixture *f, const char *run, char content,
+                                            const char *reason)
 {
     char sha256[STORE_SHA256_SIZE];
     add_archive(f, run, content, false);
     struct job job = claim_archive(f);
-    struct new_member member = member_of(sha256, (char)(content - 'a' + 'A'), 0, "");
-    member.kind = INPUT_ATTACHMENT;
-    member.format = STR("training-log");
-    member.secrets = 0;
+    struct new_member member = attachment_of(sha256, (char)(content - 'a' + 'A'), reason);
     assert_ok(f, store_unpack_as_attachment(f->store, &job, &member, &f->err));
     job = claim(f);
     assert_int_equal(job.kind, JOB_EVIDENCE);
     return job;
 }
 
-// Ends it as if the file had a log of that many steps.
-static inline bool end_evidence(struct fixture *f, const struct job *job, int64_t steps)
+static inline struct job claim_evidence(struct fixture *f, const char *run, char content)
 {
-    struct report report = {.arena = &f->arena};
+    return claim_cut_evidence(f, run, content, "");
+}
+
+// A log of that many steps.
+static inline void add_log(struct fixture *f, struct report *report, int64_t steps)
+{
     struct cell row[TABLE_MAX_COLUMNS];
     for (unsigned i = 0; i < table_logs.column_count; i++)
         row[i] = cell_null();
     row[column_place(&table_logs, LOGS_FILE)] = cell_text(STR("train.log"));
     row[column_place(&table_logs, LOGS_STEPS)] = cell_i64(steps);
     row[column_place(&table_logs, LOGS_LAST_LOSS)] = cell_f64(2.5);
-    assert_ok(f, report_add(&report, &table_logs, row, &f->err));
+    assert_ok(f, report_add(report, &table_logs, row, &f->err));
+}
+
+// Ends it as if the file had such a log.
+static inline bool end_evidence(struct fixture *f, const struct job *job, int64_t steps)
+{
+    struct report report = {.arena = &f->arena};
+    add_log(f, &report, steps);
     int tables = parts_of(f, &report, evidence_tables);
     bool ok = store_finish_evidence(f->store, job, tables, 100, &f->err);
     close(tables);

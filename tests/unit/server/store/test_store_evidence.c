@@ -2,6 +2,7 @@
 // Attachments that say something of their run: they count without any trace, the latest of a name
 // counts, and what failed or went leaves nothing.
 #include "server/store/store_access.h"
+#include "server/store/store_bin.h"
 #include "tests/unit/archive_store.h"
 
 static struct run run_named(struct fixture *f, const char *key)
@@ -25,13 +26,7 @@ static void join(struct fixture *f, int64_t steps)
     struct job job = claim(f);
     assert_int_equal(job.kind, JOB_RUN);
     struct report report = {.arena = &f->arena};
-    struct cell row[TABLE_MAX_COLUMNS];
-    for (unsigned i = 0; i < table_logs.column_count; i++)
-        row[i] = cell_null();
-    row[column_place(&table_logs, LOGS_FILE)] = cell_text(STR("train.log"));
-    row[column_place(&table_logs, LOGS_STEPS)] = cell_i64(steps);
-    row[column_place(&table_logs, LOGS_LAST_LOSS)] = cell_f64(2.5);
-    assert_ok(f, report_add(&report, &table_logs, row, &f->err));
+    add_log(f, &report, steps);
     assert_true(end_run(f, &job, &report));
 }
 
@@ -57,9 +52,7 @@ static void the_upload_is_open_until_all_is_read(void **state)
     struct upload upload = add_archive(f, "run", 'a', false);
     struct job job = claim_archive(f);
     char sha256[STORE_SHA256_SIZE];
-    struct new_member member = member_of(sha256, 'A', 0, "");
-    member.kind = INPUT_ATTACHMENT;
-    member.secrets = 0;
+    struct new_member member = attachment_of(sha256, 'A', "");
     assert_ok(f, store_unpack_as_attachment(f->store, &job, &member, &f->err));
     assert_ok(f, store_upload_open(f->store, upload.id, &open, &f->err));
     assert_true(open);
@@ -85,6 +78,78 @@ static void the_latest_of_one_name_counts(void **state)
     size_t count;
     assert_ok(f, store_list_evidence(f->store, second.run_id, &f->arena, &rows, &count, &f->err));
     assert_true(str_equal(rows->input_id, second.input_id));
+}
+
+static struct input_row input_of(struct fixture *f, struct str id)
+{
+    struct input_row input;
+    assert_ok(f, store_find_input(f->store, id, &f->arena, &input, &f->err));
+    return input;
+}
+
+static void a_file_that_no_longer_counts_says_so(void **state)
+{
+    struct fixture *f = *state;
+    struct job first = claim_evidence(f, "run", 'a');
+    assert_true(end_evidence(f, &first, 10));
+    assert_int_equal(input_of(f, first.input_id).reason.len, 0);
+    join(f, 10);
+    struct job second = claim_evidence(f, "run", 'b');
+    assert_true(end_evidence(f, &second, 20));
+    assert_text(input_of(f, first.input_id).reason, "a later file of this name counts instead");
+    assert_int_equal(input_of(f, second.input_id).reason.len, 0);
+    assert_int_equal(run_named(f, "run").evidence, 2);
+}
+
+static void the_reason_of_a_cut_file_outlives_its_reading(void **state)
+{
+    struct fixture *f = *state;
+    struct job job = claim_cut_evidence(f, "run", 'a', "damaged gzip stream");
+    assert_text(input_of(f, job.input_id).reason, "damaged gzip stream");
+    assert_true(end_evidence(f, &job, 10));
+    assert_text(input_of(f, job.input_id).reason, "damaged gzip stream");
+}
+
+static void the_reason_of_a_failure_goes_when_it_is_read_again(void **state)
+{
+    struct fixture *f = *state;
+    struct job job = claim_evidence(f, "run", 'a');
+    assert_ok(f, store_fail_job(f->store, &job, "found no step", &f->err));
+    assert_text(input_of(f, job.input_id).reason, "found no step");
+    assert_ok(f, store_reanalyze_run(f->store, job.run_id, &f->err));
+    job = claim(f);
+    assert_int_equal(job.kind, JOB_EVIDENCE);
+    assert_true(end_evidence(f, &job, 10));
+    assert_int_equal(input_of(f, job.input_id).reason.len, 0);
+}
+
+static void what_it_unpacks_to_counts_as_sent(void **state)
+{
+    struct fixture *f = *state;
+    struct quota_use before, after;
+    assert_ok(f, store_quota_use(f->store, STR("me"), store_today(), &before, &f->err));
+    add_archive(f, "run", 'a', false); // 100 bytes
+    struct job job = claim_archive(f);
+    char sha256[STORE_SHA256_SIZE];
+    struct new_member member = attachment_of(sha256, 'A', "");
+    member.bytes = 350;
+    assert_ok(f, store_unpack_as_attachment(f->store, &job, &member, &f->err));
+    assert_ok(f, store_quota_use(f->store, STR("me"), store_today(), &after, &f->err));
+    assert_int_equal(after.day_bytes - before.day_bytes, 350);
+}
+
+static void restoring_reads_nothing_again(void **state)
+{
+    struct fixture *f = *state;
+    struct job job = claim_evidence(f, "run", 'a');
+    assert_true(end_evidence(f, &job, 10));
+    join(f, 10);
+    assert_ok(f, store_bin_run(f->store, job.run_id, STORE_ANY, STR("me"), &f->err));
+    assert_ok(f, store_recover_jobs(f->store, false, &f->err));
+    assert_int_equal(open_jobs(f), 0);
+    assert_ok(f, store_restore_run(f->store, job.run_id, &f->err));
+    assert_int_equal(open_jobs(f), 0);
+    assert_int_equal(run_named(f, "run").status, RUN_DONE);
 }
 
 static void a_file_that_says_nothing_fails_its_run(void **state)
@@ -146,6 +211,11 @@ int main(void)
         TEST(a_run_without_traces_is_done_with_what_is_said_of_it),
         TEST(the_upload_is_open_until_all_is_read),
         TEST(the_latest_of_one_name_counts),
+        TEST(a_file_that_no_longer_counts_says_so),
+        TEST(the_reason_of_a_cut_file_outlives_its_reading),
+        TEST(the_reason_of_a_failure_goes_when_it_is_read_again),
+        TEST(what_it_unpacks_to_counts_as_sent),
+        TEST(restoring_reads_nothing_again),
         TEST(a_file_that_says_nothing_fails_its_run),
         TEST(a_failed_file_does_not_fail_a_run_that_has_others),
         TEST(figures_of_a_log_sort_runs),
