@@ -114,6 +114,7 @@ const struct route routes[] = {
     {"GET", RUN "/efficiency", SCOPE_READ, api_get_table, &table_run_efficiency},
     {"GET", RUN "/strategy", SCOPE_READ, api_get_table, &table_run_strategy},
     {"GET", RUN "/pipeline", SCOPE_READ, api_get_table, &table_run_pipeline},
+    {"GET", RUN "/figures", SCOPE_READ, api_get_table, &table_run_figures},
     {"GET", RUN "/logs", SCOPE_READ, api_get_table, &table_logs},
     {"GET", RUN "/log_steps", SCOPE_READ, api_get_table, &table_log_steps},
     {"GET", RUN "/log_curve", SCOPE_READ, api_get_table, &table_log_curve},

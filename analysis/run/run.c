@@ -11,6 +11,7 @@
 #include "analysis/findings/findings.h"
 #include "analysis/ranks/run_links.h"
 #include "analysis/run/run_evidence.h"
+#include "analysis/run/run_figures.h"
 #include "analysis/run/run_merge.h"
 #include "analysis/ranks/run_passes.h"
 #include "analysis/ranks/run_rates.h"
@@ -31,15 +32,29 @@ const struct table *run_head(const struct run *run, size_t rank, const char *nam
 
 // --- what each rank says of itself --------------------------------------------------------------
 
+// Only devices have a capacity and a reservation.
+static void note_memory(struct run *run, const struct report *report)
+{
+    const struct table *memory = report_find(report, "memory");
+    for (size_t i = 0; memory && i < memory->row_count; i++) {
+        int64_t reserved = table_i64(memory, i, MEMORY_PEAK_RESERVED_BYTES, -1);
+        int64_t capacity = table_i64(memory, i, MEMORY_CAPACITY_BYTES, -1);
+        run->reserved_bytes = reserved > run->reserved_bytes ? reserved : run->reserved_bytes;
+        if (capacity > 0 && (run->capacity_bytes < 0 || capacity < run->capacity_bytes))
+            run->capacity_bytes = capacity;
+    }
+}
+
 static bool take_head(void *context, size_t rank, const struct report *report, struct err *err)
 {
     struct run *run = context;
     run->heads[rank].arena = run->scratch;
     run_note_steps(run, rank, report);
+    note_memory(run, report);
     for (unsigned t = 0; t < report->table_count; t++) {
         const struct table *table = &report->tables[t];
         const struct cell *cells = table->cells;
-        if (table->desc == &table_steps)
+        if (table->desc == &table_steps || table->desc == &table_memory)
             continue;
         for (size_t i = 0; i < table->row_count; i++, cells += table->desc->column_count)
             if (!report_add(&run->heads[rank], table->desc, cells, err))
@@ -50,9 +65,13 @@ static bool take_head(void *context, size_t rank, const struct report *report, s
 
 static bool load_heads(struct run *run, struct err *err)
 {
-    static const struct table_desc *const known[] = {&table_summary,    &table_breakdown,
-                                                     &table_step_stats, &table_environment,
-                                                     &table_steps,      NULL};
+    static const struct table_desc *const known[] = {&table_summary,
+                                                     &table_breakdown,
+                                                     &table_step_stats,
+                                                     &table_environment,
+                                                     &table_steps,
+                                                     &table_memory,
+                                                     NULL};
     run->heads = arena_array(run->scratch, run->count, sizeof *run->heads, err);
     run->steps = arena_array(run->scratch, run->count, sizeof *run->steps, err);
     return run->heads && run->steps &&
@@ -177,6 +196,8 @@ static bool add_summary(const struct run *run, struct err *err)
     row_i64(&row, RUN_SUMMARY_HEADLINE_RANK, run->ranks[run->headline]);
     row_i64(&row, RUN_SUMMARY_SLOWEST_RANK, run->ranks[run->slowest]);
     row_f64(&row, RUN_SUMMARY_RANK_SPREAD_SHARE, spread_of(run));
+    row_i64_if(&row, RUN_SUMMARY_RESERVED_BYTES, run->reserved_bytes >= 0, run->reserved_bytes);
+    row_i64_if(&row, RUN_SUMMARY_CAPACITY_BYTES, run->capacity_bytes >= 0, run->capacity_bytes);
     return row_end(&row, run->report, err);
 }
 
@@ -241,7 +262,9 @@ static bool analyze_ranks(const struct rank_source *source, struct report *repor
                       .count = source->count,
                       .report = report,
                       .scratch = &scratch,
-                      .budget = budget};
+                      .budget = budget,
+                      .reserved_bytes = -1,
+                      .capacity_bytes = -1};
     arena_init(&scratch, run.budget);
     bool ok = load_heads(&run, err) && run_find_jobs(&run, err) && choose_ranks(&run, err);
     if (ok) {
@@ -259,7 +282,7 @@ bool analyze_run(const struct rank_source *source, struct report *report, struct
     if (source->count == 0 && source->evidence_count == 0)
         return err_set(err, ERR_USAGE, "a run without ranks cannot be analyzed");
     return (source->count == 0 || analyze_ranks(source, report, budget, err)) &&
-           run_take_evidence(source, report, err);
+           run_take_evidence(source, report, err) && run_add_figures(source, report, err);
 }
 
 bool analyze_reports(const struct rank_report *ranks, size_t count, struct report *report,

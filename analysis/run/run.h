@@ -38,6 +38,8 @@ struct run {
     size_t headline, slowest;      // indices, within the main job
     int64_t world_size;            // from the traces, -1 if not given
     int64_t window_ns, busy_ns;    // of the whole windows, summed over the ranks
+    int64_t reserved_bytes;        // the most on a device of any rank, -1 unknown
+    int64_t capacity_bytes;        // the least of a device, -1 unknown
     const struct run_comm *comm;   // collectives of all ranks; NULL until matched
     const struct rank_rate *rates; // of each rank; NULL until judged
     const struct run_links *links; // NULL until found

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures: the numbers of runs that lists, trends and sorts use, one per run and metric. A metric
-// is a column of the summary, or of the headline rank's breakdown (per step), or "log." and a
-// column of the training log with the most steps, or "meta." and the key of metadata that is a
-// number.
+// is a name in the run's table of figures, a column of the summary, or of the headline rank's
+// breakdown (per step), or "log." and a column of the training log with the most steps, or "meta."
+// and the key of metadata that is a number.
 #include "server/store/store_sql.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/run/run_figures.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -45,7 +46,8 @@ static bool has_log_metric(struct str metric)
 bool store_knows_figure(struct str metric)
 {
     return str_starts_with(metric, STR(STORE_META_METRIC)) || has_log_metric(metric) ||
-           has_metric(&table_run_summary, metric) || has_metric(&table_run_breakdown, metric);
+           run_figure_named(metric) || has_metric(&table_run_summary, metric) ||
+           has_metric(&table_run_breakdown, metric);
 }
 
 // --- writing ------------------------------------------------------------------------------------
@@ -117,14 +119,29 @@ static bool take_logs(struct stmt *insert, struct str run_id, const struct table
     return logs->row_count == 0 || take_log(insert, run_id, logs, most);
 }
 
+// Those that stand for the run.
+static bool take_figures(struct stmt *insert, struct str run_id, const struct table *figures)
+{
+    for (size_t row = 0; row < figures->row_count; row++) {
+        const struct cell *metric = table_cell(figures, row, RUN_FIGURES_METRIC);
+        const struct cell *value = table_cell(figures, row, RUN_FIGURES_VALUE);
+        if (table_cell(figures, row, RUN_FIGURES_PREFERRED)->i && !value->null &&
+            !set_figure(insert, run_id, metric->s, value->f))
+            return false;
+    }
+    return true;
+}
+
 static bool insert_figures(struct db *db, struct str run_id, const struct report *report,
                            struct err *err)
 {
+    const struct table *figures = report_find(report, table_run_figures.name);
     const struct table *summary = report_find(report, table_run_summary.name);
     const struct table *breakdown = report_find(report, table_run_breakdown.name);
     const struct table *logs = report_find(report, table_logs.name);
     struct stmt insert = sql_begin(db, SET_FIGURE, err);
-    bool ok = (!logs || take_logs(&insert, run_id, logs)) &&
+    bool ok = (!figures || take_figures(&insert, run_id, figures)) &&
+              (!logs || take_logs(&insert, run_id, logs)) &&
               (!breakdown || take_breakdown(&insert, run_id, breakdown)) &&
               (!summary || !summary->row_count || take_row(&insert, run_id, summary, 0, 1));
     return sql_end(&insert) && ok;
@@ -177,7 +194,7 @@ static bool forget_figures(struct db *db, struct str run_id, struct err *err)
 bool figures_take(struct db *db, struct str run_id, struct err *err)
 {
     static const struct table_desc *const wanted[] = {&table_run_summary, &table_run_breakdown,
-                                                      &table_logs, NULL};
+                                                      &table_logs, &table_run_figures, NULL};
     struct arena arena;
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/run/run_figures.h"
+
+#include "analysis/names/gpu_memory.h"
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+
+#include <math.h>
+
+enum figure {
+    STEP,
+    TOKENS,
+    TOKENS_OF_GPU,
+    SAMPLES,
+    TFLOPS,
+    MFU,
+    HFU,
+    BUSY,
+    IDLE,
+    COMM,
+    EXPOSED_COMM,
+    OVERLAP,
+    MEMORY,
+    MEMORY_SHARE,
+    POWER,
+    ENERGY,
+    TOKENS_OF_JOULE,
+    LOSS,
+    LOWEST_LOSS,
+    FIGURES
+};
+
+const struct run_figure run_figures[FIGURES] = {
+    [STEP] = {"step_ns", "ns", "Median time of a steady step."},
+    [TOKENS] = {"job_tokens_per_s", "1/s", "Tokens per second of the whole job."},
+    [TOKENS_OF_GPU] = {"tokens_per_s_per_gpu", "1/s", "Tokens per second divided by the GPUs."},
+    [SAMPLES] = {"samples_per_s", "1/s", "Samples per second of the whole job."},
+    [TFLOPS] = {"tflops_per_gpu", "TFLOP/s",
+                "Model TFLOP/s of one GPU as logged; of the trace those of matrix products, "
+                "attention and convolutions."},
+    [MFU] = {"mfu", "share", "Model FLOPs utilization: without recomputation, of the dense peak."},
+    [HFU] = {"hfu", "share", "Hardware FLOPs utilization: all executed, of the dense peak."},
+    [BUSY] = {"busy_share", "share", "Share of the steady steps with work on the device."},
+    [IDLE] = {"idle_share", "share", "Share of the steady steps without work on the device."},
+    [COMM] = {"comm_share", "share",
+              "Share of the steady steps with communication, hidden or not."},
+    [EXPOSED_COMM] = {"exposed_comm_share", "share",
+                      "Share of the steady steps with communication and no compute."},
+    [OVERLAP] = {"overlap_share", "share", "Share of the communication hidden by compute."},
+    [MEMORY] = {"memory_bytes", "bytes", "Most memory reserved on one GPU."},
+    [MEMORY_SHARE] = {"memory_share", "share", "The same, of the GPU's memory."},
+    [POWER] = {"power_w", "W", "Median power of one GPU."},
+    [ENERGY] = {"energy_j_per_step", "J", "Energy of one GPU per step: power times step time."},
+    [TOKENS_OF_JOULE] = {"tokens_per_j", "1/J",
+                         "Tokens per joule: tokens per second of one GPU divided by its power."},
+    [LOSS] = {"loss", "", "Loss of the last step."},
+    [LOWEST_LOSS] = {"lowest_loss", "", "Lowest loss of a step."},
+};
+const size_t run_figure_count = FIGURES;
+
+const struct run_figure *run_figure_named(struct str metric)
+{
+    for (size_t i = 0; i < FIGURES; i++)
+        if (str_equal(metric, str_of(run_figures[i].metric)))
+            return &run_figures[i];
+    return NULL;
+}
+
+// Whose figure it is. The first that has one stands for the run: a log covers the whole run, and
+// without the cost of a profiler.
+enum origin { FROM_LOG, FROM_TRACE, COMPUTED, ORIGINS };
+
+struct figures {
+    struct report *report;
+    double values[ORIGINS][FIGURES]; // NAN unknown
+    struct str file;                 // of the log
+    int64_t steps[ORIGINS];
+    int64_t gpus, global_batch, seq_length; // 0 unknown
+    int64_t capacity_bytes;                 // of a GPU, 0 unknown
+};
+
+// --- what the job is ----------------------------------------------------------------------------
+
+// "Global-Batch Size" as "global_batch_size".
+static bool is_called(struct str name, const char *wanted)
+{
+    size_t i = 0;
+    for (; i < name.len && wanted[i]; i++) {
+        char c = name.at[i];
+        c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+        c = c == '-' || c == ' ' ? '_' : c;
+        if (c != wanted[i])
+            return false;
+    }
+    return i == name.len && !wanted[i];
+}
+
+// A whole number that a file states under one of some names, else `otherwise`.
+static int64_t stated(const struct report *report, const char *const *names, int64_t otherwise)
+{
+    const struct table *settings = report_find(report, "job_settings");
+    int64_t number;
+    for (; settings && *names; names++)
+        for (size_t i = 0; i < settings->row_count; i++) {
+            const struct cell *name = table_cell(settings, i, JOB_SETTINGS_NAME);
+            const struct cell *value = table_cell(settings, i, JOB_SETTINGS_VALUE);
+            if (!name->null && !value->null && is_called(name->s, *names) &&
+                str_to_i64(value->s, &number) && number > 0)
+                return number;
+        }
+    return otherwise;
+}
+
+static void find_job(struct figures *figures)
+{
+    static const char *const worlds[] = {"world_size", "num_gpus", NULL};
+    static const char *const lengths[] = {"seq_length", "seq_len",         "max_seq_len",
+                                          "max_length", "sequence_length", "training.seq_len",
+                                          NULL};
+    static const char *const batches[] = {"global_batch_size", "training.global_batch_size", NULL};
+    const struct table *summary = report_find(figures->report, "summary");
+    const struct table *logs = report_find(figures->report, "logs");
+    bool has_ranks = summary && summary->row_count;
+    int64_t world = has_ranks ? table_i64(summary, 0, RUN_SUMMARY_WORLD_SIZE, 0) : 0;
+    figures->gpus = world > 0 ? world : stated(figures->report, worlds, 0);
+    figures->seq_length = stated(figures->report, lengths, 0);
+    figures->global_batch = stated(figures->report, batches, 0);
+    for (size_t i = 0; logs && i < logs->row_count && !figures->global_batch; i++)
+        figures->global_batch = table_i64(logs, i, LOGS_GLOBAL_BATCH, 0);
+}
+
+// --- the log ------------------------------------------------------------------------------------
+
+static double number_of(const struct cell *cell, enum column_type type)
+{
+    return cell->null ? NAN : type == COLUMN_I64 ? (double)cell->i : cell->f;
+}
+
+static size_t longest_log(const struct table *logs)
+{
+    size_t most = 0;
+    for (size_t i = 1; i < logs->row_count; i++)
+        if (table_i64(logs, i, LOGS_STEPS, 0) > table_i64(logs, most, LOGS_STEPS, 0))
+            most = i;
+    return most;
+}
+
+static void take_log(struct figures *figures)
+{
+    static const struct {
+        enum figure figure;
+        unsigned column;
+        enum column_type type;
+    } taken[] = {
+        {STEP, LOGS_STEP_MEDIAN_NS, COLUMN_I64},    {TOKENS_OF_GPU, LOGS_TOKENS_PER_S, COLUMN_F64},
+        {SAMPLES, LOGS_SAMPLES_PER_S, COLUMN_F64},  {TFLOPS, LOGS_TFLOPS, COLUMN_F64},
+        {MFU, LOGS_MFU_SHARE, COLUMN_F64},          {MEMORY, LOGS_MEMORY_BYTES, COLUMN_I64},
+        {POWER, LOGS_POWER_W, COLUMN_F64},          {LOSS, LOGS_LAST_LOSS, COLUMN_F64},
+        {LOWEST_LOSS, LOGS_LOWEST_LOSS, COLUMN_F64}};
+    const struct table *logs = report_find(figures->report, "logs");
+    if (!logs || !logs->row_count)
+        return;
+    size_t row = longest_log(logs);
+    figures->file = table_cell(logs, row, LOGS_FILE)->s;
+    figures->steps[FROM_LOG] = table_i64(logs, row, LOGS_STEPS, 0);
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        figures->values[FROM_LOG][taken[i].figure] =
+            number_of(table_cell(logs, row, taken[i].column), taken[i].type);
+}
+
+// --- the trace ----------------------------------------------------------------------------------
+
+static void read_utilization(struct figures *figures, const struct table *table)
+{
+    static const struct {
+        enum figure figure;
+        const char *metric;
+    } taken[] = {{TFLOPS, "step_tflops"}, {MFU, "mfu"}, {HFU, "hfu"}};
+    for (size_t row = 0; row < table->row_count; row++)
+        for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+            if (table_is(table, row, UTILIZATION_METRIC, str_of(taken[i].metric)))
+                figures->values[FROM_TRACE][taken[i].figure] =
+                    number_of(table_cell(table, row, UTILIZATION_VALUE), COLUMN_F64);
+}
+
+// Device time of the headline rank over its steady steps.
+static void take_breakdown(struct figures *figures)
+{
+    const struct table *table = report_find(figures->report, "breakdown");
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        if (!table_is(table, row, RUN_BREAKDOWN_SCOPE, STR("run_median")))
+            continue;
+        int64_t window_ns = table_i64(table, row, RUN_BREAKDOWN_WINDOW_NS, 0);
+        int64_t comm_ns = table_i64(table, row, RUN_BREAKDOWN_TOTAL_COMM_NS, 0);
+        if (window_ns > 0)
+            figures->values[FROM_TRACE][COMM] = (double)comm_ns / (double)window_ns;
+        figures->values[FROM_TRACE][OVERLAP] =
+            number_of(table_cell(table, row, RUN_BREAKDOWN_OVERLAP_SHARE), COLUMN_F64);
+    }
+}
+
+static void take_summary(struct figures *figures, const struct table *summary)
+{
+    static const struct {
+        enum figure figure;
+        unsigned column;
+        enum column_type type;
+    } taken[] = {{STEP, RUN_SUMMARY_STEP_MEDIAN_NS, COLUMN_I64},
+                 {BUSY, RUN_SUMMARY_BUSY_SHARE, COLUMN_F64},
+                 {IDLE, RUN_SUMMARY_IDLE_SHARE, COLUMN_F64},
+                 {EXPOSED_COMM, RUN_SUMMARY_EXPOSED_COMM_SHARE, COLUMN_F64},
+                 {MEMORY, RUN_SUMMARY_RESERVED_BYTES, COLUMN_I64}};
+    for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
+        figures->values[FROM_TRACE][taken[i].figure] =
+            number_of(table_cell(summary, 0, taken[i].column), taken[i].type);
+    figures->steps[FROM_TRACE] = table_i64(summary, 0, RUN_SUMMARY_STEADY_STEPS, 0);
+    const struct cell *gpu = table_cell(summary, 0, RUN_SUMMARY_GPU);
+    const struct gpu_memory *memory = gpu->null ? NULL : gpu_memory_find(gpu->s);
+    figures->capacity_bytes =
+        table_i64(summary, 0, RUN_SUMMARY_CAPACITY_BYTES, memory ? memory->bytes : 0);
+}
+
+// The headline rank's.
+static bool take_utilization(struct figures *figures, const struct rank_source *source,
+                             int64_t rank, struct err *err)
+{
+    static const struct table_desc *const known[] = {&table_utilization, NULL};
+    struct report report = {.arena = figures->report->arena};
+    size_t index = 0;
+    while (index < source->count && source->ranks[index] != rank)
+        index++;
+    if (index < source->count && !source->load(source->context, index, known, &report, err))
+        return false;
+    const struct table *table = report_find(&report, "utilization");
+    if (table)
+        read_utilization(figures, table);
+    return true;
+}
+
+static bool take_trace(struct figures *figures, const struct rank_source *source, struct err *err)
+{
+    const struct table *summary = report_find(figures->report, "summary");
+    if (source->count == 0 || !summary || !summary->row_count)
+        return true;
+    take_summary(figures, summary);
+    take_breakdown(figures);
+    return take_utilization(figures, source, table_i64(summary, 0, RUN_SUMMARY_HEADLINE_RANK, -1),
+                            err);
+}
+
+// --- what follows -------------------------------------------------------------------------------
+
+static double preferred(const struct figures *figures, enum figure figure)
+{
+    for (int origin = 0; origin < ORIGINS; origin++)
+        if (!isnan(figures->values[origin][figure]))
+            return figures->values[origin][figure];
+    return NAN;
+}
+
+static double known(int64_t count)
+{
+    return count > 0 ? (double)count : NAN;
+}
+
+// Rates that the origin does not state follow from its step time and what a step is.
+static void derive_rates(struct figures *figures, enum origin origin)
+{
+    double *values = figures->values[origin];
+    double step_s = values[STEP] > 0 ? values[STEP] / 1e9 : NAN, gpus = known(figures->gpus);
+    double samples = known(figures->global_batch) / step_s;
+    double tokens = samples * known(figures->seq_length);
+    if (isnan(values[SAMPLES]))
+        values[SAMPLES] = samples;
+    values[TOKENS] = isnan(values[TOKENS_OF_GPU]) ? tokens : values[TOKENS_OF_GPU] * gpus;
+    if (isnan(values[TOKENS_OF_GPU]))
+        values[TOKENS_OF_GPU] = tokens / gpus;
+}
+
+static void derive(struct figures *figures)
+{
+    double *values = figures->values[COMPUTED];
+    double power_w = preferred(figures, POWER);
+    derive_rates(figures, FROM_LOG);
+    derive_rates(figures, FROM_TRACE);
+    values[MEMORY_SHARE] = preferred(figures, MEMORY) / known(figures->capacity_bytes);
+    if (!(power_w > 0))
+        return;
+    values[ENERGY] = power_w * preferred(figures, STEP) / 1e9;
+    values[TOKENS_OF_JOULE] = preferred(figures, TOKENS_OF_GPU) / power_w;
+}
+
+static bool add_row(const struct figures *figures, enum figure figure, enum origin origin,
+                    bool stands, struct err *err)
+{
+    static const char *const sources[] = {
+        [FROM_LOG] = "log", [FROM_TRACE] = "trace", [COMPUTED] = "computed"};
+    struct row row = {.desc = &table_run_figures};
+    row_word(&row, RUN_FIGURES_METRIC, run_figures[figure].metric);
+    row_f64(&row, RUN_FIGURES_VALUE, figures->values[origin][figure]);
+    row_word(&row, RUN_FIGURES_UNIT, run_figures[figure].unit);
+    row_word(&row, RUN_FIGURES_SOURCE, sources[origin]);
+    row_text_if(&row, RUN_FIGURES_FILE, origin == FROM_LOG, figures->file);
+    row_i64_if(&row, RUN_FIGURES_STEPS, figures->steps[origin] > 0, figures->steps[origin]);
+    row_bool(&row, RUN_FIGURES_PREFERRED, stands);
+    row_word(&row, RUN_FIGURES_HELP, run_figures[figure].help);
+    return row_end(&row, figures->report, err);
+}
+
+static bool add_rows(const struct figures *figures, enum figure figure, struct err *err)
+{
+    bool stands = true;
+    for (int origin = 0; origin < ORIGINS; origin++) {
+        if (!isfinite(figures->values[origin][figure]))
+            continue;
+        if (!add_row(figures, figure, (enum origin)origin, stands, err))
+            return false;
+        stands = false;
+    }
+    return true;
+}
+
+bool run_add_figures(const struct rank_source *source, struct report *report, struct err *err)
+{
+    struct figures figures = {.report = report, .file = STR("")};
+    for (int origin = 0; origin < ORIGINS; origin++)
+        for (int i = 0; i < FIGURES; i++)
+            figures.values[origin][i] = NAN;
+    find_job(&figures);
+    take_log(&figures);
+    if (!take_trace(&figures, source, err))
+        return false;
+    derive(&figures);
+    for (int i = 0; i < FIGURES; i++)
+        if (!add_rows(&figures, (enum figure)i, err))
+            return false;
+    return true;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Figures of runs: from logs, from traces and from both.
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+#include "analysis/run/run_figures.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#define GIB (INT64_C(1) << 30)
+
+struct fixture {
+    struct arena arena;
+    struct report run, rank;
+    struct err err;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    f = (struct fixture){.err = {.pos = ERR_NO_POS}};
+    arena_init(&f.arena, NULL);
+    f.run = f.rank = (struct report){.arena = &f.arena};
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    arena_free(&f->arena);
+    return 0;
+}
+
+static void end(struct fixture *f, struct row *row, struct report *report)
+{
+    assert_true(row_end(row, report, &f->err));
+}
+
+static void set(struct fixture *f, const char *name, const char *value)
+{
+    struct row row = {.desc = &table_job_settings};
+    row_word(&row, JOB_SETTINGS_NAME, name);
+    row_word(&row, JOB_SETTINGS_VALUE, value);
+    end(f, &row, &f->run);
+}
+
+// A log of 100 steps of half a second.
+static struct row log_row(void)
+{
+    struct row row = {.desc = &table_logs};
+    row_word(&row, LOGS_FILE, "train.log");
+    row_i64(&row, LOGS_STEPS, 100);
+    row_i64(&row, LOGS_STEP_MEDIAN_NS, 500000000);
+    return row;
+}
+
+// A trace with steps of 0.6 seconds, whose device is busy for 3/4 of them.
+static void add_trace(struct fixture *f, int64_t world_size)
+{
+    struct row row = {.desc = &table_run_summary};
+    row_i64(&row, RUN_SUMMARY_HEADLINE_RANK, 3);
+    row_i64(&row, RUN_SUMMARY_STEADY_STEPS, 4);
+    row_i64(&row, RUN_SUMMARY_STEP_MEDIAN_NS, 600000000);
+    row_f64(&row, RUN_SUMMARY_BUSY_SHARE, 0.75);
+    row_i64(&row, RUN_SUMMARY_WORLD_SIZE, world_size);
+    row_i64(&row, RUN_SUMMARY_RESERVED_BYTES, 60 * GIB);
+    row_i64(&row, RUN_SUMMARY_CAPACITY_BYTES, 80 * GIB);
+    end(f, &row, &f->run);
+}
+
+static void add_mfu(struct fixture *f, double mfu)
+{
+    struct row row = {.desc = &table_utilization};
+    row_word(&row, UTILIZATION_METRIC, "mfu");
+    row_f64(&row, UTILIZATION_VALUE, mfu);
+    end(f, &row, &f->rank);
+}
+
+static bool load(void *context, size_t index, const struct table_desc *const *known,
+                 struct report *report, struct err *err)
+{
+    struct fixture *f = context;
+    assert_int_equal(index, 1); // of the headline rank
+    for (; *known; known++) {
+        const struct table *table = report_find(&f->rank, (*known)->name);
+        if (table && !report_borrow(report, table, err))
+            return false;
+    }
+    return true;
+}
+
+static const struct table *figures_of(struct fixture *f)
+{
+    static const int64_t ranks[] = {0, 3};
+    struct rank_source source = {.ranks = ranks, .count = 2, .context = f, .load = load};
+    if (!report_find(&f->run, "figures"))
+        assert_true(run_add_figures(&source, &f->run, &f->err));
+    return report_find(&f->run, "figures");
+}
+
+// The figure that stands for the run; NAN if there is none. Of the source, or any with NULL.
+static double figure(struct fixture *f, const char *metric, const char *source)
+{
+    const struct table *table = figures_of(f);
+    double value = (double)NAN;
+    int stand = 0;
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        bool stands = table_cell(table, i, RUN_FIGURES_PREFERRED)->i;
+        if (!table_is(table, i, RUN_FIGURES_METRIC, str_of(metric)))
+            continue;
+        stand += stands;
+        if (source ? table_is(table, i, RUN_FIGURES_SOURCE, str_of(source)) : stands)
+            value = table_cell(table, i, RUN_FIGURES_VALUE)->f;
+    }
+    assert_true(stand <= 1);
+    return value;
+}
+
+static void assert_figure(struct fixture *f, const char *metric, const char *source, double wanted)
+{
+    double found = figure(f, metric, source);
+    if (!(fabs(found - wanted) <= 1e-9 * fabs(wanted)))
+        fail_msg("%s is %.17g, expected %.17g", metric, found, wanted);
+}
+
+static void a_log_stands_before_a_trace(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    end(f, &log, &f->run);
+    add_trace(f, 8);
+    assert_figure(f, "step_ns", NULL, 5e8);
+    assert_figure(f, "step_ns", "log", 5e8);
+    assert_figure(f, "step_ns", "trace", 6e8);
+    assert_figure(f, "busy_share", NULL, 0.75);
+}
+
+static void rates_follow_from_what_a_step_is(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    end(f, &log, &f->run);
+    add_trace(f, 8);
+    set(f, "Global-Batch Size", "64");
+    set(f, "seq_length", "2048");
+    assert_figure(f, "samples_per_s", "log", 128);
+    assert_figure(f, "job_tokens_per_s", "log", 128 * 2048);
+    assert_figure(f, "tokens_per_s_per_gpu", "log", 128 * 2048 / 8.0);
+    assert_figure(f, "tokens_per_s_per_gpu", "trace", 64 * 2048 / 0.6 / 8);
+}
+
+static void what_a_log_states_is_not_computed(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_f64(&log, LOGS_TOKENS_PER_S, 9000);
+    row_f64(&log, LOGS_POWER_W, 600);
+    end(f, &log, &f->run);
+    set(f, "world_size", "16");
+    assert_figure(f, "tokens_per_s_per_gpu", NULL, 9000);
+    assert_figure(f, "job_tokens_per_s", NULL, 144000);
+    assert_figure(f, "tokens_per_j", "computed", 15);
+    assert_figure(f, "energy_j_per_step", "computed", 300);
+}
+
+static void memory_and_utilization_are_the_trace_s(void **state)
+{
+    struct fixture *f = *state;
+    add_trace(f, 8);
+    add_mfu(f, 0.41);
+    assert_figure(f, "mfu", "trace", 0.41);
+    assert_figure(f, "memory_bytes", "trace", 60.0 * GIB);
+    assert_figure(f, "memory_share", "computed", 0.75);
+}
+
+static void what_is_unknown_has_no_row(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    end(f, &log, &f->run);
+    set(f, "global_batch_size", "many");
+    assert_int_equal(figures_of(f)->row_count, 1); // the step time
+    assert_true(isnan(figure(f, "samples_per_s", NULL)));
+}
+
+static void figures_are_known_by_name(void **state)
+{
+    (void)state;
+    assert_non_null(run_figure_named(STR("mfu")));
+    assert_null(run_figure_named(STR("mf")));
+    for (size_t i = 0; i < run_figure_count; i++)
+        assert_ptr_equal(run_figure_named(str_of(run_figures[i].metric)), &run_figures[i]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_log_stands_before_a_trace),       TEST(rates_follow_from_what_a_step_is),
+        TEST(what_a_log_states_is_not_computed), TEST(memory_and_utilization_are_the_trace_s),
+        TEST(what_is_unknown_has_no_row),        cmocka_unit_test(figures_are_known_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
