@@ -113,11 +113,13 @@ const SETTINGS = {
   id: "settings",
   caption: "Settings",
   sort: "name",
-  search: ["name", "value"],
+  search: ["name", "value", "standard"],
   limit: 15,
   columns: [
     { key: "name", label: "Setting", className: "mono" },
     { key: "value", label: "Value", className: "mono clip", width_px: 420 },
+    { key: "standard", label: "Standard name", className: "mono", sparse: true, priority: 2 },
+    { key: "unit", label: "Unit", sparse: true, priority: 4 },
     { key: "file", label: "File", className: "clip", width_px: 220, priority: 3 },
   ],
 };

@@ -333,6 +333,32 @@ static void settings_have_no_secrets(void **state)
     assert_true(table_is(settings, 1, JOB_SETTINGS_VALUE, STR("[redacted:named]")));
 }
 
+static void settings_of_a_list_of_variants_are_not_decided(void **state)
+{
+    struct fixture *f = *state;
+    static const struct {
+        const char *name, *value, *standard;
+    } cases[] = {
+        {"small.num_layers", "16", ""},
+        {"large.num_layers", "32", ""},
+        {"text.hidden_size", "1024", ""},
+        {"hidden_size", "4096", "hidden_size"},
+        {"trainer.precision", "bf16-mixed", "precision"},
+        {"model.params_dtype", "torch.bfloat16", "precision"},
+        {"name", "x", ""},
+    };
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (size_t i = 0; i < CASES; i++)
+        assert_true(
+            evidence_set(&f->evidence, str_of(cases[i].name), str_of(cases[i].value), &f->err));
+    const struct table *settings = table_named(f, "job_settings");
+    assert_int_equal(settings->row_count, CASES);
+    for (size_t i = 0; i < CASES; i++)
+        assert_true(table_is(settings, i, JOB_SETTINGS_STANDARD, str_of(cases[i].standard)) ||
+                    (!*cases[i].standard && table_cell(settings, i, JOB_SETTINGS_STANDARD)->null));
+    assert_true(table_is(settings, 5, JOB_SETTINGS_STANDARD_VALUE, STR("bf16")));
+}
+
 static void what_says_nothing_has_no_tables(void **state)
 {
     struct fixture *f = *state;
@@ -362,6 +388,7 @@ int main(void)
         TEST(a_long_log_is_drawn_in_a_thousand_rows_that_cover_it),
         TEST(a_row_to_draw_ends_at_a_restart),
         TEST(settings_have_no_secrets),
+        TEST(settings_of_a_list_of_variants_are_not_decided),
         TEST(what_says_nothing_has_no_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
