@@ -7,60 +7,45 @@
 
 #include <math.h>
 
-enum figure {
-    STEP,
-    TOKENS,
-    TOKENS_OF_GPU,
-    SAMPLES,
-    TFLOPS,
-    MFU,
-    HFU,
-    BUSY,
-    IDLE,
-    COMM,
-    EXPOSED_COMM,
-    OVERLAP,
-    MEMORY,
-    MEMORY_SHARE,
-    POWER,
-    ENERGY,
-    TOKENS_OF_JOULE,
-    LOSS,
-    LOWEST_LOSS,
-    FIGURES
+const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
+    [RUN_FIGURE_STEP] = {"step_ns", "ns", "Median time of a steady step."},
+    [RUN_FIGURE_TOKENS] = {"job_tokens_per_s", "1/s", "Tokens per second of the whole job."},
+    [RUN_FIGURE_TOKENS_OF_GPU] = {"tokens_per_s_per_gpu", "1/s",
+                                  "Tokens per second divided by the GPUs."},
+    [RUN_FIGURE_SAMPLES] = {"samples_per_s", "1/s", "Samples per second of the whole job."},
+    [RUN_FIGURE_TFLOPS] =
+        {"tflops_per_gpu", "TFLOP/s",
+         "Model TFLOP/s of one GPU as logged; of the trace those of matrix products, "
+         "attention and convolutions."},
+    [RUN_FIGURE_MFU] = {"mfu", "share",
+                        "Model FLOPs utilization: without recomputation, of the dense peak."},
+    [RUN_FIGURE_HFU] = {"hfu", "share",
+                        "Hardware FLOPs utilization: all executed, of the dense peak."},
+    [RUN_FIGURE_BUSY] = {"busy_share", "share",
+                         "Share of the steady steps with work on the device."},
+    [RUN_FIGURE_IDLE] = {"idle_share", "share",
+                         "Share of the steady steps without work on the device."},
+    [RUN_FIGURE_COMM] = {"comm_share", "share",
+                         "Share of the steady steps with communication, hidden or not."},
+    [RUN_FIGURE_EXPOSED_COMM] = {"exposed_comm_share", "share",
+                                 "Share of the steady steps with communication and no compute."},
+    [RUN_FIGURE_OVERLAP] = {"overlap_share", "share",
+                            "Share of the communication hidden by compute."},
+    [RUN_FIGURE_MEMORY] = {"memory_bytes", "bytes", "Most memory reserved on one GPU."},
+    [RUN_FIGURE_MEMORY_SHARE] = {"memory_share", "share", "The same, of the GPU's memory."},
+    [RUN_FIGURE_POWER] = {"power_w", "W", "Median power of one GPU."},
+    [RUN_FIGURE_ENERGY] = {"energy_j_per_step", "J",
+                           "Energy of one GPU per step: power times step time."},
+    [RUN_FIGURE_TOKENS_OF_JOULE] =
+        {"tokens_per_j", "1/J",
+         "Tokens per joule: tokens per second of one GPU divided by its power."},
+    [RUN_FIGURE_LOSS] = {"loss", "", "Loss of the last step."},
+    [RUN_FIGURE_LOWEST_LOSS] = {"lowest_loss", "", "Lowest loss of a step."},
 };
-
-const struct run_figure run_figures[FIGURES] = {
-    [STEP] = {"step_ns", "ns", "Median time of a steady step."},
-    [TOKENS] = {"job_tokens_per_s", "1/s", "Tokens per second of the whole job."},
-    [TOKENS_OF_GPU] = {"tokens_per_s_per_gpu", "1/s", "Tokens per second divided by the GPUs."},
-    [SAMPLES] = {"samples_per_s", "1/s", "Samples per second of the whole job."},
-    [TFLOPS] = {"tflops_per_gpu", "TFLOP/s",
-                "Model TFLOP/s of one GPU as logged; of the trace those of matrix products, "
-                "attention and convolutions."},
-    [MFU] = {"mfu", "share", "Model FLOPs utilization: without recomputation, of the dense peak."},
-    [HFU] = {"hfu", "share", "Hardware FLOPs utilization: all executed, of the dense peak."},
-    [BUSY] = {"busy_share", "share", "Share of the steady steps with work on the device."},
-    [IDLE] = {"idle_share", "share", "Share of the steady steps without work on the device."},
-    [COMM] = {"comm_share", "share",
-              "Share of the steady steps with communication, hidden or not."},
-    [EXPOSED_COMM] = {"exposed_comm_share", "share",
-                      "Share of the steady steps with communication and no compute."},
-    [OVERLAP] = {"overlap_share", "share", "Share of the communication hidden by compute."},
-    [MEMORY] = {"memory_bytes", "bytes", "Most memory reserved on one GPU."},
-    [MEMORY_SHARE] = {"memory_share", "share", "The same, of the GPU's memory."},
-    [POWER] = {"power_w", "W", "Median power of one GPU."},
-    [ENERGY] = {"energy_j_per_step", "J", "Energy of one GPU per step: power times step time."},
-    [TOKENS_OF_JOULE] = {"tokens_per_j", "1/J",
-                         "Tokens per joule: tokens per second of one GPU divided by its power."},
-    [LOSS] = {"loss", "", "Loss of the last step."},
-    [LOWEST_LOSS] = {"lowest_loss", "", "Lowest loss of a step."},
-};
-const size_t run_figure_count = FIGURES;
 
 const struct run_figure *run_figure_named(struct str metric)
 {
-    for (size_t i = 0; i < FIGURES; i++)
+    for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
         if (str_equal(metric, str_of(run_figures[i].metric)))
             return &run_figures[i];
     return NULL;
@@ -72,8 +57,8 @@ enum origin { FROM_LOG, FROM_TRACE, COMPUTED, ORIGINS };
 
 struct figures {
     struct report *report;
-    double values[ORIGINS][FIGURES]; // NAN unknown
-    struct str file;                 // of the log
+    double values[ORIGINS][RUN_FIGURE_COUNT]; // NAN unknown
+    struct str file;                          // of the log
     int64_t steps[ORIGINS];
     int64_t gpus, global_batch, seq_length; // 0 unknown
     int64_t capacity_bytes;                 // of a GPU, 0 unknown
@@ -148,15 +133,18 @@ static size_t longest_log(const struct table *logs)
 static void take_log(struct figures *figures)
 {
     static const struct {
-        enum figure figure;
+        enum run_figure_id figure;
         unsigned column;
         enum column_type type;
-    } taken[] = {
-        {STEP, LOGS_STEP_MEDIAN_NS, COLUMN_I64},    {TOKENS_OF_GPU, LOGS_TOKENS_PER_S, COLUMN_F64},
-        {SAMPLES, LOGS_SAMPLES_PER_S, COLUMN_F64},  {TFLOPS, LOGS_TFLOPS, COLUMN_F64},
-        {MFU, LOGS_MFU_SHARE, COLUMN_F64},          {MEMORY, LOGS_MEMORY_BYTES, COLUMN_I64},
-        {POWER, LOGS_POWER_W, COLUMN_F64},          {LOSS, LOGS_LAST_LOSS, COLUMN_F64},
-        {LOWEST_LOSS, LOGS_LOWEST_LOSS, COLUMN_F64}};
+    } taken[] = {{RUN_FIGURE_STEP, LOGS_STEP_MEDIAN_NS, COLUMN_I64},
+                 {RUN_FIGURE_TOKENS_OF_GPU, LOGS_TOKENS_PER_S, COLUMN_F64},
+                 {RUN_FIGURE_SAMPLES, LOGS_SAMPLES_PER_S, COLUMN_F64},
+                 {RUN_FIGURE_TFLOPS, LOGS_TFLOPS, COLUMN_F64},
+                 {RUN_FIGURE_MFU, LOGS_MFU_SHARE, COLUMN_F64},
+                 {RUN_FIGURE_MEMORY, LOGS_MEMORY_BYTES, COLUMN_I64},
+                 {RUN_FIGURE_POWER, LOGS_POWER_W, COLUMN_F64},
+                 {RUN_FIGURE_LOSS, LOGS_LAST_LOSS, COLUMN_F64},
+                 {RUN_FIGURE_LOWEST_LOSS, LOGS_LOWEST_LOSS, COLUMN_F64}};
     const struct table *logs = report_find(figures->report, "logs");
     if (!logs || !logs->row_count)
         return;
@@ -173,9 +161,10 @@ static void take_log(struct figures *figures)
 static void read_utilization(struct figures *figures, const struct table *table)
 {
     static const struct {
-        enum figure figure;
+        enum run_figure_id figure;
         const char *metric;
-    } taken[] = {{TFLOPS, "step_tflops"}, {MFU, "mfu"}, {HFU, "hfu"}};
+    } taken[] = {
+        {RUN_FIGURE_TFLOPS, "step_tflops"}, {RUN_FIGURE_MFU, "mfu"}, {RUN_FIGURE_HFU, "hfu"}};
     for (size_t row = 0; row < table->row_count; row++)
         for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
             if (table_is(table, row, UTILIZATION_METRIC, str_of(taken[i].metric)))
@@ -193,8 +182,8 @@ static void take_breakdown(struct figures *figures)
         int64_t window_ns = table_i64(table, row, RUN_BREAKDOWN_WINDOW_NS, 0);
         int64_t comm_ns = table_i64(table, row, RUN_BREAKDOWN_TOTAL_COMM_NS, 0);
         if (window_ns > 0)
-            figures->values[FROM_TRACE][COMM] = (double)comm_ns / (double)window_ns;
-        figures->values[FROM_TRACE][OVERLAP] =
+            figures->values[FROM_TRACE][RUN_FIGURE_COMM] = (double)comm_ns / (double)window_ns;
+        figures->values[FROM_TRACE][RUN_FIGURE_OVERLAP] =
             number_of(table_cell(table, row, RUN_BREAKDOWN_OVERLAP_SHARE), COLUMN_F64);
     }
 }
@@ -202,14 +191,14 @@ static void take_breakdown(struct figures *figures)
 static void take_summary(struct figures *figures, const struct table *summary)
 {
     static const struct {
-        enum figure figure;
+        enum run_figure_id figure;
         unsigned column;
         enum column_type type;
-    } taken[] = {{STEP, RUN_SUMMARY_STEP_MEDIAN_NS, COLUMN_I64},
-                 {BUSY, RUN_SUMMARY_BUSY_SHARE, COLUMN_F64},
-                 {IDLE, RUN_SUMMARY_IDLE_SHARE, COLUMN_F64},
-                 {EXPOSED_COMM, RUN_SUMMARY_EXPOSED_COMM_SHARE, COLUMN_F64},
-                 {MEMORY, RUN_SUMMARY_RESERVED_BYTES, COLUMN_I64}};
+    } taken[] = {{RUN_FIGURE_STEP, RUN_SUMMARY_STEP_MEDIAN_NS, COLUMN_I64},
+                 {RUN_FIGURE_BUSY, RUN_SUMMARY_BUSY_SHARE, COLUMN_F64},
+                 {RUN_FIGURE_IDLE, RUN_SUMMARY_IDLE_SHARE, COLUMN_F64},
+                 {RUN_FIGURE_EXPOSED_COMM, RUN_SUMMARY_EXPOSED_COMM_SHARE, COLUMN_F64},
+                 {RUN_FIGURE_MEMORY, RUN_SUMMARY_RESERVED_BYTES, COLUMN_I64}};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         figures->values[FROM_TRACE][taken[i].figure] =
             number_of(table_cell(summary, 0, taken[i].column), taken[i].type);
@@ -250,7 +239,7 @@ static bool take_trace(struct figures *figures, const struct rank_source *source
 
 // --- what follows -------------------------------------------------------------------------------
 
-static double preferred(const struct figures *figures, enum figure figure)
+static double preferred(const struct figures *figures, enum run_figure_id figure)
 {
     for (int origin = 0; origin < ORIGINS; origin++)
         if (!isnan(figures->values[origin][figure]))
@@ -267,30 +256,33 @@ static double known(int64_t count)
 static void derive_rates(struct figures *figures, enum origin origin)
 {
     double *values = figures->values[origin];
-    double step_s = values[STEP] > 0 ? values[STEP] / 1e9 : NAN, gpus = known(figures->gpus);
+    double step_s = values[RUN_FIGURE_STEP] > 0 ? values[RUN_FIGURE_STEP] / 1e9 : NAN,
+           gpus = known(figures->gpus);
     double samples = known(figures->global_batch) / step_s;
     double tokens = samples * known(figures->seq_length);
-    if (isnan(values[SAMPLES]))
-        values[SAMPLES] = samples;
-    values[TOKENS] = isnan(values[TOKENS_OF_GPU]) ? tokens : values[TOKENS_OF_GPU] * gpus;
-    if (isnan(values[TOKENS_OF_GPU]))
-        values[TOKENS_OF_GPU] = tokens / gpus;
+    if (isnan(values[RUN_FIGURE_SAMPLES]))
+        values[RUN_FIGURE_SAMPLES] = samples;
+    values[RUN_FIGURE_TOKENS] =
+        isnan(values[RUN_FIGURE_TOKENS_OF_GPU]) ? tokens : values[RUN_FIGURE_TOKENS_OF_GPU] * gpus;
+    if (isnan(values[RUN_FIGURE_TOKENS_OF_GPU]))
+        values[RUN_FIGURE_TOKENS_OF_GPU] = tokens / gpus;
 }
 
 static void derive(struct figures *figures)
 {
     double *values = figures->values[COMPUTED];
-    double power_w = preferred(figures, POWER);
+    double power_w = preferred(figures, RUN_FIGURE_POWER);
     derive_rates(figures, FROM_LOG);
     derive_rates(figures, FROM_TRACE);
-    values[MEMORY_SHARE] = preferred(figures, MEMORY) / known(figures->capacity_bytes);
+    values[RUN_FIGURE_MEMORY_SHARE] =
+        preferred(figures, RUN_FIGURE_MEMORY) / known(figures->capacity_bytes);
     if (!(power_w > 0))
         return;
-    values[ENERGY] = power_w * preferred(figures, STEP) / 1e9;
-    values[TOKENS_OF_JOULE] = preferred(figures, TOKENS_OF_GPU) / power_w;
+    values[RUN_FIGURE_ENERGY] = power_w * preferred(figures, RUN_FIGURE_STEP) / 1e9;
+    values[RUN_FIGURE_TOKENS_OF_JOULE] = preferred(figures, RUN_FIGURE_TOKENS_OF_GPU) / power_w;
 }
 
-static bool add_row(const struct figures *figures, enum figure figure, enum origin origin,
+static bool add_row(const struct figures *figures, enum run_figure_id figure, enum origin origin,
                     bool stands, struct err *err)
 {
     static const char *const sources[] = {
@@ -307,7 +299,7 @@ static bool add_row(const struct figures *figures, enum figure figure, enum orig
     return row_end(&row, figures->report, err);
 }
 
-static bool add_rows(const struct figures *figures, enum figure figure, struct err *err)
+static bool add_rows(const struct figures *figures, enum run_figure_id figure, struct err *err)
 {
     bool stands = true;
     for (int origin = 0; origin < ORIGINS; origin++) {
@@ -324,15 +316,15 @@ bool run_add_figures(const struct rank_source *source, struct report *report, st
 {
     struct figures figures = {.report = report, .file = STR("")};
     for (int origin = 0; origin < ORIGINS; origin++)
-        for (int i = 0; i < FIGURES; i++)
+        for (int i = 0; i < RUN_FIGURE_COUNT; i++)
             figures.values[origin][i] = NAN;
     find_job(&figures);
     take_log(&figures);
     if (!take_trace(&figures, source, err))
         return false;
     derive(&figures);
-    for (int i = 0; i < FIGURES; i++)
-        if (!add_rows(&figures, (enum figure)i, err))
+    for (int i = 0; i < RUN_FIGURE_COUNT; i++)
+        if (!add_rows(&figures, (enum run_figure_id)i, err))
             return false;
     return true;
 }

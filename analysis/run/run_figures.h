@@ -6,6 +6,29 @@
 
 #include "analysis/report/rank_source.h"
 
+enum run_figure_id {
+    RUN_FIGURE_STEP,
+    RUN_FIGURE_TOKENS,
+    RUN_FIGURE_TOKENS_OF_GPU,
+    RUN_FIGURE_SAMPLES,
+    RUN_FIGURE_TFLOPS,
+    RUN_FIGURE_MFU,
+    RUN_FIGURE_HFU,
+    RUN_FIGURE_BUSY,
+    RUN_FIGURE_IDLE,
+    RUN_FIGURE_COMM,
+    RUN_FIGURE_EXPOSED_COMM,
+    RUN_FIGURE_OVERLAP,
+    RUN_FIGURE_MEMORY,
+    RUN_FIGURE_MEMORY_SHARE,
+    RUN_FIGURE_POWER,
+    RUN_FIGURE_ENERGY,
+    RUN_FIGURE_TOKENS_OF_JOULE,
+    RUN_FIGURE_LOSS,
+    RUN_FIGURE_LOWEST_LOSS,
+    RUN_FIGURE_COUNT
+};
+
 struct run_figure {
     const char *metric; // stable name
     const char *unit;
@@ -13,8 +36,7 @@ struct run_figure {
 };
 
 // In the order in which tables show them.
-extern const struct run_figure run_figures[];
-extern const size_t run_figure_count;
+extern const struct run_figure run_figures[RUN_FIGURE_COUNT];
 
 // The figure of that name, or NULL.
 const struct run_figure *run_figure_named(struct str metric);

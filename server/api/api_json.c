@@ -7,6 +7,8 @@
 #include "server/api/table_reply.h"
 #include "server/store/store_inputs.h"
 
+#include <math.h>
+
 static void key(struct buf *out, const char *name)
 {
     buf_printf(out, ",\"%s\":", name);
@@ -163,6 +165,23 @@ static void identity_json(const struct run *run, struct buf *out)
     buf_json(out, run->note);
 }
 
+// Those that are known.
+static void known_figures_json(const struct run *run, struct buf *out)
+{
+    const char *before = "";
+    buf_putc(out, '{');
+    for (size_t i = 0; i < RUN_FIGURE_COUNT; i++) {
+        if (isnan(run->figures[i]))
+            continue;
+        buf_puts(out, before);
+        buf_json(out, str_of(run_figures[i].metric));
+        buf_putc(out, ':');
+        export_json_cell(cell_f64(run->figures[i]), COLUMN_F64, out);
+        before = ",";
+    }
+    buf_putc(out, '}');
+}
+
 static void figures_json(const struct run *run, struct buf *out)
 {
     const struct {
@@ -183,6 +202,8 @@ static void figures_json(const struct run *run, struct buf *out)
     }
     key(out, "parts");
     parts_json(run, out);
+    key(out, "figures");
+    known_figures_json(run, out);
 }
 
 bool api_run_json(const struct request *request, const struct run *run, struct buf *out,

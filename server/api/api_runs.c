@@ -42,6 +42,16 @@ static struct str join_baselines(const struct run *run, struct arena *arena)
 
 static void fill_row(const struct run *run, struct arena *arena, struct cell *cells)
 {
+    static const struct {
+        unsigned column;
+        enum run_figure_id figure;
+    } shown[] = {{RUNS_TOKENS_PER_S_PER_GPU, RUN_FIGURE_TOKENS_OF_GPU},
+                 {RUNS_TFLOPS_PER_GPU, RUN_FIGURE_TFLOPS},
+                 {RUNS_MFU, RUN_FIGURE_MFU},
+                 {RUNS_MEMORY_SHARE, RUN_FIGURE_MEMORY_SHARE},
+                 {RUNS_POWER_W, RUN_FIGURE_POWER},
+                 {RUNS_TOKENS_PER_J, RUN_FIGURE_TOKENS_OF_JOULE},
+                 {RUNS_LOSS, RUN_FIGURE_LOSS}};
     struct row row = {.desc = &table_runs};
     char created[CLOCK_RFC3339_SIZE];
     clock_rfc3339(run->created_ns, created);
@@ -65,6 +75,8 @@ static void fill_row(const struct run *run, struct arena *arena, struct cell *ce
     row_cell(&row, RUNS_TRUST_SEVERITY, run->trust_severity);
     for (int p = 0; p < PART_COUNT; p++)
         row_cell(&row, RUNS_GEMM_NS + p, run->parts[p]);
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        row_f64(&row, shown[i].column, run->figures[shown[i].figure]);
     row_put(&row, cells);
 }
 

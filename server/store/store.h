@@ -6,6 +6,7 @@
 #ifndef SERVER_STORE_H
 #define SERVER_STORE_H
 
+#include "analysis/run/run_figures.h"
 #include "analysis/analysis.h"
 #include "server/store/table_query.h"
 
@@ -90,7 +91,8 @@ struct run {
 
     // From the run's tables; null cells until the run was analyzed.
     struct cell gpu, step_median_ns, busy_share, exposed_comm_share, findings, trust_severity;
-    struct cell parts[PART_COUNT]; // per step of the headline rank (integers)
+    struct cell parts[PART_COUNT];    // per step of the headline rank (integers)
+    double figures[RUN_FIGURE_COUNT]; // NAN unknown
 };
 
 // What a client may set. NULL members stay as they are. Tags and settings are merged into the

@@ -289,10 +289,15 @@ void figures_read(struct stmt *stmt, struct run *run)
         run->parts[part] = cell_null();
     run->step_median_ns = run->busy_share = cell_null();
     run->exposed_comm_share = run->findings = cell_null();
+    for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
+        run->figures[i] = NAN;
     sql_bind_text(stmt, run->id);
     while (sql_row(stmt)) {
         enum column_type type;
+        const struct run_figure *figure = run_figure_named(sql_bytes(stmt, 0));
         struct cell *cell = figure_of(run, sql_bytes(stmt, 0), &type);
+        if (figure)
+            run->figures[figure - run_figures] = sql_f64(stmt, 1);
         if (cell)
             *cell = type == COLUMN_I64 ? cell_i64(sql_i64(stmt, 1)) : cell_f64(sql_f64(stmt, 1));
     }

@@ -9,7 +9,7 @@ import { use_now, use_store, use_title, use_typed } from "../../base/hooks.mjs";
 import { compare_address, ROOM, set_tray, tray } from "../../base/tray.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
 import { parse_search } from "../../base/search_query.mjs";
-import { age, count, plural, sentence, short_commit, short_gpu, when } from "../../base/format.mjs";
+import { age, count, percent, plural, sentence, short_commit, short_gpu, when } from "../../base/format.mjs";
 import { MiniStack } from "../../charts/stack.mjs";
 import { Legend } from "../../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../../base/parts.mjs";
@@ -28,6 +28,8 @@ const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "" };
 const PAGE_ROWS = 100;
 const BUSY_POLL_MS = 1500;
 const IDLE_POLL_MS = 8000;
+
+const whole = (value) => (value === undefined ? "–" : count(Math.round(value)));
 
 const is_moving = ({ status }) => status === "running" || status === "pending";
 
@@ -83,6 +85,18 @@ function SelectBox({ run, ticks }) {
     aria-label="Select ${run.name}" onChange=${() => ticks.toggle(run)} /></label>`;
 }
 
+const FIGURES = [
+  { key: "tokens_per_s_per_gpu", label: "Tokens/s/GPU", text: whole,
+    help: "Tokens per second of one GPU: of the training log, else worked out from step time, "
+      + "global batch and sequence length" },
+  { key: "mfu", label: "MFU", text: percent,
+    help: "Model FLOPs utilization: of the training log, else of the trace" },
+];
+
+/** Columns of the figures that a run of the list has. */
+const figure_columns = (frame) => FIGURES.filter(({ key }) =>
+  (frame.columns.figures ?? []).some((figures) => key in (figures ?? {})));
+
 /** @returns {import("../../widgets/table.mjs").Column[]} */
 function columns_of({ frame, ticks, now, tracking, onstar }) {
   const at = (row) => row_at(frame, row);
@@ -117,6 +131,8 @@ function columns_of({ frame, ticks, now, tracking, onstar }) {
       help: "Share of the steady steps in which anything ran on the device" },
     { key: "exposed_comm_share", label: "Exposed comm", kind: "share", priority: 4,
       help: "Share of the steady steps in which communication ran and no compute kernel did" },
+    ...figure_columns(frame).map(({ key, ...column }) => ({ ...column, key, className: "num",
+      priority: 3, cell: (row) => column.text(at(row).figures[key]) })),
     { key: "findings", label: "Findings", kind: "count", sort: false, priority: 3,
       help: "Findings that cost time; ! links to what limits the figures",
       cell: (row) => html`<${FindingsCell} run=${at(row)} />` },

@@ -192,7 +192,7 @@ static void figures_are_known_by_name(void **state)
     (void)state;
     assert_non_null(run_figure_named(STR("mfu")));
     assert_null(run_figure_named(STR("mf")));
-    for (size_t i = 0; i < run_figure_count; i++)
+    for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
         assert_ptr_equal(run_figure_named(str_of(run_figures[i].metric)), &run_figures[i]);
 }
 
