@@ -9,7 +9,8 @@ import { use_now, use_store, use_title, use_typed } from "../../base/hooks.mjs";
 import { compare_address, ROOM, set_tray, tray } from "../../base/tray.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
 import { parse_search } from "../../base/search_query.mjs";
-import { age, count, percent, plural, sentence, short_commit, short_gpu, when } from "../../base/format.mjs";
+import { age, count, percent, plural, sentence, short_commit, short_gpu, when }
+  from "../../base/format.mjs";
 import { MiniStack } from "../../charts/stack.mjs";
 import { Legend } from "../../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../../base/parts.mjs";
@@ -87,8 +88,8 @@ function SelectBox({ run, ticks }) {
 
 const FIGURES = [
   { key: "tokens_per_s_per_gpu", label: "Tokens/s/GPU", text: whole,
-    help: "Tokens per second of one GPU: of the training log, else worked out from step time, "
-      + "global batch and sequence length" },
+    help: "Tokens per second of one GPU: of the training log, else from step time, global "
+      + "batch and sequence length" },
   { key: "mfu", label: "MFU", text: percent,
     help: "Model FLOPs utilization: of the training log, else of the trace" },
 ];
