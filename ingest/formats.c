@@ -123,6 +123,9 @@ static void offer(struct best *best, const struct format *format, const struct s
 static struct best best_read(const struct sample *sample)
 {
     struct best best = {0};
+    // these show the bytes of their first member, which are those of another format
+    offer(&best, &format_tar, sample);
+    offer(&best, &format_zip, sample);
     for (size_t i = 0; i < FORMAT_COUNT; i++)
         offer(&best, formats[i], sample);
     return best;

@@ -51,6 +51,23 @@ static void files_are_named_by_their_first_bytes(void **state)
     assert_found(STR("\0\0\0\0"), "rank0.json", "nothing");
 }
 
+static void an_archive_is_not_what_its_first_member_is(void **state)
+{
+    (void)state;
+    static const char log[] = " iteration 1/ 9 | elapsed time per iteration (ms): 10.0 | "
+                              "global batch size: 8 | lm loss: 2.5E+00 |\n";
+    struct buf tar = {0}, zip = {0};
+    put_tar_file(&tar, "train.txt", log);
+    buf_add(&zip, "PK\x03\x04", 4);
+    buf_puts(&zip, "\n");
+    buf_puts(&zip, log);
+    assert_found(str_of(log), "", "training-log");
+    assert_found((struct str){tar.at, tar.len}, "", "tar");
+    assert_found((struct str){zip.at, zip.len}, "", "zip");
+    buf_free(&tar);
+    buf_free(&zip);
+}
+
 static void json_is_named_by_members_that_only_it_has(void **state)
 {
     (void)state;
@@ -212,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_are_named_by_their_first_bytes),
+        cmocka_unit_test(an_archive_is_not_what_its_first_member_is),
         cmocka_unit_test(json_is_named_by_members_that_only_it_has),
         cmocka_unit_test(names_count_where_bytes_say_nothing),
         cmocka_unit_test(every_format_that_is_not_read_says_what_it_is),
