@@ -271,7 +271,7 @@ static void judge(struct writer *writer, struct member *member, const struct for
         member->format = other ? str_of(other->name) : named ? STR("json") : STR("");
     if (is_archive(format))
         explain(member, "an archive within an archive: unpack it and upload its files");
-    else if (named && !(format && format->read)) {
+    else if (named && !(format && (format->read || format->gather))) {
         member->failed = !(format ? format_refuse(format, &writer->note)
                                   : format_refuse_what("content that is not JSON", &writer->note));
         explain(member, writer->note.msg);
