@@ -39,7 +39,7 @@ static int by_size(const void *left, const void *right)
 static struct link_point point_of(const struct link_row *row, double factor)
 {
     static const double UNIT = 0.01e9, TOLERANCE = 0.01;
-    struct link_point point = {row->bytes, row->bus_bps, NAN};
+    struct link_point point = {row->bytes, row->bus_bps, NAN, row->run};
     double algorithm = (double)row->bytes / (row->time_ns / 1e9);
     double apart = fabs(algorithm - row->algorithm_bps);
     if (!(row->time_ns > 0) || !(apart <= fmax(UNIT, TOLERANCE * algorithm)))
@@ -121,6 +121,7 @@ static size_t merge(const struct sample *samples, size_t count, struct link_poin
         const struct link_point *point = &samples[i].point;
         if (kept && points[kept - 1].bytes == point->bytes) {
             struct link_point *best = &points[kept - 1];
+            best->run = point->bus_bps > best->bus_bps ? point->run : best->run;
             best->bus_bps = fmax(best->bus_bps, point->bus_bps);
             best->time_ns = fmin(best->time_ns, point->time_ns);
         } else {
@@ -177,6 +178,13 @@ bool link_reference_make(const struct link_tests *tests, struct arena *arena,
 
 // --- looking up ---------------------------------------------------------------------------------
 
+static bool has_other_nodes(const struct link_curve *curve, const struct link_query *query)
+{
+    if (query->nodes == LINK_NODES_SEVERAL)
+        return curve->nodes == 1;
+    return query->nodes && curve->nodes && curve->nodes != query->nodes;
+}
+
 static enum link_answer find_curve(const struct link_reference *reference,
                                    const struct link_query *query, const struct link_curve **found)
 {
@@ -187,8 +195,7 @@ static enum link_answer find_curve(const struct link_reference *reference,
         if (curve->kind != query->kind)
             continue;
         answer = answer == LINK_NO_COLLECTIVE ? LINK_NO_RANKS : answer;
-        bool other_nodes = query->nodes && curve->nodes && curve->nodes != query->nodes;
-        if (curve->ranks != query->ranks || other_nodes)
+        if (curve->ranks != query->ranks || has_other_nodes(curve, query))
             continue;
         // one that says its nodes comes after one that does not
         bool same_nodes = query->nodes && curve->nodes == query->nodes;
@@ -231,6 +238,8 @@ struct link_expected link_reference_find(const struct link_reference *reference,
         return expected;
     const struct link_point *points = expected.curve->points;
     size_t at = first_from(expected.curve, query->bytes);
+    if (at < expected.curve->count)
+        expected.run = points[at].run;
     if (at == expected.curve->count) {
         expected.answer = LINK_TOO_LARGE;
     } else if (points[at].bytes == query->bytes) {

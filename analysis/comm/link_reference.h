@@ -18,6 +18,7 @@ struct link_point {
     int64_t bytes;
     double bus_bps; // NAN unknown
     double time_ns; // NAN unknown
+    uint32_t run;   // that reached it
 };
 
 // Of one collective on so many ranks and nodes.
@@ -50,11 +51,13 @@ struct link_reference {
 MUST_CHECK bool link_reference_make(const struct link_tests *tests, struct arena *arena,
                                     struct link_reference *reference, struct err *err);
 
+#define LINK_NODES_SEVERAL INT64_C(-1) // more than one, but unknown how many
+
 struct link_query {
     enum collective_kind kind;
     int64_t bytes; // S
     int64_t ranks;
-    int64_t nodes; // 0 unknown
+    int64_t nodes; // 0 unknown, or LINK_NODES_SEVERAL
 };
 
 enum link_answer {
@@ -71,6 +74,7 @@ struct link_expected {
     const struct link_curve *curve; // NULL without one
     double bus_bps;                 // NAN unless found
     double time_ns;                 // that such a message takes at this bandwidth
+    uint32_t run;                   // where that is from; of two sizes, the larger one's
 };
 
 // Between two sizes measured, bandwidth follows the power law through both: it is linear in the

@@ -2,11 +2,31 @@
 #include "analysis/evidence/evidence_report.h"
 
 #include "analysis/evidence/job_settings.h"
+#include "analysis/evidence/link_tables.h"
 #include "analysis/evidence/log_tables.h"
+#include "analysis/report/trust.h"
+
+// A file that was read and fills no table would look as if nothing had been uploaded.
+static bool doubt_silence(struct str file, struct report *report, struct err *err)
+{
+    if (report->table_count)
+        return true;
+    const char *detail = arena_printf(report->arena, err, "%.*s has nothing that a page shows",
+                                      (int)file.len, file.at);
+    return detail &&
+           doubt_add(report,
+                     &(struct doubt){.item = "file_without_rows",
+                                     .severity = "warning",
+                                     .count = 1,
+                                     .detail = detail,
+                                     .effect = "it was read, but adds nothing to the run"},
+                     err);
+}
 
 bool evidence_report(const struct evidence *evidence, struct str file, struct report *report,
                      struct err *err)
 {
     return log_tables_add(evidence, file, report, err) &&
-           job_settings_add(evidence, file, report, err);
+           link_tables_add(evidence, file, report, err) &&
+           job_settings_add(evidence, file, report, err) && doubt_silence(file, report, err);
 }

@@ -190,7 +190,7 @@ static bool take_column(struct merging *merging, unsigned c, struct taking *taki
 {
     enum merge_rule rule = merging->what->columns[c].rule;
     const struct cell *cell = &taking->cells[merging->from[c]];
-    if (!is_kept_from(taking, rule) || rule == MERGE_RANKS)
+    if (!is_kept_from(taking, rule) || rule == MERGE_RANKS || rule == MERGE_LATER)
         return true;
     if (cell->null) {
         if (rule == MERGE_FIRST || rule == MERGE_HEAVIEST)

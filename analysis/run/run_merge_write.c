@@ -84,6 +84,7 @@ static void add_column(struct row *row, const struct writing *writing, unsigned 
     case MERGE_FIRST:
     case MERGE_HEAVIEST:
     case MERGE_HEADLINE: row_cell(row, to, cell_of(merging, c, slot)); break;
+    case MERGE_LATER: break;
     }
 }
 

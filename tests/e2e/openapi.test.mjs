@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
+import { inspector_log, nccl_tests, ports, ras_status, topology } from "./helpers/link_files.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { each_schema, openapi, operations, reply_faults, value_faults }
   from "./helpers/openapi.mjs";
@@ -32,7 +33,10 @@ before(async () => {
   await server.analyzed("b", slow.files);
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
-  const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) }]);
+  const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) },
+    { name: "all_reduce.txt", data: nccl_tests({ ranks: 2, points: [[1 << 26, 300]] }) },
+    { name: "topo.txt", data: topology() }, { name: "ibstat.txt", data: ports() },
+    { name: "inspector.log", data: inspector_log() }, { name: "ras.json", data: ras_status() }]);
   const unpacked = await server.post([...fields({ run: "a" }), file_part(archive, "logs.tar")],
     "/upload?wait=60");
   const { id: input } = unpacked.json.inputs.find(({ kind }) => kind === "attachment");

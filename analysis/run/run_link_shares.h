@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of what the links have reached in tests the collectives of a run reach.
+#ifndef ANALYSIS_RUN_LINK_SHARES_H
+#define ANALYSIS_RUN_LINK_SHARES_H
+
+#include "analysis/report/report.h"
+
+// Fills the group reference of the tables comm_waits and collectives by the table link_tests of the
+// same report; does nothing for a report without tests of collectives.
+MUST_CHECK bool run_link_shares(struct report *report, struct err *err);
+
+#endif
