@@ -3,6 +3,7 @@
 #include "analysis/evidence/evidence_report.h"
 #include "analysis/evidence/loss_spikes.h"
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -359,11 +360,12 @@ static void settings_of_a_list_of_variants_are_not_decided(void **state)
     assert_true(table_is(settings, 5, JOB_SETTINGS_STANDARD_VALUE, STR("bf16")));
 }
 
-static void what_says_nothing_has_no_tables(void **state)
+static void what_says_nothing_has_no_tables_but_a_doubt(void **state)
 {
     struct fixture *f = *state;
     assert_true(evidence_report(&f->evidence, STR("empty.log"), &f->report, &f->err));
-    assert_int_equal(f->report.table_count, 0);
+    assert_int_equal(f->report.table_count, 1);
+    assert_int_equal(trust_count(&f->report, "file_without_rows"), 1);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -389,7 +391,7 @@ int main(void)
         TEST(a_row_to_draw_ends_at_a_restart),
         TEST(settings_have_no_secrets),
         TEST(settings_of_a_list_of_variants_are_not_decided),
-        TEST(what_says_nothing_has_no_tables),
+        TEST(what_says_nothing_has_no_tables_but_a_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
