@@ -39,10 +39,43 @@ static bool add_test(const struct table *measured, size_t i, struct evidence *te
            link_tests_add(tests, LINK_ROWS, &row, err);
 }
 
+// Hundreds of files; more would only cost memory.
+enum { MOST_TESTS = 100000 };
+
 static bool add_tests(const struct table *measured, struct evidence *tests, struct err *err)
 {
-    for (size_t i = 0; i < measured->row_count; i++)
+    for (size_t i = 0; i < measured->row_count && i < MOST_TESTS; i++)
         if (!add_test(measured, i, tests, err))
+            return false;
+    return true;
+}
+
+// --- curves -------------------------------------------------------------------------------------
+
+static bool add_curve(const struct link_curve *curve, struct report *report, struct err *err)
+{
+    bool floored = curve->floor_ns >= 0; // not NAN
+    struct row row = {.desc = &table_run_link_curves};
+    row_word(&row, RUN_LINK_CURVES_KIND, bandwidth_kind_word(curve->kind));
+    row_i64(&row, RUN_LINK_CURVES_RANKS, curve->ranks);
+    row_i64_if(&row, RUN_LINK_CURVES_NODES, curve->nodes > 0, curve->nodes);
+    row_bool(&row, RUN_LINK_CURVES_GUESSED, curve->guessed);
+    row_i64(&row, RUN_LINK_CURVES_SIZES, (int64_t)curve->count);
+    row_i64(&row, RUN_LINK_CURVES_LEAST_BYTES, curve->points[0].bytes);
+    row_i64(&row, RUN_LINK_CURVES_MOST_BYTES, curve->points[curve->count - 1].bytes);
+    row_f64(&row, RUN_LINK_CURVES_PEAK_GBPS, curve->peak_bps / 1e9);
+    row_i64(&row, RUN_LINK_CURVES_PEAK_BYTES, curve->peak_bytes);
+    row_bool(&row, RUN_LINK_CURVES_RISING, curve->rising);
+    row_i64(&row, RUN_LINK_CURVES_ENOUGH_BYTES, curve->enough_bytes);
+    row_i64_if(&row, RUN_LINK_CURVES_FLOOR_NS, floored, floored ? (int64_t)curve->floor_ns : 0);
+    return row_end(&row, report, err);
+}
+
+static bool add_curves(const struct link_reference *reference, struct report *report,
+                       struct err *err)
+{
+    for (size_t i = 0; i < reference->count; i++)
+        if (!add_curve(&reference->curves[i], report, err))
             return false;
     return true;
 }
@@ -168,6 +201,7 @@ bool run_link_shares(struct report *report, struct err *err)
               link_reference_make(&tests.links, &tests.arena, &reference, err);
     if (ok && reference.count)
         put_shares(report, &reference, measured);
+    ok = ok && add_curves(&reference, report, err);
     evidence_free(&tests);
     return ok;
 }

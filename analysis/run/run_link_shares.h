@@ -5,8 +5,8 @@
 
 #include "analysis/report/report.h"
 
-// Fills the group reference of the tables comm_waits and collectives by the table link_tests of the
-// same report; does nothing for a report without tests of collectives.
+// Adds link_curves from the table link_tests of the same report, and fills the group reference of
+// comm_waits and collectives; does nothing for a report without tests of collectives.
 MUST_CHECK bool run_link_shares(struct report *report, struct err *err);
 
 #endif

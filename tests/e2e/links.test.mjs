@@ -51,6 +51,9 @@ test("collectives of a job are compared with the test of its links", async () =>
   near(at(next).reference_share, at(next).bus_gbps / 320);
   assert.equal(at(sizes.at(-1)).reference_basis, "larger than tested");
   assert.equal(at(sizes.at(-1)).reference_share, null);
+  const [curve] = await rows("job", "link_curves");
+  assert.deepEqual([curve.kind, curve.ranks, curve.nodes, curve.sizes, curve.peak_gbps],
+    ["all_reduce", 2, 1, 3, 400]);
   const recorded = (await rows("job", "collectives")).find(({ bytes }) => bytes === least);
   near(recorded.reference_share, recorded.bus_gbps / 200);
 });

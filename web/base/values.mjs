@@ -65,7 +65,8 @@ export function cause_label(cause) {
   return words.map((word) => CAUSE_WORDS[word.toLowerCase()] ?? word).join(" ");
 }
 
-const says_something = (frame, key) => (frame.columns[key] ?? []).some(Boolean);
+/** Whether a column has a value that is not 0, false or empty. */
+export const says_something = (frame, key) => (frame.columns[key] ?? []).some(Boolean);
 
 /**
  * Columns of a table: those in the reply, each with the kind that fits its unit. A `sparse` column

@@ -4,12 +4,14 @@ import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { plural } from "../../base/format.mjs";
 import { sort_rows, value_at } from "../../base/frame.mjs";
+import { says_something } from "../../base/values.mjs";
 import { Card, Empty, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { matched_calls, unknowns } from "./comm_model.mjs";
 import { CommOfRank } from "./comm_rank.mjs";
 import { CommFigures, CommVerdict } from "./comm_verdict.mjs";
-import { Bandwidths, bandwidth_points, CommWaits } from "./comm_waits.mjs";
+import { Bandwidths, bandwidth_points, CommWaits, tested_column } from "./comm_waits.mjs";
+import { LinkDetails, LinkTests, use_links } from "./link_tests.mjs";
 import { Lateness } from "../ranks/lateness.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { OfRank, use_rank } from "../run/rank_data.mjs";
@@ -39,8 +41,10 @@ function columns_of(frame) {
     { key: "max_ns", label: "Max", kind: "ms", priority: 4, width_px: 82 },
     { key: "algo_gbps", label: "Algo", kind: "number", unit: "GB/s", priority: 5 },
     { key: "bus_gbps", label: "Bus", kind: "number", unit: "GB/s", priority: 2 },
+    tested_column(frame),
     { key: "ranks", label: "Ranks", kind: "count", priority: 4, width_px: 70 },
-  ].filter(({ key }) => key in frame.columns || key === "kind");
+  ].filter(({ key, sparse }) => (key in frame.columns && !(sparse && !says_something(frame, key)))
+    || key === "kind");
 }
 
 /** The table collectives: calls as recorded by each rank, including waiting. */
@@ -71,7 +75,7 @@ function use_tables(run) {
   return { recorded, ranks, waits, lateness, clocks, waiting };
 }
 
-function Whole({ tables, data, run }) {
+function Whole({ tables, links, data, run }) {
   const { recorded, ranks, waits, lateness, clocks } = tables;
   const steps = data.summary.steady_steps;
   const notes = unknowns({ ranks: ranks.rows.length, world: data.run.world_size ?? null,
@@ -87,17 +91,31 @@ function Whole({ tables, data, run }) {
       : html`<${Bandwidths} points=${points} note=", waiting for other ranks included" />`}
     ${lateness.rows.some(({ calls }) => calls > 0) && html`<${Lateness} run=${run}
       frame=${lateness.frame} steps=${steps} links=${lateness.links} />`}
-    <${Recorded} frame=${recorded.frame} links=${recorded.links} />`;
+    <${LinkTests} links=${links} own=${matched_calls(waits.rows) > 0 ? waits.rows
+      : recorded.rows} />
+    <${Recorded} frame=${recorded.frame} links=${recorded.links} />
+    <${LinkDetails} links=${links} />`;
+}
+
+const NO_ROWS = [];
+
+/** Without collectives, and perhaps without a trace. */
+function LinksAlone({ links, children }) {
+  if (!links.has_any) return children;
+  return html`<${LinkTests} links=${links} own=${NO_ROWS} /><${LinkDetails} links=${links} />`;
 }
 
 function Content({ data, run }) {
   const tables = use_tables(run);
+  const links = use_links(run, data.run.evidence > 0);
   const [rank, set_rank] = use_rank();
-  if (!data.summary) return html`<${NoResult} run=${data.run} />`;
+  if (!data.summary) {
+    return html`<${LinksAlone} links=${links}><${NoResult} run=${data.run} /><//>`;
+  }
   return html`<${Loaded} resource=${tables.waiting}>${() => (tables.recorded.frame.length === 0
-    ? html`<${Empty} title="No communication was recorded">
-      <p>The uploaded ranks ran no collective kernels in this window.</p><//>`
-    : html`<${Whole} tables=${tables} data=${data} run=${run} />
+    ? html`<${LinksAlone} links=${links}><${Empty} title="No communication was recorded">
+      <p>The uploaded ranks ran no collective kernels in this window.</p><//><//>`
+    : html`<${Whole} tables=${tables} links=${links} data=${data} run=${run} />
       <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
         what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
       <p class="footnote">Bus bandwidth is algorithm bandwidth scaled by the traffic per link, so

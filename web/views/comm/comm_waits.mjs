@@ -2,12 +2,13 @@
 // Collectives over all their ranks: how fast they are, how long they wait, how much is exposed.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { bytes, percent, plural } from "../../base/format.mjs";
+import { bytes, number, percent, plural } from "../../base/format.mjs";
 import { row_at, value_at, value_counts } from "../../base/frame.mjs";
 import { Scatter } from "../../charts/scatter.mjs";
 import { WaitBar } from "../../charts/wait_bar.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { chosen_rows, waits_per_step } from "./comm_model.mjs";
+import { LEAST_BYTES } from "./link_model.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 
 const PICKS = [
@@ -39,6 +40,16 @@ function Picks({ frame, query, change, shown }) {
       onClick=${() => change(NO_FILTER)}>Show all</button>`}</div>`;
 }
 
+/** The share of what tests of the links reached, and why there is none. */
+export function tested_column(frame) {
+  const at = (key, row) => value_at(frame, key, row);
+  const title = (row) => (at("reference_gbps", row) === null ? at("reference_basis", row)
+    : `${number(at("reference_gbps", row))} GB/s in ${at("reference_basis", row)}`);
+  return { key: "reference_share", label: "Of tested", kind: "share", sparse: true, priority: 2,
+    width_px: 96, cell: (row) => html`<span title=${title(row)}>${
+      percent(at("reference_share", row))}</span>` };
+}
+
 function columns_of(frame) {
   const at = (key, row) => value_at(frame, key, row);
   const widest = Math.max(...frame.columns.exposed_per_rank_ns, 1);
@@ -64,6 +75,7 @@ function columns_of(frame) {
       help: "Transfer per step and rank of the group, hidden or not." },
     { key: "skew_p95_ns", label: "Skew p95", priority: 2, width_px: 108 },
     { key: "bus_gbps", label: "Bus", priority: 2 },
+    tested_column(frame),
     { key: "latest_rank", label: "Last rank", kind: "text", priority: 4,
       help: "The rank that most often starts last, and how often.", cell: (row) =>
         (at("latest_rank", row) === null ? "–" : html`${at("latest_rank", row)}${" "}<span
@@ -86,6 +98,9 @@ const LABELS = {
   algo_gbps: "Algorithm bandwidth",
   bus_gbps: "Bus bandwidth",
   latest_share: "Last rank's share",
+  reference_gbps: "Tested bus bandwidth",
+  reference_share: "Of tested",
+  reference_basis: "Tested by",
 };
 
 const VIEW = {
@@ -108,8 +123,6 @@ export function Bandwidths({ points, note, actions }) {
   return html`<${Card} title="Message size and bus bandwidth">${actions}
     <${Scatter} rows=${points} caption=${caption} /><//>`;
 }
-
-const LEAST_BYTES = 1000; // smaller transfers say nothing about the link
 
 /** @param {any[]} rows @param {(row: any) => any} more fields of the chart */
 export const bandwidth_points = (rows, more) => rows

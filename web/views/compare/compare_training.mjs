@@ -6,7 +6,7 @@ import { use_query } from "../../base/router.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Notice } from "../../widgets/widgets.mjs";
 import { use_table } from "../run/run_table.mjs";
-import { Pick } from "../training/pick.mjs";
+import { Pick } from "../../widgets/pick.mjs";
 import { AXES, METRICS, chosen_of, known_of, longest_log, race_text, series_of }
   from "../training/training_model.mjs";
 

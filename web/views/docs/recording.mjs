@@ -232,6 +232,24 @@ function Logs() {
       name, as it grows, replaces itself. Archives bring their logs along.</p>`;
 }
 
+const LINK_TEST = () => `all_reduce_perf -b 8 -e 8G -f 2 -g 8 > all_reduce.txt
+nvidia-smi topo -m > topo.txt
+ibstat > ibstat.txt
+curl -F run=my-run -F trace=@all_reduce.txt -F trace=@topo.txt \\
+  -F trace=@ibstat.txt ${origin()}/upload`;
+
+function Links() {
+  return html`<p>Run <code>all_reduce_perf</code> of nccl-tests or rccl-tests once, with as many
+      ranks as the job's groups and on as many nodes, and upload what it prints with the run: each
+      collective on the page <em>Communication</em> then says how much of what this machine reached
+      it reaches. The same holds for <code>all_gather_perf</code>,
+      <code>reduce_scatter_perf</code> and the others; one file may hold several tests.</p>
+    <${Command} text=${LINK_TEST()} />
+    <p class="faint">Text and JSON (<code>-J</code>) are read, with what mpirun or srun put before a
+      line. So are perftest (<code>ib_write_bw</code>), <code>nvidia-smi topo -m</code>,
+      <code>ibstat</code>, logs of NCCL Inspector and <code>ncclras -f json</code>.</p>`;
+}
+
 function Compare() {
   return html`<ul class="notes">
     <li>Keep the schedule, profiler options, batch size and number of ranks the same.</li>
@@ -264,6 +282,7 @@ export default function Recording() {
         <${Card} title="To compare runs"><${Compare} /><//></div>
       <div><${Card} title="In frameworks"><${Frameworks} /><//>
         <${Card} title="With other profilers"><${Others} /><//>
-        <${Card} title="Training logs"><${Logs} /><//></div>
+        <${Card} title="Training logs"><${Logs} /><//>
+        <${Card} title="Link tests"><${Links} /><//></div>
     </div>`;
 }

@@ -6,7 +6,7 @@ import { bytes, count, ms_unit, number, percent, plural } from "../../base/forma
 import { value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Empty, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
-import { Pick } from "./pick.mjs";
+import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";

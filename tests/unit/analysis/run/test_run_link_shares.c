@@ -107,6 +107,27 @@ static void a_collective_has_its_share_of_the_test(void **state)
     assert_wait(waits, 1, 200, 0.25, "b.txt");
 }
 
+static void the_tests_of_a_run_are_curves(void **state)
+{
+    struct joined *joined = *state;
+    measure(joined, "two.txt", 2, 8 * MIB, 40);
+    measure(joined, "a.txt", 1, 1 * MIB, 100);
+    measure(joined, "a.txt", 1, 16 * MIB, 380);
+    measure(joined, "b.txt", 1, 16 * MIB, 400);
+    measure(joined, "b.txt", 1, 32 * MIB, 410);
+    const struct table *curves = share(joined, "link_curves");
+    assert_int_equal(curves->row_count, 2);
+    assert_int_equal(table_i64(curves, 0, RUN_LINK_CURVES_NODES, -1), 1);
+    assert_int_equal(table_i64(curves, 0, RUN_LINK_CURVES_SIZES, -1), 3);
+    assert_int_equal(table_i64(curves, 0, RUN_LINK_CURVES_LEAST_BYTES, -1), MIB);
+    assert_true(fabs(table_f64(curves, 0, RUN_LINK_CURVES_PEAK_GBPS, -1) - 410) < 1e-9);
+    assert_int_equal(table_i64(curves, 0, RUN_LINK_CURVES_PEAK_BYTES, -1), 32 * MIB);
+    assert_int_equal(table_i64(curves, 0, RUN_LINK_CURVES_RISING, -1), 0);
+    assert_int_equal(table_i64(curves, 0, RUN_LINK_CURVES_ENOUGH_BYTES, -1), 16 * MIB);
+    assert_true(table_cell(curves, 0, RUN_LINK_CURVES_FLOOR_NS)->null);
+    assert_int_equal(table_i64(curves, 1, RUN_LINK_CURVES_RISING, -1), 1);
+}
+
 static void what_was_not_tested_says_why(void **state)
 {
     struct joined *joined = *state;
@@ -158,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(a_collective_has_its_share_of_the_test, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_tests_of_a_run_are_curves, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_not_tested_says_why, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_group_across_nodes_is_compared_with_such_a_test, set_up,
                                         tear_down),

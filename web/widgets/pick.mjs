@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A choice in the head of a chart.
-import { html } from "../../base/ui.mjs";
+import { html } from "../base/ui.mjs";
 
 /** Nothing with a single choice. @param {{label: string, choices: any[], chosen: any,
  *                                          onchange: (key: string) => void}} props */

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tests of links measured, the run's collectives beside it, and how devices are connected;
+// pure.
+import { bytes, number, percent, plural } from "../../base/format.mjs";
+
+export const LEAST_BYTES = 1000; // smaller transfers say nothing about the link
+
+const key_of = ({ kind, ranks, nodes }) => `${kind}/${ranks}/${nodes ?? ""}`;
+
+const label_of = ({ kind, ranks, nodes }) => `${kind}, ${plural(ranks, "rank")}${
+  nodes === null ? "" : ` on ${plural(nodes, "node")}`}`;
+
+/** Rows by what `key` gives for them. */
+function grouped(rows, key) {
+  const found = new Map();
+  for (const row of rows) {
+    const own = found.get(key(row));
+    if (own) own.push(row);
+    else found.set(key(row), [row]);
+  }
+  return found;
+}
+
+/** The best bandwidth at each size, by size. */
+function best_points(tests) {
+  const found = new Map();
+  for (const { bytes: size, bus_gbps, wrong } of tests) {
+    if (size >= LEAST_BYTES && bus_gbps > (found.get(size) ?? 0) && !(wrong > 0)) {
+      found.set(size, bus_gbps);
+    }
+  }
+  return [...found].map(([size, bus_gbps]) => ({ bytes: size, bus_gbps }))
+    .sort((a, b) => a.bytes - b.bytes);
+}
+
+/**
+ * The rows of link_curves with their points.
+ * @param {any[]} curves @param {any[]} tests rows of link_tests
+ */
+export function curves_of(curves, tests) {
+  const by_key = grouped(tests, key_of);
+  return curves.map((curve) => ({ ...curve, key: key_of(curve), label: label_of(curve),
+    points: best_points(by_key.get(key_of(curve)) ?? []) }))
+    .filter(({ points }) => points.length > 0);
+}
+
+const can_span = ({ nodes }, { span }) => !span || nodes === null
+  || (span === "intra-node") === (nodes === 1);
+
+/** The run's collectives that a curve is the reference for. @param {any[]} rows */
+export function own_of(curve, rows) {
+  return rows.filter((row) => row.kind === curve.kind && row.group_size === curve.ranks
+    && can_span(curve, row) && row.bytes >= LEAST_BYTES && row.bus_gbps > 0);
+}
+
+/** The curve that says most about the run first. */
+export function by_use(curves, rows) {
+  const use = (curve) => own_of(curve, rows).reduce((sum, { total_ns }) => sum + total_ns, 0);
+  return curves.map((curve) => ({ curve, ns: use(curve) })).sort((a, b) => b.ns - a.ns)
+    .map(({ curve }) => curve);
+}
+
+const gbps = (value) => `${number(value)} GB/s`;
+
+/** "Up to 483 GB/s at 8.59 GB; 80 % of that from 134 MB on". */
+export function curve_sentence(curve) {
+  const peak = `${curve.label}: up to ${gbps(curve.peak_gbps)} at ${bytes(curve.peak_bytes)}`;
+  return `${peak}${curve.rising ? ", and still rising" : ""}; 80 % of that from ${
+    bytes(curve.enough_bytes)} on`;
+}
+
+const NEAR = 0.8;
+const ABOVE = 1.1;
+
+/** What a share means. @param {any} row @param {any} curve */
+function meaning_of(row, curve) {
+  if (row.reference_share > ABOVE) {
+    return "faster than the test, which may have run with other settings of NCCL or beside other "
+      + "jobs";
+  }
+  if (row.reference_share >= NEAR) {
+    return row.bytes < curve.enough_bytes
+      ? `as fast as these links are at this size; messages from ${bytes(curve.enough_bytes)} on `
+        + "would use them better"
+      : "about what these links can do";
+  }
+  return "slower than the links allow: kernels that run meanwhile take SMs and memory bandwidth, "
+    + "or other collectives use the same links";
+}
+
+const MOST_SENTENCES = 3;
+
+/**
+ * The collectives with a reference that take the most time, in words.
+ * @param {any[]} rows of comm_waits or collectives @param {any[]} curves
+ */
+export function share_sentences(rows, curves) {
+  return rows.filter(({ reference_share }) => reference_share > 0)
+    .sort((a, b) => b.total_ns - a.total_ns).slice(0, MOST_SENTENCES)
+    .map((row) => {
+      const curve = curves.find((one) => own_of(one, [row]).length > 0);
+      return { key: `${row.process_group} ${row.kind} ${row.dtype} ${row.bytes}`,
+        head: `${row.kind} of ${bytes(row.bytes)}`,
+        text: ` reaches ${percent(row.reference_share)} of the ${gbps(row.reference_gbps)} that ${
+          row.reference_basis} measured: ${meaning_of(row, curve ?? {})}.` };
+    });
+}
+
+/** Why collectives have no reference, with how many. @param {any[]} rows */
+export function without_sentence(rows) {
+  const why = rows.filter(({ reference_gbps, reference_basis }) =>
+    reference_gbps === null && reference_basis);
+  if (why.length === 0) return "";
+  const counts = [...grouped(why, ({ reference_basis }) => reference_basis)]
+    .sort((a, b) => b[1].length - a[1].length)
+    .map(([reason, of]) => `${of.length} ${reason}`);
+  return `${plural(why.length, "row")} of the tables below without a reference: ${
+    counts.join(", ")}.`;
+}
+
+// --- topology -----------------------------------------------------------------------------------
+
+// From the fastest to the slowest; NV matches any number of links.
+const KINDS = [["NV", "nv"], ["C2C", "nv"], ["PSB", "near"], ["PIX", "near"], ["PXB", "pcie"],
+  ["PHB", "host"], ["NODE", "host"], ["SYS", "far"]];
+
+/** The look of a kind of path. @param {string} kind */
+export const tone_of = (kind) => KINDS.find(([start]) => kind.startsWith(start))?.[1] ?? "other";
+
+const rank_of = (kind) => {
+  const at = KINDS.findIndex(([start]) => kind.startsWith(start));
+  return at < 0 ? KINDS.length : at;
+};
+
+/**
+ * The matrix of a file.
+ * @param {any[]} rows of link_topology, of one file
+ */
+export function matrix_of(rows) {
+  const places = new Map();
+  const cells = new Map();
+  for (const row of rows) {
+    places.set(row.from_name, { name: row.from_name, device: row.from_device,
+      numa: row.from_numa });
+    cells.set(`${row.from_name} ${row.to_name}`, row);
+  }
+  const kinds = new Map(rows.map(({ kind, meaning }) => [kind, meaning]));
+  return { places: [...places.values()], cell: (from, to) => cells.get(`${from} ${to}`) ?? null,
+    kinds: [...kinds].map(([kind, meaning]) => ({ kind, meaning, tone: tone_of(kind) }))
+      .sort((a, b) => rank_of(a.kind) - rank_of(b.kind)) };
+}
+
+/** "GPU0 to GPU3 are connected by NV18, ..." in one sentence. @param {any[]} rows */
+export function topology_sentence(rows) {
+  const gpus = rows.filter(({ from_name, to_name }) =>
+    from_name.startsWith("GPU") && to_name.startsWith("GPU"));
+  const names = new Set(gpus.map(({ from_name }) => from_name));
+  if (gpus.length === 0) return "Paths between devices";
+  const kinds = [...new Set(gpus.map(({ kind }) => kind))].sort((a, b) => rank_of(a) - rank_of(b));
+  const worst = gpus.find(({ kind }) => kind === kinds.at(-1));
+  return kinds.length === 1
+    ? `All ${names.size} GPUs reach each other by ${kinds[0]}${
+      worst.meaning ? `: ${worst.meaning}` : ""}`
+    : `GPUs reach each other by ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)}; the slowest: ${
+      worst.meaning ?? worst.kind}`;
+}
+
+/** "1 of 8 ports is not active". @param {any[]} ports */
+export function ports_note(ports) {
+  const off = ports.filter(({ state }) => state !== "Active").length;
+  return off === 0 ? `all ${ports.length} active`
+    : `${off} of ${ports.length} not active`;
+}
+
+/** "1 of 3 lacks ranks or has one behind; by NCCL RAS". @param {any[]} rows */
+export function communicators_note(rows) {
+  const bad = rows.filter(({ missing_ranks, failed_ranks, behind_rank }) =>
+    missing_ranks > 0 || failed_ranks > 0 || behind_rank !== null).length;
+  return bad === 0 ? "by NCCL RAS: every rank answered, none is behind"
+    : `by NCCL RAS: ${bad} of ${rows.length} with ranks missing, failed or behind`;
+}
