@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/comm/link_reference.h"
 
+#include "ingest/base/first_after.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -208,18 +210,9 @@ static enum link_answer find_curve(const struct link_reference *reference,
     return answer;
 }
 
-// The first point of at least that size; count if there is none.
-static size_t first_from(const struct link_curve *curve, int64_t bytes)
+static bool is_smaller(const void *points, size_t index, const void *bytes)
 {
-    size_t low = 0, high = curve->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (curve->points[middle].bytes < bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return ((const struct link_point *)points)[index].bytes < *(const int64_t *)bytes;
 }
 
 static double between(const struct link_point *low, const struct link_point *high, int64_t bytes)
@@ -229,26 +222,30 @@ static double between(const struct link_point *low, const struct link_point *hig
     return low->bus_bps * pow(high->bus_bps / low->bus_bps, share);
 }
 
+// At a place among the points; those beyond the ends are as good as them while they are near.
+static void expect(struct link_expected *expected, int64_t bytes)
+{
+    const struct link_point *points = expected->curve->points;
+    size_t count = expected->curve->count;
+    size_t at = first_after(points, count, is_smaller, &bytes);
+    const struct link_point *end = &points[at < count ? at : count - 1];
+    expected->run = end->run;
+    if (at > 0 && at < count)
+        expected->bus_bps = between(&points[at - 1], end, bytes);
+    else if ((double)bytes <= LINK_NEAR * (double)end->bytes &&
+             (double)end->bytes <= LINK_NEAR * (double)bytes)
+        expected->bus_bps = end->bus_bps;
+    else
+        expected->answer = at == 0 ? LINK_TOO_SMALL : LINK_TOO_LARGE;
+}
+
 struct link_expected link_reference_find(const struct link_reference *reference,
                                          const struct link_query *query)
 {
     struct link_expected expected = {.bus_bps = NAN, .time_ns = NAN};
     expected.answer = find_curve(reference, query, &expected.curve);
-    if (expected.answer != LINK_FOUND)
-        return expected;
-    const struct link_point *points = expected.curve->points;
-    size_t at = first_from(expected.curve, query->bytes);
-    if (at < expected.curve->count)
-        expected.run = points[at].run;
-    if (at == expected.curve->count) {
-        expected.answer = LINK_TOO_LARGE;
-    } else if (points[at].bytes == query->bytes) {
-        expected.bus_bps = points[at].bus_bps;
-    } else if (at == 0) {
-        expected.answer = LINK_TOO_SMALL;
-    } else {
-        expected.bus_bps = between(&points[at - 1], &points[at], query->bytes);
-    }
+    if (expected.answer == LINK_FOUND)
+        expect(&expected, query->bytes);
     double factor = bandwidth_bus_factor(query->kind, query->ranks);
     expected.time_ns = (double)query->bytes * factor / expected.bus_bps * 1e9;
     return expected;

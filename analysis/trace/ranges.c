@@ -8,6 +8,7 @@
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 #include "analysis/trace/analyses.h"
+#include "ingest/base/first_after.h"
 
 enum { MOST_NODES = 20000, MOST_DEPTH = 64 };
 
@@ -228,18 +229,15 @@ static uint32_t end_of(const struct track *track)
     return track->first + track->count;
 }
 
+static bool launches_before(const void *launches, size_t index, const void *event)
+{
+    return ((const struct launch *)launches)[index].event < *(const uint32_t *)event;
+}
+
 // The first launch on a row or after it.
 static uint32_t first_launch(const struct facts *facts, uint32_t event)
 {
-    uint32_t from = 0, to = facts->launch_count;
-    while (from < to) {
-        uint32_t middle = from + (to - from) / 2;
-        if (facts->launches[middle].event < event)
-            from = middle + 1;
-        else
-            to = middle;
-    }
-    return from;
+    return (uint32_t)first_after(facts->launches, facts->launch_count, launches_before, &event);
 }
 
 static bool give_launches(struct ranges *ranges, uint32_t index, struct err *err)
@@ -309,18 +307,16 @@ static void choose_main(struct ranges *ranges)
 
 // --- idle time ----------------------------------------------------------------------------------
 
+static bool starts_before(const void *gaps, size_t index, const void *now_ns)
+{
+    return ((const struct gap *)gaps)[index].begin_ns < *(const int64_t *)now_ns;
+}
+
 // Idle time before a moment.
 static int64_t idle_until(const struct ranges *ranges, int64_t now_ns)
 {
     const struct gap_list *list = &ranges->facts->gaps;
-    uint32_t from = 0, to = list->count;
-    while (from < to) { // the first gap that starts at that moment or later
-        uint32_t middle = from + (to - from) / 2;
-        if (list->gaps[middle].begin_ns < now_ns)
-            from = middle + 1;
-        else
-            to = middle;
-    }
+    size_t from = first_after(list->gaps, list->count, starts_before, &now_ns);
     int64_t idle_ns = ranges->gap_sum[from];
     const struct gap *last = from ? &list->gaps[from - 1] : NULL;
     return last && last->end_ns > now_ns ? idle_ns - (last->end_ns - now_ns) : idle_ns;

@@ -92,7 +92,7 @@ static bool gather_ibstat(const struct format_input *input, struct err *err)
 
 static bool count_ibstat(const struct format_input *input, struct err *err)
 {
-    return link_count(input, &format_ibstat, link_report_ports, err);
+    return evidence_count(&(struct evidence_count){gather_ibstat, link_report_ports}, input, err);
 }
 
 static bool says_card(struct str line)

@@ -192,7 +192,8 @@ static bool gather_inspector(const struct format_input *input, struct err *err)
 
 static bool count_inspector(const struct format_input *input, struct err *err)
 {
-    return link_count(input, &format_nccl_inspector, link_report_records, err);
+    return evidence_count(&(struct evidence_count){gather_inspector, link_report_records}, input,
+                          err);
 }
 
 static enum format_likeness probe_inspector(struct str head, struct str filename)

@@ -138,13 +138,7 @@ static const struct link_shape root_shape = {NULL, 0, take_root};
 
 static bool gather_ras(const struct format_input *input, struct err *err)
 {
-    struct link_json json;
-    bool ok = link_json_open(&json, input, err);
-    if (ok) {
-        link_json_object(&json, &root_shape, NULL);
-        ok = link_json_ended(&json, err);
-    }
-    link_json_close(&json);
+    bool ok = link_json_read(input, &root_shape, NULL, err);
     input->evidence->source = STR("nccl-ras");
     if (ok && input->evidence->links.parts[LINK_COMMS].count == 0)
         return err_set(err, ERR_FORMAT, "found a status of NCCL RAS without a communicator");
@@ -153,7 +147,7 @@ static bool gather_ras(const struct format_input *input, struct err *err)
 
 static bool count_ras(const struct format_input *input, struct err *err)
 {
-    return link_count(input, &format_nccl_ras, link_report_members, err);
+    return evidence_count(&(struct evidence_count){gather_ras, link_report_members}, input, err);
 }
 
 static enum format_likeness probe_ras(struct str head, struct str filename)

@@ -547,7 +547,8 @@ static bool gather_nccl_tests(const struct format_input *input, struct err *err)
 
 static bool count_nccl_tests(const struct format_input *input, struct err *err)
 {
-    return link_count(input, &format_nccl_tests, link_report_tests, err);
+    return evidence_count(&(struct evidence_count){gather_nccl_tests, link_report_tests}, input,
+                          err);
 }
 
 // --- recognizing --------------------------------------------------------------------------------

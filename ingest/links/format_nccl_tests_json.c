@@ -228,14 +228,8 @@ static int64_t ranks_of(const struct document *document, const struct link_tests
 
 static bool gather_json(const struct format_input *input, struct err *err)
 {
-    struct link_json json;
     struct document document = {.run = link_empty_run("nccl-tests", 0)};
-    bool ok = link_json_open(&json, input, err);
-    if (ok) {
-        link_json_object(&json, &root_shape, &document);
-        ok = link_json_ended(&json, err);
-    }
-    link_json_close(&json);
+    bool ok = link_json_read(input, &root_shape, &document, err);
     document.run.ranks = ranks_of(&document, &input->evidence->links);
     document.run.concluded = !isnan(document.run.average_bus_bps);
     input->evidence->source = STR("nccl-tests");
@@ -245,7 +239,7 @@ static bool gather_json(const struct format_input *input, struct err *err)
 
 static bool count_json(const struct format_input *input, struct err *err)
 {
-    return link_count(input, &format_nccl_tests_json, link_report_sizes, err);
+    return evidence_count(&(struct evidence_count){gather_json, link_report_sizes}, input, err);
 }
 
 static enum format_likeness probe_json(struct str head, struct str filename)

@@ -209,7 +209,7 @@ static bool gather_perftest(const struct format_input *input, struct err *err)
 
 static bool count_perftest(const struct format_input *input, struct err *err)
 {
-    return link_count(input, &format_perftest, link_report_tests, err);
+    return evidence_count(&(struct evidence_count){gather_perftest, link_report_tests}, input, err);
 }
 
 static bool says_perftest(struct str line)

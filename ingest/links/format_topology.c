@@ -186,7 +186,8 @@ static bool gather_topology(const struct format_input *input, struct err *err)
 
 static bool count_topology(const struct format_input *input, struct err *err)
 {
-    return link_count(input, &format_topology, link_report_topology, err);
+    return evidence_count(&(struct evidence_count){gather_topology, link_report_topology}, input,
+                          err);
 }
 
 static bool says_topology(struct str line)

@@ -113,26 +113,29 @@ static void report_warnings(const struct link_tests *links, struct figures *figu
                         link_warning_words((enum link_warning)i));
 }
 
-void link_report_tests(const struct link_tests *links, struct figures *figures)
+void link_report_tests(const struct evidence *evidence, struct figures *figures)
 {
+    const struct link_tests *links = &evidence->links;
     figures_add(figures, (int64_t)links->parts[LINK_DEVICES].count, "ranks_listed");
     report_runs(links, figures);
     report_rows(links, figures);
     report_warnings(links, figures);
 }
 
-void link_report_sizes(const struct link_tests *links, struct figures *figures)
+void link_report_sizes(const struct evidence *evidence, struct figures *figures)
 {
+    const struct link_tests *links = &evidence->links;
     const struct link_row *rows = links->parts[LINK_ROWS].items;
     size_t count = links->parts[LINK_ROWS].count, place = 0;
-    link_report_tests(links, figures);
+    link_report_tests(evidence, figures);
     figures_list(figures, "sizes" IN);
     for (size_t i = 0; i < count && place < MOST_SIZES; i += line_length(rows + i, count - i))
         figures_add(figures, rows[i].bytes, "sizes" IN "%zu", place++);
 }
 
-void link_report_records(const struct link_tests *links, struct figures *figures)
+void link_report_records(const struct evidence *evidence, struct figures *figures)
 {
+    const struct link_tests *links = &evidence->links;
     const struct link_record *records = links->parts[LINK_RECORDS].items;
     struct names names = {.count = 0};
     double sum_ns = 0;
@@ -147,8 +150,9 @@ void link_report_records(const struct link_tests *links, struct figures *figures
     report_warnings(links, figures);
 }
 
-void link_report_members(const struct link_tests *links, struct figures *figures)
+void link_report_members(const struct evidence *evidence, struct figures *figures)
 {
+    const struct link_tests *links = &evidence->links;
     const struct link_member *members = links->parts[LINK_MEMBERS].items;
     figures_add(figures, (int64_t)links->parts[LINK_COMMS].count, "communicators");
     figures_add(figures, 0, "ranks");
@@ -158,8 +162,9 @@ void link_report_members(const struct link_tests *links, struct figures *figures
     report_warnings(links, figures);
 }
 
-void link_report_topology(const struct link_tests *links, struct figures *figures)
+void link_report_topology(const struct evidence *evidence, struct figures *figures)
 {
+    const struct link_tests *links = &evidence->links;
     const struct link_place *places = links->parts[LINK_PLACES].items;
     const struct link_path *paths = links->parts[LINK_PATHS].items;
     struct names names = {.count = 0};
@@ -174,8 +179,9 @@ void link_report_topology(const struct link_tests *links, struct figures *figure
     report_warnings(links, figures);
 }
 
-void link_report_ports(const struct link_tests *links, struct figures *figures)
+void link_report_ports(const struct evidence *evidence, struct figures *figures)
 {
+    const struct link_tests *links = &evidence->links;
     const struct link_port *ports = links->parts[LINK_PORTS].items;
     struct names names = {.count = 0};
     for (size_t i = 0; i < links->parts[LINK_PORTS].count; i++)

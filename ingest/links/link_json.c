@@ -113,7 +113,9 @@ void link_json_close(struct link_json *json)
     buf_free(&json->text);
 }
 
-bool link_json_ended(struct link_json *json, struct err *err)
+// After all was read: a warning if the document ends early or is not JSON from some place on. False
+// with *err if reading failed.
+static bool has_ended(struct link_json *json, struct err *err)
 {
     const struct json_cursor *cursor = &json->cursor;
     if (cursor->stop == JSON_FAILED)
@@ -121,4 +123,17 @@ bool link_json_ended(struct link_json *json, struct err *err)
     else if (cursor->stop)
         link_tests_warn(json->evidence, LINK_CUT, json_cursor_pos(cursor));
     return cursor->stop != JSON_FAILED && buf_ok(&json->text, err);
+}
+
+bool link_json_read(const struct format_input *input, const struct link_shape *shape, void *target,
+                    struct err *err)
+{
+    struct link_json json;
+    bool ok = link_json_open(&json, input, err);
+    if (ok) {
+        link_json_object(&json, shape, target);
+        ok = has_ended(&json, err);
+    }
+    link_json_close(&json);
+    return ok;
 }

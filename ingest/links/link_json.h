@@ -66,15 +66,15 @@ struct str link_json_text(struct link_json *json, const struct json_value *value
 // -1 if it is none.
 int64_t link_json_whole(struct link_json *json, const struct json_value *value);
 
+// Reads the document, whose root is an object; what is cut or no JSON gives a warning.
+MUST_CHECK bool link_json_read(const struct format_input *input, const struct link_shape *shape,
+                               void *target, struct err *err);
+
 // Opens the document and enters its root. False if this is no object, or with *err.
 // Pair with link_json_close, also on failure.
 MUST_CHECK bool link_json_open(struct link_json *json, const struct format_input *input,
                                struct err *err);
 void link_json_close(struct link_json *json);
-
-// After all was read: a warning if the document ends early or is not JSON from some place on. False
-// with *err if reading failed.
-MUST_CHECK bool link_json_ended(struct link_json *json, struct err *err);
 
 // After a failure to keep something.
 static inline void link_json_check(struct link_json *json, bool ok, const struct err *err)

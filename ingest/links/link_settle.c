@@ -223,18 +223,3 @@ bool link_settle(struct evidence *evidence, struct err *err)
     budget_free(evidence->budget, all, count * sizeof *all);
     return true;
 }
-
-bool link_count(const struct format_input *input, const struct format *format,
-                void (*report)(const struct link_tests *links, struct figures *figures),
-                struct err *err)
-{
-    struct evidence evidence;
-    struct format_input own = *input;
-    evidence_init(&evidence, input->budget);
-    own.evidence = &evidence;
-    bool ok = format->gather(&own, err);
-    if (ok)
-        report(&evidence.links, input->figures);
-    evidence_free(&evidence);
-    return ok;
-}

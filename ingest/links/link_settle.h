@@ -24,9 +24,4 @@ MUST_CHECK bool link_add_row(struct evidence *evidence, const struct link_row *r
 // nccl-tests). ERR_FORMAT if there is no row at all.
 MUST_CHECK bool link_settle(struct evidence *evidence, struct err *err);
 
-// Reads the file with `gather` and adds figures of what was read.
-MUST_CHECK bool link_count(const struct format_input *input, const struct format *format,
-                           void (*report)(const struct link_tests *links, struct figures *figures),
-                           struct err *err);
-
 #endif

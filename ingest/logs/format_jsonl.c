@@ -3,8 +3,8 @@
 #include "ingest/json/json_outline.h"
 #include "ingest/logs/json_line.h"
 #include "ingest/logs/log_text.h"
-#include "ingest/logs/metric_count.h"
 #include "ingest/logs/metric_tags.h"
+#include "ingest/source/evidence_count.h"
 #include "ingest/source/lines.h"
 
 #include <math.h>
@@ -138,8 +138,8 @@ static void report_jsonl(const struct evidence *evidence, struct figures *figure
 
 static bool count_jsonl(const struct format_input *input, struct err *err)
 {
-    static const struct metric_count how = {gather_jsonl, report_jsonl};
-    return metric_count(&how, input, err);
+    static const struct evidence_count how = {gather_jsonl, report_jsonl};
+    return evidence_count(&how, input, err);
 }
 
 // Lines of objects, the first of which has the number of a step and more. A single object may be

@@ -4,8 +4,8 @@
 #include "ingest/json/json_outline.h"
 #include "ingest/logs/json_line.h"
 #include "ingest/logs/log_text.h"
-#include "ingest/logs/metric_count.h"
 #include "ingest/logs/metric_tags.h"
+#include "ingest/source/evidence_count.h"
 #include "ingest/source/lines.h"
 
 #include <math.h>
@@ -289,8 +289,8 @@ static void report_structured(const struct evidence *evidence, struct figures *f
 
 static bool count_structured(const struct format_input *input, struct err *err)
 {
-    static const struct metric_count how = {gather_structured, report_structured};
-    return metric_count(&how, input, err);
+    static const struct evidence_count how = {gather_structured, report_structured};
+    return evidence_count(&how, input, err);
 }
 
 static enum format_likeness probe_structured(struct str head, struct str filename)

@@ -3,8 +3,8 @@
 // buffer (tensorboard/compat/proto/event.proto). A file that is still being written ends within a
 // record.
 #include "ingest/logs/log_text.h"
-#include "ingest/logs/metric_count.h"
 #include "ingest/logs/metric_tags.h"
+#include "ingest/source/evidence_count.h"
 #include "ingest/source/source.h"
 
 #include <math.h>
@@ -346,8 +346,8 @@ static void report_tfevents(const struct evidence *evidence, struct figures *fig
 
 static bool count_tfevents(const struct format_input *input, struct err *err)
 {
-    static const struct metric_count how = {gather_tfevents, report_tfevents};
-    return metric_count(&how, input, err);
+    static const struct evidence_count how = {gather_tfevents, report_tfevents};
+    return evidence_count(&how, input, err);
 }
 
 // The first event is short and says the version.

@@ -3,8 +3,8 @@
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_outline.h"
 #include "ingest/logs/log_text.h"
-#include "ingest/logs/metric_count.h"
 #include "ingest/logs/metric_tags.h"
+#include "ingest/source/evidence_count.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -186,8 +186,8 @@ static void report_state(const struct evidence *evidence, struct figures *figure
 
 static bool count_state(const struct format_input *input, struct err *err)
 {
-    static const struct metric_count how = {gather_state, report_state};
-    return metric_count(&how, input, err);
+    static const struct evidence_count how = {gather_state, report_state};
+    return evidence_count(&how, input, err);
 }
 
 const struct format format_trainer_state = {

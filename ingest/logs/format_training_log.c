@@ -5,15 +5,14 @@
 #include "ingest/json/json_outline.h"
 #include "ingest/logs/log_figures.h"
 #include "ingest/logs/log_reader.h"
+#include "ingest/source/evidence_count.h"
 
 static bool count_log(const struct format_input *input, struct err *err)
 {
     struct evidence evidence;
-    struct format_input gathering = *input;
-    evidence_init(&evidence, input->budget);
-    gathering.evidence = &evidence;
     figures_add(input->figures, 0, "lines_by_kind" IN);
-    bool ok = log_read(&gathering, err) && log_report(&evidence, input->figures, err);
+    bool ok = evidence_gathered(input, log_read, &evidence, err) &&
+              log_report(&evidence, input->figures, err);
     evidence_free(&evidence);
     return ok;
 }

@@ -295,16 +295,12 @@ bool flight_list_frame(struct flight_dump *dump, const struct flight_frame *fram
 
 // --- inspect ------------------------------------------------------------------------------------
 
-bool flight_dump_count(const struct format_input *input,
-                       bool (*gather)(const struct format_input *, struct err *), struct err *err)
+static void report_flight(const struct evidence *evidence, struct figures *figures)
 {
-    struct evidence evidence;
-    struct format_input gathering = *input;
-    evidence_init(&evidence, input->budget);
-    gathering.evidence = &evidence;
-    bool ok = gather(&gathering, err);
-    if (ok)
-        flight_report(&evidence.flight, input->figures);
-    evidence_free(&evidence);
-    return ok;
+    flight_report(&evidence->flight, figures);
+}
+
+bool flight_dump_count(const struct format_input *input, evidence_gather *gather, struct err *err)
+{
+    return evidence_count(&(struct evidence_count){gather, report_flight}, input, err);
 }

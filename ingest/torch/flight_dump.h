@@ -4,8 +4,7 @@
 #ifndef INGEST_TORCH_FLIGHT_DUMP_H
 #define INGEST_TORCH_FLIGHT_DUMP_H
 
-#include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/evidence_count.h"
 
 enum flight_record { FLIGHT_ROOT, FLIGHT_GROUP, FLIGHT_STATUS, FLIGHT_ENTRY, FLIGHT_RECORDS };
 
@@ -88,8 +87,7 @@ struct flight_frame {
 bool flight_list_frame(struct flight_dump *dump, const struct flight_frame *frame);
 
 // What inspect shows of a dump that `gather` reads.
-MUST_CHECK bool flight_dump_count(const struct format_input *input,
-                                  bool (*gather)(const struct format_input *, struct err *),
+MUST_CHECK bool flight_dump_count(const struct format_input *input, evidence_gather *gather,
                                   struct err *err);
 
 #endif

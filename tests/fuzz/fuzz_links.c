@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as tests and records of links: whichever format they look like reads or refuses them.
+// Any bytes as tests and records of links: whichever format they look like reads or refuses them,
+// and what was read becomes tables.
 #include <stdint.h>
 
+#include "analysis/evidence/link_tables.h"
+#include "analysis/run/run_link_shares.h"
 #include "tests/fuzz/gathered.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -61,9 +64,23 @@ static uint64_t sum_of_paths(const struct link_tests *links)
     return sum;
 }
 
+static void show(const struct evidence *evidence)
+{
+    struct err err;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    struct report report = {.arena = &arena};
+    check(link_tables_add(evidence, STR("a"), &report, &err));
+    check(run_link_shares(&report, &err));
+    for (unsigned i = 0; i < report.table_count; i++)
+        check(report.tables[i].row_count <= LINK_TABLE_ROWS);
+    arena_free(&arena);
+}
+
 static uint64_t sum_of(const struct evidence *evidence)
 {
     const struct link_tests *links = &evidence->links;
+    show(evidence);
     return (sum_of_rows(links) * 31 + sum_of_records(links)) * 31 + sum_of_paths(links);
 }
 

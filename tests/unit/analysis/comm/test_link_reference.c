@@ -134,14 +134,30 @@ static void nothing_is_said_beyond_what_was_measured(void **state)
     (void)add_run(&tests, "all_reduce", 8, 1);
     add_curve(&tests, 1 << 20, 1 << 22, 1.75);
     (void)make(&tests, 1);
-    assert_int_equal(find(&tests, KIND_ALL_REDUCE, (1 << 20) - 1, 8).answer, LINK_TOO_SMALL);
-    assert_int_equal(find(&tests, KIND_ALL_REDUCE, (1 << 22) + 1, 8).answer, LINK_TOO_LARGE);
+    assert_int_equal(find(&tests, KIND_ALL_REDUCE, 950000, 8).answer, LINK_TOO_SMALL);
+    assert_int_equal(find(&tests, KIND_ALL_REDUCE, 4620000, 8).answer, LINK_TOO_LARGE);
     assert_int_equal(find(&tests, KIND_ALL_REDUCE, 1 << 21, 16).answer, LINK_NO_RANKS);
     assert_int_equal(find(&tests, KIND_BROADCAST, 1 << 21, 8).answer, LINK_NO_COLLECTIVE);
     assert_true(isnan(find(&tests, KIND_ALL_REDUCE, 1, 8).bus_bps));
     assert_true(isnan(find(&tests, KIND_ALL_REDUCE, 1, 8).time_ns));
     assert_non_null(find(&tests, KIND_ALL_REDUCE, 1, 8).curve);
     assert_null(find(&tests, KIND_ALL_REDUCE, 1, 16).curve);
+    close_tests(&tests);
+}
+
+static void a_size_near_the_ends_has_their_bandwidth(void **state)
+{
+    (void)state;
+    struct tests tests;
+    open_tests(&tests);
+    (void)add_run(&tests, "all_reduce", 8, 1);
+    (void)add_row(&tests, 1000000, 10, 1.75);
+    (void)make(&tests, 1);
+    assert_near(find(&tests, KIND_ALL_REDUCE, 910000, 8).bus_bps, 175e9, 1e3);
+    assert_near(find(&tests, KIND_ALL_REDUCE, 1100000, 8).bus_bps, 175e9, 1e3);
+    assert_near(find(&tests, KIND_ALL_REDUCE, 1100000, 8).time_ns, 11e3, 1e-3);
+    assert_int_equal(find(&tests, KIND_ALL_REDUCE, 909000, 8).answer, LINK_TOO_SMALL);
+    assert_int_equal(find(&tests, KIND_ALL_REDUCE, 1100001, 8).answer, LINK_TOO_LARGE);
     close_tests(&tests);
 }
 
@@ -325,6 +341,7 @@ int main(void)
         cmocka_unit_test(a_size_measured_has_its_own_figures),
         cmocka_unit_test(between_sizes_it_is_a_power_law),
         cmocka_unit_test(nothing_is_said_beyond_what_was_measured),
+        cmocka_unit_test(a_size_near_the_ends_has_their_bandwidth),
         cmocka_unit_test(numbers_of_nodes_are_apart),
         cmocka_unit_test(a_test_that_says_its_nodes_is_preferred),
         cmocka_unit_test(the_best_of_both_modes_and_all_runs_counts),
