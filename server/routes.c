@@ -9,6 +9,7 @@
 #include "server/api/api.h"
 #include "server/base/services.h"
 #include "server/compare/compare_reply.h"
+#include "server/report/report_reply.h"
 #include "server/http/assets.h"
 #include "server/http/connections.h"
 #include "server/http/problem.h"
@@ -158,6 +159,7 @@ const struct route routes[] = {
     {"GET", RUN "/passes", SCOPE_READ, api_get_table, &table_passes},
     {"GET", RUN "/recording", SCOPE_READ, api_get_table, &table_recording},
 
+    {"GET", "/api/v1/report", SCOPE_READ, report_get, NULL},
     {"GET", "/api/v1/plan", SCOPE_READ, api_get_plan, NULL},
     {"GET", "/api/v1/compare", SCOPE_READ, compare_get, NULL},
     {"GET", "/api/v1/compare/gate", SCOPE_READ, compare_get_gate, NULL},

@@ -31,6 +31,7 @@ enum run_figure_id {
 
 struct run_figure {
     const char *metric; // stable name
+    const char *label;  // for people
     const char *unit;
     const char *help;
 };

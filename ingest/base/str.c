@@ -2,6 +2,9 @@
 // Searching, comparing and checking text.
 #include "ingest/base/str.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 int str_compare(struct str a, struct str b)
 {
     size_t shared = a.len < b.len ? a.len : b.len;
@@ -127,4 +130,17 @@ size_t str_valid_utf8(struct str text)
         i += n;
     }
     return i;
+}
+
+bool str_to_f64(struct str text, double *value)
+{
+    char copy[64], *end;
+    if (text.len == 0 || text.len >= sizeof copy)
+        return false;
+    memcpy(copy, text.at, text.len);
+    copy[text.len] = '\0';
+    if (strspn(copy, "0123456789.eE+-") != text.len) // strtod also reads hexadecimal and "inf"
+        return false;
+    *value = strtod(copy, &end);
+    return *end == '\0' && isfinite(*value);
 }

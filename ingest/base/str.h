@@ -44,6 +44,9 @@ bool str_contains_nocase(struct str text, struct str lower_needle);
 // Parses all of text as a decimal integer; false if it is anything else or out of range.
 bool str_to_i64(struct str text, int64_t *value);
 
+// The whole text as a finite decimal number of at most 63 characters, such as "-1.5e3".
+bool str_to_f64(struct str text, double *value);
+
 // Writes count bytes as 2 * count lower-case hex digits and a NUL.
 void str_hex(char *out, const unsigned char *bytes, size_t count);
 

@@ -141,16 +141,18 @@ static bool add_side(struct request *request, struct response *response, const c
     return add_keys(request, response, value, compared, err) || err_wrap(err, "%s", name);
 }
 
-static bool add_candidates(struct request *request, struct response *response,
-                           struct compared *compared, struct err *err)
+// One for each parameter of that name.
+static bool add_sides(struct request *request, struct response *response, const char *name,
+                      struct compared *compared, struct err *err)
 {
     for (size_t i = 0; i < request->query.count; i++) {
         const struct query_param *param = &request->query.params[i];
-        if (!str_equal(param->name, STR("cand")) || !param->value.len)
+        if (!str_equal(param->name, str_of(name)) || !param->value.len)
             continue;
         if (compared->side_count == 1 + COMPARE_MAX_CANDIDATES)
-            return err_set(err, ERR_USAGE, "found more than %d candidates", COMPARE_MAX_CANDIDATES);
-        if (!add_side(request, response, "cand", param->value, compared, err))
+            return err_set(err, ERR_USAGE, "found more than %d sides, the base among them",
+                           1 + COMPARE_MAX_CANDIDATES);
+        if (!add_side(request, response, name, param->value, compared, err))
             return false;
     }
     return true;
@@ -180,7 +182,7 @@ static bool find_runs(struct request *request, struct response *response, struct
         return err_set(err, ERR_USAGE,
                        "found more than one base, expected repeats of it joined by commas");
     if (!add_side(request, response, "base", base, compared, err) ||
-        !add_candidates(request, response, compared, err))
+        !add_sides(request, response, "cand", compared, err))
         return false;
     return compared->side_count > 1 || refuse_missing("cand", err);
 }
@@ -297,6 +299,20 @@ bool compare_sides_find(struct request *request, struct response *response,
            find_runs(request, response, compared, err) && find_history(request, compared, err) &&
            (compared->options.slowest || compared->options.per_token ||
             find_series(request, compared, err));
+}
+
+bool compare_sides_read(struct request *request, struct response *response, const char *name,
+                        struct compared *compared, struct err *err)
+{
+    *compared = (struct compared){.options.limits = verdict_default_limits()};
+    return add_sides(request, response, name, compared, err) &&
+           (compared->side_count > 0 ||
+            err_set(err, ERR_USAGE, "found no %s=RUN, expected at least one", name));
+}
+
+bool compare_sides_judge(struct request *request, struct compared *compared, struct err *err)
+{
+    return find_history(request, compared, err) && find_series(request, compared, err);
 }
 
 static uint64_t add_hash(uint64_t hash, struct str text)

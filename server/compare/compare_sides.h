@@ -37,6 +37,15 @@ extern const char *const compare_sides_parameters[];
 MUST_CHECK bool compare_sides_find(struct request *request, struct response *response,
                                    struct compared *compared, struct err *err);
 
+// Reads side=KEY[,KEY...] (repeatable, under any name) instead, at least one, for those that show
+// more than comparisons. Nothing else is read: options are the defaults.
+MUST_CHECK bool compare_sides_read(struct request *request, struct response *response,
+                                   const char *name, struct compared *compared, struct err *err);
+
+// Finds the evidence of earlier runs for sides that were chosen otherwise.
+MUST_CHECK bool compare_sides_judge(struct request *request, struct compared *compared,
+                                    struct err *err);
+
 // Changes whenever the result may: runs, their revisions, history, and the query's text.
 uint64_t compare_sides_hash(const struct request *request, const struct compared *compared);
 

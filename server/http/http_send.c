@@ -16,11 +16,17 @@
 #define LINGER_NS       ((int64_t)2 * 1000000000)
 #define ONE_WRITE_BYTES 16384 // a small answer is sent together with its headers
 
-static const char fixed_headers[] =
+static const char usual_policy[] =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
     "img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'; "
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'\r\n"
+    "require-trusted-types-for 'script'; trusted-types 'none'\r\n";
+// No script can run, and nothing is loaded.
+static const char page_policy[] =
+    "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; sandbox allow-top-navigation-by-user-activation "
+    "allow-popups; require-trusted-types-for 'script'; trusted-types 'none'\r\n";
+static const char fixed_headers[] =
     "Cross-Origin-Opener-Policy: same-origin-allow-popups\r\n"
     "Cross-Origin-Resource-Policy: same-origin\r\n"
     "X-Content-Type-Options: nosniff\r\n"
@@ -85,6 +91,7 @@ static void build_head(const struct http_send *send, const struct request *reque
         buf_add_str(head, response->headers[i].value);
         buf_puts(head, "\r\n");
     }
+    buf_puts(head, response->inline_style ? page_policy : usual_policy);
     buf_puts(head, fixed_headers);
     buf_printf(head, "X-Request-Id: %s\r\n", request->id);
     if (send->closes)

@@ -206,20 +206,6 @@ bool figures_take(struct db *db, struct str run_id, struct err *err)
 
 // --- numbers that people gave -------------------------------------------------------------------
 
-// A text that is one decimal number.
-static bool to_number(struct str text, double *number)
-{
-    char copy[64], *end;
-    if (text.len == 0 || text.len >= sizeof copy)
-        return false;
-    memcpy(copy, text.at, text.len);
-    copy[text.len] = '\0';
-    if (strspn(copy, "0123456789.eE+-") != text.len) // strtod also reads hexadecimal and "inf"
-        return false;
-    *number = strtod(copy, &end);
-    return *end == '\0' && isfinite(*number);
-}
-
 // The value as stored, which is without secrets.
 static bool read_meta(struct db *db, struct str run_id, struct str key, struct arena *arena,
                       struct str *value, struct err *err)
@@ -236,7 +222,7 @@ static bool give(struct db *db, struct str run_id, struct str metric, struct str
                  struct err *err)
 {
     double number = 0;
-    bool is_number = to_number(value, &number);
+    bool is_number = str_to_f64(value, &number);
     struct stmt stmt = sql_begin(
         db, is_number ? SET_FIGURE : "DELETE FROM figure WHERE run_id = ? AND metric = ?", err);
     sql_bind_text(&stmt, run_id);

@@ -40,7 +40,7 @@ const LAYERS = [
     "comm/", "work/", "memory/", "findings/", "ranks/", "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
-    "compare/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
+    "compare/", "report/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
 ];
 
 /** The first layer that a path starts with; -1 for one that LAYERS does not name. */
@@ -69,6 +69,7 @@ const FENCED = [
   [/^sqlite3\.h$/, /^(server\/db\/db_sqlite[^/]*|ingest\/sqlite\/database\.c)$/],
   [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
+  [/^xlsxwriter\.h$/, /^server\/report\/report_xlsx\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_gzip\.c$/],
 ];
 

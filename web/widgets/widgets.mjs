@@ -2,6 +2,7 @@
 // Small building blocks of every page: cards, notices, badges, figures, buttons.
 import { html, useEffect, useId, useRef, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
+import { api_href } from "../base/api.mjs";
 import { sentence } from "../base/format.mjs";
 import { with_token } from "../base/session.mjs";
 
@@ -194,6 +195,19 @@ export function SearchBox({ label, value, placeholder, oninput, oncommit }) {
     placeholder=${placeholder} autocomplete="off" spellcheck=${false}
     onInput=${(event) => oninput(event.target.value)}
     onChange=${(event) => oncommit?.(event.target.value)} />`;
+}
+
+/**
+ * The report of some runs, as a page and as files.
+ * @param {{sides: string[]}} props keys of runs; repeats joined by commas
+ */
+export function ReportLinks({ sides }) {
+  const runs = sides.map((side) => `run=${encodeURIComponent(side)}`).join("&");
+  const href = (format) => api_href(`/report?${runs}&format=${format}`);
+  return html`<span class="exports" role="group" aria-label="Report">
+    <a href=${href("html")} target="_blank" rel="noopener">Report</a>
+    <a href=${href("md")} download>Markdown</a>
+    <a href=${href("xlsx")} download>XLSX</a></span>`;
 }
 
 /** Links to the same rows in other formats. */

@@ -5,7 +5,7 @@ import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { sentence } from "../../base/format.mjs";
 import { use_title } from "../../base/hooks.mjs";
-import { Empty, Loaded, Notice, Segments } from "../../widgets/widgets.mjs";
+import { Empty, Loaded, Notice, ReportLinks, Segments } from "../../widgets/widgets.mjs";
 import { set_tray } from "../../base/tray.mjs";
 import { Candidates } from "./compare_many.mjs";
 import { ChangeTable, Unmatched } from "./compare_changes.mjs";
@@ -134,7 +134,8 @@ export default function Compare() {
     change({ ...next, show: "1" });
     set_tray([]);
   };
-  return html`<header class="page-head"><h1 tabindex="-1">Compare</h1></header>
+  return html`<header class="page-head"><h1 tabindex="-1">Compare</h1>
+      ${ready && html`<${ReportLinks} sides=${[query.base, ...query.cand]} />`}</header>
     <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides}
         found=${ready && (lacks_trace || !resource.problem)}>
       ${ready && html`<${Toggles} query=${query} change=${change} />`}<//>

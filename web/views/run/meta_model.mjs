@@ -13,6 +13,8 @@ export const KNOWN_META = [
   { key: "tokens_per_step", help: "Tokens per step over all ranks; without it batch_size × "
     + "seq_len. Tokens per second and comparisons per token need it", example: "2097152" },
   { key: "data", help: "real or synthetic", example: "synthetic" },
+  { key: "gpu_hour_price", help: "Price of one GPU for an hour; reports then have the cost per "
+    + "million tokens", example: "2.50" },
   { key: "gpu", help: "Device, where the trace does not name it", example: "MI300X" },
   { key: "driver", help: "Version of the GPU driver", example: "570.86" },
   { key: "framework", help: "Framework and version", example: "torch 2.9.1" },

@@ -7,7 +7,7 @@ import { use_query } from "../../base/router.mjs";
 import { use_now, use_store, use_title } from "../../base/hooks.mjs";
 import { toggle_in_tray, tray } from "../../base/tray.mjs";
 import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
-import { Loaded, Notice, Status, Tags } from "../../widgets/widgets.mjs";
+import { Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/widgets.mjs";
 import { meta_entries } from "./meta_model.mjs";
 import { first_group, trust_groups } from "./trust_model.mjs";
 import { RunAction } from "./run_action.mjs";
@@ -180,7 +180,8 @@ export function RunFrame({ route, title, children }) {
       <li aria-current="page">${title === "Overview" ? name : title}</li></ol></nav>
     <header class="page-head run-head">
       <h1 tabindex="-1">${name}<span class="visually-hidden">: ${title}</span></h1>
-      ${resource.data && html`<${TrayButton} run=${resource.data.run} />`}
+      ${resource.data && html`<${ReportLinks} sides=${[resource.data.run.id]} />
+        <${TrayButton} run=${resource.data.run} />`}
     </header>
     <${Loaded} resource=${resource}>${(data) => html`
       <${Identity} run=${data.run} summary=${data.summary} />

@@ -16,7 +16,7 @@ import { Legend } from "../../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../../base/parts.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { uploads } from "../../uploads/uploads.mjs";
-import { Command, Empty, ExportLinks, Loaded, SearchBox, Status, Tags }
+import { Command, Empty, ExportLinks, Loaded, ReportLinks, SearchBox, Status, Tags }
   from "../../widgets/widgets.mjs";
 import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./baselines.mjs";
 import { DeedNotice } from "../bin/deed_notice.mjs";
@@ -200,6 +200,7 @@ function SelectionBar({ ticks, shown }) {
     <span class="form-actions">
       ${here.length > 0 && html`<${CompareButton} runs=${here} />
         <button type="button" onClick=${to_tray}>Add to tray</button>
+        ${here.length <= 9 && html`<${ReportLinks} sides=${here.map(({ id }) => id)} />`}
         ${may("admin") && html`<button type="button"
           onClick=${() => set_deleting(here)}>Delete…</button>`}`}
       <button type="button" class="link" onClick=${ticks.clear}>Clear</button></span>

@@ -1,0 +1,597 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/report/report_content.h"
+
+#include "analysis/analysis.h"
+#include "analysis/report/ranked.h"
+#include "analysis/run/run_figures.h"
+#include "ingest/base/clock.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_CHANGES = 10, MOST_FINDINGS = 5, MOST_DOUBTS = 20 };
+
+struct content {
+    struct request *request;
+    struct response *response;
+    const struct compared *compared;
+    struct document *doc;
+    struct report *tables; // of the first run of each side
+    struct str base_url;
+};
+
+// --- words --------------------------------------------------------------------------------------
+
+static const struct run *first_run(const struct compared *compared, size_t side)
+{
+    return &compared->sides[side].runs[0];
+}
+
+static struct str name_of(const struct content *content, const struct compared *compared,
+                          size_t side)
+{
+    const struct run *run = first_run(compared, side);
+    size_t count = compared->sides[side].count;
+    if (count == 1)
+        return run->name;
+    return doc_printf(content->doc, "%.*s and %zu more", (int)run->name.len, run->name.at,
+                      count - 1);
+}
+
+// What people entered.
+static struct str given(const struct run *run, const char *key)
+{
+    for (size_t i = 0; i < run->meta_count; i++)
+        if (str_equal(run->meta[i].key, str_of(key)))
+            return run->meta[i].value;
+    return STR("");
+}
+
+static struct str model_of(const struct run *run)
+{
+    return given(run, "model");
+}
+
+// "exposed_comm" in words.
+static struct str in_words(struct document *doc, struct str name)
+{
+    struct str words = doc_printf(doc, "%.*s", (int)name.len, name.at);
+    for (char *c = (char *)(uintptr_t)words.at; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    return words;
+}
+
+static struct str link_of(const struct content *content, const struct run *run, const char *page)
+{
+    return doc_printf(content->doc, "%.*s/runs/%.*s%s", (int)content->base_url.len,
+                      content->base_url.at, (int)run->id.len, run->id.at, page);
+}
+
+static struct str text_of(const struct table *table, size_t row, unsigned column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    return cell->null ? STR("") : cell->s;
+}
+
+static double number_of(const struct table *table, size_t row, unsigned column)
+{
+    const struct cell *cell = table_cell(table, row, column);
+    bool whole = table->desc->columns[column_place(table->desc, column)].type == COLUMN_I64;
+    return cell->null ? (double)NAN : whole ? (double)cell->i : cell->f;
+}
+
+static void columns(struct document *doc, const char *const *labels)
+{
+    for (; *labels; labels++)
+        doc_column(doc, str_of(*labels));
+}
+
+static void begin_with_columns(struct document *doc, const char *title, const char *text,
+                               const char *const *labels)
+{
+    doc_begin(doc, str_of(title), str_of(text));
+    columns(doc, labels);
+}
+
+// --- figures side by side -----------------------------------------------------------------------
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// Of the repeats that have it.
+struct spread {
+    size_t count;
+    double low, median, high;
+};
+
+static struct spread spread_of(const struct compared_side *side, size_t figure)
+{
+    double values[COMPARE_MAX_RUNS];
+    struct spread spread = {.median = (double)NAN};
+    for (size_t i = 0; i < side->count; i++)
+        if (!isnan(side->runs[i].figures[figure]))
+            values[spread.count++] = side->runs[i].figures[figure];
+    if (!spread.count)
+        return spread;
+    qsort(values, spread.count, sizeof *values, compare_numbers);
+    spread.low = values[0];
+    spread.median = values[(spread.count - 1) / 2];
+    spread.high = values[spread.count - 1];
+    return spread;
+}
+
+static struct str source_of(const struct report *tables, const char *metric)
+{
+    const struct table *figures = report_find(tables, "figures");
+    for (size_t row = 0; figures && row < figures->row_count; row++)
+        if (table_is(figures, row, RUN_FIGURES_METRIC, str_of(metric)) &&
+            table_cell(figures, row, RUN_FIGURES_PREFERRED)->i)
+            return text_of(figures, row, RUN_FIGURES_SOURCE);
+    return STR("");
+}
+
+// Relative, but of shares in points; a loss has no scale.
+static void add_difference(size_t figure, double value, double base, struct buf *out)
+{
+    if (strcmp(run_figures[figure].unit, "share") == 0)
+        buf_printf(out, ", %+.1f points", (value - base) * 100);
+    else if (run_figures[figure].unit[0] && base > 0)
+        buf_printf(out, ", %+.1f %%", (value / base - 1) * 100);
+}
+
+// "log, +3.2 %, 95.1 to 99.0 of 3 runs"
+static struct str note_of(const struct content *content, size_t side, size_t figure,
+                          const struct spread *spread)
+{
+    struct buf note = {0};
+    double base = spread_of(&content->compared->sides[0], figure).median;
+    buf_add_str(&note, source_of(&content->tables[side], run_figures[figure].metric));
+    if (side > 0 && isfinite(base))
+        add_difference(figure, spread->median, base, &note);
+    if (spread->count > 1) {
+        buf_puts(&note, ", ");
+        doc_add_number(spread->low, run_figures[figure].unit, &note);
+        buf_puts(&note, " to ");
+        doc_add_number(spread->high, run_figures[figure].unit, &note);
+        buf_printf(&note, " of %zu runs", spread->count);
+    }
+    struct str copy = doc_printf(content->doc, "%.*s", (int)note.len, note.len ? note.at : "");
+    buf_free(&note);
+    return copy;
+}
+
+static bool is_known(const struct compared *compared, size_t figure)
+{
+    for (size_t side = 0; side < compared->side_count; side++)
+        if (spread_of(&compared->sides[side], figure).count)
+            return true;
+    return false;
+}
+
+static void add_figure(struct content *content, size_t figure)
+{
+    struct document *doc = content->doc;
+    doc_text(doc, str_of(run_figures[figure].label));
+    for (size_t side = 0; side < content->compared->side_count; side++) {
+        struct spread spread = spread_of(&content->compared->sides[side], figure);
+        struct doc_cell *cell = doc_number(doc, spread.median, run_figures[figure].unit);
+        if (spread.count)
+            cell->note = note_of(content, side, figure, &spread);
+    }
+}
+
+// By the price per GPU and hour that people entered, in its currency.
+static double cost_of(const struct compared *compared, size_t side)
+{
+    double price;
+    double tokens = spread_of(&compared->sides[side], RUN_FIGURE_TOKENS_OF_GPU).median;
+    if (!str_to_f64(given(first_run(compared, side), "gpu_hour_price"), &price) || price < 0)
+        return (double)NAN;
+    return price / 3600 / tokens * 1e6;
+}
+
+static void add_cost(struct content *content)
+{
+    size_t count = content->compared->side_count;
+    bool known = false;
+    for (size_t side = 0; side < count; side++)
+        known |= !isnan(cost_of(content->compared, side));
+    if (!known)
+        return;
+    doc_text(content->doc, STR("Cost per million tokens"));
+    for (size_t side = 0; side < count; side++)
+        doc_number(content->doc, cost_of(content->compared, side), "");
+}
+
+static void add_facts(struct content *content)
+{
+    const struct compared *compared = content->compared;
+    struct document *doc = content->doc;
+    doc_text(doc, STR("Model"));
+    for (size_t side = 0; side < compared->side_count; side++)
+        doc_text(doc, model_of(first_run(compared, side)));
+    doc_text(doc, STR("GPU"));
+    for (size_t side = 0; side < compared->side_count; side++) {
+        const struct run *run = first_run(compared, side);
+        doc_text(doc, run->gpu.null ? STR("") : run->gpu.s)->href = link_of(content, run, "");
+    }
+    doc_text(doc, STR("GPUs"));
+    for (size_t side = 0; side < compared->side_count; side++) {
+        int64_t world = first_run(compared, side)->world_size;
+        doc_number(doc, world > 0 ? (double)world : (double)NAN, "count");
+    }
+}
+
+static void add_figures(struct content *content)
+{
+    struct document *doc = content->doc;
+    doc_begin(doc, STR("Platforms"),
+              STR("Each figure with its source, and its difference to the first column. Of repeats "
+                  "the median, with the lowest and the highest."));
+    doc_column(doc, STR("Figure"));
+    for (size_t side = 0; side < content->compared->side_count; side++)
+        doc_column(doc, name_of(content, content->compared, side));
+    add_facts(content);
+    for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
+        if (is_known(content->compared, i))
+            add_figure(content, i);
+    add_cost(content);
+}
+
+static void add_definitions(struct content *content)
+{
+    static const char *const labels[] = {"Figure", "Meaning", NULL};
+    begin_with_columns(content->doc, "What the figures mean", "", labels);
+    for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
+        if (is_known(content->compared, i)) {
+            doc_text(content->doc, str_of(run_figures[i].label));
+            doc_text(content->doc, str_of(run_figures[i].help));
+        }
+}
+
+// --- comparisons --------------------------------------------------------------------------------
+
+// Sides of one model and what became of comparing them.
+struct group {
+    struct content *content;
+    struct compared compared;
+    const struct report *report;
+};
+
+static struct str title_of(const struct group *group, const char *title)
+{
+    struct str model = model_of(first_run(&group->compared, 0));
+    return model.len ? doc_printf(group->content->doc, "%s: %.*s", title, (int)model.len, model.at)
+                     : str_of(title);
+}
+
+static struct str candidate_of(const struct group *group, const struct table *table, size_t row,
+                               unsigned column)
+{
+    return name_of(group->content, &group->compared, (size_t)table_i64(table, row, column, 1));
+}
+
+static void add_verdicts(const struct group *group)
+{
+    static const char *const labels[] = {"Candidate", "Step",    "Step of the base",
+                                         "Shift",     "Verdict", NULL};
+    struct document *doc = group->content->doc;
+    const struct table *table = report_find(group->report, "compare_summary");
+    struct str base = name_of(group->content, &group->compared, 0);
+    doc_begin(doc, title_of(group, "Verdict"),
+              doc_printf(doc, "Against %.*s, by the steady steps of the traces.", (int)base.len,
+                         base.at));
+    columns(doc, labels);
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        doc_text(doc, candidate_of(group, table, row, COMPARE_SUMMARY_CAND));
+        doc_number(doc, number_of(table, row, COMPARE_SUMMARY_CAND_STEP_NS), "ns");
+        doc_number(doc, number_of(table, row, COMPARE_SUMMARY_BASE_STEP_NS), "ns");
+        doc_number(doc, number_of(table, row, COMPARE_SUMMARY_SHIFT_SHARE), "share");
+        doc_text(doc, text_of(table, row, COMPARE_SUMMARY_VERDICT_TEXT));
+    }
+}
+
+static void add_settings(const struct group *group)
+{
+    static const char *const labels[] = {"Setting", "Candidate", "Value", "Value of the base",
+                                         NULL};
+    struct document *doc = group->content->doc;
+    const struct table *table = report_find(group->report, "compare_settings");
+    doc_begin(doc, title_of(group, "Settings that differ"), STR(""));
+    columns(doc, labels);
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        const struct cell *differs = table_cell(table, row, COMPARE_SETTINGS_DIFFERS);
+        if (differs->null || !differs->i)
+            continue;
+        doc_text(doc, text_of(table, row, COMPARE_SETTINGS_KEY));
+        doc_text(doc, candidate_of(group, table, row, COMPARE_SETTINGS_CAND));
+        doc_text(doc, text_of(table, row, COMPARE_SETTINGS_CAND_VALUE));
+        doc_text(doc, text_of(table, row, COMPARE_SETTINGS_BASE));
+    }
+}
+
+enum { TIME_COLUMNS = 5 }; // the difference is the last of a name, a candidate and add_times
+
+static void add_times(struct document *doc, const struct table *table, size_t row)
+{
+    doc_number(doc, number_of(table, row, COMPARE_WATERFALL_CAND_NS), "ns");
+    doc_number(doc, number_of(table, row, COMPARE_WATERFALL_BASE_NS), "ns");
+    doc_number(doc, number_of(table, row, COMPARE_WATERFALL_DELTA_NS), "ns");
+}
+
+static void add_waterfall(const struct group *group)
+{
+    static const char *const labels[] = {"Part of the step", "Candidate",  "Time",
+                                         "Time of the base", "Difference", NULL};
+    struct document *doc = group->content->doc;
+    const struct table *table = report_find(group->report, "compare_waterfall");
+    doc_begin(doc, title_of(group, "Where the difference is"),
+              STR("Parts of the mean steady step; they sum to the difference exactly."))
+        ->bars = TIME_COLUMNS;
+    columns(doc, labels);
+    for (size_t row = 0; table && row < table->row_count; row++)
+        if (table_is(table, row, COMPARE_WATERFALL_LEVEL, STR("bar"))) {
+            doc_text(doc, in_words(doc, text_of(table, row, COMPARE_WATERFALL_BAR)));
+            doc_text(doc, candidate_of(group, table, row, COMPARE_WATERFALL_CAND));
+            add_times(doc, table, row);
+        }
+}
+
+static struct str change_name(const struct table *table, size_t row)
+{
+    static const unsigned names[] = {COMPARE_WATERFALL_OP, COMPARE_WATERFALL_CAND_KERNEL,
+                                     COMPARE_WATERFALL_BASE_KERNEL, COMPARE_WATERFALL_CATEGORY};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (text_of(table, row, names[i]).len)
+            return text_of(table, row, names[i]);
+    return STR("");
+}
+
+// Rows of operators, the largest difference first.
+static bool rank_changes(const struct table *table, struct ranked *ranked, size_t *count)
+{
+    *count = 0;
+    for (size_t row = 0; row < table->row_count; row++) {
+        int64_t delta_ns = table_i64(table, row, COMPARE_WATERFALL_DELTA_NS, 0);
+        if (table_is(table, row, COMPARE_WATERFALL_LEVEL, STR("op")) && delta_ns)
+            ranked[(*count)++] = (struct ranked){.total_ns = delta_ns < 0 ? -delta_ns : delta_ns,
+                                                 .index = (uint32_t)row};
+    }
+    ranked_sort(ranked, *count);
+    return *count > 0;
+}
+
+static bool add_changes(const struct group *group, struct err *err)
+{
+    static const char *const labels[] = {
+        "Operator or kernel", "Candidate", "Time", "Time of the base",
+        "Difference",         "Verdict",   NULL};
+    struct document *doc = group->content->doc;
+    const struct table *table = report_find(group->report, "compare_waterfall");
+    size_t count = 0;
+    if (!table)
+        return true;
+    struct ranked *ranked = arena_array(doc->arena, table->row_count + 1, sizeof *ranked, err);
+    if (!ranked)
+        return false;
+    if (!rank_changes(table, ranked, &count))
+        return true;
+    doc_begin(doc, title_of(group, "Largest changes"), STR("Owned time per step, by operator."))
+        ->bars = TIME_COLUMNS;
+    columns(doc, labels);
+    for (size_t i = 0; i < count && i < MOST_CHANGES; i++) {
+        size_t row = ranked[i].index;
+        doc_text(doc, change_name(table, row));
+        doc_text(doc, candidate_of(group, table, row, COMPARE_WATERFALL_CAND));
+        add_times(doc, table, row);
+        doc_text(doc, text_of(table, row, COMPARE_WATERFALL_VERDICT));
+    }
+    return true;
+}
+
+static bool add_group(struct group *group, struct err *err)
+{
+    struct content *content = group->content;
+    struct comparison comparison;
+    if (!compare_sides_judge(content->request, &group->compared, err) ||
+        !compare_sides_analyze(content->request, content->response, &group->compared, &comparison,
+                               err))
+        return false;
+    group->report = &comparison.report;
+    add_verdicts(group);
+    add_settings(group);
+    add_waterfall(group);
+    return add_changes(group, err);
+}
+
+static bool has_steps(const struct compared_side *side)
+{
+    for (size_t i = 0; i < side->count; i++)
+        if (side->runs[i].step_median_ns.null)
+            return false;
+    return true;
+}
+
+// The sides from `first` on that have its model and can be compared.
+static void gather(const struct content *content, size_t first, struct compared *found)
+{
+    const struct compared *all = content->compared;
+    *found = (struct compared){.options = all->options};
+    for (size_t side = first; side < all->side_count; side++)
+        if (has_steps(&all->sides[side]) &&
+            str_equal(model_of(first_run(all, side)), model_of(first_run(all, first))))
+            found->sides[found->side_count++] = all->sides[side];
+}
+
+static bool is_first_of_model(const struct compared *compared, size_t side)
+{
+    for (size_t i = 0; i < side; i++)
+        if (str_equal(model_of(first_run(compared, i)), model_of(first_run(compared, side))))
+            return false;
+    return true;
+}
+
+static bool add_comparisons(struct content *content, struct err *err)
+{
+    for (size_t side = 0; side < content->compared->side_count; side++) {
+        struct group group = {.content = content};
+        if (!is_first_of_model(content->compared, side))
+            continue;
+        gather(content, side, &group.compared);
+        if (group.compared.side_count > 1 && !add_group(&group, err))
+            return false;
+    }
+    return true;
+}
+
+// --- what was found -----------------------------------------------------------------------------
+
+static void add_findings_of(struct content *content, size_t side)
+{
+    const struct table *table = report_find(&content->tables[side], "findings");
+    const struct run *run = first_run(content->compared, side);
+    struct document *doc = content->doc;
+    for (size_t row = 0; table && row < table->row_count && row < MOST_FINDINGS; row++) {
+        doc_text(doc, run->name)->href = link_of(content, run, "");
+        doc_text(doc, text_of(table, row, RUN_FINDINGS_TITLE));
+        doc_number(doc, number_of(table, row, RUN_FINDINGS_COST_NS), "ns");
+        doc_number(doc, number_of(table, row, RUN_FINDINGS_COST_SHARE), "share");
+        doc_text(doc, text_of(table, row, RUN_FINDINGS_ADVICE));
+    }
+}
+
+static void add_findings(struct content *content)
+{
+    static const char *const labels[] = {"Run",   "Finding", "Costs at most per step",
+                                         "Share", "Advice",  NULL};
+    begin_with_columns(content->doc, "Findings", "The costliest of each run.", labels);
+    for (size_t side = 0; side < content->compared->side_count; side++)
+        add_findings_of(content, side);
+}
+
+static void add_doubts_of(struct content *content, size_t side)
+{
+    const struct table *table = report_find(&content->tables[side], "trust");
+    const struct run *run = first_run(content->compared, side);
+    struct document *doc = content->doc;
+    size_t left = MOST_DOUBTS;
+    for (size_t row = 0; table && row < table->row_count && left; row++) {
+        if (table_is(table, row, RUN_TRUST_SEVERITY, STR("info")))
+            continue;
+        doc_text(doc, run->name)->href = link_of(content, run, "/data");
+        doc_text(doc, text_of(table, row, RUN_TRUST_SEVERITY));
+        doc_text(doc, text_of(table, row, RUN_TRUST_DETAIL));
+        doc_text(doc, text_of(table, row, RUN_TRUST_EFFECT));
+        left--;
+    }
+}
+
+static void add_doubts(struct content *content)
+{
+    static const char *const labels[] = {"Run", "Severity", "Found", "Effect", NULL};
+    begin_with_columns(content->doc, "Trust", "What limits these figures.", labels);
+    for (size_t side = 0; side < content->compared->side_count; side++)
+        add_doubts_of(content, side);
+}
+
+// --- a sheet that other tools have --------------------------------------------------------------
+
+// TraceLens's gpu_timeline of the headline rank: there, too, each class is the union of its events.
+static void add_timeline(struct content *content, size_t side)
+{
+    static const struct {
+        const char *type;
+        unsigned column;
+    } rows[] = {{"computation_time", RUN_BREAKDOWN_COMPUTE_NS},
+                {"exposed_comm_time", RUN_BREAKDOWN_EXPOSED_COMM_NS},
+                {"exposed_memcpy_time", RUN_BREAKDOWN_EXPOSED_MEMORY_NS},
+                {"busy_time", RUN_BREAKDOWN_BUSY_NS},
+                {"idle_time", RUN_BREAKDOWN_IDLE_NS},
+                {"total_time", RUN_BREAKDOWN_WINDOW_NS},
+                {"total_comm_time", RUN_BREAKDOWN_TOTAL_COMM_NS},
+                {"total_memcpy_time", RUN_BREAKDOWN_TOTAL_MEMORY_NS}};
+    static const char *const labels[] = {"type", "time ms", "percent", NULL};
+    const struct table *table = report_find(&content->tables[side], "breakdown");
+    struct document *doc = content->doc;
+    if (!table || !table->row_count)
+        return;
+    struct str title = side ? doc_printf(doc, "gpu_timeline %zu", side + 1) : STR("gpu_timeline");
+    doc_begin(doc, title, STR(""))->only_sheet = true;
+    columns(doc, labels);
+    double total_ns = number_of(table, 0, RUN_BREAKDOWN_WINDOW_NS);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double ns = number_of(table, 0, rows[i].column);
+        doc_text(doc, str_of(rows[i].type));
+        doc_number(doc, ns / 1e6, "");
+        doc_number(doc, total_ns > 0 ? 100 * ns / total_ns : (double)NAN, "");
+    }
+}
+
+// --- all of it ----------------------------------------------------------------------------------
+
+static bool load(struct content *content, struct err *err)
+{
+    static const struct table_desc *const known[] = {&table_run_figures, &table_run_findings,
+                                                     &table_run_trust, &table_run_breakdown, NULL};
+    struct request *request = content->request;
+    size_t count = content->compared->side_count;
+    content->tables = arena_array(request->arena, count, sizeof *content->tables, err);
+    if (!content->tables)
+        return false;
+    for (size_t side = 0; side < count; side++) {
+        content->tables[side] = (struct report){.arena = request->arena};
+        if (!store_load_run_tables(request->services->intake->store,
+                                   first_run(content->compared, side)->id, known,
+                                   &content->tables[side], err))
+            return false;
+    }
+    return true;
+}
+
+static void add_title(struct content *content)
+{
+    char today[CLOCK_RFC3339_SIZE];
+    size_t count = content->compared->side_count;
+    struct str name = name_of(content, content->compared, 0);
+    clock_rfc3339(clock_wall_ns(), today);
+    content->doc->title =
+        count > 1 ? doc_printf(content->doc, "%.*s and %zu more", (int)name.len, name.at, count - 1)
+                  : name;
+    content->doc->subtitle = doc_printf(content->doc, "stepscope %s, analysis version %d, %.10s",
+                                        STEPSCOPE_VERSION, ANALYSIS_VERSION, today);
+}
+
+// Sections without a row say nothing.
+static void drop_empty(struct document *doc)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < doc->count; i++)
+        if (doc_rows(&doc->sections[i]))
+            doc->sections[kept++] = doc->sections[i];
+    doc->count = kept;
+}
+
+bool report_content(struct request *request, struct response *response,
+                    const struct compared *compared, struct document *doc, struct err *err)
+{
+    struct content content = {
+        .request = request, .response = response, .compared = compared, .doc = doc};
+    doc->arena = request->arena;
+    if (!request_base_url(request, &content.base_url, err) || !load(&content, err))
+        return false;
+    add_title(&content);
+    add_figures(&content);
+    if (!add_comparisons(&content, err))
+        return false;
+    add_findings(&content);
+    add_doubts(&content);
+    add_definitions(&content);
+    for (size_t side = 0; side < compared->side_count; side++)
+        add_timeline(&content, side);
+    drop_empty(doc);
+    return !doc->failed || err_set(err, ERR_MEMORY, "out of memory");
+}
