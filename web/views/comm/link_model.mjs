@@ -72,6 +72,27 @@ export function curve_sentence(curve) {
 const NEAR = 0.8;
 const ABOVE = 1.1;
 
+const BESIDE = 0.1;
+
+/** The share of a row's time beside compute; null if unknown. @param {any} row */
+function hidden_of({ transfer_ns, exposed_transfer_ns, exposed_share }) {
+  if (transfer_ns > 0) return 1 - exposed_transfer_ns / transfer_ns;
+  return exposed_share === null || exposed_share === undefined ? null : 1 - exposed_share;
+}
+
+/** Why it may be slower than the test, by what the trace says. @param {any} row */
+function slow_text(row) {
+  const hidden = hidden_of(row);
+  const waits = "transfer_ns" in row ? "" : "its times include waiting for other ranks, and ";
+  if (hidden !== null && hidden > BESIDE) {
+    return `slower than the links allow: ${waits}compute runs beside ${percent(hidden)} of it, `
+      + "taking SMs and memory bandwidth";
+  }
+  return `slower than the links allow: ${waits}little compute runs beside it, so `
+    + "look at other collectives on the same links and at settings of NCCL that differ from the "
+    + "test's";
+}
+
 /** What a share means. @param {any} row @param {any} curve */
 function meaning_of(row, curve) {
   if (row.reference_share > ABOVE) {
@@ -84,8 +105,7 @@ function meaning_of(row, curve) {
         + "would use them better"
       : "about what these links can do";
   }
-  return "slower than the links allow: kernels that run meanwhile take SMs and memory bandwidth, "
-    + "or other collectives use the same links";
+  return slow_text(row);
 }
 
 const MOST_SENTENCES = 3;

@@ -242,11 +242,11 @@ function Links() {
   return html`<p>Run <code>all_reduce_perf</code> of nccl-tests or rccl-tests once, with as many
       ranks as the job's groups and on as many nodes, and upload what it prints with the run: each
       collective on the page <em>Communication</em> then says how much of what this machine reached
-      it reaches. The same holds for <code>all_gather_perf</code>,
+      it reaches. The same holds for <code>all_gather_perf</code>,${" "}
       <code>reduce_scatter_perf</code> and the others; one file may hold several tests.</p>
     <${Command} text=${LINK_TEST()} />
     <p class="faint">Text and JSON (<code>-J</code>) are read, with what mpirun or srun put before a
-      line. So are perftest (<code>ib_write_bw</code>), <code>nvidia-smi topo -m</code>,
+      line. So are perftest (<code>ib_write_bw</code>), <code>nvidia-smi topo -m</code>,${" "}
       <code>ibstat</code>, logs of NCCL Inspector and <code>ncclras -f json</code>.</p>`;
 }
 

@@ -14,8 +14,9 @@ export function NoResult({ run }) {
   if (BUSY.has(run.status)) return null;
   if (run.received === 0 && run.evidence > 0) {
     return html`<${Empty} title="This run has no trace">
-      <p>What its other files say is under <a href=${run_path(run.id, "training")}>Training</a>. For
-        kernels, communication and idle time, upload a trace of each rank to it.</p><//>`;
+      <p>What its other files say is under <a href=${run_path(run.id, "training")}>Training</a> and,
+        of links, <a href=${run_path(run.id, "collectives")}>Communication</a>. For kernels,
+        collectives and idle time, upload a trace of each rank to it.</p><//>`;
   }
   return html`<${Empty} title="No figures yet">
     <p>${run.status === "empty" ? html`This run has no trace. The members of its archives, and the

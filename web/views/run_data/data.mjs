@@ -133,13 +133,18 @@ function LaunchTable({ frame }) {
 
 const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "collectives",
   "classes", "findings", "trust", "environment", "ranks", "parts", "short_kernels", "launches",
-  "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline"];
+  "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline",
+  "figures"];
 const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "categories",
   "uncategorized", "phases", "roofline", "utilization", "idle_causes", "idle_gaps", "stream_idle",
   "queues", "launch_delays", "memory", "memory_timeline", "memory_peak", "copies",
   "process_groups", "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
+// Of files that are no traces.
+const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "job_settings",
+  "link_curves", "link_tests", "link_topology", "link_ports", "link_records",
+  "link_communicators"];
 
-function Downloads({ run, rank }) {
+function Downloads({ run, rank, evidence }) {
   const links = (name) => {
     const of_rank = DETAILS.includes(name) ? rank : "";
     const href = (format) =>
@@ -147,11 +152,12 @@ function Downloads({ run, rank }) {
     if (name === "summary") return [["JSON", api_href(run_api(run, name))]];
     return [["CSV", href("csv")], ["JSON", href("json")]];
   };
+  const names = [...OF_RUN, ...DETAILS, ...(evidence > 0 ? OF_FILES : [])];
   const line = `pandas.read_csv("${location.origin}${
     api_href(run_api(run, "kernels"))}?format=csv"${use_session().required
     ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
   return html`<${Card} title="Downloads" note="every table of this run">
-    <ul class="downloads">${[...OF_RUN, ...DETAILS].map((name) => html`<li key=${name}><span>${
+    <ul class="downloads">${names.map((name) => html`<li key=${name}><span>${
       name.replaceAll("_", " ")}</span><${ExportLinks} links=${links(name)} /></li>`)}</ul>
     <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;
 }
@@ -161,7 +167,8 @@ export default function Data({ route }) {
     run && (run.status === "running" || run.status === "pending") ? BUSY_POLL_MS : null);
   const [rank, set_rank] = use_rank();
   return html`<${RunFrame} route=${route} title="Data">${(data, run) => html`
-    <${Quality} run=${run} analyzed=${data.summary !== null} />
+    <${Quality} run=${run} analyzed=${data.summary !== null
+      || data.run.evidence > 0} />
     ${data.summary && html`<${OfRank} run=${run} summary=${data.summary} rank=${rank}
       onchange=${set_rank} what="Recording and launch links"><${RecordedCard} run=${run}
         rank=${rank} /><//>`}
@@ -171,7 +178,7 @@ export default function Data({ route }) {
       <div class="columns-2"><${Environment} run=${run}
         meta=${full.meta} /><${Launches} run=${run}
         rank=${rank || data.summary?.headline_rank} /></div>
-      <${Downloads} run=${run} rank=${rank} />
+      <${Downloads} run=${run} rank=${rank} evidence=${full.evidence} />
       <${EditRun} key=${own.etag} run=${full} etag=${own.etag} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
         ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}

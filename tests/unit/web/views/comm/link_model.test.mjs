@@ -44,8 +44,13 @@ test("the curve of the collectives that take the most time comes first", () => {
 test("a share is said with what it means", () => {
   const curves = curves_of([curve_row()], [test_row(MB, 40)]);
   const said = (row) => share_sentences([row], curves).map(({ head, text }) => head + text)[0];
-  assert.match(said(own_row(256 * MB, 244)),
-    /^all_reduce of 256 MB reaches 61.0 % of the 400 GB\/s that a.txt measured: slower than/);
+  const beside = own_row(256 * MB, 244, { transfer_ns: 100, exposed_transfer_ns: 25 });
+  assert.match(said(beside), /^all_reduce of 256 MB reaches 61.0 % of the 400 GB\/s that a.txt /);
+  assert.match(said(beside), /slower than the links allow: compute runs beside 75.0 % of it/);
+  assert.match(said(own_row(256 * MB, 244, { transfer_ns: 100, exposed_transfer_ns: 95 })),
+    /allow: little compute runs beside it/);
+  assert.match(said(own_row(256 * MB, 244, { exposed_share: 0.5 })),
+    /allow: its times include waiting for other ranks, and compute runs beside 50.0 %/);
   assert.match(said(own_row(256 * MB, 380)), /about what these links can do/);
   assert.match(said(own_row(MB, 380)), /messages from 128 MB on would use them better/);
   assert.match(said(own_row(256 * MB, 480)), /faster than the test/);
