@@ -105,7 +105,21 @@ static void row_meaning(struct row *row, struct str kind, char text[32])
     row_text(row, LINK_TOPOLOGY_MEANING, str_of(text));
 }
 
-static bool add_path(const struct link_tables *tables, const struct link_path *path,
+// The matrix of a place: each starts with the first GPU.
+struct matrices {
+    size_t next; // place
+    int64_t count;
+};
+
+static int64_t matrix_of(const struct link_tables *tables, struct matrices *matrices, size_t place)
+{
+    const struct link_place *places = tables->links->parts[LINK_PLACES].items;
+    for (; matrices->next <= place; matrices->next++)
+        matrices->count += str_equal(places[matrices->next].name, STR("GPU0"));
+    return matrices->count - 1;
+}
+
+static bool add_path(const struct link_tables *tables, const struct link_path *path, int64_t matrix,
                      struct err *err)
 {
     const struct link_place *places = tables->links->parts[LINK_PLACES].items;
@@ -120,6 +134,7 @@ static bool add_path(const struct link_tables *tables, const struct link_path *p
     row_link_text(&row, LINK_TOPOLOGY_TO_DEVICE, to->device);
     row_text(&row, LINK_TOPOLOGY_KIND, path->kind);
     row_meaning(&row, path->kind, meaning);
+    row_i64_if(&row, LINK_TOPOLOGY_MATRIX, matrix >= 0, matrix);
     return row_end(&row, tables->report, err);
 }
 
@@ -128,8 +143,9 @@ static bool add_paths(struct link_tables *tables, struct err *err)
     const struct link_path *paths = tables->links->parts[LINK_PATHS].items;
     size_t count = make_room(tables, LINK_PATHS, &table_link_topology, err);
     bool ok = count != SIZE_MAX;
+    struct matrices matrices = {0};
     for (size_t i = 0; ok && i < count; i++)
-        ok = add_path(tables, &paths[i], err);
+        ok = add_path(tables, &paths[i], matrix_of(tables, &matrices, paths[i].from), err);
     return ok;
 }
 

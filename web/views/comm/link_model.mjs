@@ -152,9 +152,21 @@ const rank_of = (kind) => {
   return at < 0 ? KINDS.length : at;
 };
 
+const host_key = ({ file, matrix }) => `${file}/${matrix ?? 0}`;
+
 /**
- * The matrix of a file.
- * @param {any[]} rows of link_topology, of one file
+ * The rows of each host's matrix.
+ * @param {any[]} rows of link_topology
+ * @returns {{key: string, label: string, rows: any[]}[]}
+ */
+export function hosts_of(rows) {
+  return [...grouped(rows, host_key)].map(([key, of]) => ({ key, rows: of,
+    label: of[0].matrix > 0 ? `${of[0].file}, ${of[0].matrix + 1}` : of[0].file }));
+}
+
+/**
+ * The matrix of a host.
+ * @param {any[]} rows of link_topology, of one host
  */
 export function matrix_of(rows) {
   const places = new Map();

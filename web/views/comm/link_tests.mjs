@@ -9,8 +9,8 @@ import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
-import { by_use, communicators_note, curve_sentence, curves_of, matrix_of, own_of, ports_note,
-  share_sentences, topology_sentence, without_sentence } from "./link_model.mjs";
+import { by_use, communicators_note, curve_sentence, curves_of, hosts_of, matrix_of, own_of,
+  ports_note, share_sentences, topology_sentence, without_sentence } from "./link_model.mjs";
 
 const TESTS = {
   id: "tests",
@@ -125,13 +125,11 @@ function Shares({ own, curves }) {
 
 function Connections({ rows }) {
   const [query, change] = use_query({ topology: "" });
-  const files = useMemo(() => [...new Set(rows.map(({ file }) => file))]
-    .map((file) => ({ key: file, label: file })), [rows]);
-  const chosen = files.find(({ key }) => key === query.topology) ?? files[0];
-  const shown = useMemo(() => rows.filter(({ file }) => file === chosen.key), [rows, chosen.key]);
-  const matrix = useMemo(() => matrix_of(shown), [shown]);
-  return html`<${Topology} matrix=${matrix} caption=${topology_sentence(shown)}
-    actions=${html`<${Pick} label="Host" choices=${files} chosen=${chosen}
+  const hosts = useMemo(() => hosts_of(rows), [rows]);
+  const chosen = hosts.find(({ key }) => key === query.topology) ?? hosts[0];
+  const matrix = useMemo(() => matrix_of(chosen.rows), [chosen]);
+  return html`<${Topology} matrix=${matrix} caption=${topology_sentence(chosen.rows)}
+    actions=${html`<${Pick} label="Host" choices=${hosts} chosen=${chosen}
       onchange=${(key) => change({ topology: key })} />`} />`;
 }
 

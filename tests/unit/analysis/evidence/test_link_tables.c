@@ -153,6 +153,21 @@ static void paths_have_their_meaning(void **state)
     close_shown(&shown);
 }
 
+static void matrices_of_several_hosts_are_counted(void **state)
+{
+    (void)state;
+    struct shown shown;
+    read_shown(&shown, "nvidia-smi-topo",
+               "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
+               "GPU1\tNV4\t X \t0\t0\nGPU0\t X \tNV4\t0\t0\n"
+               "\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity\n"
+               "GPU0\t X \tSYS\t0\t0\nGPU1\tSYS\t X \t0\t0\n");
+    const struct table *topology = shown_table(&shown, &table_link_topology, 4);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(table_i64(topology, i, LINK_TOPOLOGY_MATRIX, -1), i / 2);
+    close_shown(&shown);
+}
+
 static void ports_have_their_rate_in_bytes(void **state)
 {
     (void)state;
@@ -251,6 +266,7 @@ int main(void)
         cmocka_unit_test(wrong_results_are_doubted),
         cmocka_unit_test(a_long_test_is_cut_and_says_so),
         cmocka_unit_test(paths_have_their_meaning),
+        cmocka_unit_test(matrices_of_several_hosts_are_counted),
         cmocka_unit_test(ports_have_their_rate_in_bytes),
         cmocka_unit_test(records_are_summed_up_by_size),
         cmocka_unit_test(communicators_name_who_is_missing_or_behind),

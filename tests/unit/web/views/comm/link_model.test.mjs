@@ -2,8 +2,8 @@
 // What the communication page says of link tests.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { by_use, communicators_note, curve_sentence, curves_of, matrix_of, own_of, ports_note,
-  share_sentences, topology_sentence, without_sentence }
+import { by_use, communicators_note, curve_sentence, curves_of, hosts_of, matrix_of, own_of,
+  ports_note, share_sentences, topology_sentence, without_sentence }
   from "../../../../../web/views/comm/link_model.mjs";
 
 const MB = 1_000_000;
@@ -77,6 +77,13 @@ test("the matrix has each device once and the fastest kind first", () => {
   assert.equal(topology_sentence(rows), "All 2 GPUs reach each other by NV18: by NV18");
   assert.equal(topology_sentence([...rows, path("GPU1", "GPU2", "SYS")]),
     "GPUs reach each other by NV18 or SYS; the slowest: by SYS");
+});
+
+test("a file of several hosts has a matrix of each", () => {
+  const rows = [path("GPU0", "GPU1", "NV4"), path("GPU0", "GPU1", "SYS")]
+    .map((row, matrix) => ({ ...row, file: "topo.txt", matrix }));
+  assert.deepEqual(hosts_of(rows).map(({ label, rows: of }) => [label, of.length]),
+    [["topo.txt", 1], ["topo.txt, 2", 1]]);
 });
 
 test("ports that are not active are counted", () => {
