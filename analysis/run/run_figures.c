@@ -70,50 +70,29 @@ struct figures {
 
 // --- what the job is ----------------------------------------------------------------------------
 
-// "Global-Batch Size" as "global_batch_size".
-static bool is_called(struct str name, const char *wanted)
-{
-    size_t i = 0;
-    for (; i < name.len && wanted[i]; i++) {
-        char c = name.at[i];
-        c = c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-        c = c == '-' || c == ' ' ? '_' : c;
-        if (c != wanted[i])
-            return false;
-    }
-    return i == name.len && !wanted[i];
-}
-
-// A whole number that a file states under one of some names, else `otherwise`.
-static int64_t stated(const struct report *report, const char *const *names, int64_t otherwise)
+// A whole number that the files state under a standard name, 0 if none does.
+static int64_t stated(const struct report *report, const char *standard)
 {
     const struct table *settings = report_find(report, "job_settings");
     int64_t number;
-    for (; settings && *names; names++)
-        for (size_t i = 0; i < settings->row_count; i++) {
-            const struct cell *name = table_cell(settings, i, JOB_SETTINGS_NAME);
-            const struct cell *value = table_cell(settings, i, JOB_SETTINGS_VALUE);
-            if (!name->null && !value->null && is_called(name->s, *names) &&
-                str_to_i64(value->s, &number) && number > 0)
-                return number;
-        }
-    return otherwise;
+    for (size_t i = 0; settings && i < settings->row_count; i++) {
+        const struct cell *value = table_cell(settings, i, JOB_SETTINGS_STANDARD_VALUE);
+        if (table_is(settings, i, JOB_SETTINGS_STANDARD, str_of(standard)) && !value->null &&
+            str_to_i64(value->s, &number) && number > 0)
+            return number;
+    }
+    return 0;
 }
 
 static void find_job(struct figures *figures)
 {
-    static const char *const worlds[] = {"world_size", "num_gpus", NULL};
-    static const char *const lengths[] = {"seq_length", "seq_len",         "max_seq_len",
-                                          "max_length", "sequence_length", "training.seq_len",
-                                          NULL};
-    static const char *const batches[] = {"global_batch_size", "training.global_batch_size", NULL};
     const struct table *summary = report_find(figures->report, "summary");
     const struct table *logs = report_find(figures->report, "logs");
     bool has_ranks = summary && summary->row_count;
     int64_t world = has_ranks ? table_i64(summary, 0, RUN_SUMMARY_WORLD_SIZE, 0) : 0;
-    figures->gpus = world > 0 ? world : stated(figures->report, worlds, 0);
-    figures->seq_length = stated(figures->report, lengths, 0);
-    figures->global_batch = stated(figures->report, batches, 0);
+    figures->gpus = world > 0 ? world : stated(figures->report, "world_size");
+    figures->seq_length = stated(figures->report, "seq_length");
+    figures->global_batch = stated(figures->report, "global_batch_size");
     for (size_t i = 0; logs && i < logs->row_count && !figures->global_batch; i++)
         figures->global_batch = table_i64(logs, i, LOGS_GLOBAL_BATCH, 0);
 }

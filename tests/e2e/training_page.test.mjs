@@ -89,6 +89,8 @@ test("logs are compared without any trace, and the page says that it is only the
     await visit(page, "/compare?base=megatron&cand=titan");
     await page.getByText("Only training logs can be compared").waitFor();
     await page.getByText(/is reached by megatron/).waitFor();
+    const figures = page.getByRole("group", { name: "Figures of both sides" });
+    assert.match(await figures.innerText(), /Step time\s+2 s\s+log/);
     assert.deepEqual(await axe_faults(page), []);
     await visit(page, "/compare?base=megatron&cand=bare");
     await page.getByText("not both have a training log").waitFor();

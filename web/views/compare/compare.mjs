@@ -10,6 +10,7 @@ import { set_tray } from "../../base/tray.mjs";
 import { Candidates } from "./compare_many.mjs";
 import { ChangeTable, Unmatched } from "./compare_changes.mjs";
 import { chosen_of, compare_api, of_chosen, use_compare_query } from "./compare_data.mjs";
+import { ComparedFigures } from "./compare_figures.mjs";
 import { Gate, Histories } from "./compare_gate.mjs";
 import { Modules } from "./compare_modules.mjs";
 import { Settings } from "./compare_settings.mjs";
@@ -57,6 +58,8 @@ function sections_of({ data, query, one, candidate, waterfall }) {
   return [
     ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />
       <${TrainingCurves} base=${first_of(data.base.runs)} cand=${first_of(candidate.runs)} />`],
+    ["figures", "Figures", html`<${ComparedFigures}
+      sides=${[query.base, query.cand[chosen_of(query)]]} />`],
     ["waterfall", "Where the time went", html`<${WaterfallCard} waterfall=${waterfall}
       names=${names} summary=${candidate.summary} />`],
     ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
@@ -142,7 +145,8 @@ export default function Compare() {
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
     ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}
     ${lacks_trace && html`<${TrainingCurves} lone=${true} base=${first_key(query.base)}
-      cand=${first_key(query.cand[0])} />`}
+      cand=${first_key(query.cand[0])} />
+      <${ComparedFigures} sides=${[query.base, ...query.cand]} />`}
     ${ready && !lacks_tokens && !lacks_trace && html`<${Loaded} resource=${resource}>${(reply) =>
       html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}`;
 }

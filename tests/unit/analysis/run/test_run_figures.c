@@ -40,11 +40,11 @@ static void end(struct fixture *f, struct row *row, struct report *report)
     assert_true(row_end(row, report, &f->err));
 }
 
-static void set(struct fixture *f, const char *name, const char *value)
+static void set(struct fixture *f, const char *standard, const char *value)
 {
     struct row row = {.desc = &table_job_settings};
-    row_word(&row, JOB_SETTINGS_NAME, name);
-    row_word(&row, JOB_SETTINGS_VALUE, value);
+    row_word(&row, JOB_SETTINGS_STANDARD, standard);
+    row_word(&row, JOB_SETTINGS_STANDARD_VALUE, value);
     end(f, &row, &f->run);
 }
 
@@ -145,7 +145,7 @@ static void rates_follow_from_what_a_step_is(void **state)
     struct row log = log_row();
     end(f, &log, &f->run);
     add_trace(f, 8);
-    set(f, "Global-Batch Size", "64");
+    set(f, "global_batch_size", "64");
     set(f, "seq_length", "2048");
     assert_figure(f, "samples_per_s", "log", 128);
     assert_figure(f, "job_tokens_per_s", "log", 128 * 2048);
