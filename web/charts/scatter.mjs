@@ -64,11 +64,13 @@ function Marks({ points, shape_of, place, most, at, choose }) {
     onPointerEnter=${() => choose(i)} />`);
 }
 
+const MOST_CIRCLES = 100;
+
 function Curves({ curves, place }) {
   return curves.map(({ key, points }) => html`<g class="measured" key=${key}>
     <path d=${points.map((point, i) => `${i ? "L" : "M"}${place(point)}`).join("")} />
-    ${points.map((point) => html`<circle key=${point.bytes} r="2" transform="translate(${
-      place(point)})" />`)}</g>`);
+    ${points.length <= MOST_CIRCLES && points.map((point) => html`<circle key=${point.bytes}
+      r="2" transform="translate(${place(point)})" />`)}</g>`);
 }
 
 function Legend({ kinds, shape_of, curves, mark_label }) {
