@@ -11,6 +11,12 @@
 #define FORMATS(ROW)           \
     ROW(gzip)                  \
     ROW(zstd)                  \
+    ROW(config_yaml)           \
+    ROW(config_toml)           \
+    ROW(slurm)                 \
+    ROW(env)                   \
+    ROW(pip_freeze)            \
+    ROW(collect_env)           \
     ROW(training_log)          \
     ROW(torchtitan_structured) \
     ROW(jsonl)                 \

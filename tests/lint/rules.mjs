@@ -34,7 +34,7 @@ function bad_lines(lines, refuses, what) {
 const LAYERS = [
   ...["base/", "trace/", "evidence/", "format.h", "source/", "json/", "csv/", "pickle/", "sqlite/",
     "kineto/", "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", "logs/", "monitor/",
-    "links/", ""]
+    "links/", "config/", ""]
     .map((room) => `ingest/${room}`),
   ...["stats/", "report/", "names/", "evidence/", "hangs/", "facts/", "analysis.h", "trace/",
     "comm/", "work/", "memory/", "findings/", "ranks/", "run/", "compare/", "plan/", ""]
@@ -70,6 +70,7 @@ const FENCED = [
   [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
   [/^xlsxwriter\.h$/, /^server\/report\/report_xlsx\.c$/],
+  [/^yaml\.h$/, /^ingest\/config\/format_config_yaml\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_gzip\.c$/],
 ];
 

@@ -36,7 +36,7 @@ static void frameworks_have_their_own_names(void **state)
         {"megatron-lm", "tensor-model-parallel size", "4", "tensor_parallel_size=4 ranks"},
         {"", "zero_optimization.stage", "3", "zero_stage=3"},
         {"", "activation_checkpoint.mode", "Selective", "recompute=selective"},
-        {"pip", "torch", "2.7.1+rocm6.3", "pytorch_version=2.7.1+rocm6.3"},
+        {"pip", "pip.torch", "2.7.1+rocm6.3", "pytorch_version=2.7.1+rocm6.3"},
         {"", "SLURM_NNODES", "4", "nodes=4"},
         {"", "gradient_checkpointing", "True", "recompute=full"},
         {"", "trainer.mock_data", "true", "data=synthetic"},
