@@ -13,6 +13,7 @@
     ROW(zstd)                  \
     ROW(config_yaml)           \
     ROW(config_toml)           \
+    ROW(config_json)           \
     ROW(slurm)                 \
     ROW(env)                   \
     ROW(pip_freeze)            \

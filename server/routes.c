@@ -122,6 +122,7 @@ const struct route routes[] = {
     {"GET", RUN "/log_events", SCOPE_READ, api_get_table, &table_log_events},
     {"GET", RUN "/log_slow_steps", SCOPE_READ, api_get_table, &table_log_slow_steps},
     {"GET", RUN "/job_settings", SCOPE_READ, api_get_table, &table_job_settings},
+    {"GET", RUN "/job_results", SCOPE_READ, api_get_table, &table_job_results},
     {"GET", RUN "/link_curves", SCOPE_READ, api_get_table, &table_run_link_curves},
     {"GET", RUN "/link_tests", SCOPE_READ, api_get_table, &table_link_tests},
     {"GET", RUN "/link_topology", SCOPE_READ, api_get_table, &table_link_topology},

@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the runs of both sides were made: what people entered, else what the traces say.
+// How the runs of both sides were made: what people entered, else what the traces say, else the
+// runs' other files.
 #include "analysis/compare/compare_pair.h"
+#include "analysis/compare/compare_settings.h"
 #include "analysis/run/run.h"
 #include "analysis/report/tables.h"
+#include "ingest/evidence/standard_settings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #define MAX_VALUES 3 // shown per setting
-
-// One value of a setting in one run.
-struct setting {
-    struct str key, value;
-    bool given;     // by people
-    int64_t weight; // ranks that have it
-};
-
-struct settings {
-    struct setting *at;
-    size_t count;
-};
 
 static int compare_values(const void *a, const void *b)
 {
@@ -42,6 +33,7 @@ static size_t count_rows(const struct compare_side *side)
     for (size_t i = 0; i < side->run_count; i++) {
         const struct table *table = report_find(side->runs[i].run, "environment");
         count += side->runs[i].meta_count + (table ? table->row_count : 0) + 1;
+        count += compare_count_files(&side->runs[i]);
     }
     return count;
 }
@@ -69,7 +61,7 @@ static bool take_ranks(struct settings *settings, const struct compare_run *run,
     const char *text =
         arena_printf(arena, err, "%" PRId64, table_cell(summary, 0, RUN_SUMMARY_RANKS)->i);
     if (text)
-        take(settings, (struct setting){STR("ranks"), str_of(text), false, 1});
+        take(settings, (struct setting){.key = STR("ranks"), .value = str_of(text), .weight = 1});
     return text != NULL;
 }
 
@@ -78,23 +70,37 @@ static bool take_run(struct settings *settings, const struct compare_run *run, s
 {
     const struct table *table = report_find(run->run, "environment");
     for (size_t i = 0; i < run->meta_count; i++)
-        take(settings, (struct setting){run->meta[i].key, run->meta[i].value, true, 1});
+        take(settings, (struct setting){.key = run->meta[i].key,
+                                        .value = run->meta[i].value,
+                                        .source = FROM_PEOPLE,
+                                        .weight = 1});
     for (size_t i = 0; table && i < table->row_count; i++) {
-        struct str key = table_cell(table, i, RUN_ENVIRONMENT_KEY)->s;
+        struct str key = table_text(table, i, RUN_ENVIRONMENT_KEY);
         if (!is_given(run, key))
-            take(settings, (struct setting){key, table_cell(table, i, RUN_ENVIRONMENT_VALUE)->s,
-                                            false, table_cell(table, i, RUN_ENVIRONMENT_RANKS)->i});
+            take(settings,
+                 (struct setting){.key = key,
+                                  .value = table_text(table, i, RUN_ENVIRONMENT_VALUE),
+                                  .weight = table_cell(table, i, RUN_ENVIRONMENT_RANKS)->i});
     }
-    return take_ranks(settings, run, arena, err);
+    return compare_take_files(settings, run, arena, err) && take_ranks(settings, run, arena, err);
 }
 
-// Adds up the weights of equal values, which are adjacent. *given: people entered one of them.
-static size_t join_equal(struct setting *at, size_t count, bool *given)
+// What belongs to a key rather than to one of its values.
+static void join_facts(struct setting *joined, const struct setting *with)
+{
+    joined->source = with->source > joined->source ? with->source : joined->source;
+    joined->file = joined->file.len ? joined->file : with->file;
+    joined->unit = joined->unit.len ? joined->unit : with->unit;
+    joined->standard |= with->standard;
+    joined->contradicts |= with->contradicts;
+}
+
+// Adds up the weights of equal values, which are adjacent.
+static size_t join_equal(struct setting *at, size_t count, struct setting *facts)
 {
     size_t kept = 0;
-    *given = false;
     for (size_t i = 0; i < count; i++) {
-        *given |= at[i].given;
+        join_facts(facts, &at[i]);
         if (kept && str_equal(at[kept - 1].value, at[i].value))
             at[kept - 1].weight += at[i].weight;
         else
@@ -107,11 +113,12 @@ static size_t join_equal(struct setting *at, size_t count, bool *given)
 static bool join_values(struct setting *at, size_t count, struct arena *arena,
                         struct setting *joined, struct err *err)
 {
-    bool given;
-    count = join_equal(at, count, &given);
+    struct setting facts = {.file = STR(""), .unit = STR("")};
+    count = join_equal(at, count, &facts);
     qsort(at, count, sizeof *at, compare_weights);
-    *joined = at[0];
-    joined->given = given;
+    facts.key = at[0].key;
+    facts.value = at[0].value;
+    *joined = facts;
     for (size_t i = 1; i < count && i < MAX_VALUES; i++) {
         const char *text = arena_printf(arena, err, "%.*s | %.*s%s", (int)joined->value.len,
                                         joined->value.at, (int)at[i].value.len, at[i].value.at,
@@ -157,20 +164,21 @@ enum likeness { DIFFERENT, ONE_SIDED, UNKNOWN, EQUAL };
 struct both {
     const struct setting *base, *cand;
     enum likeness likeness;
-    int weight; // of the key: low ones first
+    size_t weight; // of the key: low ones first
 };
 
-// What a comparison depends on most, in this order; all other settings come after.
-static int weight_of(struct str key)
+// What a comparison depends on most, in this order; then other standard settings, then all others.
+static size_t weight_of(struct str key)
 {
     static const char *const keys[] = {"gpu",        "ranks",     "flavour",         "precision",
                                        "batch_size", "seq_len",   "tokens_per_step", "model",
                                        "data",       "framework", "driver",          "commit"};
-    const int count = (int)(sizeof keys / sizeof *keys);
-    int i = 0;
-    while (i < count && !str_equal(key, str_of(keys[i])))
-        i++;
-    return i;
+    const size_t count = sizeof keys / sizeof *keys;
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(key, str_of(keys[i])))
+            return i;
+    size_t place = standard_setting_place(key);
+    return count + (place == SIZE_MAX ? STANDARD_MOST : place);
 }
 
 static struct str key_of(const struct both *both)
@@ -191,7 +199,14 @@ static int compare_boths(const void *a, const void *b)
 // The machine a side was recorded on is not a setting: it is shown, but not compared.
 static bool is_compared(const struct setting *setting)
 {
-    return setting && (setting->given || !run_place_is_host(setting->key));
+    return setting && (setting->source == FROM_PEOPLE || !run_place_is_host(setting->key));
+}
+
+// Names of their own in one framework's files, after all that others may have as well.
+static bool is_own(const struct both *both)
+{
+    const struct setting *one = both->base ? both->base : both->cand;
+    return one->source == FROM_FILE && !one->standard;
 }
 
 static struct both make_both(const struct setting *base, const struct setting *cand)
@@ -201,8 +216,20 @@ static struct both make_both(const struct setting *base, const struct setting *c
         both.likeness = str_equal(base->value, cand->value) ? EQUAL : DIFFERENT;
     if (!is_compared(base) && !is_compared(cand))
         both.likeness = EQUAL;
-    both.weight = weight_of(key_of(&both));
+    both.weight = weight_of(key_of(&both)) + is_own(&both);
     return both;
+}
+
+// What a file of one side says is a difference only if the other side has that file, too.
+static void forgive_files(const struct pair *pair, struct both *both, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct setting *one = both[i].base ? both[i].base : both[i].cand;
+        const struct compare_side *other = pair->sides[both[i].base ? CAND : BASE]->side;
+        if (both[i].likeness == ONE_SIDED && one->source == FROM_FILE &&
+            !compare_has_file(other, one->file))
+            both[i].likeness = UNKNOWN;
+    }
 }
 
 // Profilers record different settings: what only one of two can say is no difference.
@@ -213,7 +240,7 @@ static void forgive_recorders(struct both *both, size_t count)
         differ |= both[i].likeness == DIFFERENT && str_equal(key_of(&both[i]), STR("recorder"));
     for (size_t i = 0; differ && i < count; i++) {
         const struct setting *one = both[i].base ? both[i].base : both[i].cand;
-        if (both[i].likeness == ONE_SIDED && !one->given)
+        if (both[i].likeness == ONE_SIDED && one->source == FROM_TRACE)
             both[i].likeness = UNKNOWN;
     }
 }
@@ -235,7 +262,14 @@ static size_t zip(struct settings base, struct settings cand, struct both *out)
 
 static const char *source_of(const struct setting *setting)
 {
-    return !setting ? NULL : setting->given ? "upload" : "trace";
+    static const char *const words[] = {
+        [FROM_TRACE] = "trace", [FROM_FILE] = "file", [FROM_PEOPLE] = "upload"};
+    return setting ? words[setting->source] : NULL;
+}
+
+static bool is_of_file(const struct setting *setting)
+{
+    return setting && setting->source == FROM_FILE;
 }
 
 static bool add_setting(const struct pair *pair, const struct both *both, struct err *err)
@@ -250,6 +284,12 @@ static bool add_setting(const struct pair *pair, const struct both *both, struct
     row_bool(&row, COMPARE_SETTINGS_DIFFERS, both->likeness <= ONE_SIDED);
     row_word(&row, COMPARE_SETTINGS_BASE_SOURCE, source_of(base));
     row_word(&row, COMPARE_SETTINGS_CAND_SOURCE, source_of(cand));
+    row_text_if(&row, COMPARE_SETTINGS_BASE_FILE, is_of_file(base), base ? base->file : STR(""));
+    row_text_if(&row, COMPARE_SETTINGS_CAND_FILE, is_of_file(cand), cand ? cand->file : STR(""));
+    row_bool_if(&row, COMPARE_SETTINGS_BASE_CONTRADICTS, base, base && base->contradicts);
+    row_bool_if(&row, COMPARE_SETTINGS_CAND_CONTRADICTS, cand, cand && cand->contradicts);
+    struct str unit = base && base->unit.len ? base->unit : cand ? cand->unit : STR("");
+    row_text_if(&row, COMPARE_SETTINGS_UNIT, unit.len, unit);
     return row_end(&row, pair->report, err);
 }
 
@@ -265,9 +305,11 @@ bool compare_settings_write(const struct pair *pair, struct err *err)
         return false;
     size_t count = zip(settings[BASE], settings[CAND], both);
     forgive_recorders(both, count);
+    forgive_files(pair, both, count);
     qsort(both, count, sizeof *both, compare_boths);
     for (size_t i = 0; i < count; i++)
-        if (!add_setting(pair, &both[i], err))
+        if (!(is_own(&both[i]) && both[i].likeness > ONE_SIDED) &&
+            !add_setting(pair, &both[i], err))
             return false;
     return true;
 }

@@ -28,5 +28,6 @@ bool evidence_report(const struct evidence *evidence, struct str file, struct re
 {
     return log_tables_add(evidence, file, report, err) &&
            link_tables_add(evidence, file, report, err) &&
-           job_settings_add(evidence, file, report, err) && doubt_silence(file, report, err);
+           job_settings_add(evidence, file, report, err) &&
+           job_results_add(evidence, file, report, err) && doubt_silence(file, report, err);
 }

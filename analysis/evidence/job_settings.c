@@ -88,3 +88,19 @@ bool job_settings_add(const struct evidence *evidence, struct str file, struct r
     }
     return true;
 }
+
+bool job_results_add(const struct evidence *evidence, struct str file, struct report *report,
+                     struct err *err)
+{
+    for (size_t i = 0; i < evidence->result_count; i++) {
+        const struct evidence_result *result = &evidence->results[i];
+        struct row row = {.desc = &table_job_results};
+        row_text(&row, JOB_RESULTS_FILE, file);
+        row_text(&row, JOB_RESULTS_NAME, result->name);
+        row_f64(&row, JOB_RESULTS_VALUE, result->value);
+        row_text_if(&row, JOB_RESULTS_UNIT, *result->unit, str_of(result->unit));
+        if (!row_end(&row, report, err))
+            return false;
+    }
+    return true;
+}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The settings that a file gives.
+// The settings that a file gives, and the figures that the job reached.
 #ifndef ANALYSIS_EVIDENCE_JOB_SETTINGS_H
 #define ANALYSIS_EVIDENCE_JOB_SETTINGS_H
 
@@ -9,5 +9,9 @@
 // Adds job_settings.
 MUST_CHECK bool job_settings_add(const struct evidence *evidence, struct str file,
                                  struct report *report, struct err *err);
+
+// Adds job_results.
+MUST_CHECK bool job_results_add(const struct evidence *evidence, struct str file,
+                                struct report *report, struct err *err);
 
 #endif

@@ -146,6 +146,7 @@ bool config_count(const struct format_input *input, const struct format *format,
     if (ok) {
         figures_add(input->figures, (int64_t)evidence.setting_count, "settings");
         figures_add(input->figures, (int64_t)config_standards(&evidence), "standard_settings");
+        figures_add(input->figures, (int64_t)evidence.result_count, "results");
         figures_add(input->figures, (int64_t)evidence.log.step_count, "steps");
     }
     evidence_free(&evidence);

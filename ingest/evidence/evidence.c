@@ -4,6 +4,8 @@
 #include "ingest/base/buf.h"
 #include "ingest/base/secrets.h"
 
+#include <math.h>
+
 enum { MOST_TEXT = 1024, MOST_LINE = 240, MOST_SETTINGS = 10000 };
 
 void evidence_init(struct evidence *evidence, struct budget *budget)
@@ -22,6 +24,7 @@ void evidence_free(struct evidence *evidence)
     metric_book_free(&evidence->metrics, budget);
     flight_free(&evidence->flight, budget);
     budget_free(budget, evidence->settings, evidence->setting_cap * sizeof *evidence->settings);
+    budget_free(budget, evidence->results, evidence->result_cap * sizeof *evidence->results);
     link_tests_free(&evidence->links, budget);
     samples_free(&evidence->samples, budget);
     strtab_free(&evidence->names);
@@ -127,6 +130,25 @@ bool evidence_set(struct evidence *evidence, struct str name, struct str value, 
     buf_free(&clean_name);
     buf_free(&clean_value);
     return ok;
+}
+
+bool evidence_add_result(struct evidence *evidence, struct str name, double value, const char *unit,
+                         struct err *err)
+{
+    if (evidence->result_count >= MOST_SETTINGS || !isfinite(value))
+        return true;
+    struct evidence_result *grown =
+        budget_room(evidence->budget, evidence->results, &evidence->result_cap,
+                    evidence->result_count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    evidence->results = grown;
+    struct evidence_result *added = &grown[evidence->result_count];
+    *added = (struct evidence_result){.unit = unit, .value = value};
+    if (!evidence_text(evidence, name, &added->name, err))
+        return false;
+    evidence->result_count++;
+    return true;
 }
 
 // --- training logs ------------------------------------------------------------------------------

@@ -17,6 +17,13 @@ struct evidence_setting {
     struct str name, value;
 };
 
+// A figure that the job reached, as the file has it: "tokens_per_second" 53943.6 "tokens/s".
+struct evidence_result {
+    struct str name;  // fit to be stored
+    const char *unit; // "" unknown; lives as the program
+    double value;     // finite
+};
+
 struct evidence {
     struct budget *budget;
     struct arena arena;  // texts
@@ -29,6 +36,8 @@ struct evidence {
     struct evidence_setting *settings;
     size_t setting_count, setting_cap;
     struct strtab names; // of settings: that of id i is settings[i - 1]
+    struct evidence_result *results;
+    size_t result_count, result_cap;
 };
 
 // The budget outlives the evidence.
@@ -43,5 +52,10 @@ MUST_CHECK bool evidence_text(struct evidence *evidence, struct str raw, struct 
 // without a name.
 MUST_CHECK bool evidence_set(struct evidence *evidence, struct str name, struct str value,
                              struct err *err);
+
+// Adds a figure; the name is untrusted. One more than 10,000 is left out, and one that is no
+// number. unit lives as the program.
+MUST_CHECK bool evidence_add_result(struct evidence *evidence, struct str name, double value,
+                                    const char *unit, struct err *err);
 
 #endif

@@ -6,8 +6,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const char *const formats[] = {"config-yaml", "config-toml", "env",
-                                      "pip-freeze",  "collect-env", "slurm"};
+static const char *const formats[] = {"config-yaml", "config-toml", "env",        "pip-freeze",
+                                      "collect-env", "slurm",       "config-json"};
 enum { FORMATS = sizeof formats / sizeof *formats };
 
 static void make_tables(const struct evidence *evidence)
@@ -31,6 +31,8 @@ static uint64_t sum_of(const struct evidence *evidence)
             abort();
         sum = sum * 31 + value.len;
     }
+    for (size_t i = 0; i < evidence->result_count; i++)
+        sum = sum * 31 + evidence->results[i].name.len;
     make_tables(evidence);
     return sum;
 }

@@ -9,22 +9,29 @@ import { cand_value, differ_text, ordered_settings, setting_text, source_mark }
 
 const AT_FIRST = 8;
 
-function Value({ value, source }) {
+const TITLES = { trace: "from the trace", file: "from a file of the run" };
+
+function Value({ value, source, file, contradicts }) {
   const mark = source_mark(source);
   if (value === null || value === "") return html`<span class="faint">not recorded</span>`;
-  return html`<span title=${source === "trace" ? "from the trace" : undefined}>${value}</span>${
+  const title = file ? `from ${file}` : TITLES[source];
+  return html`<span title=${title}>${value}</span>${contradicts
+    && html` <span class="given" title="files of the run contradict each other">contradictory
+    </span>`}${
     mark && html` <span class="given" title="set by a person, with the upload or later">${mark}
     </span>`}`;
 }
 
 function Setting({ row }) {
   const text = (value) => setting_text(row.key, value);
-  const base = html`<${Value} value=${text(row.base)} source=${row.base_source} />`;
+  const base = html`<${Value} value=${text(row.base)} source=${row.base_source}
+    file=${row.base_file} contradicts=${row.base_contradicts} />`;
   const both = row.differs || row.base !== cand_value(row); // host names never count as different
   return html`<div class=${row.differs ? "" : "equal"}>
     <dt>${label_of(row.key)}</dt>
     <dd>${base}${both && html` <span class="to" aria-label="to">→</span>${" "}
-      <${Value} value=${text(cand_value(row))} source=${row.cand_source} />`}</dd></div>`;
+      <${Value} value=${text(cand_value(row))} source=${row.cand_source}
+        file=${row.cand_file} contradicts=${row.cand_contradicts} />`}</dd></div>`;
 }
 
 /** @param {{settings: any[]}} props rows of compare_settings of one candidate */

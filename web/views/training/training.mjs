@@ -124,6 +124,20 @@ const SETTINGS = {
   ],
 };
 
+const RESULTS = {
+  id: "results",
+  caption: "Results",
+  sort: "name",
+  search: ["name"],
+  limit: 15,
+  columns: [
+    { key: "name", label: "Figure", className: "mono" },
+    { key: "value", label: "Value" },
+    { key: "unit", label: "Unit" },
+    { key: "file", label: "File", className: "clip", width_px: 220, priority: 3 },
+  ],
+};
+
 function TableCard({ title, note, table, view }) {
   if (table.rows.length === 0) return null;
   return html`<${Card} title=${title} note=${note} flush=${true}
@@ -142,9 +156,11 @@ function Content({ run }) {
   const events = use_table(run, "log_events", ALL);
   const slow = use_table(run, "log_slow_steps", ALL);
   const settings = use_table(run, "job_settings", ALL);
-  return html`<${Loaded} resource=${awaited([logs, curve, events, slow, settings])}>${() => {
+  const results = use_table(run, "job_results", ALL);
+  const all = awaited([logs, curve, events, slow, settings, results]);
+  return html`<${Loaded} resource=${all}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
-    if (!log && settings.rows.length === 0) return html`<${NoLog} />`;
+    if (!log && settings.rows.length + results.rows.length === 0) return html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
     return html`${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
@@ -156,6 +172,8 @@ function Content({ run }) {
         note="what the log says between steps" />
       <${TableCard} title="Logs" table=${logs} view=${LOGS}
         note="medians over the steady steps" />
+      <${TableCard} title="Results" table=${results} view=${RESULTS}
+        note="that the job reached, as its files say" />
       <${TableCard} title="Settings" table=${settings} view=${SETTINGS}
         note="of the job, as its files say them" />`;
   }}<//>`;

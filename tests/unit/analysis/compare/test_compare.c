@@ -384,6 +384,68 @@ static void names_of_hosts_are_no_settings(void **state)
     bench_end(&bench);
 }
 
+struct job_setting {
+    const char *file, *name, *value, *standard, *standard_value;
+};
+
+static void add_job_setting(struct bench *bench, struct job_setting setting)
+{
+    struct field standard = {"standard", .text = setting.standard};
+    struct field value = {"standard_value", .text = setting.standard_value};
+    if (!setting.standard)
+        standard.name = NULL; // ends the row
+    ROW(bench_run(bench), &table_job_settings, {"file", .text = setting.file},
+        {"name", .text = setting.name}, {"value", .text = setting.value}, standard, value);
+}
+
+static void settings_of_files_are_compared_by_standard_names(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    add_run(&bench, 100);
+    add_setting(&bench, "precision", "fp8", 8);
+    add_job_setting(&bench, (struct job_setting){"a.log", "params_dtype", "torch.bfloat16",
+                                                 "precision", "bf16"});
+    add_job_setting(&bench, (struct job_setting){"a.log", "global_batch_size", "128",
+                                                 "global_batch_size", "128"});
+    add_job_setting(&bench,
+                    (struct job_setting){"a.log", "seq_length", "4096", "seq_length", "4096"});
+    add_job_setting(&bench, (struct job_setting){"env.txt", "NCCL_ALGO", "Ring", NULL, NULL});
+    add_job_setting(&bench, (struct job_setting){"env.txt", "NCCL_PROTO", "LL", NULL, NULL});
+    add_job_setting(&bench, (struct job_setting){"env.txt", "OMP_X", "1", NULL, NULL});
+    add_job_setting(&bench, (struct job_setting){"a.log", "save_dir", "x", NULL, NULL});
+    add_job_setting(&bench, (struct job_setting){"a.log", "only_here", "1", NULL, NULL});
+    bench_side(&bench, 1);
+    add_run(&bench, 100);
+    add_setting(&bench, "precision", "fp8", 8);
+    add_job_setting(&bench, (struct job_setting){"b.yaml", "train_batch_size", "256",
+                                                 "global_batch_size", "256"});
+    add_job_setting(&bench,
+                    (struct job_setting){"b.yaml", "seq_len", "4096", "seq_length", "4096"});
+    add_job_setting(&bench,
+                    (struct job_setting){"b.log", "seq_length", "8192", "seq_length", "8192"});
+    add_job_setting(&bench, (struct job_setting){"env.txt", "NCCL_ALGO", "Tree", NULL, NULL});
+    add_job_setting(&bench, (struct job_setting){"env.txt", "OMP_X", "1", NULL, NULL});
+    add_job_setting(&bench, (struct job_setting){"a.yaml", "save_dir", "y", NULL, NULL});
+    bench_side(&bench, 1);
+    bench_compare(&bench);
+    check_setting(&bench, 0, "global_batch_size", "128", "256");
+    check_setting(&bench, 1, "seq_length", "4096", "4096 | 8192");
+    check_setting(&bench, 2, "NCCL_ALGO", "Ring", "Tree");
+    check_setting(&bench, 3, "NCCL_PROTO", "LL", NULL);
+    check_setting(&bench, 4, "precision", "fp8", "fp8");
+    assert_int_equal(bench_table(&bench, "compare_settings")->row_count, 5);
+    assert_true(bench_says(&bench, "compare_settings", 0, "base_source", "file"));
+    assert_true(bench_says(&bench, "compare_settings", 0, "base_file", "a.log"));
+    assert_true(bench_says(&bench, "compare_settings", 4, "base_source", "trace"));
+    assert_true(bench_says(&bench, "compare_settings", 4, "base_file", NULL));
+    assert_int_equal(bench_i64(&bench, "compare_settings", 1, "base_contradicts"), 0);
+    assert_int_equal(bench_i64(&bench, "compare_settings", 1, "cand_contradicts"), 1);
+    assert_int_equal(bench_i64(&bench, "compare_settings", 3, "differs"), 1);
+    bench_end(&bench);
+}
+
 // A value that people gave for some repeats and traces for others is one value if it is the same.
 static void a_value_given_for_some_repeats_is_reported_once(void **state)
 {
@@ -698,6 +760,7 @@ int main(void)
         cmocka_unit_test(settings_that_differ_come_first_and_people_win),
         cmocka_unit_test(what_only_one_profiler_records_is_no_difference),
         cmocka_unit_test(names_of_hosts_are_no_settings),
+        cmocka_unit_test(settings_of_files_are_compared_by_standard_names),
         cmocka_unit_test(a_value_given_for_some_repeats_is_reported_once),
         cmocka_unit_test(modules_sum_to_the_busy_time_of_a_step),
         cmocka_unit_test(modules_with_broken_numbers_are_refused),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Settings of jobs in YAML and TOML, and what says where a job ran.
+// Settings of jobs in YAML, TOML and JSON, their results, and what says where a job ran.
 #include "tests/unit/config_hand.h"
 
 // --- YAML ---------------------------------------------------------------------------------------
@@ -167,6 +167,120 @@ static void toml_of_something_else_is_refused(void **state)
     config_hand_free(&hand);
 }
 
+// --- JSON ---------------------------------------------------------------------------------------
+
+static double result(const struct config_hand *hand, const char *name, const char *unit)
+{
+    for (size_t i = 0; i < hand->evidence.result_count; i++) {
+        const struct evidence_result *found = &hand->evidence.results[i];
+        if (str_equal(found->name, str_of(name))) {
+            assert_string_equal(found->unit, unit);
+            return found->value;
+        }
+    }
+    fail_msg("no result %s", name);
+    return 0;
+}
+
+static void results_differ_from_settings_by_their_names(void **state)
+{
+    (void)state;
+    struct config_hand hand;
+    config_hand_read(
+        &hand, "benchmark.json",
+        "{\"gpu_info\": {\"device_name\": \"MI300X\", \"total_memory_gb\": 206.1},\n"
+        " \"training_config\": {\"global_batch_size\": 64, \"sequence_length\": 2048,\n"
+        "   \"target_loss\": 2, \"betas\": [0.9, 0.95], \"note\": null},\n"
+        " \"metrics\": {\"tokens_per_second_per_gpu\": 6742.9, \"final_loss\": NaN,\n"
+        "   \"step_ms\": {\"mean\": 2430, \"p95\": 2600}, \"min_us\": 7,\n"
+        "   \"total_time_seconds\": 12.5, \"mfu_percent\": 41.2,\n"
+        "   \"peak_memory_gb\": 80.5, \"loss_scale\": 65536}}");
+    assert_true(result(&hand, "metrics.tokens_per_second_per_gpu", "tokens/s") == 6742.9);
+    assert_true(result(&hand, "metrics.step_ms.mean", "ms") == 2430);
+    assert_true(result(&hand, "metrics.step_ms.p95", "ms") == 2600);
+    assert_true(result(&hand, "metrics.min_us", "us") == 7);
+    assert_true(result(&hand, "metrics.total_time_seconds", "s") == 12.5);
+    assert_true(result(&hand, "metrics.mfu_percent", "%") == 41.2);
+    assert_true(result(&hand, "metrics.peak_memory_gb", "GB") == 80.5);
+    assert_int_equal(hand.evidence.result_count, 7);
+    assert_setting(&hand, "training_config.global_batch_size", "64");
+    assert_setting(&hand, "training_config.target_loss", "2");
+    assert_setting(&hand, "training_config.betas", "[0.9, 0.95]");
+    assert_setting(&hand, "metrics.loss_scale", "65536");
+    assert_setting(&hand, "gpu_info.total_memory_gb", "206.1");
+    config_hand_free(&hand);
+}
+
+static void lists_with_a_value_per_step_are_steps(void **state)
+{
+    (void)state;
+    struct config_hand hand;
+    config_hand_read(&hand, "benchmark.json",
+                     "{\"global_batch_size\": 64, \"seq_length\": 2048,"
+                     " \"step_times_ms\": [2500, 2400, null, 2300], \"val_loss\": [1, 2],"
+                     " \"loss_values\": [11.5, NaN, 9], \"learning_rates\": [1e-4]}");
+    const struct log_book *log = &hand.evidence.log;
+    assert_int_equal(log->step_count, 4);
+    assert_int_equal(log->steps[0].step, 1);
+    assert_true(log->steps[0].values[LOG_STEP_S] == 2.5);
+    assert_true(log->steps[0].values[LOG_LEARNING_RATE] == 1e-4);
+    assert_true(log_step_has(&log->steps[1], LOG_LOSS));
+    assert_true(log->steps[1].values[LOG_LOSS] != log->steps[1].values[LOG_LOSS]); // no number
+    assert_false(log_step_has(&log->steps[2], LOG_STEP_S));
+    assert_true(log->steps[2].values[LOG_LOSS] == 9);
+    assert_false(log_step_has(&log->steps[3], LOG_LOSS));
+    assert_setting(&hand, "val_loss", "[1, 2]");
+    config_hand_free(&hand);
+}
+
+static void settings_of_deepspeed_are_its_own(void **state)
+{
+    (void)state;
+    struct config_hand hand;
+    config_hand_read(&hand, "ds_config.json",
+                     "{\"train_batch_size\": 256, \"gradient_accumulation_steps\": \"auto\",\n"
+                     " \"zero_optimization\": {\"stage\": 3, \"x\": [{\"a\": \"\\u0041\"}]},\n"
+                     " \"bf16\": {\"enabled\": true}}");
+    assert_true(str_equal(hand.evidence.source, STR("deepspeed")));
+    assert_setting(&hand, "zero_optimization.stage", "3");
+    assert_setting(&hand, "zero_optimization.x.0.a", "A");
+    assert_setting(&hand, "bf16.enabled", "true");
+    config_hand_free(&hand);
+}
+
+static void json_of_something_else_is_not_taken(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "{\"traceEvents\": [], \"seq_length\": 1, \"hidden_size\": 2}",
+        "{\"schemaVersion\": 1, \"seq_length\": 1, \"micro_batch_size\": 2}",
+        "{\"name\": \"x\", \"version\": \"1\"}",
+        "[{\"seq_length\": 1, \"hidden_size\": 2}]",
+        "{\"seq_length\": 1, \"hidden_size\": 2}\n{\"seq_length\": 1}\n",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        assert_string_not_equal(config_hand_found("a.json", texts[i]), "config-json");
+    struct config_hand hand;
+    struct str text = STR("{\"seq_length\": null, \"a\": 1}");
+    assert_false(config_hand_try(&hand, "a.json", text));
+    assert_int_equal(hand.err.code, ERR_FORMAT);
+    config_hand_free(&hand);
+}
+
+static void json_that_is_nested_too_deep_is_passed(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_puts(&text, "{\"seq_length\": 1, \"micro_batch_size\": 2, \"deep\": ");
+    for (int i = 0; i < 100000; i++)
+        buf_putc(&text, '[');
+    struct config_hand hand;
+    assert_true(config_hand_try(&hand, "a.json", (struct str){text.at, text.len}));
+    assert_setting(&hand, "micro_batch_size", "2");
+    config_hand_free(&hand);
+    buf_free(&text);
+}
+
 // --- where it ran -------------------------------------------------------------------------------
 
 #define ENVIRONMENT                                                               \
@@ -304,6 +418,11 @@ int main(void)
         cmocka_unit_test(secrets_are_not_kept),
         cmocka_unit_test(sections_of_toml_become_dotted_names),
         cmocka_unit_test(toml_of_something_else_is_refused),
+        cmocka_unit_test(results_differ_from_settings_by_their_names),
+        cmocka_unit_test(lists_with_a_value_per_step_are_steps),
+        cmocka_unit_test(settings_of_deepspeed_are_its_own),
+        cmocka_unit_test(json_of_something_else_is_not_taken),
+        cmocka_unit_test(json_that_is_nested_too_deep_is_passed),
         cmocka_unit_test(only_variables_that_say_how_a_job_runs_are_taken),
         cmocka_unit_test(variables_that_a_shell_exports_count),
         cmocka_unit_test(a_log_that_starts_with_its_environment_stays_a_log),
