@@ -27,6 +27,8 @@ static bool is_digit(char c)
 
 int64_t flight_rank_of_name(struct str filename)
 {
+    if (filename.len == 0)
+        return -1;
     size_t end = filename.len;
     while (end && !is_digit(filename.at[end - 1]) && filename.at[end - 1] != '/')
         end--;
