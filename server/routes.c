@@ -121,6 +121,8 @@ const struct route routes[] = {
     {"GET", RUN "/log_curve", SCOPE_READ, api_get_table, &table_log_curve},
     {"GET", RUN "/log_events", SCOPE_READ, api_get_table, &table_log_events},
     {"GET", RUN "/log_slow_steps", SCOPE_READ, api_get_table, &table_log_slow_steps},
+    {"GET", RUN "/monitors", SCOPE_READ, api_get_table, &table_monitors},
+    {"GET", RUN "/monitor_series", SCOPE_READ, api_get_table, &table_monitor_series},
     {"GET", RUN "/job_settings", SCOPE_READ, api_get_table, &table_job_settings},
     {"GET", RUN "/job_results", SCOPE_READ, api_get_table, &table_job_results},
     {"GET", RUN "/link_curves", SCOPE_READ, api_get_table, &table_run_link_curves},

@@ -8,6 +8,7 @@
 #include "analysis/evidence/loss_spikes.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/stats/ordered.h"
 #include "analysis/stats/stats.h"
 #include "ingest/base/clock.h"
 
@@ -204,22 +205,6 @@ static void row_sums(const struct log_sequence *sequence, struct row *row)
     row_i64_if(row, LOGS_MEMORY_BYTES, sums.memory >= 0, sums.memory);
 }
 
-// A double whose order is that of integers, as medians are of integers.
-static int64_t ordered(double number)
-{
-    int64_t bits;
-    memcpy(&bits, &number, sizeof bits);
-    return bits >= 0 ? bits : bits ^ INT64_MAX;
-}
-
-static double from_ordered(int64_t bits)
-{
-    double number;
-    bits = bits >= 0 ? bits : bits ^ INT64_MAX;
-    memcpy(&number, &bits, sizeof number);
-    return number;
-}
-
 struct samples {
     int64_t *values, *scratch;
     size_t count;
@@ -231,7 +216,8 @@ static void take_values(const struct log_sequence *sequence, enum log_value valu
     samples->count = 0;
     for (size_t i = 0; i < sequence->count; i++)
         if (sequence->lines[i].steady && log_has_number(sequence->lines[i].printed, value))
-            samples->values[samples->count++] = ordered(sequence->lines[i].printed->values[value]);
+            samples->values[samples->count++] =
+                ordered_of(sequence->lines[i].printed->values[value]);
 }
 
 static void row_medians(const struct log_sequence *sequence, struct samples *samples,
@@ -247,7 +233,7 @@ static void row_medians(const struct log_sequence *sequence, struct samples *sam
     for (size_t i = 0; i < sizeof medians / sizeof *medians; i++) {
         take_values(sequence, medians[i].value, samples);
         struct quantiles found = stats_quantiles(samples->values, samples->scratch, samples->count);
-        row_f64_if(row, medians[i].column, samples->count, from_ordered(found.median));
+        row_f64_if(row, medians[i].column, samples->count, ordered_double(found.median));
     }
 }
 
@@ -257,9 +243,9 @@ static void row_samples(const struct log_sequence *sequence, struct samples *sam
     samples->count = 0;
     for (size_t i = 0; i < sequence->count; i++)
         if (sequence->lines[i].steady && !isnan(sequence->lines[i].samples_per_s))
-            samples->values[samples->count++] = ordered(sequence->lines[i].samples_per_s);
+            samples->values[samples->count++] = ordered_of(sequence->lines[i].samples_per_s);
     struct quantiles found = stats_quantiles(samples->values, samples->scratch, samples->count);
-    row_f64_if(row, LOGS_SAMPLES_PER_S, samples->count, from_ordered(found.median));
+    row_f64_if(row, LOGS_SAMPLES_PER_S, samples->count, ordered_double(found.median));
 }
 
 static void row_step_times(const struct log_sequence *sequence, struct samples *samples,

@@ -167,7 +167,7 @@ BEGIN {
     type_of["f64"] = "COLUMN_F64"
     type_of["text"] = "COLUMN_TEXT"
     type_of["bool"] = "COLUMN_BOOL"
-    units = " - ns bytes count share percent ppm 1/s GB/s TB/s TFLOP/s FLOP/B W J 1/J"
+    units = " - ns bytes count share percent ppm 1/s GB/s TB/s TFLOP/s FLOP/B W J 1/J MHz C"
     unit_count = split(units, unit_words, " ")
     for (u = 1; u <= unit_count; u++)
         is_unit[unit_words[u]] = 1

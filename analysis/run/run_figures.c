@@ -6,6 +6,7 @@
 #include "analysis/report/tables.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
     [RUN_FIGURE_STEP] = {"step_ns", "Step time", "ns", "Median time of a steady step."},
@@ -55,14 +56,14 @@ const struct run_figure *run_figure_named(struct str metric)
     return NULL;
 }
 
-// Whose figure it is. The first that has one stands for the run: a log covers the whole run, and
-// without the cost of a profiler.
-enum origin { FROM_LOG, FROM_TRACE, COMPUTED, ORIGINS };
+// Whose figure it is. The first that has one stands for the run: a monitor and a log cover the
+// whole run, and without the cost of a profiler.
+enum origin { FROM_MONITOR, FROM_LOG, FROM_TRACE, COMPUTED, ORIGINS };
 
 struct figures {
     struct report *report;
     double values[ORIGINS][RUN_FIGURE_COUNT]; // NAN unknown
-    struct str file;                          // of the log
+    struct str files[ORIGINS];                // "" without one
     int64_t steps[ORIGINS];
     int64_t gpus, global_batch, seq_length; // 0 unknown
     int64_t capacity_bytes;                 // of a GPU, 0 unknown
@@ -132,11 +133,43 @@ static void take_log(struct figures *figures)
     if (!logs || !logs->row_count)
         return;
     size_t row = longest_log(logs);
-    figures->file = table_cell(logs, row, LOGS_FILE)->s;
+    figures->files[FROM_LOG] = table_cell(logs, row, LOGS_FILE)->s;
     figures->steps[FROM_LOG] = table_i64(logs, row, LOGS_STEPS, 0);
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         figures->values[FROM_LOG][taken[i].figure] =
             number_of(table_cell(logs, row, taken[i].column), taken[i].type);
+}
+
+// --- the monitor --------------------------------------------------------------------------------
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The lower median over the GPUs that were used at all.
+static bool take_monitor(struct figures *figures, struct err *err)
+{
+    const struct table *monitors = report_find(figures->report, "monitors");
+    size_t count = 0;
+    if (!monitors || !monitors->row_count)
+        return true;
+    double *power = arena_array(figures->report->arena, monitors->row_count, sizeof *power, err);
+    if (!power)
+        return false;
+    for (size_t i = 0; i < monitors->row_count; i++) {
+        const struct cell *watts = table_cell(monitors, i, MONITORS_POWER_W);
+        const struct cell *idle = table_cell(monitors, i, MONITORS_IDLE_SHARE);
+        if (!watts->null && (idle->null || idle->f < 1))
+            power[count++] = watts->f;
+    }
+    if (count == 0)
+        return true;
+    qsort(power, count, sizeof *power, compare_numbers);
+    figures->values[FROM_MONITOR][RUN_FIGURE_POWER] = power[(count - 1) / 2];
+    figures->files[FROM_MONITOR] = table_cell(monitors, 0, MONITORS_FILE)->s;
+    return true;
 }
 
 // --- the trace ----------------------------------------------------------------------------------
@@ -268,14 +301,16 @@ static void derive(struct figures *figures)
 static bool add_row(const struct figures *figures, enum run_figure_id figure, enum origin origin,
                     bool stands, struct err *err)
 {
-    static const char *const sources[] = {
-        [FROM_LOG] = "log", [FROM_TRACE] = "trace", [COMPUTED] = "computed"};
+    static const char *const sources[] = {[FROM_MONITOR] = "monitor",
+                                          [FROM_LOG] = "log",
+                                          [FROM_TRACE] = "trace",
+                                          [COMPUTED] = "computed"};
     struct row row = {.desc = &table_run_figures};
     row_word(&row, RUN_FIGURES_METRIC, run_figures[figure].metric);
     row_f64(&row, RUN_FIGURES_VALUE, figures->values[origin][figure]);
     row_word(&row, RUN_FIGURES_UNIT, run_figures[figure].unit);
     row_word(&row, RUN_FIGURES_SOURCE, sources[origin]);
-    row_text_if(&row, RUN_FIGURES_FILE, origin == FROM_LOG, figures->file);
+    row_text_if(&row, RUN_FIGURES_FILE, figures->files[origin].len, figures->files[origin]);
     row_i64_if(&row, RUN_FIGURES_STEPS, figures->steps[origin] > 0, figures->steps[origin]);
     row_bool(&row, RUN_FIGURES_PREFERRED, stands);
     row_word(&row, RUN_FIGURES_HELP, run_figures[figure].help);
@@ -297,13 +332,13 @@ static bool add_rows(const struct figures *figures, enum run_figure_id figure, s
 
 bool run_add_figures(const struct rank_source *source, struct report *report, struct err *err)
 {
-    struct figures figures = {.report = report, .file = STR("")};
+    struct figures figures = {.report = report};
     for (int origin = 0; origin < ORIGINS; origin++)
         for (int i = 0; i < RUN_FIGURE_COUNT; i++)
             figures.values[origin][i] = NAN;
     find_job(&figures);
     take_log(&figures);
-    if (!take_trace(&figures, source, err))
+    if (!take_monitor(&figures, err) || !take_trace(&figures, source, err))
         return false;
     derive(&figures);
     for (int i = 0; i < RUN_FIGURE_COUNT; i++)

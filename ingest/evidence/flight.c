@@ -36,7 +36,8 @@ int64_t flight_rank_of_name(struct str filename)
     while (from && is_digit(filename.at[from - 1]))
         from--;
     int64_t rank;
-    return str_to_i64((struct str){filename.at + from, end - from}, &rank) ? rank : -1;
+    bool found = end > from && str_to_i64((struct str){filename.at + from, end - from}, &rank);
+    return found ? rank : -1;
 }
 
 bool flight_next_rank(struct str *list, int64_t *rank)

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
+import { gpu_monitor } from "./helpers/gpu_monitor.mjs";
 import { inspector_log, nccl_tests, ports, ras_status, topology } from "./helpers/link_files.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { each_schema, openapi, operations, reply_faults, value_faults }
@@ -34,6 +35,7 @@ before(async () => {
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
   const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) },
+    { name: "gpus.csv", data: gpu_monitor() },
     { name: "all_reduce.txt", data: nccl_tests({ ranks: 2, points: [[1 << 26, 300]] }) },
     { name: "topo.txt", data: topology() }, { name: "ibstat.txt", data: ports() },
     { name: "inspector.log", data: inspector_log() }, { name: "ras.json", data: ras_status() }]);
@@ -56,6 +58,7 @@ function address(path) {
     assert.ok(name in known, `${path} has a part {${name}} that the test does not know`);
     return known[name];
   });
+  if (filled === "/api/v1/report") return `${filled}?run=a&run=b&format=json`;
   if (filled === "/api/v1/plan") return `${filled}?parameters=7e9`;
   return filled.includes("/compare") ? `${filled}?base=a&cand=b` : filled;
 }

@@ -125,10 +125,13 @@ def figures_of(truth, device, ms, rate, samples, price):
         "Peak memory, of capacity": reserved / device["totalGlobalMem"],
         "Loss": losses()[-1], "Lowest loss": min(losses()), "GPUs": ranks,
     }
-    monitored = {"gpu_0_power_w": power, "samples": samples}
+    # The lower median of two GPUs is the first one's.
+    found["Power per GPU"] = power
+    found["Energy per step and GPU"] = power * step_s
+    found["Tokens per joule"] = tokens / power
     if price:
         found["Cost per million tokens"] = price / 3600 / tokens * 1e6
-    return {"report": found, "monitor": monitored}
+    return {"report": found}
 
 
 def main():

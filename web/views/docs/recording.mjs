@@ -229,7 +229,22 @@ function Logs() {
     <p class="faint">Logs of Megatron-LM and Primus, torchtitan, DeepSpeed, NeMo 2 and Automodel,
       Hugging Face Trainer and axolotl, MaxText and nanotron, as printed: with colors, progress bars
       and what mpirun, srun or torchrun put before a line. A log that is sent again under the same
-      name, as it grows, replaces itself. Archives bring their logs along.</p>`;
+      name, as it grows, replaces itself. Logs inside archives are read, too.</p>`;
+}
+
+const MONITOR = () => `nvidia-smi --query-gpu=timestamp,index,name,uuid,pci.bus_id,power.draw,\\
+power.limit,clocks.sm,clocks.max.sm,temperature.gpu,utilization.gpu,memory.used,memory.total,\\
+clocks_throttle_reasons.active --format=csv -l 1 > gpus.csv
+curl -F run=my-run -F trace=@gpus.csv ${origin()}/upload`;
+
+function MonitorFiles() {
+  return html`<p>Let a monitor run beside the job and upload what it recorded: the page
+      <em>Training</em> then shows power, clocks, temperature and what held the clocks down, and
+      lists of runs and reports have power, energy per step and tokens per joule.</p>
+    <${Command} text=${MONITOR()} />
+    <p class="faint">Read are <code>nvidia-smi</code> (query, <code>dmon</code>),
+      ${" "}<code>dcgmi dmon</code>, <code>rocm-smi</code>,
+      ${" "}<code>amd-smi</code>, and metrics for Prometheus of DCGM's and AMD's exporters.</p>`;
 }
 
 const LINK_TEST = () => `all_reduce_perf -b 8 -e 8G -f 2 -g 8 > all_reduce.txt
@@ -283,6 +298,7 @@ export default function Recording() {
       <div><${Card} title="In frameworks"><${Frameworks} /><//>
         <${Card} title="With other profilers"><${Others} /><//>
         <${Card} title="Training logs"><${Logs} /><//>
+        <${Card} title="Monitors"><${MonitorFiles} /><//>
         <${Card} title="Link tests"><${Links} /><//></div>
     </div>`;
 }

@@ -10,6 +10,7 @@ import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
+import { Monitors } from "./monitors.mjs";
 import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits, loss_text,
   marks_of, series_of } from "./training_model.mjs";
 
@@ -157,15 +158,19 @@ function Content({ run }) {
   const slow = use_table(run, "log_slow_steps", ALL);
   const settings = use_table(run, "job_settings", ALL);
   const results = use_table(run, "job_results", ALL);
-  const all = awaited([logs, curve, events, slow, settings, results]);
-  return html`<${Loaded} resource=${all}>${() => {
+  const monitors = use_table(run, "monitors", ALL);
+  const series = use_table(run, "monitor_series", ALL);
+  const all = [logs, curve, events, slow, settings, results, monitors, series];
+  return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
-    if (!log && settings.rows.length + results.rows.length === 0) return html`<${NoLog} />`;
+    if ([logs, settings, results, monitors].every(({ rows }) => rows.length === 0))
+      return html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
     return html`${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
+      <${Monitors} monitors=${monitors} series=${series} />
       <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
         note="more than 1.2 times the median, with what the log says beside them" />
       <${TableCard} title="Events" table=${events} view=${EVENTS}

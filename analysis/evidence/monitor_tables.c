@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/evidence/monitor_tables.h"
+
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+#include "analysis/stats/ordered.h"
+#include "analysis/stats/stats.h"
+#include "ingest/base/clock.h"
+
+#include <math.h>
+
+enum { MOST_DEVICE_ROWS = 500, MOST_ROWS = 20000 };
+
+#define IDLE_BELOW 5.0  // percent
+#define BUSY_FROM  50.0 // percent
+
+// Idle, a display and clocks that somebody set are no throttling.
+static const struct {
+    unsigned bit;
+    const char *word;
+} reasons[] = {{SAMPLE_THROTTLE_POWER, "power cap"},
+               {SAMPLE_THROTTLE_HEAT, "heat"},
+               {SAMPLE_THROTTLE_HARDWARE_HEAT, "heat (hardware)"},
+               {SAMPLE_THROTTLE_POWER_BRAKE, "power brake"},
+               {SAMPLE_THROTTLE_SYNC, "sync boost"},
+               {SAMPLE_THROTTLE_HARDWARE, "hardware slowdown"}};
+enum { REASONS = sizeof reasons / sizeof *reasons };
+
+struct monitor {
+    const struct sample_set *set;
+    struct str tool, file;
+    struct report *report;
+    struct arena scratch;     // of one device
+    int64_t begin_ns, end_ns; // of all samples
+};
+
+// The series of one device, NULL if it has none.
+struct device {
+    const struct sample_device *at;
+    const struct sample_series *utilization, *power, *clock, *temperature, *memory, *throttle;
+};
+
+// --- series -------------------------------------------------------------------------------------
+
+static const struct sample_series *first_of(const struct sample_set *set, uint32_t device,
+                                            const enum sample_metric *metrics, size_t count)
+{
+    const struct sample_series *found = NULL;
+    for (size_t i = 0; i < count && !found; i++)
+        found = samples_of(set, device, metrics[i]);
+    return found && found->count ? found : NULL;
+}
+
+#define FIRST_OF(set, device, ...)                                       \
+    first_of((set), (device), (const enum sample_metric[]){__VA_ARGS__}, \
+             sizeof(const enum sample_metric[]){__VA_ARGS__} / sizeof(enum sample_metric))
+
+static struct device device_of(const struct sample_set *set, uint32_t index)
+{
+    return (struct device){
+        .at = &set->devices[index],
+        .utilization = FIRST_OF(set, index, SAMPLE_UTILIZATION, SAMPLE_ENGINE_ACTIVITY),
+        .power = FIRST_OF(set, index, SAMPLE_POWER, SAMPLE_POWER_INSTANT),
+        .clock = FIRST_OF(set, index, SAMPLE_SM_CLOCK, SAMPLE_GRAPHICS_CLOCK),
+        .temperature = FIRST_OF(set, index, SAMPLE_TEMPERATURE, SAMPLE_HOTSPOT_TEMPERATURE),
+        .memory = FIRST_OF(set, index, SAMPLE_MEMORY_USED),
+        .throttle = FIRST_OF(set, index, SAMPLE_THROTTLE_REASONS),
+    };
+}
+
+static double highest(const struct sample_series *series)
+{
+    double most = (double)NAN;
+    for (size_t i = 0; series && i < series->count; i++)
+        most = fmax(most, series->at[i].value);
+    return most;
+}
+
+static double mean(const struct sample_series *series)
+{
+    double sum = 0;
+    for (size_t i = 0; series && i < series->count; i++)
+        sum += series->at[i].value;
+    return series && isfinite(sum) ? sum / (double)series->count : (double)NAN;
+}
+
+// Between samples, which are in the order of time, by the mean of both.
+static double over_time(const struct sample_series *series)
+{
+    double sum = 0;
+    for (size_t i = 1; series && i < series->count; i++) {
+        const struct sample *sample = &series->at[i];
+        double ns = (double)sample->time_ns - (double)sample[-1].time_ns;
+        sum += (sample->value + sample[-1].value) / 2 * ns / 1e9;
+    }
+    return series && sum > 0 && isfinite(sum) ? sum : (double)NAN;
+}
+
+// The value of a series at that time or the last before it; NAN without one.
+static double value_at(const struct sample_series *series, int64_t time_ns)
+{
+    size_t low = 0, high = series ? series->count : 0;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (series->at[middle].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low ? series->at[low - 1].value : (double)NAN;
+}
+
+static bool is_throttled(double bits)
+{
+    for (size_t i = 0; i < REASONS && bits >= 0 && bits < 4294967296.0; i++)
+        if ((uint64_t)bits & reasons[i].bit)
+            return true;
+    return false;
+}
+
+// --- one row per GPU ----------------------------------------------------------------------------
+
+struct values {
+    int64_t *at, *scratch;
+    size_t count;
+};
+
+static bool make_values(struct monitor *monitor, const struct sample_series *series,
+                        struct values *values, struct err *err)
+{
+    size_t count = series ? series->count : 0;
+    *values = (struct values){arena_array(&monitor->scratch, count + 1, sizeof(int64_t), err),
+                              arena_array(&monitor->scratch, count + 1, sizeof(int64_t), err), 0};
+    return values->at && values->scratch;
+}
+
+static double median_of(const struct values *values)
+{
+    struct quantiles found = stats_quantiles(values->at, values->scratch, values->count);
+    return values->count ? ordered_double(found.median) : (double)NAN;
+}
+
+static void row_power(const struct device *device, struct values *values, struct row *row)
+{
+    for (size_t i = 0; device->power && i < device->power->count; i++)
+        values->at[values->count++] = ordered_of(device->power->at[i].value);
+    struct quantiles found = stats_quantiles(values->at, values->scratch, values->count);
+    bool known = values->count > 0;
+    row_f64_if(row, MONITORS_POWER_W, known, ordered_double(found.median));
+    row_f64_if(row, MONITORS_POWER_P95_W, known, ordered_double(found.p95));
+    row_f64_if(row, MONITORS_POWER_MAX_W, known, ordered_double(found.max));
+    row_f64(row, MONITORS_ENERGY_J, over_time(device->power));
+}
+
+enum state { ANY, THROTTLED, FREE_AND_BUSY };
+
+static bool is_in(const struct device *device, const struct sample *sample, enum state state)
+{
+    double throttle = value_at(device->throttle, sample->time_ns);
+    double utilization = value_at(device->utilization, sample->time_ns);
+    if (state == ANY)
+        return true;
+    if (state == THROTTLED)
+        return is_throttled(throttle);
+    return !is_throttled(throttle) && utilization >= BUSY_FROM;
+}
+
+static double median_clock(const struct device *device, struct values *values, enum state state)
+{
+    values->count = 0;
+    for (size_t i = 0; device->clock && i < device->clock->count; i++)
+        if (is_in(device, &device->clock->at[i], state))
+            values->at[values->count++] = ordered_of(device->clock->at[i].value);
+    return median_of(values);
+}
+
+static double lowest_busy_clock(const struct device *device)
+{
+    double lowest = (double)NAN;
+    for (size_t i = 0; device->clock && i < device->clock->count; i++)
+        if (value_at(device->utilization, device->clock->at[i].time_ns) >= BUSY_FROM)
+            lowest = fmin(lowest, device->clock->at[i].value);
+    return lowest;
+}
+
+static void row_clock(const struct monitor *monitor, const struct device *device, uint32_t index,
+                      struct values *values, struct row *row)
+{
+    row_f64(row, MONITORS_CLOCK_MHZ, median_clock(device, values, ANY));
+    row_f64(row, MONITORS_CLOCK_LOWEST_MHZ, lowest_busy_clock(device));
+    row_f64(row, MONITORS_CLOCK_RATED_MHZ,
+            highest(FIRST_OF(monitor->set, index, SAMPLE_SM_CLOCK_MAX, SAMPLE_GRAPHICS_CLOCK_MAX)));
+    if (!device->throttle)
+        return;
+    row_f64(row, MONITORS_THROTTLED_MHZ, median_clock(device, values, THROTTLED));
+    row_f64(row, MONITORS_FREE_MHZ, median_clock(device, values, FREE_AND_BUSY));
+}
+
+// The most frequent reason; of equal ones the first.
+static void row_throttling(const struct device *device, struct row *row)
+{
+    size_t counts[REASONS] = {0}, throttled = 0, most = 0;
+    const struct sample_series *series = device->throttle;
+    for (size_t i = 0; series && i < series->count; i++) {
+        double bits = series->at[i].value;
+        throttled += is_throttled(bits);
+        for (size_t r = 0; r < REASONS && is_throttled(bits); r++)
+            counts[r] += ((uint64_t)bits & reasons[r].bit) != 0;
+    }
+    for (size_t r = 1; r < REASONS; r++)
+        most = counts[r] > counts[most] ? r : most;
+    row_f64_if(row, MONITORS_THROTTLED_SHARE, series,
+               series ? (double)throttled / (double)series->count : 0);
+    row_word(row, MONITORS_THROTTLE_REASON, throttled ? reasons[most].word : NULL);
+}
+
+// How often it was read when violations are shares of the time instead of bits.
+static void row_violations(const struct monitor *monitor, uint32_t index, struct row *row)
+{
+    static const struct {
+        enum sample_metric metric;
+        const char *word;
+    } violations[] = {{SAMPLE_POWER_VIOLATION, "power cap"}, {SAMPLE_THERMAL_VIOLATION, "heat"}};
+    double most = (double)NAN;
+    const char *word = NULL;
+    for (size_t i = 0; i < 2; i++) {
+        double share = mean(FIRST_OF(monitor->set, index, violations[i].metric)) / 100;
+        word = share > 0 && !(share <= most) ? violations[i].word : word;
+        most = fmax(most, share);
+    }
+    row_f64_if(row, MONITORS_THROTTLED_SHARE, most >= 0 && most <= 1, most);
+    row_word(row, MONITORS_THROTTLE_REASON, word);
+}
+
+static double idle_share(const struct sample_series *series)
+{
+    size_t idle = 0;
+    for (size_t i = 0; series && i < series->count; i++)
+        idle += series->at[i].value < IDLE_BELOW;
+    return series ? (double)idle / (double)series->count : (double)NAN;
+}
+
+static void row_bytes(struct row *row, unsigned column, double bytes)
+{
+    bool known = bytes >= 0 && bytes < 9e18;
+    row_i64_if(row, column, known, known ? (int64_t)bytes : 0);
+}
+
+static void row_identity(const struct monitor *monitor, const struct sample_identity *is,
+                         struct row *row)
+{
+    row_text(row, MONITORS_FILE, monitor->file);
+    row_text_if(row, MONITORS_TOOL, monitor->tool.len, monitor->tool);
+    row_text_if(row, MONITORS_HOST, is->host.len, is->host);
+    row_i64_if(row, MONITORS_GPU, is->index >= 0, is->index);
+    row_text_if(row, MONITORS_PART, is->part.len, is->part);
+    row_text_if(row, MONITORS_UUID, is->uuid.len, is->uuid);
+    row_text_if(row, MONITORS_BUS_ID, is->bus_id.len, is->bus_id);
+    row_text_if(row, MONITORS_NAME, is->name.len, is->name);
+}
+
+// Of all its series.
+static void find_times(const struct sample_set *set, uint32_t device, int64_t *first, int64_t *last)
+{
+    for (int metric = 0; metric < SAMPLE_METRICS; metric++) {
+        const struct sample_series *series = samples_of(set, device, (enum sample_metric)metric);
+        if (!series || !series->count)
+            continue;
+        *first = series->at[0].time_ns < *first ? series->at[0].time_ns : *first;
+        int64_t end = series->at[series->count - 1].time_ns;
+        *last = end > *last ? end : *last;
+    }
+}
+
+static void row_times(const struct monitor *monitor, uint32_t device, struct row *row,
+                      char begin[CLOCK_RFC3339_SIZE])
+{
+    int64_t first = INT64_MAX, last = INT64_MIN, ns = 0;
+    enum sample_clock clock = monitor->set->clock;
+    find_times(monitor->set, device, &first, &last);
+    if (clock == SAMPLE_NO_CLOCK || first > last || __builtin_sub_overflow(last, first, &ns))
+        return;
+    row_i64(row, MONITORS_DURATION_NS, ns);
+    if (clock == SAMPLE_CLOCK_RELATIVE)
+        return;
+    clock_rfc3339(first, begin);
+    size_t len = strlen(begin);
+    row_text(row, MONITORS_BEGIN,
+             (struct str){begin, len && clock != SAMPLE_CLOCK_UTC ? len - 1 : len});
+}
+
+static bool add_device(struct monitor *monitor, uint32_t index, struct err *err)
+{
+    char begin[CLOCK_RFC3339_SIZE];
+    struct device device = device_of(monitor->set, index);
+    struct row row = {.desc = &table_monitors};
+    struct values power, clock;
+    if (!make_values(monitor, device.power, &power, err) ||
+        !make_values(monitor, device.clock, &clock, err))
+        return false;
+    row_identity(monitor, &device.at->is, &row);
+    row_i64(&row, MONITORS_SAMPLES, device.at->rows);
+    row_times(monitor, index, &row, begin);
+    row_f64(&row, MONITORS_UTILIZATION_SHARE, mean(device.utilization) / 100);
+    row_f64(&row, MONITORS_IDLE_SHARE, idle_share(device.utilization));
+    row_power(&device, &power, &row);
+    row_f64(&row, MONITORS_POWER_LIMIT_W,
+            highest(FIRST_OF(monitor->set, index, SAMPLE_POWER_LIMIT)));
+    row_clock(monitor, &device, index, &clock, &row);
+    row_f64(&row, MONITORS_TEMPERATURE_C, highest(device.temperature));
+    row_bytes(&row, MONITORS_MEMORY_BYTES, highest(device.memory));
+    row_bytes(&row, MONITORS_CAPACITY_BYTES,
+              highest(FIRST_OF(monitor->set, index, SAMPLE_MEMORY_TOTAL)));
+    if (device.throttle)
+        row_throttling(&device, &row);
+    else
+        row_violations(monitor, index, &row);
+    return row_end(&row, monitor->report, err);
+}
+
+// --- over time ----------------------------------------------------------------------------------
+
+// Samples are taken one after another, from the piece of time that ends before them.
+struct cursor {
+    const struct sample_series *series;
+    size_t next;
+};
+
+static double mean_until(struct cursor *cursor, int64_t end_ns, bool throttled)
+{
+    double sum = 0;
+    size_t count = 0;
+    while (cursor->series && cursor->next < cursor->series->count &&
+           cursor->series->at[cursor->next].time_ns < end_ns) {
+        double value = cursor->series->at[cursor->next++].value;
+        sum += throttled ? is_throttled(value) : value;
+        count++;
+    }
+    return count && isfinite(sum) ? sum / (double)count : (double)NAN;
+}
+
+struct cursors {
+    struct cursor utilization, power, clock, temperature, memory, throttle;
+};
+
+static bool add_piece(const struct monitor *monitor, const struct sample_identity *is,
+                      struct cursors *cursors, const int64_t times[2], struct err *err)
+{
+    struct row row = {.desc = &table_monitor_series};
+    const double utilization = mean_until(&cursors->utilization, times[1], false);
+    const double values[] = {mean_until(&cursors->power, times[1], false),
+                             mean_until(&cursors->clock, times[1], false),
+                             mean_until(&cursors->temperature, times[1], false),
+                             mean_until(&cursors->memory, times[1], false),
+                             mean_until(&cursors->throttle, times[1], true)};
+    bool any = !isnan(utilization);
+    row_text(&row, MONITOR_SERIES_FILE, monitor->file);
+    row_text_if(&row, MONITOR_SERIES_HOST, is->host.len, is->host);
+    row_i64_if(&row, MONITOR_SERIES_GPU, is->index >= 0, is->index);
+    row_text_if(&row, MONITOR_SERIES_PART, is->part.len, is->part);
+    row_i64(&row, MONITOR_SERIES_TIME_NS, times[0] - monitor->begin_ns);
+    row_f64(&row, MONITOR_SERIES_UTILIZATION_SHARE, utilization / 100);
+    for (unsigned i = 0; i < sizeof values / sizeof *values; i++) {
+        row_f64(&row, MONITOR_SERIES_POWER_W + i, values[i]);
+        any |= !isnan(values[i]);
+    }
+    return !any || row_end(&row, monitor->report, err);
+}
+
+static bool add_series(const struct monitor *monitor, uint32_t index, size_t rows, struct err *err)
+{
+    struct device device = device_of(monitor->set, index);
+    struct cursors cursors = {{device.utilization, 0}, {device.power, 0},  {device.clock, 0},
+                              {device.temperature, 0}, {device.memory, 0}, {device.throttle, 0}};
+    int64_t span_ns = monitor->end_ns - monitor->begin_ns;
+    for (size_t i = 0; i < rows; i++) {
+        double from = (double)span_ns * (double)i / (double)rows;
+        double to = (double)span_ns * (double)(i + 1) / (double)rows;
+        int64_t times[2] = {monitor->begin_ns + (int64_t)from,
+                            i + 1 < rows ? monitor->begin_ns + (int64_t)to : INT64_MAX};
+        if (!add_piece(monitor, &device.at->is, &cursors, times, err))
+            return false;
+    }
+    return true;
+}
+
+// No rows if times cannot be drawn.
+static size_t rows_of_device(struct monitor *monitor)
+{
+    const struct sample_set *set = monitor->set;
+    int64_t span;
+    monitor->begin_ns = INT64_MAX;
+    monitor->end_ns = INT64_MIN;
+    for (uint32_t i = 0; i < set->device_count; i++)
+        find_times(set, i, &monitor->begin_ns, &monitor->end_ns);
+    if (set->clock == SAMPLE_NO_CLOCK || monitor->begin_ns >= monitor->end_ns ||
+        __builtin_sub_overflow(monitor->end_ns, monitor->begin_ns, &span))
+        return 0;
+    size_t most = MOST_ROWS / set->device_count;
+    return most < MOST_DEVICE_ROWS ? most : MOST_DEVICE_ROWS;
+}
+
+// --- the file -----------------------------------------------------------------------------------
+
+static bool add_devices(struct monitor *monitor, struct err *err)
+{
+    size_t rows = rows_of_device(monitor);
+    for (uint32_t i = 0; i < monitor->set->device_count; i++) {
+        arena_init(&monitor->scratch, monitor->report->arena->budget);
+        bool ok = add_device(monitor, i, err) && (!rows || add_series(monitor, i, rows, err));
+        arena_free(&monitor->scratch);
+        if (!ok)
+            return false;
+    }
+    return true;
+}
+
+bool monitor_tables_add(const struct evidence *evidence, struct str file, struct report *report,
+                        struct err *err)
+{
+    struct monitor monitor = {
+        .set = &evidence->samples, .tool = evidence->source, .file = file, .report = report};
+    if (evidence->samples.device_count == 0)
+        return true;
+    return add_devices(&monitor, err);
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nvidia-smi records of two GPUs in a minute: the second is held down by its power cap for
+// 15 seconds.
+
+const HEAD = "timestamp, index, name, utilization.gpu [%], power.draw [W], clocks.sm [MHz], "
+  + "clocks_throttle_reasons.active, temperature.gpu, memory.used [MiB], memory.total [MiB]";
+
+const row = (second, gpu) => {
+  const capped = gpu === 1 && second < 15;
+  return [`2026/11/20 10:00:${String(second).padStart(2, "0")}.000`, gpu, "NVIDIA H100 80GB HBM3",
+    "98 %", `${600 + gpu * 50}.00 W`, `${capped ? 1410 : 1980} MHz`,
+    capped ? "0x0000000000000004" : "0x0000000000000000", 60 + gpu, "70000 MiB", "81559 MiB"]
+    .join(", ");
+};
+
+/** As a CSV file. @returns {string} */
+export const gpu_monitor = () => [HEAD, ...Array.from({ length: 60 }, (_, second) =>
+  [row(second, 0), row(second, 1)]).flat()].join("\n").concat("\n");

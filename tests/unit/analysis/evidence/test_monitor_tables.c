@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of monitors: figures of each GPU, throttling, and few enough rows to draw.
+#include "analysis/evidence/evidence_report.h"
+#include "analysis/report/tables.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#define SECOND INT64_C(1000000000)
+
+struct fixture {
+    struct budget budget;
+    struct evidence evidence;
+    struct arena arena;
+    struct report report;
+    struct err err;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    f = (struct fixture){.err = {.pos = ERR_NO_POS}};
+    evidence_init(&f.evidence, &f.budget);
+    f.evidence.samples.clock = SAMPLE_CLOCK_LOCAL;
+    arena_init(&f.arena, &f.budget);
+    f.report = (struct report){.arena = &f.arena};
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    evidence_free(&f->evidence);
+    arena_free(&f->arena);
+    assert_int_equal(f->budget.used, 0);
+    return 0;
+}
+
+static uint32_t gpu(struct fixture *f, int64_t index)
+{
+    uint32_t device;
+    struct sample_identity is = {STR("node0"), STR(""), STR(""), STR("H100"), STR(""), index};
+    assert_true(samples_device(&f->evidence, &is, &device, &f->err));
+    return device;
+}
+
+static void record(struct fixture *f, uint32_t device, enum sample_metric metric, int64_t second,
+                   double value)
+{
+    struct sample sample = {second * SECOND, value};
+    assert_true(samples_add(&f->evidence, device, metric, sample, &f->err));
+}
+
+static const struct table *table_of(struct fixture *f, const char *name)
+{
+    if (!f->report.table_count) {
+        samples_settle(&f->evidence);
+        assert_true(evidence_report(&f->evidence, STR("smi.csv"), &f->report, &f->err));
+    }
+    const struct table *table = report_find(&f->report, name);
+    assert_non_null(table);
+    return table;
+}
+
+static double figure(struct fixture *f, size_t row, unsigned column)
+{
+    const struct cell *cell = table_cell(table_of(f, "monitors"), row, column);
+    return cell->null ? (double)NAN : cell->f;
+}
+
+static void power_and_energy_are_over_the_recorded_time(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 3);
+    for (int i = 0; i <= 10; i++) // 500 to 600 W in ten seconds
+        record(f, device, SAMPLE_POWER, 100 + i, 500 + 10 * i);
+    record(f, device, SAMPLE_POWER_LIMIT, 100, 700);
+    assert_true(figure(f, 0, MONITORS_POWER_W) == 550);
+    assert_true(figure(f, 0, MONITORS_POWER_MAX_W) == 600);
+    assert_true(figure(f, 0, MONITORS_ENERGY_J) == 5500);
+    assert_true(figure(f, 0, MONITORS_POWER_LIMIT_W) == 700);
+    const struct table *table = table_of(f, "monitors");
+    assert_int_equal(table_i64(table, 0, MONITORS_GPU, -1), 3);
+    assert_int_equal(table_i64(table, 0, MONITORS_DURATION_NS, -1), 10 * SECOND);
+    assert_true(isnan(figure(f, 0, MONITORS_THROTTLED_SHARE))); // not recorded, which is not none
+}
+
+static void idling_is_not_throttling(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    for (int i = 0; i < 10; i++) {
+        bool capped = i < 4, idle = i >= 8;
+        record(f, device, SAMPLE_UTILIZATION, i, idle ? 0 : 100);
+        record(f, device, SAMPLE_SM_CLOCK, i, capped ? 1410 : idle ? 345 : 1980);
+        record(f, device, SAMPLE_THROTTLE_REASONS, i,
+               capped ? SAMPLE_THROTTLE_POWER
+               : idle ? SAMPLE_THROTTLE_IDLE
+                      : 0);
+    }
+    assert_true(figure(f, 0, MONITORS_THROTTLED_SHARE) == 0.4);
+    assert_true(figure(f, 0, MONITORS_THROTTLED_MHZ) == 1410);
+    assert_true(figure(f, 0, MONITORS_FREE_MHZ) == 1980);
+    assert_true(figure(f, 0, MONITORS_CLOCK_LOWEST_MHZ) == 1410);
+    assert_true(figure(f, 0, MONITORS_IDLE_SHARE) == 0.2);
+    assert_true(figure(f, 0, MONITORS_UTILIZATION_SHARE) == 0.8);
+    assert_true(table_is(table_of(f, "monitors"), 0, MONITORS_THROTTLE_REASON, STR("power cap")));
+}
+
+static void shares_of_violations_are_throttling_too(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    for (int i = 0; i < 4; i++) {
+        record(f, device, SAMPLE_POWER_VIOLATION, i, 0);
+        record(f, device, SAMPLE_THERMAL_VIOLATION, i, 25);
+    }
+    assert_true(figure(f, 0, MONITORS_THROTTLED_SHARE) == 0.25);
+    assert_true(table_is(table_of(f, "monitors"), 0, MONITORS_THROTTLE_REASON, STR("heat")));
+}
+
+static void a_long_recording_is_drawn_in_few_rows(void **state)
+{
+    struct fixture *f = *state;
+    for (uint32_t i = 0; i < 100; i++) {
+        uint32_t device = gpu(f, i);
+        for (int second = 0; second < 3000; second++)
+            record(f, device, SAMPLE_POWER, second, i);
+    }
+    const struct table *table = table_of(f, "monitor_series");
+    assert_int_equal(table->row_count, 20000);
+    assert_int_equal(table_i64(table, 0, MONITOR_SERIES_TIME_NS, -1), 0);
+    for (size_t row = 0; row < table->row_count; row += 777)
+        assert_true(table_cell(table, row, MONITOR_SERIES_POWER_W)->f ==
+                    (double)table_i64(table, row, MONITOR_SERIES_GPU, -1));
+}
+
+static void the_pieces_hold_every_sample_once(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    for (int i = 0; i <= 1000; i++)
+        record(f, device, SAMPLE_POWER, i, i);
+    const struct table *table = table_of(f, "monitor_series");
+    assert_int_equal(table->row_count, 500);
+    assert_true(table_cell(table, 0, MONITOR_SERIES_POWER_W)->f == 0.5);   // 0 and 1
+    assert_true(table_cell(table, 499, MONITOR_SERIES_POWER_W)->f == 999); // 998 to 1000
+}
+
+static void a_single_moment_has_no_curve(void **state)
+{
+    struct fixture *f = *state;
+    f->evidence.samples.clock = SAMPLE_NO_CLOCK;
+    record(f, gpu(f, 0), SAMPLE_POWER, 0, 300);
+    assert_true(figure(f, 0, MONITORS_POWER_W) == 300);
+    assert_null(report_find(&f->report, "monitor_series"));
+}
+
+static void times_at_the_ends_of_the_range_do_not_overflow(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    struct sample first = {INT64_MIN, 1}, last = {INT64_MAX, 2};
+    assert_true(samples_add(&f->evidence, device, SAMPLE_POWER, first, &f->err));
+    assert_true(samples_add(&f->evidence, device, SAMPLE_POWER, last, &f->err));
+    assert_true(table_cell(table_of(f, "monitors"), 0, MONITORS_DURATION_NS)->null);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(power_and_energy_are_over_the_recorded_time),
+        TEST(idling_is_not_throttling),
+        TEST(shares_of_violations_are_throttling_too),
+        TEST(a_long_recording_is_drawn_in_few_rows),
+        TEST(the_pieces_hold_every_sample_once),
+        TEST(a_single_moment_has_no_curve),
+        TEST(times_at_the_ends_of_the_range_do_not_overflow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

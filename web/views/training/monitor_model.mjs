@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the card of monitors shows: figures of each GPU over time, and the worst in a sentence;
+// pure.
+import { pieces_of } from "../../charts/step_curve_model.mjs";
+import { bytes, count, number, percent, plural } from "../../base/format.mjs";
+
+const watts = (value) => `${number(value)} W`;
+const megahertz = (value) => `${count(Math.round(value))} MHz`;
+
+/** Figures over time, in the order of the choice. */
+export const MONITOR_METRICS = [
+  { key: "power_w", label: "Power", text: watts, from_zero: true },
+  { key: "clock_mhz", label: "Clock", text: megahertz, from_zero: true },
+  { key: "utilization_share", label: "Utilization", text: percent, from_zero: true },
+  { key: "temperature_c", label: "Temperature", text: (value) => `${number(value)} °C` },
+  { key: "memory_bytes", label: "Memory", text: bytes, from_zero: true },
+  { key: "throttled_share", label: "Throttled", text: percent, from_zero: true },
+];
+
+/** @param {{host: string|null, gpu: number|null, part: string|null}} row */
+export const gpu_name = ({ host, gpu, part }) => ["GPU", gpu ?? "?", part ?? "", host ? `of ${host}`
+  : ""].filter((word) => word !== "").join(" ");
+
+/** A line per GPU. @returns {import("../../charts/step_curve_model.mjs").Series[]} */
+export function gpu_series(rows, metric) {
+  const of_gpu = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.file, row.host, row.gpu, row.part]);
+    if (!of_gpu.has(key)) of_gpu.set(key, []);
+    of_gpu.get(key).push(row);
+  }
+  return [...of_gpu].flatMap(([key, own], tone) =>
+    pieces_of(own, { x: "time_ns", y: metric.key })
+      .map((points) => ({ key, label: gpu_name(own[0]), tone: tone % 6, points })));
+}
+
+const NOTABLE = 0.05; // share of the samples
+
+function throttling(row) {
+  const clocks = row.throttled_mhz !== null && row.free_mhz !== null
+    ? `, at ${megahertz(row.throttled_mhz)} instead of ${megahertz(row.free_mhz)}` : "";
+  return `${gpu_name(row)} was held down for ${percent(row.throttled_share)} of the time by ${
+    row.throttle_reason ?? "something unknown"}${clocks}`;
+}
+
+const FEWEST = 10; // samples that say something of the time
+
+/** A GPU that idles while others of the same file work, or undefined. */
+const idler_of = (monitors) => monitors.find(({ file, samples, idle_share }) =>
+  samples >= FEWEST && idle_share > 0.5
+  && monitors.some((other) => other.file === file && other.idle_share < 0.1));
+
+/** The worst of what the monitors saw. @param {any[]} monitors rows */
+export function monitor_text(monitors) {
+  const throttled = monitors.filter((row) => row.throttled_share >= NOTABLE)
+    .sort((a, b) => b.throttled_share - a.throttled_share);
+  if (throttled.length > 0) {
+    const others = throttled.length - 1;
+    return `${throttling(throttled[0])}${others > 0 ? `, and ${plural(others, "other GPU")} less`
+      : ""}`;
+  }
+  const idler = idler_of(monitors);
+  if (idler)
+    return `${gpu_name(idler)} was idle for ${percent(idler.idle_share)} of the time while others `
+      + "worked";
+  const free = monitors.every((row) => row.throttled_share !== null);
+  return `${plural(monitors.length, "GPU")}${free ? ", never held down" : ""}`;
+}
