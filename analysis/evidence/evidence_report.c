@@ -29,11 +29,7 @@ bool evidence_report(const struct evidence *evidence, struct str file, struct re
 {
     return log_tables_add(evidence, file, report, err) &&
            link_tables_add(evidence, file, report, err) &&
-<<<<<<< HEAD
+           monitor_tables_add(evidence, file, report, err) &&
            job_settings_add(evidence, file, report, err) &&
            job_results_add(evidence, file, report, err) && doubt_silence(file, report, err);
-=======
-           monitor_tables_add(evidence, file, report, err) &&
-           job_settings_add(evidence, file, report, err) && doubt_silence(file, report, err);
->>>>>>> 97361357 (monitor: Figures of each GPU, curves on the page Training, and power of the run)
 }

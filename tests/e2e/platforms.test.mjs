@@ -33,7 +33,7 @@ async function generate({ name, flavour, layers }) {
 }
 
 const left_by = ({ name }) => readdirSync(join(home, name))
-  .filter((file) => !["truth.json", "figures.json", "ds_config.json"].includes(file))
+  .filter((file) => !["truth.json", "figures.json"].includes(file))
   .flatMap((file) => ["-F", `trace=@${join(home, name, file)}`]);
 
 const upload = (job) => command("curl", "-sS", "--fail-with-body", "-F", `run=${job.name}`,
