@@ -14,28 +14,50 @@ static bool is_at(const struct hang_job *job, const struct hang_dump *dump,
            dump->oldest->collective_seq == group->lowest;
 }
 
-// A rank whose device is at the lowest collective of `group`, and which has queued behind that
+// Jobs take a thousandth of it.
+#define MOST_LOOKS ((size_t)1 << 27)
+
+// A search in one group. Its members are mostly at the same collective elsewhere, so the last
+// answer is kept.
+struct search {
+    const struct hang_job *job;
+    const struct hang_case *one;
+    const struct hang_group *other; // of the last answer; NULL: none
+    int64_t seq;
+    const struct hang_dump *mate;
+    size_t *looks; // that are left
+};
+
+// A rank whose device is at the lowest collective of the case, and which has queued behind that
 // what `dump` is at; NULL: none.
-static const struct hang_dump *opposite(const struct hang_job *job, const struct hang_group *group,
-                                        const struct hang_dump *dump)
+static const struct hang_dump *opposite(struct search *search, const struct hang_dump *dump)
 {
+    const struct hang_job *job = search->job;
     const struct hang_group *other = head_group(job, dump);
-    for (size_t i = 0; i < other->seat_count; i++) {
+    int64_t seq = dump->oldest->collective_seq;
+    if (search->other == other && search->seq == seq)
+        return search->mate;
+    search->other = other;
+    search->seq = seq;
+    search->mate = NULL;
+    for (size_t i = 0; i < other->seat_count && !search->mate && *search->looks; i++) {
         const struct hang_seat *seat = other->seats[i];
         const struct hang_dump *mate = &job->dumps[seat->dump];
-        if (seat->first && seat->unfinished <= dump->oldest->collective_seq &&
-            seat->entered >= dump->oldest->collective_seq && is_at(job, mate, group))
-            return mate;
+        (*search->looks)--;
+        if (seat->first && seat->unfinished <= seq && seat->entered >= seq &&
+            is_at(job, mate, search->one->group))
+            search->mate = mate;
     }
-    return NULL;
+    return search->mate;
 }
 
 // ELSEWHERE: at another collective first, with this one behind it or left out.
 enum side { NEITHER, HERE, ELSEWHERE };
 
-static enum side side_of(const struct hang_job *job, const struct hang_case *one, size_t member,
-                         const struct hang_dump **mate)
+static enum side side_of(struct search *search, size_t member)
 {
+    const struct hang_job *job = search->job;
+    const struct hang_case *one = search->one;
     const struct hang_seat *seat = one->at[member];
     const struct hang_dump *dump = seat ? &job->dumps[seat->dump] : NULL;
     bool there = seat && (seat->first ? seat->unfinished == one->group->lowest
@@ -44,24 +66,24 @@ static enum side side_of(const struct hang_job *job, const struct hang_case *one
         return NEITHER;
     if (is_at(job, dump, one->group))
         return HERE;
-    *mate = opposite(job, one->group, dump);
-    return *mate ? ELSEWHERE : NEITHER;
+    return opposite(search, dump) ? ELSEWHERE : NEITHER;
 }
 
-static bool look_at(const struct hang_job *job, const struct hang_case *one,
-                    struct hang_order *order, struct err *err)
+static bool look_at(struct search search, struct hang_order *order, struct err *err)
 {
+    const struct hang_job *job = search.job;
+    const struct hang_case *one = search.one;
     size_t count = one->group->member_count, counts[3] = {0};
-    const struct hang_dump *elsewhere = NULL, *here = NULL, *mate;
+    const struct hang_dump *elsewhere = NULL, *here = NULL;
     enum side *sides = arena_array(job->arena, count + 1, sizeof *sides, err);
     order->ranks = arena_room(job->arena, count + 1, sizeof *order->ranks, err);
     if (!sides || !order->ranks)
         return false;
     for (size_t i = 0; i < count; i++) {
-        counts[sides[i] = side_of(job, one, i, &mate)]++;
+        counts[sides[i] = side_of(&search, i)]++;
         if (sides[i] == ELSEWHERE && !elsewhere) {
             elsewhere = &job->dumps[one->at[i]->dump];
-            here = mate;
+            here = search.mate;
         }
     }
     bool fewer_here = counts[HERE] < counts[ELSEWHERE];
@@ -77,9 +99,13 @@ static bool look_at(const struct hang_job *job, const struct hang_case *one,
 bool hang_order_find(const struct hang_job *job, const struct hang_cases *cases,
                      struct hang_order *order, struct err *err)
 {
+    size_t looks = MOST_LOOKS;
     *order = (struct hang_order){0};
-    for (size_t i = 0; order->count == 0 && i < cases->count; i++)
-        if (!look_at(job, &cases->at[i], order, err))
+    for (size_t i = 0; order->count == 0 && looks && i < cases->count; i++) {
+        const struct search search = {.job = job, .one = &cases->at[i], .looks = &looks};
+        if (!look_at(search, order, err))
             return false;
+    }
+    order->gave_up = looks == 0;
     return true;
 }

@@ -10,6 +10,7 @@ struct hang_order {
     int64_t *ranks; // ascending: the side with fewer, or both
     size_t count;   // 0: none
     bool tie;
+    bool gave_up;                       // there were too many groups and ranks to look at all
     const struct hang_dump *odd, *most; // one of each side
 };
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-enum { MOST_NAMESAKES = 64 };          // groups of a rank with the same description and members
 #define MOST_SEQ     (INT64_MAX / 4)   // what is beyond it is damage
 #define MOST_MEMBERS ((size_t)1 << 24) // of all groups together
 
@@ -28,15 +27,19 @@ static bool sort_dumps(struct hang_job *job, const struct flight *const *dumps, 
 {
     size_t kept = 0;
     job->dumps = arena_array(job->arena, count + 1, sizeof *job->dumps, err);
-    if (!job->dumps)
+    job->used = arena_array(job->arena, count + 1, sizeof *job->used, err);
+    if (!job->dumps || !job->used)
         return false;
     for (size_t i = 0; i < count; i++)
         if (dumps[i]->rank >= 0)
             job->dumps[kept++] = (struct hang_dump){.flight = dumps[i], .first_seat = i};
     qsort(job->dumps, kept, sizeof *job->dumps, by_rank_and_place);
-    for (size_t i = 0; i < kept; i++)
-        if (i == 0 || job->dumps[i].flight->rank != job->dumps[job->dump_count - 1].flight->rank)
-            job->dumps[job->dump_count++] = job->dumps[i];
+    for (size_t i = 0; i < kept; i++) {
+        if (i && job->dumps[i].flight->rank == job->dumps[job->dump_count - 1].flight->rank)
+            continue;
+        job->used[job->dumps[i].first_seat] = true;
+        job->dumps[job->dump_count++] = job->dumps[i];
+    }
     return true;
 }
 
@@ -51,16 +54,25 @@ struct hang_dump *hang_find_dump(const struct hang_job *job, int64_t rank)
 
 // What makes a group the same on two ranks. Names count the groups of a rank, so they only tell
 // namesakes apart, by their order.
+struct namesakes {
+    uint32_t desc, ranks;
+};
 struct group_key {
-    uint32_t desc, ranks, nth;
+    uint32_t namesakes, nth;
+};
+
+// How many namesakes of a kind the dump had so far.
+struct counted {
+    uint32_t dump, count; // dump: + 1
 };
 
 struct merging {
     struct hang_job *job;
-    struct strtab texts;    // of descriptions and lists of ranks
-    struct record_set keys; // struct group_key
-    uint32_t *last_dump;    // + 1 that has a group, by key
-    size_t last_cap;
+    struct strtab texts;     // of descriptions and lists of ranks
+    struct record_set kinds; // struct namesakes
+    struct record_set keys;  // struct group_key
+    struct counted *counted; // by kind
+    size_t counted_cap;
     uint32_t *ids; // of a dump's texts: + 1 among ours, 0 unknown
 };
 
@@ -107,35 +119,30 @@ static bool own_text(struct merging *merging, const struct flight *flight, str_i
     return true;
 }
 
-static bool is_taken(const struct merging *merging, uint32_t group, uint32_t dump)
+static bool count_namesake(struct merging *merging, uint32_t kind, uint32_t dump, uint32_t *nth,
+                           struct err *err)
 {
-    return group < merging->last_cap && merging->last_dump[group] == dump + 1;
-}
-
-static bool take_key(struct merging *merging, uint32_t group, uint32_t dump, struct err *err)
-{
-    size_t before = merging->last_cap;
-    uint32_t *grown = budget_room(merging->job->arena->budget, merging->last_dump,
-                                  &merging->last_cap, group + 1, sizeof *grown, err);
+    size_t before = merging->counted_cap;
+    struct counted *grown = budget_room(merging->job->arena->budget, merging->counted,
+                                        &merging->counted_cap, kind + 1, sizeof *grown, err);
     if (!grown)
         return false;
-    merging->last_dump = grown;
-    if (merging->last_cap > before)
-        memset(grown + before, 0, (merging->last_cap - before) * sizeof *grown);
-    grown[group] = dump + 1;
+    merging->counted = grown;
+    if (merging->counted_cap > before)
+        memset(grown + before, 0, (merging->counted_cap - before) * sizeof *grown);
+    if (grown[kind].dump != dump + 1)
+        grown[kind] = (struct counted){.dump = dump + 1};
+    *nth = grown[kind].count++;
     return true;
 }
 
-static bool find_key(struct merging *merging, struct group_key key, uint32_t dump, uint32_t *group,
-                     struct err *err)
+static bool find_key(struct merging *merging, const struct namesakes *kind, uint32_t dump,
+                     uint32_t *group, struct err *err)
 {
-    for (key.nth = 0; key.nth < MOST_NAMESAKES; key.nth++) {
-        if (!record_set_add(&merging->keys, &key, group, err))
-            return false;
-        if (!is_taken(merging, *group, dump))
-            break;
-    }
-    return take_key(merging, *group, dump, err);
+    struct group_key key;
+    return record_set_add(&merging->kinds, kind, &key.namesakes, err) &&
+           count_namesake(merging, key.namesakes, dump, &key.nth, err) &&
+           record_set_add(&merging->keys, &key, group, err);
 }
 
 static bool place_group(struct merging *merging, uint32_t dump, uint32_t local, struct err *err)
@@ -143,11 +150,11 @@ static bool place_group(struct merging *merging, uint32_t dump, uint32_t local, 
     const struct hang_dump *owner = &merging->job->dumps[dump];
     const struct flight_group *group = &owner->flight->groups[local];
     struct hang_seat *seat = &merging->job->seats[owner->first_seat + local];
-    struct group_key key = {0};
+    struct namesakes kind = {0};
     *seat = (struct hang_seat){.dump = dump, .unfinished = HANG_NO_SEQ, .entered = HANG_NO_SEQ};
-    return own_text(merging, owner->flight, group->desc, &key.desc, err) &&
-           own_text(merging, owner->flight, group->ranks, &key.ranks, err) &&
-           find_key(merging, key, dump, &seat->group, err);
+    return own_text(merging, owner->flight, group->desc, &kind.desc, err) &&
+           own_text(merging, owner->flight, group->ranks, &kind.ranks, err) &&
+           find_key(merging, &kind, dump, &seat->group, err);
 }
 
 static bool place_dump(struct merging *merging, uint32_t dump, struct err *err)
@@ -192,15 +199,16 @@ static bool merge_groups(struct hang_job *job, struct err *err)
     struct merging merging = {.job = job};
     if (!strtab_init(&merging.texts, budget, err))
         return false;
+    record_set_init(&merging.kinds, sizeof(struct namesakes), budget);
     record_set_init(&merging.keys, sizeof(struct group_key), budget);
     bool ok = place_all(&merging, err);
-    budget_free(budget, merging.last_dump, merging.last_cap * sizeof *merging.last_dump);
+    budget_free(budget, merging.counted, merging.counted_cap * sizeof *merging.counted);
+    record_set_free(&merging.kinds);
     record_set_free(&merging.keys);
     strtab_free(&merging.texts);
     return ok;
 }
 
-// Gives each group its seats; those of a rank with too many namesakes share one group.
 static bool seat_groups(struct hang_job *job, struct err *err)
 {
     struct hang_seat **seats = arena_array(job->arena, job->seat_count + 1, sizeof *seats, err);
@@ -332,12 +340,6 @@ static void find_here(struct hang_job *job)
 
 // --- members ------------------------------------------------------------------------------------
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t count_ranks(struct str list)
 {
     int64_t rank;
@@ -347,10 +349,27 @@ static size_t count_ranks(struct str list)
     return count;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+size_t hang_sort_ranks(int64_t *ranks, size_t count)
+{
+    size_t kept = 0;
+    if (count)
+        qsort(ranks, count, sizeof *ranks, by_number);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || ranks[i] != ranks[kept - 1])
+            ranks[kept++] = ranks[i];
+    return kept;
+}
+
 static bool find_members(struct hang_job *job, struct hang_group *group, struct err *err)
 {
     struct str list = group->ranks;
-    size_t count = list.len ? count_ranks(list) : group->seat_count, kept = 0;
+    size_t count = list.len ? count_ranks(list) : group->seat_count;
     group->members = arena_room(job->arena, count + 1, sizeof *group->members, err);
     if (!group->members)
         return false;
@@ -359,11 +378,7 @@ static bool find_members(struct hang_job *job, struct hang_group *group, struct 
             group->members[i] = hang_rank(job, group->seats[i]);
         else if (!flight_next_rank(&list, &group->members[i]))
             break;
-    qsort(group->members, count, sizeof *group->members, by_number);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || group->members[i] != group->members[kept - 1])
-            group->members[kept++] = group->members[i];
-    group->member_count = kept;
+    group->member_count = hang_sort_ranks(group->members, count);
     return true;
 }
 

@@ -34,7 +34,7 @@ struct hang_dump {
 
 struct hang_group {
     struct str desc, ranks;         // of some dump
-    struct hang_seat **seats;       // by rank
+    struct hang_seat **seats;       // by rank, at most one of each
     size_t seat_count;              //
     int64_t *members;               // ascending; NULL: not looked at, or nobody waits
     size_t member_count;            //
@@ -49,6 +49,7 @@ struct hang_job {
     struct arena *arena;
     struct hang_dump *dumps; // by rank; of several of a rank the first
     size_t dump_count;
+    bool *used; // of each dump that was given: it is among these
     struct hang_seat *seats;
     size_t seat_count;
     struct hang_group *groups;
@@ -66,6 +67,9 @@ MUST_CHECK bool hang_job_make(const struct flight *const *dumps, size_t count, s
 
 // The dump of a rank; NULL: none.
 struct hang_dump *hang_find_dump(const struct hang_job *job, int64_t rank);
+
+// Sorts ranks and drops those that are there twice; how many are left.
+size_t hang_sort_ranks(int64_t *ranks, size_t count);
 
 static inline int64_t hang_rank(const struct hang_job *job, const struct hang_seat *seat)
 {

@@ -71,7 +71,7 @@ static enum state state_of(const struct hang_case *one)
     return one->counts[HANG_UNDUMPED] ? NO_DUMP : TOGETHER;
 }
 
-static bool put_members(struct row *row, unsigned column, struct texts *texts,
+static void put_members(struct row *row, unsigned column, struct texts *texts,
                         const struct hang_case *one, enum hang_role role)
 {
     struct buf *out = next_text(texts);
@@ -85,7 +85,6 @@ static bool put_members(struct row *row, unsigned column, struct texts *texts,
         from = in ? from : i + 1;
     }
     put(row, column, out);
-    return true;
 }
 
 static void put_mismatch(struct row *row, struct texts *texts, const struct hang_job *job,

@@ -6,8 +6,6 @@
 #include "analysis/hangs/hang_tables.h"
 #include "analysis/hangs/hang_words.h"
 
-#include <stdlib.h>
-
 struct diagnosis {
     struct hang_job job;
     struct hang_cases cases;
@@ -141,8 +139,11 @@ static bool find_order(struct diagnosis *d, struct err *err)
     struct hang_order order;
     if (d->hangs->finding_count)
         return true;
-    if (!hang_order_find(&d->job, &d->cases, &order, err) || order.count == 0)
-        return order.ranks || d->cases.count == 0;
+    if (!hang_order_find(&d->job, &d->cases, &order, err))
+        return false;
+    d->hangs->gave_up = order.gave_up;
+    if (order.count == 0)
+        return true;
     const struct hang_finding finding = {
         .kind = HANG_MISMATCH,
         .confidence = order.tie ? HANG_LOW : HANG_MEDIUM,
@@ -298,12 +299,6 @@ static bool blames_undumped(const struct hang_case *one)
            !entered_by_all;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 static bool pick_undumped(const struct diagnosis *d, struct hang_finding *finding,
                           const struct hang_case **largest, struct err *err)
 {
@@ -322,11 +317,7 @@ static bool pick_undumped(const struct diagnosis *d, struct hang_finding *findin
         if (!*largest || one->group->member_count > (*largest)->group->member_count)
             *largest = one;
     }
-    if (ranks && found)
-        qsort(ranks, found, sizeof *ranks, by_number);
-    for (size_t i = 0; i < found; i++)
-        if (i == 0 || ranks[i] != ranks[finding->rank_count - 1])
-            ranks[finding->rank_count++] = ranks[i];
+    finding->rank_count = hang_sort_ranks(ranks, found);
     return ranks;
 }
 
@@ -426,7 +417,7 @@ static bool find_rest(struct diagnosis *d, struct err *err)
 // Findings that rest on more than an absent dump count together.
 static bool add_suspects(struct hangs *hangs, struct arena *arena, struct err *err)
 {
-    size_t count = 0, kept = 0;
+    size_t count = 0;
     for (unsigned i = 0; i < hangs->finding_count; i++)
         count += hangs->findings[i].rank_count;
     int64_t *ranks = arena_room(arena, count + 1, sizeof *ranks, err);
@@ -438,14 +429,19 @@ static bool add_suspects(struct hangs *hangs, struct arena *arena, struct err *e
         memcpy(ranks + count, finding->ranks, finding->rank_count * sizeof *ranks);
         count += finding->rank_count;
     }
-    if (count)
-        qsort(ranks, count, sizeof *ranks, by_number);
-    for (size_t i = 0; i < count; i++)
-        if (i == 0 || ranks[i] != ranks[kept - 1])
-            ranks[kept++] = ranks[i];
     hangs->suspects = ranks;
-    hangs->suspect_count = kept;
+    hangs->suspect_count = hang_sort_ranks(ranks, count);
     return ranks;
+}
+
+static bool list_dumps(struct diagnosis *d, struct err *err)
+{
+    struct hangs *hangs = d->hangs;
+    hangs->used = d->job.used;
+    hangs->dumps = arena_array(d->arena, d->job.dump_count + 1, sizeof(void *), err);
+    for (size_t i = 0; hangs->dumps && i < d->job.dump_count; i++)
+        hangs->dumps[hangs->dump_count++] = d->job.dumps[i].flight;
+    return hangs->dumps;
 }
 
 bool hangs_find(const struct flight *const *dumps, size_t count, struct report *report,
@@ -457,6 +453,6 @@ bool hangs_find(const struct flight *const *dumps, size_t count, struct report *
            hang_judge(&d.job, &d.cases, err) && find_mismatch(&d, err) && find_host(&d, err) &&
            find_device(&d, err) && find_undumped(&d, err) && find_weak_device(&d, err) &&
            find_awaited(&d, err) && find_order(&d, err) && find_together(&d, err) &&
-           find_rest(&d, err) && add_suspects(hangs, report->arena, err) &&
+           find_rest(&d, err) && add_suspects(hangs, report->arena, err) && list_dumps(&d, err) &&
            hang_tables_add(&d.job, &d.cases, hangs, report, err);
 }

@@ -3,8 +3,6 @@
 
 #include "analysis/hangs/hangs.h"
 
-#include <stdlib.h>
-
 void hang_dumps_init(struct hang_dumps *dumps, uint64_t memory_bytes, struct arena *arena)
 {
     *dumps = (struct hang_dumps){.arena = arena, .budget = {.limit = memory_bytes}};
@@ -47,43 +45,12 @@ bool hang_dumps_read(struct hang_dumps *dumps, struct inspected *seen, struct so
 
 // --- diagnosis ----------------------------------------------------------------------------------
 
-struct ranked {
-    const struct hang_dump_file *dump;
-    int64_t rank;
-    size_t place;
-};
-
-static int by_rank(const void *a, const void *b)
+static void leave_out(const struct hang_dump_file *dump)
 {
-    const struct ranked *x = a, *y = b;
-    int order = (x->rank > y->rank) - (x->rank < y->rank);
-    return order ? order : (x->place > y->place) - (x->place < y->place);
-}
-
-static void leave_out(const struct hang_dump_file *dump, const char *why)
-{
-    err_set(&dump->seen->problem, ERR_UNSUPPORTED, "%s", why);
-}
-
-// One dump of each rank, ascending; *count of them.
-static struct ranked *sort_dumps(const struct hang_dumps *dumps, size_t *count, struct err *err)
-{
-    struct ranked *ranked = arena_array(dumps->arena, dumps->count + 1, sizeof *ranked, err);
-    size_t all = 0;
-    *count = 0;
-    if (!ranked)
-        return NULL;
-    for (const struct hang_dump_file *dump = dumps->first; dump; dump = dump->next, all++)
-        ranked[all] = (struct ranked){dump, dump->evidence.flight.rank, all};
-    qsort(ranked, all, sizeof *ranked, by_rank);
-    for (size_t i = 0; i < all; i++)
-        if (ranked[i].rank < 0)
-            leave_out(ranked[i].dump, "its name does not end in the number of its rank");
-        else if (*count && ranked[*count - 1].rank == ranked[i].rank)
-            leave_out(ranked[i].dump, "another dump of its rank comes first");
-        else
-            ranked[(*count)++] = ranked[i];
-    return ranked;
+    bool ranked = dump->evidence.flight.rank >= 0;
+    err_set(&dump->seen->problem, ERR_UNSUPPORTED, "%s",
+            ranked ? "another dump of its rank comes first"
+                   : "its name does not end in the number of its rank");
 }
 
 static void put_ranks(struct figures *figures, const char *name, const int64_t *ranks, size_t count)
@@ -93,14 +60,26 @@ static void put_ranks(struct figures *figures, const char *name, const int64_t *
         figures_add(figures, ranks[i], "%s" IN "%zu", name, i);
 }
 
-static void put_dumps(struct figures *figures, const char *name, const struct ranked *ranked,
-                      size_t count, bool empty_only)
+static void put_dumps(struct figures *figures, const char *name, const struct hangs *hangs,
+                      bool empty_only)
 {
     size_t kept = 0;
     figures_list(figures, "%s" IN, name);
-    for (size_t i = 0; i < count; i++)
-        if (!empty_only || ranked[i].dump->evidence.flight.entry_count == 0)
-            figures_add(figures, ranked[i].rank, "%s" IN "%zu", name, kept++);
+    for (size_t i = 0; i < hangs->dump_count; i++)
+        if (!empty_only || hangs->dumps[i]->entry_count == 0)
+            figures_add(figures, hangs->dumps[i]->rank, "%s" IN "%zu", name, kept++);
+}
+
+static void put_figures(const struct hang_dumps *dumps, const struct hangs *hangs,
+                        struct inspected *file)
+{
+    const bool *used = hangs->used;
+    for (const struct hang_dump_file *dump = dumps->first; dump; dump = dump->next)
+        if (!*used++)
+            leave_out(dump);
+    put_ranks(&file->figures, "suspects", hangs->suspects, hangs->suspect_count);
+    put_dumps(&file->figures, "ranks", hangs, false);
+    put_dumps(&file->figures, "ranks_without_entries", hangs, true);
 }
 
 static bool keep_tables(const struct hang_dumps *dumps, const struct report *report,
@@ -114,7 +93,7 @@ static bool keep_tables(const struct hang_dumps *dumps, const struct report *rep
     return file->tables;
 }
 
-static bool find(const struct hang_dumps *dumps, const struct flight *const *flights, size_t count,
+static bool find(const struct hang_dumps *dumps, const struct flight *const *flights,
                  struct inspected *file, struct err *err)
 {
     struct budget budget = {.limit = dumps->budget.limit};
@@ -122,9 +101,9 @@ static bool find(const struct hang_dumps *dumps, const struct flight *const *fli
     struct hangs hangs;
     arena_init(&arena, &budget);
     struct report report = {.arena = &arena};
-    bool ok = hangs_find(flights, count, &report, &hangs, err);
+    bool ok = hangs_find(flights, dumps->count, &report, &hangs, err);
     if (ok)
-        put_ranks(&file->figures, "suspects", hangs.suspects, hangs.suspect_count);
+        put_figures(dumps, &hangs, file);
     ok = ok && keep_tables(dumps, &report, file, err) &&
          (file->verdict = arena_strdup(dumps->arena, str_of(hangs.findings[0].verdict), err));
     arena_free(&arena);
@@ -133,17 +112,10 @@ static bool find(const struct hang_dumps *dumps, const struct flight *const *fli
 
 bool hang_dumps_diagnose(const struct hang_dumps *dumps, struct inspected *file, struct err *err)
 {
-    size_t count;
-    struct ranked *ranked = sort_dumps(dumps, &count, err);
+    size_t count = 0;
     const struct flight **flights =
-        ranked ? arena_array(dumps->arena, count + 1, sizeof *flights, err) : NULL;
-    if (!flights)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        flights[i] = &ranked[i].dump->evidence.flight;
-    if (!find(dumps, flights, count, file, err))
-        return false;
-    put_dumps(&file->figures, "ranks", ranked, count, false);
-    put_dumps(&file->figures, "ranks_without_entries", ranked, count, true);
-    return true;
+        arena_array(dumps->arena, dumps->count + 1, sizeof *flights, err);
+    for (struct hang_dump_file *dump = dumps->first; flights && dump; dump = dump->next)
+        flights[count++] = &dump->evidence.flight;
+    return flights && find(dumps, flights, file, err);
 }

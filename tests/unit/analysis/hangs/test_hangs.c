@@ -412,6 +412,36 @@ static void tables_say_the_same(void **state)
     hand_free(hand);
 }
 
+// Their names differ from rank to rank: the n-th of one is the n-th of the other.
+static void groups_of_one_description_are_matched_by_their_order(void **state)
+{
+    (void)state;
+    enum { SAME = 200, LATE = 150 };
+    struct hand *hand = hand_new();
+    for (int rank = 0; rank < 2; rank++) {
+        struct buf json = {0};
+        buf_puts(&json, "{\"pg_config\": {");
+        for (int i = 0; i < SAME; i++)
+            buf_printf(&json, "%s\"%d\": {\"desc\": \"same\", \"ranks\": \"[0, 1]\"}",
+                       i ? ", " : "", 2 * i + rank);
+        buf_puts(&json, "}, \"entries\": [");
+        for (int i = 0; i < SAME; i++)
+            buf_printf(&json,
+                       "%s{\"process_group\": [\"%d\", \"\"], \"collective_seq_id\": %d, "
+                       "\"profiling_name\": \"nccl:all_reduce\"}",
+                       i ? ", " : "", 2 * i + rank, i == LATE && rank == 1 ? 6 : 7);
+        buf_puts(&json, "]}");
+        add_dump(hand, (struct str){json.at, json.len}, rank);
+        buf_free(&json);
+    }
+    diagnose(hand);
+    assert_int_equal(report_find(&hand->report, "hang_groups")->row_count, SAME);
+    assert_int_equal(hand->hangs.suspect_count, 1);
+    assert_int_equal(hand->hangs.suspects[0], 1);
+    assert_int_equal(hand->hangs.dump_count, 2);
+    hand_free(hand);
+}
+
 // --- hostile dumps ------------------------------------------------------------------------------
 
 static void many_groups_and_strange_ranks_are_no_harm(void **state)
@@ -486,6 +516,7 @@ int main(void)
         cmocka_unit_test(few_dumps_of_many_ranks_blame_nobody),
         cmocka_unit_test(no_dumps_are_no_hang),
         cmocka_unit_test(tables_say_the_same),
+        cmocka_unit_test(groups_of_one_description_are_matched_by_their_order),
         cmocka_unit_test(many_groups_and_strange_ranks_are_no_harm),
         cmocka_unit_test(a_list_of_all_ranks_there_could_be_is_refused),
     };
