@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/evidence/evidence_report.h"
 
+#include "analysis/evidence/flight_tables.h"
 #include "analysis/evidence/job_settings.h"
 #include "analysis/evidence/link_tables.h"
 #include "analysis/evidence/log_tables.h"
@@ -30,6 +31,7 @@ bool evidence_report(const struct evidence *evidence, struct str file, struct re
     return log_tables_add(evidence, file, report, err) &&
            link_tables_add(evidence, file, report, err) &&
            monitor_tables_add(evidence, file, report, err) &&
+           flight_tables_add(evidence, file, report, err) &&
            job_settings_add(evidence, file, report, err) &&
            job_results_add(evidence, file, report, err) && doubt_silence(file, report, err);
 }

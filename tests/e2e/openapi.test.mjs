@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
+import { flight_dump } from "./helpers/flight_dumps.mjs";
 import { gpu_monitor } from "./helpers/gpu_monitor.mjs";
 import { inspector_log, nccl_tests, ports, ras_status, topology } from "./helpers/link_files.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
@@ -36,6 +37,11 @@ before(async () => {
   await server.send("PUT", "/baselines/main", { run: "b" });
   const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) },
     { name: "gpus.csv", data: gpu_monitor() },
+    { name: "benchmark.json", data: JSON.stringify({ performance_metrics: {
+      tokens_per_second: 53943.5, step_ms: { mean: 2430, max: 3174 } },
+    training: { losses: [10, 9.5, 9] } }) },
+    ...[0, 1].map((rank) => ({ name: `nccl_trace_rank_${rank}`,
+      data: flight_dump({ ranks: 2, absent: 1 }, rank) })),
     { name: "all_reduce.txt", data: nccl_tests({ ranks: 2, points: [[1 << 26, 300]] }) },
     { name: "topo.txt", data: topology() }, { name: "ibstat.txt", data: ports() },
     { name: "inspector.log", data: inspector_log() }, { name: "ras.json", data: ras_status() }]);

@@ -7,6 +7,7 @@ import { use_query } from "../../base/router.mjs";
 import { use_now, use_store, use_title } from "../../base/hooks.mjs";
 import { toggle_in_tray, tray } from "../../base/tray.mjs";
 import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
+import { HangNotice } from "./hang_notice.mjs";
 import { Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/widgets.mjs";
 import { meta_entries } from "./meta_model.mjs";
 import { first_group, trust_groups } from "./trust_model.mjs";
@@ -189,6 +190,7 @@ export function RunFrame({ route, title, children }) {
       <${FailedNotice} run=${data.run} page=${route.page} />
       <${UnreadNotice} run=${data.run} page=${route.page} />
       <${DamagedNotice} run=${route.run} files=${data.damaged_files} page=${route.page} />
+      ${data.run.evidence > 0 && html`<${HangNotice} run=${route.run} page=${route.page} />`}
       <${PartialStrip} run=${data.run} partial=${data.partial} />
       ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
         trust=${data.trust} partial=${data.partial} />`}

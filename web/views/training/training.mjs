@@ -10,6 +10,7 @@ import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
+import { Hang } from "./hang.mjs";
 import { Monitors } from "./monitors.mjs";
 import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits, loss_text,
   marks_of, series_of } from "./training_model.mjs";
@@ -160,13 +161,18 @@ function Content({ run }) {
   const results = use_table(run, "job_results", ALL);
   const monitors = use_table(run, "monitors", ALL);
   const series = use_table(run, "monitor_series", ALL);
-  const all = [logs, curve, events, slow, settings, results, monitors, series];
+  const verdict = use_table(run, "hang_verdict", ALL);
+  const groups = use_table(run, "hang_groups", ALL);
+  const ranks = use_table(run, "hang_ranks", ALL);
+  const all = [logs, curve, events, slow, settings, results, monitors, series, verdict, groups,
+    ranks];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
-    if ([logs, settings, results, monitors].every(({ rows }) => rows.length === 0))
+    if ([logs, settings, results, monitors, verdict].every(({ rows }) => rows.length === 0))
       return html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
-    return html`${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help} />
+    return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks} />
+      ${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}

@@ -9,6 +9,7 @@
 
 #include "tests/unit/flight_job.h"
 
+#include "analysis/evidence/flight_tables.h"
 #include "analysis/hangs/hangs.h"
 #include "analysis/report/tables.h"
 
@@ -54,11 +55,49 @@ static void add_dump(struct hand *hand, struct str bytes, int rank)
         fail_msg("%s", hand->err.msg);
 }
 
+// A run keeps its dumps as tables.
+static void read_from_tables(struct hand *hand, size_t dump, struct evidence *again)
+{
+    bool is;
+    struct arena arena;
+    arena_init(&arena, &hand->budget);
+    struct report tables = {.arena = &arena};
+    evidence_init(again, &hand->budget);
+    assert_true(flight_tables_add(&hand->evidence[dump], STR("dump"), &tables, &hand->err));
+    assert_true(flight_tables_read(&tables, again, &is, &hand->err));
+    assert_true(is);
+    arena_free(&arena);
+}
+
+static void assert_same_from_tables(struct hand *hand)
+{
+    struct evidence *again = calloc(hand->count + 1, sizeof *again);
+    const struct flight **flights = calloc(hand->count + 1, sizeof *flights);
+    struct hangs hangs;
+    struct arena arena;
+    arena_init(&arena, &hand->budget);
+    struct report report = {.arena = &arena};
+    for (size_t i = 0; i < hand->count; i++) {
+        read_from_tables(hand, i, &again[i]);
+        flights[i] = &again[i].flight;
+    }
+    assert_true(hangs_find(flights, hand->count, &report, &hangs, &hand->err));
+    assert_int_equal(hangs.finding_count, hand->hangs.finding_count);
+    for (unsigned i = 0; i < hangs.finding_count; i++)
+        assert_string_equal(hangs.findings[i].verdict, hand->hangs.findings[i].verdict);
+    for (size_t i = 0; i < hand->count; i++)
+        evidence_free(&again[i]);
+    arena_free(&arena);
+    free(flights);
+    free(again);
+}
+
 static void diagnose(struct hand *hand)
 {
     if (!hangs_find(hand->dumps, hand->count, &hand->report, &hand->hangs, &hand->err))
         fail_msg("%s", hand->err.msg);
     assert_true(hand->hangs.finding_count >= 1);
+    assert_same_from_tables(hand);
 }
 
 // --- made-up jobs -------------------------------------------------------------------------------
