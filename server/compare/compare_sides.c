@@ -145,13 +145,14 @@ static bool add_side(struct request *request, struct response *response, const c
 static bool add_sides(struct request *request, struct response *response, const char *name,
                       struct compared *compared, struct err *err)
 {
+    size_t most = 1 + COMPARE_MAX_CANDIDATES, first = compared->side_count;
     for (size_t i = 0; i < request->query.count; i++) {
         const struct query_param *param = &request->query.params[i];
         if (!str_equal(param->name, str_of(name)) || !param->value.len)
             continue;
-        if (compared->side_count == 1 + COMPARE_MAX_CANDIDATES)
-            return err_set(err, ERR_USAGE, "found more than %d sides, the base among them",
-                           1 + COMPARE_MAX_CANDIDATES);
+        if (compared->side_count == most)
+            return err_set(err, ERR_USAGE, "found more than %zu %s", most - first,
+                           first ? "candidates" : "sides");
         if (!add_side(request, response, name, param->value, compared, err))
             return false;
     }
