@@ -13,15 +13,16 @@ import { awaited, use_table } from "../run/run_table.mjs";
 import { Hang } from "./hang.mjs";
 import { Monitors } from "./monitors.mjs";
 import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits, loss_text,
-  marks_of, series_of } from "./training_model.mjs";
+  marks_of, profiled_text, series_of } from "./training_model.mjs";
 
 const ALL = { limit: "all" };
 
 /** The figures of the log with the most steps; those that it does not print are left out. */
-function Figures({ log, help }) {
+function Figures({ log, help, traced_ns }) {
   const note = (key, text) => log[key] !== null && text(log[key]);
   const shown = [
-    ["step_median_ns", "Step time", ms_unit, note("step_p95_ns", (ns) => `p95 ${ms_unit(ns)}`)],
+    ["step_median_ns", "Step time", ms_unit, [note("step_p95_ns", (ns) => `p95 ${ms_unit(ns)}`),
+      profiled_text(log.step_median_ns, traced_ns)].filter(Boolean).join("; ")],
     ["tokens_per_s", "Tokens/s per GPU", number],
     ["samples_per_s", "Samples/s", number,
       note("global_batch", (n) => `${count(n)} samples per step`)],
@@ -152,7 +153,7 @@ const NoLog = () => html`<${Empty} title="No training log yet">
     down: <code>curl -F run=NAME -F trace=@train.log HOST/upload</code>.
     ${" "}<a href="/docs/recording">Which logs are read</a></p><//>`;
 
-function Content({ run }) {
+function Content({ run, summary }) {
   const logs = use_table(run, "logs", ALL);
   const curve = use_table(run, "log_curve", ALL);
   const events = use_table(run, "log_events", ALL);
@@ -172,7 +173,8 @@ function Content({ run }) {
       return html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
     return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks} />
-      ${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help} />
+      ${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help}
+        traced_ns=${summary?.step_median_ns ?? null} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
@@ -192,5 +194,5 @@ function Content({ run }) {
 
 export default function Training({ route }) {
   return html`<${RunFrame} route=${route} title="Training">${(data, run) =>
-    html`<${Content} run=${run} />`}<//>`;
+    html`<${Content} run=${run} summary=${data.summary} />`}<//>`;
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AXES, METRICS, chosen_of, known_of, longest_log, loss_text, marks_of, race, race_text,
-  series_of } from "../../../../../web/views/training/training_model.mjs";
+  profiled_text, series_of } from "../../../../../web/views/training/training_model.mjs";
 
 const row = (step, loss, more = {}) => ({ file: "a.log", segment: 0, step, steps: 1, loss,
   time_ns: step * 2e9, ...more });
@@ -52,4 +52,10 @@ test("a single low loss among many reaches nothing", () => {
   const rows = Array.from({ length: 100 }, (_, i) => row(i + 1, i === 10 ? 1 : 9 - i / 20));
   const { at } = race([{ rows }, { rows: [row(1, 6)] }]);
   assert.ok(at[0].step > 50);
+});
+
+test("what profiling costs is said where both times are known", () => {
+  assert.equal(profiled_text(500e6, 550e6), "550 ms while profiled (+10.0 %)");
+  assert.equal(profiled_text(null, 550e6), "");
+  assert.equal(profiled_text(500e6, null), "");
 });
