@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as settings of a job, in each of the formats that has them: the same in pieces as in
 // one, and tables of whatever was read.
-#include "analysis/evidence/evidence_report.h"
 #include "tests/fuzz/gathered.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -9,18 +8,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static const char *const formats[] = {"config-yaml", "config-toml", "env",        "pip-freeze",
                                       "collect-env", "slurm",       "config-json"};
 enum { FORMATS = sizeof formats / sizeof *formats };
-
-static void make_tables(const struct evidence *evidence)
-{
-    struct budget budget = {.limit = GATHERED_MOST_MEMORY};
-    struct arena arena;
-    struct err err = {0};
-    arena_init(&arena, &budget);
-    struct report report = {.arena = &arena};
-    if (!evidence_report(evidence, STR("x"), &report, &err) && err.code == ERR_NONE)
-        abort();
-    arena_free(&arena);
-}
 
 static uint64_t sum_of(const struct evidence *evidence)
 {
@@ -33,7 +20,6 @@ static uint64_t sum_of(const struct evidence *evidence)
     }
     for (size_t i = 0; i < evidence->result_count; i++)
         sum = sum * 31 + evidence->results[i].name.len;
-    make_tables(evidence);
     return sum;
 }
 

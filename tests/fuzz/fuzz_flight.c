@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "analysis/evidence/flight_tables.h"
 #include "analysis/hangs/hangs.h"
 #include "ingest/base/figures.h"
 #include "ingest/evidence/evidence.h"
@@ -37,6 +38,26 @@ static uint64_t check(const struct flight *flight)
     return sum;
 }
 
+// As a run keeps it.
+static void check_tables(const struct evidence *evidence)
+{
+    struct err err = {0};
+    struct arena arena;
+    struct budget budget = {.limit = MOST_MEMORY};
+    struct evidence again;
+    bool is;
+    arena_init(&arena, &budget);
+    evidence_init(&again, &budget);
+    struct report report = {.arena = &arena};
+    bool ok = flight_tables_add(evidence, STR("x"), &report, &err) &&
+              flight_tables_read(&report, &again, &is, &err);
+    if (ok ? again.flight.group_count != evidence->flight.group_count : err.code == ERR_NONE)
+        abort();
+    (void)check(&again.flight);
+    evidence_free(&again);
+    arena_free(&arena);
+}
+
 static uint64_t read_in_steps(const struct format *format, struct str bytes, size_t step)
 {
     struct err err = {0};
@@ -56,6 +77,8 @@ static uint64_t read_in_steps(const struct format *format, struct str bytes, siz
         abort();
     uint64_t sum = ok ? check(&evidence.flight) : err.pos;
     flight_report(&evidence.flight, ok ? &figures : NULL);
+    if (ok)
+        check_tables(&evidence);
     source_close(input.source);
     evidence_free(&evidence);
     if (budget.used)

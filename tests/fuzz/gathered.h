@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "analysis/evidence/evidence_report.h"
 #include "ingest/evidence/evidence.h"
 #include "ingest/format.h"
 #include "ingest/source/source.h"
@@ -13,6 +14,19 @@
 
 // Of all that was gathered; aborts if something in it is wrong.
 typedef uint64_t sum_of_evidence(const struct evidence *evidence);
+
+// Whatever was gathered can be made tables of.
+static inline void gathered_tables(const struct evidence *evidence)
+{
+    struct err err = {0};
+    struct arena arena;
+    struct budget budget = {.limit = GATHERED_MOST_MEMORY};
+    arena_init(&arena, &budget);
+    struct report report = {.arena = &arena};
+    if (!evidence_report(evidence, (struct str){"x", 1}, &report, &err) && err.code == ERR_NONE)
+        abort();
+    arena_free(&arena);
+}
 
 static inline uint64_t gathered_in_steps(const struct format *format, struct str bytes, size_t step,
                                          sum_of_evidence *sum_of)
@@ -27,6 +41,8 @@ static inline uint64_t gathered_in_steps(const struct format *format, struct str
     if (!ok && err.code == ERR_NONE)
         abort();
     uint64_t sum = sum_of(&evidence);
+    if (ok)
+        gathered_tables(&evidence);
     source_close(input.source);
     evidence_free(&evidence);
     if (budget.used)
