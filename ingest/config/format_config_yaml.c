@@ -37,7 +37,9 @@ struct yaml {
 
 // --- bytes --------------------------------------------------------------------------------------
 
-// What libyaml calls; the first failure stays in yaml->err.
+// What libyaml calls; the first failure stays in yaml->err. It checks all that it gets for valid
+// UTF-8 at once, so it gets as much as it asks for: how far a file is read must not depend on how
+// its bytes arrive.
 static int read_bytes(void *context, unsigned char *bytes, size_t cap, size_t *got)
 {
     struct yaml *yaml = context;
@@ -45,7 +47,7 @@ static int read_bytes(void *context, unsigned char *bytes, size_t cap, size_t *g
     if (yaml->bytes >= MOST_BYTES)
         return err_set(&yaml->err, ERR_FORMAT, "found YAML of more than 4 MiB");
     size_t room = MOST_BYTES - yaml->bytes;
-    if (!source_read(yaml->source, bytes, cap < room ? cap : room, got, &yaml->err))
+    if (!source_fill(yaml->source, bytes, cap < room ? cap : room, got, &yaml->err))
         return 0;
     yaml->bytes += *got;
     return 1;

@@ -364,7 +364,8 @@ static bool is_one_of(struct str value, const char *const *words)
 // Unknown, or left to something else.
 static bool is_open(struct str value)
 {
-    static const char *const words[] = {"none", "null", "~", "auto", "n/a", "not found", NULL};
+    static const char *const words[] = {"none", "null",      "~",   "auto",
+                                        "n/a",  "not found", "???", NULL};
     return value.len == 0 || value.len >= STANDARD_VALUE_BYTES || is_one_of(value, words) ||
            str_find(value, STR("${")) != SIZE_MAX || str_find(value, STR("[redacted")) != SIZE_MAX;
 }

@@ -47,7 +47,7 @@ bool compare_sides_rank(const struct request *request, const struct compared *co
 struct loading {
     struct request *request;
     struct response *response;
-    bool slowest;
+    bool slowest, settings_only;
     struct arena tables; // of the runs: freed as soon as they are compared
 };
 
@@ -101,6 +101,8 @@ static bool load_run(struct loading *loading, const struct run *run, struct comp
                                reports, err))
         return false;
     int64_t rank = rank_of(report_find(reports, table_run_summary.name), loading->slowest);
+    if (rank < 0 && loading->settings_only && run->evidence > 0)
+        return true;
     return rank < 0 ? refuse_unanalyzed(loading->response, run, err)
                     : load_rank(loading, run, rank, reports + 1, err);
 }
@@ -137,7 +139,10 @@ bool compare_sides_analyze(struct request *request, struct response *response,
                            const struct compared *compared, struct comparison *comparison,
                            struct err *err)
 {
-    struct loading loading = {request, response, compared->options.slowest, {0}};
+    struct loading loading = {.request = request,
+                              .response = response,
+                              .slowest = compared->options.slowest,
+                              .settings_only = compared->settings_only};
     *comparison = (struct comparison){.report = {.arena = request->arena}};
     arena_init(&loading.tables, NULL);
     while (sem_wait(request->services->comparing) != 0)

@@ -86,6 +86,7 @@ bool compare_get_table(struct request *request, struct response *response, struc
                              err) ||
         !find(request, response, &asked, err))
         return false;
+    asked.compared.settings_only = request->route->table == &table_compare_settings;
     return is_unchanged(request, response, &asked) ||
            (compare_sides_analyze(request, response, &asked.compared, &comparison, err) &&
             reply_table(request, response, &asked, &comparison.report, err));

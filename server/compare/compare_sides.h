@@ -22,7 +22,8 @@ struct compared {
     struct compared_side sides[1 + COMPARE_MAX_CANDIDATES]; // the base, then the candidates
     size_t side_count;
     struct compare_options options;
-    int64_t *history; // step medians of earlier runs of the base's series, oldest first
+    bool settings_only; // of runs that may have no trace
+    int64_t *history;   // step medians of earlier runs of the base's series, oldest first
     size_t history_count;
     struct series_evidence series[1 + COMPARE_MAX_CANDIDATES]; // of candidates, single runs
 };

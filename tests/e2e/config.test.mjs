@@ -126,3 +126,12 @@ test("what differs is compared under one name, with the file that says so", asyn
   assert.equal(by_key.CUDA_DEVICE_MAX_CONNECTIONS, undefined); // the same, of no standard name
   assert.equal(reply.json.items[0].differs, true);
 });
+
+test("settings of runs without a trace are compared", async () => {
+  const reply = await server.request("/api/v1/compare/settings?base=yaml&cand=results&limit=all");
+  assert.equal(reply.status, 200);
+  const [first] = reply.json.items;
+  assert.deepEqual([first.key, first.base, first.cand_value, first.differs],
+    ["global_batch_size", "128", "64", true]);
+  assert.equal((await server.request("/api/v1/compare/runs?base=yaml&cand=results")).status, 409);
+});

@@ -9,7 +9,8 @@ import { Empty, Loaded, Notice, ReportLinks, Segments } from "../../widgets/widg
 import { set_tray } from "../../base/tray.mjs";
 import { Candidates } from "./compare_many.mjs";
 import { ChangeTable, Unmatched } from "./compare_changes.mjs";
-import { chosen_of, compare_api, of_chosen, use_compare_query } from "./compare_data.mjs";
+import { chosen_of, compare_api, of_chosen, use_compare_query, use_compare_table }
+  from "./compare_data.mjs";
 import { ComparedFigures } from "./compare_figures.mjs";
 import { Gate, Histories } from "./compare_gate.mjs";
 import { Modules } from "./compare_modules.mjs";
@@ -91,6 +92,12 @@ function Detail({ data, query, at }) {
     <${Histories} sides=${[data.base.runs, candidate.runs]} />`;
 }
 
+/** Settings of runs of which one has no trace. */
+function LoneSettings({ query }) {
+  const { rows } = use_compare_table(query, "settings");
+  return rows.length > 0 && html`<${Settings} settings=${rows} />`;
+}
+
 function Comparison({ data, query, change }) {
   const at = chosen_of(query);
   const many = data.candidates.length > 1;
@@ -146,6 +153,7 @@ export default function Compare() {
     ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}
     ${lacks_trace && html`<${TrainingCurves} lone=${true} base=${first_key(query.base)}
       cand=${first_key(query.cand[0])} />
+      <${LoneSettings} query=${of_chosen(query)} />
       <${ComparedFigures} sides=${[query.base, ...query.cand]} />`}
     ${ready && !lacks_tokens && !lacks_trace && html`<${Loaded} resource=${resource}>${(reply) =>
       html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}`;

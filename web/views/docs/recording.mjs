@@ -247,6 +247,26 @@ function MonitorFiles() {
       ${" "}<code>amd-smi</code>, and metrics for Prometheus of DCGM's and AMD's exporters.</p>`;
 }
 
+const CONFIG_UPLOAD = () => `env > env.txt; pip freeze > packages.txt
+scontrol show job $SLURM_JOB_ID > slurm.txt
+curl -F run=my-run -F trace=@pretrain.yaml -F trace=@env.txt -F trace=@packages.txt \\
+  -F trace=@slurm.txt -F trace=@results.json ${origin()}/upload`;
+
+function Configuration() {
+  return html`<p>Upload what says how the job was set and what it reached. Settings that frameworks
+      call differently get one name and unit, comparisons list those that differ first, each with
+      its file, and say where files contradict each other; figures of results are on the page
+      <em>Training</em>, and their lists of losses and step times are curves.</p>
+    <${Command} text=${CONFIG_UPLOAD()} />
+    <p class="faint">YAML of Primus, NeMo, axolotl, accelerate or MaxText (<code>.yaml</code>),
+      TOML of torchtitan (<code>.toml</code>), JSON of DeepSpeed and Hugging Face, result files of
+      benchmarks as JSON; what <code>env</code>, <code>pip freeze</code>,
+      <code>torch.utils.collect_env</code>, <code>scontrol show job</code> and
+      <code>sacct -P</code> print, and batch scripts. Of variables only those of NCCL, CUDA, ROCm,
+      PyTorch and sizes of the Slurm job become settings; never tokens, names or paths. Other files
+      of these kinds in an archive stay attachments.</p>`;
+}
+
 const LINK_TEST = () => `all_reduce_perf -b 8 -e 8G -f 2 -g 8 > all_reduce.txt
 nvidia-smi topo -m > topo.txt
 ibstat > ibstat.txt
@@ -299,6 +319,7 @@ export default function Recording() {
         <${Card} title="With other profilers"><${Others} /><//>
         <${Card} title="Training logs"><${Logs} /><//>
         <${Card} title="Monitors"><${MonitorFiles} /><//>
+        <${Card} title="Settings and results"><${Configuration} /><//>
         <${Card} title="Link tests"><${Links} /><//></div>
     </div>`;
 }
