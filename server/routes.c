@@ -124,6 +124,7 @@ const struct route routes[] = {
     {"GET", RUN "/hang_verdict", SCOPE_READ, api_get_table, &table_hang_verdict},
     {"GET", RUN "/hang_groups", SCOPE_READ, api_get_table, &table_hang_groups},
     {"GET", RUN "/hang_ranks", SCOPE_READ, api_get_table, &table_hang_ranks},
+    {"GET", RUN "/hang_progress", SCOPE_READ, api_get_table, &table_hang_progress},
     {"GET", RUN "/monitors", SCOPE_READ, api_get_table, &table_monitors},
     {"GET", RUN "/monitor_series", SCOPE_READ, api_get_table, &table_monitor_series},
     {"GET", RUN "/job_settings", SCOPE_READ, api_get_table, &table_job_settings},

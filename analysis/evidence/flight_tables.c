@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/evidence/flight_tables.h"
 
+#include "analysis/hangs/hang_keep.h"
+#include "analysis/hangs/hang_seats.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 
 #include <string.h>
-
-enum { MOST_ENTRIES = 20000 };
 
 struct writing {
     const struct flight *flight;
     struct str file;
     struct report *report;
+    const bool *kept; // of each entry
+    struct hang_unfinished unfinished;
 };
 
 // --- writing ------------------------------------------------------------------------------------
@@ -36,6 +39,8 @@ static bool add_dump(const struct writing *writing, struct err *err)
     row_id(&row, FLIGHT_NCCL_VERSION, flight, flight->nccl_version);
     row_i64(&row, FLIGHT_GROUPS, (int64_t)flight->group_count);
     row_i64(&row, FLIGHT_ENTRIES, (int64_t)flight->entry_count);
+    row_i64(&row, FLIGHT_UNFINISHED, writing->unfinished.collectives);
+    row_i64(&row, FLIGHT_UNFINISHED_P2P, writing->unfinished.p2p);
     return row_end(&row, writing->report, err);
 }
 
@@ -86,51 +91,45 @@ static bool add_entry(const struct writing *writing, const struct flight_entry *
     return row_end(&row, writing->report, err);
 }
 
-// Marks what is unfinished and the latest finished of each group, from the end of the dump.
-static void choose(const struct flight *flight, uint32_t *finished, bool *kept)
-{
-    size_t left = MOST_ENTRIES;
-    for (size_t i = flight->entry_count; i > 0 && left; i--) {
-        const struct flight_entry *entry = &flight->entries[i - 1];
-        bool is_finished = entry->state == FLIGHT_COMPLETED;
-        if (is_finished && entry->group < flight->group_count &&
-            finished[entry->group]++ >= FLIGHT_FINISHED_KEPT)
-            continue;
-        kept[i - 1] = true;
-        left--;
-    }
-}
-
-static bool add_entries(const struct writing *writing, struct err *err)
+static bool add_rows(const struct writing *writing, struct err *err)
 {
     const struct flight *flight = writing->flight;
-    struct arena scratch;
-    arena_init(&scratch, writing->report->arena->budget);
-    uint32_t *finished = arena_array(&scratch, flight->group_count + 1, sizeof *finished, err);
-    bool *kept =
-        finished ? arena_array(&scratch, flight->entry_count + 1, sizeof *kept, err) : NULL;
-    bool ok = kept;
-    if (ok)
-        choose(flight, finished, kept);
+    bool ok = add_dump(writing, err);
+    for (size_t i = 0; ok && i < flight->group_count; i++)
+        ok = add_group(writing, &flight->groups[i], err);
     for (size_t i = 0; ok && i < flight->entry_count; i++)
-        ok = !kept[i] || add_entry(writing, &flight->entries[i], err);
-    arena_free(&scratch);
+        ok = !writing->kept[i] || add_entry(writing, &flight->entries[i], err);
     return ok;
+}
+
+static bool doubt_rank(const struct writing *writing, struct err *err)
+{
+    struct report *report = writing->report;
+    const char *detail =
+        arena_printf(report->arena, err, "the name of %.*s does not end in the number of a rank",
+                     (int)writing->file.len, writing->file.at);
+    const struct doubt doubt = {.item = "dump_without_rank",
+                                .severity = "warning",
+                                .count = 1,
+                                .detail = detail,
+                                .effect = "the verdict on the hang leaves this dump out"};
+    return detail && doubt_add(report, &doubt, err);
 }
 
 bool flight_tables_add(const struct evidence *evidence, struct str file, struct report *report,
                        struct err *err)
 {
     const struct flight *flight = &evidence->flight;
-    struct writing writing = {flight, file, report};
+    struct writing writing = {flight, file, report, NULL, {0}};
+    struct budget *budget = evidence->budget;
     if (!flight_is_known(flight))
         return true;
-    if (!add_dump(&writing, err))
-        return false;
-    for (size_t i = 0; i < flight->group_count; i++)
-        if (!add_group(&writing, &flight->groups[i], err))
-            return false;
-    return add_entries(&writing, err);
+    bool *kept = budget_zalloc(budget, flight->entry_count + 1, err);
+    writing.kept = kept;
+    bool ok = kept && hang_keep(flight, kept, &writing.unfinished, budget, err) &&
+              add_rows(&writing, err) && (flight->rank >= 0 || doubt_rank(&writing, err));
+    budget_free(budget, kept, flight->entry_count + 1);
+    return ok;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -236,6 +235,27 @@ static bool read_dump(struct reading *reading)
     return !reading->failed;
 }
 
+// How many of the counted operations have no row; what the counts say is not believed.
+static int64_t left_of(const struct table *dump, unsigned column, int64_t rows)
+{
+    const int64_t most = INT64_C(1) << 40;
+    int64_t all = table_i64(dump, 0, column, 0);
+    return all > most ? most : all > rows ? all - rows : 0;
+}
+
+static void count_left(struct flight *flight, const struct table *dump)
+{
+    int64_t collectives = 0, p2p = 0;
+    for (size_t i = 0; i < flight->entry_count; i++) {
+        const struct flight_entry *entry = &flight->entries[i];
+        collectives += hang_is_unfinished(entry) && !entry->is_p2p && hang_has_seq(entry);
+        p2p += hang_is_unfinished(entry) && entry->is_p2p;
+    }
+    flight->left.entries = left_of(dump, FLIGHT_ENTRIES, (int64_t)flight->entry_count);
+    flight->left.unfinished = left_of(dump, FLIGHT_UNFINISHED, collectives);
+    flight->left.unfinished_p2p = left_of(dump, FLIGHT_UNFINISHED_P2P, p2p);
+}
+
 bool flight_tables_read(const struct report *report, struct evidence *evidence, bool *is,
                         struct err *err)
 {
@@ -244,7 +264,10 @@ bool flight_tables_read(const struct report *report, struct evidence *evidence, 
     if (!*is)
         return true;
     *err = (struct err){.pos = ERR_NO_POS};
-    return flight_start(evidence, STR(""), err) && read_rows(evidence, dump, read_dump, err) &&
-           read_rows(evidence, report_find(report, "flight_groups"), read_group, err) &&
-           read_rows(evidence, report_find(report, "flight_entries"), read_entry, err);
+    bool ok = flight_start(evidence, STR(""), err) && read_rows(evidence, dump, read_dump, err) &&
+              read_rows(evidence, report_find(report, "flight_groups"), read_group, err) &&
+              read_rows(evidence, report_find(report, "flight_entries"), read_entry, err);
+    if (ok)
+        count_left(&evidence->flight, dump);
+    return ok;
 }

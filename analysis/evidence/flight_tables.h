@@ -7,10 +7,8 @@
 #include "analysis/report/report.h"
 #include "ingest/evidence/evidence.h"
 
-// Of the finished operations of a group, those that others may still wait in.
-enum { FLIGHT_FINISHED_KEPT = 256 };
-
-// Adds flight, flight_groups and flight_entries; nothing for a file that is no dump.
+// Adds flight, flight_groups and flight_entries, and a doubt if the rank is unknown; nothing for a
+// file that is no dump.
 MUST_CHECK bool flight_tables_add(const struct evidence *evidence, struct str file,
                                   struct report *report, struct err *err);
 

@@ -156,7 +156,7 @@ static const struct hang_seat *majority(const struct hang_job *job, const struct
 
 // Other groups of that description run the same program: the votes of their members for one call
 // less those for another.
-static int64_t votes_elsewhere(const struct hang_job *job, const struct hang_case *one,
+static int64_t votes_elsewhere(struct hang_job *job, const struct hang_case *one,
                                const struct hang_seat *seat)
 {
     int64_t votes = 0;
@@ -164,12 +164,13 @@ static int64_t votes_elsewhere(const struct hang_job *job, const struct hang_cas
         const struct flight *flight = job->dumps[i].flight;
         for (size_t k = 0; k < flight->entry_count; k++) {
             const struct flight_entry *entry = &flight->entries[k];
-            uint32_t own = job->seats[job->dumps[i].first_seat + entry->group].group;
+            size_t place = job->dumps[i].first_seat + entry->group;
+            const struct hang_group *own = &job->groups[job->seats[place].group];
             const struct call call = {flight, entry};
-            if (entry->is_p2p || entry->collective_seq != one->group->lowest ||
-                &job->groups[own] == one->group ||
-                !str_equal(job->groups[own].desc, one->group->desc))
+            if (entry->is_p2p || entry->collective_seq != one->group->lowest || own == one->group ||
+                job->voted[place] == one || !str_equal(own->desc, one->group->desc))
                 continue;
+            job->voted[place] = one;
             votes += same_call(call, call_of(job, one->most_call));
             votes -= same_call(call, call_of(job, seat));
         }
@@ -199,7 +200,7 @@ static void mark_odd(const struct hang_job *job, struct hang_case *one)
 // So many ties are hostile.
 #define MOST_TIES 8
 
-static void find_mismatch(const struct hang_job *job, struct hang_case *one, unsigned *ties)
+static void find_mismatch(struct hang_job *job, struct hang_case *one, unsigned *ties)
 {
     one->most_call = majority(job, one);
     mark_odd(job, one);
@@ -288,7 +289,8 @@ bool hang_judge(struct hang_job *job, struct hang_cases *cases, struct err *err)
         count += job->groups[i].op != NULL;
     cases->count = 0;
     cases->at = arena_array(job->arena, count + 1, sizeof *cases->at, err);
-    if (!cases->at)
+    job->voted = arena_array(job->arena, job->seat_count + 1, sizeof *job->voted, err);
+    if (!cases->at || !job->voted)
         return false;
     for (size_t i = 0; i < job->group_count; i++)
         if (job->groups[i].op &&

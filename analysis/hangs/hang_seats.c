@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#define MOST_SEQ     (INT64_MAX / 4)   // what is beyond it is damage
 #define MOST_MEMBERS ((size_t)1 << 24) // of all groups together
 
 // --- dumps --------------------------------------------------------------------------------------
@@ -236,11 +235,6 @@ static bool seat_groups(struct hang_job *job, struct err *err)
 
 // --- entries ------------------------------------------------------------------------------------
 
-static bool has_seq(const struct flight_entry *entry)
-{
-    return entry->collective_seq >= 0 && entry->collective_seq <= MOST_SEQ;
-}
-
 static struct hang_seat *seat_of(const struct hang_job *job, const struct hang_dump *dump,
                                  const struct flight_entry *entry)
 {
@@ -277,7 +271,7 @@ static void take_entry(struct hang_job *job, struct hang_dump *dump,
         take_p2p(job, dump, entry);
         return;
     }
-    if (!has_seq(entry))
+    if (!hang_has_seq(entry))
         return;
     seat->known = true;
     if (seat->entered < entry->collective_seq)
@@ -292,6 +286,8 @@ static void take_entries(struct hang_job *job)
 {
     for (size_t i = 0; i < job->dump_count; i++) {
         const struct flight *flight = job->dumps[i].flight;
+        job->dumps[i].collectives = flight->left.unfinished;
+        job->dumps[i].p2p = flight->left.unfinished_p2p;
         for (size_t k = 0; k < flight->entry_count; k++)
             take_entry(job, &job->dumps[i], &flight->entries[k]);
     }
@@ -302,7 +298,8 @@ static void take_status(const struct hang_job *job, struct hang_seat *seat)
 {
     const struct hang_dump *dump = &job->dumps[seat->dump];
     const struct flight_group *own = &dump->flight->groups[seat - job->seats - dump->first_seat];
-    if (job->groups[seat->group].p2p || own->enqueued < HANG_NO_SEQ || own->enqueued > MOST_SEQ)
+    if (job->groups[seat->group].p2p || own->enqueued < HANG_NO_SEQ ||
+        own->enqueued > HANG_MOST_SEQ)
         return;
     seat->known = true;
     if (seat->entered < own->enqueued)
@@ -331,7 +328,7 @@ static void find_here(struct hang_job *job)
         for (size_t k = 0; k < flight->entry_count; k++) {
             const struct flight_entry *entry = &flight->entries[k];
             struct hang_seat *seat = seat_of(job, &job->dumps[i], entry);
-            if (!entry->is_p2p && has_seq(entry) && !seat->here &&
+            if (!entry->is_p2p && hang_has_seq(entry) && !seat->here &&
                 entry->collective_seq == job->groups[seat->group].lowest)
                 seat->here = entry;
         }
@@ -400,14 +397,22 @@ static bool find_all_members(struct hang_job *job, struct err *err)
     return true;
 }
 
-bool hang_job_make(const struct flight *const *dumps, size_t count, struct arena *arena,
-                   struct hang_job *job, struct err *err)
+bool hang_job_place(const struct flight *const *dumps, size_t count, struct arena *arena,
+                    struct hang_job *job, struct err *err)
 {
     *job = (struct hang_job){.arena = arena};
     if (!sort_dumps(job, dumps, count, err) || !merge_groups(job, err) || !seat_groups(job, err))
         return false;
     take_entries(job);
     find_lowest(job);
+    return true;
+}
+
+bool hang_job_make(const struct flight *const *dumps, size_t count, struct arena *arena,
+                   struct hang_job *job, struct err *err)
+{
+    if (!hang_job_place(dumps, count, arena, job, err))
+        return false;
     find_here(job);
     return find_all_members(job, err);
 }

@@ -52,6 +52,7 @@ struct hang_job {
     bool *used; // of each dump that was given: it is among these
     struct hang_seat *seats;
     size_t seat_count;
+    const void **voted; // of each seat: the case that it voted on last (hang_judge.c)
     struct hang_group *groups;
     size_t group_count;
 };
@@ -61,9 +62,29 @@ static inline bool hang_is_unfinished(const struct flight_entry *entry)
     return entry->state != FLIGHT_COMPLETED;
 }
 
+// Beyond it is damage.
+#define HANG_MOST_SEQ (INT64_MAX / 4)
+
+// Whether it is known which collective of its group it is.
+static inline bool hang_has_seq(const struct flight_entry *entry)
+{
+    return entry->collective_seq >= 0 && entry->collective_seq <= HANG_MOST_SEQ;
+}
+
+// After which time it gives up; -1 unknown.
+static inline int64_t hang_timeout_ns(const struct flight_entry *entry)
+{
+    bool known = entry->timeout_ms >= 0 && entry->timeout_ms < INT64_MAX / 1000000;
+    return known ? entry->timeout_ms * 1000000 : -1;
+}
+
 // Dumps without a rank are left out. ERR_LIMIT past the arena's budget.
 MUST_CHECK bool hang_job_make(const struct flight *const *dumps, size_t count, struct arena *arena,
                               struct hang_job *job, struct err *err);
+
+// The same without what rests on other dumps: `here` and the members of groups.
+MUST_CHECK bool hang_job_place(const struct flight *const *dumps, size_t count, struct arena *arena,
+                               struct hang_job *job, struct err *err);
 
 // The dump of a rank; NULL: none.
 struct hang_dump *hang_find_dump(const struct hang_job *job, int64_t rank);

@@ -6,7 +6,7 @@
 #include "analysis/report/tables.h"
 #include "ingest/base/clock.h"
 
-enum { MOST_GROUPS = 1000 };
+enum { MOST_GROUPS = 1000, MOST_PROGRESS = 50000 };
 
 // Texts of one row, which are copied when it ends.
 enum { ROW_TEXTS = 8 };
@@ -38,6 +38,19 @@ static void put(struct row *row, unsigned column, const struct buf *text)
 
 // --- verdict ------------------------------------------------------------------------------------
 
+static void put_call(struct row *row, const struct hang_finding *finding)
+{
+    const struct flight *flight = finding->flight;
+    const struct flight_entry *call = finding->call;
+    if (!call)
+        return;
+    str_id frames = call->frames;
+    row_text(row, HANG_VERDICT_PROCESS_GROUP, hang_text(flight, flight->groups[call->group].desc));
+    row_i64(row, HANG_VERDICT_SEQUENCE, call->collective_seq);
+    row_text(row, HANG_VERDICT_OPERATION, hang_text(flight, call->op));
+    row_text_if(row, HANG_VERDICT_FRAMES, frames, hang_text(flight, frames));
+}
+
 static bool add_finding(const struct hang_finding *finding, struct report *report, struct err *err)
 {
     static const char *const kinds[HANG_KINDS] = {"mismatch", "host",     "device",    "no_dump",
@@ -53,6 +66,7 @@ static bool add_finding(const struct hang_finding *finding, struct report *repor
     row_word(&row, HANG_VERDICT_CONFIDENCE, confidences[finding->confidence]);
     row_word(&row, HANG_VERDICT_VERDICT, finding->verdict);
     row_word(&row, HANG_VERDICT_WHY, finding->why);
+    put_call(&row, finding);
     return end_row(&row, &texts, report, err);
 }
 
@@ -146,6 +160,62 @@ static bool add_groups(const struct hang_job *job, const struct hang_cases *case
     return true;
 }
 
+// --- progress ---------------------------------------------------------------------------------
+
+static const char *progress_word(const struct hang_case *one, size_t member)
+{
+    static const char *const words[HANG_ROLES] = {"waits",   "behind", "absent",
+                                                  "no_dump", "past",   "unknown"};
+    return one->odd[member] ? "mismatch" : words[one->roles[member]];
+}
+
+static bool add_member(const struct hang_job *job, const struct hang_case *one, size_t member,
+                       struct report *report, struct err *err)
+{
+    const struct hang_seat *seat = one->at[member];
+    struct row row = {.desc = &table_hang_progress};
+    struct texts texts = {0};
+    struct buf *ranks = next_text(&texts);
+    hang_add_ranks(ranks, one->group->members, one->group->member_count);
+    row_text(&row, HANG_PROGRESS_PROCESS_GROUP, one->group->desc);
+    put(&row, HANG_PROGRESS_RANKS, ranks);
+    row_i64(&row, HANG_PROGRESS_RANK, one->group->members[member]);
+    row_word(&row, HANG_PROGRESS_STATE, progress_word(one, member));
+    if (seat) {
+        row_i64_if(&row, HANG_PROGRESS_ENTERED, seat->entered >= 0, seat->entered);
+        row_i64_if(&row, HANG_PROGRESS_UNFINISHED, seat->first, seat->unfinished);
+    }
+    if (seat && seat->first)
+        row_text(&row, HANG_PROGRESS_OPERATION,
+                 hang_text(job->dumps[seat->dump].flight, seat->first->op));
+    return end_row(&row, &texts, report, err);
+}
+
+static bool add_case(const struct hang_job *job, const struct hang_case *one, size_t *left,
+                     struct report *report, struct err *err)
+{
+    size_t count = one->group->member_count;
+    bool ok = true;
+    if (count > *left)
+        return true;
+    *left -= count;
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_member(job, one, i, report, err);
+    return ok;
+}
+
+static bool add_progress(const struct hang_job *job, const struct hang_cases *cases,
+                         struct report *report, struct err *err)
+{
+    size_t left = MOST_PROGRESS;
+    for (enum state state = 0; state < STATES; state++)
+        for (size_t i = 0; i < cases->count; i++)
+            if (state_of(&cases->at[i]) == state &&
+                !add_case(job, &cases->at[i], &left, report, err))
+                return false;
+    return true;
+}
+
 // --- ranks --------------------------------------------------------------------------------------
 
 static void put_place(struct row *row, unsigned column, struct texts *texts,
@@ -164,7 +234,8 @@ static bool add_rank(const struct hang_dump *dump, struct report *report, struct
     struct texts texts = {0};
     char since[CLOCK_RFC3339_SIZE] = "";
     row_i64(&row, HANG_RANKS_RANK, dump->flight->rank);
-    row_i64(&row, HANG_RANKS_ENTRIES, (int64_t)dump->flight->entry_count);
+    row_i64(&row, HANG_RANKS_ENTRIES,
+            (int64_t)dump->flight->entry_count + dump->flight->left.entries);
     row_i64(&row, HANG_RANKS_UNFINISHED, dump->collectives);
     row_i64(&row, HANG_RANKS_UNFINISHED_P2P, dump->p2p);
     row_i64(&row, HANG_RANKS_BEHIND_IN, dump->behind_in + dump->weakly_behind_in);
@@ -175,9 +246,8 @@ static bool add_rank(const struct hang_dump *dump, struct report *report, struct
     if (oldest && oldest->created_ns != FLIGHT_UNKNOWN)
         clock_rfc3339(oldest->created_ns, since);
     row_text_if(&row, HANG_RANKS_SINCE, *since, str_of(since));
-    int64_t timeout_ms = oldest ? oldest->timeout_ms : FLIGHT_UNKNOWN;
-    row_i64_if(&row, HANG_RANKS_TIMEOUT_NS, timeout_ms >= 0 && timeout_ms < INT64_MAX / 1000000,
-               timeout_ms >= 0 && timeout_ms < INT64_MAX / 1000000 ? timeout_ms * 1000000 : 0);
+    int64_t timeout_ns = oldest ? hang_timeout_ns(oldest) : -1;
+    row_i64_if(&row, HANG_RANKS_TIMEOUT_NS, timeout_ns >= 0, timeout_ns);
     return end_row(&row, &texts, report, err);
 }
 
@@ -188,6 +258,7 @@ bool hang_tables_add(const struct hang_job *job, const struct hang_cases *cases,
     for (unsigned i = 0; ok && i < hangs->finding_count; i++)
         ok = add_finding(&hangs->findings[i], report, err);
     ok = ok && add_groups(job, cases, report, err);
+    ok = ok && add_progress(job, cases, report, err);
     for (size_t i = 0; ok && i < job->dump_count; i++)
         ok = add_rank(&job->dumps[i], report, err);
     return ok;

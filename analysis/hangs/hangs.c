@@ -79,6 +79,19 @@ static bool add_waiting(const struct diagnosis *d, const struct hang_case *one, 
     return true;
 }
 
+static void name_call(struct hang_finding *finding, const struct flight *flight,
+                      const struct flight_entry *call)
+{
+    finding->flight = flight;
+    finding->call = call;
+}
+
+static void name_case(struct hang_finding *finding, const struct hang_case *one)
+{
+    if (one)
+        name_call(finding, one->group->op_flight, one->group->op);
+}
+
 // --- mismatch -----------------------------------------------------------------------------------
 
 static const struct hang_case *worst_mismatch(const struct diagnosis *d)
@@ -129,6 +142,7 @@ static bool find_mismatch(struct diagnosis *d, struct err *err)
         if (one->odd[i] || (one->tie && one->at[i] && one->at[i]->here))
             ranks[finding.rank_count++] = one->group->members[i];
     finding.ranks = ranks;
+    name_call(&finding, d->job.dumps[one->odd_call->dump].flight, one->odd_call->here);
     struct buf out = {0};
     say_mismatch(d, one, &finding, &out);
     return add(d, finding, &out, err);
@@ -149,6 +163,8 @@ static bool find_order(struct diagnosis *d, struct err *err)
         .confidence = order.tie ? HANG_LOW : HANG_MEDIUM,
         .ranks = order.ranks,
         .rank_count = order.count,
+        .flight = order.odd->flight,
+        .call = order.odd->oldest,
         .why = "Each side waits in a collective that the other has queued behind its own. A rank "
                "that left out a collective shows so, too. Wrong if collectives of these groups "
                "may overtake each other, on streams of their own."};
@@ -205,6 +221,7 @@ static bool find_host(struct diagnosis *d, struct err *err)
     if (!pick(d, is_host_stuck, &finding, err) || finding.rank_count == 0)
         return finding.ranks;
     const struct hang_case *one = case_of(d, finding.ranks[0], 1u << HANG_ABSENT);
+    name_case(&finding, one);
     struct buf out = {0};
     buf_puts(&out, "Look at the host of ");
     hang_add_named_ranks(&out, finding.ranks, finding.rank_count);
@@ -218,18 +235,26 @@ static bool find_host(struct diagnosis *d, struct err *err)
     return add(d, finding, &out, err);
 }
 
+// The collective that the first rank of the finding has not finished, as which it is behind.
+static void name_behind(const struct diagnosis *d, struct hang_finding *finding)
+{
+    const struct hang_dump *dump = hang_find_dump(&d->job, finding->ranks[0]);
+    const struct hang_case *one = case_of(d, finding->ranks[0], 1u << HANG_BEHIND);
+    for (size_t i = 0; one && i < one->group->member_count; i++)
+        if (one->group->members[i] == finding->ranks[0])
+            name_call(finding, dump->flight, one->at[i]->first);
+}
+
 static void say_behind(const struct diagnosis *d, const struct hang_finding *finding,
                        struct buf *out)
 {
     const struct hang_dump *dump = hang_find_dump(&d->job, finding->ranks[0]);
-    const struct hang_case *one = case_of(d, finding->ranks[0], 1u << HANG_BEHIND);
     long long groups = dump->behind_in + dump->weakly_behind_in;
     buf_puts(out, "Look at the GPU of ");
     hang_add_named_ranks(out, finding->ranks, finding->rank_count);
     buf_printf(out, ": rank %lld has not finished ", (long long)finding->ranks[0]);
-    for (size_t i = 0; one && i < one->group->member_count; i++)
-        if (one->group->members[i] == finding->ranks[0])
-            hang_add_place(out, dump->flight, one->at[i]->first);
+    if (finding->call)
+        hang_add_place(out, finding->flight, finding->call);
     buf_printf(out, ", which other members have, and is behind in %lld process group%s.", groups,
                groups == 1 ? "" : "s");
 }
@@ -242,6 +267,7 @@ static bool find_behind(struct diagnosis *d, is_suspect *suspect, struct hang_fi
     struct buf out = {0};
     finding.kind = HANG_DEVICE;
     finding.confidence = confidence_of(d, finding.rank_count, finding.confidence);
+    name_behind(d, &finding);
     say_behind(d, &finding, &out);
     return add(d, finding, &out, err);
 }
@@ -331,6 +357,7 @@ static bool find_undumped(struct diagnosis *d, struct err *err)
                "collected."};
     if (!pick_undumped(d, &finding, &one, err) || finding.rank_count == 0)
         return finding.ranks;
+    name_case(&finding, one);
     bool few = finding.rank_count >= d->job.dump_count;
     struct buf out = {0};
     buf_puts(&out,
@@ -377,6 +404,7 @@ static bool find_together(struct diagnosis *d, struct err *err)
                "not here."};
     if (!one)
         return true;
+    name_case(&finding, one);
     struct buf out = {0};
     buf_puts(&out, "No rank stands out: all ");
     if (!add_waiting(d, one, &out, err)) {

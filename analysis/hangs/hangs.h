@@ -28,6 +28,8 @@ struct hang_finding {
     size_t rank_count;
     const char *verdict; // a sentence
     const char *why;
+    const struct flight *flight;     // of the collective that the verdict names
+    const struct flight_entry *call; // NULL: none
 };
 
 struct hangs {
@@ -42,8 +44,8 @@ struct hangs {
 };
 
 // Dumps without a rank are left out, as are all but the first of a rank. Everything lives in the
-// report's arena, which must have a budget; adds hang_verdict, hang_groups and hang_ranks to the
-// report. ERR_LIMIT past the budget.
+// report's arena, which must have a budget; adds hang_tables to the report. ERR_LIMIT past the
+// budget.
 MUST_CHECK bool hangs_find(const struct flight *const *dumps, size_t count, struct report *report,
                            struct hangs *hangs, struct err *err);
 

@@ -11,10 +11,19 @@ struct dumps {
     const struct rank_source *source;
     struct budget *budget;
     struct arena arena;
-    struct evidence *at;
+    struct evidence read; // the dump that is read, and the texts of all
+    struct flight *at;    // whose texts are those
     const struct flight **flights;
     size_t count;
 };
+
+static void take_read(struct dumps *dumps)
+{
+    struct flight *flight = &dumps->read.flight;
+    dumps->flights[dumps->count] = &dumps->at[dumps->count];
+    dumps->at[dumps->count++] = *flight;
+    *flight = (struct flight){.rank = -1, .texts = flight->texts};
+}
 
 static bool read_one(struct dumps *dumps, size_t file, struct err *err)
 {
@@ -25,16 +34,11 @@ static bool read_one(struct dumps *dumps, size_t file, struct err *err)
     bool is = false;
     arena_init(&arena, dumps->budget);
     struct report found = {.arena = &arena};
-    struct evidence *evidence = &dumps->at[dumps->count];
-    evidence_init(evidence, dumps->budget);
     bool ok = source->load(source->context, source->count + file, known, &found, err) &&
-              flight_tables_read(&found, evidence, &is, err);
+              flight_tables_read(&found, &dumps->read, &is, err);
     arena_free(&arena);
-    dumps->flights[dumps->count] = &evidence->flight;
     if (ok && is)
-        dumps->count++;
-    else
-        evidence_free(evidence);
+        take_read(dumps);
     return ok;
 }
 
@@ -49,7 +53,19 @@ static bool read_all(struct dumps *dumps, struct err *err)
     for (size_t i = 0; i < most; i++)
         if (!read_one(dumps, i, err))
             return false;
+    for (size_t i = 0; i < dumps->count; i++)
+        dumps->at[i].texts = dumps->read.flight.texts;
     return true;
+}
+
+static void free_all(struct dumps *dumps)
+{
+    for (size_t i = 0; i < dumps->count; i++) {
+        dumps->at[i].texts = (struct strtab){0}; // those of `read`
+        flight_free(&dumps->at[i], dumps->budget);
+    }
+    evidence_free(&dumps->read);
+    arena_free(&dumps->arena);
 }
 
 static bool add_tables(const struct report *found, struct report *report, struct err *err)
@@ -58,6 +74,45 @@ static bool add_tables(const struct report *found, struct report *report, struct
         if (!report_append(report, &found->tables[i], err))
             return false;
     return true;
+}
+
+static bool add_doubt(struct report *report, const struct doubt *doubt, struct err *err)
+{
+    struct row row = {.desc = &table_run_trust};
+    row_word(&row, RUN_TRUST_ITEM, doubt->item);
+    row_word(&row, RUN_TRUST_SEVERITY, doubt->severity);
+    row_i64(&row, RUN_TRUST_COUNT, doubt->count);
+    row_word(&row, RUN_TRUST_DETAIL, doubt->detail);
+    row_word(&row, RUN_TRUST_EFFECT, doubt->effect);
+    return row_end(&row, report, err);
+}
+
+static int64_t count_twins(const struct dumps *dumps, const struct hangs *hangs)
+{
+    int64_t twins = 0;
+    for (size_t i = 0; i < dumps->count; i++)
+        twins += dumps->flights[i]->rank >= 0 && !hangs->used[i];
+    return twins;
+}
+
+static bool add_doubts(const struct dumps *dumps, const struct hangs *hangs, struct report *report,
+                       struct err *err)
+{
+    const struct doubt twins = {.item = "dumps_of_one_rank",
+                                .severity = "warning",
+                                .count = count_twins(dumps, hangs),
+                                .detail = "Flight Recorder dumps of ranks that have another one",
+                                .effect = "the verdict on the hang uses the first by name: put "
+                                          "dumps of another time into a run of their own"};
+    const struct doubt order = {.item = "hang_order",
+                                .severity = "info",
+                                .count = 1,
+                                .detail = "process groups and ranks are too many to compare the "
+                                          "order of all collectives",
+                                .effect = "ranks that entered collectives in different orders may "
+                                          "go unnoticed"};
+    return (twins.count == 0 || add_doubt(report, &twins, err)) &&
+           (!hangs->gave_up || add_doubt(report, &order, err));
 }
 
 // What is found lives in an arena of its own until nothing can fail any more.
@@ -73,18 +128,7 @@ static bool judge(struct dumps *dumps, struct report *report, struct err *err)
         arena_take(report->arena, &arena);
     else
         arena_free(&arena);
-    return ok;
-}
-
-static bool doubt(struct report *report, const struct err *why, struct err *err)
-{
-    struct row row = {.desc = &table_run_trust};
-    row_word(&row, RUN_TRUST_ITEM, "hangs");
-    row_word(&row, RUN_TRUST_SEVERITY, "warning");
-    row_i64(&row, RUN_TRUST_COUNT, 1);
-    row_word(&row, RUN_TRUST_DETAIL, "Flight Recorder dumps that do not fit the memory of a job");
-    row_text(&row, RUN_TRUST_EFFECT, str_of(why->msg));
-    return row_end(&row, report, err);
+    return ok && add_doubts(dumps, &hangs, report, err);
 }
 
 bool run_find_hangs(const struct rank_source *source, struct report *report, struct err *err)
@@ -93,15 +137,20 @@ bool run_find_hangs(const struct rank_source *source, struct report *report, str
     struct budget *budget = report->arena->budget ? report->arena->budget : &uncounted;
     struct dumps dumps = {.source = source, .budget = budget};
     struct err why = {.pos = ERR_NO_POS};
+    const struct doubt doubt = {.item = "hangs",
+                                .severity = "warning",
+                                .count = 1,
+                                .detail =
+                                    "Flight Recorder dumps that do not fit the memory of a job",
+                                .effect = why.msg};
     arena_init(&dumps.arena, budget);
+    evidence_init(&dumps.read, budget);
     bool ok = read_all(&dumps, &why) && (!dumps.count || judge(&dumps, report, &why));
-    for (size_t i = 0; i < dumps.count; i++)
-        evidence_free(&dumps.at[i]);
-    arena_free(&dumps.arena);
+    free_all(&dumps);
     if (ok)
         return true;
     if (why.code == ERR_LIMIT)
-        return doubt(report, &why, err);
+        return add_doubt(report, &doubt, err);
     *err = why;
     return false;
 }

@@ -51,6 +51,11 @@ struct flight_entry {
     str_id frames; // the innermost calls of the user's own code: "step (train.py:88)"
 };
 
+// Entries that are not here, where only a part was kept.
+struct flight_left {
+    int64_t entries, unfinished, unfinished_p2p; // unfinished: collectives
+};
+
 // Empty unless the file is a dump.
 struct flight {
     int64_t rank; // by the name of the file; -1 unknown
@@ -60,6 +65,7 @@ struct flight {
     size_t group_count, group_cap;
     struct flight_entry *entries; // in the order of the dump
     size_t entry_count, entry_cap;
+    struct flight_left left;
 };
 
 void flight_free(struct flight *flight, struct budget *budget);

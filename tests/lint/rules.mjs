@@ -36,7 +36,7 @@ const LAYERS = [
     "kineto/", "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", "logs/", "monitor/",
     "links/", "config/", ""]
     .map((room) => `ingest/${room}`),
-  ...["stats/", "report/", "names/", "evidence/", "hangs/", "facts/", "analysis.h", "trace/",
+  ...["stats/", "report/", "names/", "hangs/", "evidence/", "facts/", "analysis.h", "trace/",
     "comm/", "work/", "memory/", "findings/", "ranks/", "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",

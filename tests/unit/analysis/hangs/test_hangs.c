@@ -10,6 +10,7 @@
 #include "tests/unit/flight_job.h"
 
 #include "analysis/evidence/flight_tables.h"
+#include "analysis/hangs/hang_keep.h"
 #include "analysis/hangs/hangs.h"
 #include "analysis/report/tables.h"
 
@@ -82,9 +83,12 @@ static void assert_same_from_tables(struct hand *hand)
         flights[i] = &again[i].flight;
     }
     assert_true(hangs_find(flights, hand->count, &report, &hangs, &hand->err));
-    assert_int_equal(hangs.finding_count, hand->hangs.finding_count);
-    for (unsigned i = 0; i < hangs.finding_count; i++)
-        assert_string_equal(hangs.findings[i].verdict, hand->hangs.findings[i].verdict);
+    struct buf expected = {0}, found = {0};
+    report_json(&hand->report, &expected);
+    report_json(&report, &found);
+    assert_string_equal(found.at, expected.at);
+    buf_free(&expected);
+    buf_free(&found);
     for (size_t i = 0; i < hand->count; i++)
         evidence_free(&again[i]);
     arena_free(&arena);
@@ -481,6 +485,60 @@ static void groups_of_one_description_are_matched_by_their_order(void **state)
     hand_free(hand);
 }
 
+// --- rows ---------------------------------------------------------------------------------------
+
+static void rows_of_a_long_dump_are_few_and_count_the_rest(void **state)
+{
+    (void)state;
+    enum { LONG = 3000 };
+    struct hand *hand = hand_new();
+    struct hand_entry *entries = calloc(LONG, sizeof *entries);
+    assert_non_null(entries);
+    for (int i = 0; i < LONG; i++)
+        entries[i] = (struct hand_entry){"1", i, "all_reduce", i < 2000 ? "completed" : "scheduled",
+                                         "[[8]]"};
+    add_hand(hand, 0, PAIR, entries, LONG);
+    add_hand(hand, 1, PAIR, entries, 1980);
+    free(entries);
+    diagnose(hand);
+    assert_int_equal(hand->hangs.findings[0].kind, HANG_HOST);
+    struct report rows = {.arena = &hand->arena};
+    assert_true(flight_tables_add(&hand->evidence[0], STR("dump"), &rows, &hand->err));
+    const struct table *calls = report_find(&rows, "flight_entries");
+    assert_true(calls->row_count >= HANG_KEEP_BEFORE);
+    assert_true(calls->row_count <= HANG_KEEP_BEFORE + HANG_KEEP_AFTER + 4);
+    const struct table *ranks = report_find(&hand->report, "hang_ranks");
+    assert_int_equal(table_i64(ranks, 0, HANG_RANKS_ENTRIES, 0), LONG);
+    assert_int_equal(table_i64(ranks, 0, HANG_RANKS_UNFINISHED, 0), 1000);
+    hand_free(hand);
+}
+
+static void rows_of_no_group_are_left_out(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    struct report rows = {.arena = &hand->arena};
+    struct cell cells[TABLE_MAX_COLUMNS];
+    struct evidence evidence;
+    bool is;
+    for (unsigned i = 0; i < TABLE_MAX_COLUMNS; i++)
+        cells[i] = cell_null();
+    assert_true(report_add(&rows, &table_flight, cells, &hand->err));
+    assert_true(report_add(&rows, &table_flight_groups, cells, &hand->err));
+    for (int64_t group = -1; group <= 1; group++) {
+        cells[column_place(&table_flight_entries, FLIGHT_ENTRIES_GROUP)] = cell_i64(group);
+        assert_true(report_add(&rows, &table_flight_entries, cells, &hand->err));
+    }
+    evidence_init(&evidence, &hand->budget);
+    assert_true(flight_tables_read(&rows, &evidence, &is, &hand->err));
+    assert_true(is);
+    assert_int_equal(evidence.flight.rank, -1);
+    assert_int_equal(evidence.flight.entry_count, 1);
+    assert_int_equal(evidence.flight.left.entries, 0);
+    evidence_free(&evidence);
+    hand_free(hand);
+}
+
 // --- hostile dumps ------------------------------------------------------------------------------
 
 static void many_groups_and_strange_ranks_are_no_harm(void **state)
@@ -556,6 +614,8 @@ int main(void)
         cmocka_unit_test(no_dumps_are_no_hang),
         cmocka_unit_test(tables_say_the_same),
         cmocka_unit_test(groups_of_one_description_are_matched_by_their_order),
+        cmocka_unit_test(rows_of_a_long_dump_are_few_and_count_the_rest),
+        cmocka_unit_test(rows_of_no_group_are_left_out),
         cmocka_unit_test(many_groups_and_strange_ranks_are_no_harm),
         cmocka_unit_test(a_list_of_all_ranks_there_could_be_is_refused),
     };
