@@ -70,6 +70,10 @@ test("every page of the run names the rank", async () => {
     await page.getByText("The job hung").waitFor();
     await visit(page, "/runs/archive/training");
     await page.getByRole("heading", { name: "Where the ranks stand" }).waitFor();
+    const matrix = page.getByRole("region", { name: "Ranks by process group" });
+    const [first] = await matrix.locator("tbody tr").all();
+    assert.match(await first.innerText(), /^5\s+▾ 20\s+late$/);
+    await page.getByText("1 of 8 ranks is late in a process group that waits").waitFor();
     assert.deepEqual(await axe_faults(page), []);
   } finally {
     await close();

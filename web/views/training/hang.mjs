@@ -2,8 +2,10 @@
 // Why the job hangs, by the Flight Recorder dumps of its ranks: who to look at, which process
 // groups wait, and where each rank stands.
 import { html } from "../../base/ui.mjs";
+import { capital } from "../../base/format.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { RankTable } from "../run/rank_table.mjs";
+import { HangMatrix } from "./hang_matrix.mjs";
 
 const GROUPS = {
   id: "hang_groups",
@@ -45,15 +47,20 @@ const RANKS = {
 };
 
 const Verdict = ({ row }) => html`<li><strong>${row.verdict}</strong>
-  <span class="faint"> ${row.confidence} confidence. ${row.why}</span></li>`;
+  <span class="faint"> ${capital(row.confidence)} confidence. ${row.why}</span>
+  ${row.frames && html`<br />Called from <code>${row.frames}</code>`}</li>`;
 
-/** Nothing without dumps. @param {{verdict: any, groups: any, ranks: any}} props tables */
-export function Hang({ verdict, groups, ranks }) {
+/**
+ * Nothing without dumps.
+ * @param {{verdict: any, groups: any, ranks: any, progress: any}} props tables
+ */
+export function Hang({ verdict, groups, ranks, progress }) {
   if (verdict.rows.length === 0) return null;
   return html`<${Card} title="Hang" note="by the Flight Recorder dumps of the ranks"
       actions=${html`<${ExportLinks} links=${verdict.links} />`}>
       <ul class="hang-verdict">${verdict.rows.map((row) => html`<${Verdict} key=${row.kind}
-        row=${row} />`)}</ul><//>
+        row=${row} />`)}</ul>
+      ${progress.rows.length > 0 && html`<${HangMatrix} rows=${progress.rows} />`}<//>
     ${groups.rows.length > 0 && html`<${Card} title="Waiting process groups" flush=${true}>
       <${RankTable} frame=${groups.frame} view=${GROUPS} /><//>`}
     <${Card} title="Where the ranks stand" flush=${true}>

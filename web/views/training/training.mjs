@@ -165,14 +165,16 @@ function Content({ run, summary }) {
   const verdict = use_table(run, "hang_verdict", ALL);
   const groups = use_table(run, "hang_groups", ALL);
   const ranks = use_table(run, "hang_ranks", ALL);
+  const progress = use_table(run, "hang_progress", ALL);
   const all = [logs, curve, events, slow, settings, results, monitors, series, verdict, groups,
-    ranks];
+    ranks, progress];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
     if ([logs, settings, results, monitors, verdict].every(({ rows }) => rows.length === 0))
       return html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
-    return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks} />
+    return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks}
+        progress=${progress} />
       ${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help}
         traced_ns=${summary?.step_median_ns ?? null} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
