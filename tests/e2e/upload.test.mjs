@@ -518,7 +518,7 @@ test("many clients upload ranks of one run at once", async () => {
   assert.equal(items.length, 24);
 });
 
-const OTHER_LINES = /\/(compare|client|inputs|api\/v1\/(baselines|series|alerts))\b/;
+const OTHER_LINES = /\/(compare|client|inputs|api\/v1\/(baselines|series|alerts|report))\b/;
 
 /** The README's curl lines that upload, without comments. */
 const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")
