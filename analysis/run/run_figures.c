@@ -188,14 +188,16 @@ static void read_utilization(struct figures *figures, const struct table *table)
                     number_of(table_cell(table, row, UTILIZATION_VALUE), COLUMN_F64);
 }
 
-// Device time of the headline rank over its steady steps.
+// Device time of the headline rank over its steady steps; as in the summary, shares are of the
+// recorded time.
 static void take_breakdown(struct figures *figures)
 {
     const struct table *table = report_find(figures->report, "breakdown");
     for (size_t row = 0; table && row < table->row_count; row++) {
         if (!table_is(table, row, RUN_BREAKDOWN_SCOPE, STR("run_median")))
             continue;
-        int64_t window_ns = table_i64(table, row, RUN_BREAKDOWN_WINDOW_NS, 0);
+        int64_t window_ns = table_i64(table, row, RUN_BREAKDOWN_WINDOW_NS, 0) -
+                            table_i64(table, row, RUN_BREAKDOWN_UNRECORDED_NS, 0);
         int64_t comm_ns = table_i64(table, row, RUN_BREAKDOWN_TOTAL_COMM_NS, 0);
         if (window_ns > 0)
             figures->values[FROM_TRACE][RUN_FIGURE_COMM] = (double)comm_ns / (double)window_ns;

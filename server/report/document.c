@@ -132,6 +132,10 @@ static void add_plain(double number, struct buf *out)
 
 void doc_add_number(double number, const char *unit, struct buf *out)
 {
+    if (strcmp(unit, "count") == 0) {
+        add_grouped(number, out);
+        return;
+    }
     for (size_t i = 0; i < sizeof scales / sizeof *scales; i++) {
         const struct scale *scale = &scales[i];
         if (strcmp(scale->unit, unit) != 0 || fabs(number) < scale->from)

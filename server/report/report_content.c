@@ -211,13 +211,17 @@ static void add_facts(struct content *content)
 {
     const struct compared *compared = content->compared;
     struct document *doc = content->doc;
+    doc_text(doc, STR("Run"));
+    for (size_t side = 0; side < compared->side_count; side++)
+        doc_text(doc, first_run(compared, side)->name)->href =
+            link_of(content, first_run(compared, side), "");
     doc_text(doc, STR("Model"));
     for (size_t side = 0; side < compared->side_count; side++)
         doc_text(doc, model_of(first_run(compared, side)));
     doc_text(doc, STR("GPU"));
     for (size_t side = 0; side < compared->side_count; side++) {
         const struct run *run = first_run(compared, side);
-        doc_text(doc, run->gpu.null ? STR("") : run->gpu.s)->href = link_of(content, run, "");
+        doc_text(doc, run->gpu.null ? STR("") : run->gpu.s);
     }
     doc_text(doc, STR("GPUs"));
     for (size_t side = 0; side < compared->side_count; side++) {

@@ -47,6 +47,10 @@ test("figures stand side by side, each with its source", async () => {
   const report = await json_of("run=h100&run=mi300x&run=log-only");
   const platforms = section_of(report, "Platforms");
   assert.deepEqual(platforms.columns, ["Figure", "h100", "mi300x", "log-only"]);
+  assert.deepEqual(cells_of(platforms, "GPUs").slice(1).map(({ text }) => text), ["2", "2", ""]);
+  const names = cells_of(platforms, "Run").slice(1);
+  assert.deepEqual(names.map(({ text }) => text), ["h100", "mi300x", "log-only"]);
+  assert.ok(names.every(({ href }) => /\/runs\/r_/.test(href)));
   const step = cells_of(platforms, "Step time");
   assert.equal(step[1].value, 2_000_000_000);
   assert.match(step[1].note, /^log/);

@@ -177,6 +177,19 @@ static void memory_and_utilization_are_the_trace_s(void **state)
     assert_figure(f, "memory_share", "computed", 0.75);
 }
 
+static void shares_are_of_the_recorded_time(void **state)
+{
+    struct fixture *f = *state;
+    struct row row = {.desc = &table_run_breakdown};
+    row_word(&row, RUN_BREAKDOWN_SCOPE, "run_median");
+    row_i64(&row, RUN_BREAKDOWN_WINDOW_NS, 1000);
+    row_i64(&row, RUN_BREAKDOWN_UNRECORDED_NS, 600);
+    row_i64(&row, RUN_BREAKDOWN_TOTAL_COMM_NS, 100);
+    end(f, &row, &f->run);
+    add_trace(f, 8);
+    assert_figure(f, "comm_share", "trace", 0.25);
+}
+
 static void what_is_unknown_has_no_row(void **state)
 {
     struct fixture *f = *state;
@@ -201,9 +214,10 @@ static void figures_are_known_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_log_stands_before_a_trace),       TEST(rates_follow_from_what_a_step_is),
-        TEST(what_a_log_states_is_not_computed), TEST(memory_and_utilization_are_the_trace_s),
-        TEST(what_is_unknown_has_no_row),        cmocka_unit_test(figures_are_known_by_name),
+        TEST(a_log_stands_before_a_trace),           TEST(rates_follow_from_what_a_step_is),
+        TEST(what_a_log_states_is_not_computed),     TEST(memory_and_utilization_are_the_trace_s),
+        TEST(shares_are_of_the_recorded_time),       TEST(what_is_unknown_has_no_row),
+        cmocka_unit_test(figures_are_known_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
