@@ -3,6 +3,7 @@
 
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/report/trust.h"
 #include "analysis/stats/ordered.h"
 #include "analysis/stats/stats.h"
 #include "ingest/base/clock.h"
@@ -45,10 +46,12 @@ struct device {
 static const struct sample_series *first_of(const struct sample_set *set, uint32_t device,
                                             const enum sample_metric *metrics, size_t count)
 {
-    const struct sample_series *found = NULL;
-    for (size_t i = 0; i < count && !found; i++)
-        found = samples_of(set, device, metrics[i]);
-    return found && found->count ? found : NULL;
+    for (size_t i = 0; i < count; i++) {
+        const struct sample_series *series = samples_of(set, device, metrics[i]);
+        if (series && series->count) // a column may hold nothing but "N/A"
+            return series;
+    }
+    return NULL;
 }
 
 #define FIRST_OF(set, device, ...)                                       \
@@ -140,7 +143,8 @@ static double median_of(const struct values *values)
     return values->count ? ordered_double(found.median) : (double)NAN;
 }
 
-static void row_power(const struct device *device, struct values *values, struct row *row)
+static void row_power(const struct monitor *monitor, const struct device *device,
+                      struct values *values, struct row *row)
 {
     for (size_t i = 0; device->power && i < device->power->count; i++)
         values->at[values->count++] = ordered_of(device->power->at[i].value);
@@ -149,7 +153,7 @@ static void row_power(const struct device *device, struct values *values, struct
     row_f64_if(row, MONITORS_POWER_W, known, ordered_double(found.median));
     row_f64_if(row, MONITORS_POWER_P95_W, known, ordered_double(found.p95));
     row_f64_if(row, MONITORS_POWER_MAX_W, known, ordered_double(found.max));
-    row_f64(row, MONITORS_ENERGY_J, over_time(device->power));
+    row_f64_if(row, MONITORS_ENERGY_J, !monitor->set->period_ns, over_time(device->power));
 }
 
 enum state { ANY, THROTTLED, FREE_AND_BUSY };
@@ -280,7 +284,7 @@ static void row_times(const struct monitor *monitor, uint32_t device, struct row
     find_times(monitor->set, device, &first, &last);
     if (clock == SAMPLE_NO_CLOCK || first > last || __builtin_sub_overflow(last, first, &ns))
         return;
-    row_i64(row, MONITORS_DURATION_NS, ns);
+    row_i64_if(row, MONITORS_DURATION_NS, !monitor->set->period_ns, ns);
     if (clock == SAMPLE_CLOCK_RELATIVE)
         return;
     clock_rfc3339(first, begin);
@@ -303,7 +307,7 @@ static bool add_device(struct monitor *monitor, uint32_t index, struct err *err)
     row_times(monitor, index, &row, begin);
     row_f64(&row, MONITORS_UTILIZATION_SHARE, mean(device.utilization) / 100);
     row_f64(&row, MONITORS_IDLE_SHARE, idle_share(device.utilization));
-    row_power(&device, &power, &row);
+    row_power(monitor, &device, &power, &row);
     row_f64(&row, MONITORS_POWER_LIMIT_W,
             highest(FIRST_OF(monitor->set, index, SAMPLE_POWER_LIMIT)));
     row_clock(monitor, &device, index, &clock, &row);
@@ -400,6 +404,50 @@ static size_t rows_of_device(struct monitor *monitor)
     return most < MOST_DEVICE_ROWS ? most : MOST_DEVICE_ROWS;
 }
 
+// --- doubts -------------------------------------------------------------------------------------
+
+static bool doubt_times(const struct monitor *monitor, struct err *err)
+{
+    const char *detail =
+        arena_printf(monitor->report->arena, err,
+                     "%.*s does not say when or how often it was sampled: a second between samples "
+                     "is assumed",
+                     (int)monitor->file.len, monitor->file.at);
+    return detail && doubt_add(monitor->report,
+                               &(struct doubt){.item = "monitor_without_times",
+                                               .severity = "info",
+                                               .count = (int64_t)monitor->set->rows,
+                                               .detail = detail,
+                                               .effect = "its duration and energy are unknown, and "
+                                                         "curves may be stretched"},
+                               err);
+}
+
+static bool doubt_rows(const struct monitor *monitor, struct err *err)
+{
+    const char *detail = arena_printf(monitor->report->arena, err,
+                                      "%.*s has rows that could not be read, or are of too many "
+                                      "devices",
+                                      (int)monitor->file.len, monitor->file.at);
+    return detail && doubt_add(monitor->report,
+                               &(struct doubt){.item = "monitor_rows_left_out",
+                                               .severity = "warning",
+                                               .count = (int64_t)(monitor->set->bad_rows +
+                                                                  monitor->set->lost_rows),
+                                               .placed = monitor->set->bad_rows > 0,
+                                               .position = (int64_t)monitor->set->bad_pos,
+                                               .detail = detail,
+                                               .effect = "figures of the GPUs leave them out"},
+                               err);
+}
+
+static bool add_doubts(const struct monitor *monitor, struct err *err)
+{
+    bool left_out = monitor->set->bad_rows || monitor->set->lost_rows;
+    return (!monitor->set->period_ns || doubt_times(monitor, err)) &&
+           (!left_out || doubt_rows(monitor, err));
+}
+
 // --- the file -----------------------------------------------------------------------------------
 
 static bool add_devices(struct monitor *monitor, struct err *err)
@@ -422,5 +470,5 @@ bool monitor_tables_add(const struct evidence *evidence, struct str file, struct
         .set = &evidence->samples, .tool = evidence->source, .file = file, .report = report};
     if (evidence->samples.device_count == 0)
         return true;
-    return add_devices(&monitor, err);
+    return add_devices(&monitor, err) && add_doubts(&monitor, err);
 }

@@ -160,6 +160,47 @@ static void a_single_moment_has_no_curve(void **state)
     assert_null(report_find(&f->report, "monitor_series"));
 }
 
+static void a_column_without_values_gives_way_to_the_next(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    for (int i = 0; i < 3; i++) {
+        record(f, device, SAMPLE_TEMPERATURE, i, (double)NAN);
+        record(f, device, SAMPLE_HOTSPOT_TEMPERATURE, i, 50 + i);
+    }
+    assert_true(figure(f, 0, MONITORS_TEMPERATURE_C) == 52);
+    assert_true(table_cell(table_of(f, "monitor_series"), 0, MONITOR_SERIES_TEMPERATURE_C)->f ==
+                50);
+}
+
+static void assumed_times_give_no_duration_and_no_energy(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t device = gpu(f, 0);
+    f->evidence.samples.clock = SAMPLE_CLOCK_RELATIVE;
+    f->evidence.samples.period_ns = SECOND;
+    for (int i = 0; i <= 10; i++)
+        record(f, device, SAMPLE_POWER, i, 500);
+    assert_true(figure(f, 0, MONITORS_POWER_W) == 500);
+    assert_true(isnan(figure(f, 0, MONITORS_ENERGY_J)));
+    assert_true(table_cell(table_of(f, "monitors"), 0, MONITORS_DURATION_NS)->null);
+    assert_int_equal(table_of(f, "monitor_series")->row_count, 11); // drawn all the same
+    assert_int_equal(table_of(f, "trust")->row_count, 1);
+    assert_true(table_is(table_of(f, "trust"), 0, TRUST_ITEM, STR("monitor_without_times")));
+}
+
+static void rows_that_could_not_be_read_are_reported(void **state)
+{
+    struct fixture *f = *state;
+    record(f, gpu(f, 0), SAMPLE_POWER, 0, 500);
+    samples_bad_row(&f->evidence.samples, 77);
+    samples_bad_row(&f->evidence.samples, 99);
+    const struct table *trust = table_of(f, "trust");
+    assert_true(table_is(trust, 0, TRUST_ITEM, STR("monitor_rows_left_out")));
+    assert_int_equal(table_i64(trust, 0, TRUST_COUNT, -1), 2);
+    assert_int_equal(table_i64(trust, 0, TRUST_POSITION, -1), 77);
+}
+
 static void times_at_the_ends_of_the_range_do_not_overflow(void **state)
 {
     struct fixture *f = *state;
@@ -181,6 +222,9 @@ int main(void)
         TEST(a_long_recording_is_drawn_in_few_rows),
         TEST(the_pieces_hold_every_sample_once),
         TEST(a_single_moment_has_no_curve),
+        TEST(a_column_without_values_gives_way_to_the_next),
+        TEST(assumed_times_give_no_duration_and_no_energy),
+        TEST(rows_that_could_not_be_read_are_reported),
         TEST(times_at_the_ends_of_the_range_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
