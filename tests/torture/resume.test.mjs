@@ -27,18 +27,20 @@ class File {
     this.head = Buffer.from('{"traceEvents":[{"ph":"i","ts":1}],"noise":"');
   }
 
-  /** @param {number} from @param {number} length */
+  /** The same bytes however the file is cut: whole blocks first. @param {number} from */
   slice(from, length) {
-    const bytes = Buffer.alloc(Math.min(length, this.size - from));
+    const start = Math.floor(from / BLOCK) * BLOCK;
+    const end = Math.min(from + length, this.size);
+    const bytes = Buffer.alloc(Math.ceil(end / BLOCK) * BLOCK - start);
     for (let at = 0; at < bytes.length;) {
-      at += this.noise.copy(bytes, at, (from + at) % this.noise.length);
+      at += this.noise.copy(bytes, at, (start + at) % this.noise.length);
     }
-    // Each block contains its offset, so that none can take another's place.
-    for (let at = Math.ceil(from / 4096) * 4096; at + 8 <= from + bytes.length; at += 4096) {
-      bytes.writeUInt32LE((at / 4096) | 0x20202020, at - from);
+    // Each page contains its offset, so that none can take another's place.
+    for (let at = 0; at < bytes.length; at += 4096) {
+      bytes.writeUInt32LE(((start + at) / 4096) | 0x20202020, at);
     }
-    if (from < this.head.length) this.head.copy(bytes, 0, from);
-    return bytes;
+    if (start === 0) this.head.copy(bytes);
+    return bytes.subarray(from - start, end - start);
   }
 
   sha256() {
