@@ -37,7 +37,7 @@ const LAYERS = [
     "links/", "config/", ""]
     .map((room) => `ingest/${room}`),
   ...["stats/", "report/", "names/", "hangs/", "evidence/", "facts/", "analysis.h", "trace/",
-    "comm/", "work/", "memory/", "findings/", "ranks/", "run/", "compare/", "plan/", ""]
+    "comm/", "work/", "memory/", "findings/", "ranks/", "replay/", "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
     "compare/", "report/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work with dependencies, replayed: each node starts as soon as all that it depends on has ended.
+// It knows nothing of traces; times are in any unit.
+#ifndef ANALYSIS_REPLAY_H
+#define ANALYSIS_REPLAY_H
+
+#include "ingest/base/arena.h"
+
+#include <stddef.h>
+
+#define REPLAY_NONE UINT32_MAX
+
+// Scenarios that replay_run_lanes replays at once.
+enum { REPLAY_LANES = 8 };
+
+// `to` starts at the earliest `lag` after the end of `from`.
+struct replay_edge {
+    uint32_t from, to;
+    int32_t lag;
+};
+
+// The edges by the node they lead to: those of node n are first[n] .. first[n + 1] - 1.
+struct replay_graph {
+    uint32_t node_count, edge_count;
+    uint32_t *first; // node_count + 1
+    uint32_t *from;
+    int32_t *lag;
+    uint32_t *order; // topological; NULL if the nodes are numbered like that
+};
+
+// Arrays live in arena; the edges may be in any order and stay the caller's. ERR_FORMAT if the
+// edges form a cycle. O(nodes + edges). Fastest to replay if every edge leads to a higher number.
+MUST_CHECK bool replay_graph_make(const struct replay_edge *edges, size_t edge_count,
+                                  uint32_t node_count, struct arena *arena,
+                                  struct replay_graph *graph, struct err *err);
+
+// Whether no sum of these durations and the lags can overflow. ERR_LIMIT if one could.
+MUST_CHECK bool replay_fits(const struct replay_graph *graph, const int64_t *dur, struct err *err);
+
+// Fills the end of each node; nodes without an edge to them start at 0. Returns the latest end, at
+// least 0. O(nodes + edges), like the others.
+int64_t replay_run(const struct replay_graph *graph, const int64_t *dur, int64_t *end);
+
+// REPLAY_LANES scenarios at once: durations and ends of a node are side by side.
+void replay_run_lanes(const struct replay_graph *graph, const int64_t *dur, int64_t *end,
+                      int64_t last[REPLAY_LANES]);
+
+// By how much each node could take longer without a later end than `last`.
+void replay_slack(const struct replay_graph *graph, const int64_t *dur, const int64_t *end,
+                  int64_t last, int64_t *slack);
+
+// A node of the critical path, and the edge that held it up (REPLAY_NONE for the first node).
+struct replay_hop {
+    uint32_t node, edge;
+};
+
+// Fills hops (room for node_count) in the order of time and returns their count. Their durations
+// and lags sum to the latest end. Of equally late edges the first one counts.
+uint32_t replay_path(const struct replay_graph *graph, const int64_t *end, struct replay_hop *hops);
+
+#endif
