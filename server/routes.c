@@ -13,6 +13,7 @@
 #include "server/http/assets.h"
 #include "server/http/connections.h"
 #include "server/http/problem.h"
+#include "server/mcp/mcp.h"
 #include "server/uploads/uploads.h"
 
 #include <stdio.h>
@@ -166,6 +167,7 @@ const struct route routes[] = {
     {"GET", RUN "/passes", SCOPE_READ, api_get_table, &table_passes},
     {"GET", RUN "/recording", SCOPE_READ, api_get_table, &table_recording},
 
+    {"POST", "/mcp", SCOPE_READ, mcp_post, NULL},
     {"GET", "/api/v1/report", SCOPE_READ, report_get, NULL},
     {"GET", "/api/v1/plan", SCOPE_READ, api_get_plan, NULL},
     {"GET", "/api/v1/compare", SCOPE_READ, compare_get, NULL},

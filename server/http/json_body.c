@@ -37,10 +37,27 @@ static bool check_nul(struct str text, struct err *err)
                               "the body is not JSON: found a NUL byte");
 }
 
+json_t *json_body_parse(struct str text, struct err *err)
+{
+    json_error_t error;
+    if (!check_nul(text, err) || !check_depth(text, err))
+        return NULL;
+    json_memory_forget();
+    json_t *object = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
+    if (!object && json_memory_check(err))
+        err_set_at(err, ERR_USAGE, (uint64_t)error.position, "the body is not JSON: %s",
+                   error.text);
+    else if (object && !json_is_object(object))
+        err_set(err, ERR_USAGE, "found JSON that is not an object");
+    if (json_is_object(object))
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
 json_t *json_body_read(struct request *request, struct response *response, struct err *err)
 {
     struct buf text = {0};
-    json_error_t error;
     json_t *object = NULL;
     if (!request_has_type(request, "application/json") &&
         !request_has_type(request, "application/merge-patch+json")) {
@@ -48,22 +65,10 @@ json_t *json_body_read(struct request *request, struct response *response, struc
                         "found a different Content-Type, expected application/json");
         return NULL;
     }
-    if (body_read_all(request->body, BODY_MAX_BYTES, &text, err) &&
-        check_nul((struct str){text.at, text.len}, err) &&
-        check_depth((struct str){text.at, text.len}, err)) {
-        json_memory_forget();
-        object = json_loadb(text.at ? text.at : "", text.len, JSON_REJECT_DUPLICATES, &error);
-        if (!object && json_memory_check(err))
-            err_set_at(err, ERR_USAGE, (uint64_t)error.position, "the body is not JSON: %s",
-                       error.text);
-        else if (object && !json_is_object(object))
-            err_set(err, ERR_USAGE, "found JSON that is not an object");
-    }
+    if (body_read_all(request->body, BODY_MAX_BYTES, &text, err))
+        object = json_body_parse((struct str){text.at, text.len}, err);
     buf_free(&text);
-    if (json_is_object(object))
-        return object;
-    json_decref(object);
-    return NULL;
+    return object;
 }
 
 bool json_body_text(json_t *object, const char *name, struct arena *arena, struct str *text,

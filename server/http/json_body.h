@@ -12,6 +12,9 @@
 MUST_CHECK json_t *json_body_read(struct request *request, struct response *response,
                                   struct err *err);
 
+// Same for a text that was read already.
+MUST_CHECK json_t *json_body_parse(struct str text, struct err *err);
+
 // Refuses members that are not in the NULL-terminated list. ERR_USAGE.
 MUST_CHECK bool json_body_allow(json_t *object, const char *const *known, struct err *err);
 

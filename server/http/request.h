@@ -41,6 +41,7 @@ struct request {
     uint64_t quota_counted;        // bytes of the body counted by the store
     bool quota_stores_nothing;     // its upload is only compared with an earlier one
     bool is_piece;                 // of an upload; only the last one is audited
+    bool changes_nothing;          // though its method may; not audited
     bool is_download;              // of a raw file; audited, though nothing changes
     struct str
         object; // what a change was about, for the audit log: "run r_1", a sha256; "" its path

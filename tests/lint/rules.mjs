@@ -40,7 +40,8 @@ const LAYERS = [
     "comm/", "work/", "memory/", "findings/", "ranks/", "replay/", "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
-    "compare/", "report/", "uploads/", "routes.", "cli/", ""].map((room) => `server/${room}`),
+    "compare/", "report/", "uploads/", "mcp/", "routes.", "cli/", ""]
+    .map((room) => `server/${room}`),
 ];
 
 /** The first layer that a path starts with; -1 for one that LAYERS does not name. */
