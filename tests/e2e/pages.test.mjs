@@ -4,9 +4,8 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import {
-  axe_faults, launch, NARROW, on_clean_page, open_page, settle, visit, WIDE,
-} from "./helpers/browser.mjs";
+import { launch, NARROW, on_clean_page, open_page, settle, visit } from "./helpers/browser.mjs";
+import { look_at_all } from "./helpers/looks.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { skipped, until } from "./helpers/tools.mjs";
@@ -74,57 +73,13 @@ const odd_pages = () => [
     .map((rest) => `/runs/${ids.long}${rest}`), `/compare?base=${ids.long}&cand=${ids.turned}`,
   `/runs/${ids.turned}`, `/runs/${ids.turned}/data`];
 
-/**
- * Runs in the page: what scrolls sideways other than a wide table, chart or code in its own box.
- */
-function scrolled_sideways() {
-  return [...document.querySelectorAll("body *:not(.table-region, .waterfall, pre, code)")]
-    .filter((one) => one.clientWidth > 0 && one.scrollWidth > one.clientWidth + 1 &&
-      ["auto", "scroll"].includes(getComputedStyle(one).overflowX))
-    .map((one) => `${one.localName}.${one.className}`);
-}
-
-/** How far a page overflows its window. */
-async function overflow(page) {
-  const over = await page.evaluate(() =>
-    document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  const sideways = await page.evaluate(scrolled_sideways);
-  return [...(over > 0 ? [`${over} pixels wider than the window`] : []),
-    ...sideways.map((what) => `${what} scrolls sideways`)];
-}
-
-/** What is wrong with a page as it stands; axe is slow, so it looks at two of four combinations. */
-async function page_faults(page, { viewport, colorScheme, with_axe }) {
-  await page.setViewportSize(viewport);
-  await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-  await settle(page);
-  return [...await overflow(page), ...(with_axe ? await axe_faults(page) : [])];
-}
-
-/** Looks at pages, loading each once for all the sizes and colors it is looked at in. */
-async function look_at_all(page, paths, looks) {
-  const faults = [];
-  for (const path of paths) {
-    await visit(page, path);
-    assert.equal(await page.locator("main h1").count(), 1, path);
-    for (const look of looks)
-      faults.push(...(await page_faults(page, look)).map((fault) => `${path}: ${fault}`));
-  }
-  assert.deepEqual(faults, []);
-}
-
-const WIDE_LIGHT = { viewport: WIDE, colorScheme: "light", with_axe: true };
-const WIDE_DARK = { viewport: WIDE, colorScheme: "dark", with_axe: false };
-const NARROW_LIGHT = { viewport: NARROW, colorScheme: "light", with_axe: false };
-const NARROW_DARK = { viewport: NARROW, colorScheme: "dark", with_axe: true };
-
 test("every page works, fits wide and narrow in light and dark, and has no barrier", () =>
-  on_page({ colorScheme: "dark" }, (page) => look_at_all(page, usual_pages(),
-    [WIDE_DARK, WIDE_LIGHT, NARROW_LIGHT, NARROW_DARK])));
+  on_page({ colorScheme: "dark" }, (page) => look_at_all(page, usual_pages())));
 
 test("pages of long and turned names fit a narrow screen and have no barrier", () =>
   on_page({ viewport: NARROW }, (page) =>
-    look_at_all(page, odd_pages(), [{ ...NARROW_LIGHT, with_axe: true }])));
+    look_at_all(page, odd_pages(),
+      [{ viewport: NARROW, colorScheme: "light", with_axe: true }])));
 
 test("the watch over pages sees errors, violations and requests to other hosts", async () => {
   const { page, faults, close } = await open_page(browser, server.base);
