@@ -80,6 +80,7 @@ const struct route routes[] = {
     {"DELETE", RUN "/dismissals/{finding}", SCOPE_WRITE, api_delete_dismissal, NULL},
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
+    {"GET", RUN "/events", SCOPE_READ, api_get_events, NULL},
 
     {"GET", "/api/v1/bin", SCOPE_READ, api_list_bin, NULL},
     {"DELETE", "/api/v1/bin", SCOPE_ADMIN, api_empty_bin, NULL},

@@ -197,3 +197,26 @@ const char *event_device_class_word(enum device_class c)
     }
     return "unknown";
 }
+
+const char *event_kind_word(enum event_kind kind)
+{
+    static const char *const kinds[EVENT_KIND_COUNT] = {
+        [EVENT_OTHER] = "other_event",
+        [EVENT_CPU_OP] = "cpu_op",
+        [EVENT_ANNOTATION] = "annotation",
+        [EVENT_PYTHON] = "python",
+        [EVENT_RUNTIME] = "runtime",
+        [EVENT_DRIVER] = "driver",
+        [EVENT_KERNEL] = "kernel",
+        [EVENT_MEMCPY] = "memcpy",
+        [EVENT_MEMSET] = "memset",
+        [EVENT_GPU_ANNOTATION] = "gpu_annotation",
+        [EVENT_SYNC] = "sync",
+        [EVENT_CUDA_EVENT] = "cuda_event",
+        [EVENT_OVERHEAD] = "overhead",
+        [EVENT_ALLOCATION] = "allocation",
+        [EVENT_GRAPH] = "graph",
+        [EVENT_OS_CALL] = "os_call",
+    };
+    return kinds[kind];
+}

@@ -53,6 +53,9 @@ enum device_class { CLASS_COMPUTE, CLASS_COMMUNICATION, CLASS_MEMORY, DEVICE_CLA
 // The kind of a Chrome/Kineto category in either case; EVENT_OTHER if unknown.
 enum event_kind event_kind_of_category(struct str category);
 
+// "cpu_op", "kernel", "memcpy", ...: as in the API.
+const char *event_kind_word(enum event_kind kind);
+
 enum track_family event_kind_family(enum event_kind kind);
 
 static inline bool event_kind_is_device(enum event_kind kind)

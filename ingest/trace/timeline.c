@@ -4,6 +4,7 @@
 #include "ingest/trace/timeline.h"
 
 #include "ingest/trace/timeline_names.h"
+#include "ingest/trace/trace_tracks.h"
 
 #include <stdlib.h>
 
@@ -240,41 +241,16 @@ static bool read_lane(struct reader *reader, size_t track, struct timeline_lane 
     return sort_rows(reader, lane, err);
 }
 
-static bool is_device(const struct track *track)
-{
-    return track->family == TRACK_DEVICE || track->family == TRACK_DEVICE_NOTE;
-}
-
-static bool unpack_track(const struct trace_file *file, const int64_t *f, struct track *track)
-{
-    int64_t texts = (int64_t)trace_file_count(file, SECTION_SPANS);
-    int64_t events = (int64_t)trace_file_count(file, SECTION_BEGIN);
-    if (f[0] < 0 || f[0] > TRACK_OTHER || f[2] < 0 || f[2] >= texts || f[4] < 0 || f[4] >= texts ||
-        f[5] < 0 || f[5] >= texts || f[6] < 0 || f[6] > events || f[7] < 1 || f[7] > events - f[6])
-        return false;
-    *track = (struct track){.family = (enum track_family)f[0],
-                            .pid = {f[1], (str_id)f[2]},
-                            .tid = {f[3], (str_id)f[4]},
-                            .name = (str_id)f[5],
-                            .first = (uint32_t)f[6],
-                            .count = (uint32_t)f[7]};
-    return true;
-}
-
 // The requested lanes, with the places of their tracks; slices are read later.
-static bool list_lanes(const struct reader *reader, const int64_t *fields,
-                       struct timeline *timeline, uint32_t *places, struct err *err)
+static void list_lanes(const struct reader *reader, const struct track *tracks, size_t count,
+                       struct timeline *timeline, uint32_t *places)
 {
-    size_t count = (size_t)trace_file_count(reader->file, SECTION_TRACKS);
     for (size_t i = 0; i < count; i++) {
-        struct timeline_lane *lane = &timeline->lanes[timeline->lane_count];
-        *lane = (struct timeline_lane){.rows = 0};
-        if (!unpack_track(reader->file, fields + i * TRACK_FIELDS, &lane->track))
-            return trace_file_damaged(reader->file, "a track is out of bounds", err);
-        if (!reader->query->device_only || is_device(&lane->track))
-            places[timeline->lane_count++] = (uint32_t)i;
+        if (reader->query->device_only && !track_is_device(&tracks[i]))
+            continue;
+        timeline->lanes[timeline->lane_count] = (struct timeline_lane){.track = tracks[i]};
+        places[timeline->lane_count++] = (uint32_t)i;
     }
-    return true;
 }
 
 static int by_count_descending(const void *a, const void *b)
@@ -312,13 +288,19 @@ static bool leave_out(struct timeline *timeline, uint32_t *places, struct arena 
     return true;
 }
 
-static bool read_lanes(struct reader *reader, const int64_t *fields, struct timeline *timeline,
-                       struct arena *arena, struct err *err)
+static bool read_lanes(struct reader *reader, struct timeline *timeline, struct arena *arena,
+                       struct err *err)
 {
-    size_t count = (size_t)trace_file_count(reader->file, SECTION_TRACKS);
+    struct track *tracks;
+    size_t count;
+    if (!trace_tracks_read(reader->file, arena, &tracks, &count, err))
+        return false;
+    timeline->lanes = arena_array(arena, count + 1, sizeof *timeline->lanes, err);
     uint32_t *places = arena_room(arena, count + 1, sizeof *places, err);
-    if (!places || !list_lanes(reader, fields, timeline, places, err) ||
-        !leave_out(timeline, places, arena, err))
+    if (!timeline->lanes || !places)
+        return false;
+    list_lanes(reader, tracks, count, timeline, places);
+    if (!leave_out(timeline, places, arena, err))
         return false;
     for (size_t i = 0; i < timeline->lane_count; i++)
         if (!read_lane(reader, places[i], &timeline->lanes[i], err))
@@ -327,14 +309,6 @@ static bool read_lanes(struct reader *reader, const int64_t *fields, struct time
 }
 
 // --- the whole ----------------------------------------------------------------------------------
-
-// A section in the arena; never NULL, even if empty.
-static void *section(const struct trace_file *file, enum section_id id, struct arena *arena,
-                     struct err *err)
-{
-    void *to = arena_room(arena, (size_t)trace_file_count(file, id) + 1, section_element(id), err);
-    return to && trace_file_section(file, id, to, err) ? to : NULL;
-}
 
 static bool check_levels(const struct reader *reader, struct err *err)
 {
@@ -358,18 +332,15 @@ static bool read_all(struct reader *reader, struct arena *arena, struct timeline
                      struct err *err)
 {
     const struct trace_file *file = reader->file;
-    const int64_t *fields = section(file, SECTION_TRACKS, arena, err);
     reader->level_count = (size_t)trace_file_count(file, SECTION_LEVELS);
-    if (!fields || !(reader->event_times = section(file, SECTION_TIMES, arena, err)) ||
-        !(reader->slice_times = section(file, SECTION_SLICE_TIMES, arena, err)) ||
-        !(reader->levels = section(file, SECTION_LEVELS, arena, err)) ||
+    if (!(reader->event_times = trace_tracks_section(file, SECTION_TIMES, arena, err)) ||
+        !(reader->slice_times = trace_tracks_section(file, SECTION_SLICE_TIMES, arena, err)) ||
+        !(reader->levels = trace_tracks_section(file, SECTION_LEVELS, arena, err)) ||
         !(reader->block = arena_room(arena, 1, sizeof *reader->block, err)) ||
         !check_levels(reader, err))
         return false;
     reader->block->source = NULL;
-    timeline->lanes = arena_array(arena, (size_t)trace_file_count(file, SECTION_TRACKS) + 1,
-                                  sizeof *timeline->lanes, err);
-    return timeline->lanes && read_lanes(reader, fields, timeline, arena, err);
+    return read_lanes(reader, timeline, arena, err);
 }
 
 bool timeline_read(const struct trace_file *file, const struct timeline_query *query,

@@ -56,6 +56,9 @@ bool api_get_table(struct request *request, struct response *response, struct er
 // A window of a rank's trace (api_timeline.c).
 bool api_get_timeline(struct request *request, struct response *response, struct err *err);
 
+// Events of ranks in the formats of other tools (api_events.c).
+bool api_get_events(struct request *request, struct response *response, struct err *err);
+
 // Plans of memory (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
 

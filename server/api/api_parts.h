@@ -24,6 +24,11 @@ MUST_CHECK bool api_read_run_table(const struct request *request, const struct r
 MUST_CHECK bool api_headline_rank(const struct request *request, const struct run *run,
                                   int64_t *rank, struct err *err);
 
+// The sealed trace of a rank, and whether only lanes of devices are asked (api_timeline.c).
+MUST_CHECK struct trace_file *api_open_trace(struct request *request, struct response *response,
+                                             const struct trace_row *trace, struct err *err);
+MUST_CHECK bool api_read_lanes(const struct request *request, bool *device_only, struct err *err);
+
 // Adds "Stepscope-Storage", which says whether stored data is intact, to responses that every page
 // requests, so that pages can report damage without another request.
 void api_tell_storage(struct request *request, struct response *response);

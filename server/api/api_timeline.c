@@ -9,6 +9,7 @@
 #include "server/http/reply_room.h"
 #include "server/http/route.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // Classes of slices: the categories of device events, then the kinds of all others.
@@ -33,25 +34,8 @@ struct drawing {
 
 static const char *class_word(uint32_t class)
 {
-    static const char *const kinds[EVENT_KIND_COUNT] = {
-        [EVENT_OTHER] = "other_event",
-        [EVENT_CPU_OP] = "cpu_op",
-        [EVENT_ANNOTATION] = "annotation",
-        [EVENT_PYTHON] = "python",
-        [EVENT_RUNTIME] = "runtime",
-        [EVENT_DRIVER] = "driver",
-        [EVENT_KERNEL] = "kernel",
-        [EVENT_MEMCPY] = "memcpy",
-        [EVENT_MEMSET] = "memset",
-        [EVENT_GPU_ANNOTATION] = "gpu_annotation",
-        [EVENT_SYNC] = "sync",
-        [EVENT_CUDA_EVENT] = "cuda_event",
-        [EVENT_OVERHEAD] = "overhead",
-        [EVENT_ALLOCATION] = "allocation",
-        [EVENT_GRAPH] = "graph",
-        [EVENT_OS_CALL] = "os_call",
-    };
-    return class < FIRST_KIND ? category_word((enum category) class) : kinds[class - FIRST_KIND];
+    return class < FIRST_KIND ? category_word((enum category) class)
+                              : event_kind_word((enum event_kind)(class - FIRST_KIND));
 }
 
 static uint8_t class_of(const struct slice *slice, struct str name)
@@ -291,11 +275,11 @@ static void put_reply(const struct drawing *drawing, struct buf *out)
 
 // --- the request --------------------------------------------------------------------------------
 
-static bool read_lanes_wanted(const struct request *request, struct asked *asked, struct err *err)
+bool api_read_lanes(const struct request *request, bool *device_only, struct err *err)
 {
     struct str lanes = query_get(&request->query, "lanes");
-    asked->device_only = str_equal(lanes, STR("device"));
-    return !lanes.at || asked->device_only || str_equal(lanes, STR("all")) ||
+    *device_only = str_equal(lanes, STR("device"));
+    return !lanes.at || *device_only || str_equal(lanes, STR("all")) ||
            err_set(err, ERR_USAGE, "found lanes=%.*s, expected device or all",
                    (int)(lanes.len < 20 ? lanes.len : 20), lanes.at);
 }
@@ -314,38 +298,35 @@ static bool read_asked(const struct request *request, struct asked *asked, struc
                          err) &&
            query_get_int(query, (struct query_int){"rows", 16, 1, TIMELINE_ROWS}, &asked->rows,
                          err) &&
-           read_lanes_wanted(request, asked, err);
+           api_read_lanes(request, &asked->device_only, err);
 }
 
 // Says what to do about a trace file that is missing, damaged or of another version.
-static void explain_unreadable(struct drawing *drawing, struct err *err)
+static void explain_unreadable(struct response *response, int64_t rank, struct err *err)
 {
     if (err->code != ERR_NOT_FOUND && err->code != ERR_UNSUPPORTED && err->code != ERR_FORMAT)
         return;
     if (err->code == ERR_FORMAT)
-        log_warn("no timeline of rank %lld: %s", (long long)drawing->asked.rank, err->msg);
-    drawing->response->fix =
+        log_warn("no timeline of rank %lld: %s", (long long)rank, err->msg);
+    response->fix =
         STR("wait until the run is done, or analyze it again: POST /api/v1/runs/{run}/reanalyze "
             "rebuilds the trace file from the upload");
-    err_set(err, ERR_NOT_FOUND, "found no readable trace file of rank %lld",
-            (long long)drawing->asked.rank);
+    err_set(err, ERR_NOT_FOUND, "found no readable trace file of rank %lld", (long long)rank);
 }
 
-static struct trace_file *open_trace(struct drawing *drawing, const struct trace_row *trace,
-                                     struct err *err)
+struct trace_file *api_open_trace(struct request *request, struct response *response,
+                                  const struct trace_row *trace, struct err *err)
 {
-    struct request *request = drawing->request;
-    uint64_t bytes;
     int fd;
-    char *id = arena_strdup(request->arena, trace->id, err);
-    if (!id)
-        return NULL;
+    uint64_t bytes;
+    char id[STORE_ID_SIZE];
+    snprintf(id, sizeof id, "%.*s", (int)trace->id.len, trace->id.at);
     struct trace_file *file =
         blob_open_trace(request->services->intake->blobs, id, &fd, &bytes, err)
             ? trace_file_open_fd(fd, id, err)
             : NULL;
     if (!file)
-        explain_unreadable(drawing, err);
+        explain_unreadable(response, trace->rank, err);
     return file;
 }
 
@@ -368,7 +349,7 @@ static bool read_window(struct drawing *drawing, struct err *err)
                                    .device_only = asked->device_only};
     if (timeline_read(drawing->file, &query, drawing->request->arena, &drawing->timeline, err))
         return classify(drawing, err);
-    explain_unreadable(drawing, err);
+    explain_unreadable(drawing->response, asked->rank, err);
     return false;
 }
 
@@ -388,7 +369,7 @@ static bool find_steps(struct drawing *drawing, const struct trace_row *trace, s
 
 static bool draw_in_turn(struct drawing *drawing, const struct trace_row *trace, struct err *err)
 {
-    struct trace_file *file = open_trace(drawing, trace, err);
+    struct trace_file *file = api_open_trace(drawing->request, drawing->response, trace, err);
     if (!file)
         return false;
     drawing->file = file;

@@ -12,6 +12,7 @@ struct table_stream {
     struct table_cursor cursor;
     struct table_request table;
     uint64_t total, rows;   // that matched, and that were written
+    bool ended;             // only the rest of the format is left
     unsigned column;        // which is written, where columns follow one another
     struct table_desc lone; // of only this column, if no other is filtered
 };
@@ -36,11 +37,26 @@ static bool next_rows(struct table_stream *stream, struct arena *arena, struct t
     return true;
 }
 
+static void put_tail(struct table_stream *stream, struct buf *out)
+{
+    struct export_view view = table_view(&stream->table);
+    struct export_end end = {.rows = stream->rows, .total = stream->total};
+    export_tail(stream->table.export, &view, &end, out);
+}
+
+static bool put_rest(struct table_stream *stream, struct buf *out, bool *more, struct err *err)
+{
+    struct export_view view = table_view(&stream->table);
+    return stream->table.export->rest(&view, out, more, err);
+}
+
 static bool put_next_rows(void *context, struct buf *out, bool *more, struct err *err)
 {
     struct table_stream *stream = context;
     struct arena arena;
     struct table rows;
+    if (stream->ended)
+        return put_rest(stream, out, more, err);
     arena_init(&arena, NULL);
     bool ok = next_rows(stream, &arena, &rows, more, err);
     if (ok) {
@@ -50,8 +66,8 @@ static bool put_next_rows(void *context, struct buf *out, bool *more, struct err
     }
     arena_free(&arena);
     if (ok && !*more) {
-        struct export_end end = {.rows = stream->rows, .total = stream->total};
-        table_put_tail(&stream->table, &end, out);
+        put_tail(stream, out);
+        stream->ended = *more = stream->table.export->rest;
     }
     return ok;
 }
@@ -92,9 +108,8 @@ static bool put_next_values(void *context, struct buf *out, bool *more, struct e
         return ok;
     stream->cursor.next = 0;
     *more = ++stream->column < stream->table.column_count;
-    struct export_end end = {.rows = stream->rows, .total = stream->total};
     if (!*more)
-        table_put_tail(&stream->table, &end, out);
+        put_tail(stream, out);
     return true;
 }
 
@@ -111,12 +126,32 @@ static bool put_at_once(const struct table_stream *stream, struct buf *out, bool
                                &page, err);
     *more = !ok && err->code == ERR_LIMIT;
     if (ok) {
+        struct export_view view = table_view(&stream->table);
         struct export_end end = {.rows = page.table.row_count, .total = page.total};
-        table_put_rows(&stream->table, &page.table, out);
-        table_put_tail(&stream->table, &end, out);
+        export_rows(stream->table.export, &view, &page.table, out);
+        export_tail(stream->table.export, &view, &end, out);
     }
     arena_free(&arena);
     return ok || *more;
+}
+
+// Frees what the format keeps.
+static void end_stream(void *context)
+{
+    struct table_stream *stream = context;
+    struct export_view view = table_view(&stream->table);
+    export_close(stream->table.export, &view);
+    stream->table.state = NULL;
+}
+
+static bool begin_stream(struct table_stream *stream, struct buf *out, struct err *err)
+{
+    struct export_view view = table_view(&stream->table);
+    bool ok = export_open(stream->table.export, &view, err);
+    stream->table.state = view.state;
+    if (ok)
+        export_head(stream->table.export, &view, out);
+    return ok;
 }
 
 bool table_parts_stream(struct request *request, struct response *response,
@@ -131,14 +166,17 @@ bool table_parts_stream(struct request *request, struct response *response,
         .store = request->services->intake->store, .cursor = {.place = *place}, .table = *table};
     response->stream =
         (struct response_stream){.next = table->export->column ? put_next_values : put_next_rows,
+                                 .end = end_stream,
                                  .context = stream,
                                  .held_bytes = STREAM_HELD_BYTES};
     table_reply_head(request, response, table, name);
-    table_put_head(table, &response->body);
     // What cannot be read at all is refused, not truncated; short answers have a length.
-    bool ok = !table->export->column || put_at_once(stream, &response->body, &more, err);
+    bool ok = begin_stream(stream, &response->body, err) &&
+              (!table->export->column || put_at_once(stream, &response->body, &more, err));
     ok = ok && (!more || response->stream.next(stream, &response->body, &more, err));
-    if (!more || !ok)
+    if (!more || !ok) {
+        end_stream(stream);
         response->stream = (struct response_stream){0};
+    }
     return ok && buf_ok(&response->body, err);
 }

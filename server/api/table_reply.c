@@ -6,34 +6,7 @@
 
 struct export_view table_view(const struct table_request *table)
 {
-    return (struct export_view){table->desc, table->columns, table->column_count};
-}
-
-void table_put_head(const struct table_request *table, struct buf *out)
-{
-    struct export_view view = table_view(table);
-    if (table->export->head)
-        table->export->head(&view, out);
-}
-
-void table_put_tail(const struct table_request *table, const struct export_end *end,
-                    struct buf *out)
-{
-    struct export_view view = table_view(table);
-    if (table->export->tail)
-        table->export->tail(&view, end, out);
-}
-
-void table_put_rows(const struct table_request *table, const struct table *rows, struct buf *out)
-{
-    const struct export *export = table->export;
-    struct export_view view = table_view(table);
-    if (export->rows)
-        export->rows(&view, rows, 0, out);
-    for (unsigned i = 0; export->column && i < view.column_count; i++) {
-        export->column(&view, i, out);
-        export->values(rows, view.columns[i], 0, out);
-    }
+    return (struct export_view){table->desc, table->columns, table->column_count, table->state};
 }
 
 static bool has_more(const struct table_page *page)
@@ -42,24 +15,6 @@ static bool has_more(const struct table_page *page)
 }
 
 // --- headers ------------------------------------------------------------------------------------
-
-static bool is_name_char(char c)
-{
-    bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-    return letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
-}
-
-// `attachment; filename="..."` of letters, digits and dashes.
-static void name_download(struct request *request, struct response *response, struct str name,
-                          const char *suffix)
-{
-    struct buf plain = {0};
-    for (size_t i = 0; i < name.len; i++)
-        buf_putc(&plain, is_name_char(name.at[i]) ? name.at[i] : '-');
-    response_header(response, request->arena, "Content-Disposition",
-                    "attachment; filename=\"%s.%s\"", plain.at ? plain.at : "table", suffix);
-    buf_free(&plain);
-}
 
 // The same address with the next page's cursor.
 static void link_next(struct request *request, struct response *response, const char *cursor)
@@ -86,14 +41,14 @@ void table_reply_head(struct request *request, struct response *response,
 {
     response->type = table->export->type;
     if (table->export->suffix)
-        name_download(request, response, name, table->export->suffix);
+        response_download(response, request->arena, name, table->export->suffix);
 }
 
 bool table_reply_write(struct request *request, struct response *response,
                        const struct table_request *table, const struct table_page *page,
                        struct str name, struct err *err)
 {
-    struct buf *out = &response->body;
+    struct export_view view = table_view(table);
     struct export_end end = {.rows = page->table.row_count, .total = page->total};
     char cursor[TABLE_CURSOR_SIZE];
     if (has_more(page)) {
@@ -102,10 +57,7 @@ bool table_reply_write(struct request *request, struct response *response,
         link_next(request, response, cursor);
     }
     table_reply_head(request, response, table, name);
-    table_put_head(table, out);
-    table_put_rows(table, &page->table, out);
-    table_put_tail(table, &end, out);
-    return buf_ok(out, err);
+    return export_table(table->export, &view, &page->table, &end, &response->body, err);
 }
 
 bool table_reply_tagged(struct request *request, struct response *response,

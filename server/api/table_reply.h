@@ -11,10 +11,11 @@
 struct table_request {
     const struct table_desc *desc;
     struct table_query query;
-    const struct export *export;
+    const struct table_export *export;
     unsigned columns[TABLE_MAX_COLUMNS]; // indexes of those to show, in order
     unsigned column_count;
     bool chosen; // the client chose the columns
+    void *state; // of the format, while it is written
 };
 
 // Reads limit, cursor, sort, fields, q, format and filters by column name from the query (and the
@@ -29,13 +30,9 @@ MUST_CHECK bool table_reply_write(struct request *request, struct response *resp
                                   const struct table_request *table, const struct table_page *page,
                                   struct str name, struct err *err);
 
-// Its pieces, for rows sent in parts: headers, and the text before and after the rows.
+// Its headers, for rows sent in parts, and what the format writes.
 void table_reply_head(struct request *request, struct response *response,
                       const struct table_request *table, struct str name);
-void table_put_head(const struct table_request *table, struct buf *out);
-void table_put_rows(const struct table_request *table, const struct table *rows, struct buf *out);
-void table_put_tail(const struct table_request *table, const struct export_end *end,
-                    struct buf *out);
 struct export_view table_view(const struct table_request *table); // lives as long as the request
 
 // Same with an ETag of the answer's content.

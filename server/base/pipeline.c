@@ -142,7 +142,10 @@ bool pipeline_opened(struct source *source, const struct format_found *found,
     *result = (struct pipeline_result){0};
     int64_t begin_ns = clock_mono_ns();
     struct trace *trace = ingest_opened(source, found, report->arena->budget, job->progress, err);
-    struct use use = {.job = job, .keep_fd = -1, .report = report, .result = result};
+    int keep_fd = job->keep ? *job->keep : -1;
+    if (!trace)
+        close_unused(keep_fd);
+    struct use use = {.job = job, .keep_fd = keep_fd, .report = report, .result = result};
     return trace && use_up(&use, trace, begin_ns, err);
 }
 

@@ -18,6 +18,7 @@ struct pipeline_job {
     struct analysis_options options;
     struct progress *progress; // NULL is allowed
     int64_t process;           // of pipeline_trace: which of the file's; FORMAT_WHOLE: the only one
+    const int *keep;           // of pipeline_opened: as pipeline_files.keep; NULL: none
 };
 
 // What identifies the job's result, besides the report.

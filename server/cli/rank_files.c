@@ -4,6 +4,7 @@
 
 #include "analysis/stats/groups.h"
 #include "ingest/file_parts.h"
+#include "ingest/trace/trace_file_open.h"
 #include "server/cli/shown.h"
 #include "server/store/rank_name.h"
 
@@ -85,12 +86,22 @@ struct walk {
     size_t traces;
 };
 
+static void drop_kept(struct rank_file *file)
+{
+    if (file->kept >= 0)
+        close(file->kept);
+    file->kept = -1;
+}
+
 static bool analyze_part(struct walk *walk, struct file_part *part, struct rank_file *file,
                          struct budget *budget, struct err *err)
 {
     const struct rank_files_options *options = walk->reading->options;
     struct pipeline_job job = {.options = options->analysis, .progress = options->progress};
-    struct pipeline_result result;
+    struct pipeline_result result = {0};
+    int keep = options->keeps ? dup(file->kept = scratch_open().fd) : -1;
+    if (keep >= 0)
+        job.keep = &keep;
     struct arena arena;
     arena_init(&arena, budget);
     struct report report = {.arena = &arena};
@@ -98,6 +109,8 @@ static bool analyze_part(struct walk *walk, struct file_part *part, struct rank_
               report_save(&report, &file->saved, err) &&
               identify(walk->reading, file, result.identity.rank, err);
     arena_free(&arena);
+    if (!ok || !result.kept)
+        drop_kept(file);
     return ok;
 }
 
@@ -144,7 +157,7 @@ static bool read_part(struct walk *walk, struct file_part *part, const char *pat
         return false;
     }
     struct rank_file *file = &files->at[files->count];
-    *file = (struct rank_file){.path = path};
+    *file = (struct rank_file){.path = path, .kept = -1};
     if (analyze_part(walk, part, file, &budget, &why)) {
         files->count++;
         walk->traces++;
@@ -310,6 +323,17 @@ bool rank_files_read(struct rank_files *files, const char *const *paths, size_t 
     return join(files, options->analysis.cores, err);
 }
 
+struct trace_file *rank_files_open(const struct rank_files *files, size_t index, struct err *err)
+{
+    const struct rank_file *file = &files->at[index];
+    int fd = file->kept >= 0 ? dup(file->kept) : -1;
+    if (fd >= 0)
+        return trace_file_open_fd(fd, file->path, err);
+    err_set(err, ERR_NOT_FOUND, "found no room for the trace of %s in the temporary folder",
+            file->path);
+    return NULL;
+}
+
 void rank_files_keep_only(struct rank_files *files, size_t index)
 {
     for (size_t i = 0; i < files->count; i++)
@@ -320,6 +344,8 @@ void rank_files_keep_only(struct rank_files *files, size_t index)
 void rank_files_free(struct rank_files *files)
 {
     rank_files_keep_only(files, SIZE_MAX);
+    for (size_t i = 0; i < files->count; i++)
+        drop_kept(&files->at[i]);
     free(files->at);
     arena_free(&files->arena);
     *files = (struct rank_files){0};

@@ -11,6 +11,7 @@ struct rank_files_options {
     struct analysis_options analysis;
     uint64_t job_memory_bytes; // for the analysis of one file
     struct progress *progress;
+    bool keeps; // the sealed traces, in temporary files
 };
 
 // A file, or a member of an archive, that was read. Its report is kept in its saved form, which
@@ -19,6 +20,7 @@ struct rank_file {
     const char *path; // borrowed; of a member: "job.tar.zst/rank0.json"
     int64_t rank;
     struct buf saved;
+    int kept; // its sealed trace; -1: not kept
 };
 
 struct rank_files {
@@ -41,6 +43,12 @@ void rank_files_free(struct rank_files *files);
 MUST_CHECK bool rank_files_load(const struct rank_files *files, size_t index,
                                 const struct table_desc *const *known, struct report *report,
                                 struct err *err);
+
+// Opens the sealed trace of a rank, which is closed with trace_file_close. ERR_NOT_FOUND if it was
+// not kept.
+struct trace_file;
+MUST_CHECK struct trace_file *rank_files_open(const struct rank_files *files, size_t index,
+                                              struct err *err);
 
 // Frees the reports of all ranks but one; SIZE_MAX: of all.
 void rank_files_keep_only(struct rank_files *files, size_t index);

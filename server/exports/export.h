@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The formats in which tables are exported. To add one: a file export_x.c with a
-// `const struct export export_x`, and a line in exports.c.
+// `const struct table_export export_x`, and a line in exports.c.
 #ifndef SERVER_EXPORT_H
 #define SERVER_EXPORT_H
 
@@ -13,6 +13,7 @@ struct export_view {
     const struct table_desc *desc;
     const unsigned *columns; // indexes into desc
     unsigned column_count;   // at least 1
+    void *state;             // of the format, between open and close
 };
 
 struct export_end {
@@ -21,13 +22,17 @@ struct export_end {
 };
 
 // Functions append to out, which may have been sent and emptied between calls.
-struct export
-{
+struct table_export {
     const char *word;   // of the parameter `format`
     const char *accept; // media type in Accept that selects it; NULL: only the parameter does
     const char *type;   // Content-Type
     const char *suffix; // of the file name of a download; NULL: shown inline
     bool paged;         // without a limit, one page is sent instead of everything
+
+    // For formats that keep something between calls: sets view->state. NULL: nothing. Pair with
+    // close, also after a failure that set it.
+    MUST_CHECK bool (*open)(struct export_view *view, struct err *err);
+    void (*close)(void *state);
 
     // Before the rows; NULL: nothing.
     void (*head)(const struct export_view *view, struct buf *out);
@@ -43,18 +48,39 @@ struct export
 
     // After the rows; NULL: nothing.
     void (*tail)(const struct export_view *view, const struct export_end *end, struct buf *out);
+
+    // What follows that, in pieces until *more is false; NULL: nothing.
+    MUST_CHECK bool (*rest)(const struct export_view *view, struct buf *out, bool *more,
+                            struct err *err);
 };
 
-extern const struct export export_json, export_columns, export_csv, export_ndjson;
+extern const struct table_export export_json, export_columns, export_csv, export_ndjson,
+    export_arrow, export_parquet;
 
 // In the order in which messages list them, the default first; ends with NULL.
-extern const struct export *const exports[];
+extern const struct table_export *const exports[];
 
 // Differs between formats; used in the ETag.
-uint64_t export_hash(const struct export *export);
+uint64_t export_hash(const struct table_export *export);
 
 // ERR_USAGE lists the known formats.
-MUST_CHECK const struct export *export_find(struct str word, struct err *err);
+MUST_CHECK const struct table_export *export_find(struct str word, struct err *err);
+
+// Writes a whole table, which is in memory.
+MUST_CHECK bool export_table(const struct table_export *export, struct export_view *view,
+                             const struct table *rows, const struct export_end *end,
+                             struct buf *out, struct err *err);
+
+// Its pieces, for rows that come in parts.
+MUST_CHECK bool export_open(const struct table_export *export, struct export_view *view,
+                            struct err *err);
+void export_close(const struct table_export *export, struct export_view *view);
+void export_head(const struct table_export *export, const struct export_view *view,
+                 struct buf *out);
+void export_rows(const struct table_export *export, const struct export_view *view,
+                 const struct table *rows, struct buf *out);
+void export_tail(const struct table_export *export, const struct export_view *view,
+                 const struct export_end *end, struct buf *out);
 
 // A cell as JSON.
 void export_json_cell(struct cell cell, enum column_type type, struct buf *out);

@@ -49,9 +49,9 @@ static void tail(const struct export_view *view, const struct export_end *end, s
                (unsigned long long)end->total);
 }
 
-const struct export export_columns = {.word = "columns",
-                                      .type = "application/json",
-                                      .head = head,
-                                      .column = start_column,
-                                      .values = put_values,
-                                      .tail = tail};
+const struct table_export export_columns = {.word = "columns",
+                                            .type = "application/json",
+                                            .head = head,
+                                            .column = start_column,
+                                            .values = put_values,
+                                            .tail = tail};

@@ -85,9 +85,9 @@ static void put_rows(const struct export_view *view, const struct table *rows, u
     }
 }
 
-const struct export export_csv = {.word = "csv",
-                                  .accept = "text/csv",
-                                  .type = "text/csv; charset=utf-8",
-                                  .suffix = "csv",
-                                  .head = head,
-                                  .rows = put_rows};
+const struct table_export export_csv = {.word = "csv",
+                                        .accept = "text/csv",
+                                        .type = "text/csv; charset=utf-8",
+                                        .suffix = "csv",
+                                        .head = head,
+                                        .rows = put_rows};

@@ -82,10 +82,10 @@ static void tail(const struct export_view *view, const struct export_end *end, s
     buf_puts(out, "]}\n");
 }
 
-const struct export export_json = {.word = "json",
-                                   .accept = "application/json",
-                                   .type = "application/json",
-                                   .paged = true,
-                                   .head = head,
-                                   .rows = put_rows,
-                                   .tail = tail};
+const struct table_export export_json = {.word = "json",
+                                         .accept = "application/json",
+                                         .type = "application/json",
+                                         .paged = true,
+                                         .head = head,
+                                         .rows = put_rows,
+                                         .tail = tail};

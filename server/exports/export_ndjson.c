@@ -12,7 +12,7 @@ static void put_rows(const struct export_view *view, const struct table *rows, u
     }
 }
 
-const struct export export_ndjson = {.word = "ndjson",
-                                     .accept = "application/x-ndjson",
-                                     .type = "application/x-ndjson",
-                                     .rows = put_rows};
+const struct table_export export_ndjson = {.word = "ndjson",
+                                           .accept = "application/x-ndjson",
+                                           .type = "application/x-ndjson",
+                                           .rows = put_rows};

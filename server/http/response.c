@@ -61,6 +61,23 @@ bool response_tag_matches(struct str list, struct str etag)
     return str_find(list, etag) != SIZE_MAX;
 }
 
+static bool is_name_char(char c)
+{
+    bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+    return letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+}
+
+void response_download(struct response *response, struct arena *arena, struct str name,
+                       const char *suffix)
+{
+    struct buf plain = {0};
+    for (size_t i = 0; i < name.len; i++)
+        buf_putc(&plain, is_name_char(name.at[i]) ? name.at[i] : '-');
+    response_header(response, arena, "Content-Disposition", "attachment; filename=\"%s.%s\"",
+                    plain.at ? plain.at : "table", suffix);
+    buf_free(&plain);
+}
+
 bool response_unchanged(const struct request *request, struct response *response, const char *fmt,
                         ...)
 {

@@ -47,6 +47,10 @@ void response_free(struct response *response);
 void response_header(struct response *response, struct arena *arena, const char *name,
                      const char *fmt, ...) PRINTF_LIKE(4, 5);
 
+// Makes the answer a download: `attachment; filename="..."` of letters, digits and dashes.
+void response_download(struct response *response, struct arena *arena, struct str name,
+                       const char *suffix);
+
 // Sets the ETag to "fmt" in quotes. True if the client has exactly that: the answer is then
 // complete (304) and the handler is done.
 bool response_unchanged(const struct request *request, struct response *response, const char *fmt,

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { axe_faults, launch, NARROW, on_clean_page, settle, visit } from "./helpers/browser.mjs";
+import { read_perfetto } from "./helpers/perfetto.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { until } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
@@ -225,3 +226,49 @@ for (const colorScheme of ["light", "dark"]) {
       assert.deepEqual(await axe_faults(page), []);
     }));
 }
+
+// A stand-in for Perfetto's page: answers a greeting, then notes what it gets.
+const STAND_IN = `<!doctype html><title>waiting</title><script>
+  addEventListener("message", ({ data, origin, source }) => {
+    if (data === "PING") source.postMessage("PONG", origin);
+    else if (data.perfetto) {
+      window.got = { ...data.perfetto, buffer: [...new Uint8Array(data.perfetto.buffer)] };
+      document.title = "got it";
+    }
+  });
+</script>`;
+
+test("Open in Perfetto hands over the shown span of this rank or of all", () =>
+  on_page({}, async (page) => {
+    await page.context().route("https://ui.perfetto.dev/**", (route) =>
+      route.fulfill({ contentType: "text/html", body: STAND_IN }));
+    await show(page, "?rank=0&from=0&to=9000000");
+    for (const [choice, ranks] of [["This rank", 1], ["All ranks", 2]]) {
+      await page.getByRole("button", { name: choice }).click();
+      const opened = page.waitForEvent("popup");
+      await page.getByRole("button", { name: "Open in Perfetto" }).click();
+      const perfetto = await opened;
+      await perfetto.waitForFunction(() => document.title === "got it");
+      const got = await perfetto.evaluate(() => window.got);
+      const tracks = read_perfetto(Buffer.from(got.buffer));
+      assert.equal(new Set(tracks.map(({ rank }) => rank)).size, ranks);
+      assert.ok(tracks.some(({ slices }) => slices.length > 0));
+      assert.match(got.fileName, /\.pftrace$/);
+      assert.match(got.url, /\/timeline/);
+      await perfetto.close();
+    }
+    await page.getByRole("button", { name: "Open in Perfetto" }).waitFor();
+    const [download] = await Promise.all([page.waitForEvent("download"),
+      page.getByRole("link", { name: "Chrome JSON" }).click()]);
+    assert.match(download.suggestedFilename(), /^lanes\.json$/);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("a blocked window is said, with what to do", () => on_page({}, async (page) => {
+  await show(page, "?rank=0");
+  await page.evaluate(() => {
+    window.open = () => null;
+  });
+  await page.getByRole("button", { name: "Open in Perfetto" }).click();
+  await page.getByRole("alert").filter({ hasText: "blocked the new window" }).waitFor();
+}));

@@ -9,6 +9,7 @@
 
 #include "ingest/trace/timeline.h"
 #include "ingest/trace/trace_file.h"
+#include "server/exports/event_source.h"
 #include "tests/golden/trace_dump.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -61,6 +62,38 @@ static void look(const char *path)
     trace_file_close(file);
 }
 
+static struct trace_file *open_again(void *context, size_t index, struct err *err)
+{
+    (void)index;
+    return trace_file_open(context, err);
+}
+
+// Every format of events, of the same file as two ranks.
+static void export_all(char *path)
+{
+    struct event_rank ranks[2] = {{.rank = 0}, {.rank = 1}};
+    struct event_source source = {.ranks = ranks,
+                                  .count = 2,
+                                  .open = open_again,
+                                  .context = path,
+                                  .title = STR("fuzzed"),
+                                  .to_ns = -1};
+    struct err err = {0};
+    bool measured = event_source_measure(&source, &err);
+    for (size_t i = 0; measured && event_exports[i]; i++) {
+        struct buf out = {0};
+        void *state = NULL;
+        bool more = true, ok = event_exports[i]->open(&source, &state, &err);
+        while (ok && more) {
+            buf_clear(&out);
+            ok = event_exports[i]->next(state, &out, &more, &err);
+        }
+        if (state)
+            event_exports[i]->close(state);
+        buf_free(&out);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     int fd = memfd_create("trace", MFD_CLOEXEC);
@@ -75,6 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use(trace);
     trace_free(trace);
     look(path);
+    export_all(path);
     close(fd);
     if (budget.used || (!trace && err.code == ERR_NONE))
         abort();

@@ -92,6 +92,18 @@ export async function api_get(path, signal, { keeps = true } = {}) {
   return reply;
 }
 
+/** GETs bytes. @param {string} path below /api/v1 @returns {Promise<ArrayBuffer>} */
+export async function api_bytes(path) {
+  const response = await request(path, { cache: "no-store" });
+  if (response.status === 401) leave_for_login();
+  if (!response.ok) throw await problem_of(response);
+  try {
+    return await response.arrayBuffer();
+  } catch {
+    throw new Problem(UNREACHABLE); // it was cut off
+  }
+}
+
 async function read_json(response) {
   try {
     return await response.json();

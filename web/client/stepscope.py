@@ -173,12 +173,23 @@ def _has_holes(column: List[Any]) -> bool:
     return kinds == {int, type(None)}
 
 
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+        import pyarrow.ipc
+    except ImportError as error:
+        raise ImportError(
+            "arrow() needs pyarrow (pip install pyarrow); rows() and columns do not") from error
+    return pyarrow
+
+
 class Table:
     """All rows of a table.
 
     `columns` holds a list for each column by name, `units` and `help` its unit and definition,
     `total` how many rows the server counts. `table["total_ns"]` is a column, `table[0]` a row,
-    iterating gives rows; `rows()` all of them, `df()` a pandas DataFrame.
+    iterating gives rows; `rows()` all of them, `df()` a pandas DataFrame, `arrow()` a pyarrow
+    Table.
     """
 
     def __init__(self, name: str, columns: Dict[str, List[Any]],
@@ -227,6 +238,15 @@ class Table:
             for name, column in self.columns.items()})
         frame.attrs.update(units=self.units, help=self.help)
         return frame
+
+    def arrow(self) -> Any:
+        """The rows as a pyarrow Table, whose fields hold units and help. Needs pyarrow."""
+        pyarrow = _pyarrow()
+        table = pyarrow.table(self.columns)
+        notes = [{"unit": self.units.get(name, ""), "help": self.help.get(name, "")}
+                 for name in self.columns]
+        return pyarrow.Table.from_arrays(table.columns, schema=pyarrow.schema(
+            [field.with_metadata(note) for field, note in zip(table.schema, notes)]))
 
     def __repr__(self) -> str:
         return f"<Table {self.name}: {len(self)} rows of {', '.join(self.columns)}>"
@@ -709,6 +729,13 @@ class Hub:
         return Table(name or path.rsplit("/", 1)[-1], reply["columns"], reply.get("units"),
                      reply.get("help"), reply.get("total"),
                      f"{self.url}/api/v1{path}{_query(params)}")
+
+    def arrow(self, path: str, **params: Any) -> Any:
+        """Any table as a pyarrow Table, sent as Arrow: `hub.arrow("/runs/exp42/op_tree")`."""
+        pyarrow = _pyarrow()
+        address = path + _query({"limit": "all", **params, "format": "arrow"})
+        with pyarrow.ipc.open_stream(self._send("GET", address).body) as stream:
+            return stream.read_all()
 
     def _all_items(self, path: str, params: Dict[str, Any]) -> Rows:
         """All pages of a list."""

@@ -150,7 +150,8 @@ function Downloads({ run, rank, evidence }) {
     const href = (format) =>
       api_href(address(run_api(run, name), { rank: of_rank, format, limit: "all" }));
     if (name === "summary") return [["JSON", api_href(run_api(run, name))]];
-    return [["CSV", href("csv")], ["JSON", href("json")]];
+    return [["CSV", href("csv")], ["JSON", href("json")], ["Arrow", href("arrow")],
+      ["Parquet", href("parquet")]];
   };
   const names = [...OF_RUN, ...DETAILS, ...(evidence > 0 ? OF_FILES : [])];
   const line = `pandas.read_csv("${location.origin}${

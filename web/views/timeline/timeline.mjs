@@ -13,6 +13,7 @@ import { clamp_view, parse_span, parse_view, span_of, view_around, whole_span }
   from "../../charts/timeline/timeline_view.mjs";
 import { Card, Empty, Loaded, ProblemNotice, Segments } from "../../widgets/widgets.mjs";
 import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs";
+import { TimelineExport } from "./timeline_export.mjs";
 import { use_detail, use_overview } from "./timeline_data.mjs";
 import { use_rank_table, use_ranks } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
@@ -179,6 +180,8 @@ function Timeline({ run, rank, overview, step_rows }) {
           { replace })}
         onpin=${(pin) => change({ pin })} onclear=${() => change({ pin: "", sel: "" })}
         ontoggle=${(key) => change({ fold: toggled_with(toggled, key) }, { replace: true })} />
+      <${TimelineExport} run=${run} rank=${overview.rank} span=${selection ?? view}
+        selected=${Boolean(selection)} several=${ranks.length > 1} />
       <${Foot} data=${overview} has_merged=${(detail ?? overview).has_merged} /><//>
     <${Below} run=${run} rank=${rank} query=${query} change=${change} windows=${windows}
       view=${view} selection=${selection} pinned=${locate(windows, query.pin)} motion=${motion}

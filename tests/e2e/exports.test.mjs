@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events in the formats of other tools: every event is there, with its times, and they agree with
+// the tables; clocks are those of the run; windows; refusals; the same by command line.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { read_perfetto } from "./helpers/perfetto.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
+import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
+
+let server, job;
+
+before(async () => {
+  server = await start_server();
+  job = await generate(small_job());
+  await server.analyzed("job", job.files);
+});
+after(() => server?.stop());
+
+const ask = (run, query) => server.request(`/api/v1/runs/${run}/events${query}`);
+
+async function perfetto_of(run, query = "?ranks=all") {
+  const reply = await ask(run, query);
+  assert.equal(reply.status, 200, reply.text.slice(0, 400));
+  return read_perfetto(reply.body);
+}
+
+const is_stream = ({ name }) => /^GPU .* stream/.test(name) && !name.includes("annotations");
+
+/** Calls and total time by name. */
+function totals(slices) {
+  const by_name = {};
+  for (const { name, dur } of slices) {
+    by_name[name] ??= { calls: 0, total_ns: 0 };
+    by_name[name].calls++;
+    by_name[name].total_ns += dur;
+  }
+  return by_name;
+}
+
+const chrome_slices = (trace) => trace.traceEvents.filter(({ ph }) => ph === "X")
+  .map((event) => ({ ...event, dur: Math.round(event.dur * 1000) }));
+
+async function kernel_totals(run, rank) {
+  const query = `rank=${rank}&format=columns&limit=all`;
+  const { columns } = await server.get(`/runs/${run}/kernels?${query}`);
+  return Object.fromEntries(columns.name.map((name, i) =>
+    [name, { calls: columns.calls[i], total_ns: columns.total_ns[i] }]));
+}
+
+test("the slices of each rank's streams are the kernels of its table", async () => {
+  const tracks = await perfetto_of("job");
+  for (const rank of [0, 1]) {
+    const own = tracks.filter((track) => is_stream(track) && track.rank === `rank ${rank}`);
+    assert.ok(own.length > 0);
+    assert.deepEqual(totals(own.flatMap(({ slices }) => slices)), await kernel_totals("job", rank));
+  }
+});
+
+test("every complete event of the file is there, by name and duration", async () => {
+  const [track_names, slices] = [new Set(), []];
+  for (const track of await perfetto_of("job", "?rank=0")) {
+    track_names.add(track.name);
+    if (!track.name.includes("waits")) slices.push(...track.slices);
+  }
+  const file = JSON.parse(job.files[0].data);
+  const wanted = file.traceEvents.filter(({ ph, dur }) => ph === "X" && dur !== undefined)
+    .map(({ name, dur }) => ({ name, dur: Math.round(dur * 1000) }));
+  const found = totals(slices);
+  for (const [name, one] of Object.entries(totals(wanted)))
+    assert.deepEqual(found[name], one, name);
+});
+
+test("Chrome's JSON has the same slices, on rows where they nest", async () => {
+  const reply = await ask("job", "?format=chrome&rank=0");
+  const found = chrome_slices(reply.json);
+  const slices = (await perfetto_of("job", "?rank=0")).flatMap((track) => track.slices);
+  assert.deepEqual(totals(found), totals(slices));
+  const rows = new Map();
+  for (const { tid, ts, dur } of found)
+    rows.set(tid, [...(rows.get(tid) ?? []), { from: Math.round(ts * 1000), dur }]);
+  for (const row of rows.values()) {
+    const open = [];
+    for (const { from, dur } of row) {
+      while (open.length && open.at(-1) <= from) open.pop();
+      assert.ok(!open.length || open.at(-1) >= from + dur, "a slice crosses another");
+      open.push(from + dur);
+    }
+  }
+});
+
+test("a window has exactly what overlaps it", async () => {
+  const whole = await perfetto_of("job", "?rank=0");
+  const end = Math.max(...whole.flatMap(({ slices }) => slices.map(({ ts, dur }) => ts + dur)));
+  const [from, to] = [Math.round(end / 3), Math.round(end / 2)];
+  const cut = await perfetto_of("job", `?rank=0&from_ns=${from}&to_ns=${to}`);
+  const inside = whole.filter(({ name }) => !name.includes("waits"))
+    .flatMap(({ slices }) => slices)
+    .filter(({ ts, dur }) => ts < to && (ts + dur > from || ts >= from));
+  assert.deepEqual(totals(cut.filter(({ name }) => !name.includes("waits"))
+    .flatMap(({ slices }) => slices)), totals(inside));
+  assert.ok(inside.length > 0);
+  const streams = await perfetto_of("job", "?lanes=device&rank=0");
+  assert.ok(streams.every(({ name }) => name.startsWith("GPU") || name.includes("waits")));
+});
+
+/** Slices of streams that are linked across ranks, by flow. */
+function linked(tracks) {
+  const flows = new Map();
+  for (const { rank, slices } of tracks.filter(is_stream))
+    for (const slice of slices)
+      for (const flow of slice.flows)
+        flows.set(flow, [...(flows.get(flow) ?? []), { rank, ...slice }]);
+  return [...flows.values()];
+}
+
+describe("a job whose clocks differ", () => {
+  let files;
+  before(async () => {
+    const folder = temporary("mesh");
+    await run_program(tracegen_bin(), ["mesh", "--dp", "4", "--skew", "5000000", "--jitter", "0",
+      "--straggler", "2=3000000", "--out", folder]);
+    const truth = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8"));
+    files = truth.ranks.map(({ file }) =>
+      ({ filename: file, data: readFileSync(join(folder, file)) }));
+    await server.analyzed("mesh", files);
+  });
+
+  test("collectives of the ranks are linked and end together", async () => {
+    const groups = linked(await perfetto_of("mesh"));
+    assert.ok(groups.length > 10);
+    for (const members of groups) {
+      assert.equal(new Set(members.map(({ rank }) => rank)).size, members.length);
+      const ends = members.map(({ ts, dur }) => ts + dur);
+      assert.ok(Math.max(...ends) - Math.min(...ends) < 50_000, `${ends}`);
+    }
+  });
+
+  test("waits are a track, as long as the table says", async () => {
+    const tracks = await perfetto_of("mesh");
+    const waits = tracks.filter(({ name }) => name.includes("waits in collectives"));
+    assert.ok(waits.length >= 3);
+    const names = waits.flatMap(({ slices }) => slices.map(({ name }) => name));
+    assert.ok(names.every((name) => /^wait for rank \d$/.test(name)));
+    const noted = tracks.filter(is_stream).flatMap(({ slices }) => slices)
+      .reduce((sum, { notes }) => sum + (notes.wait_ns ?? 0), 0);
+    const shown = waits.flatMap(({ slices }) => slices).reduce((sum, { dur }) => sum + dur, 0);
+    assert.ok(Math.abs(shown - noted) < waits.length * 1e5, `${shown} ${noted}`);
+    const late = waits.flatMap(({ slices }) => slices)
+      .filter(({ name }) => name.endsWith("rank 2"));
+    assert.ok(late.reduce((sum, { dur }) => sum + dur, 0) > 0.5 * shown);
+  });
+
+  test("the command line writes the same bytes as the service", async () => {
+    const folder = temporary("files");
+    const paths = files.map(({ filename, data }) => {
+      writeFileSync(join(folder, filename), data);
+      return join(folder, filename);
+    });
+    for (const format of ["perfetto", "chrome"]) {
+      const out = join(folder, `out.${format}`);
+      await run_program(stepscope_bin(), ["export", format, ...paths, "--name", "mesh", "-o", out]);
+      const reply = await ask("mesh", `?format=${format}&ranks=all`);
+      assert.ok(readFileSync(out).equals(reply.body), format);
+    }
+  });
+});
+
+test("what cannot be asked is refused with the reason", async () => {
+  const wrong = ["?format=csv", "?from_ns=5&to_ns=5", "?ranks=3-1", "?ranks=", "?ranks=a",
+    "?rank=-1", "?lanes=x", "?px=3"];
+  for (const query of wrong) {
+    const reply = await ask("job", query);
+    assert.equal(reply.status, 400, query);
+    assert.match(reply.json.detail, /found|expected/);
+  }
+  assert.equal((await ask("job", "?ranks=7")).status, 404);
+  assert.equal((await ask("nosuch", "")).status, 404);
+});
+
+test("real traces come whole", { skip: !have_real_traces() && "no real traces" }, async () => {
+  const real = ["h100_bert_small", "mi300x_vit_detection", "v100_test"];
+  for (const name of real) {
+    const data = readFileSync(real_file(name));
+    await server.analyzed(name, [{ filename: `${name}.json.gz`, data }]);
+    const file = JSON.parse(gunzipSync(data));
+    const kernels = file.traceEvents.filter(({ ph, cat }) =>
+      ph === "X" && ["kernel", "gpu_memcpy", "gpu_memset"].includes(cat?.toLowerCase()));
+    const tracks = await perfetto_of(name, "");
+    const slices = tracks.filter(is_stream).flatMap((track) => track.slices);
+    assert.equal(slices.length, kernels.length, name);
+    const rank = Number(tracks[0].rank.split(" ")[1]);
+    assert.deepEqual(totals(slices), await kernel_totals(name, rank), name);
+  }
+});

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables as Arrow and Parquet, read by Apache's and DuckDB's own readers: every cell as in JSON.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { tableFromIPC } from "apache-arrow";
+import { start_server } from "./helpers/server.mjs";
+import { run_program, stepscope_bin, temporary } from "./helpers/tools.mjs";
+import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
+
+let server, duck, folder, job;
+
+before(async () => {
+  server = await start_server();
+  duck = await (await DuckDBInstance.create()).connect();
+  folder = temporary("tables");
+  job = await generate(small_job());
+  await server.analyzed("job", job.files);
+});
+after(() => server?.stop());
+
+const TABLES = ["kernels", "steps", "op_tree", "collectives", "clocks", "logs", "trust",
+  "rank_steps", "memory_timeline"];
+
+const plain = (value) => typeof value === "bigint" ? Number(value) : value ?? null;
+
+async function rows_of(run, table, query = "") {
+  const reply = await server.get(`/runs/${run}/${table}?format=columns&limit=all${query}`);
+  const names = Object.keys(reply.columns);
+  return reply.columns[names[0]].map((_, i) =>
+    Object.fromEntries(names.map((name) => [name, reply.columns[name][i]])));
+}
+
+async function bytes_of(run, table, format, query = "") {
+  const reply = await server.request(
+    `/api/v1/runs/${run}/${table}?format=${format}&limit=all${query}`);
+  assert.equal(reply.status, 200, reply.text.slice(0, 200));
+  return reply.body;
+}
+
+const arrow_rows = (table) => table.toArray().map((row) =>
+  Object.fromEntries(Object.entries(row.toJSON()).map(([key, value]) => [key, plain(value)])));
+
+async function parquet_rows(query) {
+  const reader = await duck.runAndReadAll(query);
+  return reader.getRowObjectsJS().map((row) =>
+    Object.fromEntries(Object.entries(row).map(([key, value]) => [key, plain(value)])));
+}
+
+async function assert_same(run, table, query = "") {
+  const wanted = await rows_of(run, table, query);
+  const arrow = tableFromIPC(await bytes_of(run, table, "arrow", query));
+  assert.deepEqual(arrow_rows(arrow), wanted, `${table} as Arrow`);
+  const path = join(folder, `${run}-${table}.parquet`);
+  writeFileSync(path, await bytes_of(run, table, "parquet", query));
+  assert.deepEqual(await parquet_rows(`SELECT * FROM '${path}'`), wanted, `${table} as Parquet`);
+  return { wanted, arrow, path };
+}
+
+test("every cell of a table arrives as in JSON, also of an empty one, sorted and of few columns",
+  async () => {
+    for (const table of TABLES) await assert_same("job", table);
+    await assert_same("job", "kernels", "&sort=-total_ns&fields=name,total_ns,calls");
+    await assert_same("job", "op_tree", "&q=aten");
+  });
+
+test("columns say their unit and what they mean", async () => {
+  const { arrow, path } = await assert_same("job", "kernels");
+  const total = arrow.schema.fields.find(({ name }) => name === "total_ns");
+  assert.equal(total.metadata.get("unit"), "ns");
+  assert.match(total.metadata.get("help"), /\w/);
+  const [{ value }] = await parquet_rows(`SELECT decode(value) AS value
+    FROM parquet_kv_metadata('${path}') WHERE decode(key) = 'unit:total_ns'`);
+  assert.equal(value, "ns");
+  const [bounds] = await parquet_rows(`SELECT stats_min_value AS low, stats_max_value AS high
+    FROM parquet_metadata('${path}') WHERE path_in_schema = 'total_ns'`);
+  const column = (await rows_of("job", "kernels")).map(({ total_ns }) => total_ns);
+  assert.deepEqual([Number(bounds.low), Number(bounds.high)],
+    [Math.min(...column), Math.max(...column)]);
+});
+
+test("the Accept header asks for them, too", async () => {
+  const reply = await server.request("/api/v1/runs/job/kernels",
+    { headers: { Accept: "application/vnd.apache.arrow.stream" } });
+  assert.match(reply.headers["content-type"], /vnd\.apache\.arrow\.stream/);
+  assert.equal(tableFromIPC(reply.body).numRows, (await rows_of("job", "kernels")).length);
+});
+
+test("the command line writes a lake that DuckDB reads in one line", async () => {
+  const files = job.files.map(({ filename, data }) => {
+    writeFileSync(join(folder, filename), data);
+    return join(folder, filename);
+  });
+  const lake = join(folder, "stats");
+  await run_program(stepscope_bin(), ["export", "parquet", ...files, "--name", "job", "-o", lake]);
+  const rows = await parquet_rows(`SELECT rank, name, total_ns
+    FROM '${lake}/kernels/*/*.parquet' WHERE run = 'job' ORDER BY rank, total_ns DESC, name`);
+  const wanted = [];
+  for (const rank of [0, 1]) {
+    wanted.push(...(await rows_of("job", "kernels", `&rank=${rank}&fields=name,total_ns`))
+      .map((row) => ({ rank, ...row })));
+  }
+  const order = (a, b) => a.rank - b.rank || b.total_ns - a.total_ns || (a.name < b.name ? -1 : 1);
+  assert.deepEqual(rows, wanted.sort(order));
+  assert.ok(readdirSync(join(lake, "clocks", "run=job")).includes("run.parquet"));
+  assert.ok(statSync(join(lake, "kernels", "run=job", "rank=1.parquet")).size > 100);
+});
+
+test("real traces arrive whole", { skip: !have_real_traces() && "no real traces" }, async () => {
+  for (const name of ["h100_qwen1.5", "mi300x_vit_detection"]) {
+    const data = readFileSync(real_file(name));
+    await server.analyzed(name, [{ filename: `${name}.json.gz`, data }]);
+    for (const table of ["kernels", "op_tree", "op_shapes", "roofline", "idle_gaps", "findings"])
+      await assert_same(name, table);
+  }
+});
+
+test("the Python client hands the stream to pyarrow where that is installed", async () => {
+  const stub = join(folder, "stub", "pyarrow");
+  mkdirSync(stub, { recursive: true });
+  writeFileSync(join(stub, "__init__.py"), "");
+  writeFileSync(join(stub, "ipc.py"), `
+class open_stream:
+    def __init__(self, body): self.body = body
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def read_all(self): return self.body
+`);
+  const script = (path) => `import sys; sys.path[:0] = ["web/client", ${JSON.stringify(path)}]
+from stepscope import Hub
+sys.stdout.buffer.write(Hub("${server.base}").arrow("/runs/job/kernels"))`;
+  const python = process.env.STEPSCOPE_PYTHON ?? "python3";
+  const { stdout } = spawnSync(python, ["-c", script(join(folder, "stub"))]);
+  assert.ok(stdout.equals(await bytes_of("job", "kernels", "arrow")));
+});
