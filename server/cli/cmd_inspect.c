@@ -3,6 +3,7 @@
 #include "server/cli/cmd.h"
 
 #include "server/cli/inspected_folder.h"
+#include "server/cli/kernel_list.h"
 #include "server/cli/options.h"
 #include "server/cli/shown.h"
 
@@ -14,6 +15,7 @@ enum { WIDTH = 240, VERDICT_WIDTH = 2000 }; // of texts
 struct inspect_options {
     const char *format;
     uint64_t job_memory_bytes;
+    bool kernel_names;
 };
 
 #define AT(member) offsetof(struct inspect_options, member)
@@ -22,6 +24,10 @@ static const struct option table[] = {
      AT(format)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory that reading a trace may use",
      NULL, OPTION_BYTES, AT(job_memory_bytes)},
+    {"--kernel-names", NULL, NULL, NULL,
+     "read names of kernels, one a line, from the files or standard input, and print what each "
+     "says as a JSON object a line",
+     NULL, OPTION_FLAG, AT(kernel_names)},
 };
 static const struct option_set options = {
     "inspect",
@@ -29,7 +35,7 @@ static const struct option_set options = {
     "From a folder of Flight Recorder dumps it says which rank made the job hang. Exit status 0 "
     "when all files could be read, otherwise that of the first failure: "
     "1 for an internal error, 2 for a wrong command line, " CMD_SHARED_EXIT_CODES,
-    "FILE|FOLDER...", table, sizeof table / sizeof *table};
+    "[FILE|FOLDER...]", table, sizeof table / sizeof *table};
 
 // --- text ---------------------------------------------------------------------------------------
 
@@ -194,6 +200,8 @@ bool cmd_inspect(int argc, char **argv, struct err *err)
         options_help(&options, stdout);
         return true;
     }
+    if (chosen.kernel_names)
+        return kernel_list_print(args.operands, args.operand_count, err);
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected files, found none; see --help");
     return inspect_all(&args, &chosen, err);

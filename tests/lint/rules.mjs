@@ -36,8 +36,9 @@ const LAYERS = [
     "kineto/", "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", "logs/", "monitor/",
     "links/", "config/", ""]
     .map((room) => `ingest/${room}`),
-  ...["stats/", "report/", "names/", "hangs/", "evidence/", "facts/", "analysis.h", "trace/",
-    "comm/", "work/", "memory/", "findings/", "ranks/", "replay/", "run/", "compare/", "plan/", ""]
+  ...["stats/", "report/", "kernel_names/", "names/", "hangs/", "evidence/", "facts/",
+    "analysis.h", "trace/", "comm/", "work/", "memory/", "findings/", "ranks/", "replay/",
+    "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
     "compare/", "report/", "uploads/", "mcp/", "routes.", "cli/", ""]

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMD's aiter: kernels in assembly, whose names list what they are made for.
+#include "analysis/kernel_names/families.h"
+
+// The sizes of the last word "64x128" that is no transposition or vector.
+static void read_tile(const struct kernel_tokens *tokens, struct kernel_decoded *out)
+{
+    int32_t tile[3];
+    for (size_t i = 1; i < tokens->count && !out->tile[0]; i++)
+        if (scan_sizes(tokens->at[i], tile, 2) == 2)
+            set_tile(out, tile, 2);
+}
+
+static bool has_token(const struct kernel_tokens *tokens, const char *pattern)
+{
+    for (size_t i = 0; i < tokens->count; i++)
+        if (kernel_matches(tokens->at[i], pattern))
+            return true;
+    return false;
+}
+
+static enum kernel_type first_type(const struct kernel_tokens *tokens)
+{
+    enum kernel_type type = TYPE_NONE;
+    for (size_t i = 0; i < tokens->count && !type; i++)
+        type = scan_type(tokens->at[i]);
+    return type;
+}
+
+// fmha_bwd_hd192_hd128_bf16_causal_a16_pssk: head sizes of queries and of values.
+static void read_fmha(const struct kernel_tokens *tokens, struct kernel_decoded *out)
+{
+    bool is_helper = has_token(tokens, "odo") || has_token(tokens, "dq");
+    bool is_bwd = has_token(tokens, "bwd");
+    out->op = is_helper ? OP_attention_helper : is_bwd ? OP_attention_bwd : OP_attention_fwd;
+    out->dtype = first_type(tokens);
+    for (size_t i = 0; i < tokens->count && !out->head_dim; i++)
+        if (!scan_after(tokens->at[i], "hd", &out->head_dim))
+            out->head_dim = 0;
+    set_flag_if(out, FLAG_dq_acc_f32, has_token(tokens, "a32"));
+    set_flag_if(out, FLAG_dq_acc_16bit, has_token(tokens, "a16"));
+    set_flag_if(out, FLAG_varlen, has_token(tokens, "group"));
+    set_flag_if(out, FLAG_sliding_window, has_token(tokens, "swa"));
+    if (!is_helper && !has_token(tokens, "swa"))
+        set_causal(out, has_token(tokens, "causal"));
+}
+
+static void read_decode(const struct kernel_tokens *tokens, struct kernel_decoded *out)
+{
+    bool is_mla = has_token(tokens, "mla");
+    bool is_prefill = has_token(tokens, "pfl") || has_token(tokens, "prefill");
+    out->op = OP_attention_fwd;
+    set_flag(out, is_prefill ? FLAG_prefill : FLAG_decode);
+    set_flag(out, is_mla ? FLAG_mla : FLAG_paged);
+    out->dtype = is_mla ? TYPE_NONE : first_type(tokens);
+}
+
+// "bf16gemm_fp32bf16_tn_32x64_splitk_clean", "f4gemm_bf16_per1x32Fp4_BpreShuffle_128x512".
+static void read_gemm(const struct kernel_tokens *tokens, struct kernel_decoded *out)
+{
+    struct str first = tokens->at[0];
+    struct str word = {first.at, first.len - STR("gemm").len};
+    out->op = OP_gemm;
+    out->dtype = str_equal(word, STR("f4"))   ? TYPE_mxfp4
+                 : str_equal(word, STR("I8")) ? TYPE_int8
+                                              : scan_type(word);
+    read_tile(tokens, out);
+    set_flag_if(out, FLAG_split_k, has_token(tokens, "splitk*"));
+    set_flag_if(out, FLAG_preshuffled_b,
+                has_token(tokens, "*BpreShuffle*") || has_token(tokens, "bshuffle"));
+    set_flag_if(out, FLAG_block_scaled,
+                has_token(tokens, "*blockscale*") || has_token(tokens, "per1x32*"));
+}
+
+static void read_moe(const struct kernel_tokens *tokens, struct kernel_decoded *out)
+{
+    static const struct {
+        const char *word;
+        enum kernel_type type;
+    } types[] = {
+        {"*Fp8*", TYPE_fp8},   {"*Int8*", TYPE_int8}, {"*I8*", TYPE_int8},
+        {"*Fp4*", TYPE_mxfp4}, {"*Bf16", TYPE_bf16},  {"*Fp16", TYPE_f16},
+    };
+    out->op = OP_moe_gemm;
+    for (size_t i = 0; i < sizeof types / sizeof *types && !out->dtype; i++)
+        if (has_token(tokens, types[i].word))
+            out->dtype = types[i].type;
+    read_tile(tokens, out);
+    set_flag_if(out, FLAG_silu, has_token(tokens, "silu"));
+    set_flag_if(out, FLAG_gelu, has_token(tokens, "gelu"));
+    set_flag_if(out, FLAG_block_scaled,
+                has_token(tokens, "blockscale*") || has_token(tokens, "per1x32*"));
+}
+
+static bool decode_asm(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    struct kernel_tokens tokens;
+    kernel_tokens_of(text->base, &tokens);
+    tokens.count -= text->cut && tokens.count ? 1 : 0;
+    if (text->args.count || !tokens.count)
+        return false;
+    struct str first = tokens.at[0];
+    if (str_equal(first, STR("fmha")))
+        read_fmha(&tokens, out);
+    else if (str_equal(first, STR("mla")) || str_equal(first, STR("pa")))
+        read_decode(&tokens, out);
+    else if (kernel_matches(first, "*gemm"))
+        read_gemm(&tokens, out);
+    else if (str_equal(first, STR("fmoe")))
+        read_moe(&tokens, out);
+    else if (str_equal(first, STR("topksoftmax")))
+        out->op = OP_moe_routing;
+    else
+        return false;
+    set_flag(out, FLAG_asm);
+    return true;
+}
+
+static const struct kernel_rule bare[] = {
+    {"",
+     "kn_mla_reduce*",
+     LIBRARY_aiter,
+     OP_attention_helper,
+     FROM_NOWHERE,
+     {FLAG_mla, FLAG_combine},
+     0},
+    {"",
+     "kn_get_mla_metadata*",
+     LIBRARY_aiter,
+     OP_attention_helper,
+     FROM_NOWHERE,
+     {FLAG_mla, FLAG_metadata},
+     0},
+    {"*", "kn_entry_*", LIBRARY_aiter, OP_rope, FROM_FLOAT, {0}, 0},
+};
+
+bool family_aiter(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    if (apply_rules(bare, sizeof bare / sizeof *bare, text, out))
+        return true;
+    if (library_of_space(text->space) != LIBRARY_aiter || !decode_asm(text, out))
+        return false; // kernels in C++ follow the rules of words
+    out->library = LIBRARY_aiter;
+    return true;
+}

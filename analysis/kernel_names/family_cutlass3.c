@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUTLASS 3.x:
+// cutlass3x_sm90_tensorop_s64x128x16gemm_bf16_bf16_f32_void_bf16_128x128x64_1x1x1_0_tnn_
+// align8_warpspecialized_pingpong, and templates with a CollectiveMma.
+#include "analysis/kernel_names/families.h"
+
+static const struct {
+    const char *word;
+    enum kernel_flag flag;
+} marks[] = {
+    {"pingpong", FLAG_pingpong},
+    {"cooperative", FLAG_cooperative},
+    {"2sm", FLAG_N2sm},
+    {"fastaccum", FLAG_fastaccum},
+    {"bias", FLAG_bias},
+    {"relu", FLAG_epilogue_relu},
+    {"gelu", FLAG_epilogue_gelu},
+    {"silu", FLAG_epilogue_silu},
+    {"sptensorop", FLAG_sparse},
+    {"simt", FLAG_simt},
+    {"bstensorop", FLAG_block_scaled},
+    {"wmma", FLAG_wmma},
+    {"sigmoid", FLAG_epilogue_sigmoid},
+};
+
+static void read_mark(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
+{
+    struct str token = tokens->at[at];
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        set_flag_if(out, marks[i].flag, str_equal(token, str_of(marks[i].word)));
+    set_flag_if(out, FLAG_stream_k,
+                str_equal(token, STR("k")) && str_equal(tokens->at[at - 1], STR("stream")));
+    int32_t number;
+    if (scan_after(token, "align", &number))
+        out->alignment = number;
+}
+
+// Block-scaled types are written with the type of their scales: "ue8m0xe4m3".
+static enum kernel_type operand_type(struct str token)
+{
+    struct str scale = STR("ue8m0x");
+    if (!str_starts_with(token, scale))
+        return scan_type(token);
+    struct str element = {token.at + scale.len, token.len - scale.len};
+    switch (scan_type(element)) {
+    case TYPE_fp8_e4m3:
+    case TYPE_fp8_e5m2: return TYPE_mxfp8;
+    case TYPE_fp4_e2m1: return TYPE_mxfp4;
+    default: return TYPE_NONE;
+    }
+}
+
+// A, B, accumulator, C and D; C may be void.
+static bool read_types(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
+{
+    if (at + 5 > tokens->count)
+        return false;
+    enum kernel_type a = operand_type(tokens->at[at]);
+    enum kernel_type b = operand_type(tokens->at[at + 1]);
+    enum kernel_type acc = scan_type(tokens->at[at + 2]);
+    if (!a || !b || !acc)
+        return false;
+    out->dtype = a;
+    out->dtype_b = b == a ? TYPE_NONE : b;
+    out->dtype_acc = acc;
+    out->dtype_out = scan_type(tokens->at[at + 4]);
+    return true;
+}
+
+// Tile, cluster, stages (0: chosen by the compiler) and the layouts of A, B and C.
+static size_t read_shape(const struct kernel_tokens *tokens, size_t at, struct kernel_decoded *out)
+{
+    int32_t tile[3];
+    int32_t cluster[3];
+    if (at + 4 >= tokens->count || scan_sizes(tokens->at[at], tile, 3) != 3 ||
+        scan_sizes(tokens->at[at + 1], cluster, 3) != 3 ||
+        !scan_number(tokens->at[at + 2], &out->stages))
+        return at;
+    set_tile(out, tile, 3);
+    memcpy(out->cluster, cluster, sizeof out->cluster);
+    struct str layout = tokens->at[at + 3];
+    if (layout.len == 3 && strchr("nt", layout.at[0]) && strchr("nt", layout.at[1]))
+        set_layout(out, (struct str){layout.at, 2});
+    return at + 4;
+}
+
+static void decode_identifier(struct str name, bool cut, struct kernel_decoded *out)
+{
+    struct kernel_tokens tokens;
+    kernel_tokens_of(name, &tokens);
+    size_t complete = tokens.count - (cut ? 1 : 0);
+    size_t at = 1;
+    out->library = LIBRARY_cutlass;
+    if (at < complete && str_starts_with(tokens.at[at], STR("sm")))
+        set_arch(out, "", tokens.at[at++]);
+    for (; at < complete && !kernel_matches(tokens.at[at], "*gemm"); at++)
+        read_mark(&tokens, at, out);
+    if (at >= complete)
+        return;
+    out->op = OP_gemm;
+    set_flag_if(out, FLAG_sparse, kernel_matches(tokens.at[at], "*spgemm"));
+    tokens.count = complete;
+    if (!read_types(&tokens, ++at, out))
+        return;
+    for (at = read_shape(&tokens, at + 5, out); at < complete; at++)
+        read_mark(&tokens, at, out);
+}
+
+// --- templates -----------------------------------------------------------------------------------
+
+// "cutlass::gemm::MainloopSm90TmaGmmaWarpSpecialized<stages, cluster, schedule>"
+static void read_dispatch(struct str policy, struct kernel_decoded *out)
+{
+    struct kernel_args args;
+    int32_t cluster[3];
+    struct str head = kernel_last_of(kernel_head_of(policy));
+    size_t sm = str_find(head, STR("Sm"));
+    size_t end = sm == SIZE_MAX ? 0 : sm + 2;
+    while (end && end < head.len && head.at[end] >= '0' && head.at[end] <= '9')
+        end++;
+    if (end > sm + 2)
+        set_arch(out, "sm", (struct str){head.at + sm + 2, end - sm - 2});
+    kernel_args_of(policy, &args);
+    for (size_t i = 0; i < args.count && !out->cluster[0]; i++)
+        if (scan_tuple(args.at[i], cluster, 3) == 3)
+            memcpy(out->cluster, cluster, sizeof out->cluster);
+    if (args.count && !scan_number(args.at[0], &out->stages))
+        out->stages = 0;
+    set_flag_if(out, FLAG_pingpong, kernel_has(policy, "Pingpong"));
+    set_flag_if(out, FLAG_cooperative, kernel_has(policy, "Cooperative"));
+    set_flag_if(out, FLAG_fastaccum, kernel_has(policy, "FP8FastAccum"));
+}
+
+static void decode_collective(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    struct kernel_args args;
+    int32_t tile[3];
+    kernel_args_of(kernel_instance(text->name, "CollectiveMma<"), &args);
+    bool is_grouped = kernel_has(text->name, "GroupProblemShape") ||
+                      kernel_has(text->name, "PtrArray") ||
+                      kernel_has(text->name, "MoEProblemShape");
+    out->op = is_grouped ? OP_grouped_gemm : OP_gemm;
+    enum kernel_library library = library_of_space(text->space);
+    if (library == LIBRARY_NONE && kernel_has(text->name, "vllm::"))
+        library = LIBRARY_vllm;
+    out->library = library ? library : LIBRARY_cutlass;
+    if (!args.count)
+        return;
+    read_dispatch(args.at[0], out);
+    if (args.count > 1 && scan_tuple(args.at[1], tile, 3) == 3)
+        set_tile(out, tile, 3);
+    if (args.count > 2)
+        out->dtype = scan_cpp_type(args.at[2]);
+    enum kernel_type b = args.count > 4 ? scan_cpp_type(args.at[4]) : TYPE_NONE;
+    out->dtype_b = b != out->dtype ? b : TYPE_NONE;
+}
+
+bool family_cutlass3(const struct kernel_text *text, struct kernel_decoded *out)
+{
+    if (str_starts_with(text->base, STR("cutlass3x_"))) {
+        decode_identifier(text->base, text->cut, out);
+        return true;
+    }
+    bool is_wrapped =
+        str_starts_with(text->base, STR("Kernel")) || str_equal(text->base, STR("device_kernel"));
+    if (!is_wrapped)
+        return false;
+    if (text->args.count && str_starts_with(text->args.at[0], STR("cutlass3x_"))) {
+        decode_identifier(text->args.at[0], false, out);
+        return true;
+    }
+    if (!kernel_has(text->name, "CollectiveMma<"))
+        return false;
+    decode_collective(text, out);
+    return true;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// Brings names into one spelling in a single pass, and finds their parts in a second.
+#include "analysis/kernel_names/kernel_text.h"
+
+#include "analysis/kernel_names/kernel_mangled.h"
+
+enum { CAST_MAX = 120 }; // bytes of the type in "(type)1"
+
+static struct str rest_of(struct str text, size_t at)
+{
+    return (struct str){text.at + at, text.len - at};
+}
+
+static bool ends_with(struct str text, struct str end)
+{
+    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
+}
+
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// --- one spelling --------------------------------------------------------------------------------
+
+// Without what tools add at the end; true if they cut it there.
+static bool trim(struct str *name)
+{
+    static const char *const suffixes[] = {" [clone .kd]", ".kd", " ", "\t"};
+    static const char *const marks[] = {"...", "\xe2\x80\xa6"};
+    while (name->len && (*name->at == ' ' || *name->at == '\t'))
+        *name = rest_of(*name, 1);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
+        while (ends_with(*name, str_of(suffixes[i])))
+            name->len -= strlen(suffixes[i]);
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (ends_with(*name, str_of(marks[i]))) {
+            name->len -= strlen(marks[i]);
+            return true;
+        }
+    return false;
+}
+
+// The length of "(type)" before a number; 0: it is none.
+static size_t cast_length(struct str rest)
+{
+    size_t at = 1;
+    while (at < rest.len && at < CAST_MAX &&
+           (is_word(rest.at[at]) || rest.at[at] == ':' || rest.at[at] == ' '))
+        at++;
+    if (at < 2 || at + 1 >= rest.len || rest.at[at] != ')')
+        return 0;
+    bool negative = rest.at[at + 1] == '-' && at + 2 < rest.len;
+    return is_digit(rest.at[at + 1 + negative]) ? at + 1 : 0;
+}
+
+// Names of anonymous namespaces, as several tools write them, with the colons after them.
+static size_t anonymous_length(struct str rest)
+{
+    static const char *const names[] = {
+        "(anonymous namespace)::", "<unnamed>::", "(anonymous)::", "{anonymous}::"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (str_starts_with(rest, str_of(names[i])))
+            return strlen(names[i]);
+    if (!str_starts_with(rest, STR("_GLOBAL__N")))
+        return 0;
+    size_t at = 0;
+    while (at < rest.len && is_word(rest.at[at]))
+        at++;
+    return at + 1 < rest.len && rest.at[at] == ':' && rest.at[at + 1] == ':' ? at + 2 : 0;
+}
+
+static const struct {
+    const char *from, *to;
+} spellings[] = {
+    {"[lambda(", "{lambda("},
+    {" (instance ", "#"},
+    {"operator ()", "operator()"},
+    {" *", "*"},
+    {" &", "&"},
+};
+
+struct writer {
+    char *text;
+    size_t len;
+    bool is_full;
+};
+
+static void put(struct writer *writer, struct str text)
+{
+    if (text.len > KERNEL_TEXT_MAX - writer->len) {
+        writer->is_full = true;
+        return;
+    }
+    memcpy(writer->text + writer->len, text.at, text.len);
+    writer->len += text.len;
+}
+
+// Writes what stands for the start of `rest` and returns how much of it that was; 0: nothing.
+static size_t rewrite(struct writer *writer, struct str rest)
+{
+    char last = writer->len ? writer->text[writer->len - 1] : ' ';
+    if (*rest.at == '(') {
+        size_t cast = cast_length(rest);
+        if (!cast)
+            return 0;
+        if (!str_starts_with(rest, STR("(bool)")))
+            return cast;
+        put(writer, rest.at[cast] == '1' ? STR("true") : STR("false"));
+        return cast + 1;
+    }
+    if (*rest.at == ')' && str_starts_with(rest, STR(")]"))) {
+        put(writer, STR("}"));
+        return 2;
+    }
+    if (!is_word(last) && last != '*' && str_starts_with(rest, STR("void ")) && rest.len > 5 &&
+        (is_word(rest.at[5]) || anonymous_length(rest_of(rest, 5))))
+        return 5;
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (*rest.at == *spellings[i].from && str_starts_with(rest, str_of(spellings[i].from))) {
+            put(writer, str_of(spellings[i].to));
+            return strlen(spellings[i].from);
+        }
+    return 0;
+}
+
+static size_t respell(struct str name, char *text, bool *cut)
+{
+    struct writer writer = {.text = text};
+    for (size_t i = 0; i < name.len && !writer.is_full;) {
+        struct str rest = rest_of(name, i);
+        size_t taken = 0;
+        if (*rest.at == '(' || *rest.at == '<' || *rest.at == '{' || *rest.at == '_')
+            taken = anonymous_length(rest);
+        if (!taken)
+            taken = rewrite(&writer, rest);
+        if (!taken) {
+            put(&writer, (struct str){rest.at, 1});
+            taken = 1;
+        }
+        i += taken;
+    }
+    *cut = *cut || writer.is_full;
+    return writer.len;
+}
+
+// --- parts ---------------------------------------------------------------------------------------
+
+// Where the bracket that opens at `at` closes, or SIZE_MAX.
+static size_t closing(struct str text, size_t at)
+{
+    size_t depth = 0;
+    for (; at < text.len; at++) {
+        char c = text.at[at];
+        if (c == '<' || c == '(' || c == '{' || c == '[')
+            depth++;
+        else if (c == '>' && at && text.at[at - 1] == '-')
+            continue; // an arrow
+        else if ((c == '>' || c == ')' || c == '}' || c == ']') && --depth == 0)
+            return at;
+    }
+    return SIZE_MAX;
+}
+
+static size_t first_of(struct str text, const char *characters)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (strchr(characters, text.at[i]))
+            return i;
+    return text.len;
+}
+
+struct str kernel_head_of(struct str type)
+{
+    return (struct str){type.at, first_of(type, "<(")};
+}
+
+struct str kernel_last_of(struct str path)
+{
+    for (size_t i = path.len; i >= 2; i--)
+        if (path.at[i - 1] == ':' && path.at[i - 2] == ':')
+            return rest_of(path, i);
+    return path;
+}
+
+// Adds text.at[from, to) without spaces around it.
+static void add_arg(struct kernel_args *args, struct str text, size_t from, size_t to)
+{
+    while (from < to && text.at[from] == ' ')
+        from++;
+    while (to > from && text.at[to - 1] == ' ')
+        to--;
+    if (args->count < KERNEL_ARGS_MAX)
+        args->at[args->count++] = (struct str){text.at + from, to - from};
+}
+
+void kernel_args_of(struct str type, struct kernel_args *args)
+{
+    args->count = 0;
+    size_t open = first_of(type, "<");
+    if (open == type.len)
+        return;
+    size_t depth = 0;
+    size_t start = open + 1;
+    for (size_t i = start; i < type.len; i++) {
+        char c = type.at[i];
+        if (c == '<' || c == '(' || c == '{' || c == '[') {
+            depth++;
+        } else if (c == '>' && type.at[i - 1] == '-') {
+            continue;
+        } else if (c == '>' && depth == 0) {
+            if (i > start || args->count)
+                add_arg(args, type, start, i);
+            return;
+        } else if ((c == '>' || c == ')' || c == '}' || c == ']') && depth) {
+            depth--;
+        } else if (c == ',' && depth == 0) {
+            add_arg(args, type, start, i);
+            start = i + 1;
+        }
+    }
+}
+
+struct str kernel_instance(struct str text, const char *word)
+{
+    size_t at = str_find(text, str_of(word));
+    if (at == SIZE_MAX)
+        return (struct str){text.at, 0};
+    struct str rest = rest_of(text, at);
+    size_t open = first_of(rest, "<");
+    size_t end = open < rest.len ? closing(rest, open) : SIZE_MAX;
+    if (end != SIZE_MAX)
+        rest.len = end + 1;
+    return rest;
+}
+
+void kernel_tokens_of(struct str name, struct kernel_tokens *tokens)
+{
+    tokens->count = 0;
+    size_t start = 0;
+    for (size_t i = 0; i <= name.len && tokens->count < KERNEL_TOKENS_MAX; i++)
+        if (i == name.len || name.at[i] == '_') {
+            tokens->at[tokens->count++] = (struct str){name.at + start, i - start};
+            start = i + 1;
+        }
+}
+
+bool kernel_has(struct str text, const char *word)
+{
+    return str_find(text, str_of(word)) != SIZE_MAX;
+}
+
+// The first place of each piece between stars is as good as any later one.
+bool kernel_matches(struct str text, const char *pattern)
+{
+    const char *star = strchr(pattern, '*');
+    if (!star)
+        return str_equal(text, str_of(pattern));
+    struct str piece = {pattern, (size_t)(star - pattern)};
+    if (!str_starts_with(text, piece))
+        return false;
+    text = rest_of(text, piece.len);
+    for (pattern = star + 1; (star = strchr(pattern, '*')); pattern = star + 1) {
+        piece = (struct str){pattern, (size_t)(star - pattern)};
+        size_t at = piece.len ? str_find(text, piece) : 0;
+        if (at == SIZE_MAX)
+            return false;
+        text = rest_of(text, at + piece.len);
+    }
+    return ends_with(text, str_of(pattern));
+}
+
+// "std::enable_if<...>::type f<...>": the function comes after the type of its result.
+static struct str without_result(struct str name)
+{
+    for (;;) {
+        size_t open = first_of(name, "<( ");
+        if (open == name.len || name.at[open] != '<')
+            return name;
+        size_t end = closing(name, open);
+        if (end == SIZE_MAX)
+            return name;
+        struct str after = rest_of(name, end + 1);
+        if (!str_starts_with(after, STR("::type ")))
+            return name;
+        name = rest_of(after, STR("::type ").len);
+    }
+}
+
+// Finds base, space and arguments; what follows complete arguments as "::kernel" is the base.
+static void find_parts(struct kernel_text *text)
+{
+    size_t start = 0;
+    for (;;) {
+        struct str rest = rest_of(text->name, start);
+        size_t open = first_of(rest, "<(");
+        struct str path = {text->name.at, start + open};
+        text->base = kernel_last_of((struct str){rest.at, open});
+        size_t before = (size_t)(text->base.at - path.at);
+        text->space = (struct str){path.at, before >= 2 ? before - 2 : 0};
+        text->args.count = 0;
+        if (open == rest.len)
+            return;
+        if (rest.at[open] == '(') {
+            text->name.len = start + open;
+            return;
+        }
+        kernel_args_of(rest_of(rest, open), &text->args);
+        size_t end = closing(rest, open);
+        if (end == SIZE_MAX) {
+            text->cut = true;
+            return;
+        }
+        if (!str_starts_with(rest_of(rest, end + 1), STR("::"))) {
+            text->name.len = start + end + 1;
+            return;
+        }
+        start += end + 3;
+    }
+}
+
+void kernel_text_read(struct str name, struct kernel_text *text)
+{
+    text->cut = trim(&name);
+    text->raw = name;
+    size_t len;
+    if (kernel_is_mangled(name)) {
+        bool cut = false;
+        char demangled[KERNEL_TEXT_MAX];
+        len = kernel_demangle(name, demangled, sizeof demangled, &cut);
+        text->cut = text->cut || cut;
+        len = respell((struct str){demangled, len}, text->text, &text->cut);
+    } else {
+        len = respell(name, text->text, &text->cut);
+    }
+    text->name = without_result((struct str){text->text, len});
+    find_parts(text);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names of every tool come into one spelling, whole or cut, and mangled ones are read.
+#include "analysis/kernel_names/kernel_decoded.h"
+#include "analysis/kernel_names/kernel_mangled.h"
+#include "analysis/kernel_names/kernel_text.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <stdio.h>
+
+static void assert_str(struct str found, const char *expected)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%.*s", (int)(found.len < 500 ? found.len : 500), found.at);
+    assert_string_equal(text, expected);
+}
+
+static void assert_spelled(const char *name, const char *expected)
+{
+    struct kernel_text text;
+    kernel_text_read(str_of(name), &text);
+    assert_str(text.name, expected);
+}
+
+static void assert_demangled(const char *name, const char *expected, bool expected_cut)
+{
+    char text[1024];
+    bool cut = false;
+    size_t len = kernel_demangle(str_of(name), text, sizeof text, &cut);
+    assert_str((struct str){text, len}, expected);
+    assert_int_equal(cut, expected_cut);
+}
+
+static void casts_namespaces_and_results_are_left_out(void **state)
+{
+    (void)state;
+    assert_spelled("void f<(int)4, (bool)1, (bool)0, (ns::Kind)2>(int, T2)",
+                   "f<4, true, false, 2>");
+    assert_spelled("void at::(anonymous namespace)::f<int>(int)", "at::f<int>");
+    assert_spelled("void at::<unnamed>::f<int>(int)", "at::f<int>");
+    assert_spelled("at::_GLOBAL__N__b6de9c8c_10_SoftMax_cu_9f978f63::f<int>(int)", "at::f<int>");
+    assert_spelled("std::enable_if<!(false), void>::type a::k<int>(int)", "a::k<int>");
+    assert_spelled("f<[lambda(float) (instance 1)], char *>(int)", "f<{lambda(float)#1}, char*>");
+}
+
+static void suffixes_and_marks_of_a_cut_are_no_part_of_a_name(void **state)
+{
+    (void)state;
+    struct kernel_text text;
+    assert_spelled("kernel_a.kd", "kernel_a");
+    assert_spelled("kernel_a [clone .kd]", "kernel_a");
+    kernel_text_read(STR("void a::b<c, d..."), &text);
+    assert_true(text.cut);
+    assert_str(text.base, "b");
+    assert_int_equal(text.args.count, 1); // the second touches the cut
+    assert_str(text.args.at[0], "c");
+}
+
+static void space_base_and_arguments_are_found(void **state)
+{
+    (void)state;
+    struct kernel_text text;
+    kernel_text_read(STR("void a::b::c<d<e, f>, 3, g<h>::i>(int, char)"), &text);
+    assert_str(text.space, "a::b");
+    assert_str(text.base, "c");
+    assert_int_equal(text.args.count, 3);
+    assert_str(text.args.at[0], "d<e, f>");
+    assert_str(text.args.at[2], "g<h>::i");
+    assert_false(text.cut);
+}
+
+static void mangled_names_read_as_demangled_ones(void **state)
+{
+    (void)state;
+    assert_demangled(
+        "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIffffEEjfLi4EE"
+        "EEEvT1_",
+        "at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, "
+        "at::native::MeanOps<float, float, float, float>, unsigned int, float, 4>>",
+        false);
+    assert_demangled("_ZN2at6native29vectorized_elementwise_kernelILi8EZNS0_25bfloat16_copy_kernel_"
+                     "cudaERNS_18TensorIteratorBaseEEUlfE_St5arrayIPcLm2EEEEviT0_T1_",
+                     "at::native::vectorized_elementwise_kernel<8, "
+                     "at::native::bfloat16_copy_kernel_cuda(at::TensorIteratorBase&)::"
+                     "{lambda(float)#1}, std::array<char*, 2>>",
+                     false);
+    assert_demangled("_ZN4vllm25fused_add_rms_norm_kernelIN3c104HalfELb1ELin3EEEvPT_",
+                     "vllm::fused_add_rms_norm_kernel<c10::Half, true, -3>", false);
+    assert_demangled("_Z1fILN2ns4KindE2EEvv", "f<(ns::Kind)2>", false);
+    assert_demangled("_Z1fIXadL_Z4siluIfEvPT_EEEvv", "f<silu<float>(void, T*)>", false);
+}
+
+static void a_mangled_name_that_is_cut_gives_what_precedes(void **state)
+{
+    (void)state;
+    assert_demangled("_ZN2at6native13reduce_kernelILi512ELi1ENS0_8Redu",
+                     "at::native::reduce_kernel<512, 1, at::native::", true);
+    assert_demangled("_ZN2at6nat", "at::", true);
+    assert_demangled("_ZNK9", "", true);
+    assert_demangled("_Z1fIS5_Evv", "f<", true); // refers to what was never there
+}
+
+static void nesting_beyond_bounds_ends_the_reading(void **state)
+{
+    (void)state;
+    char name[4096] = "_Z1fI";
+    memset(name + 5, 'P', 2000);
+    char text[1024];
+    bool cut = false;
+    kernel_demangle(str_of(name), text, sizeof text, &cut);
+    assert_true(cut);
+    memset(name, '<', sizeof name);
+    struct kernel_text parts;
+    kernel_text_read((struct str){name, sizeof name}, &parts);
+    assert_true(parts.cut);
+}
+
+static void patterns_match_with_stars_anywhere(void **state)
+{
+    (void)state;
+    assert_true(kernel_matches(STR("abc"), "abc"));
+    assert_false(kernel_matches(STR("abcd"), "abc"));
+    assert_true(kernel_matches(STR("abcd"), "a*d"));
+    assert_true(kernel_matches(STR("max_pool_backward_nchw"), "*pool*backward*"));
+    assert_false(kernel_matches(STR("backward_pool"), "*pool*backward*"));
+    assert_true(kernel_matches(STR(""), "*"));
+    assert_false(kernel_matches(STR("ab"), "ab*b"));
+}
+
+static void a_number_at_a_cut_is_not_read(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("Cijk_Alik_Bljk_BBS_BH_Bias_HA_S_SAV_UserArgs_MT256x16"), &decoded);
+    assert_int_equal(decoded.op, OP_gemm);
+    assert_int_equal(decoded.tile[0], 0);
+    kernel_decode(
+        STR("void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_64x64_16x6_tn_align1..."),
+        &decoded);
+    assert_int_equal(decoded.stages, 6);
+    assert_int_equal(decoded.alignment, 0); // could be 16
+}
+
+static void an_unknown_name_says_nothing_but_itself(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("my_team::secret_kernel<float, 4>(float*)"), &decoded);
+    assert_int_equal(decoded.library, LIBRARY_NONE);
+    assert_int_equal(decoded.op, OP_NONE);
+    assert_int_equal(decoded.dtype, TYPE_NONE);
+    assert_string_equal(decoded.label, "secret_kernel");
+    kernel_decode(STR(""), &decoded);
+    assert_string_equal(decoded.label, "?");
+}
+
+static void a_label_is_at_most_48_characters(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("a_function_with_a_name_that_is_much_longer_than_any_column_of_a_table"),
+                  &decoded);
+    assert_string_equal(decoded.label, "a_function_with_a_name_\xe2\x80\xa6"
+                                       "an_any_column_of_a_table");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(casts_namespaces_and_results_are_left_out),
+        cmocka_unit_test(suffixes_and_marks_of_a_cut_are_no_part_of_a_name),
+        cmocka_unit_test(space_base_and_arguments_are_found),
+        cmocka_unit_test(mangled_names_read_as_demangled_ones),
+        cmocka_unit_test(a_mangled_name_that_is_cut_gives_what_precedes),
+        cmocka_unit_test(nesting_beyond_bounds_ends_the_reading),
+        cmocka_unit_test(patterns_match_with_stars_anywhere),
+        cmocka_unit_test(a_number_at_a_cut_is_not_read),
+        cmocka_unit_test(an_unknown_name_says_nothing_but_itself),
+        cmocka_unit_test(a_label_is_at_most_48_characters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
