@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"analyze", "analyze trace files without a service", cmd_analyze, NULL},
     {"compare", "compare trace files and judge whether steps became slower", NULL, cmd_compare},
     {"export", "write traces and tables for other tools", cmd_export, NULL},
+    {"whatif", "replay trace files with changes: how long steps would take", cmd_whatif, NULL},
     {"inspect", "say what files are and what is in them", cmd_inspect, NULL},
     {"token", "create, list and revoke tokens of a service", cmd_token, NULL},
     {"backup", "back up the data of a service, also while it runs", cmd_backup, NULL},

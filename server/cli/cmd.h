@@ -33,6 +33,7 @@ bool cmd_job(int argc, char **argv, struct err *err);
 bool cmd_restore(int argc, char **argv, struct err *err);
 bool cmd_retention(int argc, char **argv, struct err *err);
 bool cmd_token(int argc, char **argv, struct err *err);
+bool cmd_whatif(int argc, char **argv, struct err *err);
 bool cmd_version(int argc, char **argv, struct err *err);
 
 #endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+// Selects device events by what is known of them, and host time by what encloses it.
+#include "analysis/replay/change.h"
+
+#include "analysis/facts/track_pairs.h"
+#include "analysis/names/host_traits.h"
+
+#include <math.h>
+
+#define MOST_NESTED 256 // operators around a launch that are looked at
+
+// While one change is applied.
+struct applied {
+    const struct change *change;
+    const struct facts *facts;
+    const struct rank_graph *graph;
+    struct arena *scratch;
+    struct host_traits *traits;
+    uint8_t *memo; // per string: 0 unknown, 1 does not match, 2 matches
+    int64_t *dur;
+    int64_t touched_ns;
+};
+
+// --- names --------------------------------------------------------------------------------------
+
+static bool fits(struct str pattern, struct str text)
+{
+    size_t p = 0, t = 0, star = SIZE_MAX, from = 0;
+    while (t < text.len) {
+        if (p < pattern.len && pattern.at[p] == '*') {
+            star = p++;
+            from = t;
+        } else if (p < pattern.len && pattern.at[p] == text.at[t]) {
+            p++;
+            t++;
+        } else if (star != SIZE_MAX) {
+            p = star + 1;
+            t = ++from;
+        } else
+            return false;
+    }
+    while (p < pattern.len && pattern.at[p] == '*')
+        p++;
+    return p == pattern.len;
+}
+
+static bool name_fits(struct applied *applied, str_id name)
+{
+    uint8_t *known = &applied->memo[name];
+    if (!*known)
+        *known = 1 + fits(applied->change->pattern, trace_text(applied->facts->trace, name));
+    return *known == 2;
+}
+
+// --- device events ------------------------------------------------------------------------------
+
+static bool op_fits(struct applied *applied, uint32_t op)
+{
+    const struct facts *facts = applied->facts;
+    for (int depth = 0; op != FACTS_NONE && depth < MOST_NESTED; depth++) {
+        if (name_fits(applied, facts->trace->name[op]))
+            return true;
+        op = facts->op_parent[op];
+    }
+    return false;
+}
+
+static bool selects_device(struct applied *applied, uint32_t index)
+{
+    static const char *const class_names[] = {[CLASS_COMPUTE] = "compute",
+                                              [CLASS_COMMUNICATION] = "communication",
+                                              [CLASS_MEMORY] = "memory"};
+    const struct facts *facts = applied->facts;
+    const struct device_event *device = &facts->devices[index];
+    const struct launch *launch =
+        device->launch == FACTS_NONE ? NULL : &facts->launches[device->launch];
+    struct str pattern = applied->change->pattern;
+    switch (applied->change->of) {
+    case CHANGE_OF_KERNEL: return name_fits(applied, facts_device_name(facts, index));
+    case CHANGE_OF_OPERATOR: return launch && op_fits(applied, launch->op);
+    case CHANGE_OF_CATEGORY: return fits(pattern, str_of(category_word(device->category)));
+    case CHANGE_OF_CLASS: return fits(pattern, str_of(class_names[device->class]));
+    case CHANGE_OF_RECOMPUTE: return launch && launch->recompute;
+    case CHANGE_OF_HOST:
+    case CHANGE_OF_LOADING: break;
+    }
+    return false;
+}
+
+static void change_node(struct applied *applied, uint32_t node, int64_t selected_ns)
+{
+    const struct change *change = applied->change;
+    int64_t *dur = &applied->dur[node];
+    selected_ns = selected_ns < *dur ? selected_ns : *dur;
+    applied->touched_ns += selected_ns;
+    int64_t kept_ns = change->action == CHANGE_SET
+                          ? change->set_ns
+                          : (int64_t)llround((double)selected_ns * change->factor);
+    *dur += kept_ns - selected_ns;
+}
+
+static void change_devices(struct applied *applied)
+{
+    for (uint32_t d = 0; d < applied->facts->device_count; d++)
+        if (selects_device(applied, d))
+            change_node(applied, d, applied->dur[d]);
+}
+
+// --- host time ----------------------------------------------------------------------------------
+
+// Stretches of a thread that count, by begin.
+struct stretches {
+    struct keyed *at; // key: begin; a: event
+    uint32_t count;
+};
+
+static bool selects_host(struct applied *applied, uint32_t event)
+{
+    const struct trace *trace = applied->facts->trace;
+    enum event_kind kind = (enum event_kind)trace->kind[event];
+    bool counts = kind == EVENT_CPU_OP || kind == EVENT_ANNOTATION || kind == EVENT_PYTHON ||
+                  event_kind_is_launch(kind);
+    if (!counts)
+        return false;
+    if (applied->change->of == CHANGE_OF_LOADING)
+        return host_traits_of(applied->traits, event) >> HOST_LOADING & 1;
+    return name_fits(applied, trace->name[event]);
+}
+
+static uint32_t collect(struct applied *applied, const struct track *track, struct keyed *into)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < track->count; i++) {
+        uint32_t event = track->first + i;
+        if (selects_host(applied, event))
+            into[count++] = (struct keyed){applied->facts->trace->begin_ns[event], event, 0};
+    }
+    return count;
+}
+
+static bool list_stretches(struct applied *applied, uint32_t track, uint32_t frames,
+                           struct stretches *stretches, struct err *err)
+{
+    const struct track *tracks = applied->facts->trace->tracks;
+    size_t most = tracks[track].count;
+    most += frames == FACTS_NONE ? 0 : tracks[frames].count;
+    stretches->at = arena_room(applied->scratch, 2 * most + 1, sizeof *stretches->at, err);
+    if (!stretches->at)
+        return false;
+    stretches->count = collect(applied, &tracks[track], stretches->at);
+    if (frames != FACTS_NONE)
+        stretches->count += collect(applied, &tracks[frames], stretches->at + stretches->count);
+    sort_keyed(stretches->at, stretches->at + most, stretches->count);
+    return true;
+}
+
+// How much of a stretch of time is covered; *next and *covered_ns move forward with begin_ns.
+struct cover {
+    const struct trace *trace;
+    const struct stretches *stretches;
+    uint32_t next;
+    int64_t covered_ns; // up to here something that was passed reaches
+};
+
+static int64_t cover_of(struct cover *cover, int64_t begin_ns, int64_t end_ns)
+{
+    int64_t sum_ns = 0, at_ns = begin_ns;
+    if (cover->covered_ns > at_ns) {
+        int64_t to_ns = cover->covered_ns < end_ns ? cover->covered_ns : end_ns;
+        sum_ns += to_ns - at_ns;
+        at_ns = to_ns;
+    }
+    while (cover->next < cover->stretches->count &&
+           cover->stretches->at[cover->next].key < end_ns) {
+        const struct keyed *stretch = &cover->stretches->at[cover->next++];
+        int64_t stop_ns = facts_event_end(cover->trace, stretch->a);
+        int64_t from_ns = stretch->key > at_ns ? stretch->key : at_ns;
+        int64_t to_ns = stop_ns < end_ns ? stop_ns : end_ns;
+        if (to_ns > from_ns) {
+            sum_ns += to_ns - from_ns;
+            at_ns = to_ns;
+        }
+        cover->covered_ns = stop_ns > cover->covered_ns ? stop_ns : cover->covered_ns;
+    }
+    return sum_ns;
+}
+
+static bool is_host(const struct work_node *node)
+{
+    return node->kind == WORK_HOST || node->kind == WORK_CALL;
+}
+
+static bool change_thread(struct applied *applied, uint32_t track, uint32_t frames, struct err *err)
+{
+    const struct rank_graph *graph = applied->graph;
+    struct stretches stretches;
+    if (!list_stretches(applied, track, frames, &stretches, err))
+        return false;
+    struct cover cover = {applied->facts->trace, &stretches, 0, INT64_MIN};
+    for (uint32_t n = applied->facts->device_count; n < graph->graph.node_count; n++) {
+        const struct work_node *node = &graph->nodes[n];
+        if (node->track != track || !is_host(node) || graph->dur[n] <= 0)
+            continue;
+        int64_t selected_ns = cover_of(&cover, node->begin_ns, node->begin_ns + graph->dur[n]);
+        if (selected_ns > 0)
+            change_node(applied, n, selected_ns);
+    }
+    return true;
+}
+
+static void change_whole_host(struct applied *applied)
+{
+    for (uint32_t n = applied->facts->device_count; n < applied->graph->graph.node_count; n++)
+        if (is_host(&applied->graph->nodes[n]))
+            change_node(applied, n, applied->dur[n]);
+}
+
+static bool change_hosts(struct applied *applied, struct err *err)
+{
+    const struct trace *trace = applied->facts->trace;
+    uint32_t *frames_of;
+    if (!track_pairs_make(trace, TRACK_PYTHON, applied->scratch, &frames_of, err))
+        return false;
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        if (trace->tracks[t].family == TRACK_HOST && !change_thread(applied, t, frames_of[t], err))
+            return false;
+    return true;
+}
+
+// --- all ----------------------------------------------------------------------------------------
+
+static bool apply(struct applied *applied, struct err *err)
+{
+    enum change_of of = applied->change->of;
+    bool host = of == CHANGE_OF_HOST || of == CHANGE_OF_LOADING;
+    bool all = of == CHANGE_OF_HOST && str_equal(applied->change->pattern, STR("*"));
+    if (all)
+        change_whole_host(applied);
+    if (!host)
+        change_devices(applied);
+    bool drops = applied->change->action == CHANGE_DROP && of == CHANGE_OF_OPERATOR;
+    return all || (!host && !drops) || change_hosts(applied, err);
+}
+
+bool change_apply(const struct change_list *list, const struct facts *facts,
+                  const struct rank_graph *graph, int64_t *dur, int64_t *touched_ns,
+                  struct err *err)
+{
+    struct host_traits traits;
+    memcpy(dur, graph->dur, graph->graph.node_count * sizeof *dur);
+    if (!host_traits_make(&traits, facts->trace, facts->budget, err))
+        return false;
+    bool ok = true;
+    for (uint32_t c = 0; ok && c < list->count; c++) {
+        struct arena scratch;
+        arena_init(&scratch, facts->budget);
+        struct applied applied = {
+            &list->at[c], facts,
+            graph,        &scratch,
+            &traits,      .memo = arena_array(&scratch, facts->trace->strings.count + 1, 1, err),
+            .dur = dur};
+        ok = applied.memo && apply(&applied, err);
+        touched_ns[c] = applied.touched_ns;
+        arena_free(&scratch);
+    }
+    host_traits_free(&traits);
+    return ok;
+}

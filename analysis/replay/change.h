@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What would be different: a selection of a rank's work, and how long it takes then.
+#ifndef ANALYSIS_CHANGE_H
+#define ANALYSIS_CHANGE_H
+
+#include "analysis/replay/rank_graph.h"
+#include "ingest/base/str.h"
+
+enum change_action {
+    CHANGE_SCALE, // takes `factor` times as long
+    CHANGE_SET,   // takes `set_ns`
+    CHANGE_DROP,  // is not done at all: neither the device's part nor the host's
+};
+
+enum change_of {
+    CHANGE_OF_KERNEL,   // device events by name
+    CHANGE_OF_OPERATOR, // device events launched below operators of a name
+    CHANGE_OF_CATEGORY,
+    CHANGE_OF_CLASS,
+    CHANGE_OF_RECOMPUTE, // device events of repeated forwards
+    CHANGE_OF_HOST,      // time of threads below operators, calls, ranges or frames of a name
+    CHANGE_OF_LOADING,   // time of threads in a data loader
+};
+
+// A pattern matches whole names; '*' is any text.
+struct change {
+    enum change_action action;
+    enum change_of of;
+    double factor;
+    int64_t set_ns;
+    struct str pattern;
+};
+
+enum { CHANGE_MOST = 32 };
+
+struct change_list {
+    struct change at[CHANGE_MOST];
+    uint32_t count;
+};
+
+// Adds a change such as "scale=0.5:category=GEMM", or those that a ready-made name stands for
+// ("host_free"). The text must outlive the list. ERR_USAGE.
+MUST_CHECK bool change_parse(struct str text, struct change_list *list, struct err *err);
+
+// What can be said, for help.
+extern const char change_syntax[];
+
+// The ready-made names, ended by NULL.
+extern const char *const change_ready_made[];
+
+// Fills the time that each node takes after all changes in order. *touched_ns is the recorded time
+// of what they select, by change.
+MUST_CHECK bool change_apply(const struct change_list *list, const struct facts *facts,
+                             const struct rank_graph *graph, int64_t *dur, int64_t *touched_ns,
+                             struct err *err);
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// ACTION[=VALUE]:WHAT[=PATTERN], and names for common changes.
+#include "analysis/replay/change.h"
+
+#include <math.h>
+
+const char change_syntax[] =
+    "scale=0.5:WHAT, set=12us:WHAT, remove:WHAT (takes no time) or drop:WHAT (the host does not do "
+    "it either); WHAT is kernel=NAME, op=NAME, category=NAME, class=compute|communication|memory, "
+    "recompute, host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a "
+    "NAME is any text. Or host_free, data_ready, infinite_network, network_x2, no_recompute, "
+    "no_copies";
+
+struct ready_made {
+    const char *name, *change;
+};
+
+static const struct ready_made ready_made[] = {
+    {"host_free", "remove:host"},
+    {"data_ready", "remove:data_loading"},
+    {"infinite_network", "remove:class=communication"},
+    {"network_x2", "scale=0.5:class=communication"},
+    {"no_recompute", "drop:recompute"},
+    {"no_copies", "remove:class=memory"},
+};
+
+const char *const change_ready_made[] = {
+    "host_free", "data_ready", "infinite_network", "network_x2", "no_copies", "no_recompute", NULL};
+
+struct what {
+    const char *key;
+    enum change_of of;
+    bool names; // takes a pattern
+};
+
+static const struct what whats[] = {
+    {"kernel", CHANGE_OF_KERNEL, true},        {"op", CHANGE_OF_OPERATOR, true},
+    {"category", CHANGE_OF_CATEGORY, true},    {"class", CHANGE_OF_CLASS, true},
+    {"recompute", CHANGE_OF_RECOMPUTE, false}, {"host", CHANGE_OF_HOST, true},
+    {"host", CHANGE_OF_HOST, false},           {"data_loading", CHANGE_OF_LOADING, false},
+};
+
+// The text up to a character, which is taken off; all of it if there is none.
+static struct str split(struct str *rest, char at)
+{
+    size_t i = 0;
+    while (i < rest->len && rest->at[i] != at)
+        i++;
+    struct str head = {rest->at, i};
+    size_t taken = i < rest->len ? i + 1 : i;
+    *rest = (struct str){rest->at + taken, rest->len - taken};
+    return head;
+}
+
+static bool refuse(struct str text, struct err *err)
+{
+    int shown = text.len > 60 ? 60 : (int)text.len;
+    return err_set(err, ERR_USAGE,
+                   "found change '%.*s', expected such as scale=0.5:category=GEMM "
+                   "or host_free",
+                   shown, text.at);
+}
+
+static bool duration_of(struct str text, int64_t *ns)
+{
+    static const struct {
+        const char *unit;
+        double ns;
+    } units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    double value;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        size_t unit = strlen(units[i].unit);
+        if (text.len <= unit ||
+            !str_equal((struct str){text.at + text.len - unit, unit}, str_of(units[i].unit)) ||
+            !str_to_f64((struct str){text.at, text.len - unit}, &value))
+            continue;
+        *ns = (int64_t)llround(value * units[i].ns);
+        return value >= 0 && value * units[i].ns < 1e15;
+    }
+    return false;
+}
+
+static bool parse_action(struct str text, struct change *change)
+{
+    struct str value = text, name = split(&value, '=');
+    change->action = CHANGE_SCALE;
+    if (str_equal(name, STR("scale")))
+        return str_to_f64(value, &change->factor) && change->factor >= 0 && change->factor <= 1000;
+    if (str_equal(name, STR("set"))) {
+        change->action = CHANGE_SET;
+        return duration_of(value, &change->set_ns);
+    }
+    if (str_equal(name, STR("drop")))
+        change->action = CHANGE_DROP;
+    return str_equal(text, STR("remove")) || str_equal(text, STR("drop"));
+}
+
+static bool parse_what(struct str text, struct change *change)
+{
+    struct str pattern = text, key = split(&pattern, '=');
+    bool names = key.len < text.len;
+    for (size_t i = 0; i < sizeof whats / sizeof *whats; i++) {
+        if (!str_equal(key, str_of(whats[i].key)) || whats[i].names != names)
+            continue;
+        change->of = whats[i].of;
+        change->pattern = names ? pattern : STR("*");
+        return change->pattern.len > 0;
+    }
+    return false;
+}
+
+bool change_parse(struct str text, struct change_list *list, struct err *err)
+{
+    struct str rest = text;
+    for (size_t i = 0; i < sizeof ready_made / sizeof *ready_made; i++)
+        if (str_equal(text, str_of(ready_made[i].name)))
+            rest = str_of(ready_made[i].change);
+    if (list->count == CHANGE_MOST)
+        return err_set(err, ERR_USAGE, "more than %d changes", CHANGE_MOST);
+    struct change change = {0};
+    struct str action = split(&rest, ':');
+    if (!parse_action(action, &change) || !parse_what(rest, &change))
+        return refuse(text, err);
+    list->at[list->count++] = change;
+    return true;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one rank did as a graph: the work of its threads and of its devices, and what waited for
+// what.
+#ifndef ANALYSIS_RANK_GRAPH_H
+#define ANALYSIS_RANK_GRAPH_H
+
+#include "analysis/facts/facts.h"
+#include "analysis/replay/replay.h"
+
+// A wait is an edge, never a node.
+enum work_kind {
+    WORK_DEVICE,     // a device event
+    WORK_HOST,       // what a thread does before a call
+    WORK_CALL,       // a call that launches or synchronizes, without the time it waited
+    WORK_UNRECORDED, // a device busy with work that the recording lacks
+    WORK_LEAD,       // from the start of the recording to what is not known to wait for anything
+};
+
+struct work_node {
+    int64_t begin_ns; // as recorded
+    uint32_t event;   // index into facts.devices, or of a call into the columns; else FACTS_NONE
+    uint32_t track;   // its thread or stream
+    uint8_t kind;     // enum work_kind
+};
+
+// The moment a step starts or ends at: `after_ns` after the end of a node.
+struct work_border {
+    uint32_t node; // REPLAY_NONE: the start of the recording
+    int64_t after_ns;
+};
+
+struct work_step {
+    uint32_t step; // index into facts.steps
+    struct work_border begin, end;
+};
+
+struct rank_graph {
+    struct replay_graph graph;
+    struct work_node *nodes; // device event i is node i
+    int64_t *dur;            // per node, ns
+    int64_t begin_ns;        // the start of the replay, as recorded
+    struct work_step *steps; // the steady ones
+    uint32_t step_count;
+    int64_t device_ns,
+        known_ns;           // durations of the device events; of those whose start is explained
+    uint32_t violated;      // edges that the recording contradicts: clocks disagree
+    int64_t unexplained_ns; // time for which nothing known held a device event up
+};
+
+// Arrays live in arena. ERR_FORMAT if the recording contradicts itself. O(n log n)
+MUST_CHECK bool rank_graph_make(const struct facts *facts, struct arena *arena,
+                                struct rank_graph *graph, struct err *err);
+
+// A border in a replay with these ends.
+int64_t rank_graph_at(const struct work_border *border, const int64_t *end);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// While a rank's graph is built: its calls, its streams and what it knows of usual delays.
+#ifndef ANALYSIS_RANK_GRAPH_BUILD_H
+#define ANALYSIS_RANK_GRAPH_BUILD_H
+
+#include "analysis/facts/stream_waits.h"
+#include "analysis/replay/rank_graph.h"
+
+// A call that launches or waits for a device.
+struct host_call {
+    int64_t begin_ns, end_ns; // end: at most the start of the next one on the thread
+    uint32_t event, track;
+    uint32_t launch; // index into facts.launches, or FACTS_NONE
+    bool synchronizes;
+    uint32_t before, node; // nodes: what its thread does before it, and the call
+};
+
+// The device events of a stream by begin, with the times they were launched at.
+struct stream_list {
+    uint32_t *devices;
+    uint32_t count;
+};
+
+// A device event that another one waits for; next: index of one more for the same, or FACTS_NONE.
+struct await {
+    uint32_t device, next;
+};
+
+struct graph_build {
+    const struct facts *facts;
+    struct rank_graph *graph;
+    struct arena *arena;   // of the graph
+    struct arena *scratch; // of the build
+    struct host_traits traits;
+    struct stream_waits waits;
+    struct host_call *calls; // by begin
+    uint32_t call_count;
+    struct await *awaits;
+    uint32_t *first_await; // per device event: index into awaits, or FACTS_NONE
+    uint32_t await_count;
+    size_t await_room;
+    uint32_t *launch_call;       // per launch: index into calls
+    uint32_t *previous;          // per device event: the one before it on its stream, or FACTS_NONE
+    struct stream_list *streams; // per track
+    int64_t launch_ns, gap_ns, return_ns; // the least delays: from the start of a launch to its
+                                          // event, between two events of a stream, and from the
+                                          // end of what a call waits for to its return
+    size_t node_room, edge_room;
+    uint32_t node_count;
+    struct replay_edge *edges;
+    size_t edge_count;
+};
+
+MUST_CHECK bool graph_build_node(struct graph_build *build, struct work_node node, int64_t dur_ns,
+                                 uint32_t *index, struct err *err);
+// lag_ns is limited to what an edge holds.
+MUST_CHECK bool graph_build_edge(struct graph_build *build, uint32_t from, uint32_t to,
+                                 int64_t lag_ns, struct err *err);
+
+// When a device event was launched, or INT64_MIN if that is unknown.
+int64_t graph_build_launched_ns(const struct graph_build *build, uint32_t device);
+
+// The last event of the stream that was launched before the first time and had ended by the second,
+// or FACTS_NONE.
+uint32_t graph_build_done(const struct graph_build *build, uint32_t track, int64_t launched_ns,
+                          int64_t ended_ns);
+
+// The last event on another stream to end before this one, of those launched before the time.
+uint32_t graph_build_last_done(const struct graph_build *build, uint32_t device,
+                               int64_t launched_ns);
+
+// Finds what streams were told to wait for.
+MUST_CHECK bool graph_build_waits(struct graph_build *build, struct err *err);
+
+// Lists the calls of all threads by begin.
+MUST_CHECK bool graph_build_calls(struct graph_build *build, struct err *err);
+
+// Adds the nodes of the threads and what they wait for.
+MUST_CHECK bool graph_build_hosts(struct graph_build *build, struct err *err);
+
+// Adds what the device events wait for.
+MUST_CHECK bool graph_build_devices(struct graph_build *build, struct err *err);
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread's calls in order, and between them what it does itself. A call that waits for a device
+// returns after what it waited for; a thread continues after the one that handed its work over.
+#include "analysis/replay/rank_graph_build.h"
+
+#include <string.h>
+
+// A thread hands over to another one whose next calls, at least so many, are in a row.
+#define HANDED_CALLS 4
+// Clocks of host and device agree to about that.
+#define CLOCK_NS 2000
+
+// --- calls --------------------------------------------------------------------------------------
+
+static bool counts(struct graph_build *build, uint32_t event, uint32_t *next_launch)
+{
+    const struct facts *facts = build->facts;
+    while (*next_launch < facts->launch_count && facts->launches[*next_launch].event < event)
+        ++*next_launch;
+    if (*next_launch < facts->launch_count && facts->launches[*next_launch].event == event)
+        return true;
+    return event_kind_is_launch((enum event_kind)facts->trace->kind[event]) &&
+           host_traits_of(&build->traits, event) >> HOST_SYNC & 1;
+}
+
+static uint32_t list_calls(struct graph_build *build, struct keyed *found)
+{
+    const struct trace *trace = build->facts->trace;
+    uint32_t count = 0, next_launch = 0;
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        for (uint32_t i = 0; trace->tracks[t].family == TRACK_HOST && i < trace->tracks[t].count;
+             i++) {
+            uint32_t event = trace->tracks[t].first + i;
+            if (!counts(build, event, &next_launch))
+                continue;
+            if (found)
+                found[count] = (struct keyed){trace->begin_ns[event], event, t};
+            count++;
+        }
+    return count;
+}
+
+static void fill_call(struct graph_build *build, const struct keyed *found, struct host_call *call)
+{
+    const struct facts *facts = build->facts;
+    *call = (struct host_call){.begin_ns = found->key,
+                               .end_ns = facts_event_end(facts->trace, found->a),
+                               .event = found->a,
+                               .track = found->b,
+                               .launch = FACTS_NONE,
+                               .synchronizes =
+                                   host_traits_of(&build->traits, found->a) >> HOST_SYNC & 1};
+    uint32_t low = 0, high = facts->launch_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->launches[middle].event < found->a)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < facts->launch_count && facts->launches[low].event == found->a)
+        call->launch = low;
+}
+
+// A call ends where the next one of its thread starts, if not before.
+static bool cut_calls(struct graph_build *build, struct err *err)
+{
+    uint32_t tracks = build->facts->trace->track_count;
+    int64_t *next_ns = arena_room(build->scratch, (size_t)tracks + 1, sizeof *next_ns, err);
+    if (!next_ns)
+        return false;
+    for (uint32_t t = 0; t < tracks; t++)
+        next_ns[t] = INT64_MAX;
+    for (uint32_t c = build->call_count; c-- > 0;) {
+        struct host_call *call = &build->calls[c];
+        call->end_ns = call->end_ns < next_ns[call->track] ? call->end_ns : next_ns[call->track];
+        next_ns[call->track] = call->begin_ns;
+        if (call->launch != FACTS_NONE)
+            build->launch_call[call->launch] = c;
+    }
+    return true;
+}
+
+bool graph_build_calls(struct graph_build *build, struct err *err)
+{
+    uint32_t count = list_calls(build, NULL), launches = build->facts->launch_count;
+    struct keyed *found = arena_room(build->scratch, 2 * (size_t)count + 1, sizeof *found, err);
+    build->calls = arena_room(build->scratch, (size_t)count + 1, sizeof *build->calls, err);
+    build->launch_call = arena_array(build->scratch, (size_t)launches + 1, sizeof(uint32_t), err);
+    if (!found || !build->calls || !build->launch_call)
+        return false;
+    list_calls(build, found);
+    sort_keyed(found, found + count, count);
+    for (uint32_t c = 0; c < count; c++)
+        fill_call(build, &found[c], &build->calls[c]);
+    build->call_count = count;
+    return cut_calls(build, err);
+}
+
+// --- waiting for a device -----------------------------------------------------------------------
+
+// Of all the device events of a launch, the one that ends last.
+static uint32_t last_of_launch(const struct graph_build *build, uint32_t launch)
+{
+    const struct device_event *devices = build->facts->devices;
+    uint32_t last = build->facts->launches[launch].first;
+    for (uint32_t d = last; d != FACTS_NONE; d = devices[d].next)
+        last = devices[d].end_ns > devices[last].end_ns ? d : last;
+    return last;
+}
+
+// A copy that had ended when its call returned: the call is a blocking one, whatever its name.
+static uint32_t awaited_copy(const struct graph_build *build, const struct host_call *call)
+{
+    if (call->launch == FACTS_NONE)
+        return FACTS_NONE;
+    uint32_t last = last_of_launch(build, call->launch);
+    const struct device_event *device = &build->facts->devices[last];
+    bool within = device->end_ns <= call->end_ns + CLOCK_NS && device->begin_ns >= call->begin_ns;
+    return device->class == CLASS_MEMORY && within ? last : FACTS_NONE;
+}
+
+// What a synchronizing call waited for: the last thing to end within it that was launched before.
+static uint32_t awaited_work(const struct graph_build *build, const struct host_call *call)
+{
+    const struct facts *facts = build->facts;
+    uint32_t found = FACTS_NONE;
+    for (uint32_t t = 0; t < facts->trace->track_count; t++) {
+        if (build->streams[t].count == 0)
+            continue;
+        uint32_t done = graph_build_done(build, t, call->begin_ns, call->end_ns + CLOCK_NS);
+        if (done != FACTS_NONE &&
+            (found == FACTS_NONE || facts->devices[done].end_ns > facts->devices[found].end_ns))
+            found = done;
+    }
+    return found;
+}
+
+static uint32_t awaited(const struct graph_build *build, const struct host_call *call)
+{
+    if (call->synchronizes && call->launch == FACTS_NONE)
+        return awaited_work(build, call);
+    return awaited_copy(build, call);
+}
+
+// --- nodes --------------------------------------------------------------------------------------
+
+struct threads {
+    uint32_t *last;   // per track: its last call, or FACTS_NONE
+    uint32_t current; // the call before, of any thread
+};
+
+static uint32_t calls_in_a_row(const struct graph_build *build, uint32_t from)
+{
+    uint32_t count = 1;
+    while (count < HANDED_CALLS && from + count < build->call_count &&
+           build->calls[from + count].track == build->calls[from].track)
+        count++;
+    return count;
+}
+
+// Whether the call before, of another thread, ended a row of calls that this one continues.
+static bool is_handed_over(const struct graph_build *build, uint32_t c)
+{
+    if (c == 0 || build->calls[c - 1].track == build->calls[c].track ||
+        build->calls[c - 1].end_ns > build->calls[c].begin_ns)
+        return false;
+    return c < HANDED_CALLS || (calls_in_a_row(build, c) == HANDED_CALLS &&
+                                calls_in_a_row(build, c - HANDED_CALLS) == HANDED_CALLS);
+}
+
+// The node of what the thread does before the call, after its last call or that of another thread.
+static bool add_before(struct graph_build *build, struct threads *threads, uint32_t c,
+                       struct err *err)
+{
+    struct host_call *call = &build->calls[c];
+    uint32_t after = is_handed_over(build, c) ? c - 1 : threads->last[call->track];
+    int64_t from_ns = after == FACTS_NONE ? build->graph->begin_ns : build->calls[after].end_ns;
+    struct work_node work = {from_ns, call->event, call->track,
+                             after == FACTS_NONE ? WORK_LEAD : WORK_HOST};
+    if (!graph_build_node(build, work, call->begin_ns - from_ns, &call->before, err))
+        return false;
+    return after == FACTS_NONE ||
+           graph_build_edge(build, build->calls[after].node, call->before, 0, err);
+}
+
+// A call that found its device at work ends a little after that; of others all is their own time.
+static bool add_call(struct graph_build *build, struct host_call *call, struct err *err)
+{
+    uint32_t device = awaited(build, call);
+    int64_t end_ns = device == FACTS_NONE ? INT64_MIN : build->facts->devices[device].end_ns;
+    int64_t own_ns = call->end_ns - call->begin_ns, lag_ns = 0;
+    struct work_node work = {call->begin_ns, call->event, call->track, WORK_CALL};
+    if (end_ns > call->begin_ns) {
+        lag_ns = call->end_ns - end_ns;
+        own_ns = 0;
+    }
+    if (!graph_build_node(build, work, own_ns, &call->node, err) ||
+        !graph_build_edge(build, call->before, call->node, 0, err))
+        return false;
+    return device == FACTS_NONE || graph_build_edge(build, device, call->node, lag_ns, err);
+}
+
+bool graph_build_hosts(struct graph_build *build, struct err *err)
+{
+    uint32_t tracks = build->facts->trace->track_count;
+    struct threads threads = {
+        .last = arena_room(build->scratch, (size_t)tracks + 1, sizeof(uint32_t), err)};
+    if (!threads.last)
+        return false;
+    for (uint32_t t = 0; t < tracks; t++)
+        threads.last[t] = FACTS_NONE;
+    for (uint32_t c = 0; c < build->call_count; c++) {
+        if (!add_before(build, &threads, c, err) || !add_call(build, &build->calls[c], err))
+            return false;
+        threads.last[build->calls[c].track] = c;
+    }
+    return true;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// A change counts by what it changes between two replays, so that what the graph does not explain
+// cancels out.
+#include "analysis/replay/whatif.h"
+
+#include <math.h>
+
+static int64_t between(const struct work_step *step, const int64_t *end)
+{
+    return rank_graph_at(&step->end, end) - rank_graph_at(&step->begin, end);
+}
+
+static void replay_steps(const struct whatif *whatif, const int64_t *dur, int64_t *step_ns)
+{
+    replay_run(&whatif->graph.graph, dur, whatif->end);
+    for (uint32_t s = 0; s < whatif->graph.step_count; s++)
+        step_ns[s] = between(&whatif->graph.steps[s], whatif->end);
+}
+
+bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
+                 struct err *err)
+{
+    *whatif = (struct whatif){.facts = facts};
+    if (facts->device_count == 0 || facts->launch_count == 0) {
+        whatif->refused =
+            facts->device_count ? "its launches were not recorded" : "it has no device events";
+        return true;
+    }
+    struct rank_graph *graph = &whatif->graph;
+    if (!rank_graph_make(facts, arena, graph, err)) {
+        bool judged = err->code == ERR_FORMAT;
+        whatif->refused = judged ? arena_strdup(arena, str_of(err->msg), err) : NULL;
+        return whatif->refused != NULL;
+    }
+    whatif->end = arena_room(arena, (size_t)graph->graph.node_count + 1, sizeof(int64_t), err);
+    int64_t *base_ns = arena_room(arena, (size_t)graph->step_count + 1, sizeof *base_ns, err);
+    if (!whatif->end || !base_ns)
+        return false;
+    replay_steps(whatif, graph->dur, base_ns);
+    whatif->base_ns = base_ns;
+    return true;
+}
+
+static void sum_up(struct whatif_answer *answer)
+{
+    double least = INFINITY, most = -INFINITY, error_ns = 0;
+    for (uint32_t s = 0; s < answer->step_count; s++) {
+        const struct whatif_step *step = &answer->steps[s];
+        double measured = (double)step->measured_ns, replayed = (double)step->replayed_ns;
+        double gain = replayed - (double)step->changed_ns, off = fabs(replayed - measured);
+        least = gain < least ? gain : least;
+        most = gain > most ? gain : most;
+        answer->measured_ns += measured / answer->step_count;
+        answer->replayed_ns += replayed / answer->step_count;
+        answer->changed_ns += (double)step->changed_ns / answer->step_count;
+        error_ns += off / answer->step_count;
+        if (off / measured > answer->worst_error_share)
+            answer->worst_error_share = off / measured;
+    }
+    answer->error_share = error_ns / answer->measured_ns;
+    answer->candidate_ns = answer->measured_ns - (answer->replayed_ns - answer->changed_ns);
+    answer->has_interval = answer->step_count > 1;
+    answer->low_ns = answer->measured_ns - most - error_ns;
+    answer->high_ns = answer->measured_ns - least + error_ns;
+    answer->low_ns = answer->low_ns < 0 ? 0 : answer->low_ns;
+}
+
+static bool refuse(struct whatif_answer *answer, struct arena *arena, struct err *err)
+{
+    if (answer->step_count == 0)
+        answer->refused = "it has no steady step";
+    else if (answer->known_share < WHATIF_MIN_KNOWN)
+        answer->refused = arena_printf(
+            arena, err, "what starts %.0f %% of its device time was recorded, expected %.0f %%",
+            100 * answer->known_share, 100 * WHATIF_MIN_KNOWN);
+    else if (answer->error_share > WHATIF_MAX_ERROR)
+        answer->refused = arena_printf(
+            arena, err,
+            "the unchanged replay misses its steps by %.1f %%, expected at most %.0f %%",
+            100 * answer->error_share, 100 * WHATIF_MAX_ERROR);
+    else
+        return true;
+    return answer->refused != NULL;
+}
+
+static bool replay_changed(const struct whatif *whatif, const struct change_list *list,
+                           struct arena *arena, struct whatif_answer *answer, struct err *err)
+{
+    const struct rank_graph *graph = &whatif->graph;
+    struct arena scratch;
+    arena_init(&scratch, whatif->facts->budget);
+    int64_t *dur = arena_room(&scratch, (size_t)graph->graph.node_count + 1, sizeof *dur, err);
+    int64_t *changed_ns = arena_room(&scratch, (size_t)graph->step_count + 1, sizeof *dur, err);
+    struct whatif_step *steps =
+        arena_room(arena, (size_t)graph->step_count + 1, sizeof *steps, err);
+    bool ok = dur && changed_ns && steps &&
+              change_apply(list, whatif->facts, graph, dur, answer->touched_ns, err) &&
+              replay_fits(&graph->graph, dur, err);
+    if (ok)
+        replay_steps(whatif, dur, changed_ns);
+    for (uint32_t s = 0; ok && s < graph->step_count; s++) {
+        const struct step *step = &whatif->facts->steps[graph->steps[s].step];
+        steps[s] = (struct whatif_step){step->number, step->end_ns - step->begin_ns,
+                                        whatif->base_ns[s], changed_ns[s]};
+    }
+    answer->steps = steps;
+    answer->step_count = graph->step_count;
+    arena_free(&scratch);
+    return ok;
+}
+
+bool whatif_change(const struct whatif *whatif, const struct change_list *list, struct arena *arena,
+                   struct whatif_answer *answer, struct err *err)
+{
+    const struct rank_graph *graph = &whatif->graph;
+    *answer = (struct whatif_answer){.refused = whatif->refused};
+    if (whatif->refused)
+        return true;
+    if (!replay_changed(whatif, list, arena, answer, err))
+        return false;
+    answer->violated = graph->violated;
+    answer->known_share =
+        (double)graph->known_ns / (double)(graph->device_ns ? graph->device_ns : 1);
+    if (answer->step_count)
+        sum_up(answer);
+    return refuse(answer, arena, err);
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The steps of ranks as they were recorded, as the replay gives them back, and after changes.
+#ifndef ANALYSIS_WHATIF_H
+#define ANALYSIS_WHATIF_H
+
+#include "analysis/replay/change.h"
+
+// Beyond a mean error of that share of the step the replay does not answer; nor with a lower share
+// of the device time explained.
+#define WHATIF_MAX_ERROR 0.03
+#define WHATIF_MIN_KNOWN 0.9
+
+struct whatif_step {
+    int64_t number;
+    int64_t measured_ns, replayed_ns, changed_ns;
+};
+
+// Means over steady steps. The error is that of the unchanged replay.
+struct whatif_answer {
+    const struct whatif_step *steps;
+    uint32_t step_count;
+    double measured_ns, replayed_ns, changed_ns;
+    double error_share, worst_error_share; // of the measured step
+    double known_share;                    // of the device time
+    double candidate_ns;                   // measured, less what the replay gained
+    bool has_interval;                     // there are several steps
+    double low_ns, high_ns;                // the gain of each step, give or take the error
+    uint32_t violated;
+    int64_t touched_ns[CHANGE_MOST]; // recorded device or host time that each change selects
+    const char *refused;             // NULL: the answer counts
+};
+
+// A rank that can be replayed.
+struct whatif {
+    const struct facts *facts;
+    struct rank_graph graph;
+    int64_t *end;           // room for a replay
+    const int64_t *base_ns; // per step, of the unchanged replay
+    const char *refused;    // why it cannot be replayed at all, NULL: it can
+};
+
+// Builds the graph and replays it once. Everything lives in arena.
+MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
+                            struct err *err);
+
+// What changes bring; none: how well the replay gives the steps back.
+MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_list *list,
+                              struct arena *arena, struct whatif_answer *answer, struct err *err);
+
+#endif

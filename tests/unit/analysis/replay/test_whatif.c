@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Small traces whose replay can be worked out by hand.
+#include "tests/unit/real_traces.h"
+
+#include "analysis/replay/whatif.h"
+
+static void add_call(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
+                     int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = name,
+                                       .row = 1,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .correlation = correlation});
+}
+
+static void add_kernel(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
+                       int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = name,
+                                       .row = 7,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .correlation = correlation});
+}
+
+static struct whatif_answer ask(struct hand *hand, const char *change)
+{
+    struct whatif whatif;
+    struct whatif_answer answer;
+    struct change_list list = {.count = 0};
+    assert_true(!*change || change_parse(str_of(change), &list, &hand->err));
+    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, &hand->err));
+    return answer;
+}
+
+static int64_t changed(struct hand *hand, const char *change)
+{
+    struct whatif_answer answer = ask(hand, change);
+    assert_null(answer.refused);
+    assert_int_equal(answer.step_count, 1);
+    assert_int_equal(answer.steps[0].replayed_ns, answer.steps[0].measured_ns);
+    return answer.steps[0].changed_ns;
+}
+
+// Ten kernels of 100 us, launched every 10 us: the device is the bottleneck. 5 us from launch to
+// start, 1 us between kernels; the last one is read back, and one more follows 50 us later.
+static void begin_device_bound(struct hand *hand)
+{
+    hand_begin(hand);
+    for (int k = 0; k < 10; k++) {
+        add_call(hand, "cudaLaunchKernel", k * 10000, 4000, k + 1);
+        add_kernel(hand, k % 2 ? "odd" : "even", 5000 + k * 101000, 100000, k + 1);
+    }
+    add_call(hand, "cudaDeviceSynchronize", 200000, 1014000 - 200000, 0); // returns 4 us late
+    add_call(hand, "cudaLaunchKernel", 1064000, 4000, 11);
+    add_kernel(hand, "last", 1069000, 10000, 11);
+    hand_facts(hand);
+}
+
+static void a_kernel_on_the_critical_path_gains_what_it_is_shorter(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_device_bound(&hand);
+    // From 5 us to 1079 us.
+    assert_int_equal(changed(&hand, "scale=1:kernel=*"), 1074000);
+    assert_int_equal(changed(&hand, "scale=0.5:kernel=odd"), 1074000 - 5 * 50000);
+    assert_int_equal(changed(&hand, "set=200us:kernel=last"), 1074000 + 190000);
+    assert_int_equal(changed(&hand, "remove:category=*"), changed(&hand, "remove:kernel=*"));
+    hand_end(&hand);
+}
+
+static void a_host_that_runs_ahead_gains_only_after_it_waited(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_device_bound(&hand);
+    // Only the 50 us after the synchronization count; the launch takes its 5 us.
+    assert_int_equal(changed(&hand, "host_free"), 1074000 - 50000);
+    assert_int_equal(changed(&hand, "data_ready"), 1074000);
+    hand_end(&hand);
+}
+
+// What a device saves once the host is the bottleneck is lost: kernels then start every 10 us.
+static void the_host_takes_over_where_kernels_get_short(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_device_bound(&hand);
+    // The tenth launch is at 90 us, its event ends at 95 us; but the call that waits starts at
+    // 200 us. Without kernels it returns at once, and 50 us later the last launch follows.
+    int64_t last_launch_ns = 200000 + 50000;
+    assert_int_equal(changed(&hand, "remove:kernel=*"), last_launch_ns + 5000 - 5000);
+    hand_end(&hand);
+}
+
+static void no_launches_no_answer(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand_kernel(&hand, "alone", 7, 1000, 500);
+    hand_facts(&hand);
+    struct whatif_answer answer = ask(&hand, "host_free");
+    assert_string_equal(answer.refused, "its launches were not recorded");
+    hand_end(&hand);
+}
+
+static void a_device_that_nothing_recorded_holds_up_is_not_answered_for(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_call(&hand, "cudaLaunchKernel", 0, 4000, 1);
+    add_kernel(&hand, "first", 5000, 1000, 1);
+    for (int k = 0; k < 9; k++) // launched by nobody
+        add_kernel(&hand, "stray", 50000 + k * 50000, 1000, 0);
+    hand_facts(&hand);
+    struct whatif_answer answer = ask(&hand, "host_free");
+    assert_string_equal(answer.refused,
+                        "what starts 10 % of its device time was recorded, expected 90 %");
+    hand_end(&hand);
+}
+
+static void host_time_is_selected_by_what_encloses_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_call(&hand, "cudaLaunchKernel", 0, 4000, 1);
+    add_kernel(&hand, "a", 5000, 1000, 1);
+    hand_add(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                        .name = "my::prepare",
+                                        .row = 1,
+                                        .begin_ns = 100000,
+                                        .dur_ns = 300000});
+    hand_add(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                        .name = "my::inner",
+                                        .row = 1,
+                                        .begin_ns = 150000,
+                                        .dur_ns = 100000});
+    add_call(&hand, "cudaLaunchKernel", 500000, 4000, 2);
+    add_kernel(&hand, "b", 505000, 1000, 2);
+    hand_facts(&hand);
+    assert_int_equal(changed(&hand, "remove:host=my::*"), 501000 - 300000);
+    assert_int_equal(changed(&hand, "scale=0.5:host=my::inner"), 501000 - 50000);
+    assert_int_equal(changed(&hand, "remove:host=other"), 501000);
+    hand_end(&hand);
+}
+
+static void changes_are_refused_with_what_was_found(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"",
+                                      "scale",
+                                      "scale=:kernel=a",
+                                      "scale=-1:kernel=a",
+                                      "scale=1e9:host",
+                                      "scale=nan:host",
+                                      "set=5:kernel=a",
+                                      "set=-5us:kernel=a",
+                                      "remove=1:kernel=a",
+                                      "remove:kernel",
+                                      "remove:kernel=",
+                                      "remove:planet=a",
+                                      "remove:recompute=a",
+                                      "shrink:kernel=a",
+                                      "host_free:kernel=a"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct change_list list = {.count = 0};
+        struct err err = {0};
+        assert_false(change_parse(str_of(bad[i]), &list, &err));
+        assert_int_equal(err.code, ERR_USAGE);
+        assert_int_equal(list.count, 0);
+    }
+    for (size_t i = 0; change_ready_made[i]; i++) {
+        struct change_list list = {.count = 0};
+        struct err err = {0};
+        assert_true(change_parse(str_of(change_ready_made[i]), &list, &err));
+        assert_int_equal(list.count, 1);
+    }
+}
+
+// The goal is one percent; what misses more must be refused.
+static void check_replay(const struct hand *hand)
+{
+    struct arena arena;
+    struct facts facts;
+    struct whatif whatif;
+    struct whatif_answer answer;
+    struct err err = {0};
+    static const struct change_list nothing = {.count = 0};
+    arena_init(&arena, hand->trace->budget);
+    assert_true(facts_make(hand->trace, &hand->options, &arena, &facts, &err));
+    assert_true(whatif_open(&facts, &arena, &whatif, &err));
+    assert_true(whatif_change(&whatif, &nothing, &arena, &answer, &err));
+    if (!answer.refused)
+        assert_true(answer.error_share <= 0.01);
+    arena_free(&arena);
+}
+
+static void real_traces_are_given_back_within_one_percent(void **state)
+{
+    (void)state;
+    real_traces_each(check_replay);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_on_the_critical_path_gains_what_it_is_shorter),
+        cmocka_unit_test(a_host_that_runs_ahead_gains_only_after_it_waited),
+        cmocka_unit_test(the_host_takes_over_where_kernels_get_short),
+        cmocka_unit_test(no_launches_no_answer),
+        cmocka_unit_test(a_device_that_nothing_recorded_holds_up_is_not_answered_for),
+        cmocka_unit_test(host_time_is_selected_by_what_encloses_it),
+        cmocka_unit_test(changes_are_refused_with_what_was_found),
+        cmocka_unit_test(real_traces_are_given_back_within_one_percent),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
