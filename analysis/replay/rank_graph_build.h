@@ -69,7 +69,7 @@ uint32_t graph_build_done(const struct graph_build *build, uint32_t track, int64
 uint32_t graph_build_last_done(const struct graph_build *build, uint32_t device,
                                int64_t launched_ns);
 
-// Finds what streams were told to wait for.
+// Finds what the host made streams wait for.
 MUST_CHECK bool graph_build_waits(struct graph_build *build, struct err *err);
 
 // Lists the calls of all threads by begin.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device event starts after its launch, after the event before it on its stream, and after what
-// its stream was told to wait for; a little later than that it is the device's own doing.
+// the host made its stream wait for; a little later than that it is the device's own doing.
 #include "analysis/replay/rank_graph_build.h"
 
 #include "analysis/facts/gaps.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device event a stream was told to wait for. The recording has the calls, not their streams:
+// Which device event a stream had to wait for. The recording has the calls, not their streams:
 // communication waits for what was launched just before; other work for communication, each wait
 // for one call, in order.
 #include "analysis/replay/rank_graph_build.h"

@@ -25,6 +25,7 @@ program test_json_index tests/unit/ingest/json/test_json_index.c ingest/json/jso
 qemu-aarch64 "$out/test_json_index"
 program test_simd tests/unit/ingest/base/test_simd.c
 qemu-aarch64 "$out/test_simd"
-program fuzz_json_index tests/fuzz/fuzz_json_index.c tests/fuzz/replay_corpus.c ingest/json/json_index*.c
+program fuzz_json_index tests/fuzz/fuzz_json_index.c tests/fuzz/replay_corpus.c \
+    ingest/json/json_index*.c
 qemu-aarch64 "$out/fuzz_json_index" tests/fuzz/corpus/fuzz_json_index
 echo "neon: ok"
