@@ -6,6 +6,7 @@
 #include "analysis/evidence/link_tables.h"
 #include "analysis/evidence/log_tables.h"
 #include "analysis/evidence/monitor_tables.h"
+#include "analysis/evidence/snapshot_tables.h"
 #include "analysis/report/trust.h"
 
 // A file that was read and fills no table would look as if nothing had been uploaded.
@@ -31,6 +32,7 @@ bool evidence_report(const struct evidence *evidence, struct str file, struct re
     return log_tables_add(evidence, file, report, err) &&
            link_tables_add(evidence, file, report, err) &&
            monitor_tables_add(evidence, file, report, err) &&
+           snapshot_tables_add(evidence, file, report, err) &&
            flight_tables_add(evidence, file, report, err) &&
            job_settings_add(evidence, file, report, err) &&
            job_results_add(evidence, file, report, err) && doubt_silence(file, report, err);

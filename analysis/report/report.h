@@ -85,7 +85,7 @@ struct table {
     size_t row_count, row_cap;
 };
 
-#define REPORT_MAX_TABLES 48
+#define REPORT_MAX_TABLES 64
 
 // All tables of one trace, or of one run. Texts and cells live in the arena.
 struct report {

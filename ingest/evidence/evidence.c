@@ -23,6 +23,7 @@ void evidence_free(struct evidence *evidence)
     budget_free(budget, log->events, log->event_cap * sizeof *log->events);
     metric_book_free(&evidence->metrics, budget);
     flight_free(&evidence->flight, budget);
+    memory_snapshot_free(evidence->memory, budget);
     budget_free(budget, evidence->settings, evidence->setting_cap * sizeof *evidence->settings);
     budget_free(budget, evidence->results, evidence->result_cap * sizeof *evidence->results);
     link_tests_free(&evidence->links, budget);

@@ -7,6 +7,7 @@
 #include "ingest/evidence/flight.h"
 #include "ingest/evidence/link_tests.h"
 #include "ingest/evidence/log_book.h"
+#include "ingest/evidence/memory_snapshot.h"
 #include "ingest/evidence/metric_book.h"
 #include "ingest/evidence/samples.h"
 #include "ingest/trace/strtab.h"
@@ -31,6 +32,7 @@ struct evidence {
     struct log_book log; // of a training log
     struct metric_book metrics;
     struct flight flight;
+    struct memory_snapshot *memory; // NULL unless the file is one
     struct link_tests links;
     struct sample_set samples; // of a monitor
     struct evidence_setting *settings;

@@ -2,20 +2,41 @@
 // The stack machine that a pickle is a program for, with the opcodes that only make data.
 #include "ingest/pickle/pickle.h"
 #include "ingest/pickle/pickle_bytes.h"
+#include "ingest/pickle/pickle_memo.h"
 #include "ingest/pickle/pickle_store.h"
+
+#include <assert.h>
+
+// Where a container starts: a depth of the stack, and what was kept and numbered before.
+struct mark {
+    size_t depth;
+    struct pickle_store_mark store;
+    uint64_t memo_set;
+    bool alone; // the container on top of the stack is new, and numbered once at most
+};
+
+enum { MOST_KEPT = 48 };
 
 struct machine {
     struct pickle *pickle;
     struct pickle_bytes bytes;
     pickle_value *stack;
     size_t depth, stack_cap;
-    pickle_value *memo; // PICKLE_ABSENT: not set
-    size_t memo_len, memo_cap;
-    uint64_t memo_set; // how many are, which is the number of the next one
+    struct pickle_memo memo;
+    pickle_take *take;
+    void *context;
+    pickle_value members[MOST_KEPT]; // of the last dict
+    pickle_value newest;             // container, and what was numbered when it was made
+    uint64_t newest_memo_set;
+    uint32_t pinned; // containers below this may be referred to from anywhere
     uint64_t op_pos;
     unsigned marks;
     bool stopped;
-    size_t mark[PICKLE_MAX_MARKS]; // depths of the stack
+    struct mark mark[PICKLE_MAX_MARKS];
+};
+
+struct pickle_record {
+    const struct machine *machine;
 };
 
 // What follows an opcode, or which constant or kind it stands for.
@@ -48,7 +69,7 @@ static bool push(struct machine *machine, pickle_value value, struct err *err)
 // The values above the last mark, which no opcode but one that takes the mark may go below.
 static size_t above_mark(const struct machine *machine)
 {
-    return machine->depth - (machine->marks ? machine->mark[machine->marks - 1] : 0);
+    return machine->depth - (machine->marks ? machine->mark[machine->marks - 1].depth : 0);
 }
 
 static bool has(const struct machine *machine, size_t count, struct err *err)
@@ -62,7 +83,10 @@ static bool mark(struct machine *machine, unsigned argument, struct err *err)
     if (machine->marks == PICKLE_MAX_MARKS)
         return err_set_at(err, ERR_LIMIT, machine->op_pos,
                           "found a pickle nested deeper than %d levels", PICKLE_MAX_MARKS);
-    machine->mark[machine->marks++] = machine->depth;
+    bool alone = machine->depth && machine->stack[machine->depth - 1] == machine->newest &&
+                 machine->memo.set <= machine->newest_memo_set + 1;
+    machine->mark[machine->marks++] =
+        (struct mark){machine->depth, pickle_store_mark(machine->pickle), machine->memo.set, alone};
     return true;
 }
 
@@ -73,7 +97,7 @@ static bool take_marked(struct machine *machine, const pickle_value **items, siz
     if (machine->marks == 0)
         return damaged(machine, "a mark is missing", err);
     *count = above_mark(machine);
-    machine->depth = machine->mark[--machine->marks];
+    machine->depth = machine->mark[--machine->marks].depth;
     *items = machine->stack + machine->depth;
     return true;
 }
@@ -85,7 +109,7 @@ static bool target(const struct machine *machine, bool dict, pickle_value *conta
     if (!has(machine, 1, err))
         return false;
     *container = machine->stack[machine->depth - 1];
-    enum pickle_kind kind = pickle_kind_of(*container);
+    enum pickle_kind kind = (enum pickle_kind)(*container & 15); // nothing is added to a row
     bool fits = dict ? kind == PICKLE_DICT : kind == PICKLE_LIST || kind == PICKLE_SET;
     return fits || damaged(machine, "items are added to what holds none", err);
 }
@@ -111,10 +135,22 @@ static bool pop_mark(struct machine *machine, unsigned argument, struct err *err
     return take_marked(machine, &items, &count, err);
 }
 
+// A container that is referred to twice is not forgotten.
+static void pin(struct machine *machine, pickle_value value)
+{
+    enum pickle_kind kind = pickle_kind_of(value);
+    bool container = kind >= PICKLE_LIST && kind <= PICKLE_DICT;
+    if (container && (value & 15) != PICKLE_ROW && value >> 4 >= machine->pinned)
+        machine->pinned = (value >> 4) + 1;
+}
+
 static bool dup(struct machine *machine, unsigned argument, struct err *err)
 {
     (void)argument;
-    return has(machine, 1, err) && push(machine, machine->stack[machine->depth - 1], err);
+    if (!has(machine, 1, err))
+        return false;
+    pin(machine, machine->stack[machine->depth - 1]);
+    return push(machine, machine->stack[machine->depth - 1], err);
 }
 
 // --- scalars ------------------------------------------------------------------------------------
@@ -198,13 +234,83 @@ static bool push_bytes(struct machine *machine, unsigned argument, struct err *e
            push(machine, pickle_value_of(PICKLE_BYTES, value >> 4), err);
 }
 
+// --- records ------------------------------------------------------------------------------------
+
+pickle_value pickle_record_member(const struct pickle_record *record, unsigned place)
+{
+    return record->machine->members[place];
+}
+
+const struct pickle *pickle_record_of(const struct pickle_record *record)
+{
+    return record->machine->pickle;
+}
+
+// The place of the stack's value `at` among the items of a list, which is below those and above the
+// key; -1 if that is not so.
+static int64_t index_under(const struct machine *machine, size_t at, unsigned place)
+{
+    const pickle_value key = pickle_value_of(PICKLE_TEXT, place);
+    for (size_t i = at; i-- > 0;)
+        if (machine->stack[i] == key)
+            return (int64_t)at - (int64_t)i - 2;
+    return -1;
+}
+
+// Items are added to a list from a mark on, or one by one, without.
+int64_t pickle_record_index(const struct pickle_record *record, unsigned place)
+{
+    const struct machine *machine = record->machine;
+    size_t from = machine->marks ? machine->mark[machine->marks - 1].depth : 0;
+    bool marked = from && pickle_kind_of(machine->stack[from - 1]) == PICKLE_LIST;
+    int64_t index = marked ? index_under(machine, from - 1, place) : -1;
+    return index < 0 && machine->depth > 1 ? index_under(machine, machine->depth - 2, place)
+                                           : index;
+}
+
+// Asks whether to keep a dict of these keys and values.
+static bool offer(struct machine *machine, const pickle_value *items, size_t count, bool *taken,
+                  struct err *err)
+{
+    const struct pickle_record record = {machine};
+    unsigned place;
+    memset(machine->members, 0, machine->pickle->kept * sizeof *machine->members);
+    for (size_t i = 0; i + 1 < count; i += 2)
+        if (pickle_is_kept(machine->pickle, items[i], &place))
+            machine->members[place] = items[i + 1];
+    return machine->take(machine->context, &record, taken, err);
+}
+
+// The dict on top of the stack, whose mark was taken last, becomes None. Unless it is pinned, what
+// else refers to what it is made of was numbered since.
+static bool forget(struct machine *machine, pickle_value dict, struct err *err)
+{
+    const struct mark *mark = &machine->mark[machine->marks];
+    uint64_t at = mark->memo_set ? mark->memo_set - 1 : 0;
+    bool kept = !mark->alone || dict >> 4 < machine->pinned ||
+                machine->pickle->row_count != mark->store.rows;
+    machine->stack[machine->depth - 1] = pickle_value_of(PICKLE_NONE, 0);
+    for (; !kept && at < machine->memo.set; at++) {
+        pickle_value value = pickle_memo_get(&machine->memo, at);
+        pickle_value lasting = pickle_store_lasting(machine->pickle, value, dict >> 4);
+        if (lasting != value && !pickle_memo_set(&machine->memo, at, lasting, err))
+            return false;
+    }
+    if (!kept)
+        pickle_store_forget(machine->pickle, dict, &mark->store);
+    return true;
+}
+
 // --- containers ---------------------------------------------------------------------------------
 
 static bool push_empty(struct machine *machine, unsigned argument, struct err *err)
 {
     pickle_value value;
-    return pickle_store_container(machine->pickle, (enum pickle_kind)argument, &value, err) &&
-           push(machine, value, err);
+    if (!pickle_store_container(machine->pickle, (enum pickle_kind)argument, &value, err))
+        return false;
+    machine->newest = value;
+    machine->newest_memo_set = machine->memo.set;
+    return push(machine, value, err);
 }
 
 static bool add_members(struct machine *machine, pickle_value dict, const pickle_value *items,
@@ -280,25 +386,16 @@ static bool set_marked(struct machine *machine, unsigned argument, struct err *e
     const pickle_value *items;
     size_t count;
     pickle_value dict;
+    bool taken = false;
     (void)argument;
-    return take_marked(machine, &items, &count, err) && target(machine, true, &dict, err) &&
-           add_members(machine, dict, items, count, err);
+    if (!take_marked(machine, &items, &count, err) || !target(machine, true, &dict, err))
+        return false;
+    if (machine->take && !offer(machine, items, count, &taken, err))
+        return false;
+    return taken ? forget(machine, dict, err) : add_members(machine, dict, items, count, err);
 }
 
 // --- the memo -----------------------------------------------------------------------------------
-
-static bool grow_memo(struct machine *machine, size_t len, struct err *err)
-{
-    pickle_value *memo = budget_room(machine->pickle->budget, machine->memo, &machine->memo_cap,
-                                     len, sizeof *memo, err);
-    if (!memo)
-        return false;
-    for (size_t i = machine->memo_len; i < len; i++)
-        memo[i] = PICKLE_ABSENT;
-    machine->memo = memo;
-    machine->memo_len = len;
-    return true;
-}
 
 static bool remember(struct machine *machine, uint64_t at, struct err *err)
 {
@@ -307,11 +404,9 @@ static bool remember(struct machine *machine, uint64_t at, struct err *err)
     // Every number before took a value and an opcode, so a larger one is not Python's.
     if (at >= machine->op_pos)
         return damaged(machine, "a value is kept under a number out of order", err);
-    if (at >= machine->memo_len && !grow_memo(machine, (size_t)at + 1, err))
-        return false;
-    machine->memo_set += machine->memo[at] == PICKLE_ABSENT;
-    machine->memo[at] = machine->stack[machine->depth - 1];
-    return true;
+    if (at != machine->memo.set)
+        pin(machine, machine->stack[machine->depth - 1]);
+    return pickle_memo_set(&machine->memo, at, machine->stack[machine->depth - 1], err);
 }
 
 static bool put(struct machine *machine, unsigned argument, struct err *err)
@@ -323,7 +418,7 @@ static bool put(struct machine *machine, unsigned argument, struct err *err)
 static bool memoize(struct machine *machine, unsigned argument, struct err *err)
 {
     (void)argument;
-    return remember(machine, machine->memo_set, err);
+    return remember(machine, machine->memo.set, err);
 }
 
 static bool get(struct machine *machine, unsigned argument, struct err *err)
@@ -331,9 +426,11 @@ static bool get(struct machine *machine, unsigned argument, struct err *err)
     uint64_t at;
     if (!pickle_take_number(&machine->bytes, argument, &at, err))
         return false;
-    if (at >= machine->memo_len || machine->memo[at] == PICKLE_ABSENT)
+    pickle_value value = pickle_memo_get(&machine->memo, at);
+    if (value == PICKLE_ABSENT)
         return damaged(machine, "it refers to a value that was not kept", err);
-    return push(machine, machine->memo[at], err);
+    pin(machine, value);
+    return push(machine, value, err);
 }
 
 // --- the rest -----------------------------------------------------------------------------------
@@ -466,6 +563,7 @@ static bool note_kept(struct pickle *pickle, const char *const *keep, struct err
         if (!pickle_store_text(pickle, str_of(*keep), &value, err))
             return false;
     pickle->kept = (uint32_t)pickle->text_count;
+    assert(pickle->kept <= MOST_KEPT);
     return true;
 }
 
@@ -473,6 +571,9 @@ static bool load(struct machine *machine, const struct pickle_input *input, stru
 {
     machine->bytes.source = input->source;
     machine->bytes.budget = input->budget;
+    machine->memo.budget = input->budget;
+    machine->take = input->take;
+    machine->context = input->context;
     machine->stack =
         budget_room(input->budget, NULL, &machine->stack_cap, 1, sizeof *machine->stack, err);
     bool ok = machine->stack && note_kept(machine->pickle, input->keep, err) && start(machine, err);
@@ -481,7 +582,7 @@ static bool load(struct machine *machine, const struct pickle_input *input, stru
     machine->pickle->size = pickle_bytes_pos(&machine->bytes);
     pickle_bytes_free(&machine->bytes);
     budget_free(input->budget, machine->stack, machine->stack_cap * sizeof *machine->stack);
-    budget_free(input->budget, machine->memo, machine->memo_cap * sizeof *machine->memo);
+    pickle_memo_free(&machine->memo);
     return ok;
 }
 

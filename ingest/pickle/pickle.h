@@ -34,11 +34,26 @@ enum pickle_kind {
     PICKLE_SET, // also frozen; items may repeat
     PICKLE_DICT,
     PICKLE_WIDE, // kept apart inside; pickle_kind_of says PICKLE_INT
+    PICKLE_ROW,  // a list that nothing is added to any more; pickle_kind_of says PICKLE_LIST
 };
 
 // A value of a pickle: its kind in the lowest four bits. Equal texts are equal numbers.
 typedef uint32_t pickle_value;
 #define PICKLE_ABSENT ((pickle_value)PICKLE_NOTHING)
+
+// A dict of which all members have been read: a record, of which a file may have millions. Lives
+// during the call only.
+struct pickle_record;
+// Whether the dict has a member of `keep` that is so named, and its value; else PICKLE_ABSENT.
+pickle_value pickle_record_member(const struct pickle_record *record, unsigned place);
+const struct pickle *pickle_record_of(const struct pickle_record *record);
+// The list that will hold the record is an item of another list, which is the value of a member
+// of `keep`: which item; -1 if it is not so.
+int64_t pickle_record_index(const struct pickle_record *record, unsigned place);
+// *taken: that the record is not needed again. Its memory is used for the next one, and None is in
+// its place.
+typedef bool pickle_take(void *context, const struct pickle_record *record, bool *taken,
+                         struct err *err);
 
 // Reads one pickle up to its end; what comes after stays in the source or is lost. Of dicts, only
 // the members in `keep` (and those whose keys are no texts) are kept; NULL: all. ERR_FORMAT with
@@ -48,6 +63,8 @@ struct pickle_input {
     struct source *source;
     struct budget *budget;
     const char *const *keep; // ends with NULL
+    pickle_take *take;       // of each dict, in the order in which they end; NULL: all is kept
+    void *context;           // of take
 };
 MUST_CHECK struct pickle *pickle_load(const struct pickle_input *input, struct err *err);
 void pickle_free(struct pickle *pickle); // NULL is allowed
@@ -60,7 +77,7 @@ uint64_t pickle_size(const struct pickle *pickle);
 static inline enum pickle_kind pickle_kind_of(pickle_value value)
 {
     enum pickle_kind kind = (enum pickle_kind)(value & 15);
-    return kind == PICKLE_WIDE ? PICKLE_INT : kind;
+    return kind == PICKLE_WIDE ? PICKLE_INT : kind == PICKLE_ROW ? PICKLE_LIST : kind;
 }
 
 // False if it is no integer; booleans are 0 and 1, as in Python.
@@ -77,12 +94,15 @@ bool pickle_is_kept(const struct pickle *pickle, pickle_value key, unsigned *pla
 // The member of a dict; PICKLE_ABSENT if there is none, or no dict. Takes a walk over all of it.
 pickle_value pickle_member(const struct pickle *pickle, pickle_value dict, pickle_value key);
 
+// A number that lists and tuples with the same items in them have in common; 0: this one has none.
+uint32_t pickle_row(const struct pickle *pickle, pickle_value list);
+
 // Steps through the items of a list, tuple or set, or through the pairs of a dict, in the order of
 // the stream; there, a repeated key comes again, and the last one counts.
 struct pickle_walk {
     const struct pickle *pickle;
     bool dict;
-    uint32_t first, node, at;
+    uint32_t first, node, row, at;
 };
 struct pickle_walk pickle_walk(const struct pickle *pickle, pickle_value container);
 // *key is PICKLE_ABSENT unless in a dict. False at the end.

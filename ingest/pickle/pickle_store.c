@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/pickle/pickle_store.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { FEWEST_SLOTS = 64 };
 
 #define MAX_INDEX ((size_t)1 << 28)     // of what a value can point to
-#define MAX_ROWS  ((size_t)UINT32_MAX)  // in values
+#define MAX_ROWS  MAX_INDEX             // in values
 #define SMALLEST  (-((int64_t)1 << 27)) // of the integers within a value
 #define LARGEST   (((int64_t)1 << 27) - 1)
 
@@ -361,11 +362,17 @@ static bool is_container(pickle_value value)
     return kind == PICKLE_LIST || kind == PICKLE_TUPLE || kind == PICKLE_SET || kind == PICKLE_DICT;
 }
 
+static bool is_row(pickle_value value)
+{
+    return (value & 15) == PICKLE_ROW;
+}
+
 struct pickle_walk pickle_walk(const struct pickle *pickle, pickle_value container)
 {
-    uint32_t first = is_container(container) ? container >> 4 : 0;
+    uint32_t first = is_container(container) && !is_row(container) ? container >> 4 : 0;
+    uint32_t row = is_row(container) ? container >> 4 : pickle->nodes[first].row;
     bool dict = pickle_kind_of(container) == PICKLE_DICT;
-    return (struct pickle_walk){pickle, dict, first, first, 0};
+    return (struct pickle_walk){pickle, dict, first, first, row, 0};
 }
 
 // The node after walk->node; 0: none.
@@ -381,18 +388,27 @@ static uint32_t next_node(const struct pickle_walk *walk)
 bool pickle_walk_next(struct pickle_walk *walk, pickle_value *key, pickle_value *item)
 {
     const uint32_t *rows = walk->pickle->rows;
-    while (walk->node) {
-        const uint32_t *row = &rows[walk->pickle->nodes[walk->node].row];
+    while (walk->row) {
+        const uint32_t *row = &rows[walk->row];
         uint32_t before = walk->dict && *row; // the row of the keys
         if (walk->at + before < *row) {
             *key = walk->dict ? rows[row[1] + 1 + walk->at] : PICKLE_ABSENT;
             *item = row[1 + before + walk->at++];
             return true;
         }
-        walk->node = next_node(walk);
+        walk->node = walk->node ? next_node(walk) : 0;
+        walk->row = walk->pickle->nodes[walk->node].row;
         walk->at = 0;
     }
     return false;
+}
+
+uint32_t pickle_row(const struct pickle *pickle, pickle_value list)
+{
+    if (is_row(list))
+        return list >> 4;
+    const struct pickle_node *node = is_container(list) ? &pickle->nodes[list >> 4] : NULL;
+    return node && !node->link ? node->row : 0;
 }
 
 pickle_value pickle_member(const struct pickle *pickle, pickle_value dict, pickle_value key)
@@ -409,6 +425,30 @@ bool pickle_is_kept(const struct pickle *pickle, pickle_value key, unsigned *pla
 {
     *place = key >> 4;
     return pickle_kind_of(key) == PICKLE_TEXT && *place < pickle->kept;
+}
+
+// --- records ------------------------------------------------------------------------------------
+
+struct pickle_store_mark pickle_store_mark(const struct pickle *pickle)
+{
+    return (struct pickle_store_mark){pickle->row_count, pickle->wide_count};
+}
+
+void pickle_store_forget(struct pickle *pickle, pickle_value dict,
+                         const struct pickle_store_mark *mark)
+{
+    assert(pickle->row_count == mark->rows);
+    pickle->node_count = dict >> 4;
+    pickle->wide_count = mark->wide;
+}
+
+pickle_value pickle_store_lasting(const struct pickle *pickle, pickle_value value, uint32_t first)
+{
+    if (!is_container(value) || is_row(value) || value >> 4 < first)
+        return value;
+    bool list = pickle_kind_of(value) == PICKLE_LIST && !pickle->nodes[value >> 4].link;
+    return list ? pickle_value_of(PICKLE_ROW, pickle->nodes[value >> 4].row)
+                : pickle_value_of(PICKLE_NONE, 0);
 }
 
 pickle_value pickle_root(const struct pickle *pickle)

@@ -66,6 +66,17 @@ MUST_CHECK bool pickle_store_items(struct pickle *pickle, pickle_value container
 MUST_CHECK bool pickle_store_members(struct pickle *pickle, pickle_value dict,
                                      const pickle_value *items, size_t pairs, struct err *err);
 
+// What the store held before a record, all but its nodes.
+struct pickle_store_mark {
+    size_t rows, wide;
+};
+struct pickle_store_mark pickle_store_mark(const struct pickle *pickle);
+// Frees the node of a dict and all after it. No row was added since, and nothing refers to them.
+void pickle_store_forget(struct pickle *pickle, pickle_value dict,
+                         const struct pickle_store_mark *mark);
+// The same value without a node from `first` on; None if it needs one.
+pickle_value pickle_store_lasting(const struct pickle *pickle, pickle_value value, uint32_t first);
+
 static inline pickle_value pickle_value_of(enum pickle_kind kind, uint32_t index)
 {
     return index << 4 | kind;

@@ -261,29 +261,12 @@ bool flight_list_close(struct flight_dump *dump, const struct flight_field *fiel
 
 // --- calls --------------------------------------------------------------------------------------
 
-static bool is_of_a_library(struct str filename)
+bool flight_list_frame(struct flight_dump *dump, const struct call_frame *frame)
 {
-    static const char *const marks[] = {"site-packages/", "dist-packages/", "/lib/python", "<",
-                                        "/torch/"};
-    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (str_find(filename, str_of(marks[i])) != SIZE_MAX)
-            return true;
-    return filename.len == 0;
-}
-
-static struct str last_part(struct str path)
-{
-    const char *slash = path.len ? memrchr(path.at, '/', path.len) : NULL;
-    size_t from = slash ? (size_t)(slash - path.at) + 1 : 0;
-    return (struct str){path.at + from, path.len - from};
-}
-
-bool flight_list_frame(struct flight_dump *dump, const struct flight_frame *frame)
-{
-    if (is_of_a_library(frame->filename))
+    if (call_frame_is_of_library(frame->filename))
         return true;
     add_comma(dump);
-    struct str file = last_part(frame->filename);
+    struct str file = call_frame_file(frame->filename);
     if (has_room(dump) && frame->name.len + file.len < MOST_LIST) {
         buf_add_str(&dump->list, frame->name);
         buf_puts(&dump->list, " (");

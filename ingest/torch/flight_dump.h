@@ -5,6 +5,7 @@
 #define INGEST_TORCH_FLIGHT_DUMP_H
 
 #include "ingest/source/evidence_count.h"
+#include "ingest/torch/call_frames.h"
 
 enum flight_record { FLIGHT_ROOT, FLIGHT_GROUP, FLIGHT_STATUS, FLIGHT_ENTRY, FLIGHT_RECORDS };
 
@@ -80,11 +81,7 @@ void flight_tensor_open(struct flight_dump *dump);
 void flight_tensor_size(struct flight_dump *dump, int64_t size);
 void flight_tensor_close(struct flight_dump *dump);
 // A call, the innermost first. False once no more are kept.
-struct flight_frame {
-    struct str name, filename;
-    int64_t line;
-};
-bool flight_list_frame(struct flight_dump *dump, const struct flight_frame *frame);
+bool flight_list_frame(struct flight_dump *dump, const struct call_frame *frame);
 
 // What inspect shows of a dump that `gather` reads.
 MUST_CHECK bool flight_dump_count(const struct format_input *input, evidence_gather *gather,

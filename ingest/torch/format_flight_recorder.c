@@ -58,7 +58,7 @@ static void take_tensor(struct reader *reader, pickle_value sizes)
 
 static bool take_frame(struct reader *reader, pickle_value dict)
 {
-    struct flight_frame frame = {0};
+    struct call_frame frame = {0};
     pickle_value key, value;
     struct pickle_walk walk = pickle_walk(reader->pickle, dict);
     while (next(reader, &walk, &key, &value)) {
@@ -154,7 +154,7 @@ static bool take_dump(struct reader *reader, struct err *err)
 
 static bool gather_dump(const struct format_input *input, struct err *err)
 {
-    struct pickle_input pickled = {input->source, input->budget, NULL};
+    struct pickle_input pickled = {input->source, input->budget, NULL, NULL, NULL};
     struct reader reader;
     struct pickle *pickle = pickle_load(&pickled, err);
     if (!pickle)

@@ -57,7 +57,7 @@ static void take_tensor(struct reader *reader)
 // The texts are copied: those of the document live until the next member only.
 static bool take_frame(struct reader *reader)
 {
-    struct flight_frame frame = {0};
+    struct call_frame frame = {0};
     struct str key;
     struct json_value value;
     buf_clear(&reader->texts[1]);

@@ -1,174 +1,255 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory snapshots of PyTorch's caching allocator as it dumps them
-// (torch.cuda.memory._dump_snapshot), counted: a pickle with the segments reserved from devices,
-// the blocks in them, and the allocations that a ring buffer still had.
-#include "ingest/format.h"
+// (torch.cuda.memory._dump_snapshot): a pickle with the segments reserved from devices, the blocks
+// in them, and the allocations that a ring buffer still had. Each is taken as it is read.
 #include "ingest/pickle/pickle.h"
-#include "ingest/torch/snapshot_sums.h"
+#include "ingest/torch/snapshot_calls.h"
+#include "ingest/torch/snapshot_pickle.h"
 
-// What is kept of dicts. Times and call stacks, which would be most of the memory, are not counted.
-#define KEYS(ROW)             \
-    ROW(segments)             \
-    ROW(device_traces)        \
-    ROW(external_annotations) \
-    ROW(device)               \
-    ROW(total_size)           \
-    ROW(allocated_size)       \
-    ROW(active_size)          \
-    ROW(segment_type)         \
-    ROW(blocks)               \
-    ROW(state)                \
-    ROW(size)                 \
-    ROW(action)
+// What is kept of dicts.
+#define KEYS(ROW)       \
+    ROW(segments)       \
+    ROW(device_traces)  \
+    ROW(device)         \
+    ROW(total_size)     \
+    ROW(allocated_size) \
+    ROW(active_size)    \
+    ROW(segment_type)   \
+    ROW(blocks)         \
+    ROW(state)          \
+    ROW(size)           \
+    ROW(action)         \
+    ROW(address)        \
+    ROW(addr)           \
+    ROW(device_free)    \
+    ROW(time_us)        \
+    ROW(stage)          \
+    ROW(frames)         \
+    ROW(name)           \
+    ROW(filename)       \
+    ROW(line)
 
 #define KEY(name)  KEY_##name,
 #define NAME(name) #name,
 enum key { KEYS(KEY) KEY_COUNT };
 static const char *const key_names[] = {KEYS(NAME) NULL};
 
-struct snapshot {
+// Rows of frames that were seen before, and their stacks; open addressing.
+struct known_row {
+    uint32_t row, stack; // row 0: free
+};
+
+struct reader {
     const struct pickle *pickle;
-    uint64_t visited;
-    struct snapshot_sums sums;
+    struct evidence *evidence;
+    struct progress *progress;
+    struct snapshot_calls calls;
+    struct known_row *rows;
+    size_t row_cap, row_count;
+    uint64_t records;
 };
 
 // --- values -------------------------------------------------------------------------------------
 
-// The next item of a list, or pair of a dict. Real dumps hold each value that is visited once, so
-// all visits are fewer than the bytes of the file.
-static bool next(struct snapshot *snapshot, struct pickle_walk *walk, pickle_value *key,
-                 pickle_value *item)
+static pickle_value member(const struct pickle_record *record, enum key key)
 {
-    return pickle_walk_next(walk, key, item) && snapshot->visited++ < pickle_size(snapshot->pickle);
-}
-
-// The members of a dict; PICKLE_ABSENT for those that it does not have.
-struct members {
-    pickle_value at[KEY_COUNT];
-};
-
-static struct members members_of(struct snapshot *snapshot, pickle_value dict)
-{
-    struct members members = {0};
-    pickle_value key, value;
-    unsigned place;
-    struct pickle_walk walk = pickle_walk(snapshot->pickle, dict);
-    while (next(snapshot, &walk, &key, &value))
-        if (pickle_is_kept(snapshot->pickle, key, &place))
-            members.at[place] = value;
-    return members;
+    return pickle_record_member(record, key);
 }
 
 // A size or an index; 0 for anything else.
-static int64_t whole(const struct snapshot *snapshot, pickle_value value)
+static int64_t whole(const struct pickle_record *record, enum key key)
 {
     int64_t number;
-    return pickle_int(snapshot->pickle, value, &number) && number > 0 ? number : 0;
+    return pickle_int(pickle_record_of(record), member(record, key), &number) && number > 0 ? number
+                                                                                            : 0;
 }
 
-static unsigned place_of(const struct snapshot *snapshot, enum snapshot_word member,
-                         pickle_value value)
+static struct str text(const struct pickle_record *record, enum key key)
 {
-    return snapshot_place(member, pickle_text(snapshot->pickle, value));
+    return pickle_text(pickle_record_of(record), member(record, key));
 }
 
-// --- its parts ----------------------------------------------------------------------------------
+// --- frames -------------------------------------------------------------------------------------
 
-static void take_blocks(struct snapshot *snapshot, pickle_value blocks)
+static struct call_frame frame_of(const struct reader *reader, pickle_value dict)
 {
-    pickle_value key, block;
-    struct pickle_walk walk = pickle_walk(snapshot->pickle, blocks);
-    while (next(snapshot, &walk, &key, &block)) {
-        struct members has = members_of(snapshot, block);
-        const struct snapshot_change read = {
-            .size = whole(snapshot, has.at[KEY_size]),
-            .word = place_of(snapshot, WORD_STATE, has.at[KEY_state]),
-        };
-        snapshot_add_block(&snapshot->sums, &read);
+    struct call_frame frame = {0};
+    pickle_value key, value;
+    unsigned place;
+    struct pickle_walk walk = pickle_walk(reader->pickle, dict);
+    while (walk.dict && pickle_walk_next(&walk, &key, &value)) {
+        if (!pickle_is_kept(reader->pickle, key, &place))
+            continue;
+        if (place == KEY_name)
+            frame.name = pickle_text(reader->pickle, value);
+        else if (place == KEY_filename)
+            frame.filename = pickle_text(reader->pickle, value);
+        else if (place == KEY_line)
+            (void)pickle_int(reader->pickle, value, &frame.line);
     }
+    return frame;
 }
 
-static void take_segments(struct snapshot *snapshot, pickle_value segments)
+static bool make_stack(struct reader *reader, pickle_value frames, uint32_t *stack, struct err *err)
 {
-    pickle_value key, segment;
-    struct pickle_walk walk = pickle_walk(snapshot->pickle, segments);
-    while (next(snapshot, &walk, &key, &segment)) {
-        struct members has = members_of(snapshot, segment);
-        const struct snapshot_segment read = {
-            .device = whole(snapshot, has.at[KEY_device]),
-            .total_size = whole(snapshot, has.at[KEY_total_size]),
-            .allocated_size = whole(snapshot, has.at[KEY_allocated_size]),
-            .active_size = whole(snapshot, has.at[KEY_active_size]),
-            .type = place_of(snapshot, WORD_SEGMENT_TYPE, has.at[KEY_segment_type]),
-        };
-        snapshot_add_segment(&snapshot->sums, &read);
-        take_blocks(snapshot, has.at[KEY_blocks]);
-    }
-}
-
-static void take_trace(struct snapshot *snapshot, int64_t device, pickle_value trace)
-{
-    pickle_value key, event;
-    struct pickle_walk walk = pickle_walk(snapshot->pickle, trace);
-    while (next(snapshot, &walk, &key, &event)) {
-        struct members has = members_of(snapshot, event);
-        const struct snapshot_change read = {
-            .size = whole(snapshot, has.at[KEY_size]),
-            .word = place_of(snapshot, WORD_ACTION, has.at[KEY_action]),
-        };
-        snapshot_add_event(&snapshot->sums, device, &read);
-    }
-}
-
-static void take_traces(struct snapshot *snapshot, pickle_value traces)
-{
-    pickle_value key, trace;
-    struct pickle_walk walk = pickle_walk(snapshot->pickle, traces);
-    for (int64_t device = 0; next(snapshot, &walk, &key, &trace); device++)
-        take_trace(snapshot, device, trace);
-}
-
-static void take_annotations(struct snapshot *snapshot, pickle_value annotations)
-{
+    enum { MOST_CALLS = 1000 };
     pickle_value key, item;
-    struct pickle_walk walk = pickle_walk(snapshot->pickle, annotations);
-    while (next(snapshot, &walk, &key, &item))
-        snapshot->sums.annotations++;
+    struct pickle_walk walk = pickle_walk(reader->pickle, frames);
+    snapshot_calls_open(&reader->calls);
+    for (int i = 0; i < MOST_CALLS && pickle_walk_next(&walk, &key, &item); i++) {
+        struct call_frame frame = frame_of(reader, item);
+        snapshot_calls_add(&reader->calls, &frame);
+    }
+    return snapshot_calls_close(&reader->calls, reader->evidence, stack, err);
+}
+
+static struct known_row *place_of_row(const struct reader *reader, uint32_t row)
+{
+    size_t at = (size_t)hash_u64(row) & (reader->row_cap - 1);
+    while (reader->rows[at].row && reader->rows[at].row != row)
+        at = (at + 1) & (reader->row_cap - 1);
+    return &reader->rows[at];
+}
+
+static bool grow_rows(struct reader *reader, struct err *err)
+{
+    struct reader larger = {.row_cap = reader->row_cap ? 2 * reader->row_cap : 1024};
+    struct budget *budget = reader->evidence->budget;
+    larger.rows = budget_zalloc(budget, larger.row_cap * sizeof *larger.rows, err);
+    if (!larger.rows)
+        return false;
+    for (size_t i = 0; i < reader->row_cap; i++)
+        if (reader->rows[i].row)
+            *place_of_row(&larger, reader->rows[i].row) = reader->rows[i];
+    budget_free(budget, reader->rows, reader->row_cap * sizeof *reader->rows);
+    reader->rows = larger.rows;
+    reader->row_cap = larger.row_cap;
+    return true;
+}
+
+// Most events have the frames of another one.
+static bool stack_of(struct reader *reader, pickle_value frames, uint32_t *stack, struct err *err)
+{
+    uint32_t row = pickle_row(reader->pickle, frames);
+    *stack = SNAPSHOT_NO_STACK;
+    if (!row)
+        return true;
+    if (2 * (reader->row_count + 1) > reader->row_cap && !grow_rows(reader, err))
+        return false;
+    struct known_row *known = place_of_row(reader, row);
+    if (!known->row) {
+        if (!make_stack(reader, frames, stack, err))
+            return false;
+        *known = (struct known_row){row, *stack};
+        reader->row_count++;
+    }
+    *stack = known->stack;
+    return true;
+}
+
+// --- records ------------------------------------------------------------------------------------
+
+static bool take_block(struct reader *reader, const struct pickle_record *record, struct err *err)
+{
+    struct snapshot_block_record block = {
+        .address = whole(record, KEY_address),
+        .size = whole(record, KEY_size),
+        .state = snapshot_place(WORD_STATE, text(record, KEY_state)),
+    };
+    return stack_of(reader, member(record, KEY_frames), &block.stack, err) &&
+           memory_snapshot_block(reader->evidence, &block, err);
+}
+
+static bool take_segment(struct reader *reader, const struct pickle_record *record, struct err *err)
+{
+    const struct snapshot_segment segment = {
+        .device = whole(record, KEY_device),
+        .total_size = whole(record, KEY_total_size),
+        .allocated_size = whole(record, KEY_allocated_size),
+        .active_size = whole(record, KEY_active_size),
+        .type = snapshot_place(WORD_SEGMENT_TYPE, text(record, KEY_segment_type)),
+    };
+    return memory_snapshot_segment(reader->evidence, &segment, err);
+}
+
+static bool take_event(struct reader *reader, const struct pickle_record *record, struct err *err)
+{
+    struct snapshot_event event = {
+        .device = pickle_record_index(record, KEY_device_traces),
+        .size = whole(record, KEY_size),
+        .address = whole(record, KEY_addr),
+        .time_us = whole(record, KEY_time_us),
+        .device_free = whole(record, KEY_device_free),
+        .action = snapshot_place(WORD_ACTION, text(record, KEY_action)),
+    };
+    return event.device < 0 || (stack_of(reader, member(record, KEY_frames), &event.stack, err) &&
+                                memory_snapshot_event(reader->evidence, &event, err));
+}
+
+static bool take_annotation(struct reader *reader, const struct pickle_record *record,
+                            struct err *err)
+{
+    const struct snapshot_annotation annotation = {
+        .name = text(record, KEY_name),
+        .start = str_equal(text(record, KEY_stage), STR("START")),
+        .device = whole(record, KEY_device),
+        .time_us = whole(record, KEY_time_us),
+    };
+    return memory_snapshot_annotation(reader->evidence, &annotation, err);
+}
+
+static bool take(void *context, const struct pickle_record *record, bool *taken, struct err *err)
+{
+    enum { OFTEN = 4096 };
+    struct reader *reader = context;
+    *taken = true;
+    reader->pickle = pickle_record_of(record);
+    if (reader->records++ % OFTEN == 0 && !progress_report(reader->progress, 0, err))
+        return false;
+    if (member(record, KEY_action) != PICKLE_ABSENT)
+        return take_event(reader, record, err);
+    if (member(record, KEY_state) != PICKLE_ABSENT)
+        return take_block(reader, record, err);
+    if (member(record, KEY_allocated_size) != PICKLE_ABSENT ||
+        member(record, KEY_total_size) != PICKLE_ABSENT)
+        return take_segment(reader, record, err);
+    if (member(record, KEY_stage) != PICKLE_ABSENT)
+        return take_annotation(reader, record, err);
+    *taken = false;
+    return true;
 }
 
 // --- the file -----------------------------------------------------------------------------------
 
 // Old ones are only a list of segments.
-static bool take_snapshot(struct snapshot *snapshot, struct err *err)
+static bool check_root(const struct pickle *pickle, struct err *err)
 {
-    pickle_value root = pickle_root(snapshot->pickle);
-    struct members has = members_of(snapshot, root);
-    pickle_value segments = pickle_kind_of(root) == PICKLE_DICT ? has.at[KEY_segments] : root;
-    if (pickle_kind_of(segments) != PICKLE_LIST)
-        return err_set(err, ERR_FORMAT,
-                       "found a pickle without a list of segments, expected a memory snapshot");
-    take_segments(snapshot, segments);
-    take_traces(snapshot, has.at[KEY_device_traces]);
-    take_annotations(snapshot, has.at[KEY_external_annotations]);
-    return snapshot->visited <= pickle_size(snapshot->pickle) ||
-           err_set(err, ERR_FORMAT, "found the same blocks or events of the snapshot many times");
+    pickle_value root = pickle_root(pickle);
+    pickle_value key = pickle_find_text(pickle, STR("segments"));
+    pickle_value segments =
+        pickle_kind_of(root) == PICKLE_DICT ? pickle_member(pickle, root, key) : root;
+    return pickle_kind_of(segments) == PICKLE_LIST ||
+           err_set(err, ERR_FORMAT,
+                   "found a pickle without a list of segments, expected a memory snapshot");
+}
+
+bool snapshot_pickle_gather(const struct format_input *input, struct err *err)
+{
+    struct evidence *evidence = input->evidence;
+    struct reader reader = {.evidence = evidence, .progress = input->progress};
+    struct pickle_input pickled = {input->source, input->budget, key_names, take, &reader};
+    struct pickle *pickle =
+        memory_snapshot_start(evidence, input->filename, err) ? pickle_load(&pickled, err) : NULL;
+    bool ok = pickle && check_root(pickle, err);
+    snapshot_calls_free(&reader.calls);
+    budget_free(evidence->budget, reader.rows, reader.row_cap * sizeof *reader.rows);
+    pickle_free(pickle);
+    return ok;
 }
 
 static bool count_snapshot(const struct format_input *input, struct err *err)
 {
-    struct pickle_input pickled = {input->source, input->budget, key_names};
-    struct pickle *pickle = pickle_load(&pickled, err);
-    struct snapshot *snapshot = pickle ? budget_zalloc(input->budget, sizeof *snapshot, err) : NULL;
-    bool ok = false;
-    if (snapshot) {
-        snapshot->pickle = pickle;
-        ok = take_snapshot(snapshot, err);
-    }
-    if (ok)
-        snapshot_report(&snapshot->sums, input->figures);
-    budget_free(input->budget, snapshot, sizeof *snapshot);
-    pickle_free(pickle);
-    return ok;
+    return snapshot_count(input, snapshot_pickle_gather, err);
 }
 
 // A pickle whose first bytes have the names of members.
@@ -184,8 +265,9 @@ static enum format_likeness probe_snapshot(struct str head, struct str filename)
 const struct format format_memory_snapshot = {
     .name = "memory-snapshot",
     .what = "a memory snapshot",
-    .advice = "upload the output of prof.export_chrome_trace()",
     .kind = FORMAT_RECORDS,
+    .ending = ".pickle",
     .probe = probe_snapshot,
     .count = count_snapshot,
+    .gather = snapshot_pickle_gather,
 };

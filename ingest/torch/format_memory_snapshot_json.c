@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory snapshots of PyTorch's caching allocator that somebody saved as JSON
-// (json.dump(torch.cuda.memory._snapshot(), file)), counted as a stream.
-#include "ingest/format.h"
+// (json.dump(torch.cuda.memory._snapshot(), file)), read as a stream.
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_number.h"
 #include "ingest/json/json_outline.h"
-#include "ingest/torch/snapshot_sums.h"
+#include "ingest/torch/snapshot_calls.h"
 
 struct snapshot {
     struct json_cursor json;
-    struct snapshot_sums sums;
+    struct evidence *evidence;
+    struct snapshot_calls calls;
+    struct buf name, filename; // of a frame or an annotation
 };
 
 static bool is(struct str key, const char *name)
@@ -30,37 +31,97 @@ static unsigned place_of(enum snapshot_word member, const struct json_value *val
     return snapshot_place(member, value->type == JSON_TEXT ? value->text : STR(""));
 }
 
-// A block or event, whose state or action is in the member of that name.
-static struct snapshot_change take_change(struct snapshot *snapshot, const char *name,
-                                          enum snapshot_word member)
+static struct str decoded(struct buf *out, const struct json_value *value)
 {
-    struct snapshot_change change = {.word = snapshot_place(member, STR(""))};
+    buf_clear(out);
+    if (value->type == JSON_TEXT)
+        (void)json_text_decode(value->text, out);
+    return (struct str){out->at, out->len};
+}
+
+// After a failure to keep something.
+static void check(struct snapshot *snapshot, bool ok, const struct err *err)
+{
+    if (!ok)
+        json_cursor_fail(&snapshot->json, err);
+}
+
+// --- frames -------------------------------------------------------------------------------------
+
+static void take_frame(struct snapshot *snapshot)
+{
+    struct call_frame frame = {0};
     struct str key;
     struct json_value value;
     while (json_cursor_member(&snapshot->json, &key, &value)) {
-        if (is(key, "size"))
-            change.size = whole(&value);
-        else if (is(key, name))
-            change.word = place_of(member, &value);
+        if (is(key, "name"))
+            frame.name = decoded(&snapshot->name, &value);
+        else if (is(key, "filename"))
+            frame.filename = decoded(&snapshot->filename, &value);
+        else if (is(key, "line"))
+            frame.line = whole(&value);
         json_cursor_pass(&snapshot->json, &value);
     }
-    return change;
+    snapshot_calls_add(&snapshot->calls, &frame);
+}
+
+static uint32_t take_frames(struct snapshot *snapshot)
+{
+    uint32_t stack = SNAPSHOT_NO_STACK;
+    struct err err = {.pos = ERR_NO_POS};
+    struct json_value frame;
+    snapshot_calls_open(&snapshot->calls);
+    while (json_cursor_item(&snapshot->json, &frame))
+        if (json_cursor_enter(&snapshot->json, &frame, JSON_OBJECT))
+            take_frame(snapshot);
+    check(snapshot, snapshot_calls_close(&snapshot->calls, snapshot->evidence, &stack, &err), &err);
+    return stack;
+}
+
+// Whether it was frames, which are read to their end.
+static bool take_stack(struct snapshot *snapshot, struct str key, const struct json_value *value,
+                       uint32_t *stack)
+{
+    if (!is(key, "frames") || value->type != JSON_ARRAY)
+        return false;
+    *stack = take_frames(snapshot);
+    return true;
+}
+
+// --- segments -----------------------------------------------------------------------------------
+
+static void take_block(struct snapshot *snapshot)
+{
+    struct snapshot_block_record block = {.state = snapshot_place(WORD_STATE, STR(""))};
+    struct err err = {.pos = ERR_NO_POS};
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&snapshot->json, &key, &value)) {
+        if (take_stack(snapshot, key, &value, &block.stack))
+            continue;
+        if (is(key, "size"))
+            block.size = whole(&value);
+        else if (is(key, "address"))
+            block.address = whole(&value);
+        else if (is(key, "state"))
+            block.state = place_of(WORD_STATE, &value);
+        json_cursor_pass(&snapshot->json, &value);
+    }
+    check(snapshot, memory_snapshot_block(snapshot->evidence, &block, &err), &err);
 }
 
 static void take_blocks(struct snapshot *snapshot)
 {
     struct json_value block;
-    while (json_cursor_item(&snapshot->json, &block)) {
-        if (!json_cursor_enter(&snapshot->json, &block, JSON_OBJECT))
-            continue;
-        struct snapshot_change read = take_change(snapshot, "state", WORD_STATE);
-        snapshot_add_block(&snapshot->sums, &read);
-    }
+    while (json_cursor_item(&snapshot->json, &block))
+        if (json_cursor_enter(&snapshot->json, &block, JSON_OBJECT))
+            take_block(snapshot);
 }
 
 static void take_segment(struct snapshot *snapshot)
 {
     struct snapshot_segment segment = {.type = snapshot_place(WORD_SEGMENT_TYPE, STR(""))};
+    struct err err = {.pos = ERR_NO_POS};
     struct str key;
     struct json_value value;
     while (json_cursor_member(&snapshot->json, &key, &value)) {
@@ -80,7 +141,7 @@ static void take_segment(struct snapshot *snapshot)
             segment.type = place_of(WORD_SEGMENT_TYPE, &value);
         json_cursor_pass(&snapshot->json, &value);
     }
-    snapshot_add_segment(&snapshot->sums, &segment);
+    check(snapshot, memory_snapshot_segment(snapshot->evidence, &segment, &err), &err);
 }
 
 static void take_segments(struct snapshot *snapshot)
@@ -91,15 +152,39 @@ static void take_segments(struct snapshot *snapshot)
             take_segment(snapshot);
 }
 
+// --- allocations --------------------------------------------------------------------------------
+
+static void take_event(struct snapshot *snapshot, int64_t device)
+{
+    struct snapshot_event event = {.device = device,
+                                   .action = snapshot_place(WORD_ACTION, STR(""))};
+    struct err err = {.pos = ERR_NO_POS};
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&snapshot->json, &key, &value)) {
+        if (take_stack(snapshot, key, &value, &event.stack))
+            continue;
+        if (is(key, "size"))
+            event.size = whole(&value);
+        else if (is(key, "addr"))
+            event.address = whole(&value);
+        else if (is(key, "time_us"))
+            event.time_us = whole(&value);
+        else if (is(key, "device_free"))
+            event.device_free = whole(&value);
+        else if (is(key, "action"))
+            event.action = place_of(WORD_ACTION, &value);
+        json_cursor_pass(&snapshot->json, &value);
+    }
+    check(snapshot, memory_snapshot_event(snapshot->evidence, &event, &err), &err);
+}
+
 static void take_trace(struct snapshot *snapshot, int64_t device)
 {
     struct json_value event;
-    while (json_cursor_item(&snapshot->json, &event)) {
-        if (!json_cursor_enter(&snapshot->json, &event, JSON_OBJECT))
-            continue;
-        struct snapshot_change read = take_change(snapshot, "action", WORD_ACTION);
-        snapshot_add_event(&snapshot->sums, device, &read);
-    }
+    while (json_cursor_item(&snapshot->json, &event))
+        if (json_cursor_enter(&snapshot->json, &event, JSON_OBJECT))
+            take_event(snapshot, device);
 }
 
 static void take_traces(struct snapshot *snapshot)
@@ -110,12 +195,35 @@ static void take_traces(struct snapshot *snapshot)
             take_trace(snapshot, device);
 }
 
+static void take_annotation(struct snapshot *snapshot)
+{
+    struct snapshot_annotation annotation = {0};
+    struct err err = {.pos = ERR_NO_POS};
+    struct str key;
+    struct json_value value;
+    while (json_cursor_member(&snapshot->json, &key, &value)) {
+        if (is(key, "name"))
+            annotation.name = decoded(&snapshot->name, &value);
+        else if (is(key, "stage"))
+            annotation.start = value.type == JSON_TEXT && is(value.text, "START");
+        else if (is(key, "device"))
+            annotation.device = whole(&value);
+        else if (is(key, "time_us"))
+            annotation.time_us = whole(&value);
+        json_cursor_pass(&snapshot->json, &value);
+    }
+    check(snapshot, memory_snapshot_annotation(snapshot->evidence, &annotation, &err), &err);
+}
+
 static void take_annotations(struct snapshot *snapshot)
 {
     struct json_value item;
-    for (; json_cursor_item(&snapshot->json, &item); snapshot->sums.annotations++)
-        json_cursor_pass(&snapshot->json, &item);
+    while (json_cursor_item(&snapshot->json, &item))
+        if (json_cursor_enter(&snapshot->json, &item, JSON_OBJECT))
+            take_annotation(snapshot);
 }
+
+// --- the file -----------------------------------------------------------------------------------
 
 static void take_root(struct snapshot *snapshot)
 {
@@ -159,14 +267,24 @@ static bool take_document(struct snapshot *snapshot, const struct format_input *
     return ok;
 }
 
-static bool count_snapshot(const struct format_input *input, struct err *err)
+static bool gather_snapshot(const struct format_input *input, struct err *err)
 {
     struct snapshot *snapshot = budget_zalloc(input->budget, sizeof *snapshot, err);
-    bool ok = snapshot && take_document(snapshot, input, err);
-    if (ok)
-        snapshot_report(&snapshot->sums, input->figures);
+    if (!snapshot)
+        return false;
+    snapshot->evidence = input->evidence;
+    bool ok = memory_snapshot_start(input->evidence, input->filename, err) &&
+              take_document(snapshot, input, err);
+    snapshot_calls_free(&snapshot->calls);
+    buf_free(&snapshot->name);
+    buf_free(&snapshot->filename);
     budget_free(input->budget, snapshot, sizeof *snapshot);
     return ok;
+}
+
+static bool count_snapshot(const struct format_input *input, struct err *err)
+{
+    return snapshot_count(input, gather_snapshot, err);
 }
 
 // Of the members, mostly the first segments are in the head.
@@ -184,8 +302,8 @@ static enum format_likeness probe_snapshot(struct str head, struct str filename)
 const struct format format_memory_snapshot_json = {
     .name = "memory-snapshot",
     .what = "a memory snapshot in JSON",
-    .advice = "upload the output of prof.export_chrome_trace()",
     .kind = FORMAT_RECORDS,
     .probe = probe_snapshot,
     .count = count_snapshot,
+    .gather = gather_snapshot,
 };

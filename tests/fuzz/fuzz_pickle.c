@@ -32,7 +32,7 @@ static uint64_t read_in_steps(const uint8_t *data, size_t size, size_t step)
     struct err err = {0};
     struct budget budget = {.limit = MOST_MEMORY};
     uint64_t sum = 0, steps = 0;
-    struct pickle_input input = {source_mem_open(data, size, step, &err), &budget, NULL};
+    struct pickle_input input = {source_mem_open(data, size, step, &err), &budget, NULL, NULL, NULL};
     if (!input.source)
         abort();
     struct pickle *pickle = pickle_load(&input, &err);

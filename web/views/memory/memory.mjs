@@ -10,6 +10,7 @@ import { points_of } from "../../charts/memory_model.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
 import { Counters } from "./counters.mjs";
+import { Snapshots } from "./snapshots.mjs";
 import { Lacks } from "../run/lacks.mjs";
 import { leak_verdict } from "./leak_model.mjs";
 import { fullest_device } from "./memory_model.mjs";
@@ -155,12 +156,14 @@ function Content({ run, rank }) {
   const resource = use_rank_table(run, "memory", rank);
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Memory} reply=${reply}
       run=${run} rank=${rank} />`}<//>
+    <${Snapshots} run=${run} rank=${rank} />
     <${RankTableCard} run=${run} rank=${rank} name="copies" title="Copies"
       note="by direction and kind of host memory" view=${COPIES} />
     <${Counters} run=${run} rank=${rank} />`;
 }
 
 export default function MemoryPage({ route }) {
-  return html`<${RankPage} route=${route} title="Memory" needs_device=${false}>${(run, rank) =>
+  return html`<${RankPage} route=${route} title="Memory" needs_device=${false}
+    untraced=${(run) => html`<${Snapshots} run=${run} />`}>${(run, rank) =>
     html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

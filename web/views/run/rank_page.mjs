@@ -14,8 +14,9 @@ export function NoResult({ run }) {
   if (BUSY.has(run.status)) return null;
   if (run.received === 0 && run.evidence > 0) {
     return html`<${Empty} title="This run has no trace">
-      <p>What its other files say is under <a href=${run_path(run.id, "training")}>Training</a> and,
-        of links, <a href=${run_path(run.id, "collectives")}>Communication</a>. For kernels,
+      <p>What its other files say is under <a href=${run_path(run.id, "training")}>Training</a>, of
+        links under <a href=${run_path(run.id, "collectives")}>Communication</a>, of memory
+        snapshots under <a href=${run_path(run.id, "memory")}>Memory</a>. For kernels,
         collectives and idle time, upload a trace of each rank to it.</p><//>`;
   }
   return html`<${Empty} title="No figures yet">
@@ -24,8 +25,8 @@ export function NoResult({ run }) {
       : "No rank has been analyzed."}</p><//>`;
 }
 
-function Content({ data, run, rank, change, title, needs_device, children }) {
-  if (!data.summary) return html`<${NoResult} run=${data.run} />`;
+function Content({ data, run, rank, change, title, needs_device, untraced, children }) {
+  if (!data.summary) return html`${untraced?.(run)}<${NoResult} run=${data.run} />`;
   const has_device = data.summary.device_events > 0 || rank !== "" || !needs_device;
   return html`<${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>${
     has_device ? children(run, rank, data) : html`<${Card} title=${title}><${Lacks} run=${run}
@@ -34,11 +35,12 @@ function Content({ data, run, rank, change, title, needs_device, children }) {
 
 /**
  * @param {{route: any, title: string, needs_device?: boolean,
+ *          untraced?: (run: string) => any,
  *          children: (run: string, rank: string, data: any) => any}} props
  */
-export function RankPage({ route, title, needs_device = true, children }) {
+export function RankPage({ route, title, needs_device = true, untraced, children }) {
   const [rank, change] = use_rank();
   return html`<${RunFrame} route=${route} title=${title}>${(data, run) => html`<${Content}
     data=${data} run=${run} rank=${rank} change=${change} title=${title}
-    needs_device=${needs_device}>${children}<//>`}<//>`;
+    needs_device=${needs_device} untraced=${untraced}>${children}<//>`}<//>`;
 }

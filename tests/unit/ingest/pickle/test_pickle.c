@@ -85,7 +85,7 @@ static struct pickle *load(struct str bytes, const char *const *keep, struct bud
     *err = (struct err){0};
     struct source *source = source_mem_open(bytes.at, bytes.len, 3, err);
     assert_non_null(source);
-    struct pickle_input input = {source, budget, keep};
+    struct pickle_input input = {source, budget, keep, NULL, NULL};
     struct pickle *pickle = pickle_load(&input, err);
     source_close(source);
     return pickle;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the segments, blocks and recorded allocations of a memory snapshot add up to, whatever it is
 // written in.
-#ifndef INGEST_TORCH_SNAPSHOT_SUMS_H
-#define INGEST_TORCH_SNAPSHOT_SUMS_H
+#ifndef INGEST_EVIDENCE_SNAPSHOT_SUMS_H
+#define INGEST_EVIDENCE_SNAPSHOT_SUMS_H
 
 #include "ingest/base/figures.h"
 
@@ -13,6 +13,20 @@ enum snapshot_word { WORD_SEGMENT_TYPE, WORD_STATE, WORD_ACTION, SNAPSHOT_WORDS 
 
 // The place of a word among those known; the last for any other, also for none.
 unsigned snapshot_place(enum snapshot_word member, struct str word);
+
+// Whether blocks of that state are in use, or about to be free.
+bool snapshot_is_in_use(unsigned state);
+
+// What an action does to a device.
+enum snapshot_effect {
+    SNAPSHOT_NO_EFFECT,
+    SNAPSHOT_ALLOC,
+    SNAPSHOT_FREE,
+    SNAPSHOT_RESERVE,
+    SNAPSHOT_RELEASE,
+    SNAPSHOT_OOM
+};
+enum snapshot_effect snapshot_effect(unsigned action);
 
 struct word_counts {
     int64_t at[SNAPSHOT_MOST_WORDS];

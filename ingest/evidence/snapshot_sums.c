@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ingest/torch/snapshot_sums.h"
+#include "ingest/evidence/snapshot_sums.h"
 
 // Up to NULL.
 struct words {
@@ -8,7 +8,17 @@ struct words {
 };
 
 enum { STATE_INACTIVE };
-enum { ACTION_ALLOC, ACTION_FREE_COMPLETED };
+enum {
+    ACTION_ALLOC,
+    ACTION_FREE_COMPLETED,
+    ACTION_FREE_REQUESTED,
+    ACTION_SEGMENT_ALLOC,
+    ACTION_SEGMENT_FREE,
+    ACTION_SEGMENT_MAP,
+    ACTION_SEGMENT_UNMAP,
+    ACTION_SNAPSHOT,
+    ACTION_OOM
+};
 
 static const struct words known[SNAPSHOT_WORDS] = {
     [WORD_SEGMENT_TYPE] = {"segment_types", {"small", "large", "other"}},
@@ -27,6 +37,25 @@ unsigned snapshot_place(enum snapshot_word member, struct str word)
     while (words->names[i + 1] && !str_equal(word, str_of(words->names[i])))
         i++;
     return i;
+}
+
+bool snapshot_is_in_use(unsigned state)
+{
+    return state != STATE_INACTIVE;
+}
+
+enum snapshot_effect snapshot_effect(unsigned action)
+{
+    static const enum snapshot_effect effects[SNAPSHOT_MOST_WORDS] = {
+        [ACTION_ALLOC] = SNAPSHOT_ALLOC,
+        [ACTION_FREE_COMPLETED] = SNAPSHOT_FREE,
+        [ACTION_SEGMENT_ALLOC] = SNAPSHOT_RESERVE,
+        [ACTION_SEGMENT_FREE] = SNAPSHOT_RELEASE,
+        [ACTION_SEGMENT_MAP] = SNAPSHOT_RESERVE,
+        [ACTION_SEGMENT_UNMAP] = SNAPSHOT_RELEASE,
+        [ACTION_OOM] = SNAPSHOT_OOM,
+    };
+    return effects[action];
 }
 
 // Saturates, as sums do.

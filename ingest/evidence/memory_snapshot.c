@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/evidence/memory_snapshot.h"
+
+#include "ingest/evidence/evidence.h"
+
+enum { MOST_STACKS = 100000, MOST_FRAMES = 600, MOST_OOMS = 100, MOST_MARKS = 100000 };
+
+#define MOST_TIME_US (INT64_MAX / 1000) // fits as nanoseconds
+
+const char *const snapshot_category_words[SNAPSHOT_CATEGORIES] = {
+    "unknown", "weights", "gradients", "optimizer", "activations", "inputs", "other"};
+
+void memory_snapshot_free(struct memory_snapshot *snapshot, struct budget *budget)
+{
+    if (!snapshot)
+        return;
+    for (size_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++) {
+        struct snapshot_device *device = snapshot->devices[i];
+        if (device)
+            budget_free(budget, device->sites, device->site_cap * sizeof *device->sites);
+        budget_free(budget, device, sizeof *device);
+    }
+    if (snapshot->texts.slots)
+        strtab_free(&snapshot->texts);
+    budget_free(budget, snapshot->stacks, snapshot->stack_cap * sizeof *snapshot->stacks);
+    live_blocks_free(&snapshot->live, budget);
+    budget_free(budget, snapshot->blocks, snapshot->block_cap * sizeof *snapshot->blocks);
+    budget_free(budget, snapshot->ooms, snapshot->oom_cap * sizeof *snapshot->ooms);
+    budget_free(budget, snapshot->marks, snapshot->mark_cap * sizeof *snapshot->marks);
+    budget_free(budget, snapshot, sizeof *snapshot);
+}
+
+// Saturates, as sums do.
+static int64_t minus(int64_t from, int64_t number)
+{
+    int64_t rest;
+    return __builtin_sub_overflow(from, number, &rest) ? INT64_MAX : rest;
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+// --- the name -----------------------------------------------------------------------------------
+
+static int64_t number_at(struct str text)
+{
+    int64_t number;
+    size_t digits = 0;
+    while (digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9')
+        digits++;
+    return digits && digits < 8 && str_to_i64((struct str){text.at, digits}, &number) ? number : -1;
+}
+
+// torchtitan's names start with the rank, in six digits.
+int64_t snapshot_rank_of_name(struct str filename)
+{
+    const char *slash = filename.len ? memrchr(filename.at, '/', filename.len) : NULL;
+    size_t from = slash ? (size_t)(slash - filename.at) + 1 : 0;
+    struct str name = {filename.at + from, filename.len - from};
+    for (size_t at = 0; at + 4 < name.len; at++) {
+        struct str rest = {name.at + at + 4, name.len - at - 4};
+        if (!str_equal_nocase((struct str){name.at + at, 4}, STR("rank")))
+            continue;
+        size_t gap = rest.at[0] == '_' || rest.at[0] == '-';
+        return number_at((struct str){rest.at + gap, rest.len - gap});
+    }
+    bool titan = str_find(name, STR("_step_")) == 6;
+    return titan ? number_at(name) : -1;
+}
+
+// --- the start ----------------------------------------------------------------------------------
+
+bool memory_snapshot_start(struct evidence *evidence, struct str filename, struct err *err)
+{
+    uint32_t none;
+    struct memory_snapshot *snapshot = budget_zalloc(evidence->budget, sizeof *snapshot, err);
+    if (!snapshot)
+        return false;
+    evidence->memory = snapshot;
+    snapshot->rank = snapshot_rank_of_name(filename);
+    evidence->source = STR("pytorch");
+    return strtab_init(&snapshot->texts, evidence->budget, err) &&
+           memory_snapshot_stack(evidence, STR(""), SNAPSHOT_UNKNOWN, &none, err);
+}
+
+// NULL: no room.
+static struct snapshot_device *device_of(struct evidence *evidence, int64_t number, struct err *err)
+{
+    struct snapshot_device **device = &evidence->memory->devices[number];
+    if (*device)
+        return *device;
+    *device = budget_zalloc(evidence->budget, sizeof **device, err);
+    if (*device)
+        (*device)->peaks = 1;
+    return *device;
+}
+
+// --- stacks -------------------------------------------------------------------------------------
+
+// The table of texts numbers stacks: each text starts with a letter for the category, which may
+// follow from calls that the text leaves out.
+static bool find_stack(struct memory_snapshot *snapshot, struct str frames,
+                       enum snapshot_category category, str_id *id, struct err *err)
+{
+    struct buf key = {0};
+    buf_putc(&key, (char)('A' + (int)category));
+    buf_add_shown(&key, frames);
+    struct str text = {key.at, key.len > MOST_FRAMES
+                                   ? str_valid_utf8((struct str){key.at, MOST_FRAMES})
+                                   : key.len};
+    bool full = snapshot->stack_count >= MOST_STACKS;
+    bool ok = buf_ok(&key, err);
+    if (ok && full)
+        *id = strtab_find(&snapshot->texts, text);
+    else
+        ok = ok && strtab_intern_outside(&snapshot->texts, text, id, err);
+    buf_free(&key);
+    return ok;
+}
+
+bool memory_snapshot_stack(struct evidence *evidence, struct str frames,
+                           enum snapshot_category category, uint32_t *stack, struct err *err)
+{
+    struct memory_snapshot *snapshot = evidence->memory;
+    str_id id;
+    if (!find_stack(snapshot, frames, category, &id, err))
+        return false;
+    *stack = id ? id - 1 : SNAPSHOT_NO_STACK; // beyond the most
+    if (*stack < snapshot->stack_count)
+        return true;
+    enum snapshot_category *stacks =
+        budget_room(evidence->budget, snapshot->stacks, &snapshot->stack_cap, *stack + (size_t)1,
+                    sizeof *stacks, err);
+    if (!stacks)
+        return false;
+    snapshot->stacks = stacks;
+    while (snapshot->stack_count <= *stack)
+        stacks[snapshot->stack_count++] = category;
+    snapshot->has_frames |= frames.len > 0;
+    return true;
+}
+
+struct str snapshot_frames(const struct memory_snapshot *snapshot, uint32_t stack)
+{
+    struct str text = strtab_get(&snapshot->texts, stack + 1);
+    return (struct str){text.at + 1, text.len - 1};
+}
+
+// Autograd's thread has no Python frames.
+enum snapshot_category snapshot_category_of(const struct memory_snapshot *snapshot, uint32_t stack)
+{
+    enum snapshot_category category = snapshot->stacks[stack];
+    return category == SNAPSHOT_UNKNOWN && snapshot->has_frames ? SNAPSHOT_GRADIENTS : category;
+}
+
+// --- segments -----------------------------------------------------------------------------------
+
+bool memory_snapshot_block(struct evidence *evidence, const struct snapshot_block_record *block,
+                           struct err *err)
+{
+    struct memory_snapshot *snapshot = evidence->memory;
+    struct snapshot_block *blocks =
+        budget_room(evidence->budget, snapshot->blocks, &snapshot->block_cap,
+                    snapshot->block_count + 1, sizeof *blocks, err);
+    if (!blocks)
+        return false;
+    snapshot->blocks = blocks;
+    blocks[snapshot->block_count++] =
+        (struct snapshot_block){.address = (uint64_t)block->address,
+                                .size = block->size,
+                                .stack = block->stack,
+                                .in_use = snapshot_is_in_use(block->state)};
+    snapshot_add_block(&snapshot->sums, &(struct snapshot_change){block->size, block->state});
+    return true;
+}
+
+// Gives the blocks since the last segment to a device, which may be NULL.
+static void settle_blocks(struct memory_snapshot *snapshot, struct snapshot_device *device,
+                          const struct snapshot_segment *segment)
+{
+    int64_t free_bytes = 0;
+    for (; snapshot->block_settled < snapshot->block_count; snapshot->block_settled++) {
+        struct snapshot_block *block = &snapshot->blocks[snapshot->block_settled];
+        block->device = device ? (uint32_t)segment->device : LIVE_NONE;
+        if (block->in_use || !device)
+            continue;
+        device->free_blocks++;
+        figures_sum(&free_bytes, block->size);
+        device->largest_free = larger(device->largest_free, block->size);
+    }
+    if (device && free_bytes == segment->total_size)
+        figures_sum(&device->releasable, free_bytes);
+}
+
+bool memory_snapshot_segment(struct evidence *evidence, const struct snapshot_segment *segment,
+                             struct err *err)
+{
+    struct memory_snapshot *snapshot = evidence->memory;
+    struct snapshot_device *device = NULL;
+    snapshot_add_segment(&snapshot->sums, segment);
+    if (segment->device < SNAPSHOT_MOST_DEVICES) {
+        device = device_of(evidence, segment->device, err);
+        if (!device)
+            return false;
+        device->segments++;
+        figures_sum(&device->total, segment->total_size);
+        figures_sum(&device->in_use, segment->allocated_size);
+        figures_sum(&device->active, segment->active_size);
+    }
+    settle_blocks(snapshot, device, segment);
+    return true;
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+struct replay {
+    struct evidence *evidence;
+    struct memory_snapshot *snapshot;
+    struct snapshot_device *device;
+    const struct snapshot_event *event;
+};
+
+static bool site_of(const struct replay *replay, uint32_t stack, struct snapshot_site **site,
+                    struct err *err)
+{
+    struct snapshot_device *device = replay->device;
+    size_t before = device->site_cap;
+    struct snapshot_site *sites =
+        budget_room(replay->evidence->budget, device->sites, &device->site_cap, stack + (size_t)1,
+                    sizeof *sites, err);
+    if (!sites)
+        return false;
+    if (device->site_cap > before)
+        memset(sites + before, 0, (device->site_cap - before) * sizeof *sites);
+    device->sites = sites;
+    *site = &sites[stack];
+    return true;
+}
+
+// What a site held at the peak is kept when it changes for the first time afterwards.
+static void change_site(const struct snapshot_device *device, struct snapshot_site *site,
+                        int64_t bytes, int64_t blocks)
+{
+    if (site->peak != device->peaks) {
+        site->before_change = site->now;
+        site->peak = device->peaks;
+    }
+    figures_sum(&site->now.bytes, bytes);
+    site->now.blocks += blocks;
+}
+
+// Whatever was at that address is no longer in use.
+static bool end_block(const struct replay *replay, struct err *err)
+{
+    const struct snapshot_event *event = replay->event;
+    struct live_blocks *live = &replay->snapshot->live;
+    struct snapshot_site *site;
+    const struct live_block *block =
+        live_blocks_find(live, (uint32_t)event->device, (uint64_t)event->address);
+    if (!block)
+        return true;
+    if (!site_of(replay, block->stack, &site, err))
+        return false;
+    change_site(replay->device, site, -block->size, -1);
+    live_blocks_remove(live, block);
+    return true;
+}
+
+static bool replay_alloc(const struct replay *replay, struct err *err)
+{
+    const struct snapshot_event *event = replay->event;
+    struct snapshot_device *device = replay->device;
+    struct snapshot_site *site;
+    const struct live_block block = {(uint64_t)event->address, event->size, event->time_us,
+                                     event->stack, (uint32_t)event->device};
+    if (!end_block(replay, err) || !site_of(replay, event->stack, &site, err))
+        return false;
+    change_site(device, site, event->size, 1);
+    site->allocations++;
+    figures_sum(&site->allocated_bytes, event->size);
+    figures_sum(&device->allocated, event->size);
+    if (device->allocated > device->peak) {
+        device->peak = device->allocated;
+        device->peak_us = event->time_us;
+        device->peaks++;
+    }
+    return live_blocks_add(&replay->snapshot->live, replay->evidence->budget, &block, err);
+}
+
+static bool replay_oom(const struct replay *replay, struct err *err)
+{
+    const struct snapshot_event *event = replay->event;
+    struct memory_snapshot *snapshot = replay->snapshot;
+    struct snapshot_device *device = replay->device;
+    if (device->ooms++ >= MOST_OOMS || snapshot->oom_count >= MOST_OOMS)
+        return true;
+    struct snapshot_oom *ooms =
+        budget_room(replay->evidence->budget, snapshot->ooms, &snapshot->oom_cap,
+                    snapshot->oom_count + 1, sizeof *ooms, err);
+    if (!ooms)
+        return false;
+    snapshot->ooms = ooms;
+    ooms[snapshot->oom_count++] = (struct snapshot_oom){
+        (uint32_t)event->device, event->stack,      event->time_us,  event->size,
+        event->device_free,      device->allocated, device->reserved};
+    for (size_t i = 0; i < device->site_cap; i++)
+        device->sites[i].oom = device->sites[i].now;
+    return true;
+}
+
+static void replay_reserved(struct snapshot_device *device, int64_t bytes)
+{
+    figures_sum(&device->reserved, bytes);
+    device->peak_reserved = larger(device->peak_reserved, device->reserved);
+}
+
+static bool replay_action(const struct replay *replay, struct err *err)
+{
+    const struct snapshot_event *event = replay->event;
+    switch (snapshot_effect(event->action)) {
+    case SNAPSHOT_ALLOC: return replay_alloc(replay, err);
+    case SNAPSHOT_FREE:
+        figures_sum(&replay->device->allocated, -event->size);
+        return end_block(replay, err);
+    case SNAPSHOT_RESERVE: replay_reserved(replay->device, event->size); break;
+    case SNAPSHOT_RELEASE: replay_reserved(replay->device, -event->size); break;
+    case SNAPSHOT_OOM: return replay_oom(replay, err);
+    case SNAPSHOT_NO_EFFECT: break;
+    }
+    return true;
+}
+
+// Times of the ring do not go back; where they are not recorded, events count.
+static int64_t time_of(struct replay *replay, const struct snapshot_event *event)
+{
+    const struct snapshot_device *device = replay->device;
+    replay->snapshot->untimed |= event->time_us <= 0;
+    if (replay->snapshot->untimed)
+        return device->last_us + 1;
+    return larger(event->time_us < MOST_TIME_US ? event->time_us : MOST_TIME_US, device->last_us);
+}
+
+bool memory_snapshot_event(struct evidence *evidence, const struct snapshot_event *event,
+                           struct err *err)
+{
+    struct memory_snapshot *snapshot = evidence->memory;
+    if (event->device >= SNAPSHOT_MOST_DEVICES)
+        return true;
+    snapshot_add_event(&snapshot->sums, event->device,
+                       &(struct snapshot_change){event->size, event->action});
+    struct snapshot_device *device = device_of(evidence, event->device, err);
+    if (!device)
+        return false;
+    struct snapshot_event timed = *event;
+    struct replay replay = {evidence, snapshot, device, &timed};
+    device->last_us = timed.time_us = time_of(&replay, event);
+    if (device->events++ == 0)
+        device->first_us = timed.time_us;
+    if (!replay_action(&replay, err))
+        return false;
+    level_curve_add(&device->curve, timed.time_us, device->allocated, device->reserved);
+    return true;
+}
+
+// --- marks --------------------------------------------------------------------------------------
+
+bool memory_snapshot_annotation(struct evidence *evidence,
+                                const struct snapshot_annotation *annotation, struct err *err)
+{
+    struct memory_snapshot *snapshot = evidence->memory;
+    bool step = str_starts_with(annotation->name, STR("ProfilerStep"));
+    bool optimizer = str_starts_with(annotation->name, STR("Optimizer.step"));
+    snapshot->sums.annotations++;
+    if (!annotation->start || (!step && !optimizer) || snapshot->mark_count >= MOST_MARKS ||
+        annotation->device >= SNAPSHOT_MOST_DEVICES)
+        return true;
+    struct snapshot_mark *marks =
+        budget_room(evidence->budget, snapshot->marks, &snapshot->mark_cap,
+                    snapshot->mark_count + 1, sizeof *marks, err);
+    if (!marks)
+        return false;
+    snapshot->marks = marks;
+    marks[snapshot->mark_count++] =
+        (struct snapshot_mark){annotation->time_us, (uint32_t)annotation->device, step};
+    return true;
+}
+
+// --- what came of it ----------------------------------------------------------------------------
+
+struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
+                                         const struct snapshot_site *site)
+{
+    return site->peak == device->peaks ? site->before_change : site->now;
+}
+
+int64_t snapshot_allocated_before(const struct snapshot_device *device)
+{
+    return minus(device->in_use, device->allocated);
+}
+
+int64_t snapshot_reserved_before(const struct snapshot_device *device)
+{
+    return minus(device->total, device->reserved);
+}
+
+bool snapshot_is_from_before(const struct memory_snapshot *snapshot,
+                             const struct snapshot_block *block)
+{
+    return block->in_use && !live_blocks_find(&snapshot->live, block->device, block->address);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/torch/snapshot_calls.h"
+
+enum { MOST_USERS = 3, MOST_INNER = 2, MOST_NAME = 160 };
+
+void snapshot_calls_free(struct snapshot_calls *calls)
+{
+    buf_free(&calls->shown);
+    buf_free(&calls->inner);
+}
+
+void snapshot_calls_open(struct snapshot_calls *calls)
+{
+    buf_clear(&calls->shown);
+    buf_clear(&calls->inner);
+    calls->users = calls->count = 0;
+    calls->category = SNAPSHOT_UNKNOWN;
+}
+
+// --- categories ---------------------------------------------------------------------------------
+
+// A call that tells what memory is for: its file, its function, or both. The innermost one decides,
+// so activations that are computed again during the backward pass are activations.
+static const struct {
+    const char *file, *function;
+    enum snapshot_category category;
+} rules[] = {
+    {"torch/optim/", NULL, SNAPSHOT_OPTIMIZER},
+    {"/optimizer", NULL, SNAPSHOT_OPTIMIZER},
+    {"/optim/", NULL, SNAPSHOT_OPTIMIZER},
+    {NULL, "_init_group", SNAPSHOT_OPTIMIZER},
+    {"torch/utils/data/", NULL, SNAPSHOT_INPUTS},
+    {NULL, "collate_fn", SNAPSHOT_INPUTS},
+    {NULL, "backward", SNAPSHOT_GRADIENTS},
+    {NULL, "_engine_run_backward", SNAPSHOT_GRADIENTS},
+    {NULL, "__init__", SNAPSHOT_WEIGHTS},
+    {NULL, "reset_parameters", SNAPSHOT_WEIGHTS},
+    {NULL, "init_weights", SNAPSHOT_WEIGHTS},
+    {NULL, "_init_weights", SNAPSHOT_WEIGHTS},
+    {"torch/nn/modules/module.py", "_apply", SNAPSHOT_WEIGHTS},
+    {"torch/nn/modules/module.py", "convert", SNAPSHOT_WEIGHTS},
+    {NULL, "load_state_dict", SNAPSHOT_WEIGHTS},
+    {NULL, "from_pretrained", SNAPSHOT_WEIGHTS},
+    {NULL, "forward", SNAPSHOT_ACTIVATIONS},
+    {"torch/nn/modules/module.py", "_call_impl", SNAPSHOT_ACTIVATIONS},
+};
+
+static enum snapshot_category category_of(const struct call_frame *frame)
+{
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if ((!rules[i].file || call_frame_is_in(frame->filename, rules[i].file)) &&
+            (!rules[i].function || str_equal(frame->name, str_of(rules[i].function))))
+            return rules[i].category;
+    return SNAPSHOT_OTHER;
+}
+
+// --- calls --------------------------------------------------------------------------------------
+
+static struct str cut(struct str text)
+{
+    return text.len > MOST_NAME
+               ? (struct str){text.at, str_valid_utf8((struct str){text.at, MOST_NAME})}
+               : text;
+}
+
+static void put(struct buf *out, const struct call_frame *frame)
+{
+    buf_puts(out, out->len ? ", " : "");
+    buf_add_str(out, cut(frame->name));
+    buf_puts(out, " (");
+    buf_add_str(out, cut(call_frame_file(frame->filename)));
+    buf_printf(out, ":%lld)", (long long)frame->line);
+}
+
+void snapshot_calls_add(struct snapshot_calls *calls, const struct call_frame *frame)
+{
+    if (calls->category == SNAPSHOT_UNKNOWN || calls->category == SNAPSHOT_OTHER)
+        calls->category = category_of(frame);
+    if (!call_frame_is_of_library(frame->filename)) {
+        if (calls->users++ < MOST_USERS)
+            put(&calls->shown, frame);
+    } else if (calls->count++ < MOST_INNER) {
+        put(&calls->inner, frame);
+    }
+}
+
+bool snapshot_calls_close(struct snapshot_calls *calls, struct evidence *evidence, uint32_t *stack,
+                          struct err *err)
+{
+    const struct buf *text = calls->users ? &calls->shown : &calls->inner;
+    return buf_ok(text, err) && memory_snapshot_stack(evidence, (struct str){text->at, text->len},
+                                                      calls->category, stack, err);
+}
+
+// --- inspect ------------------------------------------------------------------------------------
+
+static void report_snapshot(const struct evidence *evidence, struct figures *figures)
+{
+    snapshot_report(&evidence->memory->sums, figures);
+}
+
+bool snapshot_count(const struct format_input *input, evidence_gather *gather, struct err *err)
+{
+    return evidence_count(&(struct evidence_count){gather, report_snapshot}, input, err);
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of memory snapshots: the peak and what held it, requests that failed, growth.
+#include "analysis/evidence/evidence_report.h"
+#include "analysis/report/tables.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { ALLOC, FREE, RESERVE = 3, OOM = 8, INACTIVE = 0, IN_USE = 1 };
+
+struct fixture {
+    struct budget budget;
+    struct evidence evidence;
+    struct arena arena;
+    struct report report;
+    struct err err;
+    int64_t time_us;
+};
+
+static int set_up(void **state)
+{
+    static struct fixture f;
+    f = (struct fixture){.err = {.pos = ERR_NO_POS}, .time_us = 1000};
+    evidence_init(&f.evidence, &f.budget);
+    arena_init(&f.arena, &f.budget);
+    f.report = (struct report){.arena = &f.arena};
+    assert_true(memory_snapshot_start(&f.evidence, STR("rank2_memory_snapshot.pickle"), &f.err));
+    *state = &f;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct fixture *f = *state;
+    evidence_free(&f->evidence);
+    arena_free(&f->arena);
+    assert_int_equal(f->budget.used, 0);
+    return 0;
+}
+
+static uint32_t calls(struct fixture *f, const char *text, enum snapshot_category category)
+{
+    uint32_t stack;
+    assert_true(memory_snapshot_stack(&f->evidence, str_of(text), category, &stack, &f->err));
+    return stack;
+}
+
+static void event(struct fixture *f, unsigned action, int64_t address, int64_t size, uint32_t stack)
+{
+    const struct snapshot_event event = {.address = address,
+                                         .size = size,
+                                         .time_us = f->time_us++,
+                                         .device_free = 7,
+                                         .action = action,
+                                         .stack = stack};
+    assert_true(memory_snapshot_event(&f->evidence, &event, &f->err));
+}
+
+static void segment(struct fixture *f, int64_t total, int64_t allocated)
+{
+    const struct snapshot_segment segment = {0, total, allocated, allocated, 0};
+    assert_true(memory_snapshot_segment(&f->evidence, &segment, &f->err));
+}
+
+static void block(struct fixture *f, int64_t address, int64_t size, unsigned state, uint32_t stack)
+{
+    const struct snapshot_block_record block = {address, size, state, stack};
+    assert_true(memory_snapshot_block(&f->evidence, &block, &f->err));
+}
+
+static const struct table *table_of(struct fixture *f, const char *name)
+{
+    if (!f->report.table_count)
+        assert_true(evidence_report(&f->evidence, STR("s.pickle"), &f->report, &f->err));
+    return report_find(&f->report, name);
+}
+
+static void assert_held(const struct table *table, size_t row, const char *calls, int64_t bytes)
+{
+    assert_int_equal(table_i64(table, row, SNAPSHOT_HOLDERS_BYTES, -1), bytes);
+    assert_true(table_is(table, row, SNAPSHOT_HOLDERS_CALLS, str_of(calls)) ||
+                (!*calls && table_cell(table, row, SNAPSHOT_HOLDERS_CALLS)->null));
+}
+
+// 100 bytes were there before: 60 that stay, 40 that are freed while recording.
+static void what_held_the_peak_sums_to_it(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t weights = calls(f, "init", SNAPSHOT_WEIGHTS);
+    uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
+    uint32_t step = calls(f, "step", SNAPSHOT_OPTIMIZER);
+    block(f, 0x10, 60, IN_USE, weights);
+    block(f, 0x90, 5, IN_USE, step);
+    block(f, 0x95, 35, INACTIVE, SNAPSHOT_NO_STACK);
+    segment(f, 100, 65);
+    block(f, 0x200, 50, INACTIVE, SNAPSHOT_NO_STACK);
+    segment(f, 50, 0);
+    event(f, ALLOC, 0x50, 20, forward);
+    event(f, ALLOC, 0x60, 30, forward); // the peak: 100 + 50
+    event(f, FREE, 0x50, 20, forward);
+    event(f, FREE, 0x70, 40, SNAPSHOT_NO_STACK); // of before
+    event(f, ALLOC, 0x90, 5, step);
+    event(f, FREE, 0x60, 30, forward);
+
+    const struct table *table = table_of(f, "snapshots");
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_RANK, -1), 2);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_PEAK_ALLOCATED_BYTES, -1), 150);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_PEAK_NS, -1), 1000);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_BEGIN_BYTES, -1), 100);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_FRAGMENTATION_BYTES, -1), 85);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_LARGEST_FREE_BYTES, -1), 50);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_RELEASABLE_BYTES, -1), 50);
+    assert_true(table_is(table, 0, SNAPSHOTS_TOP_CATEGORY, STR("weights")));
+    table = table_of(f, "snapshot_holders");
+    assert_int_equal(table->row_count, 3);
+    assert_held(table, 0, "init", 60);
+    assert_held(table, 1, "forward", 50);
+    assert_held(table, 2, "", 40);
+    assert_true(table_is(table, 0, SNAPSHOT_HOLDERS_ORIGIN, STR("before")));
+    assert_true(table_is(table, 1, SNAPSHOT_HOLDERS_ORIGIN, STR("recorded")));
+    table = table_of(f, "snapshot_series");
+    assert_int_equal(table_i64(table, 0, SNAPSHOT_SERIES_ALLOCATED_BYTES, -1), 120);
+    assert_int_equal(table_i64(table, table->row_count - 1, SNAPSHOT_SERIES_ALLOCATED_BYTES, -1),
+                     65);
+}
+
+static void a_request_fails_for_fragmentation_if_as_much_was_free(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
+    event(f, RESERVE, 0, 100, SNAPSHOT_NO_STACK);
+    event(f, ALLOC, 1, 40, forward);
+    event(f, OOM, 0, 60, forward);
+    event(f, ALLOC, 2, 30, forward);
+    event(f, OOM, 0, 60, forward);
+    segment(f, 100, 70);
+    const struct table *table = table_of(f, "snapshot_ooms");
+    assert_int_equal(table->row_count, 2);
+    assert_true(table_is(table, 0, SNAPSHOT_OOMS_CAUSE, STR("fragmentation")));
+    assert_int_equal(table_i64(table, 0, SNAPSHOT_OOMS_CACHED_BYTES, -1), 60);
+    assert_int_equal(table_i64(table, 0, SNAPSHOT_OOMS_DEVICE_FREE_BYTES, -1), 7);
+    assert_true(table_is(table, 1, SNAPSHOT_OOMS_CAUSE, STR("full")));
+    table = table_of(f, "snapshot_holders");
+    assert_int_equal(table->row_count, 2);
+    assert_true(table_is(table, 1, SNAPSHOT_HOLDERS_MOMENT, STR("oom")));
+    assert_held(table, 1, "forward", 70);
+}
+
+// Six steps: one call leaves 10 bytes in each, another only in the first, as an optimizer's state.
+static void what_most_steps_leave_behind_is_growth(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t kept = calls(f, "log_loss", SNAPSHOT_OTHER);
+    uint32_t state_of = calls(f, "step", SNAPSHOT_OPTIMIZER);
+    uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
+    for (int step = 0; step < 7; step++) {
+        const struct snapshot_annotation mark = {STR("ProfilerStep#1"), true, 0, f->time_us};
+        assert_true(memory_snapshot_annotation(&f->evidence, &mark, &f->err));
+        event(f, ALLOC, 100 + step, 10, kept);
+        if (step == 0)
+            event(f, ALLOC, 500, 1000, state_of);
+        event(f, ALLOC, 600, 30, forward);
+        event(f, FREE, 600, 30, forward);
+    }
+    segment(f, 2000, 1070);
+    const struct table *table = table_of(f, "snapshots");
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_GROWTH_STEPS, -1), 4);
+    assert_true(table_f64(table, 0, SNAPSHOTS_GROWTH_BYTES, 0) == 10);
+    assert_int_equal(table_cell(table, 0, SNAPSHOTS_LEAK)->i, true);
+    table = table_of(f, "snapshot_growth");
+    assert_int_equal(table->row_count, 1);
+    assert_true(table_is(table, 0, SNAPSHOT_GROWTH_CALLS, STR("log_loss")));
+    assert_int_equal(table_i64(table, 0, SNAPSHOT_GROWTH_BLOCKS, -1), 4);
+}
+
+static void steps_that_are_not_marked_are_not_judged(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 50; i++)
+        event(f, ALLOC, i + 1, 10, SNAPSHOT_NO_STACK);
+    segment(f, 2000, 500);
+    const struct table *table = table_of(f, "snapshots");
+    assert_true(table_cell(table, 0, SNAPSHOTS_LEAK)->null);
+    assert_null(report_find(&f->report, "snapshot_growth"));
+    table = table_of(f, "trust");
+    assert_true(table_is(table, 0, TRUST_ITEM, STR("snapshot_without_calls")));
+}
+
+static void a_million_events_are_drawn_with_their_extremes(void **state)
+{
+    struct fixture *f = *state;
+    for (int i = 0; i < 1000000; i++)
+        event(f, i % 2 ? FREE : ALLOC, 1,
+              i == 777776 ? 5000
+              : i % 2     ? (i == 777777 ? 5000 : 10)
+                          : 10,
+              SNAPSHOT_NO_STACK);
+    segment(f, 8000, 0);
+    const struct table *table = table_of(f, "snapshot_series");
+    assert_true(table->row_count <= 2000 && table->row_count > 400);
+    int64_t most = 0, last_ns = -1;
+    for (size_t i = 0; i < table->row_count; i++) {
+        int64_t bytes = table_i64(table, i, SNAPSHOT_SERIES_ALLOCATED_BYTES, -1);
+        int64_t time_ns = table_i64(table, i, SNAPSHOT_SERIES_TIME_NS, -1);
+        most = bytes > most ? bytes : most;
+        assert_true(time_ns > last_ns);
+        last_ns = time_ns;
+    }
+    assert_int_equal(most, 5000);
+    assert_int_equal(last_ns, 999999000);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(what_held_the_peak_sums_to_it),
+        TEST(a_request_fails_for_fragmentation_if_as_much_was_free),
+        TEST(what_most_steps_leave_behind_is_growth),
+        TEST(steps_that_are_not_marked_are_not_judged),
+        TEST(a_million_events_are_drawn_with_their_extremes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
