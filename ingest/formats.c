@@ -44,6 +44,7 @@
     ROW(rocm_smi_json)         \
     ROW(memory_snapshot)       \
     ROW(memory_snapshot_json)  \
+    ROW(memory_snapshot_html)  \
     ROW(flight_recorder)       \
     ROW(flight_recorder_json)  \
     ROW(rocm_counters)         \

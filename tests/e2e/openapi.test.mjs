@@ -6,6 +6,7 @@ import { tar } from "./helpers/archives.mjs";
 import { flight_dump } from "./helpers/flight_dumps.mjs";
 import { gpu_monitor } from "./helpers/gpu_monitor.mjs";
 import { inspector_log, nccl_tests, ports, ras_status, topology } from "./helpers/link_files.mjs";
+import { memory_snapshot } from "./helpers/memory_snapshots.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { each_schema, openapi, operations, reply_faults, value_faults }
   from "./helpers/openapi.mjs";
@@ -37,6 +38,7 @@ before(async () => {
   await server.send("PUT", "/baselines/main", { run: "b" });
   const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) },
     { name: "gpus.csv", data: gpu_monitor() },
+    { name: "rank0_memory_snapshot.json", data: memory_snapshot() },
     { name: "benchmark.json", data: JSON.stringify({ performance_metrics: {
       tokens_per_second: 53943.5, step_ms: { mean: 2430, max: 3174 } },
     training: { losses: [10, 9.5, 9] } }) },

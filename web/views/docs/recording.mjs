@@ -247,6 +247,25 @@ function MonitorFiles() {
       ${" "}<code>amd-smi</code>, and metrics for Prometheus of DCGM's and AMD's exporters.</p>`;
 }
 
+const SNAPSHOT = () => `torch.cuda.memory._record_memory_history(max_entries=1_000_000)
+...                                        # some steps, or until memory runs out
+torch.cuda.memory._dump_snapshot(f"rank{rank}_memory_snapshot.pickle")
+
+curl -F run=my-run -F trace=@rank0_memory_snapshot.pickle ${origin()}/upload`;
+
+function MemorySnapshots() {
+  return html`<p>Upload a memory snapshot of PyTorch's allocator to the run: the page
+      <em>Memory</em> then has allocated and reserved memory over time, what held it at the peak by
+      category and by the calls that allocated it, fragmentation and the largest free block, why a
+      request failed, and what each step leaves behind.</p>
+    <${Command} text=${SNAPSHOT()} />
+    <p class="faint">Start to record before the model is built to have its weights by name too; the
+      default has Python's calls. Growth needs the marks of five steps, which a profiler or an
+      optimizer's <code>step()</code> leaves in newer versions. Pickles of any size, the same as
+      JSON, and pages that <code>python -m torch.cuda._memory_viz trace_plot</code> made.
+      torchtitan writes them with <code>--memory_snapshot.enable</code>.</p>`;
+}
+
 const CONFIG_UPLOAD = () => `env > env.txt; pip freeze > packages.txt
 scontrol show job $SLURM_JOB_ID > slurm.txt
 curl -F run=my-run -F trace=@pretrain.yaml -F trace=@env.txt -F trace=@packages.txt \\
@@ -319,6 +338,7 @@ export default function Recording() {
         <${Card} title="With other profilers"><${Others} /><//>
         <${Card} title="Training logs"><${Logs} /><//>
         <${Card} title="Monitors"><${MonitorFiles} /><//>
+        <${Card} title="Memory snapshots"><${MemorySnapshots} /><//>
         <${Card} title="Settings and results"><${Configuration} /><//>
         <${Card} title="Link tests"><${Links} /><//></div>
     </div>`;

@@ -229,6 +229,25 @@ static void snapshots_in_json_are_counted_alike(void **state)
                            "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0}");
 }
 
+static void pages_of_memory_viz_have_the_pickle_in_them(void **state)
+{
+    (void)state;
+    struct buf bytes = {0};
+    // of base64.b64encode(pickle.dumps({"segments": [{"device": 0, "total_size": 9,
+    //                                                 "allocated_size": 5}]}) + b"\0")
+    buf_puts(&bytes, "<!DOCTYPE html>\n<html>\n<script type=\"module\">\n"
+                     "import {add_local_files} from \"MemoryViz.js\"\n"
+                     "const local_files = [{\"name\": \"snapshot.pickle\", \"base64\": "
+                     "\"gASVQwAAAAAAAAB9lIwIc2VnbWVudHOUXZR9lCiMBmRldmljZZRLAIwKdG90YWxfc2l6ZZRLCYw"
+                     "OYWxsb2NhdGVkX3NpemWUSwV1YXMuAA==\"}]\n"
+                     "add_local_files(local_files, 'Active Memory Timeline')\n</script>");
+    assert_counted(&bytes, "{\"segments\":1,\"reserved\":9,\"allocated\":5,\"active\":0,"
+                           "\"blocks\":0,\"largest_inactive_block\":0,"
+                           "\"segment_types\":{\"other\":1},\"traces\":[],\"annotations\":0}");
+    buf_puts(&bytes, "<html>const local_files = [{\"base64\":\"gA\"}]");
+    assert_refused(&bytes, "without a snapshot in it");
+}
+
 static void snapshots_in_json_that_are_cut_are_refused(void **state)
 {
     (void)state;
@@ -392,6 +411,7 @@ int main(void)
         cmocka_unit_test(members_of_other_types_count_as_nothing),
         cmocka_unit_test(other_pickles_are_no_snapshots),
         cmocka_unit_test(snapshots_in_json_are_counted_alike),
+        cmocka_unit_test(pages_of_memory_viz_have_the_pickle_in_them),
         cmocka_unit_test(snapshots_in_json_that_are_cut_are_refused),
         cmocka_unit_test(what_is_referred_to_again_counts_once),
         cmocka_unit_test(events_take_no_memory_but_of_what_is_in_use),
