@@ -94,9 +94,52 @@ bool snapshot_calls_close(struct snapshot_calls *calls, struct evidence *evidenc
 
 // --- inspect ------------------------------------------------------------------------------------
 
+// The stack that held most at the device's peak, of those recorded.
+static uint32_t largest_stack(const struct memory_snapshot *snapshot,
+                              const struct snapshot_device *device, int64_t *bytes)
+{
+    uint32_t largest = SNAPSHOT_NO_STACK;
+    *bytes = 0;
+    for (size_t i = 0; i < device->site_cap && i < snapshot->stack_count; i++) {
+        struct snapshot_use use = snapshot_use_at_peak(device, &device->sites[i]);
+        if (use.bytes <= *bytes)
+            continue;
+        *bytes = use.bytes;
+        largest = (uint32_t)i;
+    }
+    return largest;
+}
+
+// Of the device with the highest peak, for people.
+static void report_peak(const struct memory_snapshot *snapshot, struct figures *figures)
+{
+    const struct snapshot_device *highest = NULL;
+    int64_t peak = 0, bytes, ooms = 0;
+    for (size_t i = 0; i < SNAPSHOT_MOST_DEVICES; i++) {
+        const struct snapshot_device *device = snapshot->devices[i];
+        if (!device || device->events == 0)
+            continue;
+        int64_t own = snapshot_allocated_before(device);
+        figures_sum(&own, device->peak);
+        figures_sum(&ooms, device->ooms);
+        if (!highest || own > peak) {
+            highest = device;
+            peak = own;
+        }
+    }
+    if (!highest)
+        return;
+    uint32_t stack = largest_stack(snapshot, highest, &bytes);
+    figures_add(figures, ooms, "failed_requests");
+    figures_add(figures, peak, "peak_allocated");
+    figures_add(figures, bytes, "most_by_one_call");
+    figures_text(figures, snapshot_frames(snapshot, stack), "which_is");
+}
+
 static void report_snapshot(const struct evidence *evidence, struct figures *figures)
 {
     snapshot_report(&evidence->memory->sums, figures);
+    report_peak(evidence->memory, figures);
 }
 
 bool snapshot_count(const struct format_input *input, evidence_gather *gather, struct err *err)

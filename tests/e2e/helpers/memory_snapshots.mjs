@@ -4,7 +4,7 @@
 
 const MIB = 2 ** 20;
 const BEGIN_US = 1_775_299_487_000_000;
-const frames = (...names) => names.map((name, i) => ({ name, filename: "/home/me/model.py",
+const frames = (...names) => names.map((name, i) => ({ name, filename: "/srv/job/model.py",
   line: 10 + i }));
 const CALLS = {
   weights: frames("__init__", "main"),

@@ -104,8 +104,8 @@ function Holders({ table, row, moment, title }) {
   const view = useMemo(() => view_of(row, moment, title), [row, moment, title]);
   const own = useMemo(() => of_device(table.rows, row), [table.rows, row]);
   if (!own.some((one) => one.moment === moment)) return null;
-  return html`<${Card} title=${title} note="by the calls that allocated it; the rows sum to all of it"
-      flush=${true} actions=${html`<${ExportLinks} links=${table.links} />`}>
+  return html`<${Card} title=${title}
+      note="by the calls that allocated it; the rows sum to all of it" flush=${true} actions=${html`<${ExportLinks} links=${table.links} />`}>
     <${Categories} holders=${own} moment=${moment} />
     <${RankTable} frame=${table.frame} view=${view} /><//>`;
 }
@@ -146,7 +146,8 @@ function Device({ run, row, pick, links, help }) {
             peak_label=${`peak ${bytes(row.peak_allocated_bytes)}`}
             caption=${snapshot_caption(row)} />`
         : pick}<//>
-    <${Holders} table=${holders} row=${row} moment="peak" title="Held at the peak of the snapshot" />
+    <${Holders} table=${holders} row=${row} moment="peak"
+      title="Held at the peak of the snapshot" />
     <${Holders} table=${holders} row=${row} moment="oom" title="Held when memory ran out" />
     <${Growth} table=${growth} row=${row} />`;
 }

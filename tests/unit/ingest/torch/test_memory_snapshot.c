@@ -146,15 +146,17 @@ static void segments_blocks_and_traces_are_counted(void **state)
     put_word(&bytes, "name", "Optimizer.step#AdamW.step");
     buf_puts(&bytes, "ueu.");
     assert_counted(
-        &bytes, "{\"segments\":2,\"reserved\":1100,\"allocated\":760,\"active\":762,\"blocks\":4,"
-                "\"largest_inactive_block\":300,"
-                "\"block_states\":{\"inactive\":2,\"active_allocated\":2},"
-                "\"segment_types\":{\"large\":2},"
-                "\"traces\":[{\"device\":1,\"events\":6,"
-                "\"actions\":{\"alloc\":2,\"free_completed\":2,\"free_requested\":1,"
-                "\"other\":1},"
-                "\"net_bytes\":20,\"peak_over_start\":40,\"lowest\":-30,\"baseline\":680,"
-                "\"peak_allocated\":720,\"allocated_at_end\":700}],\"annotations\":1}");
+        &bytes,
+        "{\"segments\":2,\"reserved\":1100,\"allocated\":760,\"active\":762,\"blocks\":4,"
+        "\"largest_inactive_block\":300,"
+        "\"block_states\":{\"inactive\":2,\"active_allocated\":2},"
+        "\"segment_types\":{\"large\":2},"
+        "\"traces\":[{\"device\":1,\"events\":6,"
+        "\"actions\":{\"alloc\":2,\"free_completed\":2,\"free_requested\":1,"
+        "\"other\":1},"
+        "\"net_bytes\":20,\"peak_over_start\":40,\"lowest\":-30,\"baseline\":680,"
+        "\"peak_allocated\":720,\"allocated_at_end\":700}],\"annotations\":1,\"failed_requests\":0,"
+        "\"peak_allocated\":720,\"most_by_one_call\":20,\"which_is\":\"\"}");
 }
 
 static void old_snapshots_are_a_list_of_segments(void **state)
@@ -214,15 +216,17 @@ static void snapshots_in_json_are_counted_alike(void **state)
              " \"device_traces\": [[{\"action\": \"alloc\", \"size\": 50, \"frames\": []},"
              " {\"action\": \"free_completed\", \"size\": 30}], []],"
              " \"external_annotations\": [{}]}");
-    assert_counted(&bytes,
-                   "{\"segments\":1,\"reserved\":100,\"allocated\":60,\"active\":61,\"blocks\":2,"
-                   "\"largest_inactive_block\":40,"
-                   "\"block_states\":{\"inactive\":1,\"active_allocated\":1},"
-                   "\"segment_types\":{\"large\":1},"
-                   "\"traces\":[{\"device\":0,\"events\":2,"
-                   "\"actions\":{\"alloc\":1,\"free_completed\":1},"
-                   "\"net_bytes\":20,\"peak_over_start\":50,\"lowest\":0,\"baseline\":40,"
-                   "\"peak_allocated\":90,\"allocated_at_end\":60}],\"annotations\":1}");
+    assert_counted(
+        &bytes,
+        "{\"segments\":1,\"reserved\":100,\"allocated\":60,\"active\":61,\"blocks\":2,"
+        "\"largest_inactive_block\":40,"
+        "\"block_states\":{\"inactive\":1,\"active_allocated\":1},"
+        "\"segment_types\":{\"large\":1},"
+        "\"traces\":[{\"device\":0,\"events\":2,"
+        "\"actions\":{\"alloc\":1,\"free_completed\":1},"
+        "\"net_bytes\":20,\"peak_over_start\":50,\"lowest\":0,\"baseline\":40,"
+        "\"peak_allocated\":90,\"allocated_at_end\":60}],\"annotations\":1,\"failed_requests\":0,"
+        "\"peak_allocated\":90,\"most_by_one_call\":50,\"which_is\":\"\"}");
     buf_puts(&bytes, "[{\"total_size\": 8, \"allocated_size\": -1, \"blocks\": 3}, null]");
     assert_counted(&bytes, "{\"segments\":1,\"reserved\":8,\"allocated\":0,\"active\":0,"
                            "\"blocks\":0,\"largest_inactive_block\":0,"
@@ -373,7 +377,7 @@ static void calls_say_what_memory_is_for(void **state)
         enum snapshot_category category;
     } cases[] = {
         {"step", "C:\\Lib\\site-packages\\torch\\optim\\adamw.py", SNAPSHOT_OPTIMIZER},
-        {"forward", "/home/me/model.py", SNAPSHOT_ACTIVATIONS},
+        {"forward", "/srv/job/model.py", SNAPSHOT_ACTIVATIONS},
         {"backward", "/usr/lib/python3/dist-packages/torch/_tensor.py", SNAPSHOT_GRADIENTS},
         {"convert", "/x/site-packages/torch/nn/modules/module.py", SNAPSHOT_WEIGHTS},
         {"main", "train.py", SNAPSHOT_OTHER},
