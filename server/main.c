@@ -18,6 +18,7 @@ static const struct command commands[] = {
     {"export", "write traces and tables for other tools", cmd_export, NULL},
     {"whatif", "replay trace files with changes: how long steps would take", cmd_whatif, NULL},
     {"inspect", "say what files are and what is in them", cmd_inspect, NULL},
+    {"mcp", "answer an agent over standard input and output", cmd_mcp, NULL},
     {"token", "create, list and revoke tokens of a service", cmd_token, NULL},
     {"backup", "back up the data of a service, also while it runs", cmd_backup, NULL},
     {"restore", "restore a data folder from a backup", cmd_restore, NULL},

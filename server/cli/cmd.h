@@ -30,6 +30,7 @@ bool cmd_compare(int argc, char **argv, int *verdict, struct err *err);
 bool cmd_export(int argc, char **argv, struct err *err);
 bool cmd_inspect(int argc, char **argv, struct err *err);
 bool cmd_job(int argc, char **argv, struct err *err);
+bool cmd_mcp(int argc, char **argv, struct err *err);
 bool cmd_restore(int argc, char **argv, struct err *err);
 bool cmd_retention(int argc, char **argv, struct err *err);
 bool cmd_token(int argc, char **argv, struct err *err);

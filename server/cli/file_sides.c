@@ -15,13 +15,7 @@ enum { MAX_FILES = 65536 };
 
 // --- the files of a run -------------------------------------------------------------------------
 
-struct paths {
-    const char **at;
-    size_t count;
-    struct arena *arena;
-};
-
-static bool add_path(struct paths *paths, const char *path, struct err *err)
+static bool add_path(struct file_paths *paths, const char *path, struct err *err)
 {
     if (paths->count == MAX_FILES)
         return err_set(err, ERR_LIMIT, "found more than %d files in a folder", MAX_FILES);
@@ -36,9 +30,11 @@ static bool is_folder(const char *path)
 }
 
 // Calls take with each entry of a folder that is not hidden.
-typedef bool take_entry(const char *path, const char *name, struct paths *paths, struct err *err);
+typedef bool take_entry(const char *path, const char *name, struct file_paths *paths,
+                        struct err *err);
 
-static bool each_entry(const char *folder, take_entry *take, struct paths *paths, struct err *err)
+static bool each_entry(const char *folder, take_entry *take, struct file_paths *paths,
+                       struct err *err)
 {
     DIR *dir = opendir(folder);
     bool ok = dir || err_set_errno(err, "opening %s", folder);
@@ -53,14 +49,14 @@ static bool each_entry(const char *folder, take_entry *take, struct paths *paths
     return ok;
 }
 
-static bool take_file(const char *path, const char *name, struct paths *paths, struct err *err)
+static bool take_file(const char *path, const char *name, struct file_paths *paths, struct err *err)
 {
     return is_folder(path) || !format_has_ending(1u << FORMAT_TRACE, str_of(name)) ||
            add_path(paths, path, err);
 }
 
 // A job may have a folder per rank; deeper folders belong to something else.
-static bool take_any(const char *path, const char *name, struct paths *paths, struct err *err)
+static bool take_any(const char *path, const char *name, struct file_paths *paths, struct err *err)
 {
     return is_folder(path) ? each_entry(path, take_file, paths, err)
                            : take_file(path, name, paths, err);
@@ -72,7 +68,7 @@ static int by_name(const void *left, const void *right)
 }
 
 // If some names give a rank, the others are something else: a configuration, a truth.
-static void keep_ranks(struct paths *paths, size_t folder_len)
+static void keep_ranks(struct file_paths *paths, size_t folder_len)
 {
     size_t kept = 0;
     for (size_t i = 0; i < paths->count; i++)
@@ -84,7 +80,7 @@ static void keep_ranks(struct paths *paths, size_t folder_len)
     paths->count = kept ? kept : paths->count;
 }
 
-static bool list_folder(const char *folder, struct paths *paths, struct err *err)
+static bool list_folder(const char *folder, struct file_paths *paths, struct err *err)
 {
     if (!each_entry(folder, take_any, paths, err))
         return false;
@@ -97,7 +93,7 @@ static bool list_folder(const char *folder, struct paths *paths, struct err *err
     return true;
 }
 
-static bool list_files(const char *operand, struct paths *paths, struct err *err)
+bool file_side_paths(const char *operand, struct file_paths *paths, struct err *err)
 {
     paths->at = arena_array(paths->arena, MAX_FILES, sizeof *paths->at, err);
     if (!paths->at)
@@ -121,7 +117,7 @@ static size_t index_of_rank(const struct rank_files *files, bool slowest)
 }
 
 static bool read_run(struct file_run *run, const struct file_side_options *options,
-                     const struct paths *paths, struct err *err)
+                     const struct file_paths *paths, struct err *err)
 {
     if (!rank_files_read(&run->files, paths->at, paths->count, &options->reading, err))
         return false;
@@ -157,7 +153,7 @@ static bool check_new(const struct file_side *side, const char *operand, struct 
 static bool add_run(struct file_side *side, const char *operand,
                     const struct file_side_options *options, struct arena *arena, struct err *err)
 {
-    struct paths paths = {.arena = arena};
+    struct file_paths paths = {.arena = arena};
     if (side->count == COMPARE_MAX_RUNS)
         return err_set(err, ERR_USAGE, "found more than %d runs of a side", COMPARE_MAX_RUNS);
     if (!check_new(side, operand, err))
@@ -165,7 +161,7 @@ static bool add_run(struct file_side *side, const char *operand,
     struct file_run *run = &side->runs[side->count++];
     run->name = operand;
     arena_init(&run->arena, NULL);
-    return list_files(operand, &paths, err) && read_run(run, options, &paths, err);
+    return file_side_paths(operand, &paths, err) && read_run(run, options, &paths, err);
 }
 
 static bool exists(const char *path)

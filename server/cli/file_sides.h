@@ -7,6 +7,16 @@
 #include "analysis/compare/compare.h"
 #include "server/cli/rank_files.h"
 
+// The trace files of one run.
+struct file_paths {
+    const char **at;
+    size_t count;
+    struct arena *arena; // set by the caller
+};
+
+// A file or an archive itself, or the trace files of a folder, as file_side_read says.
+MUST_CHECK bool file_side_paths(const char *operand, struct file_paths *paths, struct err *err);
+
 // One run that was read: what a comparison needs of it.
 struct file_run {
     const char *name; // as given

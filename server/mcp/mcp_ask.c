@@ -45,7 +45,7 @@ void mcp_with_arguments(struct mcp_call *call, struct mcp_question *question,
 // What the API says helps names its addresses; an agent has tools.
 static const char *advise(const struct response *response, const struct err *err)
 {
-    if (err->code == ERR_NOT_FOUND && str_starts_with(str_of(err->msg), STR("no run")))
+    if (err->code == ERR_NOT_FOUND && str_find(str_of(err->msg), STR("no run ")) != SIZE_MAX)
         return "find_runs lists the runs";
     if (err->code == ERR_NOT_FOUND && str_find(response->fix, STR("/series")) != SIZE_MAX)
         return "find_runs shows the series of each run";
@@ -55,7 +55,6 @@ static const char *advise(const struct response *response, const struct err *err
     return response->fix.len && !names_address ? response->fix.at : NULL;
 }
 
-// A comparison starts with "base: " or "cand: ".
 static const struct request_header *find_host(const struct request *request)
 {
     for (size_t i = 0; i < request->header_count; i++)

@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import Ajv2020 from "ajv/dist/2020.js";
 import { ask_tool, call_tool, mcp_post, rows_of, tool_error } from "./helpers/mcp.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -82,6 +83,19 @@ test("every tool answers within its bounds", async () => {
   for (const table of tables)
     for (const run of ["late", "hostile"])
       await ask_tool(server, "table", { run, table, limit: 40 });
+});
+
+test("arguments are described by valid JSON Schema, which examples of calls satisfy", async () => {
+  const list = await mcp_post(server, { jsonrpc: "2.0", id: 1, method: "tools/list" });
+  const ajv = new Ajv2020({ strict: true });
+  const schemas = Object.fromEntries(list.json.result.tools.map(({ name, inputSchema }) =>
+    [name, ajv.compile(inputSchema)]));
+  assert.ok(schemas.table({ run: "a", table: "kernels", where: { op: "x" }, columns: ["name"] }));
+  assert.ok(schemas.gate({ base: "a", cand: "b", max_regression: 0.03, sequential: true }));
+  assert.equal(schemas.explain({ run: "a", topic: "nothing" }), false);
+  assert.equal(schemas.overview({}), false);
+  assert.equal(schemas.overview({ run: "a", more: 1 }), false);
+  assert.ok(list.text.length < 10_000, `${list.text.length}`);
 });
 
 test("figures are those of the API, in milliseconds", async () => {

@@ -72,6 +72,7 @@ const FENCED = [
   [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
   [/^xlsxwriter\.h$/, /^server\/report\/report_xlsx\.c$/],
+  [/^curl\/.*$/, /^server\/cli\/hub_bridge\.c$/],
   [/^yaml\.h$/, /^ingest\/config\/format_config_yaml\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_gzip\.c$/],
 ];
