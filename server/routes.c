@@ -33,8 +33,10 @@ const struct route routes[] = {
     {"GET", "/settings/{page*}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/api", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/recording", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/docs/agents", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", SCOPE_OPEN, assets_get_static, NULL},
     {"GET", "/client/{file}", SCOPE_OPEN, assets_get_client, NULL},
+    {"GET", "/llms.txt", SCOPE_OPEN, assets_get_llms, NULL},
 
     {"GET", "/healthz", SCOPE_OPEN, api_get_health, NULL},
     {"GET", "/readyz", SCOPE_OPEN, api_get_ready, NULL},

@@ -26,6 +26,7 @@ const PAGES = {
   plan: () => import("./views/plan/plan.mjs"),
   api: () => import("./views/docs/api_docs.mjs"),
   recording: () => import("./views/docs/recording.mjs"),
+  agents: () => import("./views/docs/agents.mjs"),
   overview: () => import("./views/overview/overview.mjs"),
   kernels: () => import("./views/work/kernels.mjs"),
   operators: () => import("./views/work/operators.mjs"),

@@ -15,6 +15,7 @@ content_type() {
         *.js | *.mjs) echo "text/javascript; charset=utf-8" ;;
         *.css) echo "text/css; charset=utf-8" ;;
         *.svg) echo "image/svg+xml" ;;
+        *.md) echo "text/markdown; charset=utf-8" ;;
         *.py) echo "text/x-python; charset=utf-8" ;;
         *.ipynb) echo "application/x-ipynb+json" ;;
         *.json | *.webmanifest) echo "application/json" ;;

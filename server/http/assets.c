@@ -59,6 +59,8 @@ static const char *type_of(struct str path)
         {".js", "text/javascript; charset=utf-8"},
         {".css", "text/css; charset=utf-8"},
         {".svg", "image/svg+xml"},
+        {".md", "text/markdown; charset=utf-8"},
+        {".txt", "text/plain; charset=utf-8"},
         {".py", "text/x-python; charset=utf-8"},
         {".ipynb", "application/x-ipynb+json"},
     };
@@ -149,6 +151,11 @@ bool assets_get_client(struct request *request, struct response *response, struc
     struct str name = request->captures[0];
     char *path = arena_printf(request->arena, err, "client/%.*s", (int)name.len, name.at);
     return path && answer_file(request, response, str_of(path), err);
+}
+
+bool assets_get_llms(struct request *request, struct response *response, struct err *err)
+{
+    return answer_file(request, response, STR("client/llms.txt"), err);
 }
 
 // The page with every {{tree}} replaced, so that its files' addresses change with their content.

@@ -82,6 +82,24 @@ test("the client needs nothing but Python's own library", async () => {
   assert.match(done.stdout, /^<Hub http:/);
 });
 
+test("the tools of agents are functions, and say how to call them", async () => {
+  const verbs = await value_of("", "sorted(tool['name'] for tool in hub.agent.tools())");
+  const known = await value_of("",
+    "sorted(set(dir(Agent)) - {'tools', 'call'} - set(dir(object)))");
+  assert.deepEqual(verbs, known.filter((name) => !name.startsWith("_")));
+  await server.analyzed("for-agents", jobs[0].files);
+  const answers = await value_of("a, run = hub.agent, hub.run('for-agents')",
+    "[a.overview(run)['run']['name'], a.table(run, 'kernels', limit=2)['rows']['total'], " +
+    "a.explain('for-agents', 'compute')['kernels']['total'], " +
+    "a.compare(run, ['for-agents'])['verdict'], a.find_runs('for-agents')['runs']['total']]");
+  const { total } = await curl("/runs/for-agents/kernels?limit=1");
+  assert.deepEqual(answers.slice(0, 3), ["for-agents", total, total]);
+  assert.equal(answers[4], 1);
+  const problem = await value_of(
+    "try: hub.agent.overview('nope')\nexcept Problem as p: said = [p.type, p.detail]", "said");
+  assert.deepEqual(problem, ["tool", "no run 'nope'; find_runs lists the runs"]);
+});
+
 test("the example notebook runs and finds what curl finds", async () => {
   const asked = ["base=base.id", "cand=cand.id", "kernels=kernels.rows()",
     "summary=difference.summary", "bars=bars.rows()", "ops=ops", "gate=gate.info",

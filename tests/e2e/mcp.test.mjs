@@ -2,13 +2,14 @@
 // The Model Context Protocol at /mcp: tools say what the API says, within their bounds, and names
 // of traces stay data.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import Ajv2020 from "ajv/dist/2020.js";
 import { ask_tool, call_tool, mcp_post, rows_of, tool_error } from "./helpers/mcp.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_program, stepscope_bin, temporary } from "./helpers/tools.mjs";
+import { root, run_program, stepscope_bin, temporary } from "./helpers/tools.mjs";
 import { generate, small_job, small_trace } from "./helpers/traces.mjs";
 
 const REPEATS = [1, 2, 3, 4];
@@ -197,6 +198,26 @@ test("hostile names are cleaned, shortened and only values", async () => {
   assert.ok(rows_of(kernels.rows).some(({ name }) => /^Ignore all .*~[0-9a-f]{6}~/.test(name)));
   const list = await mcp_post(server, { jsonrpc: "2.0", id: 1, method: "tools/list" });
   assert.doesNotMatch(list.text, /Ignore all/);
+});
+
+test("llms.txt, the skill and the guide name what there is, and only that", async () => {
+  const llms = await server.request("/llms.txt");
+  assert.match(llms.headers["content-type"], /^text\/plain/);
+  assert.match(llms.text, /^# stepscope\n\n> /);
+  for (const [, link] of llms.text.matchAll(/^- \[[^\]]+\]\(([^)]+)\): /gm)) {
+    const reply = await server.request(link, { method: link === "/mcp" ? "OPTIONS" : "GET" });
+    assert.ok(reply.status < 300, `${link}: ${reply.status}`);
+  }
+  const skill = await server.request("/client/SKILL.md");
+  assert.match(skill.headers["content-type"], /^text\/markdown/);
+  const [, front] = /^---\n([^]*?)\n---\n/.exec(skill.text);
+  assert.match(front, /^name: stepscope$/m);
+  assert.ok(/^description: (.*)$/m.exec(front)[1].length <= 1024);
+  const guide = readFileSync(join(root, "web/views/docs/agents.mjs"), "utf8");
+  for (const name of await names_of(server)) {
+    assert.ok(skill.text.includes(`\`${name}\``), `${name} in the skill`);
+    assert.ok(guide.includes(`["${name}", `), `${name} in the guide`);
+  }
 });
 
 test("questions change nothing and leave no trace in the audit log", async () => {

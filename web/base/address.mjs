@@ -18,6 +18,7 @@ const ROUTES = [
   ["bin", /^\/settings\/bin\/?$/],
   ["api", /^\/docs\/api\/?$/],
   ["recording", /^\/docs\/recording\/?$/],
+  ["agents", /^\/docs\/agents\/?$/],
   ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],
   ...RUN_PAGES.map((page) => [page, new RegExp(`^/runs/(?<run>[^/]+)/${page}/?$`)]),
 ];

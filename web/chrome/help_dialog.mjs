@@ -42,6 +42,7 @@ export function HelpDialog({ onclose }) {
     <p>Times are kept as whole nanoseconds and shown in milliseconds. Hover over a figure for the
       exact value, or export a table as CSV or JSON.</p>
     <h3>Recording</h3>
+    <p><a href="/docs/agents">How to connect an agent</a>.</p>
     <p><a href="/docs/recording">How to record a trace</a>, what each profiler option records and
       what it costs. A run's Data page lists what its traces lack.</p>
     <h3>Keys</h3>

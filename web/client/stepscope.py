@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 from urllib.parse import quote, urlencode, urlsplit
 
-__all__ = ["Hub", "Run", "Table", "Comparison", "Gate", "Problem", "GateFailed"]
+__all__ = ["Hub", "Agent", "Run", "Table", "Comparison", "Gate", "Problem", "GateFailed"]
 
 Rows = List[Dict[str, Any]]
 Key = Union[str, "Run"]
@@ -640,6 +640,77 @@ class _Meter:
 # --- the server -----------------------------------------------------------------------------------
 
 
+class Agent:
+    """The tools that agents have, as functions: short answers with units, trust and a link.
+
+    hub.agent.explain("exp42", "late_rank") gives a dict; `tools()` describes all of them for the
+    function calls of a model, and `call` is what these need. An answer that has `cannot_answer`
+    says there why. A Problem says how to call it instead.
+    """
+
+    def __init__(self, hub: "Hub"):
+        self._hub = hub
+
+    def _post(self, method: str, params: Mapping[str, Any]) -> Dict[str, Any]:
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+        reply = self._hub._ask("POST", "/mcp", _Body.of_json(message))
+        if reply.status >= 400:
+            raise reply.problem()
+        answer = reply.json()
+        if "error" in answer:
+            raise Problem(reply.status, {"title": answer["error"]["message"], "type": "mcp"})
+        return answer["result"]
+
+    def tools(self) -> Rows:
+        """Name, description and JSON Schema of the arguments of each tool."""
+        return self._post("tools/list", {})["tools"]
+
+    def call(self, name: str, **arguments: Any) -> Dict[str, Any]:
+        """Calls a tool by its name; arguments that are None are left out."""
+        given = {key: _words(value) if isinstance(value, Run) else value
+                 for key, value in arguments.items() if value is not None}
+        result = self._post("tools/call", {"name": name, "arguments": given})
+        if result.get("isError"):
+            raise Problem(0, {"title": f"{name} cannot answer that", "type": "tool",
+                              "detail": result["content"][0]["text"]})
+        return result["structuredContent"]
+
+    def find_runs(self, q: Optional[str] = None, **more: Any) -> Dict[str, Any]:
+        """Runs, newest first; with series= also since when its steps are slower or faster."""
+        return self.call("find_runs", q=q, **more)
+
+    def overview(self, run: Key) -> Dict[str, Any]:
+        """Where the median step goes, what costs most, and what limits trust."""
+        return self.call("overview", run=run)
+
+    def findings(self, run: Key, id: Optional[str] = None, **more: Any) -> Dict[str, Any]:
+        """What to fix first, with evidence; with id one finding in full."""
+        return self.call("findings", run=run, id=id, **more)
+
+    def table(self, run: Key, table: str, **more: Any) -> Dict[str, Any]:
+        """Rows of a table: columns, where, rank, sort, q, limit, cursor."""
+        return self.call("table", run=run, table=table, **more)
+
+    def explain(self, run: Key, topic: str, **more: Any) -> Dict[str, Any]:
+        """Evidence for one question: late_rank, idle, communication, compute, memory, ..."""
+        return self.call("explain", run=run, topic=topic, **more)
+
+    def compare(self, base: Keys, cand: Keys, **more: Any) -> Dict[str, Any]:
+        """The verdict, the parts of the difference, and settings that differ."""
+        return self.call("compare", base=_side(base), cand=_side(cand), **more)
+
+    def gate(self, base: Keys, cand: Keys, max_regression: Optional[float] = None,
+             **more: Any) -> Dict[str, Any]:
+        """Whether the candidate stays within the limit, and what is missing to say so."""
+        return self.call("gate", base=_side(base), cand=_side(cand),
+                         max_regression=max_regression, **more)
+
+    def timeline_cut(self, run: Key, rank: Optional[int] = None, step: Optional[int] = None,
+                     **more: Any) -> Dict[str, Any]:
+        """The longest events of a rank in a step, or from from_ms to to_ms."""
+        return self.call("timeline_cut", run=run, rank=rank, step=step, **more)
+
+
 class Hub:
     """A stepscope server.
 
@@ -747,6 +818,11 @@ class Hub:
             cursor = page.get("next_cursor")
             if not cursor or "limit" in params:
                 return items
+
+    @property
+    def agent(self) -> Agent:
+        """The tools that agents have, as functions."""
+        return Agent(self)
 
     def version(self) -> Dict[str, Any]:
         """Versions of the program and of its analyses."""

@@ -112,7 +112,7 @@ export default function ApiDocs() {
         <a href="/client/example.ipynb" download>example.ipynb</a></span></div>
     <p class="api-intro">From Python: <code>stepscope.py</code> is a single-file client without
       dependencies, <code>example.ipynb</code> a notebook that uploads two runs, compares them and
-      lets a gate decide.</p>
+      lets a gate decide. Agents use <a href="/docs/agents">tools</a>.</p>
     <${Loaded} resource=${resource}>${(api) => html`<${Description} api=${api}
       q=${query.q} />`}<//>`;
 }
