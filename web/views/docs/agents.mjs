@@ -35,7 +35,7 @@ curl -sSfo .claude/skills/stepscope/SKILL.md ${location.origin}/client/SKILL.md`
 /** Each tool, and the question it answers. */
 const TOOLS = [
   ["find_runs", "Which runs there are; of a series, since when its steps are slower or faster."],
-  ["overview", "Where the median step of a run goes, what costs most, what limits trust."],
+  ["overview", "Where the median step of a run goes, its largest costs, and what limits trust."],
   ["findings", "What to fix first, with evidence, advice and when it would be a false alarm."],
   ["explain", "Evidence for one question: a late rank, idle time, communication, compute, memory, "
     + "steps, strategy, a hang, training, what the recording lacks."],
