@@ -41,6 +41,7 @@ const struct route routes[] = {
     {"GET", "/healthz", SCOPE_OPEN, api_get_health, NULL},
     {"GET", "/readyz", SCOPE_OPEN, api_get_ready, NULL},
     {"GET", "/metrics", SCOPE_READ, api_get_metrics, NULL},
+    {"GET", "/metrics/runs", SCOPE_READ, api_get_run_metrics, NULL},
     {"GET", "/api/v1/storage", SCOPE_READ, api_get_storage, NULL},
     {"GET", "/api/v1/version", SCOPE_OPEN, api_get_version, NULL},
     {"GET", "/api/v1/openapi.json", SCOPE_OPEN, api_get_openapi, NULL},
@@ -83,6 +84,7 @@ const struct route routes[] = {
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
     {"GET", RUN "/events", SCOPE_READ, api_get_events, NULL},
+    {"GET", RUN "/workbook", SCOPE_READ, api_get_workbook, NULL},
 
     {"GET", "/api/v1/bin", SCOPE_READ, api_list_bin, NULL},
     {"DELETE", "/api/v1/bin", SCOPE_ADMIN, api_empty_bin, NULL},

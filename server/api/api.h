@@ -59,6 +59,11 @@ bool api_get_timeline(struct request *request, struct response *response, struct
 // Events of ranks in the formats of other tools (api_events.c).
 bool api_get_events(struct request *request, struct response *response, struct err *err);
 
+// All tables of a run as a spreadsheet, and figures of the newest runs for monitoring
+// (api_workbook.c, api_run_metrics.c).
+bool api_get_workbook(struct request *request, struct response *response, struct err *err);
+bool api_get_run_metrics(struct request *request, struct response *response, struct err *err);
+
 // Plans of memory (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
 

@@ -93,13 +93,23 @@ static bool parse_fields(struct str text, struct table_request *table, struct er
     return table->column_count > 0 || err_set(err, ERR_USAGE, "found an empty list of fields");
 }
 
+static bool check_suits(const struct table_request *table, struct err *err)
+{
+    const struct table_export *export = table->export;
+    return !export->suits || export->suits(table->desc) ||
+           err_set(err, ERR_USAGE,
+                   "found format %s of %s, expected it of a tree of times: op_tree, "
+                   "modules or ranges",
+                   export->word, table->desc->name);
+}
+
 // The parameter takes precedence: browsers and pandas cannot easily set a header.
 static bool parse_format(const struct request *request, struct table_request *table,
                          struct err *err)
 {
     struct str word = query_get(&request->query, "format");
     if (word.at)
-        return (table->export = export_find(word, err)) != NULL;
+        return (table->export = export_find(word, err)) != NULL && check_suits(table, err);
     table->export = exports[0];
     for (size_t i = 0; exports[i]; i++) {
         if (exports[i]->accept && request_accepts(request, "Accept", exports[i]->accept)) {

@@ -3,6 +3,8 @@
 
 #include "analysis/report/tables.h"
 #include "server/exports/event_comm.h"
+#include "server/exports/tar_write.h"
+#include "server/exports/xlsx_book.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -67,6 +69,21 @@ static bool finish(FILE *file, const char *path, bool ok, struct err *err)
     return ok && (rc == 0 || err_set_errno(err, "cannot write %s", path));
 }
 
+// Creates the folders of a path that ends with a file.
+static bool make_folders(char *path, struct err *err)
+{
+    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
+        *at = '\0';
+        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        if (!made)
+            err_set_errno(err, "cannot create %s", path);
+        *at = '/';
+        if (!made)
+            return false;
+    }
+    return true;
+}
+
 // --- events -------------------------------------------------------------------------------------
 
 static struct trace_file *open_rank(void *context, size_t index, struct err *err)
@@ -95,11 +112,47 @@ static bool write_pieces(const struct export_files *what, const struct event_sou
     return ok;
 }
 
+// Writes the files of an archive of ours to a folder.
+static bool unpack(const struct export_files *what, FILE *tar, struct err *err)
+{
+    char head[TAR_BLOCK], block[TAR_BLOCK], path[MOST_PATH];
+    while (fread(head, sizeof head, 1, tar) == 1 && head[0]) {
+        uint64_t size = tar_size(head);
+        snprintf(path, sizeof path, "%s/%.99s", what->out, head);
+        FILE *file = make_folders(path, err) ? create(path, err) : NULL;
+        bool ok = file;
+        for (uint64_t at = 0; ok && at < size; at += sizeof block) {
+            size_t len = size - at < sizeof block ? (size_t)(size - at) : sizeof block;
+            ok = fread(block, sizeof block, 1, tar) == 1 && fwrite(block, len, 1, file) == 1;
+            if (!ok)
+                err_set_errno(err, "cannot write %s", path);
+        }
+        if (!file || !finish(file, path, ok, err))
+            return false;
+    }
+    return true;
+}
+
+static bool write_folder(const struct export_files *what, const struct event_source *source,
+                         struct err *err)
+{
+    FILE *tar = tmpfile();
+    if (!tar)
+        return err_set_errno(err, "cannot write to the temporary folder");
+    bool ok = write_pieces(what, source, tar, err);
+    rewind(tar);
+    ok = ok && unpack(what, tar, err);
+    fclose(tar);
+    return ok;
+}
+
 static bool write_source(const struct export_files *what, struct event_source *source,
                          struct err *err)
 {
     if (!event_source_measure(source, err))
         return false;
+    if (what->events->is_archive && strcmp(what->out, "-") != 0)
+        return write_folder(what, source, err);
     FILE *file = create(what->out, err);
     return file && finish(file, what->out, write_pieces(what, source, file, err), err);
 }
@@ -139,35 +192,18 @@ static bool write_events(const struct export_files *what, struct err *err)
 
 // --- tables -------------------------------------------------------------------------------------
 
-// Creates the folders of a path that ends with a file.
-static bool make_folders(char *path, struct err *err)
-{
-    for (char *at = strchr(path + 1, '/'); at; at = strchr(at + 1, '/')) {
-        *at = '\0';
-        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-        if (!made)
-            err_set_errno(err, "cannot create %s", path);
-        *at = '/';
-        if (!made)
-            return false;
-    }
-    return true;
-}
-
 static bool write_table(const struct export_files *what, const struct table *table,
                         const char *file_name, struct err *err)
 {
     char path[MOST_PATH];
     unsigned columns[TABLE_MAX_COLUMNS];
+    struct export_view view = export_view_of(table->desc, columns);
     struct buf out = {0};
     int len = snprintf(path, sizeof path, "%s/%s/run=%.*s/%s.%s", what->out, table->desc->name,
                        (int)what->name.len, what->name.at, file_name, what->tables->suffix);
     if (len >= MOST_PATH)
         return err_set(err, ERR_USAGE, "found a path of %d bytes, expected at most %d", len,
                        MOST_PATH);
-    for (unsigned i = 0; i < table->desc->column_count; i++)
-        columns[i] = i;
-    struct export_view view = {table->desc, columns, table->desc->column_count, NULL};
     FILE *file = make_folders(path, err) ? create(path, err) : NULL;
     if (!file)
         return false;
@@ -205,12 +241,19 @@ static const struct table *with_rank(const struct table *table, int64_t rank, st
     return copy;
 }
 
+static bool suits(const struct export_files *what, const struct table_desc *desc)
+{
+    return !what->tables->suits || what->tables->suits(desc);
+}
+
 static bool write_report(const struct export_files *what, const struct report *report, int64_t rank,
                          struct err *err)
 {
     char file_name[32];
     snprintf(file_name, sizeof file_name, "rank=%lld", (long long)rank);
     for (size_t i = 0; i < report->table_count; i++) {
+        if (!suits(what, report->tables[i].desc))
+            continue;
         const struct table *table = with_rank(&report->tables[i], rank, report->arena, err);
         if (!table || !write_table(what, table, file_name, err))
             return false;
@@ -244,13 +287,67 @@ static bool write_tables(const struct export_files *what, struct err *err)
             return false;
     const struct report *report = &what->run->report;
     for (size_t i = 0; i < report->table_count; i++)
-        if (!has_ranks(report->tables[i].desc) &&
+        if (!has_ranks(report->tables[i].desc) && suits(what, report->tables[i].desc) &&
             !write_table(what, &report->tables[i], "run", err))
             return false;
     return true;
 }
 
+// --- a workbook ---------------------------------------------------------------------------------
+
+static void add_sheets(struct xlsx_book *book, const struct report *report,
+                       const struct report *others)
+{
+    unsigned columns[TABLE_MAX_COLUMNS];
+    for (size_t i = 0; i < report->table_count; i++) {
+        const struct table *table = &report->tables[i];
+        struct export_view view = export_view_of(table->desc, columns);
+        if (!table->row_count || (others && report_find(others, table->desc->name)))
+            continue;
+        xlsx_book_sheet(book, &view);
+        xlsx_book_rows(book, &view, table);
+    }
+}
+
+// Tables that only a rank has are those of the headline rank.
+static bool fill_book(const struct export_files *what, struct xlsx_book *book, struct err *err)
+{
+    const struct report *run = &what->run->report;
+    const struct table *summary = report_find(run, table_run_summary.name);
+    int64_t headline = summary ? table_i64(summary, 0, RUN_SUMMARY_HEADLINE_RANK, -1) : -1;
+    struct arena arena;
+    bool ok = true;
+    arena_init(&arena, NULL);
+    struct report rank = {.arena = &arena};
+    add_sheets(book, run, NULL);
+    for (size_t i = 0; ok && i < what->run->count; i++)
+        if (what->run->at[i].rank == headline)
+            ok = rank_files_load(what->run, i, trace_tables, &rank, err);
+    if (ok)
+        add_sheets(book, &rank, run);
+    arena_free(&arena);
+    return ok;
+}
+
+static bool write_book(const struct export_files *what, struct err *err)
+{
+    struct buf out = {0};
+    bool more = true;
+    struct xlsx_book *book = xlsx_book_open(err);
+    FILE *file = book && fill_book(what, book, err) && xlsx_book_finish(book, err)
+                     ? create(what->out, err)
+                     : NULL;
+    bool ok = file;
+    while (ok && more)
+        ok = xlsx_book_read(book, &out, &more, err) && drain(&out, file, what->out, err);
+    buf_free(&out);
+    xlsx_book_close(book);
+    return file && finish(file, what->out, ok, err);
+}
+
 bool export_files_write(const struct export_files *what, struct err *err)
 {
-    return what->events ? write_events(what, err) : write_tables(what, err);
+    if (what->events)
+        return write_events(what, err);
+    return what->tables == &export_xlsx ? write_book(what, err) : write_tables(what, err);
 }

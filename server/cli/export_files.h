@@ -23,7 +23,8 @@ void export_files_formats(struct buf *out);
 // Finds the format of that word. ERR_USAGE, listing the known ones.
 MUST_CHECK bool export_files_find(struct export_files *what, struct str word, struct err *err);
 
-// Writes events to the file, or each table of a rank to OUT/TABLE/run=NAME/rank=N.SUFFIX and those
+// Writes events to the file, or those of an archive to the folder; all tables to one workbook, or
+// each table of a rank to OUT/TABLE/run=NAME/rank=N.SUFFIX and those
 // that only the run has to OUT/TABLE/run=NAME/run.SUFFIX.
 MUST_CHECK bool export_files_write(const struct export_files *what, struct err *err);
 

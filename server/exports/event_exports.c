@@ -3,7 +3,8 @@
 
 #include <stdio.h>
 
-const struct event_export *const event_exports[] = {&export_perfetto, &export_chrome, NULL};
+const struct event_export *const event_exports[] = {&export_perfetto, &export_chrome,
+                                                    &export_paraver, NULL};
 
 const struct event_export *event_export_find(struct str word)
 {

@@ -24,7 +24,6 @@ struct event_source {
     size_t base;                 // the rank from whose first event the window counts
     int64_t from_ns, to_ns;      // to_ns -1: to the end
     bool device_only;
-    int scratch_dir; // a folder for temporary files, for formats that sort; -1: none
 };
 
 // Opens all ranks once for their times. Before any export.
@@ -55,6 +54,7 @@ struct event_export {
     const char *suffix; // of the file's name
     const char *help;   // what it is, in a few words
     bool whole_run;     // takes no window, and all ranks unless some are named
+    bool is_archive;    // a tar of files with plain names
     // *state is closed with close, also after a failure that set it.
     MUST_CHECK bool (*open)(const struct event_source *source, void **state, struct err *err);
     // Adds the next piece; *more: another may follow.
@@ -62,7 +62,7 @@ struct event_export {
     void (*close)(void *state);
 };
 
-extern const struct event_export export_perfetto, export_chrome;
+extern const struct event_export export_perfetto, export_chrome, export_paraver;
 
 // In the order in which messages list them; ends with NULL.
 extern const struct event_export *const event_exports[];

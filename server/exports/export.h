@@ -29,6 +29,9 @@ struct table_export {
     const char *suffix; // of the file name of a download; NULL: shown inline
     bool paged;         // without a limit, one page is sent instead of everything
 
+    // Which tables have it; NULL: all.
+    bool (*suits)(const struct table_desc *desc);
+
     // For formats that keep something between calls: sets view->state. NULL: nothing. Pair with
     // close, also after a failure that set it.
     MUST_CHECK bool (*open)(struct export_view *view, struct err *err);
@@ -55,7 +58,7 @@ struct table_export {
 };
 
 extern const struct table_export export_json, export_columns, export_csv, export_ndjson,
-    export_arrow, export_parquet;
+    export_arrow, export_parquet, export_xlsx, export_speedscope, export_pprof;
 
 // In the order in which messages list them, the default first; ends with NULL.
 extern const struct table_export *const exports[];
@@ -92,6 +95,14 @@ void export_json_row(const struct export_view *view, const struct table *rows, s
 // A cell as CSV: text quoted so that no spreadsheet takes it for a formula, plain numbers, nothing
 // for null.
 void export_csv_cell(struct cell cell, enum column_type type, struct buf *out);
+
+// A view of all columns; room for their places.
+static inline struct export_view export_view_of(const struct table_desc *desc, unsigned *columns)
+{
+    for (unsigned i = 0; i < desc->column_count; i++)
+        columns[i] = i;
+    return (struct export_view){desc, columns, desc->column_count, NULL};
+}
 
 static inline struct cell export_cell(const struct table *rows, size_t row, unsigned column)
 {

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 const struct table_export *const exports[] = {
-    &export_json,  &export_columns, &export_csv, &export_ndjson,
-    &export_arrow, &export_parquet, NULL};
+    &export_json,    &export_columns, &export_csv,        &export_ndjson, &export_arrow,
+    &export_parquet, &export_xlsx,    &export_speedscope, &export_pprof,  NULL};
 
 uint64_t export_hash(const struct table_export *export)
 {

@@ -2,13 +2,15 @@
 // Events in the formats of other tools: every event is there, with its times, and they agree with
 // the tables; clocks are those of the run; windows; refusals; the same by command line.
 import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { read_perfetto } from "./helpers/perfetto.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
+import { real_traces, run_program, stepscope_bin, temporary, tracegen_bin }
+  from "./helpers/tools.mjs";
 import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
 
 let server, job;
@@ -166,6 +168,67 @@ describe("a job whose clocks differ", () => {
       const reply = await ask("mesh", `?format=${format}&ranks=all`);
       assert.ok(readFileSync(out).equals(reply.body), format);
     }
+  });
+});
+
+const REFERENCE = join(real_traces, "..", "samples", "reference_inputs.py");
+
+/** Writes a run's Paraver files and reads the trace by the reference. */
+async function paraver_of(name, paths) {
+  const out = temporary("paraver");
+  await run_program(stepscope_bin(), ["export", "paraver", ...paths, "--name", name, "-o", out]);
+  const { stdout } = spawnSync("python3", [REFERENCE, join(out, `${name}.prv`)],
+    { encoding: "utf8", maxBuffer: 1 << 28 });
+  return { out, found: JSON.parse(stdout) };
+}
+
+/** Times by state over all devices of all ranks, as the breakdown has them. */
+async function breakdown_states(run) {
+  const { items } = await server.get(`/runs/${run}/breakdown?scope=device&limit=10000`);
+  const sum = (name) => items.reduce((total, row) => total + row[name], 0);
+  return { 1: sum("compute_ns"), 13: sum("exposed_comm_ns"), 17: sum("exposed_memory_ns") };
+}
+
+describe("Paraver", { skip: !have_real_traces() && "no reference reader" }, () => {
+  const runs = [["h100", ["h100_bert_small"]], ["mi300x", ["mi300x_vit_detection"]],
+    ["pair", ["pair_rank0", "pair_rank1"]]];
+  for (const [name, files] of runs) {
+    test(`states of ${name} last as long as the parts of its breakdown`, async () => {
+      const paths = files.map(real_file);
+      await server.analyzed(name, paths.map((path, i) =>
+        ({ filename: `${files[i]}.json.gz`, data: readFileSync(path) })));
+      const { found } = await paraver_of(name, paths);
+      assert.equal(found.other, 0);
+      assert.equal(found.unit, "ns");
+      const { 0: idle, ...busy } = found.state_time;
+      const wanted = await breakdown_states(name);
+      for (const state of [1, 13, 17]) assert.equal(busy[state] ?? 0, wanted[state], `${state}`);
+      assert.ok(idle >= 0);
+    });
+  }
+
+  test("rows, types and names are those of nsys2prv, lines are in order, of 64 ranks", async () => {
+    const folder = temporary("mesh64");
+    await run_program(tracegen_bin(), ["mesh", "--dp", "64", "--layers", "2", "--steps", "4",
+      "--skew", "1000000", "--format", "zst", "--out", folder]);
+    const { ranks } = JSON.parse(readFileSync(join(folder, "truth.json"), "utf8"));
+    const { out, found } = await paraver_of("wide", ranks.map(({ file }) => join(folder, file)));
+    assert.equal(found.other, 0);
+    assert.ok(found.events_by_type[63000006] > 64 && found.events_by_type[63000007] > 64);
+    const lines = readFileSync(join(out, "wide.prv"), "utf8").trimEnd().split("\n");
+    const times = lines.slice(1).map((line) => Number(line.split(":")[5]));
+    assert.ok(times.every((time, i) => i === 0 || times[i - 1] <= time));
+    const tasks = /:0:1:64\(([^)]*)\)/.exec(lines[0])[1].split(",");
+    const threads = tasks.reduce((sum, task) => sum + Number(task.split(":")[0]), 0);
+    const rows = readFileSync(join(out, "wide.row"), "utf8");
+    assert.match(rows, new RegExp(`LEVEL THREAD SIZE ${threads}\n`));
+    const labels = rows.split(/LEVEL THREAD SIZE \d+\n/)[1].trimEnd().split("\n");
+    assert.equal(labels.length, threads);
+    assert.ok(labels.includes("CUDA-D0.S7") && labels.some((one) => /^THREAD 1\.64\./.test(one)));
+    const names = readFileSync(join(out, "wide.pcf"), "utf8");
+    for (const type of [63000000, 63000001, 63000006, 63000007, 9600])
+      assert.match(names, new RegExp(`^0 +${type} `, "m"));
+    assert.match(readFileSync(join(out, "gpu_useful.cfg"), "utf8"), /^#ParaverCFG/);
   });
 });
 

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { tableFromIPC } from "apache-arrow";
+import { proto_fields } from "./helpers/perfetto.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { run_program, stepscope_bin, temporary } from "./helpers/tools.mjs";
 import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
@@ -135,4 +136,126 @@ sys.stdout.buffer.write(Hub("${server.base}").arrow("/runs/job/kernels"))`;
   const python = process.env.STEPSCOPE_PYTHON ?? "python3";
   const { stdout } = spawnSync(python, ["-c", script(join(folder, "stub"))]);
   assert.ok(stdout.equals(await bytes_of("job", "kernels", "arrow")));
+});
+
+/** What openpyxl reads: see xlsx_check.py. Skips where Debian's python3-openpyxl is missing. */
+function read_book(bytes, t) {
+  const path = join(folder, "book.xlsx");
+  writeFileSync(path, bytes);
+  const script = new URL("helpers/xlsx_check.py", import.meta.url).pathname;
+  const { status, stdout, stderr } = spawnSync("/usr/bin/python3", [script, path],
+    { maxBuffer: 1 << 28, encoding: "utf8" });
+  if (/No module named 'openpyxl'/.test(stderr)) {
+    t.skip("python3-openpyxl is not installed");
+    return null;
+  }
+  assert.equal(status, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const near = (a, b) => a === b || Math.abs(a - b) <= 1e-12 * Math.abs(b);
+
+/** Every cell as in JSON, with the header above. */
+function assert_sheet(sheet, wanted, name) {
+  const [head, ...rows] = sheet.rows;
+  assert.equal(rows.length, wanted.length, name);
+  wanted.forEach((row, i) => head.forEach((column, k) => {
+    const [got, want] = [rows[i][k], row[column]];
+    assert.ok(typeof want === "number" ? near(got, want) : (got ?? "") === (want ?? ""),
+      `${name} row ${i} ${column}: ${got} instead of ${want}`);
+  }));
+}
+
+test("a spreadsheet has the table's cells, in formats of their unit, with bars", async (t) => {
+  const book = read_book(await bytes_of("job", "kernels", "xlsx"), t);
+  if (!book) return;
+  const { kernels, columns } = book;
+  assert_sheet(kernels, await rows_of("job", "kernels"), "kernels");
+  assert.equal(kernels.frozen, "B2");
+  const head = kernels.rows[0];
+  const format = (name) => kernels.formats[head.indexOf(name)];
+  assert.equal(format("total_ns"), '#,##0" ns"');
+  assert.equal(format("calls"), "#,##0");
+  assert.ok(kernels.bars.length >= 1);
+  assert.ok(columns.rows.some(([table, column, unit, meaning]) => table === "kernels"
+    && column === "total_ns" && unit === "ns" && meaning.length > 10));
+});
+
+test("a run's workbook has a sheet for each table with rows, by REST and by command line",
+  async (t) => {
+    const reply = await server.request("/api/v1/runs/job/workbook");
+    assert.equal(reply.status, 200);
+    const book = read_book(reply.body, t);
+    if (!book) return;
+    for (const name of ["kernels", "ranks", "steps", "rank_steps", "clocks", "breakdown"])
+      assert_sheet(book[name], await rows_of("job", name), name);
+    assert_sheet(book.op_tree, await rows_of("job", "op_tree"), "op_tree");
+    const files = job.files.map(({ filename }) => join(folder, filename));
+    const out = join(folder, "run.xlsx");
+    await run_program(stepscope_bin(), ["export", "xlsx", ...files, "--name", "job", "-o", out]);
+    const own = read_book(readFileSync(out), t);
+    for (const name of ["kernels", "ranks", "op_tree"])
+      assert.deepEqual(own[name].rows, book[name].rows, name);
+  });
+
+test("a tree is a flame graph: stacks with times of nodes, which sum to the root's", async () => {
+  for (const table of ["op_tree", "modules"]) {
+    const rows = await rows_of("job", table);
+    const root = rows.find(({ id }) => id === 0);
+    const scope = JSON.parse(await bytes_of("job", table, "speedscope"));
+    const [{ samples, weights, unit, endValue }] = scope.profiles;
+    assert.equal(unit, "nanoseconds");
+    assert.equal(weights.reduce((sum, one) => sum + one, 0), root.total_owned_ns);
+    assert.equal(endValue, root.total_owned_ns);
+    assert.equal(samples.length, weights.length);
+    const names = new Set(scope.shared.frames.map(({ name }) => name));
+    assert.equal(names.size, scope.shared.frames.length);
+    for (const stack of samples) {
+      assert.equal(scope.shared.frames[stack[0]].name, root.name ?? "all");
+      assert.ok(stack.every((frame) => frame < names.size));
+    }
+    assert.deepEqual(pprof_of(await bytes_of("job", table, "pprof")), {
+      types: ["calls/count", "device_time/nanoseconds"],
+      total: root.total_owned_ns,
+      stacks: samples.map((stack) =>
+        stack.map((i) => scope.shared.frames[i].name).join(";")).sort(),
+    });
+  }
+  const refused = await server.request("/api/v1/runs/job/kernels?format=speedscope");
+  assert.equal(refused.status, 400);
+  assert.match(refused.json.detail, /op_tree, modules or ranges/);
+});
+
+/** A profile as its published schema (profile.proto) numbers the fields. */
+function pprof_of(bytes) {
+  const profile = proto_fields(bytes);
+  const texts = profile.get(6).map((text) => text.toString());
+  const number = (fields, key) => Number(fields.get(key)?.[0] ?? 0);
+  const functions = new Map(profile.get(5).map(proto_fields)
+    .map((fields) => [number(fields, 1), texts[number(fields, 2)]]));
+  const locations = new Map(profile.get(4).map(proto_fields).map((fields) =>
+    [number(fields, 1), functions.get(number(proto_fields(fields.get(4)[0]), 1))]));
+  const samples = profile.get(2).map(proto_fields);
+  return {
+    types: profile.get(1).map(proto_fields)
+      .map((type) => `${texts[number(type, 1)]}/${texts[number(type, 2)]}`),
+    total: samples.reduce((sum, sample) => sum + Number(sample.get(2)[1]), 0),
+    stacks: samples.map((sample) =>
+      sample.get(1).map((id) => locations.get(Number(id))).reverse().join(";")).sort(),
+  };
+}
+
+test("the newest run of each series has figures for Prometheus and OpenMetrics", async () => {
+  const plain = await server.request("/metrics/runs");
+  assert.match(plain.headers["content-type"], /^text\/plain; version=0\.0\.4/);
+  const line = plain.text.split("\n").find((one) =>
+    one.startsWith("stepscope_run_step_seconds{") && one.includes('series="job"'));
+  const { items: [figure] } = await server.get("/runs/job/figures?metric=step_ns");
+  assert.ok(near(Number(line.split(" ").at(-1)), figure.value / 1e9), line);
+  const open = await server.request("/metrics/runs",
+    { headers: { Accept: "application/openmetrics-text; version=1.0.0" } });
+  assert.match(open.headers["content-type"], /^application\/openmetrics-text; version=1\.0\.0/);
+  assert.ok(open.text.endsWith("# EOF\n"));
+  const families = [...open.text.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name);
+  assert.equal(new Set(families).size, families.length);
 });

@@ -71,8 +71,8 @@ const FENCED = [
   [/^sqlite3\.h$/, /^(server\/db\/db_sqlite[^/]*|ingest\/sqlite\/database\.c)$/],
   [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
-  [/^xlsxwriter\.h$/, /^server\/report\/report_xlsx\.c$/],
   [/^curl\/.*$/, /^server\/cli\/hub_bridge\.c$/],
+  [/^xlsxwriter\.h$/, /^server\/(report\/report_xlsx|exports\/xlsx_book)\.c$/],
   [/^yaml\.h$/, /^ingest\/config\/format_config_yaml\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_gzip\.c$/],
 ];

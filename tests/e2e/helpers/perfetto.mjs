@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 
 /** The fields of a message: number to list of values; bytes stay buffers. */
-function fields_of(bytes) {
+export function proto_fields(bytes) {
   const fields = new Map();
   let at = 0;
   const varint = () => {
@@ -46,20 +46,20 @@ const text_of = (fields, number) => fields.has(number) ? text(one(fields, number
 const all = (fields, number) => fields.get(number) ?? [];
 
 function read_track(bytes, tracks) {
-  const track = fields_of(bytes);
+  const track = proto_fields(bytes);
   const uuid = String(one(track, TRACK.uuid));
   assert.ok(!tracks.has(uuid), `track ${uuid} is described twice`);
-  const process = one(track, TRACK.process) && fields_of(one(track, TRACK.process));
+  const process = one(track, TRACK.process) && proto_fields(one(track, TRACK.process));
   tracks.set(uuid, { name: text_of(track, TRACK.name), process: process && text_of(process, 6),
     parent: track.has(TRACK.parent) ? String(one(track, TRACK.parent)) : undefined,
     is_counter: track.has(TRACK.counter), slices: [], samples: [], events: [] });
 }
 
 function intern(bytes, state) {
-  const interned = fields_of(bytes);
+  const interned = proto_fields(bytes);
   for (const [number, table] of [[1, state.categories], [2, state.names]]) {
     for (const entry of all(interned, number)) {
-      const fields = fields_of(entry);
+      const fields = proto_fields(entry);
       const iid = one(fields, 1);
       assert.ok(iid > 0n && !table.has(iid), "interned twice");
       table.set(iid, text_of(fields, 2));
@@ -69,7 +69,7 @@ function intern(bytes, state) {
 
 function notes_of(event) {
   return Object.fromEntries(all(event, EVENT.notes).map((bytes) => {
-    const note = fields_of(bytes);
+    const note = proto_fields(bytes);
     return [text_of(note, 10), note.has(6) ? text_of(note, 6) : Number(one(note, 4))];
   }));
 }
@@ -80,7 +80,7 @@ function looked_up(table, iid) {
 }
 
 function read_event(bytes, ts, state) {
-  const event = fields_of(bytes);
+  const event = proto_fields(bytes);
   const id = (value) => value.readBigUInt64LE();
   return {
     ts: Number(ts), type: Number(one(event, EVENT.type)), track: String(one(event, EVENT.track)),
@@ -115,8 +115,8 @@ function pair(track) {
  */
 export function read_perfetto(bytes) {
   const tracks = new Map(), sequences = new Map();
-  for (const raw of all(fields_of(bytes), 1)) {
-    const packet = fields_of(raw);
+  for (const raw of all(proto_fields(bytes), 1)) {
+    const packet = proto_fields(raw);
     const sequence = one(packet, PACKET.sequence);
     if (Number(one(packet, PACKET.flags)) & 1)
       sequences.set(sequence, { names: new Map(), categories: new Map() });

@@ -139,6 +139,7 @@ const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "cate
   "uncategorized", "phases", "roofline", "utilization", "idle_causes", "idle_gaps", "stream_idle",
   "queues", "launch_delays", "memory", "memory_timeline", "memory_peak", "copies",
   "process_groups", "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
+const TREES = ["op_tree", "modules", "ranges"];
 // Of files that are no traces.
 const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "job_settings",
   "link_curves", "link_tests", "link_topology", "link_ports", "link_records",
@@ -151,13 +152,19 @@ function Downloads({ run, rank, evidence }) {
       api_href(address(run_api(run, name), { rank: of_rank, format, limit: "all" }));
     if (name === "summary") return [["JSON", api_href(run_api(run, name))]];
     return [["CSV", href("csv")], ["JSON", href("json")], ["Arrow", href("arrow")],
-      ["Parquet", href("parquet")]];
+      ["Parquet", href("parquet")], ["XLSX", href("xlsx")],
+      ...(TREES.includes(name) ? [["speedscope", href("speedscope")], ["pprof", href("pprof")]]
+        : [])];
   };
   const names = [...OF_RUN, ...DETAILS, ...(evidence > 0 ? OF_FILES : [])];
   const line = `pandas.read_csv("${location.origin}${
     api_href(run_api(run, "kernels"))}?format=csv"${use_session().required
     ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
+  const events = (format) => api_href(address(run_api(run, "events"), { format, ranks: "all" }));
   return html`<${Card} title="Downloads" note="every table of this run">
+    <p class="whole-run">The whole run: <${ExportLinks} links=${[
+      ["XLSX", api_href(run_api(run, "workbook"))], ["Perfetto", events("perfetto")],
+      ["Chrome JSON", events("chrome")], ["Paraver", events("paraver")]]} /></p>
     <ul class="downloads">${names.map((name) => html`<li key=${name}><span>${
       name.replaceAll("_", " ")}</span><${ExportLinks} links=${links(name)} /></li>`)}</ul>
     <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;

@@ -186,7 +186,8 @@ static void what_a_table_does_not_know_is_refused(void **state)
     assert_refused("fields=name,x", "found field 'x'");
     assert_refused("fields=", "empty list of fields");
     assert_refused("fields=name,total_ns,name", "found field 'name' twice");
-    assert_refused("format=xml", "expected json, columns, csv, ndjson, arrow or parquet");
+    assert_refused("format=xml", "expected json, columns, csv, ndjson, arrow, parquet, xlsx, "
+                                 "speedscope or pprof");
     assert_refused("limit=0", "found limit=0, expected 1 to 10000, or all");
     assert_refused("limit=ten", "found limit=ten");
     assert_refused("cursor=c1-0000000000000001", "cursor that does not belong");
