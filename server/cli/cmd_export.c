@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/resource.h>
 
 struct export_options {
     const char *out;
@@ -54,6 +55,16 @@ static void show_help(void)
     buf_free(&text);
 }
 
+// The traces of all ranks are kept in files that have no name.
+static void allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 static bool read_and_write(const struct option_args *args, const struct export_options *chosen,
                            struct rank_files *run, struct err *err)
 {
@@ -67,6 +78,7 @@ static bool read_and_write(const struct option_args *args, const struct export_o
                                 .device_only = str_equal(str_of(chosen->lanes), STR("device"))};
     if (!export_files_find(&what, str_of(args->operands[0]), err))
         return false;
+    allow_many_files();
     rank_files_share_cores(&cores, chosen->threads);
     struct rank_files_options how = {
         .command = options.command,

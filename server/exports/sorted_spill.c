@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #define WRITE_BYTES ((size_t)256 << 10)
-#define READ_BYTES  ((size_t)8 << 10) // of a run
+#define READ_BYTES  ((size_t)16 << 20) // of all runs together
+#define MOST_WINDOW ((size_t)64 << 10) // of a run
 
 struct line_head {
     int64_t time_ns;
@@ -28,7 +29,8 @@ struct sorted_spill {
     struct buf out; // not written yet
     struct run *runs;
     size_t run_count, run_room;
-    uint32_t *heap; // runs with lines left, the earliest first
+    size_t window_bytes; // of a run; holds more than a line
+    uint32_t *heap;      // runs with lines left, the earliest first
     size_t heap_count;
 };
 
@@ -120,7 +122,7 @@ static bool fill(struct sorted_spill *spill, struct run *run, size_t wanted, str
     run->used = 0;
     while (run->held < wanted) {
         uint64_t left = run->end - run->at;
-        size_t room = READ_BYTES - run->held;
+        size_t room = spill->window_bytes - run->held;
         ssize_t got = pread(spill->file.fd, run->window + run->held,
                             left < room ? (size_t)left : room, (off_t)run->at);
         if (got <= 0)
@@ -170,6 +172,9 @@ static void sift_down(struct sorted_spill *spill, size_t at)
 
 bool sorted_spill_merge(struct sorted_spill *spill, struct err *err)
 {
+    size_t least = 2 * SPILL_MOST_LINE, share = READ_BYTES / (spill->run_count + 1);
+    share = share < MOST_WINDOW ? share : MOST_WINDOW;
+    spill->window_bytes = share > least ? share : least;
     spill->heap = malloc((spill->run_count + 1) * sizeof *spill->heap);
     if (!spill->heap || !flush(spill, err))
         return spill->heap || err_set(err, ERR_MEMORY, "out of memory");
@@ -177,7 +182,7 @@ bool sorted_spill_merge(struct sorted_spill *spill, struct err *err)
         struct run *run = &spill->runs[i];
         if (is_over(run))
             continue;
-        if (!(run->window = malloc(READ_BYTES)))
+        if (!(run->window = malloc(spill->window_bytes)))
             return err_set(err, ERR_MEMORY, "out of memory");
         if (!advance(spill, run, err))
             return false;
