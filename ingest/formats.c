@@ -21,6 +21,7 @@
     ROW(training_log)          \
     ROW(torchtitan_structured) \
     ROW(jsonl)                 \
+    ROW(metrics_csv)           \
     ROW(trainer_state)         \
     ROW(tfevents)              \
     ROW(kineto)                \
@@ -40,6 +41,7 @@
     ROW(prometheus)            \
     ROW(amd_smi)               \
     ROW(amd_smi_json)          \
+    ROW(amd_smi_text)          \
     ROW(rocm_smi)              \
     ROW(rocm_smi_json)         \
     ROW(memory_snapshot)       \

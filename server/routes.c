@@ -180,6 +180,7 @@ const struct route routes[] = {
     {"POST", "/mcp", SCOPE_READ, mcp_post, NULL},
     {"GET", "/api/v1/report", SCOPE_READ, report_get, NULL},
     {"GET", "/api/v1/plan", SCOPE_READ, api_get_plan, NULL},
+    {"GET", "/api/v1/plan/setups", SCOPE_READ, api_get_plan_setups, NULL},
     {"GET", "/api/v1/compare", SCOPE_READ, compare_get, NULL},
     {"GET", "/api/v1/compare/gate", SCOPE_READ, compare_get_gate, NULL},
     {"GET", "/api/v1/compare/runs", SCOPE_READ, compare_get_table, &table_compare_runs},

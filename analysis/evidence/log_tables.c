@@ -151,7 +151,8 @@ static void add_loss(struct log_sums *sums, const struct log_step *printed)
 {
     if (!log_has_number(printed, LOG_LOSS)) {
         // Logs that count such steps may leave the loss out.
-        sums->nan += log_step_has(printed, LOG_LOSS) && !log_has_whole(printed, LOG_NAN);
+        bool counted = log_has_whole(printed, LOG_NAN) && log_whole(printed, LOG_NAN) > 0;
+        sums->nan += log_step_has(printed, LOG_LOSS) && !counted;
         return;
     }
     double loss = printed->values[LOG_LOSS];
@@ -184,6 +185,8 @@ static struct log_sums sums_of(const struct log_sequence *sequence)
         add_loss(&sums, line->printed);
         add_up(&sums.nan, log_whole(line->printed, LOG_NAN));
         add_up(&sums.skipped, log_whole(line->printed, LOG_SKIPPED));
+        int64_t since_start = log_whole(line->printed, LOG_ALL_SKIPPED);
+        sums.skipped = since_start > sums.skipped ? since_start : sums.skipped;
         if (log_has_whole(line->printed, LOG_MEMORY_BYTES) &&
             log_whole(line->printed, LOG_MEMORY_BYTES) > sums.memory)
             sums.memory = log_whole(line->printed, LOG_MEMORY_BYTES);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/hangs/hang_judge.h"
 
+#include "analysis/hangs/hang_pairs.h"
+
 // --- roles --------------------------------------------------------------------------------------
 
 // A seat's progress on a line: even numbers are before entering a collective, odd ones inside it.
@@ -254,28 +256,11 @@ static bool make_case(struct hang_job *job, const struct hang_group *group, stru
     return true;
 }
 
-// The peer of "nccl:recv 0<-3", a place in the group.
-static bool peer_of(struct str op, int64_t *peer)
-{
-    size_t from = op.len;
-    while (from && op.at[from - 1] >= '0' && op.at[from - 1] <= '9')
-        from--;
-    return from && str_to_i64((struct str){op.at + from, op.len - from}, peer);
-}
-
 // Only by the oldest of each rank: those behind it may be waiting for it.
 static void note_peers(const struct hang_job *job)
 {
     for (size_t i = 0; i < job->dump_count; i++) {
-        const struct hang_dump *dump = &job->dumps[i];
-        int64_t peer, rank = -1;
-        if (!dump->oldest_p2p || !peer_of(hang_text(dump->flight, dump->oldest_p2p->op), &peer))
-            continue;
-        struct str list =
-            hang_text(dump->flight, dump->flight->groups[dump->oldest_p2p->group].ranks);
-        while (peer >= 0 && flight_next_rank(&list, &rank))
-            peer--;
-        struct hang_dump *awaited = peer < 0 ? hang_find_dump(job, rank) : NULL;
+        struct hang_dump *awaited = hang_peer(job, &job->dumps[i]);
         if (awaited)
             awaited->awaited = true;
     }

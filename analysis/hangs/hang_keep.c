@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/hangs/hang_keep.h"
 
-#include "analysis/hangs/hang_seats.h"
+#include "analysis/hangs/hang_pairs.h"
 
 enum { MOST_NEAR = 20000 };
 
 struct keeping {
     const struct flight *flight;
-    struct hang_job job; // of this dump alone
+    struct flight ranked; // the same: those without a rank are no part of a job
+    struct hang_job job;  // of this dump alone
     bool *kept;
     size_t count;
     uint64_t *near; // of each group: bits of sequence numbers that are kept
@@ -38,6 +39,7 @@ static void keep_needed(struct keeping *keeping)
     const struct hang_dump *dump = &keeping->job.dumps[0];
     keep(keeping, dump->oldest);
     keep(keeping, dump->oldest_p2p);
+    keep(keeping, hang_counterpart(dump));
     keep(keeping, dump->last_finish);
     for (size_t i = 0; i < keeping->job.seat_count; i++)
         keep(keeping, keeping->job.seats[i].first);
@@ -73,9 +75,9 @@ static void keep_near(struct keeping *keeping)
 static bool prepare(struct keeping *keeping, struct arena *arena, struct err *err)
 {
     const struct flight *flight = keeping->flight;
-    struct flight ranked = *flight; // those without a rank are no part of a job
-    const struct flight *one = &ranked;
-    ranked.rank = 0;
+    const struct flight *one = &keeping->ranked;
+    keeping->ranked = *flight;
+    keeping->ranked.rank = 0;
     size_t groups = flight->group_count + 1;
     keeping->near = arena_array(arena, groups, sizeof *keeping->near, err);
     keeping->last = arena_array(arena, groups, sizeof *keeping->last, err);

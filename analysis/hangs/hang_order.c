@@ -51,8 +51,9 @@ static const struct hang_dump *opposite(struct search *search, const struct hang
     return search->mate;
 }
 
-// ELSEWHERE: at another collective first, with this one behind it or left out.
-enum side { NEITHER, HERE, ELSEWHERE };
+// ELSEWHERE: at another collective first, with this one behind it or left out. LIKEWISE: here,
+// after the like of that other one in a group of its own.
+enum side { NEITHER, HERE, ELSEWHERE, LIKEWISE, SIDES };
 
 static enum side side_of(struct search *search, size_t member)
 {
@@ -69,11 +70,43 @@ static enum side side_of(struct search *search, size_t member)
     return opposite(search, dump) ? ELSEWHERE : NEITHER;
 }
 
+// Whether the rank has finished the like of what `elsewhere` is at: of a group of that description.
+static bool finished_likewise(const struct search *search, const struct hang_dump *dump,
+                              const struct hang_dump *elsewhere)
+{
+    const struct hang_job *job = search->job;
+    struct str desc = head_group(job, elsewhere)->desc;
+    int64_t seq = elsewhere->oldest->collective_seq;
+    for (size_t i = 0; i < dump->flight->group_count && *search->looks; i++) {
+        const struct hang_seat *seat = &job->seats[dump->first_seat + i];
+        (*search->looks)--;
+        if (seat->entered >= seq && (!seat->first || seat->unfinished > seq) &&
+            str_equal(job->groups[seat->group].desc, desc))
+            return true;
+    }
+    return false;
+}
+
+// Ranks that take no part in the other collective may still tell which order is the usual one.
+static void move_likewise(const struct search *search, const struct hang_dump *elsewhere,
+                          enum side *sides, size_t counts[SIDES])
+{
+    const struct hang_case *one = search->one;
+    for (size_t i = 0; elsewhere && i < one->group->member_count; i++) {
+        if (sides[i] != HERE ||
+            !finished_likewise(search, &search->job->dumps[one->at[i]->dump], elsewhere))
+            continue;
+        sides[i] = LIKEWISE;
+        counts[HERE]--;
+        counts[LIKEWISE]++;
+    }
+}
+
 static bool look_at(struct search search, struct hang_order *order, struct err *err)
 {
     const struct hang_job *job = search.job;
     const struct hang_case *one = search.one;
-    size_t count = one->group->member_count, counts[3] = {0};
+    size_t count = one->group->member_count, counts[SIDES] = {0};
     const struct hang_dump *elsewhere = NULL, *here = NULL;
     enum side *sides = arena_array(job->arena, count + 1, sizeof *sides, err);
     order->ranks = arena_room(job->arena, count + 1, sizeof *order->ranks, err);
@@ -86,8 +119,10 @@ static bool look_at(struct search search, struct hang_order *order, struct err *
             here = search.mate;
         }
     }
-    bool fewer_here = counts[HERE] < counts[ELSEWHERE];
-    order->tie = counts[HERE] == counts[ELSEWHERE];
+    move_likewise(&search, elsewhere, sides, counts);
+    size_t others = counts[ELSEWHERE] + counts[LIKEWISE];
+    bool fewer_here = counts[HERE] < others;
+    order->tie = counts[HERE] == others;
     order->odd = fewer_here ? here : elsewhere;
     order->most = fewer_here ? elsewhere : here;
     for (size_t i = 0; i < count && counts[ELSEWHERE]; i++)

@@ -3,6 +3,7 @@
 #include "analysis/hangs/hangs.h"
 
 #include "analysis/hangs/hang_order.h"
+#include "analysis/hangs/hang_pairs.h"
 #include "analysis/hangs/hang_tables.h"
 #include "analysis/hangs/hang_words.h"
 
@@ -315,6 +316,50 @@ static bool find_awaited(struct diagnosis *d, struct err *err)
     return add(d, finding, &out, err);
 }
 
+static void say_pair(const struct hang_pair *pair, struct buf *out)
+{
+    buf_printf(out,
+               "Look at the program of ranks %lld,%lld: ", (long long)pair->ends[0]->flight->rank,
+               (long long)pair->ends[1]->flight->rank);
+    for (int i = 0; i < 2; i++) {
+        const struct hang_dump *end = pair->ends[i];
+        buf_printf(out, "%srank %lld is in ", i ? ", while " : "", (long long)end->flight->rank);
+        hang_add_call(out, end->flight, end->oldest_p2p);
+    }
+    buf_puts(out,
+             pair->same_way ? ", so that neither meets the other." : ", which is not as much.");
+}
+
+// Weaker than collectives, as pairs in a hanging pipeline are mostly victims.
+static bool find_pair(struct diagnosis *d, struct err *err)
+{
+    if (d->hangs->finding_count)
+        return true;
+    const struct hang_pair pair = hang_pair_find(&d->job);
+    if (!pair.ends[0])
+        return true;
+    struct hang_finding finding = {
+        .kind = HANG_MISMATCH,
+        .confidence = HANG_MEDIUM,
+        .rank_count = 2,
+        .flight = pair.ends[0]->flight,
+        .call = pair.ends[0]->oldest_p2p,
+        .why = pair.same_way ? "Both start with the same of the two, and what would meet it is "
+                               "queued behind: one of them must start with the other, or both "
+                               "must issue them as one batch."
+                             : "A send and its receive must be of the same size; either may be "
+                               "wrong."};
+    int64_t *ranks = arena_room(d->arena, 2, sizeof *ranks, err);
+    if (!ranks)
+        return false;
+    for (int i = 0; i < 2; i++)
+        ranks[i] = pair.ends[i]->flight->rank;
+    finding.ranks = ranks;
+    struct buf out = {0};
+    say_pair(&pair, &out);
+    return add(d, finding, &out, err);
+}
+
 // --- ranks without dumps ------------------------------------------------------------------------
 
 // Whether members without a dump may be why the others wait.
@@ -480,7 +525,8 @@ bool hangs_find(const struct flight *const *dumps, size_t count, struct report *
     return hang_job_make(dumps, count, report->arena, &d.job, err) &&
            hang_judge(&d.job, &d.cases, err) && find_mismatch(&d, err) && find_host(&d, err) &&
            find_device(&d, err) && find_undumped(&d, err) && find_weak_device(&d, err) &&
-           find_awaited(&d, err) && find_order(&d, err) && find_together(&d, err) &&
-           find_rest(&d, err) && add_suspects(hangs, report->arena, err) && list_dumps(&d, err) &&
+           find_awaited(&d, err) && find_order(&d, err) && find_pair(&d, err) &&
+           find_together(&d, err) && find_rest(&d, err) &&
+           add_suspects(hangs, report->arena, err) && list_dumps(&d, err) &&
            hang_tables_add(&d.job, &d.cases, hangs, report, err);
 }

@@ -287,6 +287,37 @@ static bool add_recomputed(const struct plan_model *model, const struct plan_job
     return part->worked != NULL;
 }
 
+// --- keys and values ----------------------------------------------------------------------------
+
+// With fewer key heads than GPUs that share tensors, each head is on several of them.
+static bool add_cache(const struct plan_model *model, const struct plan_job *job,
+                      struct memory_plan *plan, struct arena *arena, struct err *err)
+{
+    struct plan_part *part = &plan->parts[PLAN_CACHE];
+    *part = (struct plan_part){.name = "cache",
+                               .help = "keys and values of the sequences in generation",
+                               .formula = "0",
+                               .worked = "0",
+                               .source = "Pope et al. 2022, Efficiently Scaling Transformer "
+                                         "Inference, section 3.3"};
+    if (job->cached == 0)
+        return true;
+    part->bytes = COUNT_UNKNOWN;
+    part->worked = "needs layers, hidden, heads and seq_len";
+    int element = job->fp8_cache ? 1 : widths_of(job).element;
+    part->formula = arena_printf(arena, err, "%d (L / p) s n k h / (a t)", 2 * element);
+    if (!layers_known(model))
+        return part->formula;
+    double heads = (double)(model->kv_heads ? model->kv_heads : model->heads);
+    double split = fmin((double)job->tp, heads), layers = (double)stage_layers(model, job);
+    double width = (double)model->hidden / (double)model->heads * heads;
+    double tokens = (double)model->seq_len * (double)job->cached;
+    part->bytes = (int64_t)ceil(fmin(2 * element * layers * tokens * width / split, MOST_HELD));
+    part->worked = arena_printf(arena, err, "%d x %.0f x %.0f tokens x %.0f / %.0f", 2 * element,
+                                layers, tokens, width, split);
+    return part->formula && part->worked;
+}
+
 // --- temporary parts, and the rest ---------------------------------------------------------------
 
 static bool add_gathered(const struct plan_model *model, const struct plan_job *job,
@@ -346,6 +377,12 @@ static bool check_counts(const struct plan_model *model, const struct plan_job *
     if (model->heads && model->hidden % model->heads)
         return err_set(err, ERR_USAGE, "heads: found %lld, which does not divide hidden=%lld",
                        (long long)model->heads, (long long)model->hidden);
+    if (model->kv_heads && (!model->heads || model->heads % model->kv_heads))
+        return err_set(err, ERR_USAGE, "kv_heads: found %lld, which does not divide heads=%lld",
+                       (long long)model->kv_heads, (long long)model->heads);
+    if (job->cached && job->optimizer != PLAN_NO_OPTIMIZER)
+        return err_set(err, ERR_USAGE,
+                       "cached: found a cache in training, expected optimizer=none");
     if (job->interleave > 1 && job->pp == 1)
         return err_set(err, ERR_USAGE, "interleave: expected a pipeline, found pp=1");
     return true;
@@ -395,6 +432,6 @@ bool memory_plan_make(const struct plan_model *model, const struct plan_job *job
            (!layers_known(model) || (add_activations(model, job, plan, arena, err) &&
                                      add_output(model, job, plan, arena, err) &&
                                      add_recomputed(model, job, plan, arena, err))) &&
-           add_gathered(model, job, plan, arena, err) && add_overhead(job, plan, arena, err) &&
-           sum_up(plan, err);
+           add_cache(model, job, plan, arena, err) && add_gathered(model, job, plan, arena, err) &&
+           add_overhead(job, plan, arena, err) && sum_up(plan, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory training a transformer takes on each GPU: from counts alone, before anything
-// runs.
+// How much memory training a transformer, or generating with it, takes on each GPU: from counts
+// alone, before anything runs.
 #ifndef ANALYSIS_MEMORY_PLAN_H
 #define ANALYSIS_MEMORY_PLAN_H
 
@@ -38,6 +38,7 @@ extern const char *const plan_recompute_words[];
 struct plan_model {
     double parameters;
     int64_t layers, hidden, heads, seq_len; // 0: not given
+    int64_t kv_heads;                       // 0: as many as heads
     int64_t vocab;
 };
 
@@ -54,6 +55,8 @@ struct plan_job {
     int64_t micro_batch;    // sequences that pass through the model together
     int64_t micro_batches;  // per step and pipeline; 0: at least as many as can be in flight
     int64_t interleave;     // chunks of layers per pipeline stage
+    int64_t cached;         // sequences whose keys and values generation keeps at once
+    bool fp8_cache;         // in 8 bits each
     double overhead_bytes;  // an allowance for everything the formulas do not cover
 };
 
@@ -65,6 +68,7 @@ enum plan_part_kind {
     PLAN_ACTIVATIONS,
     PLAN_OUTPUT,
     PLAN_RECOMPUTED,
+    PLAN_CACHE,
     PLAN_GATHERED,
     PLAN_OVERHEAD,
     PLAN_PARTS

@@ -9,7 +9,8 @@ static const struct run_rule *const rules[] = {
     &finding_run_straggler,      &finding_run_wait,     &finding_run_slow_link,
     &finding_run_small_messages, &finding_run_transfer, &finding_run_bubble,
     &finding_run_imbalance,      &finding_run_rates,    &finding_run_missing,
-    &finding_run_trust,          &finding_run_jobs,
+    &finding_run_trust,          &finding_run_jobs,     &finding_run_throttled,
+    &finding_run_idle_gpus,
 };
 
 #define RULE_COUNT (sizeof rules / sizeof *rules)
@@ -265,16 +266,41 @@ static bool add_all(const struct run_case *the_case, const struct entries *entri
     return true;
 }
 
+// What monitors recorded that costs at least so much and less than `below_ns`.
+static bool add_hardware(const struct run_case *the_case, int64_t from_ns, int64_t below_ns,
+                         struct report *report, struct err *err)
+{
+    for (size_t r = 0; r < RULE_COUNT && the_case->step_ns > 0; r++) {
+        struct entry entry = {.rule = rules[r]};
+        bool fires = false;
+        if (!rules[r]->of_hardware)
+            continue;
+        if (!rules[r]->check(the_case, &fires, &entry.finding, err))
+            return false;
+        entry.cost_ns = entry.finding.cost_ns;
+        const struct shared shared = {.own_ns = entry.cost_ns};
+        if (fires && entry.cost_ns >= from_ns && entry.cost_ns < below_ns &&
+            !add_rule(the_case, &entry, &shared, report, err))
+            return false;
+    }
+    return true;
+}
+
 // A run of one trace costs what its trace does.
 static bool add_alone(const struct run_case *the_case, struct report *report, struct err *err)
 {
+    int64_t below_ns = INT64_MAX;
     for (size_t i = 0; the_case->own && i < the_case->own->row_count; i++) {
         struct row row = {.desc = &table_run_findings};
+        int64_t cost_ns = table_i64(the_case->own, i, FINDINGS_COST_NS, 0);
+        if (!add_hardware(the_case, cost_ns, below_ns, report, err))
+            return false;
+        below_ns = cost_ns < below_ns ? cost_ns : below_ns;
         copy_own(the_case, i, &row);
         if (!row_end(&row, report, err))
             return false;
     }
-    return true;
+    return add_hardware(the_case, INT64_MIN, below_ns, report, err);
 }
 
 static struct run_case case_of(const struct run_findings *of, const struct report *report,
@@ -292,6 +318,7 @@ static struct run_case case_of(const struct run_findings *of, const struct repor
         .rates = of->rates,
         .links = of->links,
         .source = of->source,
+        .monitors = of->monitors,
     };
     struct parts mean = parts_per_step(of->steady, the_case.steps);
     memcpy(the_case.part_ns, mean.bar_ns, sizeof mean.bar_ns);

@@ -33,6 +33,7 @@ struct run_case {
     const struct rank_rate *rates;    // of all ranks, ascending; NULL: unknown
     const struct run_links *links;    // NULL: unknown
     const struct rank_source *source; // of the ranks' own tables; NULL: none
+    const struct table *monitors;     // what monitors recorded of each GPU; NULL: nothing
 };
 
 // A rule of a run; the rule's own check is NULL.
@@ -41,7 +42,8 @@ struct run_rule {
     bool (*check)(const struct run_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);
     unsigned bars;
-    bool of_data; // about what the traces are, whatever they show
+    bool of_hardware; // about what monitors recorded, also of a run of one trace
+    bool of_data;     // about what the traces are, whatever they show
 };
 
 extern const struct run_rule finding_run_jobs;
@@ -53,6 +55,8 @@ extern const struct run_rule finding_run_transfer;
 extern const struct run_rule finding_run_imbalance;
 extern const struct run_rule finding_run_bubble;
 extern const struct run_rule finding_run_rates;
+extern const struct run_rule finding_run_throttled;
+extern const struct run_rule finding_run_idle_gpus;
 extern const struct run_rule finding_run_missing;
 extern const struct run_rule finding_run_trust;
 
@@ -67,6 +71,7 @@ struct run_findings {
     const struct rank_rate *rates;    // of all ranks, ascending; NULL: unknown
     const struct run_links *links;    // NULL: unknown
     const struct rank_source *source; // of the ranks' own tables; NULL: none
+    const struct table *monitors;     // what monitors recorded of each GPU; NULL: nothing
 };
 MUST_CHECK bool findings_of_run(const struct run_findings *of, struct report *report,
                                 struct err *err);

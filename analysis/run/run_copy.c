@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The run's tables that list what each rank, or the headline rank, has.
+#include "analysis/run/run_evidence.h"
 #include "analysis/run/findings_run.h"
 #include "analysis/run/run.h"
 #include "analysis/report/tables.h"
@@ -98,6 +99,9 @@ static bool add_breakdowns(const struct run *run, struct err *err)
 static bool add_findings(const struct run *run, const struct table *own, struct err *err)
 {
     struct parts steady = run_steady_parts(run, run->headline);
+    const struct table *monitors;
+    if (!run_load_monitors(run->source, run->scratch, &monitors, err))
+        return false;
     struct run_findings of = {
         .own = own,
         .headline = run->ranks[run->headline],
@@ -108,6 +112,7 @@ static bool add_findings(const struct run *run, const struct table *own, struct 
         .rates = run->rates,
         .links = run->links,
         .source = run->source,
+        .monitors = monitors,
     };
     return findings_of_run(&of, run->report, err);
 }

@@ -118,3 +118,24 @@ bool run_take_evidence(const struct rank_source *source, struct report *report, 
             return false;
     return doubt_left(&taking, err);
 }
+
+bool run_load_monitors(const struct rank_source *source, struct arena *arena,
+                       const struct table **monitors, struct err *err)
+{
+    static const struct table_desc *const known[] = {&table_monitors, NULL};
+    struct report *all = arena_array(arena, 1, sizeof *all, err);
+    *monitors = NULL;
+    if (!all)
+        return false;
+    all->arena = arena;
+    for (size_t i = 0; i < source->evidence_count; i++) {
+        struct report found = {.arena = arena};
+        if (!source->load(source->context, source->count + i, known, &found, err))
+            return false;
+        const struct table *table = report_find(&found, table_monitors.name);
+        if (table && !report_append(all, table, err))
+            return false;
+    }
+    *monitors = report_find(all, table_monitors.name);
+    return true;
+}

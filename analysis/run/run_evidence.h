@@ -9,4 +9,8 @@
 MUST_CHECK bool run_take_evidence(const struct rank_source *source, struct report *report,
                                   struct err *err);
 
+// The monitors of all such files; NULL if none has any. In the arena.
+MUST_CHECK bool run_load_monitors(const struct rank_source *source, struct arena *arena,
+                                  const struct table **monitors, struct err *err);
+
 #endif

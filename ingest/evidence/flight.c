@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/evidence/evidence.h"
 
+#include "ingest/base/buf.h"
 #include "ingest/base/figures.h"
 
 #include <stdlib.h>
@@ -78,13 +79,29 @@ bool flight_text(struct evidence *evidence, struct str raw, str_id *id, struct e
     return ok;
 }
 
+// Versions of the library write them with blanks or without.
+static bool keep_ranks(struct evidence *evidence, struct str raw, str_id *id, struct err *err)
+{
+    struct buf list = {0};
+    struct str rest = raw;
+    int64_t rank;
+    while (flight_next_rank(&rest, &rank))
+        buf_printf(&list, "%s%lld", list.len ? ", " : "[", (long long)rank);
+    buf_puts(&list, list.len ? "]" : "");
+    bool fits = list.len && list.len <= STRTAB_MAX_LEN;
+    struct str kept = fits ? (struct str){list.at, list.len} : raw;
+    bool ok = buf_ok(&list, err) && strtab_intern(&evidence->flight.texts, kept, id, err);
+    buf_free(&list);
+    return ok;
+}
+
 bool flight_ranks(struct evidence *evidence, struct str raw, str_id *id, struct err *err)
 {
     *id = 0;
     for (size_t i = 0; i < raw.len; i++)
         if (!is_digit(raw.at[i]) && !memchr("[], ", raw.at[i], 4))
             return true;
-    return raw.len > STRTAB_MAX_LEN || strtab_intern(&evidence->flight.texts, raw, id, err);
+    return raw.len > STRTAB_MAX_LEN || keep_ranks(evidence, raw, id, err);
 }
 
 // --- rows ---------------------------------------------------------------------------------------

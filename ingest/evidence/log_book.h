@@ -28,6 +28,7 @@ enum log_value {
     LOG_CONSUMED_TOKENS,      //
     LOG_MEMORY_BYTES,         // the most that PyTorch reserved or the device had in use, on one GPU
     LOG_SKIPPED,              // steps skipped since the last line
+    LOG_ALL_SKIPPED,          // steps skipped since the job began
     LOG_NAN,                  // steps with a loss that is not a number since the last line
     LOG_POWER_W,              // per GPU
     LOG_ENERGY_J,             // per step and GPU

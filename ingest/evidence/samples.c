@@ -84,13 +84,14 @@ static uint64_t add_to_key(uint64_t key, struct str text)
     return text.len ? hash_mix(key ^ text.len, hash_bytes(text.at, text.len)) : hash_u64(key);
 }
 
-// A name may be cut or reworded, so it tells devices apart only if nothing else does.
+// A name may be cut or reworded, so it tells devices apart only if nothing else does; and with an
+// index some lines of a device may have its PCI address and others not.
 static uint64_t key_of(const struct sample_identity *is)
 {
     uint64_t key = hash_u64((uint64_t)is->index);
     key = add_to_key(key, is->host);
     key = add_to_key(key, is->uuid);
-    key = add_to_key(key, is->bus_id);
+    key = add_to_key(key, is->uuid.len || is->index >= 0 ? STR("") : is->bus_id);
     key = add_to_key(key, is->part);
     bool known = is->index >= 0 || is->uuid.len || is->bus_id.len;
     return known ? key : add_to_key(key, is->name);

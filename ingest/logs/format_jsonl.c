@@ -83,12 +83,14 @@ static bool take_number(const struct format_input *input, const struct about *ab
 
 static bool take_line(const struct format_input *input, const struct line *line, struct err *err)
 {
-    struct about about = about_line(line->text);
+    bool mark = line->pos == 0 && str_starts_with(line->text, STR("\xEF\xBB\xBF"));
+    struct str text = log_from(line->text, mark ? 3 : 0);
+    struct about about = about_line(text);
     struct json_line object;
     struct json_line_value value;
     struct str key, rest;
     double number;
-    if (!json_line_open(&object, line->text))
+    if (!json_line_open(&object, text))
         return true;
     input->evidence->metrics.records++;
     if (about.step == LOG_NO_STEP)

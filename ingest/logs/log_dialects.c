@@ -63,6 +63,13 @@ static const struct log_field deepspeed[] = {
     {"RunningAvgSamplesPerSec", LOG_MEAN_SAMPLES_PER_S, 1, NULL},
     {"SamplesPerSec", LOG_MEAN_SAMPLES_PER_S, 1, NULL},
     {"CurrSamplesPerSec", LOG_SAMPLES_PER_S, 1, NULL},
+    {"MaxMemAllocated", LOG_MEMORY_BYTES, GIB, BYTES},
+};
+
+// A line before that of DeepSpeed's timer.
+static const struct log_field deepspeed_rates[] = {
+    {"skipped", LOG_ALL_SKIPPED, 1, NULL},
+    {"lr", LOG_LEARNING_RATE, 1, NULL}, // of the first group of parameters
 };
 
 static const struct log_field nemo2[] = {
@@ -112,6 +119,7 @@ static const struct log_field maxtext[] = {
 static const struct log_field nanotron[] = {
     {"consumed_tokens", LOG_CONSUMED_TOKENS, 1, COUNTS},
     {"elapsed_time_per_iteration_ms", LOG_STEP_S, MS, COUNTS},
+    {"time_per_iteration_ms", LOG_STEP_S, MS, COUNTS},
     {"tokens_per_sec", LOG_JOB_TOKENS_PER_S, 1, COUNTS},
     {"tokens_per_sec_per_gpu", LOG_TOKENS_PER_S, 1, COUNTS},
     {"global_batch_size", LOG_GLOBAL_BATCH, 1, COUNTS},
@@ -127,6 +135,17 @@ static const struct log_field bridge[] = {
     {"utilization", LOG_TFLOPS, 1, "MODEL_TFLOP/s/GPU"},
 };
 
+#define BULLET "\xE2\x80\xA2 "
+
+// A heading with the step's number, and its figures in lines below.
+static const struct log_field nemo_rl[] = {
+    {BULLET "Loss", LOG_LOSS, 1, NULL},
+    {BULLET "Total step time", LOG_STEP_S, 1, "s"},
+    {BULLET "Grad Norm", LOG_GRAD_NORM, 1, NULL},
+    {"E2E (Tokens/sec/gpu)", LOG_TOKENS_PER_S, 1, NULL},
+    {"E2E (Tokens/sec)", LOG_JOB_TOKENS_PER_S, 1, NULL},
+};
+
 // Progress bars of Lightning, so of NeMo 1.
 static const struct log_field lightning[] = {
     {"loss", LOG_LOSS, 1, NULL},
@@ -140,6 +159,13 @@ static const struct log_field lightning[] = {
 };
 
 #define FIELDS(of) .fields = of, .field_count = sizeof of / sizeof *of
+
+static const char nemo_rl_name[] = "nemo-rl";
+#define NEMO_RL(starts, value)                                                         \
+    {                                                                                  \
+        .name = nemo_rl_name, .source = nemo_rl_name, .mark = (starts), .below = true, \
+        .style = LOG_LINE, .needs = BIT(value), FIELDS(nemo_rl)                        \
+    }
 
 const struct log_dialect log_dialects[] = {
     {.name = "megatron",
@@ -164,6 +190,14 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_EQUALS,
      .needs = BIT(LOG_MEAN_SAMPLES_PER_S),
      FIELDS(deepspeed)},
+    {.name = "deepspeed-rates",
+     .source = "deepspeed",
+     .mark = ", skipped=",
+     .steps = {"step="},
+     .minor = true,
+     .style = LOG_EQUALS,
+     .needs = BIT(LOG_ALL_SKIPPED),
+     FIELDS(deepspeed_rates)},
     {.name = "nemo2",
      .source = "nemo",
      .mark = "global_step: ",
@@ -193,7 +227,7 @@ const struct log_dialect log_dialects[] = {
      FIELDS(maxtext)},
     {.name = "nanotron",
      .source = "nanotron",
-     .mark = "elapsed_time_per_iteration_ms",
+     .mark = "time_per_iteration_ms",
      .steps = {"iteration"},
      .style = LOG_BARS,
      .needs = BIT(LOG_STEP_S),
@@ -204,6 +238,17 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_WORDS,
      .needs = BIT(LOG_STEP_S) | BIT(LOG_TFLOPS),
      FIELDS(bridge)},
+    {.name = nemo_rl_name,
+     .source = nemo_rl_name,
+     .mark = "== Step ",
+     .steps = {"== Step"},
+     .style = LOG_BARS,
+     .heads = true},
+    NEMO_RL(BULLET "Loss: ", LOG_LOSS),
+    NEMO_RL(BULLET "Total step time: ", LOG_STEP_S),
+    NEMO_RL(BULLET "Grad Norm: ", LOG_GRAD_NORM),
+    NEMO_RL("E2E (Tokens/sec/gpu): ", LOG_TOKENS_PER_S),
+    NEMO_RL("E2E (Tokens/sec): ", LOG_JOB_TOKENS_PER_S),
     {.name = "lightning",
      .source = "lightning",
      .mark = ", v_num=",
@@ -363,6 +408,8 @@ static bool find_fields(const struct log_dialect *dialect, struct str text, size
 {
     size_t mark = str_find(text, str_of(dialect->mark)), close = 0;
     *part = log_from(text, dialect->style == LOG_BARS ? 0 : at);
+    if (dialect->below)
+        *part = log_from(text, mark < text.len ? mark : text.len);
     if (dialect->style != LOG_DICT)
         return true;
     struct str after = log_from(text, mark);

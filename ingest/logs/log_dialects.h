@@ -23,6 +23,9 @@ struct log_dialect {
     const char *not_after; // not a step if this stands right before that; or NULL
     bool per_epoch;        // by the second it is counted from the start of the epoch
     enum log_style style;
+    bool heads;     // a heading, whose figures are in lines below it
+    bool below;     // such a line, from the mark on
+    bool minor;     // of two lines of a step the one that does not name it
     unsigned needs; // bits 1 << enum log_value, without which it is not a step
     const struct log_field *fields;
     size_t field_count;

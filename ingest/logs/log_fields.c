@@ -54,6 +54,8 @@ static void split(enum log_style style, struct str piece, struct str *key, struc
     size_t len = between ? (size_t)(between - piece.at) : piece.len;
     *key = log_trim((struct str){piece.at, len});
     *value = log_trim(log_from(piece, len + 1));
+    if (style == LOG_EQUALS && value->len && *value->at == '[') // the first of a list
+        *value = log_from(*value, 1);
     if (style == LOG_DICT) {
         *key = unquoted(*key);
         *value = unquoted(*value);
@@ -66,7 +68,8 @@ bool log_fields_next(struct log_fields *fields, struct str *key, struct str *val
         return next_word(fields, key, value);
     if (fields->rest.len == 0)
         return false;
-    const char *end = find(fields->rest, fields->style == LOG_BARS ? '|' : ',');
+    char between = fields->style == LOG_BARS ? '|' : fields->style == LOG_LINE ? '\n' : ',';
+    const char *end = find(fields->rest, between);
     size_t len = end ? (size_t)(end - fields->rest.at) : fields->rest.len;
     struct str piece = log_trim((struct str){fields->rest.at, len});
     fields->rest = log_from(fields->rest, len + 1);

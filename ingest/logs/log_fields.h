@@ -11,6 +11,7 @@ enum log_style {
     LOG_COMMAS, // "seconds: 5.668, TFLOP/s/device: 134.914"
     LOG_EQUALS, // "RunningAvgSamplesPerSec=220.7, CurrSamplesPerSec=222.9"
     LOG_DICT,   // "'loss': 2.09, 'learning_rate': '5e-05'", within the braces
+    LOG_LINE,   // "Total step time: 21.50s": one to a line
 };
 
 struct log_fields {

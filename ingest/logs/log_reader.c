@@ -27,6 +27,7 @@ struct log_reader {
     struct log_marks marks;
     struct log_hints hints[MOST_DIALECTS];
     char room[LOG_LONGEST_LINE];
+    bool minor;         // so was the last step
     bool timed;         // some time was read
     uint64_t traceback; // where one is whose exception is still to come; NO_POS
     uint64_t faults;    // bits of the rows that were seen since the last step
@@ -127,11 +128,19 @@ static bool take_step(struct log_reader *reader, size_t number, const struct fou
     take_memory(reader, &step);
     reader->faults = 0;
     struct log_step *last = last_step(reader);
-    if (!last)
+    if (dialect->below) {
+        if (last && last->writer == step.writer)
+            fill(last, &step);
+        return true;
+    }
+    if (!last || !last->has)
         reader->evidence->source = str_of(dialect->source);
-    if (!last || !completes(last, &step))
+    if (!last || !completes(last, &step)) {
+        reader->minor = dialect->minor;
         return log_book_add(reader->evidence, &step, err);
-    last->writer = last->step == LOG_NO_STEP ? step.writer : last->writer;
+    }
+    last->writer = last->step == LOG_NO_STEP || reader->minor ? step.writer : last->writer;
+    reader->minor = false;
     last->step = step.step;
     fill(last, &step);
     return true;
@@ -428,6 +437,16 @@ static bool read_all(struct log_reader *reader, const struct format_input *input
     return ok;
 }
 
+// Headings without a figure below them.
+static void drop_empty(struct log_book *book)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < book->step_count; i++)
+        if (book->steps[i].has)
+            book->steps[kept++] = book->steps[i];
+    book->step_count = kept;
+}
+
 bool log_read(const struct format_input *input, struct err *err)
 {
     struct log_reader reader = {.evidence = input->evidence,
@@ -436,6 +455,7 @@ bool log_read(const struct format_input *input, struct err *err)
                                 .memory_step = LOG_NO_STEP};
     if (!read_all(&reader, input, err))
         return false;
+    drop_empty(&input->evidence->log);
     return input->evidence->log.step_count ||
            err_set(err, ERR_FORMAT,
                    "found text without a training step in it, expected the log of a training job");
@@ -452,7 +472,8 @@ bool log_has_step(struct str text)
         struct str line = {text.at, end ? (size_t)(end - text.at) : text.len};
         struct log_written plain = {log_uncolored(line, room, sizeof room), end};
         for (size_t i = 0; i < log_dialect_count; i++)
-            if (str_find(plain.text, str_of(log_dialects[i].mark)) != SIZE_MAX &&
+            if (!log_dialects[i].heads &&
+                str_find(plain.text, str_of(log_dialects[i].mark)) != SIZE_MAX &&
                 log_dialect_read(&log_dialects[i], &plain, &hints, &step, &utc))
                 return true;
         if (!end)

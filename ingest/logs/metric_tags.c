@@ -79,7 +79,7 @@ static struct log_step *find_step(struct log_book *book, const struct metric_sca
     for (size_t i = last; i > 0 && last - i < FAR_BACK; i--) {
         struct log_step *step = &book->steps[i - 1];
         if (step->step == scalar->step && step->rank == scalar->rank)
-            return log_step_has(step, value) ? NULL : step;
+            return log_step_has(step, value) && value != LOG_EPOCH ? NULL : step;
     }
     return NULL;
 }

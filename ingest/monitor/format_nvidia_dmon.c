@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvidia-smi dmon prints: a line of names and one of units, which come again from time to
-// time, and rows between blanks or commas. Without -o there is no time.
+// What nvidia-smi dmon and pmon print: a line of names and one of units, which come again from time
+// to time, and rows between blanks or commas. Without -o there is no time.
 #include "ingest/monitor/monitor_figures.h"
 #include "ingest/monitor/monitor_table.h"
 
@@ -67,6 +67,13 @@ static bool count_dmon(const struct format_input *input, struct err *err)
     return monitor_count(input, &format_nvidia_dmon, monitor_report_rows, err);
 }
 
+// pmon has rows of processes; one on each GPU is read as the GPU's.
+static bool is_of_process(struct str name)
+{
+    return str_equal(name, STR("pid")) || str_equal(name, STR("type")) ||
+           str_equal(name, STR("ccpm"));
+}
+
 // The name of the GPU's column, after those of times, and one of dmon's metrics.
 static bool is_header(struct str line)
 {
@@ -82,7 +89,7 @@ static bool is_header(struct str line)
             monitor_column_of(&dialect, (struct str){rest.at, len});
         gpu = gpu || (column && column->role == MONITOR_INDEX);
         metric = gpu && column && column->role == MONITOR_METRIC;
-        if (!column)
+        if (!column && !is_of_process((struct str){rest.at, len}))
             return false;
         while (len < rest.len && memchr(" \t,", rest.at[len], 3))
             len++;
@@ -99,7 +106,7 @@ static enum format_likeness probe_dmon(struct str head, struct str filename)
 
 const struct format format_nvidia_dmon = {
     .name = "nvidia-smi-dmon",
-    .what = "samples of nvidia-smi dmon",
+    .what = "samples of nvidia-smi dmon or pmon",
     .kind = FORMAT_RECORDS,
     .probe = probe_dmon,
     .count = count_dmon,

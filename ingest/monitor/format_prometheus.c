@@ -296,7 +296,13 @@ static bool add_sample(struct monitor_table *table, const struct metric_line *li
     if (is_there(set, device, column->metric, line->row.time_ns))
         return true;
     struct sample sample = {line->row.time_ns, value_of(line, scale)};
-    return samples_add(evidence, device, column->metric, sample, err);
+    if (!samples_add(evidence, device, column->metric, sample, err))
+        return false;
+    const struct sample_series *series = samples_of(set, device, column->metric);
+    uint64_t rows = series->count + series->missing;
+    if (!set->period_ns && rows > set->devices[device].rows) // a metric may be missing in some
+        set->devices[device].rows = (uint32_t)rows;
+    return true;
 }
 
 // Of several names of one metric, the first in the file is read.

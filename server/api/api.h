@@ -66,6 +66,7 @@ bool api_get_run_metrics(struct request *request, struct response *response, str
 
 // Plans of memory (api_plan.c).
 bool api_get_plan(struct request *request, struct response *response, struct err *err);
+bool api_get_plan_setups(struct request *request, struct response *response, struct err *err);
 
 // The caller's identity, tokens, and the audit log (api_session.c, api_tokens.c, api_audit.c).
 bool api_get_session(struct request *request, struct response *response, struct err *err);

@@ -1,195 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory planner: what training would take on each GPU, from counts in the address alone.
+// The memory planner: what training or generating would take on each GPU, from counts in the
+// address alone.
 #include "server/api/api.h"
 
-#include "analysis/names/gpu_memory.h"
-#include "analysis/plan/memory_plan.h"
+#include "analysis/plan/plan_search.h"
+#include "server/api/plan_request.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-static const char *const known_parameters[] = {"parameters",
-                                               "precision",
-                                               "gradients",
-                                               "optimizer",
-                                               "strategy",
-                                               "dp",
-                                               "tp",
-                                               "pp",
-                                               "layers",
-                                               "hidden",
-                                               "heads",
-                                               "seq_len",
-                                               "vocab",
-                                               "micro_batch",
-                                               "attention",
-                                               "recompute",
-                                               "micro_batches",
-                                               "interleave",
-                                               "sequence_parallel",
-                                               "overhead_gb",
-                                               "gpu",
-                                               "memory_gb",
-                                               NULL};
-
-struct plan_request {
-    struct plan_model model;
-    struct plan_job job;
-    double memory_bytes; // of a GPU that is not listed; 0: not given
-};
-
-// --- reading ------------------------------------------------------------------------------------
-
-// What a last letter means for a count of parameters.
-static double scale_of(char letter)
-{
-    switch (letter) {
-    case 'K':
-    case 'k': return 1e3;
-    case 'M':
-    case 'm': return 1e6;
-    case 'B':
-    case 'b':
-    case 'G':
-    case 'g': return 1e9;
-    case 'T':
-    case 't': return 1e12;
-    default: return 0;
-    }
-}
-
-// "7e9", "7000000000", "6.7B"; false for anything else.
-static bool read_amount(struct str text, bool letters, double *value)
-{
-    char copy[40] = "";
-    if (text.len == 0 || text.len >= sizeof(copy))
-        return false;
-    memcpy(copy, text.at, text.len);
-    double scale = letters ? scale_of(copy[text.len - 1]) : 0;
-    if (scale > 0)
-        copy[text.len - 1] = '\0';
-    char *end = copy;
-    if (copy[0] == '\0' || strspn(copy, "0123456789.eE+ ") != strlen(copy))
-        return false;
-    for (char *at = copy; *at; at++) // a '+' not written as %2B
-        *at = *at == ' ' ? '+' : *at;
-    *value = strtod(copy, &end) * (scale > 0 ? scale : 1);
-    return *end == '\0' && isfinite(*value);
-}
-
-static bool refuse_value(const char *name, struct str text, const char *expected, struct err *err)
-{
-    return err_set(err, ERR_USAGE, "found %s=%.*s, expected %s", name,
-                   (int)(text.len < 40 ? text.len : 40), text.at ? text.at : "", expected);
-}
-
-static bool read_parameters(const struct query *query, double *value, struct err *err)
-{
-    static const char *const expected =
-        "the model's parameters as an integer from 1 to 1e14, such as 7e9 or 7B";
-    struct str text = query_get(query, "parameters");
-    if (read_amount(text, true, value) && *value >= 1 && *value <= 1e14 && *value == floor(*value))
-        return true;
-    return refuse_value("parameters", text, expected, err);
-}
-
-static bool read_gigabytes(const struct query *query, const char *name, double fallback,
-                           double *bytes, struct err *err)
-{
-    struct str text = query_get(query, name);
-    double value = fallback;
-    if (text.at && (!read_amount(text, false, &value) || value > 1e6))
-        return refuse_value(name, text, "gigabytes (1e9 bytes) from 0 to 1e6", err);
-    *bytes = value * 1e9;
-    return true;
-}
-
-// The position of a parameter's word in a NULL-terminated list, 0 if it is not given.
-static bool read_word(const struct query *query, const char *name, const char *const *words,
-                      unsigned *place, struct err *err)
-{
-    struct str text = query_get(query, name);
-    char expected[160] = "one of:";
-    *place = 0;
-    for (unsigned i = 0; words[i]; i++) {
-        if (!text.at || str_equal(text, str_of(words[i]))) {
-            *place = i;
-            return true;
-        }
-        size_t len = strlen(expected);
-        snprintf(expected + len, sizeof(expected) - len, "%s %s", i ? "," : "", words[i]);
-    }
-    return refuse_value(name, text, expected, err);
-}
-
-static bool read_words(const struct query *query, struct plan_job *job, struct err *err)
-{
-    static const char *const gradients[] = {"same", "fp32", NULL};
-    static const char *const attention[] = {"flash", "standard", NULL};
-    static const char *const yes_no[] = {"true", "false", NULL};
-    const char *const *const lists[] = {plan_precision_words,
-                                        plan_optimizer_words,
-                                        plan_strategy_words,
-                                        plan_recompute_words,
-                                        gradients,
-                                        attention,
-                                        yes_no};
-    static const char *const names[] = {"precision", "optimizer", "strategy",         "recompute",
-                                        "gradients", "attention", "sequence_parallel"};
-    unsigned places[7] = {0};
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-        if (!read_word(query, names[i], lists[i], &places[i], err))
-            return false;
-    if (!query_get(query, "precision").at)
-        places[0] = PLAN_MIXED_BF16;
-    if (!query_get(query, "optimizer").at)
-        places[1] = PLAN_ADAMW;
-    job->precision = (enum plan_precision)places[0];
-    job->optimizer = (enum plan_optimizer)places[1];
-    job->strategy = (enum plan_strategy)places[2];
-    job->recompute = (enum plan_recompute)places[3];
-    job->fp32_gradients = places[4] == 1;
-    job->flash_attention = places[5] == 0;
-    job->sequence_parallel = places[6] == 0;
-    return true;
-}
-
-static bool read_counts(const struct query *query, struct plan_model *model, struct plan_job *job,
-                        struct err *err)
-{
-    const struct {
-        struct query_int what;
-        int64_t *value;
-    } counts[] = {
-        {{"layers", 0, 1, 100000}, &model->layers},
-        {{"hidden", 0, 1, 10000000}, &model->hidden},
-        {{"heads", 0, 1, 100000}, &model->heads},
-        {{"seq_len", 0, 1, 100000000}, &model->seq_len},
-        {{"vocab", 32000, 0, 100000000}, &model->vocab},
-        {{"dp", 1, 1, 1000000}, &job->dp},
-        {{"tp", 1, 1, 100000}, &job->tp},
-        {{"pp", 1, 1, 100000}, &job->pp},
-        {{"micro_batch", 1, 1, 1000000}, &job->micro_batch},
-        {{"micro_batches", 0, 1, 1000000}, &job->micro_batches},
-        {{"interleave", 1, 1, 1000}, &job->interleave},
-    };
-    for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
-        if (!query_get_int(query, counts[i].what, counts[i].value, err))
-            return false;
-    return true;
-}
-
-static bool read_request(const struct query *query, struct plan_request *plan, struct err *err)
-{
-    *plan = (struct plan_request){0};
-    return query_allow(query, known_parameters, err) &&
-           read_parameters(query, &plan->model.parameters, err) &&
-           read_words(query, &plan->job, err) &&
-           read_counts(query, &plan->model, &plan->job, err) &&
-           read_gigabytes(query, "overhead_gb", 2, &plan->job.overhead_bytes, err) &&
-           read_gigabytes(query, "memory_gb", 0, &plan->memory_bytes, err);
-}
+static const char *const known_parameters[] = {PLAN_REQUEST_NAMES, "run", NULL};
 
 // --- writing ------------------------------------------------------------------------------------
 
@@ -227,6 +46,7 @@ static void inputs_json(const struct plan_request *plan, struct buf *out)
     given_member("layers", model->layers, out);
     given_member("hidden", model->hidden, out);
     given_member("heads", model->heads, out);
+    given_member("kv_heads", model->kv_heads, out);
     given_member("seq_len", model->seq_len, out);
     count_member("vocab", model->vocab, out);
     count_member("micro_batch", job->micro_batch, out);
@@ -235,6 +55,8 @@ static void inputs_json(const struct plan_request *plan, struct buf *out)
     buf_printf(out, ",\"sequence_parallel\":%s", job->sequence_parallel ? "true" : "false");
     given_member("micro_batches", job->micro_batches, out);
     count_member("interleave", job->interleave, out);
+    count_member("cached", job->cached, out);
+    text_member("cache", job->fp8_cache ? "fp8" : "same", out);
     buf_puts(out, ",\"overhead_gb\":");
     buf_f64(out, job->overhead_bytes / 1e9);
     buf_putc(out, '}');
@@ -257,9 +79,10 @@ static void parts_json(const struct memory_plan *plan, struct buf *out)
 }
 
 // It does not fit if the known parts are already too much; it fits only if all parts are known.
-static void device_json(const struct memory_plan *plan, const struct gpu_memory *gpu,
-                        struct buf *out)
+static bool device_json(const struct plan_request *asked, const struct memory_plan *plan,
+                        const struct gpu_memory *gpu, struct buf *out, struct err *err)
 {
+    double largest;
     bool too_much = plan->total_bytes > gpu->bytes;
     const char *fits = too_much ? "false" : plan->complete ? "true" : "null";
     if (out->at && out->at[out->len - 1] == '}')
@@ -269,23 +92,13 @@ static void device_json(const struct memory_plan *plan, const struct gpu_memory 
     count_member("memory_bytes", gpu->bytes, out);
     buf_printf(out, ",\"fits\":%s,\"headroom_bytes\":%lld", fits,
                (long long)(gpu->bytes - plan->total_bytes));
+    if (!plan_largest(&asked->model, &asked->job, gpu->bytes, &largest, err))
+        return false;
+    buf_puts(out, ",\"largest_parameters\":");
+    buf_f64(out, largest);
     text_member("source", gpu->source, out);
     buf_putc(out, '}');
-}
-
-static bool refuse_gpu(struct request *request, struct response *response, struct str name,
-                       struct err *err)
-{
-    struct buf names = {0};
-    buf_puts(&names, "use one of: ");
-    for (size_t i = 0; i < gpu_memory_count; i++)
-        buf_printf(&names, "%s%s", i ? ", " : "", gpu_memories[i].name);
-    buf_puts(&names, "; or give its size as memory_gb");
-    char *fix = arena_strdup(request->arena, (struct str){names.at, names.len}, NULL);
-    response->fix = str_of(fix ? fix : "");
-    buf_free(&names);
-    return err_set(err, ERR_USAGE, "found gpu=%.*s, which is not in the list of GPUs",
-                   (int)(name.len < 40 ? name.len : 40), name.at);
+    return true;
 }
 
 // The requested GPUs, or all.
@@ -298,7 +111,8 @@ static bool devices_json(struct request *request, struct response *response,
     buf_puts(out, ",\"gpus\":[");
     if (any) {
         const struct gpu_memory own = {"as given", (int64_t)asked->memory_bytes, "memory_gb"};
-        device_json(plan, &own, out);
+        if (!device_json(asked, plan, &own, out, err))
+            return false;
     }
     for (size_t i = 0; i < request->query.count; i++) {
         const struct query_param *param = &request->query.params[i];
@@ -306,13 +120,41 @@ static bool devices_json(struct request *request, struct response *response,
             continue;
         const struct gpu_memory *gpu = gpu_memory_find(param->value);
         if (!gpu)
-            return refuse_gpu(request, response, param->value, err);
-        device_json(plan, gpu, out);
+            return plan_request_refuse_gpu(request, response, param->value, err);
+        if (!device_json(asked, plan, gpu, out, err))
+            return false;
         any = true;
     }
     for (size_t i = 0; !any && i < gpu_memory_count; i++)
-        device_json(plan, &gpu_memories[i], out);
+        if (!device_json(asked, plan, &gpu_memories[i], out, err))
+            return false;
     buf_putc(out, ']');
+    return true;
+}
+
+// What a run took, beside what the plan says of it without its allowance for what no formula
+// covers.
+static bool measured_json(struct request *request, struct response *response,
+                          const struct memory_plan *plan, struct err *err)
+{
+    struct str key = query_get(&request->query, "run");
+    struct run run;
+    struct buf *out = &response->body;
+    if (!key.len) {
+        buf_puts(out, ",\"measured\":null");
+        return true;
+    }
+    if (!api_find_run(request, response, key, &run, err))
+        return false;
+    double bytes = run.figures[RUN_FIGURE_MEMORY];
+    int64_t planned = plan->total_bytes - plan->parts[PLAN_OVERHEAD].bytes;
+    buf_puts(out, ",\"measured\":{\"run\":");
+    buf_json(out, run.id);
+    buf_puts(out, ",\"name\":");
+    buf_json(out, run.name);
+    count_member("memory_bytes", isnan(bytes) ? COUNT_UNKNOWN : (int64_t)bytes, out);
+    count_member("planned_bytes", planned, out);
+    buf_putc(out, '}');
     return true;
 }
 
@@ -321,7 +163,7 @@ bool api_get_plan(struct request *request, struct response *response, struct err
     struct plan_request asked;
     struct memory_plan plan;
     struct buf *out = &response->body;
-    if (!read_request(&request->query, &asked, err) ||
+    if (!plan_request_read(&request->query, known_parameters, &asked, err) ||
         !memory_plan_make(&asked.model, &asked.job, request->arena, &plan, err))
         return false;
     inputs_json(&asked, out);
@@ -332,8 +174,71 @@ bool api_get_plan(struct request *request, struct response *response, struct err
     count_member("total_bytes", plan.total_bytes, out);
     buf_printf(out, ",\"complete\":%s", plan.complete ? "true" : "false");
     parts_json(&plan, out);
-    if (!devices_json(request, response, &asked, &plan, err))
+    if (!devices_json(request, response, &asked, &plan, err) ||
+        !measured_json(request, response, &plan, err))
         return false;
     buf_putc(out, '}');
     return api_finish_json(request, response, "plan", err);
+}
+
+// --- ways to share it out -----------------------------------------------------------------------
+
+// The memory of the one GPU that is asked about.
+static bool find_gpu(struct request *request, struct response *response,
+                     const struct plan_request *asked, struct gpu_memory *gpu, struct err *err)
+{
+    struct str name = query_get(&request->query, "gpu");
+    if (asked->memory_bytes > 0) {
+        *gpu = (struct gpu_memory){"as given", (int64_t)asked->memory_bytes, "memory_gb"};
+        return true;
+    }
+    const struct gpu_memory *found = gpu_memory_find(name.at ? name : STR(""));
+    if (!found)
+        return plan_request_refuse_gpu(request, response, name.at ? name : STR(""), err);
+    *gpu = *found;
+    return true;
+}
+
+static void setup_json(const struct plan_setup *setup, int64_t memory_bytes, bool first,
+                       struct buf *out)
+{
+    const struct plan_job *job = &setup->job;
+    bool too_much = setup->total_bytes > memory_bytes;
+    buf_printf(out, "%s{\"strategy\":\"%s\",\"recompute\":\"%s\"", first ? "" : ",",
+               plan_strategy_words[job->strategy], plan_recompute_words[job->recompute]);
+    count_member("dp", job->dp, out);
+    count_member("tp", job->tp, out);
+    count_member("pp", job->pp, out);
+    count_member("total_bytes", setup->total_bytes, out);
+    count_member("headroom_bytes", memory_bytes - setup->total_bytes, out);
+    buf_printf(out, ",\"fits\":%s}", too_much ? "false" : setup->complete ? "true" : "null");
+}
+
+bool api_get_plan_setups(struct request *request, struct response *response, struct err *err)
+{
+    static const char *const known[] = {PLAN_MODEL_NAMES, "gpus", "limit", NULL};
+    struct plan_request asked;
+    struct gpu_memory gpu;
+    struct plan_setup *setups;
+    size_t count;
+    int64_t gpus, limit;
+    struct buf *out = &response->body;
+    if (!plan_request_read(&request->query, known, &asked, err) ||
+        !query_get_int(&request->query, (struct query_int){"gpus", 8, 1, 1000000}, &gpus, err) ||
+        !query_get_int(&request->query, (struct query_int){"limit", 20, 1, PLAN_MOST_SETUPS},
+                       &limit, err) ||
+        !find_gpu(request, response, &asked, &gpu, err) ||
+        !plan_setups(&asked.model, &asked.job, gpus, gpu.bytes, request->arena, &setups, &count,
+                     err))
+        return false;
+    buf_puts(out, "{\"gpu\":");
+    buf_json(out, str_of(gpu.name));
+    count_member("memory_bytes", gpu.bytes, out);
+    count_member("gpu_count", gpus, out);
+    count_member("tried", (int64_t)count, out);
+    buf_puts(out, ",\"setups\":[");
+    for (size_t i = 0; i < count && i < (size_t)limit; i++)
+        setup_json(&setups[i], gpu.bytes, i == 0, out);
+    buf_puts(out, "]}");
+    return api_finish_json(request, response, "setups", err);
 }

@@ -89,6 +89,29 @@ test("eight bits and weights alone are planned by their own bytes", async () => 
     [0, 0, 0, 0, 0]);
 });
 
+test("generation keeps keys and values of the sequences at once", async () => {
+  const llama = "parameters=8.03e9&layers=32&hidden=4096&heads=32&kv_heads=8&seq_len=8192";
+  const { parts } = await plan(`${llama}&optimizer=none&cached=16&tp=2`);
+  assert.equal(parts.find(({ part }) => part === "cache").bytes, 8 * 2 ** 30);
+  const refused = await server.request(`/api/v1/plan?${llama}&cached=1`);
+  assert.match(refused.json.detail, /expected optimizer=none/);
+});
+
+test("ways to share a model out are listed, those that fit first", async () => {
+  const address = `parameters=70.6e9&layers=80&hidden=8192&heads=64&seq_len=8192&gpus=64`;
+  const reply = await server.request(`/api/v1/plan/setups?${address}&gpu=H100+SXM`);
+  assert.deepEqual(reply_faults("GET", "/api/v1/plan/setups", reply), []);
+  const { setups, tried } = reply.json;
+  assert.ok(tried > setups.length);
+  assert.ok(setups.every(({ dp, tp, pp }) => dp * tp * pp === 64));
+  assert.ok(setups[0].fits && setups[0].headroom_bytes >= 0);
+  for (const [query, expected] of [["gpu=H100", /gpu=H100/], ["gpu=H100+SXM&dp=2", /'dp'/]]) {
+    const { json, status } = await server.request(`/api/v1/plan/setups?${address}&${query}`);
+    assert.equal(status, 400);
+    assert.match(json.detail, expected);
+  }
+});
+
 test("without a GPU all known ones are held against the plan", async () => {
   const { gpus } = await plan("parameters=1e9");
   assert.ok(gpus.length > 20);

@@ -18,6 +18,8 @@ enum job_fault {
     FAULT_DEVICE,   // takes part in a collective and never finishes it
     FAULT_MISMATCH, // calls another operation
     FAULT_SKIP,     // leaves out a collective
+    FAULT_SWAP,     // enters the collectives of two groups in another order
+    FAULT_PASS,     // sends or receives another number of elements
     FAULT_GONE,     // as FAULT_HOST, and leaves no dump
     FAULTS
 };
@@ -148,7 +150,8 @@ static inline bool job_ready(struct job *job, int rank)
         return false;
     if (op->peer >= 0) {
         const struct job_op *other = job_head(job, op->peer);
-        return other && other->peer == rank && other->sends != op->sends;
+        return other && other->peer == rank && other->sends != op->sends &&
+               other->elements == op->elements;
     }
     for (int i = 0; i < job->ranks; i++)
         if (job_share(job, op->group, rank, i) && !job_fits(op, job_head(job, i)))
@@ -211,6 +214,16 @@ static inline void job_skip(struct job_rank *rank, int at)
         rank->ops[i].seq -= rank->ops[i].peer < 0 && rank->ops[i].group == group;
 }
 
+// The last reduction of a step and what all do after it.
+static inline void job_swap(struct job_rank *rank, int at)
+{
+    while (rank->ops[at].group != JOB_DP || rank->ops[at + 1].group != JOB_ALL)
+        at++;
+    struct job_op first = rank->ops[at];
+    rank->ops[at] = rank->ops[at + 1];
+    rank->ops[at + 1] = first;
+}
+
 static inline void job_break(struct job *job, enum job_fault fault, int rank, int at)
 {
     struct job_rank *one = &job->at[rank];
@@ -223,6 +236,12 @@ static inline void job_break(struct job *job, enum job_fault fault, int rank, in
         one->ops[collective].name = "broadcast";
     if (fault == FAULT_SKIP)
         job_skip(one, collective);
+    if (fault == FAULT_SWAP)
+        job_swap(one, at);
+    while (fault == FAULT_PASS && one->ops[at].peer < 0)
+        at++;
+    if (fault == FAULT_PASS)
+        one->ops[at].elements = 7;
     one->undumped = fault == FAULT_GONE;
 }
 
@@ -254,7 +273,7 @@ static inline void job_put_groups(const struct job *job, int rank, struct buf *o
         for (int i = 0; i < job->ranks; i++)
             if (job_share(job, (enum job_group)group, rank, i)) {
                 buf_printf(out, "%s%d", comma, i);
-                comma = ", ";
+                comma = rank % 3 ? "," : ", ";
             }
         buf_puts(out, "]\"}");
     }

@@ -4,14 +4,14 @@ import { html, useEffect, useState } from "../../base/ui.mjs";
 import { api_get, api_href, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { use_title } from "../../base/hooks.mjs";
-import { bytes } from "../../base/format.mjs";
+import { bytes, number } from "../../base/format.mjs";
 import { MemoryBars } from "../../charts/memory_bars.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { Card, CopyButton, Loading, ProblemNotice } from "../../widgets/widgets.mjs";
 import { PlanForm, SetupTable } from "./plan_form.mjs";
 import {
-  DEFAULTS, part_rows, plan_path, PARTS, read_setups, scale_of, setup_label, verdict_of,
-  write_setup,
+  DEFAULTS, measured_text, part_rows, plan_path, PARTS, read_setups, scale_of, setup_label,
+  setups_path, split_label, verdict_of, write_setup,
 } from "./plan_model.mjs";
 
 /** A plan or a problem for each setup; the previous ones stay while new ones load. */
@@ -48,6 +48,9 @@ function Bars({ shown }) {
     caption=${caption} table=${table} />`;
 }
 
+const count_text = (parameters) => (parameters > 0 ? `${number(parameters / 1e9)} B parameters`
+  : "none");
+
 const signed_bytes = (value) => (value < 0 ? `−${bytes(-value)}` : bytes(value));
 
 function PartCell({ cell }) {
@@ -77,6 +80,10 @@ function PartTable({ shown }) {
       <${SumRow} label="The GPU's memory"
         values=${plans.map((p) => bytes(p.gpus[0].memory_bytes))} />
       <${SumRow} label="Free" values=${plans.map((p) => signed_bytes(p.gpus[0].headroom_bytes))} />
+      ${plans[0].measured && html`<${SumRow} label=${`Measured in ${plans[0].measured.name}`}
+        values=${plans.map((p) => measured_text(p.measured))} />`}
+      <${SumRow} label="Largest model of this shape that fits"
+        values=${plans.map((p) => count_text(p.gpus[0].largest_parameters))} />
     </tbody></table></div>`;
 }
 
@@ -109,6 +116,27 @@ function Result({ shown, paths }) {
       recorded run, its Memory page shows the actual use.</p>`;
 }
 
+const RECOMPUTED = { none: "nothing", selective: "the attention", full: "whole layers" };
+
+const as_setup = (way) => ({ ...way, dp: String(way.dp), tp: String(way.tp), pp: String(way.pp) });
+
+/** Which ways to share the model out over so many GPUs fit, best first. */
+function Ways({ query, change, gpu, add }) {
+  const { data, problem } = use_api(setups_path(query, gpu));
+  const rows = (data?.setups ?? []).map(as_setup).map((way) => [
+    html`<button type="button" class="small" title="Add this setup"
+      onClick=${() => add({ ...way, gpu })}>${split_label(way) || "one GPU"}</button>`,
+    RECOMPUTED[way.recompute], bytes(way.total_bytes), signed_bytes(way.headroom_bytes),
+    way.fits === false ? "no" : way.fits === null ? "unknown" : "yes"]);
+  return html`<${Card} title="Which sharding fits" note=${`on ${gpu}, what recomputes and splits
+      least first`} actions=${html`<label class="field"><span>GPUs</span><input
+      value=${query.gpus} inputmode="numeric" size="6" aria-label="GPUs to share it out over"
+      onChange=${(event) => change({ gpus: event.target.value.trim() })} /></label>`}>
+    ${problem && html`<${ProblemNotice} problem=${problem} />`}
+    ${data && html`<${PlainTable} label="Ways to share the model out" rows=${rows}
+      head=${["Shared out", "Recomputed", "Needs", "Free", "Fits"]} />`}<//>`;
+}
+
 /** The setups in the address, which may be newer than what is shown. */
 const setups_now = () => read_setups(new URLSearchParams(location.search).getAll("on"));
 
@@ -129,5 +157,7 @@ export default function Plan() {
       onchange=${(update) => change({ on: update(setups_now()).map(write_setup) })} />
     ${replies.length === 0 && html`<${Loading} />`}
     <${Problems} replies=${replies} />
-    ${shown.length > 0 && html`<${Result} shown=${shown} paths=${paths} />`}`;
+    ${shown.length > 0 && html`<${Result} shown=${shown} paths=${paths} />`}
+    <${Ways} query=${query} change=${change} gpu=${setups[0].gpu}
+      add=${(setup) => change({ on: [...setups_now(), setup].map(write_setup) })} />`;
 }

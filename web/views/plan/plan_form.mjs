@@ -15,6 +15,7 @@ const WORDS = {
   attention: [["flash", "flash"], ["standard", "standard"]],
   recompute: [["none", "nothing"], ["selective", "the attention"], ["full", "whole layers"]],
   sequence_parallel: [["true", "yes"], ["false", "no"]],
+  cache: [["same", "16 bits"], ["fp8", "8 bits"]],
 };
 
 const MODEL = [
@@ -22,6 +23,7 @@ const MODEL = [
   ["layers", "Layers", ""],
   ["hidden", "Hidden", "Width of the model, in elements"],
   ["heads", "Heads", "Attention heads"],
+  ["kv_heads", "Key heads", "Heads of keys and values; empty: as many as heads"],
   ["vocab", "Vocabulary", "Entries"],
   ["seq_len", "Sequence", "Tokens"],
   ["micro_batch", "Micro-batch", "Sequences that pass through the model together"],
@@ -39,6 +41,14 @@ const TRAINING = [
   ["overhead_gb", "Overhead, GB", "An allowance for contexts, collectives, workspaces, "
     + "fragmentation"],
 ];
+
+const GENERATION = [
+  ["cached", "Cached sequences", "In generation at once, each of as many tokens as a sequence has; "
+    + "with the optimizer none: weights only"],
+  ["cache", "Keys and values", ""],
+];
+
+const MEASURED = [["run", "Measured run", "Name or id of a run whose peak is shown beside the plan"]];
 
 function Choice({ value, options, onchange, label }) {
   return html`<select value=${value} aria-label=${label}
@@ -74,12 +84,15 @@ export function PlanForm({ query, change }) {
   const preset = preset_of(query);
   const names = Object.keys(PRESETS).map((name) => [name, name]);
   const options = preset ? names : [["", "own figures"], ...names];
-  return html`<${Card} title="Model and training">
+  return html`<${Card} title="Model and job">
     <div class="plan-fields">
       <label class="field"><span>Start from</span><${Choice} value=${preset} options=${options}
         onchange=${(name) => change(PRESETS[name] ?? {})} /></label>
       <${Fields} fields=${MODEL} query=${query} change=${change} />
       <${Fields} fields=${TRAINING} query=${query} change=${change} />
+      ${query.optimizer === "none"
+        && html`<${Fields} fields=${GENERATION} query=${query} change=${change} />`}
+      <${Fields} fields=${MEASURED} query=${query} change=${change} />
     </div><//>`;
 }
 

@@ -1,21 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory planner's state and figures; pure.
 import { address } from "../../base/address.mjs";
-import { bytes } from "../../base/format.mjs";
+import { bytes, percent_signed } from "../../base/format.mjs";
 
 /** Models to start from, with the figures of their papers. */
-export const PRESETS = {
+const MODELS = {
   "Llama 2 7B": { parameters: "7e9", layers: "32", hidden: "4096", heads: "32", vocab: "32000",
     seq_len: "4096" },
   "Llama 2 13B": { parameters: "13e9", layers: "40", hidden: "5120", heads: "40", vocab: "32000",
     seq_len: "4096" },
   "Llama 2 70B": { parameters: "70e9", layers: "80", hidden: "8192", heads: "64", vocab: "32000",
     seq_len: "4096" },
+  "Llama 3 8B": { parameters: "8.03e9", layers: "32", hidden: "4096", heads: "32", kv_heads: "8",
+    vocab: "128256", seq_len: "8192" },
+  "Llama 3 70B": { parameters: "70.6e9", layers: "80", hidden: "8192", heads: "64", kv_heads: "8",
+    vocab: "128256", seq_len: "8192" },
   "GPT-3 175B": { parameters: "175e9", layers: "96", hidden: "12288", heads: "96", vocab: "51200",
     seq_len: "2048" },
   "MT-NLG 530B": { parameters: "530e9", layers: "105", hidden: "20480", heads: "128",
     vocab: "51200", seq_len: "2048" },
 };
+
+export const PRESETS = Object.fromEntries(Object.entries(MODELS).map(([name, model]) =>
+  [name, { kv_heads: "", ...model }]));
 
 /** Used if the address says nothing. */
 export const DEFAULTS = {
@@ -30,6 +37,10 @@ export const DEFAULTS = {
   micro_batches: "",
   interleave: "1",
   overhead_gb: "2",
+  cached: "0",
+  cache: "same",
+  run: "",
+  gpus: "8",
   on: /** @type {string[]} */ ([]),
 };
 
@@ -60,20 +71,41 @@ export function preset_of(query) {
 
 /** The API request for one setup. @param {Record<string, any>} query @param {Setup} setup */
 export function plan_path(query, setup) {
-  const { on, ...model } = query;
-  return address("/plan", { ...model, ...setup });
+  const { on, gpus, ...model } = query;
+  return address("/plan", { ...generating(model), ...setup });
+}
+
+// Only what is not trained has a cache.
+const generating = (model) => (model.optimizer === "none" ? model : { ...model, cached: "0" });
+
+/** The API request for ways to share the model out over GPUs. @param {Record<string, any>} query */
+export function setups_path(query, gpu) {
+  const { on, run, recompute, interleave, ...model } = query;
+  return address("/plan/setups", { ...generating(model), gpu, limit: "8" });
+}
+
+/** How a measured peak compares, in words. @param {any} measured @returns {string} */
+export function measured_text({ memory_bytes: peak, planned_bytes: planned }) {
+  if (peak === null) return "unknown";
+  const share = peak > 0 ? planned / peak - 1 : 0;
+  return `${bytes(peak)}; the plan has ${bytes(planned)} (${percent_signed(share)})`;
 }
 
 const STRATEGY = { ddp: "DDP", zero1: "ZeRO-1", zero2: "ZeRO-2", zero3: "ZeRO-3" };
 export const strategy_label = (strategy) => STRATEGY[strategy] ?? strategy;
 
-/** "8 × H100 SXM, ZeRO-3" and what it is split by. @param {Setup} setup */
-export function setup_label({ gpu, strategy, dp, tp, pp }) {
-  const gpus = Number(dp) * Number(tp) * Number(pp);
+/** "ZeRO-3, dp 8, tp 2"; "" of one GPU. @param {Omit<Setup, "gpu">} setup */
+export function split_label({ strategy, dp, tp, pp }) {
   const split = [["dp", dp], ["tp", tp], ["pp", pp]].filter(([, n]) => n !== "1")
     .map(([name, n]) => `${name} ${n}`);
-  const how = dp === "1" ? [] : [strategy_label(strategy)];
-  return [`${gpus > 1 ? `${gpus} × ` : ""}${gpu}`, ...how, ...split].join(", ");
+  return [...(dp === "1" ? [] : [strategy_label(strategy)]), ...split].join(", ");
+}
+
+/** "8 × H100 SXM, ZeRO-3" and what it is split by. @param {Setup} setup */
+export function setup_label(setup) {
+  const gpus = Number(setup.dp) * Number(setup.tp) * Number(setup.pp);
+  return [`${gpus > 1 ? `${gpus} × ` : ""}${setup.gpu}`, split_label(setup)].filter(Boolean)
+    .join(", ");
 }
 
 /** How each part is drawn: the class of its color and a short name. */
@@ -85,6 +117,7 @@ export const PARTS = {
   activations: { part: "exposed_comm", label: "Activations" },
   output: { part: "idle_other", label: "Output layer" },
   recomputed: { part: "idle_host_wait", label: "Recomputed" },
+  cache: { part: "plan_cache", label: "Keys and values" },
   gathered: { part: "plan_gathered", label: "Gathered" },
   overhead: { part: "plan_overhead", label: "Overhead" },
 };

@@ -121,8 +121,8 @@ static void dump_job(struct hand *hand, const struct job *job)
     }
 }
 
-static const char *const fault_words[FAULTS] = {"none",     "host", "device",
-                                                "mismatch", "skip", "gone"};
+static const char *const fault_words[FAULTS] = {"none", "host", "device", "mismatch",
+                                                "skip", "swap", "pass",   "gone"};
 
 struct trial {
     struct job *job;
@@ -150,6 +150,8 @@ static bool is_kind(enum job_fault fault, enum hang_kind kind)
     case FAULT_HOST: return kind == HANG_HOST || kind == HANG_PIPELINE;
     case FAULT_DEVICE: return kind == HANG_DEVICE;
     case FAULT_MISMATCH:
+    case FAULT_SWAP:
+    case FAULT_PASS:
     case FAULT_SKIP: return kind == HANG_MISMATCH;
     case FAULT_GONE: return kind == HANG_NO_DUMP;
     case FAULTS: break;
@@ -185,6 +187,8 @@ static void check_trial(const struct trial *trial)
     if (hangs->findings[0].kind == HANG_MISMATCH && hangs->findings[0].confidence != HANG_HIGH &&
         pairs && hangs->suspect_count == 2)
         expected = 2;
+    if (trial->fault == FAULT_PASS) // either end may be wrong
+        expected = 2;
     if (hangs->suspect_count != expected || (expected && !is_suspect(hangs, trial->rank)) ||
         (trial->second >= 0 && !is_suspect(hangs, trial->second)) ||
         !is_kind(trial->fault, hangs->findings[0].kind))
@@ -193,6 +197,11 @@ static void check_trial(const struct trial *trial)
 }
 
 static const int shapes[][3] = {{2, 2, 4}, {4, 2, 2}, {1, 8, 4}, {4, 4, 4}, {1, 16, 1}, {2, 4, 4}};
+
+static bool can_break(const struct job *job, enum job_fault fault)
+{
+    return (fault != FAULT_SWAP || job->dp > 1) && (fault != FAULT_PASS || job->pp > 1);
+}
 
 static void try_all(enum job_fault fault)
 {
@@ -211,7 +220,8 @@ static void try_all(enum job_fault fault)
             struct trial trial = {job, fault, 0, 0, 4 + (int)(random >> 8) % 20, -1, -1};
             trial.rank = (int)((random >> 12) % (unsigned)(job->pp * job->dp * job->tp));
             trial.at = job->tp == 1 ? 0 : 20 + (int)((random >> 16) % 30);
-            check_trial(&trial);
+            if (can_break(job, fault))
+                check_trial(&trial);
         }
     free(job);
 }
@@ -238,6 +248,18 @@ static void a_rank_that_skips_a_collective_is_named(void **state)
 {
     (void)state;
     try_all(FAULT_SKIP);
+}
+
+static void a_rank_with_another_order_of_groups_is_named(void **state)
+{
+    (void)state;
+    try_all(FAULT_SWAP);
+}
+
+static void two_ranks_whose_send_and_receive_differ_are_named(void **state)
+{
+    (void)state;
+    try_all(FAULT_PASS);
 }
 
 static void a_rank_without_a_dump_is_named(void **state)
@@ -300,10 +322,11 @@ static void add_hand(struct hand *hand, int rank, const char *groups,
     for (size_t i = 0; i < count; i++)
         buf_printf(&json,
                    "%s{\"process_group\": [\"%s\", \"\"], \"collective_seq_id\": %d, "
-                   "\"profiling_name\": \"nccl:%s\", \"state\": \"%s\", \"is_p2p\": %s, "
+                   "\"p2p_seq_id\": %d, \"profiling_name\": \"nccl:%s\", \"state\": \"%s\", "
+                   "\"is_p2p\": %s, "
                    "\"input_sizes\": %s, \"time_created_ns\": 1700000000000000000}",
-                   i ? ", " : "", entries[i].group, entries[i].seq, entries[i].op, entries[i].state,
-                   strchr(entries[i].op, '>') ? "true" : "false",
+                   i ? ", " : "", entries[i].group, entries[i].seq, entries[i].seq, entries[i].op,
+                   entries[i].state, strpbrk(entries[i].op, "<>") ? "true" : "false",
                    entries[i].sizes ? entries[i].sizes : "[]");
     buf_puts(&json, "]}");
     add_dump(hand, (struct str){json.at, json.len}, rank);
@@ -403,6 +426,24 @@ static void sends_and_receives_blame_nobody_who_waits(void **state)
     assert_int_equal(hand->hangs.findings[0].kind, HANG_UNDECIDED);
     assert_int_equal(hand->hangs.suspect_count, 0);
     hand_free(hand);
+}
+
+static void two_ranks_that_both_send_first_are_named(void **state)
+{
+    (void)state;
+    for (int batch = 0; batch < 2; batch++) {
+        struct hand *hand = hand_new();
+        const struct hand_entry first[] = {{"1", 1, "send 0->1", "scheduled", NULL},
+                                           {"1", 2 - batch, "recv 0<-1", "scheduled", NULL}};
+        const struct hand_entry second[] = {{"1", 1, "send 1->0", "scheduled", NULL},
+                                            {"1", 2 - batch, "recv 1<-0", "scheduled", NULL}};
+        add_hand(hand, 0, PAIR, first, 2);
+        add_hand(hand, 1, PAIR, second, 2);
+        diagnose(hand);
+        assert_int_equal(hand->hangs.findings[0].kind, batch ? HANG_UNDECIDED : HANG_MISMATCH);
+        assert_int_equal(hand->hangs.suspect_count, batch ? 0 : 2);
+        hand_free(hand);
+    }
 }
 
 static void few_dumps_of_many_ranks_blame_nobody(void **state)
@@ -600,6 +641,8 @@ int main(void)
         cmocka_unit_test(a_rank_stuck_on_its_device_is_named),
         cmocka_unit_test(a_rank_that_calls_another_operation_is_named),
         cmocka_unit_test(a_rank_that_skips_a_collective_is_named),
+        cmocka_unit_test(a_rank_with_another_order_of_groups_is_named),
+        cmocka_unit_test(two_ranks_whose_send_and_receive_differ_are_named),
         cmocka_unit_test(a_rank_without_a_dump_is_named),
         cmocka_unit_test(two_ranks_that_are_stuck_are_both_named),
         cmocka_unit_test(a_dump_that_was_not_collected_hides_no_fault),
@@ -610,6 +653,7 @@ int main(void)
         cmocka_unit_test(shapes_that_may_differ_are_no_mismatch),
         cmocka_unit_test(being_passed_by_the_root_of_a_broadcast_is_no_fault),
         cmocka_unit_test(sends_and_receives_blame_nobody_who_waits),
+        cmocka_unit_test(two_ranks_that_both_send_first_are_named),
         cmocka_unit_test(few_dumps_of_many_ranks_blame_nobody),
         cmocka_unit_test(no_dumps_are_no_hang),
         cmocka_unit_test(tables_say_the_same),

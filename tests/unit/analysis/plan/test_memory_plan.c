@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory planner against the tables of the papers whose formulas it uses.
 #include "analysis/names/gpu_memory.h"
-#include "analysis/plan/memory_plan.h"
+#include "analysis/plan/plan_search.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -374,6 +374,89 @@ static void gpus_are_found_by_their_names(void **state)
     }
 }
 
+static const struct plan_model llama_3_8b = {.parameters = 8.03e9,
+                                             .layers = 32,
+                                             .hidden = 4096,
+                                             .heads = 32,
+                                             .kv_heads = 8,
+                                             .seq_len = 8192,
+                                             .vocab = 128256};
+
+static void keys_and_values_take_what_their_heads_take(void **state)
+{
+    (void)state;
+    // 2 x 2 bytes x 32 layers x 8 heads x 128: 128 KiB of each token, 1 GiB of 8192
+    struct plan_job job = {
+        .precision = PLAN_BF16, .optimizer = PLAN_NO_OPTIMIZER, .flash_attention = true};
+    assert_int_equal(part_bytes(llama_3_8b, job, PLAN_CACHE), 0);
+    job.cached = 1;
+    assert_int_equal(part_bytes(llama_3_8b, job, PLAN_CACHE), 1 << 30);
+    job.cached = 16;
+    job.tp = 4;
+    assert_int_equal(part_bytes(llama_3_8b, job, PLAN_CACHE), INT64_C(4) << 30);
+    job.fp8_cache = true;
+    assert_int_equal(part_bytes(llama_3_8b, job, PLAN_CACHE), INT64_C(2) << 30);
+    job.tp = 32; // no head is split
+    assert_int_equal(part_bytes(llama_3_8b, job, PLAN_CACHE), INT64_C(1) << 30);
+}
+
+static void the_largest_model_fits_and_a_larger_one_does_not(void **state)
+{
+    (void)state;
+    const int64_t memory = 80000000000;
+    const struct plan_job job = {.precision = PLAN_MIXED_BF16,
+                                 .strategy = PLAN_ZERO3,
+                                 .dp = 8,
+                                 .tp = 1,
+                                 .pp = 1,
+                                 .micro_batch = 1,
+                                 .interleave = 1,
+                                 .flash_attention = true};
+    struct err err;
+    double largest, alone;
+    assert_true(plan_largest(&llama_3_8b, &job, memory, &largest, &err));
+    struct plan_model model = llama_3_8b;
+    model.parameters = largest;
+    model.hidden = (int64_t)round(4096 * sqrt(largest / 8.03e9) / 32) * 32;
+    assert_true(plan_of(model, job).total_bytes <= memory);
+    model.parameters = largest * 1.05;
+    model.hidden = (int64_t)round(4096 * sqrt(model.parameters / 8.03e9) / 32) * 32;
+    assert_true(plan_of(model, job).total_bytes > memory);
+    // 16 bytes of each of 5e9 parameters
+    const struct plan_model bare = {.parameters = 1e9};
+    const struct plan_job plain = {
+        .precision = PLAN_MIXED_BF16, .dp = 1, .tp = 1, .pp = 1, .micro_batch = 1, .interleave = 1};
+    assert_true(plan_largest(&bare, &plain, memory, &alone, &err));
+    assert_true(fabs(alone - 5e9) < 10);
+    assert_true(plan_largest(&llama_3_8b, &plain, 1000, &alone, &err));
+    assert_true(alone < 100);
+}
+
+static void setups_that_fit_come_first_and_split_least(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct err err;
+    struct plan_setup *setups;
+    size_t count, fitting = 0;
+    const int64_t memory = 80000000000;
+    const struct plan_job job = {
+        .precision = PLAN_MIXED_BF16, .micro_batch = 1, .flash_attention = true};
+    arena_init(&arena, NULL);
+    assert_true(plan_setups(&llama_3_8b, &job, 16, memory, &arena, &setups, &count, &err));
+    assert_true(count > 50);
+    for (size_t i = 0; i < count; i++) {
+        const struct plan_job *way = &setups[i].job;
+        assert_int_equal(way->dp * way->tp * way->pp, 16);
+        assert_int_equal(setups[i].total_bytes, plan_of(llama_3_8b, *way).total_bytes);
+        fitting += setups[i].total_bytes <= memory;
+        assert_true((setups[i].total_bytes <= memory) == (fitting == i + 1));
+    }
+    assert_true(fitting > 0 && fitting < count);
+    assert_int_equal(setups[0].job.recompute, PLAN_KEEP_ALL);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -394,6 +477,9 @@ int main(void)
         cmocka_unit_test(what_the_model_does_not_tell_is_not_made_up),
         cmocka_unit_test(the_parts_sum_to_the_total),
         cmocka_unit_test(numbers_that_do_not_go_together_are_refused),
+        cmocka_unit_test(keys_and_values_take_what_their_heads_take),
+        cmocka_unit_test(the_largest_model_fits_and_a_larger_one_does_not),
+        cmocka_unit_test(setups_that_fit_come_first_and_split_least),
         cmocka_unit_test(gpus_are_found_by_their_names),
     };
     return cmocka_run_group_tests_name("memory_plan", tests, NULL, NULL);

@@ -24,6 +24,7 @@ struct hand_run {
     const struct rank_rate *rates;
     const struct run_links *links;
     const struct rank_source *source;
+    struct report monitors;
     struct err err;
 };
 
@@ -59,7 +60,7 @@ static void begin(struct hand_run *run)
 {
     *run = (struct hand_run){.ranks = 0};
     arena_init(&run->arena, NULL);
-    run->report.arena = run->own.arena = &run->arena;
+    run->report.arena = run->own.arena = run->monitors.arena = &run->arena;
     run->steady.bar_ns[BAR_GEMM] = STEPS * 60 * MS;
     run->steady.bar_ns[BAR_EXPOSED_COMM] = STEPS * 30 * MS;
     run->steady.bar_ns[BAR_IDLE_HOST_WAIT] = STEPS * 10 * MS;
@@ -87,6 +88,7 @@ static void analyze(struct hand_run *run)
         .rates = run->rates,
         .links = run->links,
         .source = run->source,
+        .monitors = report_find(&run->monitors, "monitors"),
     };
     assert_true(findings_of_run(&of, &run->report, &run->err));
 }
@@ -743,6 +745,56 @@ static void findings_of_a_trace_keep_their_own_costs(void **state)
     }
 }
 
+static void add_gpu(struct hand_run *run, int64_t gpu, double throttled, double free_mhz,
+                    double idle)
+{
+    ROW(&run->monitors, &table_monitors, {"file", word("m.csv")}, {"gpu", cell_i64(gpu)},
+        {"samples", cell_i64(100)}, {"throttled_share", cell_f64(throttled)},
+        {"throttle_reason", word("power cap")}, {"throttled_mhz", cell_f64(1400)},
+        {"free_mhz", cell_f64(free_mhz)}, {"idle_share", cell_f64(idle)});
+}
+
+static void clocks_that_are_held_down_cost_compute_of_the_slowest(void **state)
+{
+    (void)state;
+    for (int64_t ranks = 1; ranks <= 2; ranks++) {
+        struct hand_run run;
+        begin(&run);
+        while (run.ranks < (size_t)ranks)
+            add_rank(&run, 60, 0, 30);
+        add_gpu(&run, 0, 0.25, 1750, 0);
+        add_gpu(&run, 1, 0.50, 1750, 0);
+        add_gpu(&run, 2, 0.01, 1750, 0);
+        analyze(&run);
+        // half of the time at 4/5 of the clock: 10 % of 60 ms
+        assert_int_equal(cost_of(&run, "throttled_gpus"), 6 * MS);
+        assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
+                               "the clock of GPUs 0-1 is held down by power cap"));
+        end(&run);
+    }
+}
+
+static void gpus_that_idle_beside_others_are_named(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_rank(&run, 60, 0, 30);
+    for (int64_t gpu = 0; gpu < 4; gpu++)
+        add_gpu(&run, gpu, 0, 1750, gpu < 2 ? 0.1 : 1);
+    analyze(&run);
+    assert_string_equal(word_of(&run, "idle_gpus", "title"), "GPUs 2-3 idle while others work");
+    assert_int_equal(count(&run), 1);
+    end(&run);
+    begin(&run); // between two jobs all do
+    add_rank(&run, 60, 0, 30);
+    for (int64_t gpu = 0; gpu < 4; gpu++)
+        add_gpu(&run, gpu, 0, 1750, 0.95);
+    analyze(&run);
+    assert_int_equal(count(&run), 0);
+    end(&run);
+}
+
 static void lists_of_ranks_are_counted(void **state)
 {
     (void)state;
@@ -788,6 +840,8 @@ int main(void)
         cmocka_unit_test(a_straggler_that_stands_for_the_run_has_its_time_where_it_is_late),
         cmocka_unit_test(a_lone_rank_keeps_its_findings),
         cmocka_unit_test(findings_of_a_trace_keep_their_own_costs),
+        cmocka_unit_test(clocks_that_are_held_down_cost_compute_of_the_slowest),
+        cmocka_unit_test(gpus_that_idle_beside_others_are_named),
         cmocka_unit_test(lists_of_ranks_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

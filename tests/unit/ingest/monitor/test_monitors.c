@@ -42,6 +42,52 @@ static void dmon_may_say_date_and_time(void **state)
     links_hand_free(&hand);
 }
 
+static void rows_of_processes_are_those_of_their_gpus(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "nvidia-smi-dmon",
+                    STR("# gpu         pid   type     fb   ccpm     sm    mem    command \n"
+                        "# Idx           #    C/G     MB     MB      %      %    name \n"
+                        "    0      12345     C  40000      0     91     40    python  \n"
+                        "    1          -     -      -      -      -      -    -       \n"
+                        "    0      12345     C  40001      0     93     40    python  \n"));
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "91 93");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "4.194304e+10 4.194408858e+10");
+    assert_values(&hand, 1, SAMPLE_UTILIZATION, "?");
+    links_hand_free(&hand);
+}
+
+static void text_of_amd_smi_has_units_after_blanks(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "amd-smi-text",
+                    STR(" TIMESTAMP  GPU  XCP  POWER   GPU_T   GFX_CLK  GFX%   ENC%   VRAM_USAGE\n"
+                        "1700000000    0    0  700 W  60 \xC2\xB0\x43  2100 MHz  97 %  N/A  "
+                        "1.5/192.0 GB\n"
+                        "1700000000    1    0  710 W  61 C  2100 MHz  98 %  0.0 %  2.0/192.0 GB\n"
+                        "1700000001    0    0  N/A  60 C  2100 MHz  97%  N/A  285/196592 MB\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "700 ?");
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "97 97");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "1610612736 ?");
+    assert_values(&hand, 1, SAMPLE_SM_CLOCK, "2100");
+    assert_int_equal(samples_hand_set(&hand)->clock, SAMPLE_CLOCK_UTC);
+    links_hand_free(&hand);
+}
+
+static void lines_of_a_gpu_may_lack_its_address(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("DCGM_FI_DEV_POWER_USAGE{gpu=\"0\",UUID=\"GPU-0\","
+                        "pci_bus_id=\"00000000:1B:00.0\"} 400\n"
+                        "DCGM_FI_DEV_GPU_UTIL{gpu=\"0\",UUID=\"GPU-0\"} 87\n"));
+    assert_int_equal(samples_hand_set(&hand)->device_count, 1);
+    links_hand_free(&hand);
+}
+
 static void a_time_without_a_date_goes_on_after_midnight(void **state)
 {
     (void)state;
@@ -367,7 +413,6 @@ static void amds_exporter_names_clocks_by_a_label(void **state)
 static void other_text_is_not_taken_for_a_monitors(void **state)
 {
     (void)state;
-    assert_found_as(STR("# gpu pid type sm mem command\n"), "text");
     assert_found_as(STR("# gpu power\n"), "text");
     assert_found_as(STR("#Entities of the model\n"), "text");
     assert_found_as(STR("device,loss\ncard0,1\n"), "text");
@@ -401,6 +446,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dmon_has_names_units_and_rows_between_blanks),
         cmocka_unit_test(dmon_may_say_date_and_time),
+        cmocka_unit_test(rows_of_processes_are_those_of_their_gpus),
+        cmocka_unit_test(text_of_amd_smi_has_units_after_blanks),
+        cmocka_unit_test(lines_of_a_gpu_may_lack_its_address),
         cmocka_unit_test(a_time_without_a_date_goes_on_after_midnight),
         cmocka_unit_test(days_without_a_date_are_counted_to_a_limit),
         cmocka_unit_test(dmon_may_have_commas),

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about what monitors recorded of the GPUs.
+#include "analysis/run/findings_run.h"
+
+#include "analysis/report/tables.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#define THROTTLED_SHARE 0.05 // of the samples
+#define COST_SHARE      0.01 // of the step
+#define IDLE_SHARE      0.9
+#define BUSY_SHARE      0.5
+
+static double number_of(const struct table *monitors, size_t row, unsigned column)
+{
+    const struct cell *cell = table_cell(monitors, row, column);
+    return cell->null ? (double)NAN : cell->f;
+}
+
+// "0-3,7", of the rows that are chosen; "" without indices.
+static const char *list_gpus(const struct run_case *the_case, const bool *chosen, struct err *err)
+{
+    const struct table *monitors = the_case->monitors;
+    size_t count = 0;
+    int64_t *gpus = arena_room(the_case->arena, monitors->row_count + 1, sizeof *gpus, err);
+    for (size_t i = 0; gpus && i < monitors->row_count; i++)
+        if (chosen[i] && !table_cell(monitors, i, MONITORS_GPU)->null)
+            gpus[count++] = table_cell(monitors, i, MONITORS_GPU)->i;
+    if (!gpus)
+        return NULL;
+    // In the order of the files, which are several for as many hosts.
+    bool ascending = true;
+    for (size_t i = 1; i < count; i++)
+        ascending = ascending && gpus[i - 1] < gpus[i];
+    return ascending && count ? number_list(gpus, count, the_case->arena, err) : "";
+}
+
+static size_t count_chosen(const bool *chosen, size_t count)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += chosen[i];
+    return found;
+}
+
+// "GPUs 0-3" or "5 GPUs".
+static const char *name_gpus(const struct run_case *the_case, const bool *chosen, struct err *err)
+{
+    size_t count = count_chosen(chosen, the_case->monitors->row_count);
+    const char *list = list_gpus(the_case, chosen, err);
+    if (!list)
+        return NULL;
+    return *list ? arena_printf(the_case->arena, err, "GPU%s %s", count > 1 ? "s" : "", list)
+                 : arena_printf(the_case->arena, err, "%zu GPU%s", count, count > 1 ? "s" : "");
+}
+
+// --- clocks held down ---------------------------------------------------------------------------
+
+// By how much the clock is lower on average than without throttling; NAN unknown.
+static double slowdown_of(const struct table *monitors, size_t row)
+{
+    double free_mhz = number_of(monitors, row, MONITORS_FREE_MHZ);
+    double rated_mhz = number_of(monitors, row, MONITORS_CLOCK_RATED_MHZ);
+    double usual_mhz = isnan(free_mhz) ? rated_mhz : free_mhz;
+    double mhz = number_of(monitors, row, MONITORS_THROTTLED_MHZ);
+    double share = number_of(monitors, row, MONITORS_THROTTLED_SHARE);
+    return mhz > 0 && usual_mhz > mhz ? share * (1 - mhz / usual_mhz) : (double)NAN;
+}
+
+struct throttling {
+    bool *chosen;
+    size_t worst; // row
+    double slowdown;
+};
+
+static bool find_throttled(const struct run_case *the_case, struct throttling *found,
+                           struct err *err)
+{
+    const struct table *monitors = the_case->monitors;
+    found->chosen = arena_array(the_case->arena, monitors->row_count + 1, sizeof(bool), err);
+    found->slowdown = 0;
+    for (size_t i = 0; found->chosen && i < monitors->row_count; i++) {
+        double slowdown = slowdown_of(monitors, i);
+        if (!(number_of(monitors, i, MONITORS_THROTTLED_SHARE) >= THROTTLED_SHARE) ||
+            isnan(slowdown))
+            continue;
+        found->chosen[i] = true;
+        if (slowdown > found->slowdown) {
+            found->slowdown = slowdown;
+            found->worst = i;
+        }
+    }
+    return found->chosen;
+}
+
+static int64_t compute_ns(const struct run_case *the_case)
+{
+    return the_case->part_ns[BAR_GEMM] + the_case->part_ns[BAR_ATTENTION] +
+           the_case->part_ns[BAR_OTHER_COMPUTE];
+}
+
+static bool tell_throttling(const struct run_case *the_case, const struct throttling *found,
+                            struct finding *finding, struct err *err)
+{
+    const struct table *monitors = the_case->monitors;
+    const struct cell *reason = table_cell(monitors, found->worst, MONITORS_THROTTLE_REASON);
+    double free_mhz = number_of(monitors, found->worst, MONITORS_FREE_MHZ);
+    const char *gpus = name_gpus(the_case, found->chosen, err);
+    struct evidence evidence = {0};
+    if (!gpus)
+        return false;
+    finding->confidence = isnan(free_mhz) ? "low" : "medium";
+    finding->title = arena_printf(
+        the_case->arena, err, "the clock of %s is held down by %s: at most %s per step (%.1f %%)",
+        gpus, reason->null ? "the hardware" : reason->s.at, time_text(finding->cost_ns).text,
+        run_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, "training", "in %.0f %% of the samples, at %.0f instead of %.0f MHz",
+                 100 * number_of(monitors, found->worst, MONITORS_THROTTLED_SHARE),
+                 number_of(monitors, found->worst, MONITORS_THROTTLED_MHZ),
+                 isnan(free_mhz) ? number_of(monitors, found->worst, MONITORS_CLOCK_RATED_MHZ)
+                                 : free_mhz);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static bool check_throttling(const struct run_case *the_case, bool *fires, struct finding *finding,
+                             struct err *err)
+{
+    struct throttling found;
+    if (!the_case->monitors)
+        return true;
+    if (!find_throttled(the_case, &found, err))
+        return false;
+    finding->cost_ns = (int64_t)llround(found.slowdown * (double)compute_ns(the_case));
+    *fires = run_costs(the_case, finding->cost_ns, COST_SHARE);
+    return !*fires || tell_throttling(the_case, &found, finding, err);
+}
+
+static const struct finding_rule throttled_rule = {
+    .name = "throttled_gpus",
+    .why = "While power, heat or the hardware holds clocks down, kernels limited by compute take "
+           "longer, and the other ranks wait for the slowest GPU.",
+    .advice =
+        "Look at cooling and power limits of these GPUs. If the power limit is meant, compare "
+        "runs at that limit only.",
+    .method = "Of each GPU the share of samples in which the monitor reports a reason, times the "
+              "drop of its median clock against the samples without one while it was half busy, "
+              "or against its rated clock; of the GPU where that is most, times the compute of "
+              "the step. An upper bound: kernels limited by memory lose less.",
+    .false_alarms = "The monitor covers the whole job and the trace a few seconds of it.",
+};
+
+const struct run_rule finding_run_throttled = {
+    .about = &throttled_rule,
+    .check = check_throttling,
+    .bars = RUN_BARS_COMPUTE,
+    .of_hardware = true,
+};
+
+// --- GPUs that idle while others work -----------------------------------------------------------
+
+static bool same_file(const struct table *monitors, size_t a, size_t b)
+{
+    return str_equal(table_cell(monitors, a, MONITORS_FILE)->s,
+                     table_cell(monitors, b, MONITORS_FILE)->s);
+}
+
+// Whether another GPU of the file works.
+static bool has_busy_mate(const struct table *monitors, size_t row)
+{
+    for (size_t i = 0; i < monitors->row_count; i++)
+        if (same_file(monitors, i, row) && number_of(monitors, i, MONITORS_IDLE_SHARE) < BUSY_SHARE)
+            return true;
+    return false;
+}
+
+static bool check_idle(const struct run_case *the_case, bool *fires, struct finding *finding,
+                       struct err *err)
+{
+    const struct table *monitors = the_case->monitors;
+    if (!monitors)
+        return true;
+    bool *idle = arena_array(the_case->arena, monitors->row_count + 1, sizeof *idle, err);
+    for (size_t i = 0; idle && i < monitors->row_count; i++)
+        idle[i] =
+            number_of(monitors, i, MONITORS_IDLE_SHARE) >= IDLE_SHARE && has_busy_mate(monitors, i);
+    size_t count = idle ? count_chosen(idle, monitors->row_count) : 0;
+    *fires = count > 0;
+    if (!*fires)
+        return idle;
+    struct evidence evidence = {0};
+    const char *gpus = name_gpus(the_case, idle, err);
+    finding->severity = "info";
+    finding->confidence = "high";
+    finding->title = gpus ? arena_printf(the_case->arena, err, "%s idle%s while others work", gpus,
+                                         count > 1 ? "" : "s")
+                          : NULL;
+    evidence_add(&evidence, "training",
+                 "%zu of %zu GPUs are used in less than %.0f %% of the samples", count,
+                 monitors->row_count, 100 * (1 - IDLE_SHARE));
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
+}
+
+static const struct finding_rule idle_rule = {
+    .name = "idle_gpus",
+    .why = "GPUs that nothing runs on are paid for and do not take part.",
+    .advice = "Start as many ranks as there are GPUs, or ask for fewer GPUs.",
+    .method = "GPUs with a utilization under 5 % in nine of ten samples, while another GPU of the "
+              "same monitor is above that in half of them. No direct cost.",
+    .false_alarms = "The other GPUs of a shared host may belong to another job.",
+};
+
+const struct run_rule finding_run_idle_gpus = {
+    .about = &idle_rule,
+    .check = check_idle,
+    .of_hardware = true,
+};

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+// The same step as other versions, launchers and terminals print it.
+#include "ingest/base/buf.h"
+#include "ingest/evidence/evidence.h"
+#include "ingest/format.h"
+#include "ingest/source/source.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+static struct budget budget;
+static struct evidence evidence;
+
+static int set_up(void **state)
+{
+    (void)state;
+    evidence_init(&evidence, &budget);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    evidence_free(&evidence);
+    assert_int_equal(budget.used, 0);
+    return 0;
+}
+
+// By what it is found to be.
+static void read_file(struct str text, const char *name)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    const struct format *format = format_find(text, str_of(name));
+    assert_non_null(format);
+    if (!format->gather)
+        fail_msg("%s is taken for %s", name, format->name);
+    struct source *source = source_mem_open(text.at, text.len, 0, &err);
+    assert_non_null(source);
+    struct format_input input = {.source = source, .budget = &budget, .evidence = &evidence};
+    if (!format->gather(&input, &err))
+        fail_msg("%s: %s", text.at, err.msg);
+    source_close(source);
+}
+
+static void assert_value(const char *text, size_t at, enum log_value value, double wanted)
+{
+    assert_true(at < evidence.log.step_count);
+    const struct log_step *step = &evidence.log.steps[at];
+    double found = log_step_has(step, value) ? step->values[value] : (double)NAN;
+    if (!(fabs(found - wanted) <= 1e-9 * fabs(wanted)))
+        fail_msg("value %d is %g, expected %g: %s", value, found, wanted, text);
+}
+
+static void forget(void)
+{
+    tear_down(NULL);
+    set_up(NULL);
+}
+
+#define MEGATRON                                                                             \
+    " [2026-01-16 07:32:24] iteration        5/     100 | consumed samples:        10240 | " \
+    "elapsed time per iteration (ms): 15800.0 | throughput per GPU (TFLOP/s/GPU): 490.0 | "  \
+    "learning rate: 4.134000E-07 | global batch size:  2048 | lm loss: 1.344240E+01 | loss " \
+    "scale: "                                                                                \
+    "1.0 | grad norm: 2.870 | number of skipped iterations:   0 | number of nan iterations:   0 |"
+
+static void a_line_is_read_behind_whatever_a_launcher_prints(void **state)
+{
+    (void)state;
+    static const char *const before[] = {
+        "",
+        "\xEF\xBB\xBF",
+        "0: ",
+        "[1,7]<stdout>:",
+        "  [1,7]<stdout>: ",
+        "worker-3: ",
+        "[default7]:",
+        "[default7]:[rank7]:",
+        "[rank7]:",
+        "[lrdn3321:3]:",
+        "training-1  | ",
+        "2026-01-16T07:00:00.123456789Z ",
+        "[pod/train-worker-0/main] ",
+        "(trainer, pid=123) ",
+        "demo/0 [default0]:",
+        "\x1B[32m",
+        "[32m",
+        "\x1B[1;36m[info]\x1B[0m ",
+        " 12%|#2   | 3/25 [00:03<00:26, 0.83it/s]\r",
+    };
+    static const char *const after[] = {"\n", "\r\n", "\x1B[0m\n", "[0m\n", " \n"};
+    for (size_t i = 0; i < sizeof before / sizeof *before; i++)
+        for (size_t k = 0; k < sizeof after / sizeof *after; k++) {
+            struct buf text = {0};
+            buf_printf(&text, "%s" MEGATRON "%s", before[i], after[k]);
+            read_file((struct str){text.at, text.len}, "train.log");
+            assert_int_equal(evidence.log.step_count, 1);
+            assert_int_equal(evidence.log.steps[0].step, 5);
+            assert_value(text.at, 0, LOG_STEP_S, 15.8);
+            assert_value(text.at, 0, LOG_LOSS, 13.4424);
+            assert_value(text.at, 0, LOG_TFLOPS, 490);
+            buf_free(&text);
+            forget();
+        }
+}
+
+#define TITAN(text) "[titan] 2026-09-14 15:08:27,273 - root - INFO - " text "\n"
+#define PRIMUS(text)                                                                           \
+    "[20251202 06:56:28][rank-7/8][INFO ] [--------trainer.py:2560] : iteration 4408/ 5000 | " \
+    "consumed samples: 564224 | elapsed time per iteration (ms): 13100.0/13240.9 | " text      \
+    " | lm loss: 4.142716E-03 | number of nan iterations: 0 |\n"
+#define NEMO_RL(step)                                                             \
+    "\n========================= Step " step "/100 =========================\n"   \
+    "\xE2\x96\xB6 Preparing batch...\n  \xE2\x80\xA2 Loss: 0.4900\n"              \
+    "  \xE2\x80\xA2 Avg Reward: 0.1234\n  \xE2\x80\xA2 Total step time: 21.50s\n" \
+    "  \xE2\x80\xA2 generation: 10.00s (46.5%)\n  - E2E (Tokens/sec/gpu): 812.50\n"
+
+static const struct {
+    const char *text, *name;
+    size_t steps;
+    enum log_value value; // of the last
+    double wanted;
+} spelled[] = {
+    // torchtitan
+    {TITAN("step: 20  loss: 11.83506  grad_norm:  9.6669  memory: 48.87GiB(51.44%)  tps: 4,376  "
+           "tflops: 1,253.41  mfu: 25.62%"),
+     "a.log", 1, LOG_TFLOPS, 1253.41},
+    {TITAN("step: 20  loss: 11.83506  grad_norm:  9.6669  memory: 48.87GiB(51.44%)  tps: 4,376  "
+           "tflops: 253.41  mfu: N/A"),
+     "a.log", 1, LOG_TOKENS_PER_S, 4376},
+    {TITAN("\x1B[31mstep: 20  \x1B[32mloss: 11.83506  \x1B[38;2;54;234;195mgrad_norm:  9.6669  "
+           "\x1B[33mmemory: 48.87GiB(51.44%)  \x1B[34mtps: 4,376\x1B[39m"),
+     "a.log", 1, LOG_LOSS, 11.83506},
+    {TITAN("[31mstep: 20  [32mloss: 11.83506  [33mmemory: 48.87GiB(51.44%)  [34mtps: 4,376[39m"),
+     "a.log", 1, LOG_LOSS, 11.83506},
+    {TITAN("step: 20  loss:  7.5  lr: 3.0e-04  moe_balance: 0.5  memory: 1.00GiB(1.44%)  tps: 4"),
+     "a.log", 1, LOG_LEARNING_RATE, 3e-4},
+    {"[rank0]:2024-06-13 11:02:31,300 - root - INFO - step: 10  loss:  8.9000  memory: "
+     "22.33GiB(28.27%)  wps: 1,234  mfu: 37.61%\n",
+     "a.log", 1, LOG_MFU, 0.3761},
+    // Primus
+    {PRIMUS("compute per GPU (TFLOP/s/GPU): 579.4 (avg 573.6)"), "a.log", 1, LOG_TFLOPS, 579.4},
+    {PRIMUS("throughput per GPU (TFLOP/s/GPU): 579.4/573.6"), "a.log", 1, LOG_TFLOPS, 579.4},
+    {PRIMUS("tokens/s/GPU inst/harmonic mean: 10005.5/9903.7"), "a.log", 1, LOG_TOKENS_PER_S,
+     10005.5},
+    // Megatron-LM
+    {" iteration      199/  317892 | consumed samples: 152832 | elapsed time per iteration (s): "
+     "14.29 | lm loss: 5.9E+00 | samples per second: 53.75 | TFLOPs: 199.03 |\n",
+     "a.log", 1, LOG_SAMPLES_PER_S, 53.75},
+    {" iteration        7/     100 | elapsed time per iteration (ms): 1000.0 | lm loss: 5.9E+00 | "
+     "grad norm: inf | number of nan iterations:   0 |\n",
+     "a.log", 1, LOG_LOSS, 5.9},
+    // DeepSpeed
+    {"[2023-08-02 00:41:17,936] [INFO] [logging.py:96:log_dist] [Rank 0] step=10, skipped=2, "
+     "lr=[5e-05, 5e-05], mom=[(0.9, 0.999)]\n[2023-08-02 00:41:17,937] [INFO] [timer.py:215:stop] "
+     "epoch=0/micro_step=10/global_step=10, RunningAvgSamplesPerSec=220.7, "
+     "CurrSamplesPerSec=222.9, "
+     "MemAllocated=0.07GB, MaxMemAllocated=1.5GB\n",
+     "a.log", 1, LOG_ALL_SKIPPED, 2},
+    {"[INFO] [timer.py:215:stop] epoch=0/micro_step=10/global_step=10, "
+     "RunningAvgSamplesPerSec=220.7, CurrSamplesPerSec=222.9, MemAllocated=0.07GB, "
+     "MaxMemAllocated=1.5GB\n",
+     "a.log", 1, LOG_MEMORY_BYTES, 1.5 * 0x1p30},
+    {"[2023-08-02 00:41:17,936] [INFO] [Rank 0] step=10, skipped=0, lr=[5e-05], mom=[0]\n", "a.log",
+     1, LOG_LEARNING_RATE, 5e-5},
+    // others
+    {NEMO_RL("1") NEMO_RL("2"), "a.log", 2, LOG_STEP_S, 21.5},
+    {NEMO_RL("1") NEMO_RL("2"), "a.log", 2, LOG_LOSS, 0.49},
+    {NEMO_RL("1") "\n===== Step 2/100 =====\n", "a.log", 1, LOG_TOKENS_PER_S, 812.5},
+    {"iteration: 7 / 1000 | consumed_tokens: 1.31M | time_per_iteration_ms: 2.04K | "
+     "tokens_per_sec_per_gpu: 40.1K | lm_loss: 9.1\n",
+     "a.log", 1, LOG_STEP_S, 2.04},
+    {"{'loss': '76.31', 'grad_norm': '2175', 'learning_rate': '6.667e-06', 'epoch': '1.5'}\n",
+     "a.log", 1, LOG_LOSS, 76.31},
+    {"I1120 10:00:01.123456 140 metric_logger.py:100] completed step: 4, seconds: 5.668, "
+     "TFLOP/s/device: 245.6, Tokens/s/device: 1500.1, total_weights: 65536, loss: 8.6, "
+     "perplexity: 8000.1\n",
+     "a.log", 1, LOG_LOSS, 8.6},
+    // metrics
+    {"\xEF\xBB\xBF{\"step\":1,\"loss\":2.5}\r\n{\"step\":2,\"loss\":2.25}\r\n", "m.jsonl", 2,
+     LOG_LOSS, 2.25},
+    {"epoch,lr,step,train_loss,val_loss\n0,,9,2.91,\n0,,49,2.5,\n0,,49,,2.9\n", "metrics.csv", 2,
+     LOG_LOSS, 2.5},
+    {"\xEF\xBB\xBF\"_step\",\"_timestamp\",\"train/loss\"\r\n0,1700000000.5,3.5\r\n1,1700000001.5,"
+     "\"3.25\"\r\n",
+     "wandb.csv", 2, LOG_LOSS, 3.25},
+};
+
+static void other_spellings_are_the_same_figures(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof spelled / sizeof *spelled; i++) {
+        read_file(str_of(spelled[i].text), spelled[i].name);
+        if (evidence.log.step_count != spelled[i].steps)
+            fail_msg("%zu steps: %s", evidence.log.step_count, spelled[i].text);
+        assert_value(spelled[i].text, spelled[i].steps - 1, spelled[i].value, spelled[i].wanted);
+        forget();
+    }
+}
+
+static void times_of_a_history_are_utc(void **state)
+{
+    (void)state;
+    read_file(STR("_step,_timestamp,loss\n0,1700000000.5,3.5\n"), "history.csv");
+    assert_true(evidence.log.utc);
+    assert_true(evidence.log.steps[0].time_ns == INT64_C(1700000000500000000));
+}
+
+static void other_tables_are_no_metrics(void **state)
+{
+    (void)state;
+    static const char *const heads[] = {"step,time\n1,2\n", "name,loss\na,2\n", "epoch,x\n1,2\n"};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
+        const struct format *format = format_find(str_of(heads[i]), STR("x.csv"));
+        assert_true(!format || strcmp(format->name, "metrics-csv") != 0);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_line_is_read_behind_whatever_a_launcher_prints),
+        TEST(other_spellings_are_the_same_figures),
+        TEST(times_of_a_history_are_utc),
+        TEST(other_tables_are_no_metrics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
