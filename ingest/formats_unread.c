@@ -114,7 +114,7 @@ const struct format formats_unread[] = {
      .kind = FORMAT_RECORDS,
      .ending = ".ncu-rep",
      .what = "a report of Nsight Compute",
-     .advice = NO_TIMES},
+     .advice = "use ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"},
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
     {.name = "text",

@@ -106,6 +106,7 @@ const struct route routes[] = {
     {"GET", RUN "/steps", SCOPE_READ, api_get_table, &table_run_steps},
     {"GET", RUN "/step_stats", SCOPE_READ, api_get_table, &table_run_step_stats},
     {"GET", RUN "/kernels", SCOPE_READ, api_get_table, &table_run_kernels},
+    {"GET", RUN "/kernel_shapes", SCOPE_READ, api_get_table, &table_kernel_shapes},
     {"GET", RUN "/collectives", SCOPE_READ, api_get_table, &table_run_collectives},
     {"GET", RUN "/classes", SCOPE_READ, api_get_table, &table_run_classes},
     {"GET", RUN "/findings", SCOPE_READ, api_get_table, &table_run_findings},
@@ -146,6 +147,7 @@ const struct route routes[] = {
     {"GET", RUN "/link_ports", SCOPE_READ, api_get_table, &table_link_ports},
     {"GET", RUN "/link_records", SCOPE_READ, api_get_table, &table_link_records},
     {"GET", RUN "/link_communicators", SCOPE_READ, api_get_table, &table_link_communicators},
+    {"GET", RUN "/kernel_profiles", SCOPE_READ, api_get_table, &table_kernel_profiles},
 
     {"GET", RUN "/parts", SCOPE_READ, api_get_table, &table_parts},
     {"GET", RUN "/operators", SCOPE_READ, api_get_table, &table_operators},

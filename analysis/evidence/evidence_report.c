@@ -6,6 +6,7 @@
 #include "analysis/evidence/link_tables.h"
 #include "analysis/evidence/log_tables.h"
 #include "analysis/evidence/monitor_tables.h"
+#include "analysis/evidence/profile_tables.h"
 #include "analysis/evidence/snapshot_tables.h"
 #include "analysis/report/trust.h"
 
@@ -33,6 +34,7 @@ bool evidence_report(const struct evidence *evidence, struct str file, struct re
            link_tables_add(evidence, file, report, err) &&
            monitor_tables_add(evidence, file, report, err) &&
            snapshot_tables_add(evidence, file, report, err) &&
+           profile_tables_add(evidence, file, report, err) &&
            flight_tables_add(evidence, file, report, err) &&
            job_settings_add(evidence, file, report, err) &&
            job_results_add(evidence, file, report, err) && doubt_silence(file, report, err);

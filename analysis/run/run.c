@@ -15,6 +15,7 @@
 #include "analysis/run/run_hangs.h"
 #include "analysis/run/run_link_shares.h"
 #include "analysis/run/run_merge.h"
+#include "analysis/run/run_profiles.h"
 #include "analysis/ranks/run_passes.h"
 #include "analysis/ranks/run_rates.h"
 #include "analysis/ranks/strategy.h"
@@ -285,7 +286,8 @@ bool analyze_run(const struct rank_source *source, struct report *report, struct
         return err_set(err, ERR_USAGE, "a run without ranks cannot be analyzed");
     return (source->count == 0 || analyze_ranks(source, report, budget, err)) &&
            run_take_evidence(source, report, err) && run_find_hangs(source, report, err) &&
-           run_link_shares(report, err) && run_add_figures(source, report, err);
+           run_link_shares(report, err) && run_join_profiles(source, report, err) &&
+           run_add_figures(source, report, err);
 }
 
 bool analyze_reports(const struct rank_report *ranks, size_t count, struct report *report,

@@ -16,6 +16,7 @@ extern const struct analysis step_table_analysis;
 extern const struct analysis classes_analysis;
 extern const struct analysis kernels_analysis;
 extern const struct analysis kernel_rates_analysis;
+extern const struct analysis kernel_shapes_analysis;
 extern const struct analysis part_rows_analysis;
 extern const struct analysis collectives_analysis;
 extern const struct analysis short_kernels_analysis;

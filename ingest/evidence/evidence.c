@@ -28,6 +28,7 @@ void evidence_free(struct evidence *evidence)
     budget_free(budget, evidence->results, evidence->result_cap * sizeof *evidence->results);
     link_tests_free(&evidence->links, budget);
     samples_free(&evidence->samples, budget);
+    kernel_profiles_free(&evidence->profiles, budget);
     strtab_free(&evidence->names);
     arena_free(&evidence->arena);
 }

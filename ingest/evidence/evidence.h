@@ -5,6 +5,7 @@
 #define INGEST_EVIDENCE_EVIDENCE_H
 
 #include "ingest/evidence/flight.h"
+#include "ingest/evidence/kernel_profiles.h"
 #include "ingest/evidence/link_tests.h"
 #include "ingest/evidence/log_book.h"
 #include "ingest/evidence/memory_snapshot.h"
@@ -35,6 +36,7 @@ struct evidence {
     struct memory_snapshot *memory; // NULL unless the file is one
     struct link_tests links;
     struct sample_set samples; // of a monitor
+    struct kernel_profiles profiles;
     struct evidence_setting *settings;
     size_t setting_count, setting_cap;
     struct strtab names; // of settings: that of id i is settings[i - 1]

@@ -456,8 +456,13 @@ bool log_read(const struct format_input *input, struct err *err)
     if (!read_all(&reader, input, err))
         return false;
     drop_empty(&input->evidence->log);
-    return input->evidence->log.step_count ||
-           err_set(err, ERR_FORMAT,
+    if (input->evidence->log.step_count)
+        return true;
+    if (str_find(input->head, STR("==PROF== ")) != SIZE_MAX)
+        return err_set(err, ERR_FORMAT,
+                       "found text that Nsight Compute prints, expected its CSV: use ncu --csv "
+                       "--page raw, or ncu --import FILE.ncu-rep --csv --page raw > FILE.csv");
+    return err_set(err, ERR_FORMAT,
                    "found text without a training step in it, expected the log of a training job");
 }
 

@@ -1,27 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV that Nsight Compute prints: a row per metric of each launch (the details page), or a row per
-// launch with a column per metric, after one with their units (the raw page).
+// launch with a column per metric, after one with their units (the raw page). Several tables may
+// follow each other, with lines of the profiler and of the program between them.
 #include "ingest/csv/csv.h"
 #include "ingest/format.h"
+#include "ingest/ncu/ncu_metrics.h"
+#include "ingest/source/source.h"
+#include "ingest/source/evidence_count.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-enum { MOST_NAMES = 1024, FEWEST_CELLS = 6 };
+enum { MOST_NAMES = 1024, FEWEST_CELLS = 6, KEY_BYTES = 64, PROGRESS_ROWS = 1024 };
+
+#define EXPORT "ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"
+
+// Columns of a table; SIZE_MAX: not there.
+struct columns {
+    size_t id, process, kernel, grid, block, device, capability;
+    size_t metric, unit, value; // of the details page
+    size_t count;
+};
+
+// Figures of a launch if commas are decimal marks, which is known at the end.
+struct by_comma {
+    double figures[PROFILE_FIGURES], stalls[PROFILE_STALLS];
+};
 
 struct ncu {
     const struct format_input *input;
+    struct evidence *evidence;
+    struct kernel_profiles *profiles;
     struct csv *csv;
     struct csv_row row;
-    size_t id, kernel, metric, value, duration;      // columns; SIZE_MAX: not there
-    unsigned char metric_columns[CSV_MAX_CELLS / 8]; // bits
-    double unit_ns;                                  // 0: no duration
-    double total_point_ns, total_comma_ns;           // as numbers with either decimal mark
-    bool comma;
-    uint64_t not_numbers, launches, metrics;
-    const char *names[MOST_NAMES];
-    size_t name_count;
-    int64_t *ids;
-    size_t id_cap;
+    struct columns at;
+    struct ncu_target *targets; // per column of the raw page
+    bool *is_metric;            // same
+    struct by_comma *by_comma;  // per launch
+    size_t by_comma_cap;
+    struct strtab launches; // that of id i is profiles->items[i - 1]
 };
 
 // --- cells --------------------------------------------------------------------------------------
@@ -39,258 +56,336 @@ static size_t column_of(const struct csv_row *header, const char *name)
     return SIZE_MAX;
 }
 
-static bool is_digit(char c)
+static int64_t number_of(struct str text)
 {
-    return c >= '0' && c <= '9';
+    int64_t number;
+    return str_to_i64(text, &number) && number >= 0 ? number : -1;
 }
 
-// "1,234.56" or "1.234,56"; false if it is no number.
-static bool parse(struct str text, char mark, double *value)
+// "(256, 1, 1)".
+static void read_dims(struct str text, int32_t dims[3])
 {
-    char digits[64], *end;
-    size_t len = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        char c = text.at[i];
-        if (len + 1 == sizeof digits)
-            return false;
-        if (c == mark)
-            digits[len++] = '.';
-        else if (c != '.' && c != ',')
-            digits[len++] = c;
+    size_t i = 0;
+    for (int d = 0; d < 3; d++) {
+        int64_t number = 0;
+        while (i < text.len && (text.at[i] < '0' || text.at[i] > '9'))
+            i++;
+        for (; i < text.len && text.at[i] >= '0' && text.at[i] <= '9' && number < INT32_MAX; i++)
+            number = number * 10 + (text.at[i] - '0');
+        dims[d] = number < INT32_MAX ? (int32_t)number : INT32_MAX;
     }
-    digits[len] = '\0';
-    *value = strtod(digits, &end);
-    return len && *end == '\0';
 }
 
-static bool all_digits(const char *at, size_t count)
+// --- launches -----------------------------------------------------------------------------------
+
+static bool describe(struct ncu *ncu, struct kernel_profile *profile, struct err *err)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!is_digit(at[i]))
-            return false;
-    return true;
+    profile->launch = number_of(cell(ncu, ncu->at.id));
+    profile->process = number_of(cell(ncu, ncu->at.process));
+    profile->device = number_of(cell(ncu, ncu->at.device));
+    read_dims(cell(ncu, ncu->at.grid), profile->grid);
+    read_dims(cell(ncu, ncu->at.block), profile->block);
+    return evidence_text(ncu->evidence, cell(ncu, ncu->at.kernel), &profile->kernel, err) &&
+           evidence_text(ncu->evidence, cell(ncu, ncu->at.capability), &profile->capability, err);
 }
 
-// Whether a comma is the decimal mark for sure: "1.234,5" or "0,25", but not "1,234".
-static bool has_comma(struct str text)
+// *index is that of a new launch; SIZE_MAX beyond the limit.
+static bool add_launch(struct ncu *ncu, size_t *index, struct err *err)
 {
-    for (size_t i = 1; i < text.len; i++) {
-        size_t after = text.len - i - 1;
-        if (text.at[i] != ',')
-            continue;
-        if (is_digit(text.at[i - 1]) && after >= 1 && after <= 2 &&
-            all_digits(text.at + i + 1, after))
-            return true;
-        if (i >= 4 && text.at[i - 4] == '.' && all_digits(text.at + i - 3, 3))
-            return true;
-    }
-    return false;
+    size_t count = ncu->profiles->count;
+    struct by_comma *room = budget_room(ncu->input->budget, ncu->by_comma, &ncu->by_comma_cap,
+                                        count + 1, sizeof *room, err);
+    if (!room)
+        return false;
+    ncu->by_comma = room;
+    struct kernel_profile *profile = kernel_profiles_add(ncu->evidence, err);
+    *index = profile ? count : SIZE_MAX;
+    if (!profile)
+        return err->code == ERR_NONE;
+    memcpy(room[count].figures, profile->figures, sizeof profile->figures);
+    memcpy(room[count].stalls, profile->stalls, sizeof profile->stalls);
+    return describe(ncu, profile, err);
 }
 
-static double ns_of(struct str unit)
+// The launch of a row of the details page, new if need be.
+static bool launch_of_row(struct ncu *ncu, size_t *index, struct err *err)
 {
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1},   {"nsecond", 1},   {"us", 1e3}, {"usecond", 1e3},
-                 {"ms", 1e6}, {"msecond", 1e6}, {"s", 1e9},  {"second", 1e9}};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (str_equal(unit, str_of(units[i].name)))
-            return units[i].ns;
-    return 0;
-}
-
-// --- kernels ------------------------------------------------------------------------------------
-
-// Distinct names, up to a number.
-static bool note_name(struct ncu *ncu, struct err *err)
-{
-    struct str name = cell(ncu, ncu->kernel);
-    for (size_t i = 0; i < ncu->name_count; i++)
-        if (str_equal(str_of(ncu->names[i]), name))
-            return true;
-    if (ncu->name_count == MOST_NAMES || !ncu->input->figures)
+    char text[KEY_BYTES];
+    struct str id = cell(ncu, ncu->at.id), process = cell(ncu, ncu->at.process);
+    size_t most = (KEY_BYTES - 1) / 2, len = id.len < most ? id.len : most;
+    size_t rest = process.len < most ? process.len : most;
+    memcpy(text, id.at, len);
+    text[len] = '/';
+    memcpy(text + len + 1, process.at, rest);
+    struct str key = {text, len + 1 + rest};
+    str_id known = strtab_find(&ncu->launches, key), added;
+    if (known) {
+        *index = known - 1 < ncu->profiles->count ? known - 1 : SIZE_MAX;
         return true;
-    return (ncu->names[ncu->name_count++] = arena_strdup(ncu->input->figures->arena, name, err)) !=
-           NULL;
+    }
+    return strtab_intern(&ncu->launches, key, &added, err) && add_launch(ncu, index, err);
 }
 
-static int by_text(const void *left, const void *right)
+static void put(double *at, double value, bool adds)
 {
-    const char *const *a = left, *const *b = right;
-    return strcmp(*a, *b);
+    *at = adds && !isnan(*at) ? *at + value : value;
 }
 
-static void report_names(struct ncu *ncu)
+// One value of a launch, as a number with either decimal mark.
+static void take_value(struct ncu *ncu, size_t launch, const struct ncu_target *target,
+                       struct str text)
 {
-    struct figures *figures = ncu->input->figures;
-    if (ncu->name_count)
-        qsort(ncu->names, ncu->name_count, sizeof *ncu->names, by_text);
-    figures_list(figures, "kernel_names" IN);
-    for (size_t i = 0; i < ncu->name_count; i++)
-        figures_text(figures, str_of(ncu->names[i]), "kernel_names" IN "%zu", i);
+    double point, comma;
+    if (launch == SIZE_MAX || !target->known)
+        return;
+    struct kernel_profile *profile = &ncu->profiles->items[launch];
+    struct by_comma *other = &ncu->by_comma[launch];
+    bool with_point = ncu_number(text, '.', &point) && isfinite(point);
+    bool with_comma = ncu_number(text, ',', &comma) && isfinite(comma);
+    if (target->is_stall && profile->family && profile->family != target->family)
+        return;
+    profile->family = target->is_stall ? target->family : profile->family;
+    if (with_point)
+        put(target->is_stall ? &profile->stalls[target->stall] : &profile->figures[target->figure],
+            point * target->factor, target->adds);
+    if (with_comma)
+        put(target->is_stall ? &other->stalls[target->stall] : &other->figures[target->figure],
+            comma * target->factor, target->adds);
 }
 
 // --- details ------------------------------------------------------------------------------------
 
-static int by_number(const void *left, const void *right)
-{
-    const int64_t *a = left, *b = right;
-    return (*a > *b) - (*a < *b);
-}
-
-static bool note_id(struct ncu *ncu, struct err *err)
-{
-    int64_t id;
-    if (!str_to_i64(cell(ncu, ncu->id), &id))
-        id = -1;
-    if (ncu->launches && ncu->ids[ncu->launches - 1] == id)
-        return true;
-    int64_t *at =
-        budget_room(ncu->input->budget, ncu->ids, &ncu->id_cap, ncu->launches + 1, sizeof *at, err);
-    if (!at)
-        return false;
-    ncu->ids = at;
-    at[ncu->launches++] = id;
-    return true;
-}
-
 static bool take_metric(struct ncu *ncu, struct err *err)
 {
     double value;
+    size_t launch;
+    struct str name = cell(ncu, ncu->at.metric), text = cell(ncu, ncu->at.value);
     if (ncu->row.count < FEWEST_CELLS)
         return true;
-    if (!note_id(ncu, err) || !note_name(ncu, err))
+    if (!launch_of_row(ncu, &launch, err))
         return false;
-    if (cell(ncu, ncu->metric).len) {
-        ncu->metrics++;
-        ncu->not_numbers += !parse(cell(ncu, ncu->value), '.', &value);
-    }
+    if (name.len == 0)
+        return true;
+    ncu->profiles->metrics++;
+    ncu->profiles->not_numbers += !ncu_number(text, '.', &value);
+    ncu->profiles->comma = ncu->profiles->comma || ncu_has_comma(text);
+    struct ncu_target target = ncu_target_of(name, cell(ncu, ncu->at.unit));
+    take_value(ncu, launch, &target, text);
     return true;
-}
-
-static void report_details(struct ncu *ncu)
-{
-    struct figures *figures = ncu->input->figures;
-    figures_text(figures, STR("details"), "page");
-    figures_add(figures, 0, "kernels");
-    if (ncu->launches)
-        qsort(ncu->ids, ncu->launches, sizeof *ncu->ids, by_number);
-    for (uint64_t i = 0; i < ncu->launches; i++)
-        figures_add(figures, i == 0 || ncu->ids[i] != ncu->ids[i - 1], "kernels");
-    figures_add(figures, (int64_t)ncu->metrics, "metric_rows");
 }
 
 // --- raw ----------------------------------------------------------------------------------------
 
-// Metrics have two underscores in their names, what describes a launch has none.
-static void find_metrics(struct ncu *ncu)
-{
-    for (size_t i = 0; i < ncu->row.count; i++)
-        if (str_find(ncu->row.cells[i], STR("__")) != SIZE_MAX)
-            ncu->metric_columns[i / 8] |= (unsigned char)(1u << i % 8);
-}
-
 static bool take_launch(struct ncu *ncu, struct err *err)
 {
-    double value;
-    ncu->launches++;
-    for (size_t i = 0; i < ncu->row.count; i++) {
-        if (!(ncu->metric_columns[i / 8] >> i % 8 & 1))
+    size_t launch;
+    if (!add_launch(ncu, &launch, err))
+        return false;
+    for (size_t i = 0; i < ncu->row.count && i < ncu->at.count; i++) {
+        if (!ncu->is_metric[i])
             continue;
-        ncu->not_numbers += str_equal(ncu->row.cells[i], STR("n/a"));
-        ncu->comma = ncu->comma || has_comma(ncu->row.cells[i]);
+        ncu->profiles->not_numbers += str_equal(ncu->row.cells[i], STR("n/a"));
+        ncu->profiles->comma = ncu->profiles->comma || ncu_has_comma(ncu->row.cells[i]);
+        take_value(ncu, launch, &ncu->targets[i], ncu->row.cells[i]);
     }
-    if (parse(cell(ncu, ncu->duration), '.', &value))
-        ncu->total_point_ns += value * ncu->unit_ns;
-    if (parse(cell(ncu, ncu->duration), ',', &value))
-        ncu->total_comma_ns += value * ncu->unit_ns;
-    return note_name(ncu, err);
+    return true;
 }
 
-static void report_raw(struct ncu *ncu)
+// Metrics have two underscores in their names, what describes a launch has none.
+static bool keep_names(struct ncu *ncu, struct arena *names, struct str **kept, struct err *err)
 {
-    struct figures *figures = ncu->input->figures;
-    figures_text(figures, STR("raw"), "page");
-    figures_add(figures, (int64_t)ncu->launches, "kernels");
-    figures_add(figures, ncu->comma, "decimal_comma");
-    if (ncu->unit_ns > 0)
-        figures_real(figures, ncu->comma ? ncu->total_comma_ns : ncu->total_point_ns,
-                     "duration_ns_total");
+    *kept = arena_array(names, ncu->row.count, sizeof **kept, err);
+    for (size_t i = 0; *kept && i < ncu->row.count; i++) {
+        struct str name = ncu->row.cells[i];
+        ncu->is_metric[i] = str_find(name, STR("__")) != SIZE_MAX;
+        (*kept)[i] = (struct str){arena_strdup(names, name, err), name.len};
+        if (!(*kept)[i].at)
+            return false;
+    }
+    return *kept;
+}
+
+// The row after the names has the units.
+static bool take_units(struct ncu *ncu, struct err *err)
+{
+    struct arena names;
+    struct str *kept;
+    bool end = false;
+    arena_init(&names, ncu->input->budget);
+    bool ok = keep_names(ncu, &names, &kept, err);
+    size_t count = ncu->row.count;
+    bool more = ok && csv_next(ncu->csv, &ncu->row, &end, err);
+    for (size_t i = 0; more && i < count; i++)
+        ncu->targets[i] =
+            ncu->is_metric[i] ? ncu_target_of(kept[i], cell(ncu, i)) : (struct ncu_target){0};
+    arena_free(&names);
+    return more || end;
 }
 
 // --- the file -----------------------------------------------------------------------------------
 
-// What the profiler and the program printed comes before.
-static bool find_header(struct ncu *ncu, struct err *err)
+static bool is_header(const struct ncu *ncu)
 {
-    bool end;
-    while (csv_next(ncu->csv, &ncu->row, &end, err))
-        if (str_equal(cell(ncu, 0), STR("ID")) && str_equal(cell(ncu, 1), STR("Process ID")))
-            return true;
-    return end && err_set(err, ERR_FORMAT,
-                          "found no table of Nsight Compute: a quote before it "
-                          "may be open");
+    return str_equal(cell(ncu, 0), STR("ID")) && str_equal(cell(ncu, 1), STR("Process ID"));
+}
+
+static bool start_table(struct ncu *ncu, struct err *err)
+{
+    const struct csv_row *row = &ncu->row;
+    ncu->at = (struct columns){
+        .id = column_of(row, "ID"),
+        .process = column_of(row, "Process ID"),
+        .kernel = column_of(row, "Kernel Name"),
+        .grid = column_of(row, "Grid Size"),
+        .block = column_of(row, "Block Size"),
+        .device = column_of(row, "Device"),
+        .capability = column_of(row, "CC"),
+        .metric = column_of(row, "Metric Name"),
+        .unit = column_of(row, "Metric Unit"),
+        .value = column_of(row, "Metric Value"),
+        .count = row->count,
+    };
+    ncu->profiles->details = ncu->at.metric != SIZE_MAX;
+    return ncu->profiles->details || take_units(ncu, err);
+}
+
+static bool take_row(struct ncu *ncu, struct err *err)
+{
+    if (is_header(ncu))
+        return start_table(ncu, err);
+    if (ncu->at.count == 0) // what the profiler and the program printed before
+        return true;
+    if (number_of(cell(ncu, 0)) < 0 && cell(ncu, 0).len) // and between
+        return true;
+    return ncu->profiles->details ? take_metric(ncu, err) : take_launch(ncu, err);
 }
 
 static bool take_rows(struct ncu *ncu, struct err *err)
 {
-    bool end, ok = true, details = ncu->metric != SIZE_MAX;
-    if (!details) {
-        find_metrics(ncu);
-        if (csv_next(ncu->csv, &ncu->row, &end, err))
-            ncu->unit_ns = ns_of(cell(ncu, ncu->duration));
-        else
-            return end;
-    }
-    while (ok && csv_next(ncu->csv, &ncu->row, &end, err))
-        ok = details ? take_metric(ncu, err) : take_launch(ncu, err);
-    if (!ok || !end)
-        return false;
-    (details ? report_details : report_raw)(ncu);
-    figures_add(ncu->input->figures, (int64_t)ncu->not_numbers, "not_a_number");
-    report_names(ncu);
-    return true;
+    bool end;
+    for (uint64_t i = 0; csv_next(ncu->csv, &ncu->row, &end, err); i++)
+        if (!take_row(ncu, err) ||
+            (i % PROGRESS_ROWS == 0 &&
+             !progress_report(ncu->input->progress, source_consumed(ncu->input->source), err)))
+            return false;
+    if (end && ncu->at.count == 0)
+        return err_set(err, ERR_FORMAT,
+                       "found what Nsight Compute prints, but no table: use ncu --csv, or " EXPORT);
+    return end;
 }
 
-static bool count_ncu(const struct format_input *input, struct err *err)
+static void settle_marks(struct ncu *ncu)
+{
+    for (size_t i = 0; ncu->profiles->comma && i < ncu->profiles->count; i++) {
+        struct kernel_profile *profile = &ncu->profiles->items[i];
+        memcpy(profile->figures, ncu->by_comma[i].figures, sizeof profile->figures);
+        memcpy(profile->stalls, ncu->by_comma[i].stalls, sizeof profile->stalls);
+    }
+}
+
+static bool read_tables(struct ncu *ncu, struct err *err)
+{
+    struct budget *budget = ncu->input->budget;
+    ncu->targets = budget_zalloc(budget, CSV_MAX_CELLS * sizeof *ncu->targets, err);
+    ncu->is_metric = budget_zalloc(budget, CSV_MAX_CELLS * sizeof *ncu->is_metric, err);
+    ncu->csv = csv_open(ncu->input->source, budget, err);
+    bool ok = ncu->targets && ncu->is_metric && ncu->csv &&
+              strtab_init(&ncu->launches, budget, err) && take_rows(ncu, err);
+    settle_marks(ncu);
+    strtab_free(&ncu->launches);
+    csv_close(ncu->csv);
+    budget_free(budget, ncu->targets, CSV_MAX_CELLS * sizeof *ncu->targets);
+    budget_free(budget, ncu->is_metric, CSV_MAX_CELLS * sizeof *ncu->is_metric);
+    budget_free(budget, ncu->by_comma, ncu->by_comma_cap * sizeof *ncu->by_comma);
+    return ok;
+}
+
+static bool gather_ncu(const struct format_input *input, struct err *err)
 {
     struct ncu *ncu = budget_zalloc(input->budget, sizeof *ncu, err);
     if (!ncu)
         return false;
     ncu->input = input;
-    ncu->csv = csv_open(input->source, input->budget, err);
-    bool ok = ncu->csv && find_header(ncu, err);
-    if (ok) {
-        ncu->id = column_of(&ncu->row, "ID");
-        ncu->kernel = column_of(&ncu->row, "Kernel Name");
-        ncu->metric = column_of(&ncu->row, "Metric Name");
-        ncu->value = column_of(&ncu->row, "Metric Value");
-        ncu->duration = column_of(&ncu->row, "gpu__time_duration.sum");
-        ok = take_rows(ncu, err);
-    }
-    csv_close(ncu->csv);
-    budget_free(input->budget, ncu->ids, ncu->id_cap * sizeof *ncu->ids);
+    ncu->evidence = input->evidence;
+    ncu->profiles = &input->evidence->profiles;
+    input->evidence->source = STR("ncu");
+    bool ok = read_tables(ncu, err);
     budget_free(input->budget, ncu, sizeof *ncu);
     return ok;
 }
 
-static enum format_likeness probe_ncu(struct str head, struct str filename)
+// --- figures for inspect ------------------------------------------------------------------------
+
+static int by_name(const void *left, const void *right)
 {
-    (void)filename;
-    static const struct str start = {"\"ID\",\"Process ID\"", 17};
+    return str_compare(*(const struct str *)left, *(const struct str *)right);
+}
+
+// Distinct names, up to a number.
+static void report_names(const struct kernel_profiles *profiles, struct figures *figures)
+{
+    struct str names[MOST_NAMES];
+    size_t count = 0;
+    for (size_t i = 0; i < profiles->count && count < MOST_NAMES; i++) {
+        size_t n = 0;
+        while (n < count && !str_equal(names[n], profiles->items[i].kernel))
+            n++;
+        if (n == count)
+            names[count++] = profiles->items[i].kernel;
+    }
+    if (count)
+        qsort(names, count, sizeof *names, by_name);
+    figures_list(figures, "kernel_names" IN);
+    for (size_t i = 0; i < count; i++)
+        figures_text(figures, names[i], "kernel_names" IN "%zu", i);
+}
+
+static void report_ncu(const struct evidence *evidence, struct figures *figures)
+{
+    const struct kernel_profiles *profiles = &evidence->profiles;
+    double total_ns = 0;
+    for (size_t i = 0; i < profiles->count; i++) {
+        double ns = profiles->items[i].figures[PROFILE_DURATION_NS];
+        total_ns += isnan(ns) ? 0 : ns;
+    }
+    figures_text(figures, profiles->details ? STR("details") : STR("raw"), "page");
+    figures_add(figures, (int64_t)(profiles->count + profiles->left_out), "kernels");
+    if (profiles->details)
+        figures_add(figures, (int64_t)profiles->metrics, "metric_rows");
+    else
+        figures_add(figures, profiles->comma, "decimal_comma");
+    if (!profiles->details && total_ns > 0)
+        figures_real(figures, total_ns, "duration_ns_total");
+    figures_add(figures, (int64_t)profiles->not_numbers, "not_a_number");
+    report_names(profiles, figures);
+}
+
+static bool count_ncu(const struct format_input *input, struct err *err)
+{
+    return evidence_count(&(struct evidence_count){gather_ncu, report_ncu}, input, err);
+}
+
+static bool at_line(struct str head, struct str start)
+{
     size_t at = str_find(head, start);
     bool mark = at == 3 && str_starts_with(head, STR("\xEF\xBB\xBF"));
-    if (at == SIZE_MAX || (at > 0 && head.at[at - 1] != '\n' && !mark))
-        return FORMAT_UNLIKE;
-    return FORMAT_SURE;
+    return at != SIZE_MAX && (at == 0 || head.at[at - 1] == '\n' || mark);
+}
+
+// What the profiler prints first may be longer than the head; then the name tells it from the text
+// that is printed without --csv.
+static enum format_likeness probe_ncu(struct str head, struct str filename)
+{
+    bool table = at_line(head, STR("\"ID\",\"Process ID\""));
+    bool later = str_contains_nocase(filename, STR(".csv")) && at_line(head, STR("==PROF== "));
+    return table || later ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
 const struct format format_ncu_csv = {
     .name = "ncu-csv",
     .what = "a CSV of Nsight Compute",
-    .advice = "it has no times; upload the profiler's",
     .kind = FORMAT_RECORDS,
     .probe = probe_ncu,
     .count = count_ncu,
+    .gather = gather_ncu,
 };

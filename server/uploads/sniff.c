@@ -28,13 +28,17 @@ static bool sniff_unknown(struct str head, struct err *err)
     return format_refuse_what("content that is neither JSON nor a known compression", err);
 }
 
-bool sniff_trace(struct str head, struct err *err)
+static bool judge(const struct format *found, struct str head, struct err *err)
 {
-    const struct format *found = format_find(head, (struct str){"", 0});
     if (!found)
         return sniff_unknown(head, err);
     bool may_be = found->read || found->decode || found->member || found->kind == FORMAT_DATABASE;
     return may_be || format_refuse(found, err);
+}
+
+bool sniff_trace(struct str head, struct err *err)
+{
+    return judge(format_find(head, (struct str){"", 0}), head, err);
 }
 
 bool sniff_may_be_trace(struct str archive, struct str filename)
@@ -57,5 +61,5 @@ bool sniff_upload(struct str head, struct str filename, struct str *archive, str
                              found->kind == FORMAT_DATABASE ||
                              (found->decode && !may_only_be_trace(filename)));
     *archive = unpacks ? str_of(found->name) : STR("");
-    return unpacks || sniff_trace(head, err);
+    return unpacks || judge(found, head, err);
 }

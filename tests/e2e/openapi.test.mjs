@@ -5,6 +5,7 @@ import { after, before, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
 import { flight_dump } from "./helpers/flight_dumps.mjs";
 import { gpu_monitor } from "./helpers/gpu_monitor.mjs";
+import { ncu_raw } from "./helpers/kernel_files.mjs";
 import { inspector_log, nccl_tests, ports, ras_status, topology } from "./helpers/link_files.mjs";
 import { memory_snapshot } from "./helpers/memory_snapshots.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
@@ -46,7 +47,9 @@ before(async () => {
       data: flight_dump({ ranks: 2, absent: 1 }, rank) })),
     { name: "all_reduce.txt", data: nccl_tests({ ranks: 2, points: [[1 << 26, 300]] }) },
     { name: "topo.txt", data: topology() }, { name: "ibstat.txt", data: ports() },
-    { name: "inspector.log", data: inspector_log() }, { name: "ras.json", data: ras_status() }]);
+    { name: "inspector.log", data: inspector_log() }, { name: "ras.json", data: ras_status() },
+    { name: "gemm.csv", data: ncu_raw([{ kernel: "gemm", grid: "8,1,1", block: "256,1,1",
+      us: 10 }]) }]);
   const unpacked = await server.post([...fields({ run: "a" }), file_part(archive, "logs.tar")],
     "/upload?wait=60");
   const { id: input } = unpacked.json.inputs.find(({ kind }) => kind === "attachment");

@@ -2,7 +2,7 @@
 // Arithmetic intensity against achieved speed, both logarithmic, below the roofs of the device.
 import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
-import { ms_unit, number, percent, plural } from "../base/format.mjs";
+import { ms_unit, number, percent, plural, short_kernel } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
@@ -22,7 +22,14 @@ const LABEL_GAP = 14;
 const powers = ([low, high]) => Array.from({ length: high - low + 1 }, (_, i) => low + i);
 const plain = (value) => (value >= 1 ? value.toLocaleString("en") : String(value));
 
+const MEASURED_RADIUS = 6; // one launch, which the areas of all calls would hide
+
 function point_text(row) {
+  if (row.kind === "measured") {
+    return `${short_kernel(row.op)}, ${row.problem}: ${number(row.tflops)} TFLOP/s at ${
+      number(row.intensity)} FLOP/B of DRAM, ${ms_unit(row.busy_ns)}, measured by Nsight Compute ` +
+      "with locked clocks";
+  }
   const efficiency = row.efficiency === null ? "" : `, ${percent(row.efficiency)} of the roofline`;
   return `${row.op} ${row.problem || ""} ${row.precision || ""}: ${number(row.tflops)} TFLOP/s at ${
     number(row.intensity)} FLOP/B${efficiency}, ${ms_unit(row.busy_ns)}, ${
@@ -64,10 +71,12 @@ function Slope({ roof, range, x, y }) {
 /** Largest first, so that small points stay on top; keys move through them by time. */
 function Points({ points, place, chosen, choose }) {
   const most = points[0].busy_ns;
+  const radius = ({ kind, busy_ns }) =>
+    (kind === "measured" ? MEASURED_RADIUS : radius_of(busy_ns, most));
   return points.map((row, i) => {
     const { shape, part } = mark_of(row.kind);
     return html`<path key=${i} class="roof-point fill-${part} ${i === chosen ? "chosen" : ""}"
-      transform="translate(${place(row)})" d=${SHAPES[shape](radius_of(row.busy_ns, most))}
+      transform="translate(${place(row)})" d=${SHAPES[shape](radius(row))}
       onMouseEnter=${() => choose(i)} />`;
   });
 }
@@ -96,12 +105,17 @@ function notes({ left_out, without }) {
   return parts.length > 0 ? `Not drawn: ${parts.join(" and ")}.` : "";
 }
 
-/** @param {{rows: Record<string, any>[], caption: string}} props rows of the table work */
-export function Roofline({ rows, caption }) {
+const NONE = [];
+
+/**
+ * @param {{rows: Record<string, any>[], measured?: Record<string, any>[], caption: string}} props
+ *   rows of the table roofline, and measured_points
+ */
+export function Roofline({ rows, measured = NONE, caption }) {
   const [ref, width] = use_width();
   const [at, set_at] = useState(-1);
   const found = useMemo(() => roofline_points(rows), [rows]);
-  const { points } = found;
+  const points = useMemo(() => [...found.points, ...measured], [found, measured]);
   const roofs = useMemo(() => roofs_of(points), [points]);
   const range = useMemo(() => roofline_range(points, roofs), [points, roofs]);
   if (points.length === 0) return null;

@@ -7,6 +7,7 @@ const SHAPE_OF_KIND = [
   [/^gemm$/, "circle", "gemm", "GEMM"],
   [/^attention/, "diamond", "attention", "Attention"],
   [/^conv/, "square", "exposed_memory", "Convolution"],
+  [/^measured$/, "plus", "measured", "Measured by Nsight Compute, clocks locked"],
   [/./, "up", "other_compute", "Other compute"],
 ];
 
@@ -30,6 +31,20 @@ export function roofline_points(rows) {
   const points = known.slice(0, MOST_POINTS)
     .filter(({ busy_ns }) => busy_ns >= LEAST_SHARE * all_ns);
   return { points, left_out: known.length - points.length, without: rows.length - known.length };
+}
+
+/**
+ * Launches that Nsight Compute measured, whose operations and bytes of DRAM are known, as points.
+ * @param {Record<string, any>[]} rows of kernel_profiles
+ */
+export function measured_points(rows) {
+  return rows
+    .map((row) => ({ op: row.trace_kernel ?? row.kernel, problem: `grid ${row.grid}`,
+      kind: "measured", precision: null, intensity: row.intensity, tflops: row.tflops,
+      busy_ns: row.duration_ns, efficiency: null, bound: null }))
+    .filter(is_drawn)
+    .sort((a, b) => b.busy_ns - a.busy_ns)
+    .slice(0, MOST_POINTS);
 }
 
 /**

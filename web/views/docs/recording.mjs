@@ -304,6 +304,21 @@ function Links() {
       <code>ibstat</code>, logs of NCCL Inspector and <code>ncclras -f json</code>.</p>`;
 }
 
+const NCU = () => `ncu --set full --launch-skip 200 --launch-count 50 -o gemm python train.py
+ncu --import gemm.ncu-rep --csv --page raw > gemm.csv
+curl -F run=my-run -F trace=@gemm.csv ${origin()}/upload`;
+
+function KernelProfiles() {
+  return html`<p>Measure a few launches with Nsight Compute and upload its CSV to the run with the
+      traces: the page <em>Kernels</em> then shows achieved occupancy, use of DRAM and the tensor
+      pipe and what warps waited for beside the trace's own times, and the <em>Roofline</em> has
+      the launches as measured points. Launches are found by name, grid and block.</p>
+    <${Command} text=${NCU()} />
+    <p class="faint">Both pages are read, <code>raw</code> and <code>details</code>; operations and
+      bytes are in <code>raw</code>. Nsight Compute locks the clocks and empties the caches, so its
+      durations are not those of the job.</p>`;
+}
+
 function Compare() {
   return html`<ul class="notes">
     <li>Keep the schedule, profiler options, batch size and number of ranks the same.</li>
@@ -340,6 +355,7 @@ export default function Recording() {
         <${Card} title="Monitors"><${MonitorFiles} /><//>
         <${Card} title="Memory snapshots"><${MemorySnapshots} /><//>
         <${Card} title="Settings and results"><${Configuration} /><//>
-        <${Card} title="Link tests"><${Links} /><//></div>
+        <${Card} title="Link tests"><${Links} /><//>
+        <${Card} title="Single kernels"><${KernelProfiles} /><//></div>
     </div>`;
 }

@@ -136,14 +136,15 @@ const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "colle
   "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline",
   "figures"];
 const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "categories",
-  "uncategorized", "phases", "roofline", "utilization", "idle_causes", "idle_gaps", "stream_idle",
-  "queues", "launch_delays", "memory", "memory_timeline", "memory_peak", "copies",
-  "process_groups", "comm_sizes", "recording", "counters", "counter_steps", "counter_series"];
+  "uncategorized", "kernel_shapes", "phases", "roofline", "utilization", "idle_causes",
+  "idle_gaps", "stream_idle", "queues", "launch_delays", "memory", "memory_timeline",
+  "memory_peak", "copies", "process_groups", "comm_sizes", "recording", "counters",
+  "counter_steps", "counter_series"];
 const TREES = ["op_tree", "modules", "ranges"];
 // Of files that are no traces.
 const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "job_settings",
   "link_curves", "link_tests", "link_topology", "link_ports", "link_records",
-  "link_communicators"];
+  "link_communicators", "kernel_profiles"];
 
 function Downloads({ run, rank, evidence }) {
   const links = (name) => {

@@ -7,10 +7,12 @@ import { address } from "../../base/address.mjs";
 import { count, ms, number, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
   from "../../base/frame.mjs";
+import { says_something } from "../../base/values.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, SearchBox, Segments }
   from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Categories } from "./categories.mjs";
+import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
@@ -18,6 +20,14 @@ import { run_api, RunFrame } from "../run/run_frame.mjs";
 const GROUPS = [["", "Kernels"], ["category", "Categories"]];
 const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "" };
 const TEXT = ["name", "op", "category", "class"];
+
+// Of Nsight Compute, in place of others that a row's detail has as well.
+const GIVES_WAY = ["calls_per_step", "p95_ns", "p99_ns", "max_ns"];
+const MEASURED = [
+  { key: "achieved_occupancy_percent", label: "Occupancy", kind: "number", unit: "%", priority: 3 },
+  { key: "dram_percent", label: "DRAM", kind: "number", unit: "%", priority: 3 },
+  { key: "tensor_percent", label: "Tensor", kind: "number", unit: "%", priority: 4 },
+];
 
 /** Columns of the table, for a run or for one rank, where columns across ranks have no meaning. */
 function columns_of(frame, opened, set_opened, of_rank) {
@@ -42,7 +52,9 @@ function columns_of(frame, opened, set_opened, of_rank) {
     { key: "max_ns", label: "Max", kind: "ms", priority: 4 },
     ...(of_rank ? [] : ACROSS_RANKS),
   ];
-  return all.filter(({ key }) => has(key));
+  const measured = MEASURED.filter(({ key }) => says_something(frame, key));
+  const kept = measured.length > 0 ? all.filter(({ key }) => !GIVES_WAY.includes(key)) : all;
+  return [...kept, ...measured].filter(({ key }) => has(key));
 }
 
 const in_ms = (v) => `${ms(v)} ms`;
@@ -63,7 +75,7 @@ const FACTS = [
   ["Block", "block", (v) => v],
   ["Registers per thread", "registers", count],
   ["Shared memory", "shared_bytes", (v) => `${count(v)} bytes`],
-  ["Occupancy", "occupancy_percent", (v) => `${v} %`],
+  ["Estimated occupancy", "occupancy_percent", (v) => `${v} %`],
   ["Owned time", "owned_ns", in_ms],
   ["Share of busy time", "busy_share", percent],
   ["Mean", "mean_ns", in_ms],
@@ -75,6 +87,7 @@ const FACTS = [
   ["Total per rank: least", "rank_min_ns", in_ms],
   ["Total per rank: median", "rank_median_ns", in_ms],
   ["Total per rank: most", "rank_max_ns", in_ms],
+  ...PROFILE_FACTS,
 ];
 
 function KernelDetail({ frame, row }) {
@@ -160,7 +173,8 @@ function AllKernels({ run }) {
       change=${change} ranks=${ranks} links=${links} />`}<//><//>`;
 }
 
-function Content({ run, summary }) {
+function Content({ run, summary, evidence }) {
+  const profiles = use_kernel_profiles(run, evidence > 0);
   const [{ group, rank }, change] = use_query({ group: "", rank: "" });
   const by_category = group === "category";
   return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
@@ -169,10 +183,10 @@ function Content({ run, summary }) {
       ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
           onchange=${(next) => change({ rank: next })}>
           <${Categories} run=${run} rank=${rank} /><//>`
-      : html`<${AllKernels} run=${run} />`}`;
+      : html`<${AllKernels} run=${run} /><${KernelProfiles} table=${profiles} />`}`;
 }
 
 export default function Kernels({ route }) {
   return html`<${RunFrame} route=${route} title="Kernels">${(data, run) =>
-    html`<${Content} run=${run} summary=${data.summary} />`}<//>`;
+    html`<${Content} run=${run} summary=${data.summary} evidence=${data.run.evidence} />`}<//>`;
 }

@@ -5,9 +5,10 @@ import { use_query } from "../../base/router.mjs";
 import { ms_unit, plural } from "../../base/format.mjs";
 import { frame_of, rows_of, sum_rows, value_at, value_counts } from "../../base/frame.mjs";
 import { Roofline } from "../../charts/roofline.mjs";
-import { mark_of, roofline_points } from "../../charts/roofline_model.mjs";
+import { mark_of, measured_points, roofline_points } from "../../charts/roofline_model.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Lacks } from "../run/lacks.mjs";
+import { use_kernel_profiles } from "./kernel_profiles.mjs";
 import { MetricFigures } from "./metric_figures.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
@@ -74,18 +75,19 @@ function caption_of(rows, points) {
   return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} lost against the roofline`;
 }
 
-function Chart({ rows, run, rank }) {
+function Chart({ rows, run, rank, profiles }) {
   const { points } = useMemo(() => roofline_points(rows), [rows]);
+  const measured = useMemo(() => measured_points(profiles), [profiles]);
   return html`<${Card} title="Roofline">
     ${!has_peaks(rows) && html`<${Lacks} run=${run} rank=${rank} items=${["device"]}
       title="The peak of this device is unknown, so there is no roof" />`}
-    ${points.length > 0
-      ? html`<${Roofline} rows=${rows} caption=${caption_of(rows, points)} />`
+    ${points.length + measured.length > 0
+      ? html`<${Roofline} rows=${rows} measured=${measured} caption=${caption_of(rows, points)} />`
       : html`<p class="empty-line">None of these operators has both its operations and its bytes
           known.</p>`}<//>`;
 }
 
-function Work({ reply, run, rank }) {
+function Work({ reply, run, rank, profiles }) {
   const [{ kind }, change] = use_query({ kind: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
   const drawn = useMemo(() => rows_of(frame).filter((row) => !kind || row.kind === kind),
@@ -100,22 +102,24 @@ function Work({ reply, run, rank }) {
     return html`<${Card} title="Roofline"><${Lacks} run=${run} rank=${rank}
       items=${["shapes", "operators"]} title="No operator with known work was recorded" /><//>`;
   }
-  return html`<${Chart} rows=${drawn} run=${run} rank=${rank} />
+  return html`<${Chart} rows=${drawn} run=${run} rank=${rank} profiles=${profiles} />
     <${Card} title="Work by operator and shape" flush=${true}
       note="lost: measured time beyond what the roofline allows"
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "roofline", rank)} />`}>
       <${RankTable} frame=${frame} view=${view} /><//>`;
 }
 
-function Content({ run, rank, throughput }) {
+function Content({ run, rank, throughput, evidence }) {
+  const profiles = use_kernel_profiles(run, evidence > 0);
   const resource = use_rank_table(run, "roofline", rank);
   return html`<${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
       throughput=${throughput} /><//>
     <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}
-      rank=${rank} />`}<//>`;
+      rank=${rank} profiles=${profiles.rows} />`}<//>`;
 }
 
 export default function RooflinePage({ route }) {
   return html`<${RankPage} route=${route} title="Roofline">${(run, rank, data) =>
-    html`<${Content} run=${run} rank=${rank} throughput=${data.throughput} />`}<//>`;
+    html`<${Content} run=${run} rank=${rank} throughput=${data.throughput}
+      evidence=${data.run.evidence} />`}<//>`;
 }

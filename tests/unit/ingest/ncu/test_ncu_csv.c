@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both pages of Nsight Compute's CSV, with numbers as locales write them.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ingest/evidence/evidence.h"
 #include "ingest/format.h"
 #include "ingest/source/source.h"
 
@@ -98,6 +100,140 @@ static void it_is_no_trace(void **state)
     assert_non_null(strstr(err.msg, "found a CSV of Nsight Compute, expected a trace"));
 }
 
+static void gather(struct str text, struct budget *budget, struct evidence *evidence)
+{
+    struct err err = {0};
+    evidence_init(evidence, budget);
+    struct format_input input = {.budget = budget, .evidence = evidence};
+    input.source = source_mem_open(text.at, text.len, 0, &err);
+    if (!format_find(text, STR("x.csv"))->gather(&input, &err))
+        fail_msg("%s", err.msg);
+    source_close(input.source);
+}
+
+static void assert_figure(const struct evidence *evidence, size_t launch, enum profile_figure which,
+                          double expected)
+{
+    assert_true(launch < evidence->profiles.count);
+    double found = evidence->profiles.items[launch].figures[which];
+    if (!(fabs(found - expected) <= 1e-9 * fabs(expected)))
+        fail_msg("launch %zu: %.17g, expected %.17g", launch, found, expected);
+}
+
+static void figures_are_in_base_units_whatever_their_unit_was(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(STR(DETAILS "\"7\",\"1\",\"k\",\"Duration\",\"us\",\"1,234.5\"\n"
+                       "\"7\",\"1\",\"k\",\"Memory Throughput\",\"%\",\"61.84\"\n"
+                       "\"7\",\"1\",\"k\",\"Memory Throughput\",\"Gbyte/second\",\"2.5\"\n"
+                       "\"7\",\"1\",\"k\",\"SM Frequency\",\"cycle/nsecond\",\"1.5\"\n"
+                       "\"7\",\"1\",\"k\",\"Achieved Occupancy\",\"%\",\"n/a\"\n"),
+           &budget, &evidence);
+    assert_int_equal(evidence.profiles.count, 1);
+    assert_int_equal(evidence.profiles.items[0].launch, 7);
+    assert_figure(&evidence, 0, PROFILE_DURATION_NS, 1234500);
+    assert_figure(&evidence, 0, PROFILE_MEMORY_PERCENT, 61.84);
+    assert_figure(&evidence, 0, PROFILE_DRAM_BPS, 2.5e9);
+    assert_figure(&evidence, 0, PROFILE_CYCLES_HZ, 1.5e9);
+    assert_true(isnan(evidence.profiles.items[0].figures[PROFILE_OCCUPANCY_PERCENT]));
+    evidence_free(&evidence);
+    assert_int_equal(budget.used, 0);
+}
+
+#define WIDE(...)                                                                          \
+    "\"ID\",\"Process ID\",\"Kernel Name\",\"Block Size\",\"Grid Size\"," __VA_ARGS__ "\n" \
+    "\"\",\"\",\"\",\"\",\"\","
+
+static void instructions_are_summed_as_operations(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(STR(WIDE("\"smsp__sass_thread_inst_executed_op_ffma_pred_on.sum.per_cycle_elapsed\","
+                    "\"smsp__sass_thread_inst_executed_op_fadd_pred_on.sum.per_cycle_elapsed\","
+                    "\"sm__ops_path_tensor_src_bf16_dst_fp32_sparsity_off.sum\","
+                    "\"sm__ops_path_tensor_src_fp8_dst_fp32_sparsity_off.sum\","
+                    "\"dram__bytes_read.sum\",\"dram__bytes_write.sum\"") "\"inst/cycle\",\"inst/"
+                                                                          "cycle\",\"\",\"\","
+                                                                          "\"Kbyte\",\"Mbyte\"\n"
+                                                                          "\"0\",\"1\",\"k\",\"("
+                                                                          "256, 1, 1)\",\"(12, 3, "
+                                                                          "1)\",\"5.5\",\"2\","
+                                                                          "\"100\",\"50\","
+                                                                          "\"500\",\"2\"\n"),
+           &budget, &evidence);
+    assert_figure(&evidence, 0, PROFILE_FLOPS_PER_CYCLE, 13);
+    assert_figure(&evidence, 0, PROFILE_TENSOR_FLOPS, 150);
+    assert_figure(&evidence, 0, PROFILE_DRAM_PARTS_BYTES, 2.5e6);
+    assert_int_equal(evidence.profiles.items[0].grid[0], 12);
+    assert_int_equal(evidence.profiles.items[0].grid[1], 3);
+    assert_int_equal(evidence.profiles.items[0].block[0], 256);
+    evidence_free(&evidence);
+}
+
+static void families_of_stalls_are_not_mixed(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(
+        STR(WIDE(
+            "\"smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio\","
+            "\"smsp__pcsamp_warps_issue_stalled_barrier\","
+            "\"smsp__average_warps_issue_stalled_wait_per_issue_active.ratio\"") "\"inst\",\"\","
+                                                                                 "\"inst\"\n"
+                                                                                 "\"0\",\"1\","
+                                                                                 "\"k\",\"\",\"\","
+                                                                                 "\"3.5\",\"900\","
+                                                                                 "\"1.25\"\n"
+                                                                                 "\"1\",\"1\","
+                                                                                 "\"k\",\"\",\"\","
+                                                                                 "\"n/"
+                                                                                 "a\",\"900\",\"1."
+                                                                                 "25\"\n"),
+        &budget, &evidence);
+    const struct kernel_profile *profiles = evidence.profiles.items;
+    assert_int_equal(profiles[0].family, PROFILE_STALLS_PER_ISSUE);
+    assert_true(profiles[0].stalls[profile_stall_of(STR("barrier"))] == 3.5);
+    assert_true(profiles[0].stalls[profile_stall_of(STR("wait"))] == 1.25);
+    evidence_free(&evidence);
+}
+
+static void tables_follow_each_other_and_what_is_printed_between_is_skipped(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(STR("==PROF== Connected to process 1\n" RAW "\"\",\"\",\"\",\"us\",\"byte\"\n"
+               "\"0\",\"1\",\"a\",\"1\",\"5\"\n"
+               "step 1 loss 2.5\n"
+               "==PROF== Disconnected from process 1\n"
+               "\"ID\",\"Process ID\",\"dram__bytes.sum\",\"Kernel Name\"\n"
+               "\"\",\"\",\"Kbyte\",\"\"\n"
+               "\"0\",\"2\",\"7\",\"b\"\n"),
+           &budget, &evidence);
+    assert_int_equal(evidence.profiles.count, 2);
+    assert_figure(&evidence, 0, PROFILE_DURATION_NS, 1000);
+    assert_figure(&evidence, 1, PROFILE_DRAM_BYTES, 7000);
+    evidence_free(&evidence);
+}
+
+static void text_without_a_table_says_how_to_get_one(void **state)
+{
+    (void)state;
+    struct err err;
+    struct arena arena;
+    struct buf out = {0};
+    arena_init(&arena, NULL);
+    assert_false(count_text(STR("==PROF== Profiling \"k\" - 0: 10 passes\n  k (1, 1, 1)\n"), &arena,
+                            &out, &err));
+    assert_non_null(strstr(err.msg, "ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"));
+    buf_free(&out);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -106,6 +242,11 @@ int main(void)
         cmocka_unit_test(one_decimal_comma_decides_for_the_file),
         cmocka_unit_test(an_open_quote_before_the_table_is_said),
         cmocka_unit_test(it_is_no_trace),
+        cmocka_unit_test(figures_are_in_base_units_whatever_their_unit_was),
+        cmocka_unit_test(instructions_are_summed_as_operations),
+        cmocka_unit_test(families_of_stalls_are_not_mixed),
+        cmocka_unit_test(tables_follow_each_other_and_what_is_printed_between_is_skipped),
+        cmocka_unit_test(text_without_a_table_says_how_to_get_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -69,3 +69,13 @@ test("every kind of work has a shape of its own", () => {
   assert.equal(new Set(shapes).size, 4);
   assert.equal(model.mark_of(null).label, "Other compute");
 });
+
+test("a measured launch is a point if its operations and bytes are known", () => {
+  const launch = { kernel: "f<int>", trace_kernel: null, grid: "8,1,1", intensity: 10, tflops: 2,
+    duration_ns: 500 };
+  const points = model.measured_points([{ ...launch, tflops: null }, launch,
+    { ...launch, trace_kernel: "void f<int>(int)", duration_ns: 900 }]);
+  assert.deepEqual(points.map(({ op, kind, busy_ns }) => [op, kind, busy_ns]),
+    [["void f<int>(int)", "measured", 900], ["f<int>", "measured", 500]]);
+  assert.equal(model.mark_of("measured").shape, "plus");
+});
