@@ -155,6 +155,7 @@ const struct route routes[] = {
     {"GET", RUN "/op_tree", SCOPE_READ, api_get_table, &table_op_tree},
     {"GET", RUN "/modules", SCOPE_READ, api_get_table, &table_modules},
     {"GET", RUN "/ranges", SCOPE_READ, api_get_table, &table_ranges},
+    {"GET", RUN "/range_parts", SCOPE_READ, api_get_table, &table_range_parts},
     {"GET", RUN "/categories", SCOPE_READ, api_get_table, &table_categories},
     {"GET", RUN "/uncategorized", SCOPE_READ, api_get_table, &table_uncategorized},
     {"GET", RUN "/phases", SCOPE_READ, api_get_table, &table_phases},

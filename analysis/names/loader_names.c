@@ -80,16 +80,18 @@ static bool is_any(const struct words *words, const char *const *phrases, size_t
 // "next_batch". Names of request schedulers ("get_next_batch_to_run") continue after the words.
 static bool is_range(struct str name)
 {
-    static const char *const anywhere[] = {" dataloader ",   " dataloaders ",  " data loader ",
-                                           " data loaders ", " data loading ", " dataloading ",
-                                           " load data ",    " loading data ", " pin memory "};
+    static const char *const anywhere[] = {" dataloader ",   " dataloaders ",   " data loader ",
+                                           " data loaders ", " data loading ",  " dataloading ",
+                                           " load data ",    " loading data ",  " pin memory ",
+                                           " dataload ",     " input pipeline "};
     static const char *const last[] = {
-        " next batch ",      " get batch ",       " load batch ",  " fetch batch ",
-        " read batch ",      " prefetch batch ",  " wait batch ",  " batch load ",
-        " batch fetch ",     " wait for batch ",  " fetch data ",  " prefetch data ",
-        " wait data ",       " wait for data ",   " data fetch ",  " data load ",
-        " data wait ",       " data prefetcher ", " train next ",  " val next ",
-        " validation next ", " test next ",       " predict next "};
+        " next batch ",  " get batch ",       " load batch ",    " fetch batch ",
+        " read batch ",  " prefetch batch ",  " wait batch ",    " batch load ",
+        " batch fetch ", " wait for batch ",  " fetch data ",    " prefetch data ",
+        " wait data ",   " wait for data ",   " data fetch ",    " data load ",
+        " data wait ",   " data prefetcher ", " train next ",    " val next ",
+        " next data ",   " data iter ",       " data iterator ", " validation next ",
+        " test next ",   " predict next "};
     static const char *const whole[] = {" data ", " fetch ", " loader ", " get data "};
     struct words words = words_of(name);
     return has_any(&words, anywhere, COUNT(anywhere)) || ends_with_any(&words, last, COUNT(last)) ||

@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/trace/range_view.h"
 #include "ingest/base/hash.h"
 #include "server/api/table_parts.h"
 #include "server/http/reply_room.h"
@@ -59,7 +60,8 @@ bool api_headline_rank(const struct request *request, const struct run *run, int
 struct asked {
     const struct table_desc *desc;
     bool of_rank;
-    int64_t rank; // -1 while no trace of the run is done
+    int64_t rank;     // -1 while no trace of the run is done
+    struct str range; // its part within a named range; NULL: all of it
 };
 
 // What is requested, and how.
@@ -84,6 +86,30 @@ static bool find_place(const struct request *request, const struct run *run,
     return true;
 }
 
+// What a range has of a table, from the parts it consists of.
+static bool read_range(const struct request *request, const struct table_place *place,
+                       const struct table_question *question, struct arena *arena,
+                       struct table_page *page, struct err *err)
+{
+    const struct asked *asked = &question->asked;
+    struct table_query parts = {.limit = TABLE_QUERY_NO_LIMIT, .filter_count = 1};
+    struct table_place from = *place;
+    struct report report = {.arena = arena};
+    parts.filters[0] = (struct table_filter){STR("range"), asked->range};
+    from.desc = &table_range_parts;
+    if (!store_read_table(request->services->intake->store, &from, &parts, arena, page, err))
+        return false;
+    if (page->table.row_count == 0)
+        return err_set(err, ERR_NOT_FOUND,
+                       "rank %lld has no range '%.*s'; its table ranges lists all",
+                       (long long)asked->rank, (int)asked->range.len, asked->range.at);
+    if (!range_view_add(&page->table, asked->desc, &report, err))
+        return false;
+    struct table none = {.desc = asked->desc};
+    const struct table *found = report_find(&report, asked->desc->name);
+    return table_select(found ? found : &none, &question->table->query, arena, page, err);
+}
+
 static bool read_page(const struct request *request, const struct table_place *place,
                       const struct table_question *question, struct arena *arena,
                       struct table_page *page, struct err *err)
@@ -94,23 +120,35 @@ static bool read_page(const struct request *request, const struct table_place *p
     struct table none = {.desc = asked->desc};
     if (asked->of_rank && asked->rank < 0)
         return table_select(&none, &table->query, arena, page, err);
+    if (asked->range.at)
+        return read_range(request, place, question, arena, page, err);
     return store_read_table(store, place, &table->query, arena, page, err) ||
            (asked->of_rank && err_wrap(err, "rank %lld", (long long)asked->rank));
+}
+
+// The table of a trace of that name, if it can be had by range and the client asks for one.
+static const struct table_desc *table_by_range(const struct request *request)
+{
+    const struct table_desc *desc = trace_table(request->route->table->name);
+    bool asked = query_get(&request->query, "range").at;
+    return asked && desc && range_view_has(desc) ? desc : NULL;
 }
 
 // Details exist per trace only; without a rank those of the headline rank are returned.
 static bool settle(const struct request *request, const struct run *run, struct asked *asked,
                    struct err *err)
 {
-    const struct table_desc *desc = request->route->table;
-    bool detail = is_listed(trace_tables, desc);
-    bool given = query_get(&request->query, "rank").at && !holds_ranks(desc);
+    const struct table_desc *desc = request->route->table, *by_range = table_by_range(request);
+    bool detail = is_listed(trace_tables, desc) || by_range;
+    bool given = query_get(&request->query, "rank").at && (by_range || !holds_ranks(desc));
     *asked = (struct asked){.desc = desc, .of_rank = detail || given, .rank = -1};
     if (given && !query_get_int(&request->query, (struct query_int){"rank", -1, 0, INT32_MAX},
                                 &asked->rank, err))
         return false;
-    if (given && !detail)
+    if (given || by_range)
         asked->desc = trace_table(desc->name);
+    if (by_range)
+        asked->range = query_get(&request->query, "range");
     return given || !detail || api_headline_rank(request, run, &asked->rank, err);
 }
 
@@ -142,7 +180,8 @@ static bool answer_table(struct request *request, struct response *response,
 {
     const struct table_query *query = &question->table->query;
     bool has_rows = !question->asked.of_rank || question->asked.rank >= 0;
-    if (has_rows && query->limit == TABLE_QUERY_NO_LIMIT && query->sort_count == 0)
+    if (has_rows && !question->asked.range.at && query->limit == TABLE_QUERY_NO_LIMIT &&
+        query->sort_count == 0)
         return table_parts_stream(request, response, place, question->table, question->name, err);
     return answer_page(request, response, place, question, err);
 }
@@ -150,14 +189,18 @@ static bool answer_table(struct request *request, struct response *response,
 bool api_get_table(struct request *request, struct response *response, struct err *err)
 {
     static const char *const rank_parameter[] = {"rank", NULL};
+    static const char *const range_parameters[] = {"rank", "range", NULL};
     struct run run;
     struct asked asked;
     struct table_request table;
     struct table_place place;
     if (!api_find_run(request, response, request->captures[0], &run, err) ||
         !settle(request, &run, &asked, err) ||
-        !table_request_parse(request, asked.desc, asked.of_rank ? rank_parameter : NULL, &table,
-                             err))
+        !table_request_parse(request, asked.desc,
+                             asked.range.at  ? range_parameters
+                             : asked.of_rank ? rank_parameter
+                                             : NULL,
+                             &table, err))
         return false;
     char *rest = arena_printf(request->arena, err, "/%s", asked.desc->name);
     char *name = arena_printf(request->arena, err, "%.*s-%s", (int)run.name.len, run.name.at,

@@ -34,8 +34,9 @@ export function use_rank_table(run, name, rank, params = {}) {
 }
 
 /** Links to the same rows as data. */
-export function rank_table_links(run, name, rank) {
-  const href = (format) => api_href(address(run_api(run, name), { rank, format, limit: "all" }));
+export function rank_table_links(run, name, rank, params = {}) {
+  const href = (format) =>
+    api_href(address(run_api(run, name), { ...params, rank, format, limit: "all" }));
   return [["CSV", href("csv")], ["JSON", href("json")]];
 }
 

@@ -85,7 +85,7 @@ export function RankTable({ frame, view }) {
 export function RankTableCard({ run, name, rank, title, note, view, params }) {
   const resource = use_rank_table(run, name, rank, params);
   const frame = useMemo(() => frame_of(resource.data), [resource.data]);
-  const links = html`<${ExportLinks} links=${rank_table_links(run, name, rank)} />`;
+  const links = html`<${ExportLinks} links=${rank_table_links(run, name, rank, params)} />`;
   return html`<${Card} title=${title} note=${note} flush=${true}
       actions=${frame.length > 0 && links}>
     <${Loaded} resource=${resource}>${() => (frame.length === 0

@@ -14,11 +14,12 @@ import { Table } from "../../widgets/table.mjs";
 import { Categories } from "./categories.mjs";
 import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
+import { RangePick, use_range_names } from "../run/range_pick.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 
 const GROUPS = [["", "Kernels"], ["category", "Categories"]];
-const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "" };
+const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "", range: "" };
 const TEXT = ["name", "op", "category", "class"];
 
 // Of Nsight Compute, in place of others that a row's detail has as well.
@@ -101,7 +102,7 @@ function KernelDetail({ frame, row }) {
   </div>`;
 }
 
-function FilterBar({ frame, query, change, ranks, links }) {
+function FilterBar({ frame, query, change, ranks, names, links }) {
   const categories = useMemo(() => value_counts(frame, "category"), [frame]);
   const pick = (key) => (event) => change({ [key]: event.target.value });
   return html`<div class="filter-bar">
@@ -117,6 +118,7 @@ function FilterBar({ frame, query, change, ranks, links }) {
     <label class="pick"><span>Rank</span><select value=${query.rank} onChange=${pick("rank")}>
       <option value="">all</option>${ranks.map((rank) => html`<option key=${rank}
         value=${String(rank)}>${rank}</option>`)}</select></label>
+    <${RangePick} names=${names} range=${query.range} onchange=${(range) => change({ range })} />
     <${ExportLinks} links=${links} />
   </div>`;
 }
@@ -132,7 +134,7 @@ function Totals({ frame, rows }) {
     some && total > 0 ? `, ${percent(own / total)} of all kernel time` : " in total"}</p>`;
 }
 
-function KernelTable({ reply, query, change, ranks, links }) {
+function KernelTable({ reply, query, change, ranks, names, links }) {
   const [opened, set_opened] = useState(-1);
   const frame = useMemo(() => frame_of(reply), [reply]);
   const { q, sort, category } = query;
@@ -143,9 +145,10 @@ function KernelTable({ reply, query, change, ranks, links }) {
   const rows = useMemo(() => sort_rows(frame, found, sort), [frame, found, sort]);
   useEffect(() => set_opened(-1), [frame]);
   return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
-      links=${links} />
+      names=${names} links=${links} />
     <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
-      columns=${columns_of(frame, opened, set_opened, query.rank !== "" || ranks.length < 2)}
+      columns=${columns_of(frame, opened, set_opened,
+        query.rank !== "" || query.range !== "" || ranks.length < 2)}
       onsort=${(next) => change({ sort: next })} view="${q}|${category}|${query.class}"
       detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} />`}
       empty=${html`<p class="empty-line">${frame.length === 0
@@ -155,7 +158,8 @@ function KernelTable({ reply, query, change, ranks, links }) {
     <${Totals} frame=${frame} rows=${rows} />`;
 }
 
-function note_of(rank, ranks) {
+function note_of({ rank, range }, ranks) {
+  if (range !== "") return `within ${range}, ${rank === "" ? "headline rank" : `rank ${rank}`}`;
   if (rank !== "") return `rank ${rank}`;
   return ranks.length > 1 ? "totals over all ranks, distributions of the median rank" : "";
 }
@@ -163,14 +167,16 @@ function note_of(rank, ranks) {
 function AllKernels({ run }) {
   const [query, change] = use_query(DEFAULTS);
   const path = run_api(run, "kernels");
-  const resource = use_api(address(path, { rank: query.rank, format: "columns" }));
+  const resource = use_api(address(path,
+    { rank: query.rank, range: query.range, format: "columns" }));
   const ranks = use_ranks(run);
+  const names = use_range_names(run, query.rank);
   const href = (format) => api_href(address(path, { ...query, format, limit: "all" }));
   const links = [["CSV", href("csv")], ["JSON", href("json")]];
   return html`<${Card} title="Kernels" flush=${true}
-      note=${note_of(query.rank, ranks)}>
+      note=${note_of(query, ranks)}>
     <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} reply=${reply} query=${query}
-      change=${change} ranks=${ranks} links=${links} />`}<//><//>`;
+      change=${change} ranks=${ranks} names=${names} links=${links} />`}<//><//>`;
 }
 
 function Content({ run, summary, evidence }) {

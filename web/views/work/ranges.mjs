@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people named in their code: ranges as a tree, with the device time launched in each.
 import { html } from "../../base/ui.mjs";
+import { address, run_path } from "../../base/address.mjs";
 import { percent } from "../../base/format.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { TreeCard } from "../run/tree_card.mjs";
+import { RangeDetail } from "./range_detail.mjs";
 import { classes_of } from "./split_model.mjs";
 import { SplitLegend, tree_figure } from "./split_tree.mjs";
 
-function RangeName({ node }) {
+function RangeName({ node, run, rank }) {
   if (node.depth === 0) return html`<strong>All device work</strong>`;
-  return html`<span class="mono" title=${node.name}>${node.name || "(no name)"}</span>`;
+  if (!node.name) return html`<span class="mono">(no name)</span>`;
+  const href = address(run_path(run, "ranges"), { rank, range: node.name });
+  return html`<a class="mono" href=${href} title=${node.name}>${node.name}</a>`;
 }
 
 const whole = (number) => (number === null ? "–" : number.toLocaleString("en"));
 
-const columns_of = (root) => [
-  { key: "name", label: "Range", cell: (node) => html`<${RangeName} node=${node} />` },
+const columns_of = (root, run, rank) => [
+  { key: "name", label: "Range", cell: (node) =>
+    html`<${RangeName} node=${node} run=${run} rank=${rank} />` },
   tree_figure("total_owned_ns", "Device"),
   { key: "of_all", label: "Of all", num: true, priority: 3,
     help: "Device time divided by the busy time of the whole trace.",
@@ -43,8 +48,9 @@ export default function Ranges({ route }) {
       note="device time launched within each named range, counted once"
       view=${{
         label: "Ranges",
-        columns: columns_of,
+        columns: (root) => columns_of(root, run, rank),
         head: (root) => html`<${SplitLegend} parts=${classes_of(root)} />`,
         empty: html`<${Empty} />`,
-      }} />`}<//>`;
+      }} />
+    <${RangeDetail} run=${run} rank=${rank} />`}<//>`;
 }

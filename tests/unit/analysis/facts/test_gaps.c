@@ -62,6 +62,9 @@ static void loading_data_is_known_by_annotation_operator_or_frame(void **state)
         {EVENT_PYTHON, "torch/utils/data/dataloader.py(631): __next__", true},
         {EVENT_PYTHON, "nvidia/dali/plugin/base_iterator.py(80): __next__", true},
         {EVENT_PYTHON, "dataloader_study/train.py(12): main", false}, // a folder proves nothing
+        {EVENT_ANNOTATION, "data_loading", true},                     // as users name their ranges
+        {EVENT_ANNOTATION, "fetch_batch", true},
+        {EVENT_ANNOTATION, "next(data_iter)", true},
         {EVENT_ANNOTATION, "forward", false},
         {EVENT_RUNTIME, "cudaDataLoader", false}, // no operator, annotation or frame
     };

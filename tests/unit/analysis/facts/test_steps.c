@@ -259,6 +259,27 @@ static void the_users_pattern_goes_before_profiler_steps(void **state)
     hand_end(&hand);
 }
 
+static void a_chosen_range_marks_steps_whatever_lies_inside_or_around(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    hand.options.step_pattern = "rollout";
+    add_mark(&hand, "epoch", 0, 400);
+    for (int i = 0; i < 2; i++) {
+        add_mark(&hand, "rollout", 200 * i, 190);
+        add_mark(&hand, "generate", 200 * i + 5, 60);
+        add_mark(&hand, "reward", 200 * i + 70, 100);
+        add_pair(&hand, 200 * i + 10, 200 * i + 50, 10);
+        add_pair(&hand, 200 * i + 80, 200 * i + 90, 10);
+    }
+    hand_facts(&hand);
+    assert_int_equal(hand.facts.step_count, 2);
+    expect_step(&hand.facts, 0, 50, 100);
+    assert_string_equal(trace_text(hand.trace, hand.facts.steps[1].name).at, "rollout");
+    hand_end(&hand);
+}
+
 static void optimizer_marks_leave_the_last_step_open(void **state)
 {
     (void)state;
@@ -366,6 +387,7 @@ int main(void)
         cmocka_unit_test(a_step_whose_compute_was_overtaken_has_no_time),
         cmocka_unit_test(without_marks_the_window_is_one_step),
         cmocka_unit_test(the_users_pattern_goes_before_profiler_steps),
+        cmocka_unit_test(a_chosen_range_marks_steps_whatever_lies_inside_or_around),
         cmocka_unit_test(optimizer_marks_leave_the_last_step_open),
         cmocka_unit_test(a_repeated_annotation_at_the_top_of_a_thread_marks_steps),
         cmocka_unit_test(the_rate_of_a_step_is_its_time_by_the_usual_one_of_its_calls),

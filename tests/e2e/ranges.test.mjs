@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tables of a run by a named range, over the API and on pages.
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { axe_faults, launch, NARROW, on_clean_page, visit } from "./helpers/browser.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { generate, small_job } from "./helpers/traces.mjs";
+
+let browser;
+let server;
+let range;
+
+const items = async (path) => (await server.get(`/runs/job/${path}`)).items;
+const sum = (rows, key) => rows.reduce((all, row) => all + row[key], 0);
+
+before(async () => {
+  browser = await launch();
+  server = await start_server();
+  await server.analyzed("job", (await generate(small_job())).files);
+  const ranges = await items("ranges?limit=all&rank=1&depth=1&depth=2");
+  [range] = ranges.filter(({ name }) => !name.includes("*"))
+    .sort((a, b) => b.total_owned_ns - a.total_owned_ns);
+});
+after(async () => {
+  await browser?.close();
+  await server?.stop();
+});
+
+test("tables of a range sum to its device time and idle time, to the nanosecond", async () => {
+  const by_range = `?rank=1&range=${encodeURIComponent(range.name)}&limit=all`;
+  const same_name = await items(`ranges?limit=all&rank=1&name=${encodeURIComponent(range.name)}`);
+  const owned_ns = sum(same_name, "total_owned_ns");
+  for (const table of ["kernels", "operators", "categories"]) {
+    assert.equal(sum(await items(`${table}${by_range}`), "owned_ns"), owned_ns, table);
+  }
+  const [parts] = await items(`breakdown${by_range}`);
+  assert.equal(parts.busy_ns, owned_ns);
+  assert.equal(parts.idle_ns, sum(same_name, "idle_ns"));
+  assert.equal(sum(await items(`idle_causes${by_range}`), "total_ns"), parts.idle_ns);
+  const kernels = await items(`kernels${by_range}`);
+  const whole = await items("kernels?rank=1&limit=all");
+  for (const kernel of kernels) {
+    const all = whole.find(({ name }) => name === kernel.name);
+    assert.ok(kernel.total_ns <= all.total_ns, kernel.name);
+    assert.ok(kernel.min_ns >= all.min_ns && kernel.max_ns <= all.max_ns, kernel.name);
+  }
+});
+
+test("without a rank it is the headline rank's; filters, order and CSV hold as ever", async () => {
+  const name = encodeURIComponent(range.name);
+  const [kernel] = await items(`kernels?range=${name}&sort=-owned_ns&limit=1`);
+  assert.equal(kernel.median_ns, null);
+  assert.ok(kernel.owned_ns > 0);
+  const { text } = await server.request(`/api/v1/runs/job/kernels?range=${name}&format=csv`
+    + "&fields=name,calls&limit=all");
+  assert.match(text, /^name,calls\r?\n/);
+});
+
+test("an unknown range and a table that cannot be had by range are refused", async () => {
+  const unknown = await server.request("/api/v1/runs/job/kernels?range=nowhere");
+  assert.equal(unknown.status, 404);
+  assert.match(unknown.text, /has no range 'nowhere'; its table ranges lists all/);
+  const other = await server.request("/api/v1/runs/job/steps?range=x");
+  assert.equal(other.status, 400);
+});
+
+test("a range is chosen in the tree, and its tables follow", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/runs/job/ranges?rank=1");
+    await page.getByRole("link", { name: range.name, exact: true }).first().click();
+    await page.getByRole("heading", { name: "Kernels in it" }).waitFor();
+    await page.getByRole("heading", { name: "Idle time in it" }).waitFor();
+    assert.match(page.url(), /range=/);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("the page Kernels filters by a range, on a narrow, dark screen too", () =>
+  on_clean_page(browser, server.base, { viewport: NARROW, colorScheme: "dark" }, async (page) => {
+    await visit(page, "/runs/job/kernels");
+    await page.locator("label.pick", { hasText: "Range" }).locator("select")
+      .selectOption(range.name);
+    await page.getByText(`within ${range.name}, headline rank`).waitFor();
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth
+      > document.documentElement.clientWidth);
+    assert.equal(wide, false);
+    assert.deepEqual(await axe_faults(page), []);
+  }));

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+// What each named range consists of, and tables of one range.
+#include "analysis/report/tables.h"
+#include "analysis/trace/range_view.h"
+#include "tests/unit/hand_trace.h"
+
+static void add_range(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
+{
+    hand_add(hand,
+             (struct hand_event){
+                 .kind = EVENT_ANNOTATION, .name = name, .begin_ns = begin_ns, .dur_ns = dur_ns});
+}
+
+static void add_work(struct hand *hand, const char *kernel, int64_t launch_ns, int64_t begin_ns,
+                     int64_t dur_ns)
+{
+    static int64_t correlation;
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = "cudaLaunchKernel",
+                                       .begin_ns = launch_ns,
+                                       .dur_ns = 1,
+                                       .correlation = ++correlation});
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = kernel,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .correlation = correlation});
+}
+
+// Two steps: in each a forward with a product and a small kernel, idle time between them, and a
+// backward with a product inside a nested "forward", as checkpointing does.
+static void begin_job(struct hand *hand)
+{
+    hand_begin(hand);
+    for (int64_t i = 0; i < 2; i++) {
+        int64_t at = 100000 * i;
+        add_range(hand, i ? "step 1" : "step 0", at, 90000);
+        add_range(hand, "forward", at + 10, 200);
+        add_work(hand, "gemm", at + 20, at + 1000, 100 + i);
+        add_work(hand, "relu", at + 30, at + 5000, 50);
+        add_range(hand, "backward", at + 400, 400);
+        add_range(hand, "forward", at + 410, 100);
+        add_work(hand, "gemm", at + 420, at + 9000, 300);
+        add_work(hand, "relu", at + 700, at + 9300, 10);
+    }
+    hand_analyze(hand);
+}
+
+static const struct table *parts(struct hand *hand)
+{
+    const struct table *table = report_find(&hand->report, "range_parts");
+    assert_non_null(table);
+    return table;
+}
+
+// The rows of a range.
+static void pick(struct hand *hand, const char *range, struct report *picked)
+{
+    const struct table *all = parts(hand);
+    *picked = (struct report){.arena = &hand->arena};
+    for (size_t i = 0; i < all->row_count; i++)
+        if (table_is(all, i, RANGE_PARTS_RANGE, str_of(range)))
+            assert_true(report_add(picked, &table_range_parts,
+                                   all->cells + i * table_range_parts.column_count, &hand->err));
+}
+
+static const struct table *view(struct hand *hand, const char *range, const struct table_desc *desc,
+                                struct report *shown)
+{
+    struct report picked;
+    pick(hand, range, &picked);
+    *shown = (struct report){.arena = &hand->arena};
+    assert_true(range_view_has(desc));
+    assert_true(range_view_add(report_find(&picked, "range_parts"), desc, shown, &hand->err));
+    return report_find(shown, desc->name);
+}
+
+static int64_t owned_of(struct hand *hand, const char *range)
+{
+    const struct table *all = parts(hand);
+    int64_t sum = 0;
+    for (size_t i = 0; i < all->row_count; i++)
+        if (table_is(all, i, RANGE_PARTS_RANGE, str_of(range)) &&
+            !table_cell(all, i, RANGE_PARTS_CLASS)->null)
+            sum += table_i64(all, i, RANGE_PARTS_OWNED_NS, 0);
+    return sum;
+}
+
+static void the_parts_of_a_range_sum_to_its_device_time(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_job(&hand);
+    const struct table *ranges = report_find(&hand.report, "ranges");
+    int64_t forward_ns = 0;
+    for (size_t i = 0; i < ranges->row_count; i++) {
+        if (table_is(ranges, i, RANGES_NAME, STR("forward")))
+            forward_ns += table_i64(ranges, i, RANGES_TOTAL_OWNED_NS, 0);
+        if (table_is(ranges, i, RANGES_NAME, STR("step *")))
+            assert_int_equal(owned_of(&hand, "step *"),
+                             table_i64(ranges, i, RANGES_TOTAL_OWNED_NS, 0));
+    }
+    assert_int_equal(forward_ns, 201 + 100 + 600);
+    assert_int_equal(owned_of(&hand, "forward"), forward_ns);
+    assert_int_equal(owned_of(&hand, "backward"), 620);
+    hand_end(&hand);
+}
+
+static void kernels_of_a_range_are_those_launched_in_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report shown;
+    begin_job(&hand);
+    const struct table *kernels = view(&hand, "forward", &table_kernels, &shown);
+    assert_int_equal(kernels->row_count, 2);
+    assert_true(table_is(kernels, 0, KERNELS_NAME, STR("gemm")));
+    assert_int_equal(table_i64(kernels, 0, KERNELS_CALLS, -1), 4);
+    assert_int_equal(table_i64(kernels, 0, KERNELS_TOTAL_NS, -1), 801);
+    assert_int_equal(table_i64(kernels, 0, KERNELS_MIN_NS, -1), 100);
+    assert_int_equal(table_i64(kernels, 0, KERNELS_MAX_NS, -1), 300);
+    assert_true(table_f64(kernels, 0, KERNELS_BUSY_SHARE, -1) == 801.0 / 901);
+    assert_true(table_cell(kernels, 0, KERNELS_MEDIAN_NS)->null);
+    kernels = view(&hand, "backward", &table_kernels, &shown);
+    assert_int_equal(table_i64(kernels, 1, KERNELS_TOTAL_NS, -1), 20);
+    hand_end(&hand);
+}
+
+// Between the first and the last device event of each call; the nested one has none.
+static void idle_time_of_a_range_is_that_between_its_device_events(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report shown;
+    begin_job(&hand);
+    const struct table *causes = view(&hand, "forward", &table_idle_causes, &shown);
+    int64_t sum = 0;
+    for (size_t i = 0; i < causes->row_count; i++)
+        sum += table_i64(causes, i, IDLE_CAUSES_TOTAL_NS, 0);
+    assert_int_equal(sum, (5000 - 1100) + (5000 - 1101));
+    const struct table *parts_of_time = view(&hand, "forward", &table_breakdown, &shown);
+    assert_int_equal(table_i64(parts_of_time, 0, BREAKDOWN_BUSY_NS, -1), 901);
+    assert_int_equal(table_i64(parts_of_time, 0, BREAKDOWN_IDLE_NS, -1), sum);
+    assert_int_equal(table_i64(parts_of_time, 0, BREAKDOWN_WINDOW_NS, -1), sum + 901);
+    assert_int_equal(table_i64(parts_of_time, 0, BREAKDOWN_GEMM_NS, -1), 801);
+    assert_true(table_cell(parts_of_time, 0, BREAKDOWN_TOTAL_COMM_NS)->null);
+    assert_null(view(&hand, "backward", &table_idle_causes, &shown));
+    hand_end(&hand);
+}
+
+static void a_range_within_another_of_its_name_counts_once(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_range(&hand, "a", 0, 1000);
+    add_range(&hand, "b", 10, 500);
+    add_range(&hand, "a", 20, 300);
+    add_work(&hand, "k", 30, 2000, 100);
+    add_work(&hand, "k", 40, 3000, 100);
+    hand_analyze(&hand);
+    assert_int_equal(owned_of(&hand, "a"), 200);
+    assert_int_equal(owned_of(&hand, "b"), 200);
+    struct report shown;
+    const struct table *parts_of_time = view(&hand, "a", &table_breakdown, &shown);
+    assert_int_equal(table_i64(parts_of_time, 0, BREAKDOWN_IDLE_NS, -1), 900);
+    hand_end(&hand);
+}
+
+static void a_collective_of_several_kernels_is_one_row(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_range(&hand, "reduce", 0, 1000);
+    for (int64_t i = 0; i < 2; i++) {
+        hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                            .name = "cudaLaunchKernel",
+                                            .begin_ns = 10 + i,
+                                            .dur_ns = 1,
+                                            .correlation = 900 + i});
+        hand_add(&hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                            .name = i ? "ncclDevKernel_b" : "ncclDevKernel_a",
+                                            .begin_ns = 2000 * (i + 1),
+                                            .dur_ns = 100,
+                                            .correlation = 900 + i,
+                                            .collective = "allreduce",
+                                            .dtype = "Float",
+                                            .group = "0",
+                                            .in_elems = 256,
+                                            .out_elems = 256,
+                                            .group_size = 8});
+    }
+    hand_analyze(&hand);
+    struct report shown;
+    const struct table *rows = view(&hand, "reduce", &table_collectives, &shown);
+    assert_int_equal(rows->row_count, 1);
+    assert_int_equal(table_i64(rows, 0, COLLECTIVES_COLLECTIVE_SUMS + COLLECTIVE_SUMS_CALLS, -1),
+                     2);
+    assert_int_equal(table_i64(rows, 0, COLLECTIVES_COLLECTIVE_SUMS + COLLECTIVE_SUMS_BYTES, -1),
+                     1024);
+    hand_end(&hand);
+}
+
+static void other_tables_cannot_be_had_by_range(void **state)
+{
+    (void)state;
+    assert_false(range_view_has(&table_steps));
+    assert_false(range_view_has(&table_run_kernels));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_parts_of_a_range_sum_to_its_device_time),
+        cmocka_unit_test(kernels_of_a_range_are_those_launched_in_it),
+        cmocka_unit_test(idle_time_of_a_range_is_that_between_its_device_events),
+        cmocka_unit_test(a_range_within_another_of_its_name_counts_once),
+        cmocka_unit_test(a_collective_of_several_kernels_is_one_row),
+        cmocka_unit_test(other_tables_cannot_be_had_by_range),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
