@@ -2,12 +2,11 @@
 // The verdict on two sides' step times, and the comparison in one row.
 #include "analysis/compare/compare_pair.h"
 #include "analysis/compare/compare_work.h"
+#include "analysis/compare/words.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 #define MOST_NS      0x1p60 // shown for rounded figures
 #define WELL_COVERED 0.9    // of the time; less is mentioned
@@ -51,130 +50,114 @@ bool compare_summary_judge(struct pair *pair, struct err *err)
 
 // --- the sentence -------------------------------------------------------------------------------
 
-struct sentence {
-    char text[1200];
-    size_t len;
-};
-
-static void say(struct sentence *sentence, const char *format, ...) PRINTF_LIKE(2, 3);
-
-static void say(struct sentence *sentence, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    size_t room = sizeof sentence->text - sentence->len;
-    int written = vsnprintf(sentence->text + sentence->len, room, format, args);
-    va_end(args);
-    if (written > 0)
-        sentence->len += (size_t)written < room ? (size_t)written : room - 1;
-}
-
-static void say_missing(struct sentence *sentence, const struct compare_pool *sides[SIDES])
+static void say_missing(struct words *words, const struct compare_pool *sides[SIDES])
 {
     const char *who = sides[BASE]->step_ns < 0 && sides[CAND]->step_ns < 0 ? "both sides have"
                       : sides[BASE]->step_ns < 0                           ? "the base has"
                                                                            : "the candidate has";
-    say(sentence, "%s no steps on a device, so there is nothing to compare", who);
+    words_say(words, "%s no steps on a device, so there is nothing to compare", who);
 }
 
-static void say_work(struct sentence *sentence, const struct compare_work *work)
+static void say_work(struct words *words, const struct compare_work *work)
 {
     const struct side_work *base = &work->sides[BASE], *cand = &work->sides[CAND];
     if (work->is_same)
         return;
-    say(sentence,
+    words_say(
+        words,
         "different work, so neither side counts as faster: operators, shapes and calls per step "
         "match in %.0f %% of the device time",
         100 * work->same_share);
     if (base->flops_per_step > 0 && cand->flops_per_step > 0)
-        say(sentence, ", model FLOPs per step are %.3g and %.3g", base->flops_per_step,
-            cand->flops_per_step);
-    say(sentence, "; ");
+        words_say(words, ", model FLOPs per step are %.3g and %.3g", base->flops_per_step,
+                  cand->flops_per_step);
+    words_say(words, "; ");
 }
 
 // What the figures of operations and precision leave out.
-static void say_coverage(struct sentence *sentence, const struct compare_work *work)
+static void say_coverage(struct words *words, const struct compare_work *work)
 {
     static const char *const names[SIDES] = {"the base", "the candidate"};
     for (int side = 0; side < SIDES; side++) {
         const struct side_work *one = &work->sides[side];
         if (one->flops_time_share < WELL_COVERED)
-            say(sentence, "; FLOPs are known for %.0f %% of the matrix and attention time of %s",
-                100 * one->flops_time_share, names[side]);
+            words_say(words, "; FLOPs are known for %.0f %% of the matrix and attention time of %s",
+                      100 * one->flops_time_share, names[side]);
         if (one->unknown_share > 1 - WELL_COVERED)
-            say(sentence, "; precision is unknown for %.0f %% of the matrix products of %s",
-                100 * one->unknown_share, names[side]);
+            words_say(words, "; precision is unknown for %.0f %% of the matrix products of %s",
+                      100 * one->unknown_share, names[side]);
     }
 }
 
-static void say_steps(struct sentence *sentence, const struct pair *pair)
+static void say_steps(struct words *words, const struct pair *pair)
 {
     int64_t base_ns = pair->sides[BASE]->step_ns, cand_ns = pair->sides[CAND]->step_ns;
     double share = base_ns ? fabs((double)(cand_ns - base_ns)) / (double)base_ns : 0;
-    say(sentence, "the candidate's median step is %s%s%s, the base's %s: %.1f %% %s",
-        time_text(cand_ns).text, pair->options->slowest ? " on the slowest rank" : "",
-        pair->options->per_token ? " for the base's tokens" : "", time_text(base_ns).text,
-        100 * share,
-        cand_ns < base_ns   ? "shorter"
-        : cand_ns > base_ns ? "longer"
-                            : "apart");
+    words_say(words, "the candidate's median step is %s%s%s, the base's %s: %.1f %% %s",
+              time_text(cand_ns).text, pair->options->slowest ? " on the slowest rank" : "",
+              pair->options->per_token ? " for the base's tokens" : "", time_text(base_ns).text,
+              100 * share,
+              cand_ns < base_ns   ? "shorter"
+              : cand_ns > base_ns ? "longer"
+                                  : "apart");
 }
 
-static void say_interval(struct sentence *sentence, const struct judgement *judged)
+static void say_interval(struct words *words, const struct judgement *judged)
 {
     if (judged->has_interval)
-        say(sentence, "; the shift is between %+.2f %% and %+.2f %%", 100 * judged->low_share,
-            100 * judged->high_share);
+        words_say(words, "; the shift is between %+.2f %% and %+.2f %%", 100 * judged->low_share,
+                  100 * judged->high_share);
 }
 
-static void say_unknown(struct sentence *sentence, const struct judgement *judged)
+static void say_unknown(struct words *words, const struct judgement *judged)
 {
     if (judged->base_runs <= 1 && judged->cand_runs <= 1)
-        say(sentence, "; with one run per side the noise between runs is unknown");
+        words_say(words, "; with one run per side the noise between runs is unknown");
     else
-        say(sentence, "; %zu and %zu runs are too few to tell it from noise", judged->base_runs,
-            judged->cand_runs);
+        words_say(words, "; %zu and %zu runs are too few to tell it from noise", judged->base_runs,
+                  judged->cand_runs);
     if (judged->base_missing || judged->cand_missing)
-        say(sentence, " (%zu more of the base and %zu of the candidate would)",
-            judged->base_missing, judged->cand_missing);
+        words_say(words, " (%zu more of the base and %zu of the candidate would)",
+                  judged->base_missing, judged->cand_missing);
 }
 
-static void say_series(struct sentence *sentence, const struct judgement *judged)
+static void say_series(struct words *words, const struct judgement *judged)
 {
-    say(sentence, "; more than noise: ");
+    words_say(words, "; more than noise: ");
     if (isnan(judged->p_value))
-        say(sentence, "one of the two is an outlier among the runs of their series");
+        words_say(words, "one of the two is an outlier among the runs of their series");
     else
-        say(sentence, "the level of their series changed between them (p = %.3g)", judged->p_value);
+        words_say(words, "the level of their series changed between them (p = %.3g)",
+                  judged->p_value);
     if (!isnan(judged->threshold_share))
-        say(sentence, ", whose runs differ by up to %.2f %%", 100 * judged->threshold_share);
+        words_say(words, ", whose runs differ by up to %.2f %%", 100 * judged->threshold_share);
 }
 
-static void say_verdict(struct sentence *sentence, const struct pair *pair)
+static void say_verdict(struct words *words, const struct pair *pair)
 {
     const struct judgement *judged = &pair->judged;
     if (judged->verdict == VERDICT_UNKNOWN) {
-        say_unknown(sentence, judged);
+        say_unknown(words, judged);
         return;
     }
     bool significant = judged->verdict == VERDICT_SIGNIFICANT;
     if (strcmp(judged->method, "equal") == 0)
-        say(sentence, "; both sides have the same times");
+        words_say(words, "; both sides have the same times");
     else if (strcmp(judged->method, "series") == 0)
-        say_series(sentence, judged);
+        say_series(words, judged);
     else if (strcmp(judged->method, "history") == 0)
-        say(sentence, "; %s noise: runs of the series differ by up to %.2f %%",
-            significant ? "more than" : "within", 100 * judged->threshold_share);
+        words_say(words, "; %s noise: runs of the series differ by up to %.2f %%",
+                  significant ? "more than" : "within", 100 * judged->threshold_share);
     else
-        say(sentence, "; %s over %zu and %zu runs (Mann-Whitney, p = %.3g)",
-            significant ? "significant" : "within noise", judged->base_runs, judged->cand_runs,
-            judged->p_value);
-    say_interval(sentence, judged);
+        words_say(words, "; %s over %zu and %zu runs (Mann-Whitney, p = %.3g)",
+                  significant ? "significant" : "within noise", judged->base_runs,
+                  judged->cand_runs, judged->p_value);
+    say_interval(words, judged);
     if (significant && judged->relevant)
-        say(sentence, "; relevant");
+        words_say(words, "; relevant");
     else if (significant)
-        say(sentence, "; too small to be relevant (below %s)",
-            time_text(pair->relevant_from_ns).text);
+        words_say(words, "; too small to be relevant (below %s)",
+                  time_text(pair->relevant_from_ns).text);
 }
 
 // --- the row ------------------------------------------------------------------------------------
@@ -262,23 +245,23 @@ bool compare_summary_write(const struct pair *pair, const double matched[RUNG_CO
 {
     const struct compare_pool *base = pair->sides[BASE], *cand = pair->sides[CAND];
     bool known = base->step_ns >= 0 && cand->step_ns >= 0;
-    struct sentence sentence = {.len = 0};
+    struct words words = {.len = 0};
     struct compare_work work;
     if (!compare_work_read(pair, &work, err))
         return false;
     if (known) {
-        say_work(&sentence, &work);
-        say_steps(&sentence, pair);
-        say_verdict(&sentence, pair);
-        say_coverage(&sentence, &work);
+        say_work(&words, &work);
+        say_steps(&words, pair);
+        say_verdict(&words, pair);
+        say_coverage(&words, &work);
     } else {
-        say_missing(&sentence, (const struct compare_pool *[]){base, cand});
+        say_missing(&words, (const struct compare_pool *[]){base, cand});
     }
     struct row row = {.desc = &table_compare_summary};
     row_i64(&row, COMPARE_SUMMARY_CAND, pair->number);
     add_steps(&row, pair, known, work.is_same);
     row_word(&row, COMPARE_SUMMARY_VERDICT, verdict_word(pair->judged.verdict));
-    row_text(&row, COMPARE_SUMMARY_VERDICT_TEXT, (struct str){sentence.text, sentence.len});
+    row_text(&row, COMPARE_SUMMARY_VERDICT_TEXT, words_str(&words));
     row_i64(&row, COMPARE_SUMMARY_BASE_STEPS, base->steps);
     row_i64(&row, COMPARE_SUMMARY_CAND_STEPS, cand->steps);
     row_i64(&row, COMPARE_SUMMARY_BASE_MEAN_NS, base->mean_ns);

@@ -33,3 +33,36 @@ struct str gpu_name(struct str recorded, int64_t compute_units, int64_t memory_b
     }
     return recorded;
 }
+
+// The size of memory: digits and "GB", with or without a blank between.
+static bool starts_with_memory(struct str text)
+{
+    size_t digits = 0;
+    while (digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9')
+        digits++;
+    size_t unit = digits + (digits < text.len && text.at[digits] == ' ');
+    return digits && str_starts_with((struct str){text.at + unit, text.len - unit}, STR("GB"));
+}
+
+static bool starts_with_variant(struct str text)
+{
+    static const char *const variants[] = {"SXM", "PCIe", "PCIE", "HBM", "VF", "OAM"};
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+        if (str_starts_with(text, str_of(variants[i])))
+            return true;
+    return starts_with_memory(text);
+}
+
+struct str gpu_name_short(struct str name)
+{
+    static const char *const makers[] = {"NVIDIA ", "AMD ", "Instinct ", "GeForce ", "Tesla "};
+    struct str shorter = name;
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++)
+        if (str_starts_with(shorter, str_of(makers[i])))
+            shorter = (struct str){shorter.at + strlen(makers[i]), shorter.len - strlen(makers[i])};
+    for (size_t i = 1; i + 1 < shorter.len; i++)
+        if ((shorter.at[i] == ' ' || shorter.at[i] == '-') &&
+            starts_with_variant((struct str){shorter.at + i + 1, shorter.len - i - 1}))
+            return (struct str){shorter.at, i};
+    return shorter.len ? shorter : name;
+}

@@ -9,4 +9,7 @@
 // number of compute units and the memory, if the table has it.
 struct str gpu_name(struct str recorded, int64_t compute_units, int64_t memory_bytes);
 
+// Its name as people say it: "H100" of "NVIDIA H100 80GB HBM3", "MI300X" of "AMD Instinct MI300X".
+struct str gpu_name_short(struct str name);
+
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_CHANGES = 10, LABEL_WIDTH = 17, MAX_NAME = 60 };
+enum { MAX_CHANGES = 10, MAX_REASONS = 3, WHY_INDENT = 36, LABEL_WIDTH = 17, MAX_NAME = 60 };
 
 static bool is_shown(const struct gate_question *question, const struct table *table, size_t row)
 {
@@ -128,6 +128,44 @@ static void print_bars(const struct gate_question *question, FILE *out)
         print_steps(summary, (size_t)first, out);
 }
 
+// --- why ----------------------------------------------------------------------------------------
+
+static void print_reason(const struct table *reasons, size_t row, FILE *out)
+{
+    bool idle = table_is(reasons, row, COMPARE_REASONS_KIND, STR("cause"));
+    fprintf(out, "  %10.3f %10.3f %+10.3f  ", shown_ms(reasons, row, COMPARE_REASONS_BASE_NS),
+            shown_ms(reasons, row, COMPARE_REASONS_CAND_NS),
+            shown_ms(reasons, row, COMPARE_REASONS_DELTA_NS));
+    if (idle)
+        fputs("idle by ", out);
+    if (table_is(reasons, row, COMPARE_REASONS_KIND, STR("collective")))
+        fputs("exposed ", out);
+    if (idle)
+        shown_words(out, table_text(reasons, row, COMPARE_REASONS_TITLE), MAX_NAME);
+    else
+        shown_put(out, table_text(reasons, row, COMPARE_REASONS_TITLE), MAX_NAME);
+    fprintf(out, ", %.0f %% of all %s\n", shown_percent(reasons, row, COMPARE_REASONS_GROSS_SHARE),
+            table_i64(reasons, row, COMPARE_REASONS_DELTA_NS, 0) < 0 ? "gains" : "losses");
+    shown_wrap(out, table_text(reasons, row, COMPARE_REASONS_WHY), WHY_INDENT);
+}
+
+// The largest gains, then the largest losses, as the table has them.
+static void print_reasons(const struct gate_question *question, FILE *out)
+{
+    const struct table *reasons = find(question, &table_compare_reasons);
+    int counts[2] = {0, 0};
+    for (size_t row = 0; row < shown_rows(reasons); row++) {
+        bool loss = table_i64(reasons, row, COMPARE_REASONS_DELTA_NS, 0) > 0;
+        if (!is_shown(question, reasons, row) || counts[loss]++ >= MAX_REASONS)
+            continue;
+        if (counts[0] + counts[1] == 1)
+            fputs("\nwhy, per step\n        base  candidate     change\n", out);
+        print_reason(reasons, row, out);
+    }
+}
+
+// --- the largest changes ------------------------------------------------------------------------
+
 // Rows of a level by the size of their change.
 struct change {
     size_t row;
@@ -226,9 +264,12 @@ void print_compare_text(const struct gate_question *question, const struct gate_
     print_lines(answer, out);
     fputc('\n', out);
     print_runs(question, out);
+    bool has_parts = isfinite(answer->judgement.base_ns) && isfinite(answer->judgement.cand_ns);
+    if (has_parts) // a side without steps has none
+        print_reasons(question, out);
     print_settings(question, out);
-    if (!isfinite(answer->judgement.base_ns) || !isfinite(answer->judgement.cand_ns))
-        return; // a side without steps has no parts
+    if (!has_parts)
+        return;
     print_bars(question, out);
     print_changes(question, out);
     print_matched(question, out);

@@ -165,15 +165,17 @@ static void summary_json(const struct report *report, int64_t cand, struct buf *
     buf_puts(out, "null");
 }
 
-static void settings_json(const struct report *report, int64_t cand, struct buf *out)
+// The candidate's rows of a table. They all have the number of the candidate first.
+static void rows_json(const struct report *report, const struct table_desc *desc, int64_t cand,
+                      struct buf *out)
 {
-    const struct table *settings = report_find(report, table_compare_settings.name);
+    const struct table *table = report_find(report, desc->name);
     const char *comma = "";
-    for (size_t row = 0; settings && row < settings->row_count; row++) {
-        if (table_cell(settings, row, COMPARE_SETTINGS_CAND)->i != cand)
+    for (size_t row = 0; table && row < table->row_count; row++) {
+        if (table_cell(table, row, table_first(desc) + CANDIDATE_CAND)->i != cand)
             continue;
         buf_puts(out, comma);
-        report_row_json(settings, row, out);
+        report_row_json(table, row, out);
         comma = ",";
     }
 }
@@ -186,8 +188,10 @@ static bool candidate_json(const struct request *request, const struct compared 
         return false;
     buf_puts(out, ",\"summary\":");
     summary_json(report, (int64_t)index, out);
-    buf_puts(out, ",\"settings\":[");
-    settings_json(report, (int64_t)index, out);
+    buf_puts(out, ",\"reasons\":[");
+    rows_json(report, &table_compare_reasons, (int64_t)index, out);
+    buf_puts(out, "],\"settings\":[");
+    rows_json(report, &table_compare_settings, (int64_t)index, out);
     buf_puts(out, "]}");
     return true;
 }

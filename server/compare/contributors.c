@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Groups the parts of a difference under names that people know.
+// The parts of a difference as lines of text name them.
 #include "server/compare/contributors.h"
 
 #include "analysis/report/tables.h"
@@ -7,14 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { LEAST_NS = 1000, NAME_MAX_BYTES = 72, MOVED_TENTHS = 10 };
-
-struct gathered {
-    const struct compared_pair *pair;
-    struct arena *arena;
-    struct contributor *at;
-    size_t count, room;
-};
+enum { NAME_MAX_BYTES = 72, WHY_MAX_BYTES = 400 };
 
 const char *contributors_clean(struct str text, size_t max, struct arena *arena)
 {
@@ -35,137 +28,27 @@ const char *contributors_clean(struct str text, size_t max, struct arena *arena)
     return clean ? clean : "?";
 }
 
-static void add(struct gathered *gathered, struct contributor one)
+static const char *words_of(const char *text, struct arena *arena)
 {
-    if (gathered->count < gathered->room && llabs(one.delta_ns) >= LEAST_NS)
-        gathered->at[gathered->count++] = one;
-}
-
-// --- device work --------------------------------------------------------------------------------
-
-static bool is_cand(const struct gathered *gathered, const struct table *table, size_t row)
-{
-    return table_cell(table, row, table_first(table->desc) + CANDIDATE_CAND)->i ==
-           gathered->pair->cand;
-}
-
-static bool is_idle(const struct table *table, size_t row)
-{
-    const struct cell *bar = table_cell(table, row, COMPARE_WATERFALL_BAR);
-    return !bar->null && str_starts_with(bar->s, STR("idle_"));
-}
-
-// The operator, else the kernel, else the category.
-static struct str name_of(const struct table *table, size_t row)
-{
-    static const unsigned columns[] = {COMPARE_WATERFALL_OP, COMPARE_WATERFALL_CAND_KERNEL,
-                                       COMPARE_WATERFALL_BASE_KERNEL, COMPARE_WATERFALL_CATEGORY,
-                                       COMPARE_WATERFALL_BAR};
-    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
-        const struct cell *cell = table_cell(table, row, columns[i]);
-        if (!cell->null && cell->s.len)
-            return cell->s;
-    }
-    return STR("?");
-}
-
-// "idle by data loading": its category is the stable word of a cause.
-static const char *idle_name(const char *cause, struct arena *arena)
-{
-    char *name = arena_printf(arena, NULL, "idle by %s", cause);
-    for (char *c = name; c && *c; c++)
+    char *words = arena_strdup(arena, str_of(text), NULL);
+    for (char *c = words; c && *c; c++)
         if (*c == '_')
             *c = ' ';
-    return name ? name : cause;
+    return words ? words : text;
 }
 
-static const char *row_name(const struct gathered *gathered, const struct table *waterfall,
-                            size_t row)
+// "aten::mm", "exposed all_reduce", "idle by data loading".
+static const char *name_of(const struct table *reasons, size_t row, struct arena *arena)
 {
-    const char *clean =
-        contributors_clean(name_of(waterfall, row), NAME_MAX_BYTES, gathered->arena);
-    return is_idle(waterfall, row) ? idle_name(clean, gathered->arena) : clean;
+    const char *title =
+        contributors_clean(table_text(reasons, row, COMPARE_REASONS_TITLE), NAME_MAX_BYTES, arena);
+    const char *name = title;
+    if (table_is(reasons, row, COMPARE_REASONS_KIND, STR("collective")))
+        name = arena_printf(arena, NULL, "exposed %s", title);
+    else if (table_is(reasons, row, COMPARE_REASONS_KIND, STR("cause")))
+        name = arena_printf(arena, NULL, "idle by %s", words_of(title, arena));
+    return name ? name : title;
 }
-
-static int presence_of(const struct table *waterfall, size_t row)
-{
-    int64_t base_ns = table_cell(waterfall, row, COMPARE_WATERFALL_BASE_NS)->i;
-    int64_t cand_ns = table_cell(waterfall, row, COMPARE_WATERFALL_CAND_NS)->i;
-    return (cand_ns > 0 && base_ns == 0) - (base_ns > 0 && cand_ns == 0);
-}
-
-static void add_rows(struct gathered *gathered, const struct table *waterfall, bool has_collectives)
-{
-    for (size_t row = 0; waterfall && row < waterfall->row_count; row++) {
-        if (!is_cand(gathered, waterfall, row) ||
-            !table_is(waterfall, row, COMPARE_WATERFALL_LEVEL, STR("op")))
-            continue;
-        if (has_collectives && table_is(waterfall, row, COMPARE_WATERFALL_BAR, STR("exposed_comm")))
-            continue;
-        add(gathered,
-            (struct contributor){row_name(gathered, waterfall, row),
-                                 table_cell(waterfall, row, COMPARE_WATERFALL_DELTA_NS)->i,
-                                 table_cell(waterfall, row, COMPARE_WATERFALL_BAR)->s,
-                                 presence_of(waterfall, row)});
-    }
-}
-
-// --- collectives --------------------------------------------------------------------------------
-
-static int64_t exposed_delta(const struct table *collectives, size_t row)
-{
-    const struct cell *delta = table_cell(collectives, row, COMPARE_COLLECTIVES_DELTA_EXPOSED_NS);
-    return delta->null ? 0 : delta->i;
-}
-
-static bool is_first_of_kind(const struct gathered *gathered, const struct table *collectives,
-                             size_t row)
-{
-    struct str kind = table_cell(collectives, row, COMPARE_COLLECTIVES_KIND)->s;
-    for (size_t i = 0; i < row; i++)
-        if (is_cand(gathered, collectives, i) &&
-            str_equal(table_cell(collectives, i, COMPARE_COLLECTIVES_KIND)->s, kind))
-            return false;
-    return true;
-}
-
-// Whether there are collectives, all of a known kind. A recording without their parameters may know
-// kernels only, which the waterfall matches by name.
-static bool has_kinds(const struct gathered *gathered, const struct table *collectives)
-{
-    bool any = false;
-    for (size_t row = 0; collectives && row < collectives->row_count; row++) {
-        if (!is_cand(gathered, collectives, row))
-            continue;
-        if (!table_cell(collectives, row, COMPARE_COLLECTIVES_KIND)->s.len)
-            return false;
-        any = true;
-    }
-    return any;
-}
-
-// Sums collectives by kind. Returns whether it did.
-static bool add_collectives(struct gathered *gathered, const struct table *collectives)
-{
-    if (!has_kinds(gathered, collectives))
-        return false;
-    for (size_t row = 0; row < collectives->row_count; row++) {
-        if (!is_cand(gathered, collectives, row) || !is_first_of_kind(gathered, collectives, row))
-            continue;
-        struct str kind = table_cell(collectives, row, COMPARE_COLLECTIVES_KIND)->s;
-        int64_t delta_ns = 0;
-        for (size_t i = row; i < collectives->row_count; i++)
-            if (is_cand(gathered, collectives, i) &&
-                str_equal(table_cell(collectives, i, COMPARE_COLLECTIVES_KIND)->s, kind))
-                delta_ns += exposed_delta(collectives, i);
-        const char *clean = contributors_clean(kind, NAME_MAX_BYTES, gathered->arena);
-        const char *name = arena_printf(gathered->arena, NULL, "exposed %s", clean);
-        add(gathered, (struct contributor){name ? name : clean, delta_ns, STR(""), 0});
-    }
-    return true;
-}
-
-// --- all together -------------------------------------------------------------------------------
 
 int64_t contributors_summary_row(const struct compared_pair *pair, const struct table **summary)
 {
@@ -183,48 +66,6 @@ static int by_size(const void *left, const void *right)
     return x != y ? (x < y) - (x > y) : strcmp(a->name, b->name);
 }
 
-// The new part of the same bar with the time closest to a part that is gone; NULL if none.
-static struct contributor *find_successor(struct gathered *gathered, const struct contributor *gone)
-{
-    struct contributor *found = NULL;
-    int64_t nearest = llabs(gone->delta_ns) / MOVED_TENTHS;
-    for (size_t i = 0; i < gathered->count; i++) {
-        struct contributor *one = &gathered->at[i];
-        int64_t apart = llabs(one->delta_ns + gone->delta_ns);
-        if (one->presence > 0 && str_equal(one->bar, gone->bar) && apart <= nearest) {
-            nearest = apart;
-            found = one;
-        }
-    }
-    return found;
-}
-
-static void join_moved(struct gathered *gathered)
-{
-    for (size_t i = 0; i < gathered->count; i++) {
-        struct contributor *gone = &gathered->at[i];
-        struct contributor *successor = gone->presence < 0 ? find_successor(gathered, gone) : NULL;
-        if (!successor)
-            continue;
-        const char *name =
-            arena_printf(gathered->arena, NULL, "%s, now %s,", gone->name, successor->name);
-        gone->name = name ? name : gone->name;
-        gone->delta_ns += successor->delta_ns;
-        gone->presence = successor->presence = 0;
-        successor->delta_ns = 0;
-    }
-    size_t kept = 0;
-    for (size_t i = 0; i < gathered->count; i++)
-        if (llabs(gathered->at[i].delta_ns) >= LEAST_NS)
-            gathered->at[kept++] = gathered->at[i];
-    gathered->count = kept;
-}
-
-static size_t row_count(const struct table *table)
-{
-    return table ? table->row_count : 0;
-}
-
 static int64_t whole_of(const struct compared_pair *pair)
 {
     const struct table *summary;
@@ -235,17 +76,20 @@ static int64_t whole_of(const struct compared_pair *pair)
 bool contributors_find(const struct compared_pair *pair, struct arena *arena,
                        struct contributors *found, struct err *err)
 {
-    const struct table *waterfall = report_find(pair->report, table_compare_waterfall.name);
-    const struct table *collectives = report_find(pair->report, table_compare_collectives.name);
-    struct gathered all = {
-        .pair = pair, .arena = arena, .room = row_count(waterfall) + row_count(collectives)};
-    all.at = arena_array(arena, all.room, sizeof *all.at, err);
-    if (!all.at)
+    const struct table *reasons = report_find(pair->report, table_compare_reasons.name);
+    size_t rows = reasons ? reasons->row_count : 0;
+    *found = (struct contributors){.whole_ns = whole_of(pair)};
+    found->at = arena_array(arena, rows + 1, sizeof *found->at, err);
+    if (!found->at)
         return false;
-    add_rows(&all, waterfall, add_collectives(&all, collectives));
-    qsort(all.at, all.count, sizeof *all.at, by_size);
-    join_moved(&all);
-    qsort(all.at, all.count, sizeof *all.at, by_size);
-    *found = (struct contributors){.at = all.at, .count = all.count, .whole_ns = whole_of(pair)};
+    for (size_t row = 0; row < rows; row++)
+        if (table_i64(reasons, row, COMPARE_REASONS_CAND, 0) == pair->cand)
+            found->at[found->count++] = (struct contributor){
+                .name = name_of(reasons, row, arena),
+                .why = contributors_clean(table_text(reasons, row, COMPARE_REASONS_WHY),
+                                          WHY_MAX_BYTES, arena),
+                .delta_ns = table_i64(reasons, row, COMPARE_REASONS_DELTA_NS, 0)};
+    if (found->count)
+        qsort(found->at, found->count, sizeof *found->at, by_size);
     return true;
 }

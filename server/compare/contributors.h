@@ -16,14 +16,11 @@ struct compared_pair {
 // Texts are clean: one line without control characters, valid UTF-8, of moderate length.
 struct contributor {
     const char *name;
+    const char *why;  // a sentence, "" without
     int64_t delta_ns; // of a mean step
-    struct str bar;   // for device time
-    int presence;     // -1 only in the base, 1 only in the candidate, 0 in both
 };
 
-// All contributors, largest first, except those below a microsecond. A mere change of name is one
-// entry: "old, now new" for a part that is gone and a new one in the same bar that takes as long,
-// within a tenth. ERR_LIMIT.
+// The rows of compare_reasons, largest first. ERR_LIMIT.
 struct contributors {
     struct contributor *at;
     size_t count;

@@ -345,6 +345,7 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
     struct contributors all;
     size_t count = 0;
     int64_t named_ns = 0;
+    const struct contributor *first = NULL;
     if (!has_steps(&answer->judgement)) {
         buf_puts(out, "why: without steady steps the parts of a step are unknown");
         return true;
@@ -355,15 +356,19 @@ static bool put_reasons(const struct gate_question *question, const struct gate_
         if (!is_reason(&all, &all.at[i]))
             continue;
         buf_puts(out, count ? "" : reason_word(&answer->judgement));
+        first = first ? first : &all.at[i];
         put_contributor(&all.at[i], all.whole_ns, count++ == 0, out);
         named_ns += all.at[i].delta_ns;
     }
-    if (count)
+    if (first) {
         put_opposite(&all, named_ns, out);
-    else
-        buf_puts(out, all.count ? "why: many small parts, none above 1 % of the difference"
-                                : "why: no operator, collective or cause of idle time changed by "
-                                  "1 us or more");
+        if (*first->why)
+            buf_printf(out, ". %s: %s", first->name, first->why);
+        return true;
+    }
+    buf_puts(out, all.count ? "why: many small parts, none above 1 % of the difference"
+                            : "why: no operator, collective or cause of idle time changed by "
+                              "1 us or more");
     return true;
 }
 

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// What sentences about a difference have in common: names of the sides and of kernels, and whether
+// all kernels became slower at equal work.
+#include "analysis/compare/reasons.h"
+#include "analysis/names/gpu_name.h"
+#include "analysis/report/tables.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { LEAST_ALIKE = 8, NAME_BYTES = 40, MOST_TENSORS = 2 };
+
+// Kernels with equal work prove nothing below this share of both sides' time.
+#define LEAST_SHARE 0.5
+
+// --- names --------------------------------------------------------------------------------------
+
+struct name_text reason_shown(struct str name)
+{
+    struct name_text text;
+    if (name.len <= NAME_BYTES) {
+        snprintf(text.text, sizeof text.text, "%.*s", (int)name.len, name.at);
+        return text;
+    }
+    size_t head = NAME_BYTES - 12, tail = 9;
+    head = str_valid_utf8((struct str){name.at, head});
+    while (tail && ((unsigned char)name.at[name.len - tail] & 0xc0) == 0x80)
+        tail--;
+    snprintf(text.text, sizeof text.text, "%.*s...%.*s", (int)head, name.at, (int)tail,
+             name.at + name.len - tail);
+    return text;
+}
+
+// Where the name proper ends: at its template arguments or parameters.
+static size_t name_end(struct str name)
+{
+    for (size_t i = 1; i < name.len; i++)
+        if (name.at[i] == '<' || (name.at[i] == '(' && name.at[i - 1] != ':'))
+            return i;
+    return name.len;
+}
+
+struct name_text reason_kernel(struct str name)
+{
+    static const struct str memory[] = {{"Mem", 3}, {"void ", 5}};
+    if (str_starts_with(name, memory[0])) // "Memcpy HtoD (Pinned -> Device)"
+        return reason_shown(name);
+    if (str_starts_with(name, memory[1]))
+        name = (struct str){name.at + 5, name.len - 5};
+    struct str own = {name.at, name_end(name)};
+    for (size_t i = own.len; i > 1; i--)
+        if (own.at[i - 1] == ':') {
+            own = (struct str){own.at + i, own.len - i};
+            break;
+        }
+    return reason_shown(own.len ? own : name);
+}
+
+struct name_text reason_count(double count)
+{
+    struct name_text text;
+    bool whole = fabs(count - nearbyint(count)) < 0.005;
+    snprintf(text.text, sizeof text.text, whole ? "%.0f" : "%.1f", count);
+    return text;
+}
+
+// Copies the numbers of one list; returns how many bytes it read.
+static size_t add_list(struct str dims, struct words *words)
+{
+    const char *cross = words->len ? ", " : "";
+    size_t i = 0;
+    while (i < dims.len && dims.at[i] != ']') {
+        size_t from = i;
+        while (i < dims.len && dims.at[i] >= '0' && dims.at[i] <= '9')
+            i++;
+        if (i > from) {
+            words_say(words, "%s%.*s", cross, (int)(i - from), dims.at + from);
+            cross = "x";
+        } else {
+            i++;
+        }
+    }
+    return i;
+}
+
+struct name_text reason_shapes(struct str dims)
+{
+    struct words words = {.len = 0};
+    int tensors = 0;
+    for (size_t i = 0; i < dims.len && tensors < MOST_TENSORS; i++) {
+        size_t before = words.len;
+        if (dims.at[i] == '[')
+            i += add_list((struct str){dims.at + i + 1, dims.len - i - 1}, &words);
+        tensors += words.len > before;
+    }
+    return reason_shown(words_str(&words));
+}
+
+double reason_calls(const struct reason_case *the_case, const struct reason *reason, int side)
+{
+    unsigned calls = side == BASE ? COMPARE_WATERFALL_BASE_CALLS : COMPARE_WATERFALL_CAND_CALLS;
+    unsigned steps = side == BASE ? COMPARE_WATERFALL_BASE_STEPS : COMPARE_WATERFALL_CAND_STEPS;
+    size_t row = side == CAND && reason->joined != REASON_NONE ? reason->joined
+                 : reason->shape != REASON_NONE                ? reason->shape
+                                                               : reason->row;
+    int64_t count = table_i64(the_case->waterfall, row, calls, 0);
+    int64_t per = table_i64(the_case->waterfall, row, steps, 0);
+    double factor = compare_pool_factor(the_case->pair->sides[side]);
+    return per > 0 ? (double)count / (double)per * factor : 0;
+}
+
+struct str reason_text(const struct reason_case *the_case, size_t row, unsigned column)
+{
+    return table_text(the_case->waterfall, row, column);
+}
+
+// --- pace ---------------------------------------------------------------------------------------
+
+// Calls of one kernel with equal work.
+struct pace_row {
+    struct str kernel;
+    int64_t work;
+    double total_ns, calls;
+};
+
+static int compare_work(const void *a, const void *b)
+{
+    const struct pace_row *x = a, *y = b;
+    return x->work != y->work ? (x->work < y->work ? -1 : 1) : str_compare(x->kernel, y->kernel);
+}
+
+static const struct table *rates_of(const struct pair *pair, int side)
+{
+    return report_find(pair->sides[side]->side->runs[0].rank, table_kernel_rates.name);
+}
+
+// Rows with evidence of equal work, sorted.
+static bool read_rates(const struct table *rates, struct arena *arena, struct pace_row **rows,
+                       size_t *count, struct err *err)
+{
+    *count = 0;
+    *rows = arena_array(arena, (rates ? rates->row_count : 0) + 1, sizeof **rows, err);
+    for (size_t i = 0; *rows && rates && i < rates->row_count; i++) {
+        struct pace_row row = {table_text(rates, i, KERNEL_RATES_KERNEL),
+                               table_i64(rates, i, KERNEL_RATES_WORK, 0),
+                               (double)table_i64(rates, i, KERNEL_RATES_TOTAL_NS, 0),
+                               (double)table_i64(rates, i, KERNEL_RATES_CALLS, 0)};
+        bool alike = table_is(rates, i, KERNEL_RATES_BASIS, STR("shapes")) ||
+                     table_is(rates, i, KERNEL_RATES_BASIS, STR("grid"));
+        if (alike && row.calls > 0 && row.total_ns > 0)
+            (*rows)[(*count)++] = row;
+    }
+    if (*rows && *count)
+        qsort(*rows, *count, sizeof **rows, compare_work);
+    return *rows != NULL;
+}
+
+// How much longer a call takes in the candidate, and the weight of it.
+struct pace {
+    double factor, weight;
+};
+
+static int compare_paces(const void *a, const void *b)
+{
+    double x = ((const struct pace *)a)->factor, y = ((const struct pace *)b)->factor;
+    return (x > y) - (x < y);
+}
+
+static double weighted_median(struct pace *paces, size_t count)
+{
+    double whole = 0, sum = 0;
+    qsort(paces, count, sizeof *paces, compare_paces);
+    for (size_t i = 0; i < count; i++)
+        whole += paces[i].weight;
+    for (size_t i = 0; i < count; i++) {
+        sum += paces[i].weight;
+        if (2 * sum >= whole)
+            return paces[i].factor;
+    }
+    return NAN;
+}
+
+// The median change per call of kernels with equal work, weighted by time; NaN if they are few.
+static bool find_pace(const struct pair *pair, double *pace, struct err *err)
+{
+    struct pace_row *rows[SIDES];
+    size_t counts[SIDES], found = 0;
+    double shared_ns = 0, all_ns = 0;
+    *pace = NAN;
+    for (int side = 0; side < SIDES; side++)
+        if (!read_rates(rates_of(pair, side), pair->scratch, &rows[side], &counts[side], err))
+            return false;
+    struct pace *paces = arena_array(pair->scratch, counts[BASE] + 1, sizeof *paces, err);
+    if (!paces)
+        return false;
+    for (size_t i = 0; i < counts[BASE]; i++) {
+        const struct pace_row *base = &rows[BASE][i], *cand = NULL;
+        if (counts[CAND])
+            cand = bsearch(base, rows[CAND], counts[CAND], sizeof *base, compare_work);
+        all_ns += base->total_ns;
+        if (!cand)
+            continue;
+        shared_ns += base->total_ns;
+        paces[found++] = (struct pace){cand->total_ns / cand->calls * base->calls / base->total_ns,
+                                       base->total_ns};
+    }
+    if (found >= LEAST_ALIKE && shared_ns >= LEAST_SHARE * all_ns)
+        *pace = weighted_median(paces, found);
+    return true;
+}
+
+// --- the case -----------------------------------------------------------------------------------
+
+static void name_sides(const struct pair *pair, struct reason_case *the_case)
+{
+    static const char *const roles[SIDES] = {"the base", "the candidate"};
+    struct str gpus[SIDES];
+    for (int side = 0; side < SIDES; side++)
+        gpus[side] =
+            gpu_name_short(compare_pool_setting(&pair->sides[side]->side->runs[0], STR("gpu")));
+    the_case->same_gpu = !gpus[BASE].len || !gpus[CAND].len || str_equal(gpus[BASE], gpus[CAND]);
+    for (int side = 0; side < SIDES; side++) {
+        struct str name = the_case->same_gpu ? str_of(roles[side]) : gpus[side];
+        snprintf(the_case->names[side], sizeof the_case->names[side], "%.*s", (int)name.len,
+                 name.at);
+    }
+}
+
+bool reason_case_make(const struct pair *pair, struct reason_case *the_case, struct err *err)
+{
+    *the_case = (struct reason_case){.pair = pair, .pace = NAN};
+    the_case->waterfall = report_find(pair->report, table_compare_waterfall.name);
+    name_sides(pair, the_case);
+    return !the_case->same_gpu || find_pace(pair, &the_case->pace, err);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why collectives are exposed and why the device idles, in plain words.
+#include "analysis/compare/reasons.h"
+#include "analysis/report/tables.h"
+#include "analysis/stats/time_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define MOST_OF 0.5 // of the difference: a cause with less of it does not explain it
+#define ALIKE   1.1 // factors up to this are the same
+
+// --- collectives --------------------------------------------------------------------------------
+
+static double size_f64(const struct reason_case *the_case, unsigned column)
+{
+    const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
+    return table_f64(sizes, the_case->reason->sizes, column, NAN);
+}
+
+static int64_t size_i64(const struct reason_case *the_case, unsigned column)
+{
+    const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
+    return table_i64(sizes, the_case->reason->sizes, column, 0);
+}
+
+// The rank whose lateness grew most from the fast side to the slow one.
+static bool find_late_rank(const struct reason_case *the_case, int64_t *rank,
+                           int64_t late_ns[SIDES])
+{
+    const struct table *ranks = report_find(the_case->pair->report, table_compare_ranks.name);
+    int slow = reason_slow_side(the_case->reason);
+    int64_t most_ns = 0;
+    for (size_t row = 0; ranks && row < ranks->row_count; row++) {
+        int64_t ns[SIDES];
+        if (table_i64(ranks, row, COMPARE_RANKS_CAND, 0) != the_case->pair->number ||
+            table_i64(ranks, row, COMPARE_RANKS_RANK, -1) < 0)
+            continue;
+        for (unsigned side = 0; side < SIDES; side++)
+            ns[side] = table_i64(ranks, row, COMPARE_RANKS_BASE_LATENESS_NS + side, 0);
+        if (ns[slow] - ns[1 - slow] <= most_ns)
+            continue;
+        most_ns = ns[slow] - ns[1 - slow];
+        *rank = table_i64(ranks, row, COMPARE_RANKS_RANK, -1);
+        memcpy(late_ns, ns, sizeof ns);
+    }
+    int64_t delta_ns = llabs(the_case->reason->ns[CAND] - the_case->reason->ns[BASE]);
+    return (double)most_ns >= MOST_OF * (double)delta_ns;
+}
+
+static bool say_late_rank(const struct reason_case *the_case, struct words *words)
+{
+    int64_t rank = -1, late_ns[SIDES] = {0};
+    int slow = reason_slow_side(the_case->reason);
+    if (!find_late_rank(the_case, &rank, late_ns))
+        return false;
+    words_say(words, "the others wait for rank %lld of %s, which is %s late per step instead of %s",
+              (long long)rank, the_case->names[slow], time_text(late_ns[slow]).text,
+              time_text(late_ns[1 - slow]).text);
+    return true;
+}
+
+static bool say_more_calls(const struct reason_case *the_case, struct words *words)
+{
+    double base = size_f64(the_case, COMPARE_COLLECTIVES_BASE_CALLS);
+    double cand = size_f64(the_case, COMPARE_COLLECTIVES_CAND_CALLS);
+    bool more = the_case->reason->ns[CAND] > the_case->reason->ns[BASE];
+    if (!(base > 0 && cand > 0) || !(more ? cand > ALIKE * base : base > ALIKE * cand))
+        return false;
+    words_say(words, "%s calls per step instead of %s", reason_count(cand).text,
+              reason_count(base).text);
+    return true;
+}
+
+static bool say_presence(const struct reason_case *the_case, struct words *words)
+{
+    bool base = size_f64(the_case, COMPARE_COLLECTIVES_BASE_CALLS) > 0;
+    bool cand = size_f64(the_case, COMPARE_COLLECTIVES_CAND_CALLS) > 0;
+    if (base && cand)
+        return false;
+    words_say(words, "only %s runs such calls", the_case->names[base ? BASE : CAND]);
+    return true;
+}
+
+// As long as before, but compute hides less of it, or more.
+static bool say_hidden(const struct reason_case *the_case, struct words *words)
+{
+    int64_t base_ns = size_i64(the_case, COMPARE_COLLECTIVES_BASE_NS);
+    int64_t cand_ns = size_i64(the_case, COMPARE_COLLECTIVES_CAND_NS);
+    int64_t exposed_ns = size_i64(the_case, COMPARE_COLLECTIVES_DELTA_EXPOSED_NS);
+    if ((double)llabs(cand_ns - base_ns) > (1 - MOST_OF) * fabs((double)exposed_ns))
+        return false;
+    words_say(words, "it takes about as long, %s, but compute hides %s %s of it",
+              time_text(cand_ns).text, time_text(llabs(exposed_ns)).text,
+              exposed_ns > 0 ? "less" : "more");
+    return true;
+}
+
+// If that alone makes up most of the difference.
+static bool say_bandwidth(const struct reason_case *the_case, struct words *words)
+{
+    double base = size_f64(the_case, COMPARE_COLLECTIVES_BASE_BUS_GBPS);
+    double cand = size_f64(the_case, COMPARE_COLLECTIVES_CAND_BUS_GBPS);
+    double delta_ns = (double)size_i64(the_case, COMPARE_COLLECTIVES_DELTA_EXPOSED_NS);
+    double base_ns = (double)size_i64(the_case, COMPARE_COLLECTIVES_BASE_NS);
+    if (!(base > 0 && cand > 0) || delta_ns == 0 ||
+        (base / cand - 1) * base_ns / delta_ns < MOST_OF)
+        return false;
+    words_say(words,
+              "%.3g GB/s of bus bandwidth on %s instead of %.3g, waiting for other ranks included",
+              cand, the_case->names[CAND], base);
+    return true;
+}
+
+const char *reason_say_collective(const struct reason_case *the_case, struct words *words)
+{
+    static const struct {
+        const char *word;
+        bool (*say)(const struct reason_case *the_case, struct words *words);
+    } rules[] = {
+        {"one_side", say_presence}, {"wait", say_late_rank},      {"calls", say_more_calls},
+        {"hidden", say_hidden},     {"bandwidth", say_bandwidth},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].say(the_case, words))
+            return rules[i].word;
+    struct str size =
+        table_text(report_find(the_case->pair->report, table_compare_collectives.name),
+                   the_case->reason->sizes, COMPARE_COLLECTIVES_SIZE_CLASS);
+    words_say(words, "%s%s%stake %s per step instead of %s, waiting for other ranks included",
+              size.len ? "those of " : "they ", reason_shown(size).text, size.len ? " " : "",
+              time_text(size_i64(the_case, COMPARE_COLLECTIVES_CAND_NS)).text,
+              time_text(size_i64(the_case, COMPARE_COLLECTIVES_BASE_NS)).text);
+    return "none";
+}
+
+// --- idle time ----------------------------------------------------------------------------------
+
+// What the device waits for; `where` goes on with the host event.
+static const struct {
+    const char *cause, *what, *where;
+} causes[] = {
+    {"sync", "launches, as the host itself waits for the GPU", " in "},
+    {"data_loading", "input data", ": the host is in "},
+    {"allocator", "memory that the host allocates or frees", " in "},
+    {"host_compute", "the host, which is busy", " in "},
+    {"launch_overhead", "launches, which take the host longer than the kernels run", ", mostly "},
+    {"event_wait", "other streams", NULL},
+    {"graph_replay", "the next kernel inside replayed graphs", NULL},
+    {"dispatch", "the device to start kernels that are queued", NULL},
+    {"profiler", "the profiler, not the job", NULL},
+    {"cold_start", "work that is done once, such as loading code", ": "},
+    {"unknown", "something the trace does not show", NULL},
+    {"unrecorded", "work that the recording lacks", NULL},
+};
+
+static struct str host_event_of(const struct reason_case *the_case, int side)
+{
+    const struct report *rank = the_case->pair->sides[side]->side->runs[0].rank;
+    const struct table *idle = report_find(rank, table_idle_causes.name);
+    for (size_t row = 0; idle && row < idle->row_count; row++)
+        if (!table_text(idle, row, IDLE_CAUSES_DEVICE).len &&
+            table_is(idle, row, IDLE_CAUSES_CAUSE, the_case->reason->title))
+            return table_text(idle, row, IDLE_CAUSES_HOST_EVENT);
+    return STR("");
+}
+
+const char *reason_say_cause(const struct reason_case *the_case, struct words *words)
+{
+    int slow = reason_slow_side(the_case->reason);
+    bool only = the_case->reason->ns[1 - slow] == 0;
+    struct str event = host_event_of(the_case, slow);
+    for (size_t i = 0; i < sizeof causes / sizeof *causes; i++) {
+        if (!str_equal(the_case->reason->title, str_of(causes[i].cause)))
+            continue;
+        words_say(words, "%s%s waits %sfor %s", only ? "only " : "", the_case->names[slow],
+                  only ? "" : "longer ", causes[i].what);
+        if (event.len && causes[i].where)
+            words_say(words, "%s%s", causes[i].where, reason_kernel(event).text);
+        return "idle";
+    }
+    words_say(words, "%s is idle for longer", the_case->names[slow]);
+    return "none";
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why two steps differ: the parts of the difference under names that people know, and the sentence
+// that explains each.
+#ifndef ANALYSIS_COMPARE_REASONS_H
+#define ANALYSIS_COMPARE_REASONS_H
+
+#include "analysis/compare/compare_pair.h"
+#include "analysis/compare/words.h"
+
+#define REASON_NONE SIZE_MAX
+
+enum reason_kind {
+    REASON_OPERATOR, // or a kernel without one
+    REASON_SHAPE,
+    REASON_ATTENTION,
+    REASON_COLLECTIVE,
+    REASON_CAUSE
+};
+
+// A part of the difference.
+struct reason {
+    enum reason_kind kind;
+    size_t row, end; // of compare_waterfall: its own row, and where those below it end
+    size_t shape;    // the row of REASON_SHAPE
+    size_t joined;   // the candidate's own row if it replaces the base's; else REASON_NONE
+    size_t sizes;    // of compare_collectives: the row of its kind that changed most
+    struct str title;
+    int64_t ns[SIDES]; // per step
+};
+
+// Gains first, then losses, each by size.
+struct reasons {
+    struct reason *at;
+    size_t count;
+    int64_t gains_ns, losses_ns; // of all parts; gains are negative
+};
+
+// Gathers all parts from the pair's waterfall and collectives, which must be written already
+// (reason_parts.c).
+MUST_CHECK bool reasons_gather(const struct pair *pair, struct reasons *reasons, struct err *err);
+
+// Work per time of the device events below some rows of the waterfall; NaN if unknown.
+struct reason_rate {
+    double tflops, tbps, efficiency;
+    double peak_tflops, peak_tbps;
+    double memory_share; // of its time that memory limits
+};
+
+// Rates of both sides for the rows from `row` to `end`. Of attention, the operations of its
+// products are divided by its whole time (reason_rates.c).
+MUST_CHECK bool reason_rates(const struct pair *pair, const struct reason *reason,
+                             struct reason_rate rates[SIDES], struct err *err);
+
+// What a sentence may be based on.
+struct reason_case {
+    const struct pair *pair;
+    const struct table *waterfall;
+    const struct reason *reason;
+    const struct reason *detail; // of attention: its operator that changed most; else the reason
+    struct reason_rate rates[SIDES]; // of the detail
+    bool same_gpu;                   // or unknown
+    char names[SIDES][32];           // "H100" and "MI300X", or "the base" and "the candidate"
+    double pace; // by which kernels take longer in the candidate at equal work; NaN if unknown
+};
+
+// What the sentences of all reasons of a pair have in common (reason_case.c).
+MUST_CHECK bool reason_case_make(const struct pair *pair, struct reason_case *the_case,
+                                 struct err *err);
+
+// Says why, without a full stop, and returns the word of the rule that knew: of device work
+// (reason_words.c), of collectives and idle time (reason_waits.c).
+const char *reason_say_work(const struct reason_case *the_case, struct words *words);
+const char *reason_say_collective(const struct reason_case *the_case, struct words *words);
+const char *reason_say_cause(const struct reason_case *the_case, struct words *words);
+
+// --- helpers of the rules -----------------------------------------------------------------------
+
+// The side that takes longer.
+static inline int reason_slow_side(const struct reason *reason)
+{
+    return reason->ns[CAND] > reason->ns[BASE] ? CAND : BASE;
+}
+
+// Device events per step of a reason, scaled as times are.
+double reason_calls(const struct reason_case *the_case, const struct reason *reason, int side);
+
+// A text of a row of the waterfall.
+struct str reason_text(const struct reason_case *the_case, size_t row, unsigned column);
+
+// Part of a sentence, of at most 63 bytes.
+struct name_text {
+    char text[64];
+};
+
+// A kernel's name without return type, namespaces and arguments, its middle left out if long.
+struct name_text reason_kernel(struct str name);
+
+// Any name, its middle left out if long.
+struct name_text reason_shown(struct str name);
+
+// Shapes as "8x4096, 4096x4096": the first tensors only.
+struct name_text reason_shapes(struct str dims);
+
+// "12" or "12.5".
+struct name_text reason_count(double count);
+
+#endif
