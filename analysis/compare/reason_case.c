@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LEAST_ALIKE = 8, NAME_BYTES = 40, MOST_TENSORS = 2 };
-
-// Kernels with equal work prove nothing below this share of both sides' time.
-#define LEAST_SHARE 0.5
+enum { LEAST_ALIKE = 5, MOST_PACES = 1000, NAME_BYTES = 40, MOST_TENSORS = 2 };
 
 // --- names --------------------------------------------------------------------------------------
 
@@ -127,7 +124,8 @@ struct pace_row {
 static int compare_work(const void *a, const void *b)
 {
     const struct pace_row *x = a, *y = b;
-    return x->work != y->work ? (x->work < y->work ? -1 : 1) : str_compare(x->kernel, y->kernel);
+    int order = str_compare(x->kernel, y->kernel);
+    return order ? order : (x->work > y->work) - (x->work < y->work);
 }
 
 static const struct table *rates_of(const struct pair *pair, int side)
@@ -156,58 +154,56 @@ static bool read_rates(const struct table *rates, struct arena *arena, struct pa
     return *rows != NULL;
 }
 
-// How much longer a call takes in the candidate, and the weight of it.
-struct pace {
-    double factor, weight;
-};
-
-static int compare_paces(const void *a, const void *b)
+// Adds the base's work as the candidate would take for it.
+static void take_work(struct reason_case *the_case, const struct pace_row *base,
+                      const struct pace_row *cand)
 {
-    double x = ((const struct pace *)a)->factor, y = ((const struct pace *)b)->factor;
-    return (x > y) - (x < y);
-}
-
-static double weighted_median(struct pace *paces, size_t count)
-{
-    double whole = 0, sum = 0;
-    qsort(paces, count, sizeof *paces, compare_paces);
-    for (size_t i = 0; i < count; i++)
-        whole += paces[i].weight;
-    for (size_t i = 0; i < count; i++) {
-        sum += paces[i].weight;
-        if (2 * sum >= whole)
-            return paces[i].factor;
+    struct kernel_pace *last = the_case->paces + the_case->pace_count - 1;
+    if (!the_case->pace_count || !str_equal(last->kernel, base->kernel)) {
+        last = the_case->paces + the_case->pace_count++;
+        *last = (struct kernel_pace){.kernel = base->kernel};
     }
-    return NAN;
+    last->base_ns += base->total_ns;
+    last->cand_ns += cand->total_ns / cand->calls * base->calls;
 }
 
-// The median change per call of kernels with equal work, weighted by time; NaN if they are few.
-static bool find_pace(const struct pair *pair, double *pace, struct err *err)
+static bool find_paces(const struct pair *pair, struct reason_case *the_case, struct err *err)
 {
     struct pace_row *rows[SIDES];
-    size_t counts[SIDES], found = 0;
-    double shared_ns = 0, all_ns = 0;
-    *pace = NAN;
+    size_t counts[SIDES];
     for (int side = 0; side < SIDES; side++)
         if (!read_rates(rates_of(pair, side), pair->scratch, &rows[side], &counts[side], err))
             return false;
-    struct pace *paces = arena_array(pair->scratch, counts[BASE] + 1, sizeof *paces, err);
-    if (!paces)
+    the_case->paces = arena_array(pair->scratch, counts[BASE] + 1, sizeof *the_case->paces, err);
+    if (!the_case->paces)
         return false;
-    for (size_t i = 0; i < counts[BASE]; i++) {
-        const struct pace_row *base = &rows[BASE][i], *cand = NULL;
-        if (counts[CAND])
-            cand = bsearch(base, rows[CAND], counts[CAND], sizeof *base, compare_work);
-        all_ns += base->total_ns;
-        if (!cand)
-            continue;
-        shared_ns += base->total_ns;
-        paces[found++] = (struct pace){cand->total_ns / cand->calls * base->calls / base->total_ns,
-                                       base->total_ns};
+    for (size_t i = 0; i < counts[BASE] && counts[CAND]; i++) {
+        const struct pace_row *base = &rows[BASE][i];
+        const struct pace_row *cand =
+            bsearch(base, rows[CAND], counts[CAND], sizeof *base, compare_work);
+        if (cand)
+            take_work(the_case, base, cand);
     }
-    if (found >= LEAST_ALIKE && shared_ns >= LEAST_SHARE * all_ns)
-        *pace = weighted_median(paces, found);
     return true;
+}
+
+static int compare_factors(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+double reason_pace(const struct reason_case *the_case, struct str kernel)
+{
+    double factors[MOST_PACES];
+    size_t count = 0;
+    for (size_t i = 0; i < the_case->pace_count && count < MOST_PACES; i++)
+        if (!str_equal(the_case->paces[i].kernel, kernel))
+            factors[count++] = the_case->paces[i].cand_ns / the_case->paces[i].base_ns;
+    if (count < LEAST_ALIKE)
+        return NAN;
+    qsort(factors, count, sizeof *factors, compare_factors);
+    return factors[(count - 1) / 2];
 }
 
 // --- the case -----------------------------------------------------------------------------------
@@ -229,8 +225,8 @@ static void name_sides(const struct pair *pair, struct reason_case *the_case)
 
 bool reason_case_make(const struct pair *pair, struct reason_case *the_case, struct err *err)
 {
-    *the_case = (struct reason_case){.pair = pair, .pace = NAN};
+    *the_case = (struct reason_case){.pair = pair};
     the_case->waterfall = report_find(pair->report, table_compare_waterfall.name);
     name_sides(pair, the_case);
-    return !the_case->same_gpu || find_pace(pair, &the_case->pace, err);
+    return !the_case->same_gpu || find_paces(pair, the_case, err);
 }

@@ -216,14 +216,14 @@ static bool say_kernel(const struct reason_case *the_case, struct words *words)
 // Whether other kernels changed as much at equal work.
 static void say_pace(const struct reason_case *the_case, double factor, struct words *words)
 {
-    double pace = the_case->pace;
+    double pace = reason_pace(the_case, kernel_of(the_case, the_case->detail, BASE));
     if (isnan(pace))
         return;
     if (fabs(log(pace)) < log(PACE))
         words_say(words, "; other kernels with equal work keep their pace");
     else if (log(pace) / log(factor) > 0.5 && log(pace) / log(factor) < 2)
         words_say(words,
-                  "; all kernels with equal work take %.2f times as long: look at clocks, "
+                  "; other kernels with equal work take %.2f times as long, too: look at clocks, "
                   "power and heat",
                   pace);
 }

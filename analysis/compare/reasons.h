@@ -51,6 +51,12 @@ struct reason_rate {
 MUST_CHECK bool reason_rates(const struct pair *pair, const struct reason *reason,
                              struct reason_rate rates[SIDES], struct err *err);
 
+// The time of a kernel's calls with equal work on both sides.
+struct kernel_pace {
+    struct str kernel;
+    double base_ns, cand_ns;
+};
+
 // What a sentence may be based on.
 struct reason_case {
     const struct pair *pair;
@@ -60,7 +66,8 @@ struct reason_case {
     struct reason_rate rates[SIDES]; // of the detail
     bool same_gpu;                   // or unknown
     char names[SIDES][32];           // "H100" and "MI300X", or "the base" and "the candidate"
-    double pace; // by which kernels take longer in the candidate at equal work; NaN if unknown
+    struct kernel_pace *paces;       // of the same GPU
+    size_t pace_count;
 };
 
 // What the sentences of all reasons of a pair have in common (reason_case.c).
@@ -83,6 +90,10 @@ static inline int reason_slow_side(const struct reason *reason)
 
 // Device events per step of a reason, scaled as times are.
 double reason_calls(const struct reason_case *the_case, const struct reason *reason, int side);
+
+// By which kernels other than this one take longer in the candidate at equal work: their median.
+// NaN if they are few.
+double reason_pace(const struct reason_case *the_case, struct str kernel);
 
 // A text of a row of the waterfall.
 struct str reason_text(const struct reason_case *the_case, size_t row, unsigned column);

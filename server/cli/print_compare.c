@@ -149,14 +149,23 @@ static void print_reason(const struct table *reasons, size_t row, FILE *out)
     shown_wrap(out, table_text(reasons, row, COMPARE_REASONS_WHY), WHY_INDENT);
 }
 
-// The largest gains, then the largest losses, as the table has them.
+static int64_t relevant_from_ns(const struct gate_question *question)
+{
+    const struct table *summary;
+    int64_t row = contributors_summary_row(&question->pair, &summary);
+    return row < 0 ? 0 : table_i64(summary, (size_t)row, COMPARE_SUMMARY_RELEVANT_FROM_NS, 0);
+}
+
+// The largest gains, then the largest losses, as the table has them; none too small to matter.
 static void print_reasons(const struct gate_question *question, FILE *out)
 {
     const struct table *reasons = find(question, &table_compare_reasons);
+    int64_t floor_ns = relevant_from_ns(question);
     int counts[2] = {0, 0};
     for (size_t row = 0; row < shown_rows(reasons); row++) {
-        bool loss = table_i64(reasons, row, COMPARE_REASONS_DELTA_NS, 0) > 0;
-        if (!is_shown(question, reasons, row) || counts[loss]++ >= MAX_REASONS)
+        int64_t delta_ns = table_i64(reasons, row, COMPARE_REASONS_DELTA_NS, 0);
+        if (!is_shown(question, reasons, row) || llabs(delta_ns) < floor_ns ||
+            counts[delta_ns > 0]++ >= MAX_REASONS)
             continue;
         if (counts[0] + counts[1] == 1)
             fputs("\nwhy, per step\n        base  candidate     change\n", out);
