@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SAME_SHARE 0.8
 // Calls and operations per step within this factor count as equal.
 #define AS_MANY 1.1
 // If less of the time has known operations, they prove nothing.
@@ -186,7 +185,7 @@ bool compare_work_read(const struct pair *pair, struct compare_work *work, struc
     }
     if (!find_same_share(pair, &work->same_share, err))
         return false;
-    work->is_same = isnan(work->same_share) || work->same_share >= SAME_SHARE ||
+    work->is_same = isnan(work->same_share) || work->same_share >= COMPARE_SAME_SHARE ||
                     has_same_flops(pair, work->sides);
     return true;
 }

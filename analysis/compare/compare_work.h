@@ -5,6 +5,9 @@
 
 #include "analysis/compare/compare_pair.h"
 
+// Below this share, parts of the two sides are hardly comparable.
+#define COMPARE_SAME_SHARE 0.8
+
 // Means over a side's runs; NaN if unknown in every run.
 struct side_work {
     double flops_per_step; // of matrix products, attention and convolutions, without recomputation

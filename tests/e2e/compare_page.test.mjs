@@ -126,11 +126,17 @@ test("with repeats the verdict names the test, p and the interval, and slow prod
     assert.equal(summary.verdict, "significant");
     await visit(page, `/compare?${series}`);
     const verdict = page.getByRole("region", { name: "Verdict" });
+    await verdict.getByText(/^How certain: significant, 4 runs against 4/).click();
     const text = await verdict.innerText();
     assert.match(text, /slow \(4 runs\) is [\d.]+ ms per step slower \(\+[\d.]+\s%\) than plain/);
     assert.match(text, /Mann-Whitney/);
     assert.match(text, /95\s% interval[^…]*\+[\d.]+\s% … \+[\d.]+\s%/);
-    assert.match(text, /Lost: GEMM/);
+    const reason = verdict.locator(".reason").first();
+    assert.match(await reason.innerText(),
+      /aten::(mm|addmm|bmm)[^]*▲ [\d.]+\sms[^]*takes \d+\s% longer/);
+    assert.ok((await reason.boundingBox()).y < 400, "the answer is on the first screen");
+    await reason.getByRole("button").click();
+    await page.waitForURL(/bar=gemm/);
     assert.equal(await page.locator(".run-dots circle").count(), 2 * REPEATS);
     const first = card(page, "Changes").locator("tbody tr").first();
     assert.match(await first.innerText(), /aten::(mm|addmm|linear|bmm)/);
@@ -141,6 +147,7 @@ test("one run a side says that noise is unknown and how to get repeats", () =>
     await visit(page, `/compare?${two()}`);
     const verdict = page.getByRole("region", { name: "Verdict" });
     assert.match(await verdict.innerText(), /noise unknown/);
+    await verdict.getByText("How certain: noise unknown").click();
     await verdict.getByText("How to get repeats").click();
     assert.match(await verdict.innerText(), /3 more of the base and 3 of the candidate/);
     assert.match(await verdict.locator("pre").innerText(), /^curl -F run=rocm@\$\(date \+%s\) /);
@@ -240,6 +247,8 @@ test("settings that people gave are marked, and tokens let steps of two sizes be
     }
     await visit(page, `/compare?base=${ids.small}&cand=${ids.large}`);
     const settings = page.getByRole("region", { name: "Settings that differ" });
+    assert.match(await settings.innerText(), /Tokens per step\s+1000 → 2000/);
+    await settings.getByRole("button", { name: /^show all/ }).click();
     assert.match(await settings.innerText(), /Tokens per step\s+1000 given → 2000 given/);
     assert.match(await page.getByRole("region", { name: "Verdict" }).innerText(), /same time/);
     await page.getByRole("button", { name: "Per token" }).click();

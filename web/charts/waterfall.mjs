@@ -11,7 +11,7 @@ import { Hatches, paint } from "./hatch.mjs";
 import { linear, nice_ticks, tick_texts } from "./scale.mjs";
 import { axis_of, floating } from "./waterfall_model.mjs";
 
-const HEIGHT = 280;
+const HEIGHT = 252;
 const TOP = 22;
 const BOTTOM = 46;
 const LEFT = 48;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs side by side: whether they can be compared, by how much the step differs, whether that is
 // more than noise, and where exactly the time went.
-import { html } from "../../base/ui.mjs";
+import { html, useState } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { sentence } from "../../base/format.mjs";
 import { use_title } from "../../base/hooks.mjs";
@@ -15,7 +15,7 @@ import { ComparedFigures } from "./compare_figures.mjs";
 import { Gate, Histories } from "./compare_gate.mjs";
 import { Modules } from "./compare_modules.mjs";
 import { Settings } from "./compare_settings.mjs";
-import { Sides } from "./compare_sides.mjs";
+import { SideActions, Sides } from "./compare_sides.mjs";
 import { StepTimes } from "./compare_steps.mjs";
 import { Communication, Findings, Memory, Ranks } from "./compare_tables.mjs";
 import { TrainingCurves } from "./compare_training.mjs";
@@ -27,14 +27,14 @@ import { is_comparable } from "./verdict_model.mjs";
 const PER = [["step", "Per step"], ["token", "Per token"]];
 const RANK = [["headline", "Headline rank"], ["slowest", "Slowest rank"]];
 
-function Toggles({ query, change }) {
-  return html`<div class="compare-toggles">
+function Toggles({ query, change, children }) {
+  return html`<div class="compare-tools">
     <${Segments} label="Normalize" value=${query.per} options=${PER}
       onchange=${(per) => change({ per })} />
     <${Segments} label="Representative rank of a run" value=${query.rank} options=${RANK}
       onchange=${(rank) => change({ rank })} />
     ${query.per === "token" && html`<span class="faint">scaled to the base's tokens per
-      step</span>`}</div>`;
+      step</span>`}${children}</div>`;
 }
 
 /** Sticky links to the sections of a long page. */
@@ -52,19 +52,16 @@ function first_key(side) {
   return { key, name: key };
 }
 
-/** The sections below the verdict: name in the address, label, content. */
+/** The sections below the answer: name in the address, label, content. */
 function sections_of({ data, query, one, candidate, waterfall }) {
   const floor_ns = candidate.summary.relevant_from_ns ?? 0;
-  const names = [side_name(data.base.runs), side_name(candidate.runs)];
   return [
+    ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
+      place=${waterfall.place} onall=${() => waterfall.go({})} />`],
     ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />
       <${TrainingCurves} base=${first_of(data.base.runs)} cand=${first_of(candidate.runs)} />`],
     ["figures", "Figures", html`<${ComparedFigures}
       sides=${[query.base, query.cand[chosen_of(query)]]} />`],
-    ["waterfall", "Where the time went", html`<${WaterfallCard} waterfall=${waterfall}
-      names=${names} summary=${candidate.summary} />`],
-    ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
-      place=${waterfall.place} onall=${() => waterfall.go({})} />`],
     ["modules", "Modules", html`<${Modules} query=${one} floor_ns=${floor_ns} />`],
     ["communication", "Communication", html`<${Communication} query=${one}
       floor_ns=${floor_ns} />`],
@@ -77,15 +74,18 @@ function sections_of({ data, query, one, candidate, waterfall }) {
   ];
 }
 
-/** Everything about one candidate. */
-function Detail({ data, query, at }) {
+/** Everything about one candidate: the answer on the first screen, the evidence below. */
+function Detail({ data, query, at, tools }) {
   const candidate = data.candidates[at];
   const one = of_chosen(query);
   const waterfall = use_waterfall(one);
   const sections = sections_of({ data, query, one, candidate, waterfall });
-  return html`<${Settings} settings=${candidate.settings ?? []} />
-    <${Verdict} base=${data.base.runs} candidate=${candidate} bars=${waterfall.bars}
-      thresholds=${data.thresholds} per=${query.per} />
+  return html`<${Verdict} base=${data.base.runs} candidate=${candidate}
+      thresholds=${data.thresholds} per=${query.per} go=${waterfall.go} />
+    <div class="compare-line"><${Settings} settings=${candidate.settings ?? []} />${tools}</div>
+    <div id="waterfall" class="jump-target"><${WaterfallCard} waterfall=${waterfall}
+      names=${[side_name(data.base.runs), side_name(candidate.runs)]}
+      summary=${candidate.summary} /></div>
     <${Jumps} sections=${sections} />
     ${sections.map(([id, , content]) => html`<div key=${id} id=${id} class="jump-target">${content}
       </div>`)}
@@ -98,15 +98,16 @@ function LoneSettings({ query }) {
   return rows.length > 0 && html`<${Settings} settings=${rows} />`;
 }
 
-function Comparison({ data, query, change }) {
+function Comparison({ data, query, change, tools }) {
   const at = chosen_of(query);
   const many = data.candidates.length > 1;
   const { summary, runs } = data.candidates[at];
   return html`${many && html`<${Candidates} data=${data} query=${query} chosen=${at}
       onpick=${(next) => change({ show: String(next + 1) })} />
       <h2 class="chosen-head">Candidate ${at + 1}: ${side_name(runs)}</h2>`}
-    ${is_comparable(summary) ? html`<${Detail} key=${at} data=${data} query=${query} at=${at} />`
-      : html`<${Notice} kind="warning" title="These runs cannot be compared">
+    ${is_comparable(summary) ? html`<${Detail} key=${at} data=${data} query=${query} at=${at}
+        tools=${tools} />`
+      : html`${tools}<${Notice} kind="warning" title="These runs cannot be compared">
           <p>${sentence(summary.verdict_text)}</p><//>`}`;
 }
 
@@ -130,6 +131,7 @@ function NothingChosen({ sides }) {
 
 export default function Compare() {
   const [query, change] = use_compare_query();
+  const [adding, set_adding] = useState(false);
   const sides = { base: query.base, cand: query.cand };
   const ready = is_ready(sides);
   const resource = use_api(ready ? compare_api(query) : null);
@@ -144,17 +146,19 @@ export default function Compare() {
     change({ ...next, show: "1" });
     set_tray([]);
   };
-  return html`<header class="page-head"><h1 tabindex="-1">Compare</h1>
+  const tools = html`<${Toggles} query=${query} change=${change}><${SideActions} sides=${sides}
+    adding=${adding} set_adding=${set_adding} /><//>`;
+  return html`<header class="page-head tight"><h1 tabindex="-1">Compare</h1>
       ${ready && html`<${ReportLinks} sides=${[query.base, ...query.cand]} />`}</header>
-    <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides}
-        found=${ready && (lacks_trace || !resource.problem)}>
-      ${ready && html`<${Toggles} query=${query} change=${change} />`}<//>
+    <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides} adding=${adding}
+      set_adding=${set_adding} found=${ready && (lacks_trace || !resource.problem)} />
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
+    ${(lacks_tokens || lacks_trace) && tools}
     ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}
     ${lacks_trace && html`<${TrainingCurves} lone=${true} base=${first_key(query.base)}
       cand=${first_key(query.cand[0])} />
       <${LoneSettings} query=${of_chosen(query)} />
       <${ComparedFigures} sides=${[query.base, ...query.cand]} />`}
     ${ready && !lacks_tokens && !lacks_trace && html`<${Loaded} resource=${resource}>${(reply) =>
-      html`<${Comparison} data=${reply} query=${query} change=${change} />`}<//>`}`;
+      html`<${Comparison} data=${reply} query=${query} change=${change} tools=${tools} />`}<//>`}`;
 }

@@ -3,11 +3,11 @@
 // demand.
 import { html, useState } from "../../base/ui.mjs";
 import { label_of } from "../../base/values.mjs";
-import { plural } from "../../base/format.mjs";
+import { plural, short_gpu } from "../../base/format.mjs";
 import { cand_value, differ_text, ordered_settings, setting_text, source_mark }
   from "./setting_model.mjs";
 
-const AT_FIRST = 8;
+const IN_LINE = 3; // of the settings that differ, by name and value
 
 const TITLES = { trace: "from the trace", file: "from a file of the run" };
 
@@ -34,24 +34,29 @@ function Setting({ row }) {
         file=${row.cand_file} contradicts=${row.cand_contradicts} />`}</dd></div>`;
 }
 
+/** The first few differences in a line. */
+function InLine({ rows }) {
+  const text = ({ key }, value) => (key === "gpu" ? short_gpu(value) : setting_text(key, value))
+    || "not recorded";
+  return html`<span class="settings-line">${rows.slice(0, IN_LINE).map((row) => html`<span
+    key=${row.key}><span class="faint">${label_of(row.key)}</span> ${text(row, row.base)}${" "}
+    <span class="to" aria-label="to">→</span> ${text(row, cand_value(row))}</span>`)}</span>`;
+}
+
 /** @param {{settings: any[]}} props rows of compare_settings of one candidate */
 export function Settings({ settings }) {
   const [all, set_all] = useState(false);
   const ordered = ordered_settings(settings);
   const differing = ordered.filter(({ differs }) => differs);
-  const shown = all ? ordered : differing.slice(0, AT_FIRST);
-  const left = ordered.length - shown.length;
-  const others = plural(ordered.length - differing.length, "other");
-  const more = differing.length > AT_FIRST
-    ? `show all ${differing.length}, and ${others}` : `show ${others} too`;
+  const others = ordered.length - differing.length;
+  const more = differing.length > 0 ? `show all ${differing.length}, and ${plural(others, "other")}`
+    : `show ${plural(others, "setting")}`;
   return html`<section class="settings ${differing.length > 0 ? "differ" : ""}"
       aria-label="Settings that differ">
     <p class="settings-head"><strong>${differ_text(differing.length)}</strong>
-      ${differing.length > 0 && html`<span class="faint">Part of a difference may come from
-        these.</span>`}
-      ${(left > 0 || all) && html`<button type="button" class="link" aria-expanded=${all}
+      ${!all && html`<${InLine} rows=${differing} />`}
+      ${ordered.length > 0 && html`<button type="button" class="link" aria-expanded=${all}
         onClick=${() => set_all(!all)}>${all ? "show fewer" : more}</button>`}</p>
-    ${shown.length > 0 && html`<dl>${shown.map((row) =>
-      html`<${Setting} key=${row.key} row=${row} />`)}</dl>`}
+    ${all && html`<dl>${ordered.map((row) => html`<${Setting} key=${row.key} row=${row} />`)}</dl>`}
   </section>`;
 }

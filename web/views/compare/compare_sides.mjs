@@ -7,7 +7,7 @@ import { plural, short_gpu } from "../../base/format.mjs";
 import { Combobox } from "../../widgets/combobox.mjs";
 import { CopyButton } from "../../widgets/widgets.mjs";
 import {
-  choices, is_ready, is_series, keys_of, MOST_CANDIDATES, series_key, shared_series, side_name,
+  choices, is_series, keys_of, MOST_CANDIDATES, series_key, shared_series, side_name,
   swapped, with_candidate,
 } from "./side_model.mjs";
 
@@ -37,7 +37,7 @@ function use_repeats(run) {
   return use_api(path || null).data?.total ?? 1;
 }
 
-/** What a side is based on, and how to get more evidence. */
+/** What a side is based on, and how to get more evidence: a line beside its label. */
 function SideNote({ side, runs, onpick }) {
   const [run] = runs;
   const repeats = use_repeats(runs.length === 1 ? run : null);
@@ -45,7 +45,7 @@ function SideNote({ side, runs, onpick }) {
   const gpus = [...new Set(runs.map(({ gpu }) => short_gpu(gpu)))].filter((gpu) => gpu !== "–");
   const about = [gpus.join(", "), run.received > 1 && plural(run.received, "rank")];
   const series = shared_series(runs);
-  return html`<p class="side-note">
+  return html`<span class="side-note">
     ${runs.length > 1
       ? html`<span>${plural(runs.length, "repeat")}</span>`
       : html`<a href=${run_path(run.id)}>Open run</a>`}
@@ -55,7 +55,7 @@ function SideNote({ side, runs, onpick }) {
       </button>`}
     ${series && is_series(side) && html`<button type="button" class="link"
       onClick=${() => onpick(run.id)}>Use ${run.name} alone</button>`}
-  </p>`;
+  </span>`;
 }
 
 /** The runs of a side; a single one is fetched separately while there is no comparison yet. */
@@ -71,25 +71,23 @@ function Side({ label, side, found, onpick, onremove, ...more }) {
   const { options, search } = use_choices();
   const text = runs.length > 0 ? side_name(runs) : keys_of(side).join(", ");
   return html`<div class="side">
-    <p class="side-label">${label}${onremove && html`<button type="button" class="icon small"
+    <p class="side-label"><span>${label}</span><${SideNote} side=${side} runs=${runs}
+      onpick=${onpick} />${onremove && html`<button type="button" class="icon small"
       aria-label="Remove ${label}" title="Remove ${label}" onClick=${onremove}>×</button>`}</p>
     <${Combobox} label=${label} text=${text} value=${side} options=${options} onsearch=${search}
       onpick=${onpick} placeholder="Choose a run or a series" />
-    <${SideNote} side=${side} runs=${runs} onpick=${onpick} />
   </div>`;
 }
 
 /**
  * @param {{sides: import("./side_model.mjs").Sides, runs_of: (at: number) => any[],
  *          change: (sides: import("./side_model.mjs").Sides) => void, found: boolean,
- *          children?: any}} props
+ *          adding: boolean, set_adding: (adding: boolean) => void}} props
  * `runs_of` returns the known runs of a candidate by index, of the base at -1; `found`: a
- * comparison has them or is loading; `children` go next to the buttons
+ * comparison has them or is loading; `adding`: a field for one more candidate is open
  */
-export function Sides({ sides, runs_of, change, found, children }) {
-  const [adding, set_adding] = useState(false);
+export function Sides({ sides, runs_of, change, found, adding, set_adding }) {
   const { base, cand } = sides;
-  const ready = is_ready(sides);
   const slots = adding || cand.length === 0 ? [...cand, ""] : cand;
   const many = slots.length > 1;
   const pick = (at, value) => {
@@ -106,10 +104,12 @@ export function Sides({ sides, runs_of, change, found, children }) {
       label=${many ? `Candidate ${at + 1}` : "Candidate"} side=${side} runs=${runs_of(at)}
       found=${found} onpick=${(value) => pick(at, value)}
       onremove=${many ? () => remove(at) : null} />`)}</div>
-    <div class="side-actions">${children}
-      ${cand.length > 0 && cand.length < MOST_CANDIDATES && html`<button type="button"
-        disabled=${adding} onClick=${() => set_adding(true)}>Add candidate</button>`}
-      ${ready && html`<${CopyButton} text=${location.href} label="Copy link"
-        className="" />`}</div>
   </section>`;
+}
+
+/** What can be done with the sides as a whole. */
+export function SideActions({ sides, adding, set_adding }) {
+  return html`${sides.cand.length < MOST_CANDIDATES && html`<button type="button"
+      disabled=${adding} onClick=${() => set_adding(true)}>Add candidate</button>`}
+    <${CopyButton} text=${location.href} label="Copy link" className="" />`;
 }

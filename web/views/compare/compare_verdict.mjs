@@ -4,8 +4,11 @@ import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
 import { plural, sentence } from "../../base/format.mjs";
 import { Command, Help } from "../../widgets/widgets.mjs";
+import { times_text } from "./reason_model.mjs";
 import { repeat_command, side_name } from "./side_model.mjs";
-import { biggest, different_work, evidence, headline, verdict_chip } from "./verdict_model.mjs";
+import { Reasons } from "./compare_reasons.mjs";
+import { certainty, different_work, evidence, hardly_comparable, headline, verdict_chip }
+  from "./verdict_model.mjs";
 
 function SideName({ runs }) {
   const name = side_name(runs);
@@ -18,7 +21,8 @@ function Line({ base, cand, summary, per }) {
   const other = different_work(summary);
   if (other) {
     return html`<p class="verdict-line"><${SideName} runs=${cand} /> and${" "}
-      <${SideName} runs=${base} /> <strong>${other}</strong></p>`;
+      <${SideName} runs=${base} /> <strong>did different work</strong>, so neither is faster:${" "}
+      ${times_text(summary.base_step_ns, summary.cand_step_ns, 4)} per step</p>`;
   }
   const chip = html`<span class="chip chip-verdict verdict-${
     summary.verdict.replaceAll(" ", "-")}">${verdict_chip(summary)}</span>`;
@@ -48,21 +52,29 @@ function MoreRepeats({ base, cand, summary }) {
       series also help: they show its usual spread.</p></details>`;
 }
 
-/**
- * @param {{base: any[], candidate: any, bars: any[], thresholds: any, per: string}} props
- * `bars` are the waterfall's rows of level bar
- */
-export function Verdict({ base, candidate, bars, thresholds, per }) {
-  const { summary, runs } = candidate;
-  const is_alike = summary.verdict === "within noise" || summary.same_work === false;
-  const tone = is_alike ? "same" : headline(summary).tone;
-  return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
-    <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
-    <p>${biggest(bars, summary.relevant_from_ns ?? 0)}</p>
+/** How certain it is, on demand: most readers want the reasons. */
+function Certainty({ base, cand, summary, thresholds }) {
+  return html`<details class="fold certainty"><summary>How certain: ${certainty(summary)}</summary>
     <dl class="facts verdict-facts">${evidence(summary, thresholds).map(([label, text, help]) =>
       html`<div key=${label}><dt><${Help} text=${help}>${label}<//></dt><dd>${text}</dd></div>`)}
     </dl>
     <p class="faint">${sentence(summary.verdict_text)} Lower is better.</p>
-    <${MoreRepeats} base=${base} cand=${runs} summary=${summary} />
+    <${MoreRepeats} base=${base} cand=${cand} summary=${summary} /></details>`;
+}
+
+/**
+ * @param {{base: any[], candidate: any, thresholds: any, per: string,
+ *          go: (place: any) => void}} props `go` opens a place of the waterfall
+ */
+export function Verdict({ base, candidate, thresholds, per, go }) {
+  const { summary, runs, reasons } = candidate;
+  const is_alike = summary.verdict === "within noise" || summary.same_work === false;
+  const tone = is_alike ? "same" : headline(summary).tone;
+  const warning = hardly_comparable(summary);
+  return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
+    ${warning && html`<p class="verdict-warning"><strong>Hardly comparable:</strong> ${warning}</p>`}
+    <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
+    <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go} />
+    <${Certainty} base=${base} cand=${runs} summary=${summary} thresholds=${thresholds} />
   </section>`;
 }

@@ -2,7 +2,6 @@
 // A comparison in words: direction, size, certainty, method, threshold; pure.
 import { count, ms_unit, number, p_text, percent, percent_signed, plural }
   from "../../base/format.mjs";
-import { part_of } from "../../base/parts.mjs";
 
 const METHODS = {
   mann_whitney: "exact Mann-Whitney test over runs",
@@ -93,32 +92,29 @@ function flops_text({ base_flops_time_share: base, cand_flops_time_share: cand }
     ? `${known_share(base)} and ${known_share(cand)} of the time` : null;
 }
 
-/** Replaces the headline if neither side can be faster; else null. */
-export function different_work({ same_work, same_work_share }) {
-  return same_work === false ? `did different work: ${percent(same_work_share)} of the device time `
-    + "matches by operator, shapes and calls per step" : null;
+/** Whether neither side can be faster. */
+export const different_work = ({ same_work }) => same_work === false;
+
+const LEAST_SAME = 0.8; // of the device time: with less, parts of the two sides are hardly the same
+
+/** Why the parts of two sides say little about each other; "" if they do not. */
+export function hardly_comparable({ same_work, same_work_share }) {
+  if (!has(same_work_share) || same_work_share >= LEAST_SAME) return "";
+  const agrees = same_work ? "; only their FLOPs per step agree" : "";
+  return `operators, shapes and calls per step match in ${
+    percent(same_work_share)} of the device time${agrees}.`;
+}
+
+/** In a few words. */
+export function certainty(summary) {
+  const runs = `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`;
+  const interval = interval_text(summary);
+  return [verdict_chip(summary), runs, interval].filter(Boolean).join(", ");
 }
 
 function times_noise({ shift_share, delta_share, threshold_share }) {
   const share = Math.abs(has(shift_share) ? shift_share : delta_share);
   return threshold_share > 0 ? `${number(share / threshold_share, 2)} times that` : "beyond it";
-}
-
-/**
- * The bars with the largest changes, in words; trifles are left out.
- * @param {any[]} bars rows of level bar @param {number} [floor_ns]
- */
-export function biggest(bars, floor_ns = 0) {
-  const moved = bars.filter(({ delta_ns }) => delta_ns !== 0 && Math.abs(delta_ns) >= floor_ns);
-  const text = (rows) => rows.slice(0, 3)
-    .map((row) => `${part_of(row.bar).label} ${ms_unit(Math.abs(row.delta_ns))}`).join(", ");
-  const saved = moved.filter((row) => row.delta_ns < 0).sort((a, b) => a.delta_ns - b.delta_ns);
-  const lost = moved.filter((row) => row.delta_ns > 0).sort((a, b) => b.delta_ns - a.delta_ns);
-  if (bars.length > 0 && moved.length === 0) {
-    return floor_ns > 0 ? `No part of the step moved by ${ms_unit(floor_ns, 2)} or more.` : "";
-  }
-  return [saved.length > 0 && `Saved: ${text(saved)}.`, lost.length > 0 && `Lost: ${text(lost)}.`]
-    .filter(Boolean).join(" ");
 }
 
 export const RUNGS = [

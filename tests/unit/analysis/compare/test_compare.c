@@ -121,6 +121,7 @@ static void different_work_has_no_speedup(void **state)
         assert_int_equal(bench_cell(&bench, SUMMARY, 0, "speedup")->null, !rows[i].same);
         struct str text = bench_cell(&bench, SUMMARY, 0, "verdict_text")->s;
         assert_int_equal(str_starts_with(text, STR("different work, ")), !rows[i].same);
+        assert_int_equal(str_starts_with(text, STR("hardly comparable part by part: ")), i == 3);
         if (!rows[i].same)
             assert_true(text_has(&bench, "match in 30 % of the device time"));
         assert_int_equal(text_has(&bench, "FLOPs are known for 40 %"), rows[i].share < 0.9);

@@ -19,8 +19,10 @@ import { choices, is_ready, is_series, keys_of, repeat_command, series_key, side
   with_candidate } from "../../../../../web/views/compare/side_model.mjs";
 import { median } from "../../../../../web/charts/trend_model.mjs";
 import { strips_of } from "../../../../../web/views/compare/strip_model.mjs";
-import { biggest, different_work, evidence, headline, interval_text, is_comparable, matched,
-  verdict_chip } from "../../../../../web/views/compare/verdict_model.mjs";
+import { reason_figures, reason_place, reason_sides, reason_title }
+  from "../../../../../web/views/compare/reason_model.mjs";
+import { certainty, different_work, evidence, hardly_comparable, headline, interval_text,
+  is_comparable, matched, verdict_chip } from "../../../../../web/views/compare/verdict_model.mjs";
 
 const MS = 1_000_000;
 const run = (name, more = {}) => ({ id: `r_${name}`, name, project: "default",
@@ -91,11 +93,45 @@ test("the headline says direction, size and share, by the shift where there is o
     "10.00 ms per 8,192 tokens faster");
 });
 
-test("different work has no headline of its own speed", () => {
-  assert.equal(different_work({ same_work: true, same_work_share: 0.3 }), null);
-  assert.equal(different_work({}), null);
-  assert.match(different_work({ same_work: false, same_work_share: 0.28 }),
-    /^did different work: 28/);
+test("sides that hardly match are said to be hardly comparable, and why", () => {
+  assert.equal(different_work({}), false);
+  assert.equal(different_work({ same_work: false }), true);
+  assert.equal(hardly_comparable({ same_work: true, same_work_share: 0.8 }), "");
+  assert.equal(hardly_comparable({ same_work: true, same_work_share: null }), "");
+  assert.match(hardly_comparable({ same_work: false, same_work_share: 0.28 }),
+    /match in 28.0 % of the device time\.$/);
+  assert.match(hardly_comparable({ same_work: true, same_work_share: 0.28 }), /FLOPs .* agree\.$/);
+  assert.equal(certainty(summary), "noise unknown, 1 run against 1");
+});
+
+const reason = { kind: "operator", title: "aten::mm", bar: "gemm", category: "GEMM", waterfall: 7,
+  base_ns: 4 * MS, cand_ns: 2 * MS, delta_ns: -2 * MS, gross_ns: -2 * MS, gross_share: 1,
+  base_tflops: 25, cand_tflops: 50, base_gbps: 100, cand_gbps: 200, base_peak_share: 0.1,
+  cand_peak_share: 0.2, bound: "compute", dims: "[[8,4],[4,8]]" };
+
+test("gains and losses are apart, the direction of the whole first, trifles left out", () => {
+  const loss = { ...reason, delta_ns: 1 * MS, gross_ns: 1 * MS };
+  const small = { ...reason, delta_ns: 1000 };
+  const keys = (delta_ns, rows) => reason_sides(rows, { delta_ns, relevant_from_ns: 100_000 })
+    .map(({ key, rows: { length } }) => `${key} ${length}`);
+  assert.deepEqual(keys(-1, [reason, loss, small]), ["gains 1", "losses 1"]);
+  assert.deepEqual(keys(1, [reason, loss, small]), ["losses 1", "gains 1"]);
+  assert.deepEqual(keys(1, [small]), []);
+  assert.deepEqual(keys(-1, [reason, reason, reason, reason]), ["gains 3"]);
+});
+
+test("a reason has a title, figures of what limits it, and a place in the waterfall", () => {
+  assert.equal(reason_title({ kind: "attention" }), "Attention");
+  assert.equal(reason_title({ kind: "cause", title: "data_loading" }), "Idle: data loading");
+  assert.equal(reason_title({ kind: "collective", title: "all_reduce" }), "all_reduce, exposed");
+  assert.deepEqual(reason_figures(reason),
+    ["4.00 → 2.00 ms", "25.0 → 50.0 TFLOP/s", "10.0 % → 20.0 % of peak"]);
+  assert.deepEqual(reason_figures({ ...reason, bound: "memory" })[1], "100 → 200 GB/s");
+  assert.deepEqual(reason_figures({ base_ns: 0, cand_ns: 1 * MS, cand_peak_share: 0.001 }),
+    ["0 → 1.00 ms"]);
+  assert.deepEqual(reason_place(reason), { bar: "gemm", cat: "GEMM", node: "7" });
+  assert.deepEqual(reason_place({ kind: "collective", bar: "exposed_comm" }),
+    { bar: "exposed_comm" });
 });
 
 test("the verdict's chip tells significance from relevance", () => {
@@ -117,15 +153,6 @@ test("the evidence names interval, method, p and threshold only where they are k
   assert.equal(facts.get("Usual spread"), "±5.0 %, this is 2.0 times that");
   assert.match(facts.get("Method"), /Mann-Whitney/);
   assert.equal(interval_text({ shift_low_share: null, shift_high_share: 0 }), null);
-});
-
-test("the largest parts are named, trifles are not", () => {
-  const bars = [["gemm", -3 * MS], ["attention", 1000], ["other_compute", 2 * MS],
-    ["exposed_comm", 0]].map(([bar, delta_ns]) => ({ bar, delta_ns }));
-  assert.equal(biggest(bars, 100_000),
-    "Saved: GEMM / matmul 3.00 ms. Lost: Other compute 2.00 ms.");
-  assert.match(biggest(bars.slice(3), 100_000), /^No part of the step moved by 0.10 ms/);
-  assert.equal(biggest([]), "");
 });
 
 test("sides of which one has no steps are not compared", () => {

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// The answer: what the candidate gains and what it loses, the three largest each, and why.
+import { html } from "../../base/ui.mjs";
+import { ms_unit, percent, sentence } from "../../base/format.mjs";
+import { reason_figures, reason_place, reason_shapes, reason_sides, reason_title }
+  from "./reason_model.mjs";
+
+const MARKS = { gains: ["▼", "better"], losses: ["▲", "worse"] };
+
+/** Of different work nothing is faster or slower. */
+const words_of = (key, { same_work }) => (same_work === false
+  ? { gains: "Less time by", losses: "More time by" }
+  : { gains: "Faster by", losses: "Slower by" })[key];
+
+function Reason({ row, tone, mark, go }) {
+  const title = reason_title(row);
+  const shapes = reason_shapes(row);
+  return html`<li class="reason">
+    <p class="reason-head">
+      <button type="button" class="link reason-title" title=${row.title}
+        onClick=${() => go(reason_place(row))}>${title}</button>
+      ${shapes && html`<span class="reason-shapes" title=${shapes}>${shapes}</span>`}
+      <span class="reason-figures">${reason_figures(row).map((text) =>
+        html`<span key=${text}>${text}</span>`)}</span>
+      <span class="reason-delta ${tone}"><span aria-hidden="true">${mark} </span>${
+        ms_unit(Math.abs(row.delta_ns))}</span>
+      <span class="reason-share">${percent(row.gross_share)}</span></p>
+    <span class="reason-bar" aria-hidden="true"><span class="delta-bar ${tone}"
+      style=${{ width: `${100 * Math.min(1, row.gross_share ?? 0)}%` }}></span></span>
+    <p class="reason-why">${sentence(row.why)}</p></li>`;
+}
+
+/**
+ * @param {{reasons: any[], summary: any, go: (place: any) => void}} props
+ * `go` opens a place of the waterfall
+ */
+export function Reasons({ reasons, summary, go }) {
+  const sides = reason_sides(reasons, summary);
+  if (sides.length === 0) {
+    return html`<p>No part of the step moved by ${ms_unit(summary.relevant_from_ns ?? 0, 2)} or
+      more.</p>`;
+  }
+  return html`<div class="reasons">${sides.map(({ key, gross_ns, rows }) => {
+    const [mark, tone] = MARKS[key];
+    return html`<div key=${key} class="reason-side">
+      <h2 class="reason-sum"><span>${words_of(key, summary)} <strong>${ms_unit(Math.abs(gross_ns))}</strong></span>
+        <span class="faint">share of all ${key}</span></h2>
+      <ol>${rows.map((row) => html`<${Reason} key=${row.waterfall + row.title} row=${row}
+        tone=${tone} mark=${mark} go=${go} />`)}</ol></div>`;
+  })}</div>`;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why two steps differ, for the card above everything else; pure.
+import { ms, number, percent, short_kernel } from "../../base/format.mjs";
+import { shapes_text } from "../../base/shapes_text.mjs";
+import { cause_label } from "../../base/values.mjs";
+
+const MOST = 3; // of gains, and of losses
+const LEAST_PEAK = 0.01; // work that comes no nearer to the peak has other limits
+
+const has = (value) => value !== null && value !== undefined;
+
+/**
+ * Gains and losses to show, the direction of the whole difference first.
+ * @param {any[]} reasons rows of compare_reasons @param {any} summary of the comparison
+ * @returns {{key: string, gross_ns: number, rows: any[]}[]}
+ */
+export function reason_sides(reasons, { relevant_from_ns, delta_ns }) {
+  const relevant = reasons.filter((row) => Math.abs(row.delta_ns) >= (relevant_from_ns ?? 0));
+  const side = (key, rows) => ({ key, gross_ns: rows[0]?.gross_ns ?? 0, rows: rows.slice(0, MOST) });
+  const gains = side("gains", relevant.filter((row) => row.delta_ns < 0));
+  const losses = side("losses", relevant.filter((row) => row.delta_ns > 0));
+  const sides = delta_ns > 0 ? [losses, gains] : [gains, losses];
+  return sides.filter(({ rows }) => rows.length > 0);
+}
+
+/** "Attention", "Idle: Data loading", "all_reduce, exposed", "aten::mm". */
+export function reason_title({ kind, title, bar }) {
+  if (kind === "attention") return "Attention";
+  if (kind === "cause") return `Idle: ${cause_label(title).toLowerCase()}`;
+  if (kind === "collective") return `${title}, exposed`;
+  return bar === "exposed_memory" ? `${short_kernel(title)}, copies` : short_kernel(title);
+}
+
+/** The shapes that matter, or "". */
+export const reason_shapes = ({ dims }) => (dims ? shapes_text(dims) : "");
+
+const pair = (base, cand, write) => (base === cand || !has(base) || !has(cand)
+  ? write(has(base) ? base : cand) : `${write(base)} → ${write(cand)}`);
+
+/** "493 → 251 ms". @param {number} base_ns @param {number} cand_ns */
+export const times_text = (base_ns, cand_ns, digits = 3) =>
+  `${pair(base_ns, cand_ns, (ns) => ms(ns, digits))} ms`;
+
+/**
+ * Both sides' figures, in the order of reading: time, rate, share of the peak.
+ * @param {any} row of compare_reasons @returns {string[]}
+ */
+export function reason_figures(row) {
+  const figures = [times_text(row.base_ns, row.cand_ns)];
+  const flops = has(row.base_tflops) || has(row.cand_tflops);
+  const bytes = has(row.base_gbps) || has(row.cand_gbps);
+  const write = (value) => number(value, 3);
+  if (flops && row.bound !== "memory") {
+    figures.push(`${pair(row.base_tflops, row.cand_tflops, write)} TFLOP/s`);
+  } else if (bytes) {
+    figures.push(`${pair(row.base_gbps, row.cand_gbps, write)} GB/s`);
+  }
+  if (Math.max(row.base_peak_share ?? 0, row.cand_peak_share ?? 0) >= LEAST_PEAK) {
+    figures.push(`${pair(row.base_peak_share, row.cand_peak_share, percent)} of peak`);
+  }
+  return figures;
+}
+
+/** Where the waterfall shows a reason. */
+export function reason_place({ kind, bar, category, waterfall }) {
+  if (kind === "collective") return { bar };
+  if (kind === "attention" || kind === "cause") return { bar, cat: category ?? "" };
+  return { bar, cat: category ?? "", node: String(waterfall) };
+}
