@@ -24,16 +24,20 @@ enum run_figure_id {
     RUN_FIGURE_POWER,
     RUN_FIGURE_ENERGY,
     RUN_FIGURE_TOKENS_OF_JOULE,
+    RUN_FIGURE_COST,
     RUN_FIGURE_LOSS,
     RUN_FIGURE_LOWEST_LOSS,
     RUN_FIGURE_COUNT
 };
+
+#define RUN_FIGURE_COST_METRIC "cost_per_million_tokens"
 
 struct run_figure {
     const char *metric; // stable name
     const char *label;  // for people
     const char *unit;
     const char *help;
+    bool more_is_better;
 };
 
 // In the order in which tables show them.

@@ -402,3 +402,11 @@ bool api_upload_json(const struct request *request, const struct api_upload *wha
     buf_putc(out, '}');
     return true;
 }
+
+bool api_refuse_metric(struct str metric, struct err *err)
+{
+    return err_set(err, ERR_USAGE,
+                   "found metric=%.*s, expected a figure of runs, such as mfu, "
+                   "tokens_per_s_per_gpu, memory_bytes or meta.KEY",
+                   (int)(metric.len < 60 ? metric.len : 60), metric.at);
+}

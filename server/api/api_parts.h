@@ -38,6 +38,9 @@ void api_tell_storage(struct request *request, struct response *response);
 MUST_CHECK bool api_take_turn(const struct request *request, struct response *response,
                               struct err *err);
 
+// ERR_USAGE: no such figure.
+bool api_refuse_metric(struct str metric, struct err *err);
+
 // Ends a JSON answer: line end, type, and an ETag of prefix and content (prefix NULL: no ETag). If
 // the client already has that, the answer is 304.
 MUST_CHECK bool api_finish_json(struct request *request, struct response *response,

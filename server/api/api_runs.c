@@ -4,6 +4,7 @@
 
 #include "analysis/report/row.h"
 #include "ingest/base/clock.h"
+#include "server/api/api_parts.h"
 #include "server/api/table_reply.h"
 #include "server/store/server_tables.h"
 
@@ -120,6 +121,25 @@ static struct str text_of(const struct request *request, const char *name)
     return value.at ? value : STR("");
 }
 
+#define ANY_NUMBER 1e300
+
+// metric=mfu&min=0.4: of runs whose figure is within bounds.
+static bool read_metric(const struct request *request, struct run_query *query, struct err *err)
+{
+    query->metric = text_of(request, "metric");
+    if (!query->metric.len &&
+        (query_get(&request->query, "min").at || query_get(&request->query, "max").at))
+        return err_set(err, ERR_USAGE, "found min or max without metric=NAME");
+    if (query->metric.len && !store_knows_figure(query->metric))
+        return api_refuse_metric(query->metric, err);
+    return query_get_number(&request->query,
+                            (struct query_number){"min", -ANY_NUMBER, -ANY_NUMBER, ANY_NUMBER},
+                            &query->least, err) &&
+           query_get_number(&request->query,
+                            (struct query_number){"max", ANY_NUMBER, -ANY_NUMBER, ANY_NUMBER},
+                            &query->most, err);
+}
+
 static bool read_query(const struct request *request, const struct table_request *table,
                        struct run_query *query, struct err *err)
 {
@@ -136,7 +156,7 @@ static bool read_query(const struct request *request, const struct table_request
     if (!api_read_tags(request, &tags, &query->tag_count, err))
         return false;
     query->tags = tags;
-    return read_since(request, query, err);
+    return read_metric(request, query, err) && read_since(request, query, err);
 }
 
 static bool reply_json(struct request *request, struct response *response,
@@ -166,9 +186,9 @@ static bool reply_json(struct request *request, struct response *response,
 
 bool api_list_runs(struct request *request, struct response *response, struct err *err)
 {
-    static const char *const known[] = {"q",      "project", "gpu",  "status", "series",
-                                        "tag",    "since",   "sort", "fields", "limit",
-                                        "cursor", "format",  NULL};
+    static const char *const known[] = {"q",      "project", "gpu",    "status", "series", "tag",
+                                        "since",  "sort",    "fields", "limit",  "cursor", "format",
+                                        "metric", "min",     "max",    NULL};
     struct table_request table;
     struct run_query query;
     struct run_list list;

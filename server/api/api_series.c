@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Series of runs: a list of them, and the points and levels of one.
 #include "server/api/api.h"
+#include "server/api/api_parts.h"
 #include "server/api/table_reply.h"
 #include "server/store/store_tracking.h"
 #include "server/store/server_tables.h"
@@ -39,34 +40,44 @@ bool api_list_series(struct request *request, struct response *response, struct 
            table_reply_rows(request, response, &asked, &table, err);
 }
 
-typedef bool list_rows(struct store *store, const struct series_key *key, struct arena *arena,
-                       struct table *table, struct err *err);
-
-static bool reply_rows(struct request *request, struct response *response,
-                       const struct table_desc *desc, list_rows *list, struct err *err)
+// What both tables of a series need before they are read.
+static bool find_series(struct request *request, struct response *response,
+                        const struct table_desc *desc, struct table_request *asked,
+                        struct series_key *key, struct err *err)
 {
-    static const char *const known[] = {"project", NULL};
-    struct store *store = request->services->intake->store;
-    struct series_key key = {text_of(request, "project"), request->captures[0]};
-    struct table_request asked;
-    struct table table;
-    if (!table_request_parse(request, desc, known, &asked, err))
+    static const char *const known[] = {"project", "metric", NULL};
+    *key = (struct series_key){text_of(request, "project"), request->captures[0]};
+    if (!table_request_parse(request, desc, known, asked, err))
         return false;
-    if (!store_find_series(store, &key, request->arena, err)) {
+    if (!store_find_series(request->services->intake->store, key, request->arena, err)) {
         response->fix = STR("GET /api/v1/series lists the series");
         return false;
     }
     api_judge_series(request);
-    return list(store, &key, request->arena, &table, err) &&
-           table_reply_rows(request, response, &asked, &table, err);
+    return true;
 }
 
 bool api_get_points(struct request *request, struct response *response, struct err *err)
 {
-    return reply_rows(request, response, &table_series_points, store_list_points, err);
+    struct series_key key;
+    struct table_request asked;
+    struct table table;
+    struct str metric = text_of(request, "metric");
+    if (metric.len && !store_knows_figure(metric))
+        return api_refuse_metric(metric, err);
+    return find_series(request, response, &table_series_points, &asked, &key, err) &&
+           store_list_points(request->services->intake->store, &key, metric, request->arena, &table,
+                             err) &&
+           table_reply_rows(request, response, &asked, &table, err);
 }
 
 bool api_get_level_changes(struct request *request, struct response *response, struct err *err)
 {
-    return reply_rows(request, response, &table_series_changes, store_list_level_changes, err);
+    struct series_key key;
+    struct table_request asked;
+    struct table table;
+    return find_series(request, response, &table_series_changes, &asked, &key, err) &&
+           store_list_level_changes(request->services->intake->store, &key, request->arena, &table,
+                                    err) &&
+           table_reply_rows(request, response, &asked, &table, err);
 }

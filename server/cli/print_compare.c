@@ -297,7 +297,7 @@ static void put_json(const struct gate_question *question, const struct gate_ans
     buf_puts(out, "],\"judgement\":");
     gate_judgement_json(&answer->judgement, out);
     buf_puts(out, ",\"anytime\":");
-    gate_anytime_json(question, answer, out);
+    gate_anytime_json(question->limits.alpha, answer, out);
     buf_puts(out, ",\"max_regression\":");
     buf_f64(out, question->max_regression);
     buf_puts(out, ",\"thresholds\":");

@@ -172,14 +172,13 @@ void gate_judgement_json(const struct judgement *judgement, struct buf *out)
                judgement->cand_missing);
 }
 
-void gate_anytime_json(const struct gate_question *question, const struct gate_answer *answer,
-                       struct buf *out)
+void gate_anytime_json(double alpha, const struct gate_answer *answer, struct buf *out)
 {
     const struct anytime *anytime = &answer->anytime;
     buf_printf(out, "{\"result\":\"%s\"", verdict_gate_word(gate_of(anytime->result)));
     number_json("pass_evidence", anytime->below_evidence, out);
     number_json("fail_evidence", anytime->above_evidence, out);
-    number_json("decides_from", 1 / question->limits.alpha, out);
+    number_json("decides_from", 1 / alpha, out);
     number_json("more_pairs", anytime->has_forecast ? (double)anytime->more_pairs : NAN, out);
     buf_putc(out, '}');
 }

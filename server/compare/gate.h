@@ -4,6 +4,7 @@
 #ifndef SERVER_GATE_H
 #define SERVER_GATE_H
 
+#include "analysis/run/run_figures.h"
 #include "analysis/stats/anytime.h"
 #include "server/compare/contributors.h"
 
@@ -33,6 +34,22 @@ struct gate_answer {
 MUST_CHECK bool gate_answer(const struct gate_question *question, struct arena *arena,
                             struct gate_answer *answer, struct err *err);
 
+// The same for another figure of runs than their step time.
+struct gate_metric {
+    const struct run_figure *figure;
+    const double *values[2]; // of the runs of base and candidate that have it
+    size_t counts[2];
+    const char *names[2]; // of the sides, clean
+    struct verdict_limits limits;
+    double max_regression; // 0.03: it may become 3 % worse
+    double medians[2];     // set by gate_metric_answer; NAN unknown
+};
+
+// What differs in words and in the judgement: its times are unknown, its shares say how much worse
+// the candidate is. ERR_LIMIT.
+MUST_CHECK bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
+                                   struct gate_answer *answer, struct err *err);
+
 // A side's name: its run's, or the name and the number of runs. Clean.
 const char *gate_side_name(const struct compare_side *side, struct arena *arena);
 
@@ -40,8 +57,7 @@ const char *gate_side_name(const struct compare_side *side, struct arena *arena)
 void gate_judgement_json(const struct judgement *judgement, struct buf *out);
 
 // The result of the sequential test, as a JSON object.
-void gate_anytime_json(const struct gate_question *question, const struct gate_answer *answer,
-                       struct buf *out);
+void gate_anytime_json(double alpha, const struct gate_answer *answer, struct buf *out);
 
 // Thresholds, {"alpha":0.05,...}: as given, or the defaults.
 void gate_limits_json(const struct verdict_limits *limits, struct buf *out);

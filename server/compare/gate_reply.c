@@ -6,12 +6,15 @@
 #include "server/compare/compare_sides.h"
 #include "server/compare/gate.h"
 
+#include <math.h>
+
 enum { STATUS_FAIL = 409 };
 
 struct gate_request {
     struct compared compared;
     double max_regression;
     bool undecided_fails, as_text, sequential;
+    const struct run_figure *figure; // that is judged instead of the step time; NULL: none
 };
 
 // --- the request --------------------------------------------------------------------------------
@@ -46,19 +49,29 @@ static bool read_format(const struct request *request, bool *as_text, struct err
                    (int)(word.len < 40 ? word.len : 40), word.at);
 }
 
+static bool read_figure(const struct query *query, struct gate_request *gate, struct err *err)
+{
+    struct str name = query_get(query, "metric");
+    gate->figure = name.len ? run_figure_named(name) : NULL;
+    if (name.len && !gate->figure)
+        return api_refuse_metric(name, err);
+    return !gate->figure || !gate->sequential ||
+           err_set(err, ERR_USAGE, "found sequential=true, which is of step times alone");
+}
+
 static bool read_gate(struct request *request, struct response *response, struct gate_request *gate,
                       struct err *err)
 {
     static const char *const known[] = {
-        "base", "cand", "max_regression", "undecided",      "sequential",  "format",
-        "per",  "rank", "alpha",          "relevant_share", "relevant_ns", NULL};
+        "metric", "base", "cand",  "max_regression", "undecided",   "sequential", "format",
+        "per",    "rank", "alpha", "relevant_share", "relevant_ns", NULL};
     struct query_number limit = {"max_regression", 0.03, GATE_LEAST_REGRESSION,
                                  GATE_MOST_REGRESSION};
     if (!query_allow(&request->query, known, err) ||
         !query_get_number(&request->query, limit, &gate->max_regression, err) ||
         !read_undecided(&request->query, &gate->undecided_fails, err) ||
         !read_sequential(&request->query, &gate->sequential, err) ||
-        !read_format(request, &gate->as_text, err) ||
+        !read_figure(&request->query, gate, err) || !read_format(request, &gate->as_text, err) ||
         !compare_sides_find(request, response, &gate->compared, err))
         return false;
     return gate->compared.side_count == 2 ||
@@ -102,7 +115,31 @@ static void put_text(const struct gate_answer *answer, struct str url, struct bu
     buf_putc(out, '\n');
 }
 
-static void put_json(const struct gate_request *gate, const struct gate_question *question,
+static void number_or_null(double number, struct buf *out)
+{
+    if (isfinite(number))
+        buf_f64(out, number);
+    else
+        buf_puts(out, "null");
+}
+
+// metric: NULL: step times are judged.
+static void put_metric(const struct gate_metric *metric, struct buf *out)
+{
+    if (!metric) {
+        buf_puts(out, ",\"metric\":null");
+        return;
+    }
+    buf_printf(out,
+               ",\"metric\":{\"name\":\"%s\",\"unit\":\"%s\",\"base\":", metric->figure->metric,
+               metric->figure->unit);
+    number_or_null(metric->medians[0], out);
+    buf_puts(out, ",\"cand\":");
+    number_or_null(metric->medians[1], out);
+    buf_putc(out, '}');
+}
+
+static void put_json(const struct gate_request *gate, const struct gate_metric *metric,
                      const struct gate_answer *answer, struct str url, struct buf *out)
 {
     buf_printf(out, "{\"result\":\"%s\",\"lines\":[", verdict_gate_word(answer->gate));
@@ -115,7 +152,8 @@ static void put_json(const struct gate_request *gate, const struct gate_question
     buf_puts(out, ",\"judgement\":");
     gate_judgement_json(&answer->judgement, out);
     buf_puts(out, ",\"anytime\":");
-    gate_anytime_json(question, answer, out);
+    gate_anytime_json(gate->compared.options.limits.alpha, answer, out);
+    put_metric(metric, out);
     buf_puts(out, ",\"max_regression\":");
     buf_f64(out, gate->max_regression);
     buf_printf(out,
@@ -139,12 +177,9 @@ static void set_status(struct request *request, struct response *response,
 }
 
 static bool reply(struct request *request, struct response *response,
-                  const struct gate_request *gate, const struct gate_question *question,
-                  struct err *err)
+                  const struct gate_request *gate, const struct gate_metric *metric,
+                  const struct gate_answer *answer, struct err *err)
 {
-    struct gate_answer found, *answer = &found;
-    if (!gate_answer(question, request->arena, answer, err))
-        return false;
     struct buf url = {0};
     bool ok = put_url(request, &gate->compared, &url, err) && buf_ok(&url, err);
     struct str address = {url.at, url.len};
@@ -152,26 +187,70 @@ static bool reply(struct request *request, struct response *response,
     if (ok && gate->as_text)
         put_text(answer, address, &response->body);
     else if (ok)
-        put_json(gate, question, answer, address, &response->body);
+        put_json(gate, metric, answer, address, &response->body);
     buf_free(&url);
     set_status(request, response, gate, answer);
     return ok && buf_ok(&response->body, err);
 }
 
+static bool answer_steps(struct request *request, struct response *response,
+                         const struct gate_request *gate, struct gate_answer *answer,
+                         struct err *err)
+{
+    struct comparison comparison;
+    if (!compare_sides_analyze(request, response, &gate->compared, &comparison, err))
+        return false;
+    const struct gate_question question = {.pair = {.report = &comparison.report,
+                                                    .cand = 1,
+                                                    .base = &comparison.sides[0],
+                                                    .side = &comparison.sides[1],
+                                                    .per_token = gate->compared.options.per_token},
+                                           .limits = gate->compared.options.limits,
+                                           .max_regression = gate->max_regression,
+                                           .sequential = gate->sequential};
+    return gate_answer(&question, request->arena, answer, err);
+}
+
+// --- another figure than the step time ----------------------------------------------------------
+
+static bool take_side(struct request *request, const struct gate_request *gate, int side,
+                      struct gate_metric *metric, struct err *err)
+{
+    const struct compared_side *runs = &gate->compared.sides[side];
+    double *values = arena_array(request->arena, runs->count + 1, sizeof *values, err);
+    size_t place = (size_t)(gate->figure - run_figures);
+    for (size_t i = 0; values && i < runs->count; i++)
+        if (isfinite(runs->runs[i].figures[place]))
+            values[metric->counts[side]++] = runs->runs[i].figures[place];
+    metric->values[side] = values;
+    metric->names[side] = contributors_clean(runs->runs[0].name, 60, request->arena);
+    if (values && metric->names[side] && runs->count > 1)
+        metric->names[side] =
+            arena_printf(request->arena, err, "%s and %zu more run%s", metric->names[side],
+                         runs->count - 1, runs->count > 2 ? "s" : "");
+    return values && metric->names[side];
+}
+
+static bool answer_metric(struct request *request, const struct gate_request *gate,
+                          struct gate_metric *metric, struct gate_answer *answer, struct err *err)
+{
+    *metric = (struct gate_metric){.figure = gate->figure,
+                                   .limits = gate->compared.options.limits,
+                                   .max_regression = gate->max_regression};
+    return take_side(request, gate, 0, metric, err) && take_side(request, gate, 1, metric, err) &&
+           gate_metric_answer(metric, request->arena, answer, err);
+}
+
 bool compare_get_gate(struct request *request, struct response *response, struct err *err)
 {
     struct gate_request gate = {0};
-    struct comparison comparison;
-    if (!read_gate(request, response, &gate, err) ||
-        !compare_sides_analyze(request, response, &gate.compared, &comparison, err))
+    struct gate_metric metric;
+    struct gate_answer answer;
+    if (!read_gate(request, response, &gate, err))
         return false;
-    struct gate_question question = {.pair = {.report = &comparison.report,
-                                              .cand = 1,
-                                              .base = &comparison.sides[0],
-                                              .side = &comparison.sides[1],
-                                              .per_token = gate.compared.options.per_token},
-                                     .limits = gate.compared.options.limits,
-                                     .max_regression = gate.max_regression,
-                                     .sequential = gate.sequential};
-    return reply(request, response, &gate, &question, err);
+    if (gate.figure)
+        return answer_metric(request, &gate, &metric, &answer, err) &&
+               reply(request, response, &gate, &metric, &answer, err);
+    return answer_steps(request, response, &gate, &answer, err) &&
+           reply(request, response, &gate, NULL, &answer, err);
 }

@@ -184,29 +184,6 @@ static void add_figure(struct content *content, size_t figure)
     }
 }
 
-// By the price per GPU and hour that people entered, in its currency.
-static double cost_of(const struct compared *compared, size_t side)
-{
-    double price;
-    double tokens = spread_of(&compared->sides[side], RUN_FIGURE_TOKENS_OF_GPU).median;
-    if (!str_to_f64(given(first_run(compared, side), "gpu_hour_price"), &price) || price < 0)
-        return (double)NAN;
-    return price / 3600 / tokens * 1e6;
-}
-
-static void add_cost(struct content *content)
-{
-    size_t count = content->compared->side_count;
-    bool known = false;
-    for (size_t side = 0; side < count; side++)
-        known |= !isnan(cost_of(content->compared, side));
-    if (!known)
-        return;
-    doc_text(content->doc, STR("Cost per million tokens"));
-    for (size_t side = 0; side < count; side++)
-        doc_number(content->doc, cost_of(content->compared, side), "");
-}
-
 static void add_facts(struct content *content)
 {
     const struct compared *compared = content->compared;
@@ -243,7 +220,6 @@ static void add_figures(struct content *content)
     for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
         if (is_known(content->compared, i))
             add_figure(content, i);
-    add_cost(content);
 }
 
 static void add_definitions(struct content *content)

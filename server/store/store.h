@@ -115,6 +115,8 @@ struct run_query {
     struct str series;          // equal; "" all
     const struct run_tag *tags; // all of them must be present; an empty value: any value
     size_t tag_count;
+    struct str metric; // that figure is known and within these bounds; "" all
+    double least, most;
     int64_t since_ns;  // created at or after; 0 all
     int64_t before_ns; // created before; 0 all
     // created, name, project, status, received, world_size, gpu, trust_severity or a figure (see

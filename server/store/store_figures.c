@@ -191,6 +191,25 @@ static bool forget_figures(struct db *db, struct str run_id, struct err *err)
     return sql_run(&stmt);
 }
 
+// What follows from a price that people gave and a rate that was measured.
+static bool derive_cost(struct db *db, struct str run_id, struct err *err)
+{
+    static const char *const texts[] = {
+        "DELETE FROM figure WHERE run_id = ? AND metric = '" RUN_FIGURE_COST_METRIC "'",
+        "INSERT INTO figure SELECT price.run_id, '" RUN_FIGURE_COST_METRIC "', "
+        "price.value / 3600 / rate.value * 1e6 FROM figure AS price CROSS JOIN figure AS rate "
+        "ON rate.run_id = price.run_id WHERE price.run_id = ? "
+        "AND price.metric = '" STORE_META_METRIC "gpu_hour_price' AND price.value >= 0 "
+        "AND rate.metric = 'tokens_per_s_per_gpu' AND rate.value > 0"};
+    for (size_t i = 0; i < 2; i++) {
+        struct stmt stmt = sql_begin(db, texts[i], err);
+        sql_bind_text(&stmt, run_id);
+        if (!sql_run(&stmt))
+            return false;
+    }
+    return true;
+}
+
 bool figures_take(struct db *db, struct str run_id, struct err *err)
 {
     static const struct table_desc *const wanted[] = {&table_run_summary, &table_run_breakdown,
@@ -199,7 +218,8 @@ bool figures_take(struct db *db, struct str run_id, struct err *err)
     arena_init(&arena, NULL);
     struct report report = {.arena = &arena};
     bool ok = tables_load_run(db, run_id, wanted, &report, err) &&
-              forget_figures(db, run_id, err) && insert_figures(db, run_id, &report, err);
+              forget_figures(db, run_id, err) && insert_figures(db, run_id, &report, err) &&
+              derive_cost(db, run_id, err);
     arena_free(&arena);
     return ok;
 }
@@ -239,7 +259,7 @@ bool figures_give(struct db *db, struct str run_id, struct str key, struct err *
     arena_init(&arena, NULL);
     char *metric = arena_printf(&arena, err, STORE_META_METRIC "%.*s", (int)key.len, key.at);
     bool ok = metric && read_meta(db, run_id, key, &arena, &value, err) &&
-              give(db, run_id, str_of(metric), value, err);
+              give(db, run_id, str_of(metric), value, err) && derive_cost(db, run_id, err);
     arena_free(&arena);
     return ok;
 }

@@ -239,10 +239,14 @@ bool store_finish_trace(struct store *store, const struct job *job,
     return txn_end(&txn, ok, err);
 }
 
-#define POINT                                                                                  \
-    "CASE WHEN status IN ('done', 'partial') THEN (SELECT CAST(value AS INTEGER) FROM figure " \
-    "WHERE run_id = stored_run.id AND metric = 'step_median_ns') "                             \
-    "WHEN status IN ('failed', 'empty') THEN NULL ELSE point_ns END"
+#define STEP_FIGURE(metric)                                                                 \
+    "(SELECT CAST(value AS INTEGER) FROM figure WHERE run_id = stored_run.id AND metric = " \
+    "'" metric "')"
+// Of the trace, else of the log.
+#define POINT                                                                                      \
+    "CASE WHEN status IN ('done', 'partial') THEN coalesce(" STEP_FIGURE(                          \
+        "step_median_ns") ", " STEP_FIGURE("step_ns") ") WHEN status IN ('failed', 'empty') THEN " \
+                                                      "NULL ELSE point_ns END"
 
 // A run counts in its series once its analysis succeeded. While it is analyzed again it counts as
 // before.

@@ -277,6 +277,7 @@ static void add_conditions(struct buf *sql, const struct run_query *query)
     buf_puts(sql, query->gpu.len ? " AND instr(lower(gpu), lower(?)) > 0" : "");
     buf_puts(sql, query->status.len ? " AND status = ?" : "");
     buf_puts(sql, query->series.len ? " AND series = ?" : "");
+    buf_puts(sql, query->metric.len ? " AND " BY_FIGURE " BETWEEN ? AND ?" : "");
     buf_puts(sql, query->since_ns > 0 ? " AND created_ns >= ?" : "");
     buf_puts(sql, query->before_ns > 0 ? " AND created_ns < ?" : "");
     for (size_t i = 0; i < query->tag_count; i++) {
@@ -300,6 +301,11 @@ static void bind_conditions(struct stmt *stmt, const struct run_query *query, st
     bind_if_asked(stmt, query->gpu);
     bind_if_asked(stmt, query->status);
     bind_if_asked(stmt, query->series);
+    if (query->metric.len) {
+        sql_bind_text(stmt, query->metric);
+        sql_bind_f64(stmt, query->least);
+        sql_bind_f64(stmt, query->most);
+    }
     if (query->since_ns > 0)
         sql_bind_i64(stmt, query->since_ns);
     if (query->before_ns > 0)

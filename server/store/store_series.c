@@ -120,30 +120,34 @@ bool store_find_series(struct store *store, struct series_key *key, struct arena
     FIGURE(idle_other_ns)     \
     FIGURE(unrecorded_ns)
 
+// metric: of the first parameter, if the statement has one before the series; NULL text: none.
 static bool read_rows(struct store *store, const char *sql, const struct series_key *key,
-                      struct arena *arena, struct table *table, struct err *err)
+                      struct str metric, struct arena *arena, struct table *table, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, DB_READ, &txn, err))
         return false;
     struct stmt stmt = sql_begin(txn.db, sql, err);
+    if (metric.at)
+        sql_bind_text(&stmt, metric);
     sql_bind_text(&stmt, key->project);
     sql_bind_text(&stmt, key->series);
     sql_bind_u64(&stmt, STORE_MAX_POINTS);
     return txn_end(&txn, sql_end_table(&stmt, arena, table), err);
 }
 
-bool store_list_points(struct store *store, const struct series_key *key, struct arena *arena,
-                       struct table *table, struct err *err)
+bool store_list_points(struct store *store, const struct series_key *key, struct str metric,
+                       struct arena *arena, struct table *table, struct err *err)
 {
     static const char sql[] =
         "SELECT run.id, run.name, run.created_ns, "
         "(SELECT value FROM metadata WHERE run_id = run.id AND \"key\" = 'commit'), "
         "run.point_ns" POINT_FIGURES ", run.gpu, "
-        "coalesce(run.world_size, run.traced_world_size, run.received), run.outlier "
+        "coalesce(run.world_size, run.traced_world_size, run.received), run.outlier, "
+        "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?) "
         "FROM run WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_points};
-    return read_rows(store, sql, key, arena, table, err);
+    return read_rows(store, sql, key, metric.at ? metric : STR(""), arena, table, err);
 }
 
 bool store_list_level_changes(struct store *store, const struct series_key *key,
@@ -155,5 +159,5 @@ bool store_list_level_changes(struct store *store, const struct series_key *key,
         "FROM run CROSS JOIN level_change ON run_id = run.id "
         "WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_changes};
-    return read_rows(store, sql, key, arena, table, err);
+    return read_rows(store, sql, key, (struct str){NULL, 0}, arena, table, err);
 }

@@ -48,9 +48,10 @@ struct series_key {
 MUST_CHECK bool store_find_series(struct store *store, struct series_key *key, struct arena *arena,
                                   struct err *err);
 
-// Runs with a step time, oldest first.
+// Runs with a step time, oldest first. metric: the figure in their column value; "" none.
 MUST_CHECK bool store_list_points(struct store *store, const struct series_key *key,
-                                  struct arena *arena, struct table *table, struct err *err);
+                                  struct str metric, struct arena *arena, struct table *table,
+                                  struct err *err);
 
 // Where new levels start among these, oldest first.
 MUST_CHECK bool store_list_level_changes(struct store *store, const struct series_key *key,

@@ -6,6 +6,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { fields, file_part } from "./helpers/multipart.mjs";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { root, run_shell, run_status, stepscope_bin, temporary } from "./helpers/tools.mjs";
@@ -40,6 +41,11 @@ before(async () => {
 });
 after(() => server?.stop());
 
+const log_of = (tokens, noise) => [...Array(20).keys()].map((i) => "[titan] 2026-09-14 15:08:"
+  + `${10 + i},273 - root - INFO - step: ${i + 1}  loss: ${(9 - i / 10).toFixed(5)}  memory: `
+  + `48.87GiB(51.44%)  tps: ${tokens + noise + (i % 3)}  tflops: 253.41  mfu: 25.62%`).join("\n")
+  + "\n";
+
 /** Asserts status and result of a JSON answer that matches the description. */
 function assert_gate(reply, status, result) {
   assert.equal(reply.status, status, reply.text);
@@ -49,6 +55,45 @@ function assert_gate(reply, status, result) {
   assert.ok(reply.json.lines[0].startsWith(`${result}: `), reply.json.lines[0]);
   assert.equal("warning" in reply.headers, result === "undecided", reply.headers.warning);
 }
+
+test("another figure than the step time may be judged, of logs alone", async () => {
+  for (const [series, tokens] of [["logged", 7000], ["fewer", 6500], ["more", 7400]])
+    for (const number of REPEATS)
+      await server.post([...fields({ run: `${series}@${number}` }),
+        file_part(log_of(tokens, 7 * number), "train.log")], "/upload?wait=60");
+  const metric = "metric=tokens_per_s_per_gpu";
+  const fewer = await gate(`base=logged@*&cand=fewer@*&${metric}&max_regression=0.03`);
+  assert_gate(fewer, 409, "fail");
+  assert.match(fewer.json.lines[0],
+    /^fail: Tokens\/s per GPU of fewer@1 and 4 more runs is 65\d\d, 7\.\d % worse than 70\d\d of /);
+  assert.equal(fewer.json.metric.name, "tokens_per_s_per_gpu");
+  assert_gate(await gate(`base=logged@*&cand=more@*&${metric}`), 200, "pass");
+  const unknown = await gate(`base=logged@*&cand=more@*&metric=hfu`);
+  assert.equal(unknown.status, 409);
+  assert.match(unknown.json.lines[0], /^undecided: HFU is unknown of the base/);
+  for (const query of ["metric=speed", `${metric}&sequential=true`])
+    assert.equal((await gate(`base=logged@*&cand=more@*&${query}`)).status, 400);
+});
+
+test("runs are filtered and series drawn by a figure, of logs alone", async () => {
+  const found = await server.get("/runs?metric=tokens_per_s_per_gpu&min=7300&fields=name");
+  assert.deepEqual(found.items.map(({ name }) => name.replace(/@.*/, "")), Array(5).fill("more"));
+  const { items } = await server.get("/series/logged/points?metric=tokens_per_s_per_gpu");
+  assert.deepEqual(items.map(({ value }) => value), REPEATS.map((n) => 7001 + 7 * n));
+  assert.ok(items.every(({ step_median_ns }) => step_median_ns > 0));
+  for (const query of ["metric=speed", "min=3", "metric=mfu&min=x"])
+    assert.equal((await server.request(`/api/v1/runs?${query}`)).status, 400, query);
+});
+
+test("a price makes a cost per token, by which runs are sorted", async () => {
+  const run = await server.get("/runs/logged@1");
+  await server.send("PATCH", "/runs/logged@1", { meta: { gpu_hour_price: "3.6" } },
+    { "If-Match": "*" });
+  const cost = (await server.get("/runs/logged@1")).figures.cost_per_million_tokens;
+  assert.ok(Math.abs(cost - 0.001 / run.figures.tokens_per_s_per_gpu * 1e6) < 1e-9, `${cost}`);
+  const [first] = (await server.get("/runs?sort=cost_per_million_tokens")).items;
+  assert.equal(first.name, "logged@1");
+});
 
 test("a regression is refused with 409, by its operator, with its evidence", async () => {
   const reply = await gate("base=main@*&cand=slow@*&max_regression=0.03");

@@ -32,10 +32,10 @@ static uint64_t sum_of(const struct evidence *evidence)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const names[] = {"jsonl", "torchtitan-structured", "trainer_state",
-                                        "tfevents"};
+                                        "tfevents", "metrics-csv"};
     if (size == 0)
         return 0;
-    const struct format *format = format_named(str_of(names[data[0] % 4]));
+    const struct format *format = format_named(str_of(names[(unsigned char)(data[0] - '0') % 5]));
     struct str bytes = {(const char *)data + 1, size - 1};
     if (!format)
         abort();

@@ -329,7 +329,7 @@ static void the_sequential_test_says_what_it_still_needs(void **state)
     assert_int_equal(f.answer.gate, GATE_PASS);
     assert_non_null(strstr(f.answer.lines[0], ", by the sequential test; the limit is +3.0 %"));
     struct buf json = {0};
-    gate_anytime_json(&f.question, &f.answer, &json);
+    gate_anytime_json(f.question.limits.alpha, &f.answer, &json);
     assert_non_null(strstr(json.at, "{\"result\":\"pass\",\"pass_evidence\":"));
     assert_non_null(strstr(json.at, ",\"decides_from\":20,\"more_pairs\":0}"));
     buf_free(&json);
@@ -398,9 +398,49 @@ static void names_from_traces_can_command_no_terminal(void **state)
     tear_down(&f);
 }
 
+// The gate's answer for a figure of four runs a side.
+static struct gate_answer answer_metric(const char *name, double base, double cand,
+                                        struct arena *arena)
+{
+    double values[2][4];
+    struct gate_answer answer;
+    struct err err;
+    for (int i = 0; i < 4; i++) {
+        values[0][i] = base * (1 + 0.001 * i);
+        values[1][i] = cand * (1 + 0.001 * i);
+    }
+    struct gate_metric question = {.figure = run_figure_named(str_of(name)),
+                                   .values = {values[0], values[1]},
+                                   .counts = {base > 0 ? 4 : 0, 4},
+                                   .names = {"main", "pr"},
+                                   .limits = verdict_default_limits(),
+                                   .max_regression = 0.03};
+    assert_true(gate_metric_answer(&question, arena, &answer, &err));
+    return answer;
+}
+
+static void figures_are_judged_by_what_is_better(void **state)
+{
+    (void)state;
+    struct arena arena;
+    arena_init(&arena, NULL);
+    const struct gate_answer slower = answer_metric("mfu", 0.5, 0.4, &arena);
+    assert_int_equal(slower.gate, GATE_FAIL);
+    assert_non_null(
+        strstr(slower.lines[0], "fail: MFU of pr is 0.4006, 25.0 % worse than 0.5007 of main"));
+    assert_int_equal(answer_metric("mfu", 0.4, 0.5, &arena).gate, GATE_PASS);
+    assert_int_equal(answer_metric("memory_bytes", 5e10, 6e10, &arena).gate, GATE_FAIL);
+    assert_int_equal(answer_metric("memory_bytes", 6e10, 5e10, &arena).gate, GATE_PASS);
+    const struct gate_answer unknown = answer_metric("mfu", 0, 0.5, &arena);
+    assert_int_equal(unknown.gate, GATE_UNDECIDED);
+    assert_false(unknown.has_steps);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(figures_are_judged_by_what_is_better),
         cmocka_unit_test(a_regression_fails_with_its_parts_and_its_evidence),
         cmocka_unit_test(a_change_within_the_limit_passes),
         cmocka_unit_test(one_run_per_side_is_undecided_and_says_what_to_upload),

@@ -205,7 +205,7 @@ static void list_series_in_every_way(struct fixture *f)
         assert_ok(f, store_list_series(f->store, &queries[i], &f->arena, &table, &f->err));
     assert_ok(f, store_find_series(f->store, &key, &f->arena, &f->err));
     assert_ok(f, store_find_series(f->store, &full, &f->arena, &f->err));
-    assert_ok(f, store_list_points(f->store, &key, &f->arena, &table, &f->err));
+    assert_ok(f, store_list_points(f->store, &key, STR("mfu"), &f->arena, &table, &f->err));
     assert_int_equal(table.row_count, 13);
     assert_ok(f, store_list_level_changes(f->store, &key, &f->arena, &table, &f->err));
 }

@@ -71,7 +71,7 @@ static void runs_of_the_first_schema_are_points_of_their_series(void **state)
     assert_int_equal(named_cell(&table, 0, "points")->i, 1);
     assert_int_equal(named_cell(&table, 0, "step_median_ns")->i, 77);
     assert_ok(f, store_find_series(f->store, &key, &f->arena, &f->err));
-    assert_ok(f, store_list_points(f->store, &key, &f->arena, &table, &f->err));
+    assert_ok(f, store_list_points(f->store, &key, STR("mfu"), &f->arena, &table, &f->err));
     assert_string_equal(named_cell(&table, 0, "gpu")->s.at, "H100");
 }
 

@@ -191,7 +191,7 @@ static struct table points(struct fixture *f, const char *name)
     struct table table;
     struct series_key key = {STR(""), str_of(name)};
     assert_ok(f, store_find_series(f->store, &key, &f->arena, &f->err));
-    assert_ok(f, store_list_points(f->store, &key, &f->arena, &table, &f->err));
+    assert_ok(f, store_list_points(f->store, &key, STR("mfu"), &f->arena, &table, &f->err));
     return table;
 }
 

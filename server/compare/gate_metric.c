@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// A gate by a figure of runs, such as MFU: judged as step times are, of which more is worse.
+#include "server/compare/gate.h"
+
+#include <math.h>
+#include <string.h>
+
+// Of figures of which more is better the inverse.
+static bool as_times(const struct gate_metric *question, int side, struct arena *arena,
+                     struct samples *samples, struct err *err)
+{
+    size_t count = question->counts[side];
+    double *values = arena_array(arena, count + 1, sizeof *values, err);
+    for (size_t i = 0; values && i < count; i++) {
+        double value = question->values[side][i];
+        values[i] = question->figure->more_is_better ? 1 / value : value;
+    }
+    *samples = (struct samples){values, count};
+    return values;
+}
+
+static void take_medians(struct gate_metric *question, const struct judgement *judgement)
+{
+    const double found[2] = {judgement->base_ns, judgement->cand_ns};
+    for (int side = 0; side < 2; side++)
+        question->medians[side] = question->figure->more_is_better ? 1 / found[side] : found[side];
+}
+
+static void put_verdict(const struct gate_metric *question, const struct gate_answer *answer,
+                        struct buf *out)
+{
+    const struct judgement *judgement = &answer->judgement;
+    double share = judgement->shift_share;
+    buf_printf(out, "%s: ", verdict_gate_word(answer->gate));
+    if (!answer->has_steps) {
+        buf_printf(out, "%s is unknown of %s, so there is nothing to compare",
+                   question->figure->label,
+                   isnan(question->medians[0]) ? "the base" : "the candidate");
+        return;
+    }
+    buf_printf(out, "%s of %s is %.4g, %.1f %% %s than %.4g of %s", question->figure->label,
+               question->names[1], question->medians[1], 100 * fabs(share),
+               share > 0 ? "worse" : "better", question->medians[0], question->names[0]);
+    if (judgement->has_interval && strcmp(judgement->method, "equal") != 0)
+        buf_printf(out, ", with %g %% confidence %+.1f %% to %+.1f %% worse",
+                   100 * (1 - question->limits.alpha), 100 * judgement->low_share,
+                   100 * judgement->high_share);
+    buf_printf(out, "; the limit is %+.1f %%", 100 * question->max_regression);
+    if (answer->gate == GATE_UNDECIDED)
+        buf_puts(out, judgement->verdict == VERDICT_UNKNOWN
+                          ? ", and the noise between runs is unknown"
+                          : ", which is within noise");
+}
+
+static void put_evidence(const struct gate_metric *question, const struct judgement *judgement,
+                         struct buf *out)
+{
+    bool unknown = judgement->verdict == VERDICT_UNKNOWN;
+    buf_printf(out, "%s%zu runs of the base, %zu of the candidate",
+               unknown ? "noise unknown: " : "evidence: ", judgement->base_runs,
+               judgement->cand_runs);
+    if (strcmp(judgement->method, "mann_whitney") == 0)
+        buf_printf(out, ", exact Mann-Whitney p = %.2g (significant up to %g)", judgement->p_value,
+                   question->limits.alpha);
+    if (unknown && (judgement->base_missing || judgement->cand_missing))
+        buf_printf(out, "; %zu more runs of the base and %zu of the candidate would tell",
+                   judgement->base_missing, judgement->cand_missing);
+}
+
+static bool end_line(struct buf *line, struct arena *arena, const char **text, struct err *err)
+{
+    bool ok = buf_ok(line, err);
+    *text = ok ? arena_strdup(arena, (struct str){line->at, line->len}, err) : NULL;
+    buf_clear(line);
+    return *text;
+}
+
+static bool put_lines(const struct gate_metric *question, struct arena *arena,
+                      struct gate_answer *answer, struct err *err)
+{
+    struct buf line = {0};
+    put_verdict(question, answer, &line);
+    bool ok = end_line(&line, arena, &answer->lines[0], err);
+    buf_printf(&line, "why: the comparison shows what changed; %s: %s", question->figure->label,
+               question->figure->help);
+    ok = ok && end_line(&line, arena, &answer->lines[1], err);
+    put_evidence(question, &answer->judgement, &line);
+    ok = ok && end_line(&line, arena, &answer->lines[2], err);
+    buf_free(&line);
+    return ok;
+}
+
+bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
+                        struct gate_answer *answer, struct err *err)
+{
+    const struct verdict_history none = {0};
+    struct samples sides[2];
+    *answer = (struct gate_answer){0};
+    question->limits.relevant_ns = 0; // of times
+    for (int side = 0; side < 2; side++)
+        if (!as_times(question, side, arena, &sides[side], err))
+            return false;
+    struct judgement *judgement = &answer->judgement;
+    if (!verdict_judge(sides[0], sides[1], &none, &question->limits, judgement, err))
+        return false;
+    take_medians(question, judgement);
+    answer->has_steps = isfinite(judgement->shift_share);
+    answer->gate = verdict_gate(judgement, question->max_regression);
+    judgement->base_ns = judgement->cand_ns = (double)NAN;
+    judgement->shift_ns = judgement->relevant_from_ns = (double)NAN;
+    answer->anytime.below_evidence = answer->anytime.above_evidence = (double)NAN;
+    return put_lines(question, arena, answer, err);
+}
