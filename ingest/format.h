@@ -85,6 +85,7 @@ struct format {
     enum format_kind kind;
     enum format_access access;
     const char *ending; // of file names, ".json"; NULL: none
+    bool common;        // other files have the same ending, so it is listed but says nothing
     // How it is recognized: by its first bytes, by a JSON member unique to it, or by the ending of
     // its name, whichever are set; or by a function instead.
     struct str magic;
@@ -147,7 +148,7 @@ bool format_refuse_what(const char *what, struct err *err);
 bool format_refuse_json(struct str head, struct err *err);
 
 // The endings of the formats that are read, of the given kinds (bits 1 << enum format_kind), as a
-// list: ".json, .xplane.pb, .db, .rpd or .sqlite, also as .gz or .zst"; ".tar, .tar.gz, .tar.zst or
+// list: ".json, .xplane.pb, .prv, .csv, .db, .rpd or .sqlite, also as .gz or .zst"; ".tar, .tar.gz, .tar.zst or
 // .zip".
 #define FORMAT_ENDINGS_BYTES ((size_t)128)
 void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES]);

@@ -53,6 +53,7 @@
     ROW(rocm_sums)             \
     ROW(rocm_others)           \
     ROW(rocm_compute)          \
+    ROW(rocm_set)              \
     ROW(rocm_kernels)          \
     ROW(rocm_calls)            \
     ROW(rocm_copies)           \
@@ -209,7 +210,7 @@ const struct format *format_of_database(struct source *source)
 
 // --- refusing -----------------------------------------------------------------------------------
 
-#define OR_ARCHIVE ", or an archive of traces"
+#define OR_ARCHIVE ", or an archive"
 
 static bool refuse(const char *what, const char *also, const char *advice, struct err *err)
 {
@@ -318,14 +319,20 @@ static bool is_ending_of_earlier(size_t index)
 }
 
 // Of the formats of some kinds that are read. coded: of which kinds also those of compressed files.
-static bool each_ending(unsigned kinds, unsigned coded, take_ending *take, void *context)
+struct endings {
+    unsigned kinds, coded;
+    bool common; // also those of other files
+};
+
+static bool each_ending(const struct endings *which, take_ending *take, void *context)
 {
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         const struct format *format = formats[i];
-        if (!format->ending || !(kinds & 1u << format->kind) || is_ending_of_earlier(i))
+        if (!format->ending || !(which->kinds & 1u << format->kind) || is_ending_of_earlier(i) ||
+            (format->common && !which->common))
             continue;
-        if (!take(context, format->ending) || (coded & 1u << format->kind && may_be_coded(format) &&
-                                               !each_coded(format, take, context)))
+        bool coded = which->coded & 1u << format->kind && may_be_coded(format);
+        if (!take(context, format->ending) || (coded && !each_coded(format, take, context)))
             return false;
     }
     return true;
@@ -358,8 +365,9 @@ void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES])
     const unsigned traces = 1u << FORMAT_TRACE;
     struct list list = {.out = out};
     *out = '\0';
-    each_ending(kinds, ~traces, count_ending, &list.count);
-    each_ending(kinds, ~traces, list_ending, &list);
+    const struct endings listed = {kinds, ~traces, true};
+    each_ending(&listed, count_ending, &list.count);
+    each_ending(&listed, list_ending, &list);
     if (kinds == traces) // of which there are too many to list each three times
         snprintf(out + list.len, FORMAT_ENDINGS_BYTES - list.len, ", also as .gz or .zst");
 }
@@ -371,7 +379,7 @@ static bool is_not_ending(void *context, const char *ending)
 
 bool format_has_ending(unsigned kinds, struct str filename)
 {
-    return !each_ending(kinds, kinds, is_not_ending, &filename);
+    return !each_ending(&(struct endings){kinds, kinds, false}, is_not_ending, &filename);
 }
 
 bool format_may_be_many(struct str filename)

@@ -319,6 +319,7 @@ const struct format format_prv = {
     .name = "prv",
     .what = "a Paraver trace",
     .kind = FORMAT_TRACE,
+    .ending = ".prv",
     .probe = prv_probe,
     .read = prv_read,
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV files of AMD's profilers with times: rocprofv3's kernel, API, marker and copy traces, the
 // same from rocpd, and results.csv of the old rocprof. Columns come in any order and go by their
-// names.
+// names. Files of one process may follow one another in one (file_sets): each starts with its
+// header, and that with the agents comes first.
 #include "ingest/csv/csv.h"
 #include "ingest/format.h"
 #include "ingest/rocm/rocm_names.h"
@@ -26,10 +27,26 @@ enum column {
     VGPRS,
     GRID,
     BLOCK = GRID + 3,
-    COLUMNS = BLOCK + 3
+    NODE = BLOCK + 3,
+    AGENT_TYPE,
+    AGENT_UNITS,
+    AGENT_NAME,
+    AGENT_PRODUCT,
+    COUNTER,
+    COUNTER_VALUE,
+    COLUMNS
 };
 
 #define NO_COLUMN SIZE_MAX
+
+// What a file of a set holds.
+enum block { NO_TRACE, AGENTS, EVENTS, COUNTERS };
+
+enum { MOST_AGENTS = 256 };
+
+struct agent {
+    int64_t node, device;
+};
 
 // The names that versions have used.
 static const struct {
@@ -72,14 +89,24 @@ static const struct {
     {BLOCK + 2, "Workgroup_Size_Z"},
     {BLOCK, "Workgroup_Size"},
     {BLOCK, "wgr"},
+    {NODE, "Node_Id"},
+    {AGENT_TYPE, "Agent_Type"},
+    {AGENT_UNITS, "Cu_Count"},
+    {AGENT_NAME, "Name"},
+    {AGENT_PRODUCT, "Product_Name"},
+    {COUNTER, "Counter_Name"},
+    {COUNTER_VALUE, "Counter_Value"},
 };
 
 struct rocm_csv {
     const struct format_input *input;
     struct trace_builder *builder;
     enum event_kind kind; // EVENT_RUNTIME: by the domain
+    enum block block;
     size_t columns[COLUMNS];
-    uint64_t rows, bytes;
+    uint64_t rows, events, bytes;
+    struct agent agents[MOST_AGENTS]; // GPUs
+    size_t agent_count;
 };
 
 // --- cells --------------------------------------------------------------------------------------
@@ -147,7 +174,11 @@ static bool take_times(struct rocm_csv *csv, const struct csv_row *row, struct e
 static int64_t device_of(const struct rocm_csv *csv, const struct csv_row *row)
 {
     bool to = str_find(cell(csv, row, NAME), STR("_TO_DEVICE")) != SIZE_MAX;
-    return number(csv, row, csv->kind == EVENT_MEMCPY && to ? TO_AGENT : AGENT, 0);
+    int64_t node = number(csv, row, csv->kind == EVENT_MEMCPY && to ? TO_AGENT : AGENT, 0);
+    for (size_t i = 0; i < csv->agent_count; i++)
+        if (csv->agents[i].node == node)
+            return csv->agents[i].device;
+    return node;
 }
 
 static void take_shape(const struct rocm_csv *csv, const struct csv_row *row,
@@ -199,8 +230,10 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
     if (skip)
         return true;
     take_place(csv, row, &record);
-    if (csv->kind == EVENT_KERNEL)
+    if (csv->kind == EVENT_KERNEL) {
         take_shape(csv, row, &record.shape);
+        name = rocm_kernel_name(name);
+    }
     if (csv->kind == EVENT_MEMCPY)
         count_copy(csv, name, record.dur_ns);
     return trace_builder_text(csv->builder, name.len ? name : STR("unnamed"), row->pos,
@@ -208,7 +241,98 @@ static bool add_row(struct rocm_csv *csv, const struct csv_row *row, struct err 
            trace_builder_add(csv->builder, &record, err);
 }
 
+// --- other files of a set -----------------------------------------------------------------------
+
+// Devices are GPUs, counted.
+static bool add_agent(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
+{
+    int64_t node = number(csv, row, NODE, -1);
+    struct str product = cell(csv, row, AGENT_PRODUCT);
+    struct trace_device device = {.id = (int64_t)csv->agent_count,
+                                  .memory_bytes = VALUE_ABSENT,
+                                  .multiprocessors = number(csv, row, AGENT_UNITS, VALUE_ABSENT),
+                                  .compute_major = VALUE_ABSENT,
+                                  .compute_minor = VALUE_ABSENT};
+    if (!str_equal(cell(csv, row, AGENT_TYPE), STR("GPU")) || node < 0 ||
+        csv->agent_count == MOST_AGENTS)
+        return true;
+    csv->agents[csv->agent_count++] = (struct agent){node, device.id};
+    return trace_builder_text(csv->builder, product.len ? product : cell(csv, row, AGENT_NAME),
+                              row->pos, &device.name, err) &&
+           trace_builder_device(csv->builder, &device, err);
+}
+
+// A counter of a dispatch has its value from the dispatch's start on.
+static bool add_counter(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
+{
+    struct counter_record counter = {.time_ns = number(csv, row, START, -1)};
+    if (counter.time_ns < 0 || !str_to_f64(cell(csv, row, COUNTER_VALUE), &counter.value))
+        return true;
+    counter.pid.number = device_of(csv, row);
+    return trace_builder_text(csv->builder, cell(csv, row, COUNTER), row->pos, &counter.name,
+                              err) &&
+           trace_builder_count(csv->builder, &counter, err);
+}
+
 // --- the file -----------------------------------------------------------------------------------
+
+static bool has(const struct rocm_csv *csv, enum column column)
+{
+    return csv->columns[column] != NO_COLUMN;
+}
+
+static bool has_name(const struct csv_row *header, const char *column)
+{
+    for (size_t i = 0; i < header->count; i++)
+        if (str_equal_nocase(header->cells[i], str_of(column)))
+            return true;
+    return false;
+}
+
+// What follows a header.
+static void start_block(struct rocm_csv *csv, const struct csv_row *header)
+{
+    find_columns(csv, header);
+    bool timed = has(csv, START) && has(csv, END);
+    csv->block = timed && has(csv, NAME) ? EVENTS : NO_TRACE;
+    if (has(csv, AGENT_TYPE) && has(csv, NODE))
+        csv->block = AGENTS;
+    else if (has(csv, COUNTER))
+        csv->block = timed ? COUNTERS : NO_TRACE;
+    else if (has_name(header, "Kernel_Name") || has_name(header, "KernelName"))
+        csv->kind = EVENT_KERNEL;
+    else if (has_name(header, "Direction"))
+        csv->kind = EVENT_MEMCPY;
+    else if (has_name(header, "Function"))
+        csv->kind = EVENT_RUNTIME;
+}
+
+// No row of data starts with one of these words and has the name of a column elsewhere.
+static bool is_header(const struct csv_row *row)
+{
+    static const char *const firsts[] = {"Kind",           "Domain",      "Guid",  "Node_Id",
+                                         "Correlation_Id", "Dispatch_Id", "Index", "Name"};
+    for (size_t i = 0; i < sizeof firsts / sizeof *firsts; i++)
+        if (str_equal_nocase(csv_cell(row, 0), str_of(firsts[i])))
+            return has_name(row, "Start_Timestamp") || has_name(row, "BeginNs") ||
+                   has_name(row, "Agent_Type") || has_name(row, "TotalDurationNs");
+    return false;
+}
+
+static bool take_row(struct rocm_csv *csv, const struct csv_row *row, struct err *err)
+{
+    if (is_header(row)) {
+        start_block(csv, row);
+        return true;
+    }
+    switch (csv->block) {
+    case AGENTS: return add_agent(csv, row, err);
+    case COUNTERS: return add_counter(csv, row, err);
+    case EVENTS: csv->events++; return add_row(csv, row, err);
+    case NO_TRACE: break;
+    }
+    return true;
+}
 
 static bool go_on(struct rocm_csv *csv, struct err *err)
 {
@@ -221,46 +345,31 @@ static bool read_rows(struct rocm_csv *csv, struct csv *rows, struct err *err)
     struct csv_row row;
     bool end, ok = csv_next(rows, &row, &end, err);
     if (ok)
-        find_columns(csv, &row);
+        start_block(csv, &row);
     while (ok && csv_next(rows, &row, &end, err)) {
         if (row.cut)
             trace_builder_repair(csv->builder, REPAIR_TRUNCATED, row.pos);
         csv->bytes = row.pos;
-        ok = go_on(csv, err) && add_row(csv, &row, err);
+        ok = go_on(csv, err) && take_row(csv, &row, err);
     }
     figures_add(csv->input->figures, (int64_t)csv->rows, "rows");
-    trace_builder_count_input(csv->builder, csv->rows, csv->bytes);
+    trace_builder_count_input(csv->builder, csv->events, csv->bytes);
     if (!ok || !end)
         return false;
-    return csv->rows || err_set(err, ERR_FORMAT,
-                                "found a rocprof CSV with a header and no rows: record again "
-                                "with --kernel-trace");
+    return csv->events || err_set(err, ERR_FORMAT,
+                                  "found a rocprof CSV with a header and no rows: record again "
+                                  "with --kernel-trace");
 }
 
-static bool read_csv(const struct format_input *input, enum event_kind kind, struct err *err)
+static bool read_csv(const struct format_input *input, struct err *err)
 {
-    struct rocm_csv csv = {.input = input, .builder = input->builder, .kind = kind};
+    struct rocm_csv csv = {.input = input, .builder = input->builder};
     struct csv *rows = csv_open(input->source, input->budget, err);
     trace_builder_recorder(csv.builder, RECORDER_ROCM);
     trace_builder_base(csv.builder, VALUE_ABSENT); // since the machine started
     bool ok = rows && read_rows(&csv, rows, err);
     csv_close(rows);
     return ok;
-}
-
-static bool read_kernels(const struct format_input *input, struct err *err)
-{
-    return read_csv(input, EVENT_KERNEL, err);
-}
-
-static bool read_calls(const struct format_input *input, struct err *err)
-{
-    return read_csv(input, EVENT_RUNTIME, err);
-}
-
-static bool read_copies(const struct format_input *input, struct err *err)
-{
-    return read_csv(input, EVENT_MEMCPY, err);
 }
 
 // --- recognizing --------------------------------------------------------------------------------
@@ -292,13 +401,31 @@ static enum format_likeness probe_copies(struct str head, struct str filename)
     return likeness(head, "Direction");
 }
 
+static enum format_likeness probe_agents(struct str head, struct str filename)
+{
+    (void)filename;
+    bool agents = csv_head_has(head, "Node_Id") && csv_head_has(head, "Agent_Type");
+    return agents ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+const struct format format_rocm_set = {
+    .name = "rocprofv3-csv",
+    .what = "CSV files of rocprofv3",
+    .kind = FORMAT_TRACE,
+    .access = FORMAT_STREAM,
+    .ending = ".csv",
+    .common = true,
+    .probe = probe_agents,
+    .read = read_csv,
+};
+
 const struct format format_rocm_kernels = {
     .name = "rocprof-kernel-csv",
     .what = "a kernel trace of rocprof as CSV",
     .kind = FORMAT_TRACE,
     .access = FORMAT_STREAM,
     .probe = probe_kernels,
-    .read = read_kernels,
+    .read = read_csv,
 };
 
 const struct format format_rocm_calls = {
@@ -307,7 +434,7 @@ const struct format format_rocm_calls = {
     .kind = FORMAT_TRACE,
     .access = FORMAT_STREAM,
     .probe = probe_calls,
-    .read = read_calls,
+    .read = read_csv,
 };
 
 const struct format format_rocm_copies = {
@@ -316,5 +443,5 @@ const struct format format_rocm_copies = {
     .kind = FORMAT_TRACE,
     .access = FORMAT_STREAM,
     .probe = probe_copies,
-    .read = read_copies,
+    .read = read_csv,
 };

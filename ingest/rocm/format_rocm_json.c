@@ -201,7 +201,8 @@ static void read_kernel(struct rocm_json *rocm, int64_t index)
         json_cursor_fail(&rocm->json, &err);
     else
         keep(rocm, &rocm->kernels, id,
-             shown.len ? (struct str){shown.at, shown.len} : (struct str){plain.at, plain.len});
+             rocm_kernel_name(shown.len ? (struct str){shown.at, shown.len}
+                                        : (struct str){plain.at, plain.len}));
     buf_free(&shown);
     buf_free(&plain);
 }

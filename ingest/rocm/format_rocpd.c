@@ -244,8 +244,8 @@ static bool take_kernel(void *context, const struct rows *rows, struct err *err)
     record.pid.number = agent ? agent->device : 0;
     record.tid.number = place_of(rocpd, rows, QUEUE, TRACK_QUEUE);
     take_shape(rows, &record.shape);
-    return text_table_intern(&rocpd->symbols, rocpd->builder, rows_i64_or(rows, KERNEL, -1),
-                             &record.name, err) &&
+    return rocm_kernel_intern(&rocpd->symbols, rocpd->builder, rows_i64_or(rows, KERNEL, -1),
+                              &record.name, err) &&
            trace_builder_add(rocpd->builder, &record, err);
 }
 

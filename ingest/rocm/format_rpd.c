@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rpd, the SQLite output of rocmProfileData (runTracer.sh, rpd_tracer).
 #include "ingest/format.h"
+#include "ingest/rocm/rocm_names.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
 #include "ingest/trace/event_record.h"
@@ -71,8 +72,8 @@ static bool take_op(void *context, const struct rows *rows, struct err *err)
     record.tid.number = rows_i64_or(rows, OP_QUEUE, 0);
     take_call(rpd, id_table_value(&rpd->api_of_op, rows_i64_or(rows, OP_ID, -1), 0), &record);
     report_op(rpd, type, &record);
-    return text_table_intern(&rpd->strings, rpd->builder, text.len ? name : type_id, &record.name,
-                             err) &&
+    return rocm_kernel_intern(&rpd->strings, rpd->builder, text.len ? name : type_id, &record.name,
+                              err) &&
            trace_builder_add(rpd->builder, &record, err);
 }
 

@@ -3,10 +3,19 @@
 #ifndef INGEST_ROCM_ROCM_NAMES_H
 #define INGEST_ROCM_ROCM_NAMES_H
 
+#include "ingest/sqlite/text_table.h"
 #include "ingest/trace/event_record.h"
 
 // The kind of a call by its domain: "HIP_RUNTIME_API_EXT", "HSA_CORE_API", "MARKER_CORE_API", ...
 enum event_kind rocm_call_kind(struct str domain);
+
+// The name of a kernel without what says that it is a kernel's descriptor: "gemm" of "gemm.kd" and
+// "gemm [clone .kd]".
+struct str rocm_kernel_name(struct str name);
+
+// The same of a text by its id, as text_table_intern.
+MUST_CHECK bool rocm_kernel_intern(struct text_table *texts, struct trace_builder *builder,
+                                   int64_t id, str_id *interned, struct err *err);
 
 // Sets one dimension of a launch. AMD counts a grid in work items, CUDA in blocks.
 void rocm_extent(struct launch_shape *shape, unsigned dimension, int64_t items, int64_t per_block);

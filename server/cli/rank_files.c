@@ -4,6 +4,7 @@
 
 #include "analysis/stats/groups.h"
 #include "ingest/file_parts.h"
+#include "ingest/file_sets.h"
 #include "ingest/trace/trace_file_open.h"
 #include "server/cli/shown.h"
 #include "server/store/rank_name.h"
@@ -220,13 +221,12 @@ static bool take_part_of(void *context, struct file_part *part, struct err *err)
     return read_part(walk, part, path, err);
 }
 
-// Walks over a file from its descriptor's current position.
-static bool go_through(struct walk *walk, int fd, struct err *err)
+// Takes over the source, also on failure; NULL fails.
+static bool go_through(struct walk *walk, struct source *source, struct err *err)
 {
-    struct file_parts parts = {.hint = {str_of(walk->path), scratch_open()},
-                               .limits = &unpack_limits};
+    struct file_parts parts = {
+        .source = source, .hint = {str_of(walk->path), scratch_open()}, .limits = &unpack_limits};
     walk->part = 0;
-    parts.source = source_fd_open(fd, err);
     bool ok = parts.source && file_parts_each(&parts, take_part_of, walk, err);
     scratch_close(parts.hint.scratch);
     if (!ok)
@@ -247,7 +247,7 @@ static bool repeat(struct walk *walk, int fd, struct err *err)
     struct cores *cores = progress->cores;
     walk->repeats = true;
     progress->cores = NULL;
-    bool ok = go_through(walk, fd, err);
+    bool ok = go_through(walk, source_fd_open(fd, err), err);
     progress->cores = cores;
     return ok;
 }
@@ -260,7 +260,7 @@ static void read_file(struct reading *reading, const char *path)
     bool ok = source_open_path(path, &fd, &err);
     if (ok) {
         walk.can_repeat = lseek(fd, 0, SEEK_CUR) == 0;
-        ok = go_through(&walk, fd, &err);
+        ok = go_through(&walk, source_fd_open(fd, &err), &err);
         struct err again = {.pos = ERR_NO_POS};
         if (!repeat(&walk, fd, &again) && ok) {
             ok = false;
@@ -271,6 +271,64 @@ static void read_file(struct reading *reading, const char *path)
     if (!ok)
         leave_out(&walk, path, &err);
     buf_free(&walk.again);
+}
+
+// --- files that are read as one -----------------------------------------------------------------
+
+static struct source *open_set(const char *const *paths, const size_t *in_set, size_t count,
+                               struct err *err)
+{
+    struct source **parts = calloc(count, sizeof *parts);
+    if (!parts) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    size_t opened = 0;
+    while (opened < count && (parts[opened] = source_file_open(paths[in_set[opened]], err)))
+        opened++;
+    struct source *joined = opened == count ? file_set_open(parts, count, err) : NULL;
+    for (size_t i = 0; opened < count && i < opened; i++)
+        source_close(parts[i]);
+    free(parts);
+    return joined;
+}
+
+static void read_set(struct reading *reading, const char *const *paths, const size_t *in_set,
+                     size_t count)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct file_set_key key;
+    struct walk walk = {.reading = reading, .path = paths[in_set[0]]};
+    struct source *source = open_set(paths, in_set, count, &err);
+    (void)file_set_key(str_of(walk.path), &key);
+    const char *path = arena_printf(&reading->files->arena, &err, "%.*s%s", (int)key.stem.len,
+                                    key.stem.at, key.ending);
+    walk.path = path ? path : walk.path;
+    if (!source || !go_through(&walk, source, &err))
+        leave_out(&walk, walk.path, &err);
+    buf_free(&walk.again);
+}
+
+// Files of a set are read with the first of them.
+static bool read_files(struct reading *reading, const char *const *paths, size_t count,
+                       struct err *err)
+{
+    struct arena *arena = &reading->files->arena;
+    struct str *names = arena_array(arena, count + 1, sizeof *names, err);
+    size_t *in_set = names ? arena_array(arena, count + 1, sizeof *in_set, err) : NULL;
+    bool *taken = in_set ? arena_array(arena, count + 1, sizeof *taken, err) : NULL;
+    for (size_t i = 0; taken && i < count; i++)
+        names[i] = str_of(paths[i]);
+    for (size_t i = 0; taken && i < count; i++) {
+        size_t found = taken[i] ? 0 : file_set_find(names, count, i, in_set);
+        for (size_t k = 0; k < found; k++)
+            taken[in_set[k]] = true;
+        if (found)
+            read_set(reading, paths, in_set, found);
+        else if (!taken[i])
+            read_file(reading, paths[i]);
+    }
+    return taken;
 }
 
 // --- all files ----------------------------------------------------------------------------------
@@ -317,10 +375,9 @@ bool rank_files_read(struct rank_files *files, const char *const *paths, size_t 
     *files = (struct rank_files){.unread = {.pos = ERR_NO_POS}};
     arena_init(&files->arena, NULL);
     groups_init(&reading.taken, &uncounted);
-    for (size_t i = 0; i < count; i++)
-        read_file(&reading, paths[i]);
+    bool ok = read_files(&reading, paths, count, err);
     groups_free(&reading.taken);
-    return join(files, options->analysis.cores, err);
+    return ok && join(files, options->analysis.cores, err);
 }
 
 struct trace_file *rank_files_open(const struct rank_files *files, size_t index, struct err *err)

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 struct blobs;
+struct source;
 struct spool;
 
 #define BLOB_SHA256_SIZE 65   // lower-case hex and its NUL
@@ -43,6 +44,9 @@ MUST_CHECK bool blob_spool_write(struct spool *spool, const void *bytes, size_t 
 
 // Ends the content: its hash is known, the bytes are durable, but it has no name yet.
 MUST_CHECK bool blob_spool_seal(struct spool *spool, struct err *err);
+
+// The bytes of a sealed file that is kept. The spool outlives the source.
+MUST_CHECK struct source *blob_spool_read(const struct spool *spool, struct err *err);
 
 uint64_t blob_spool_bytes(const struct spool *spool);
 const char *blob_spool_sha256(const struct spool *spool); // after the seal

@@ -2,10 +2,12 @@
 // Writes an uploaded file: reserved, hashed and flushed on the way, named by its content at the
 // end.
 #include "ingest/base/str.h"
+#include "ingest/source/source.h"
 #include "server/files/blob_dirs.h"
 #include "server/files/flush_behind.h"
 #include "server/files/hasher.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <openssl/rand.h>
@@ -184,6 +186,15 @@ bool blob_spool_seal(struct spool *spool, struct err *err)
     spool->is_sealed =
         disk_fault_flush_file(&spool->blobs->fault, spool->part.fd, "an uploaded file", err);
     return spool->is_sealed;
+}
+
+struct source *blob_spool_read(const struct spool *spool, struct err *err)
+{
+    assert(spool->is_sealed && !spool->is_unkept);
+    if (lseek(spool->part.fd, 0, SEEK_SET) == 0)
+        return source_fd_open(spool->part.fd, err);
+    err_set_errno(err, "reading an uploaded file");
+    return NULL;
 }
 
 // --- a file that is complete --------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "server/store/store_resumable.h"
 #include "server/uploads/upload_form.h"
 #include "server/uploads/upload_gate.h"
+#include "server/uploads/upload_join.h"
 #include "server/uploads/upload_key.h"
 #include "server/uploads/uploads.h"
 
@@ -171,12 +172,11 @@ static bool explain_conflict(struct request *request, struct response *response,
 }
 
 static bool accept_form(struct request *request, struct response *response,
-                        const struct upload_form *form, struct err *err)
+                        struct upload_form *form, struct err *err)
 {
     struct upload upload;
     struct intake_request wanted = {.run = form->run,
                                     .parts = form->parts,
-                                    .count = form->part_count,
                                     .replace = form->replace,
                                     .owner = request->who.key,
                                     .sent_bytes = request->body->received};
@@ -186,6 +186,9 @@ static bool accept_form(struct request *request, struct response *response,
     wanted.key.request = upload_key_hash(form);
     if (form->is_repeat)
         return repeat(request, response, form, &wanted.key, err);
+    if (!upload_join(request, form, err))
+        return false;
+    wanted.count = form->part_count;
     if (intake_accept(request->services->intake, &wanted, request->arena, &upload, err))
         return acknowledge(request, response, form, &upload, err);
     if (err->code == ERR_DENIED)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a body to sealed spools: every byte is looked at once and only one buffer is held.
+#include "ingest/file_sets.h"
 #include "server/uploads/upload_form.h"
 
 #include "ingest/base/secrets.h"
@@ -128,9 +129,13 @@ static bool write_rest(struct spool *spool, struct blocks *blocks, struct str by
 // Whether the first bytes are of something that is taken. A raw file is a rank's trace.
 static bool look(struct str head, const struct blocks *blocks, struct str *archive, struct err *err)
 {
+    struct file_set_key set;
     *archive = STR("");
-    return blocks->may_be_archive ? sniff_upload(head, blocks->filename, archive, err)
-                                  : sniff_trace(head, err);
+    if (!blocks->may_be_archive)
+        return sniff_trace(head, err);
+    // upload_join looks again at what is not joined
+    return sniff_upload(head, blocks->filename, archive, err) ||
+           (head.len && file_set_key(blocks->filename, &set));
 }
 
 // Stores a file; *refused: its first bytes show that it is not a trace, err has the reason, the

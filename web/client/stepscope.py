@@ -46,7 +46,7 @@ _SHOWN_ROWS = 20        # of a table in a notebook
 _TRIES = 6              # while the server says that it is busy
 _LONGEST_WAIT_S = 60    # that the server may ask for; an exhausted daily quota fails at once
 _POLL_S = (0.05, 1.0)   # between two looks at a run that is still analyzed: first, at most
-_ENDINGS = (".json", ".xplane.pb", ".db", ".rpd", ".sqlite")
+_ENDINGS = (".json", ".xplane.pb", ".prv", ".csv", ".db", ".rpd", ".sqlite")
 _TRACES = tuple(ending + coding for ending in _ENDINGS for coding in ("", ".gz", ".zst"))
 
 

@@ -23,7 +23,8 @@ function DropZone() {
   };
   return html`<div class="drop-zone">
     <p class="drop-title">Drop trace files or folders anywhere on the page</p>
-    <p class="faint">.json, .xplane.pb, .db, .rpd or .sqlite, also as .gz or .zst, or archives of
+    <p class="faint">
+      .json, .xplane.pb, .prv, .csv, .db, .rpd or .sqlite, also as .gz or .zst, or archives of
       them: .tar, .tar.gz, .tar.zst or .zip</p>
     <p class="form-actions">
       <button type="button" class="primary" onClick=${() => files.current.click()}>Choose files

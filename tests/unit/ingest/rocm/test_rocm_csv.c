@@ -81,7 +81,7 @@ static void columns_of_old_rocprof_are_known(void **state)
     (void)state;
     struct trace *trace = read_good(STR("Index,KernelName,gpu-id,queue-id,grd,wgr,BeginNs,EndNs\n"
                                         "0,\"k.kd\",2,1,256,64,10,30\n"));
-    assert_name(trace, 0, STR("k.kd"));
+    assert_name(trace, 0, STR("k")); // without what says that it is a descriptor
     assert_int_equal(trace->dur_ns[0], 20);
     assert_int_equal(trace->tracks[0].pid.number, 2);
     assert_int_equal(trace->tracks[0].tid.number, 1);
@@ -146,9 +146,47 @@ static void what_is_no_trace_is_refused(void **state)
                    "expected a trace");
 }
 
+#define AGENT_INFO                                                        \
+    "\"Node_Id\",\"Agent_Type\",\"Cu_Count\",\"Name\",\"Product_Name\"\n" \
+    "0,\"CPU\",0,\"cpu\",\"EPYC\"\n4,\"GPU\",304,\"gfx942\",\"MI300X\"\n"
+#define COUNTERS                                                                        \
+    "\"Correlation_Id\",\"Dispatch_Id\",\"Agent_Id\",\"Kernel_Name\",\"Counter_Name\"," \
+    "\"Counter_Value\",\"Start_Timestamp\",\"End_Timestamp\"\n"
+
+// As the files of a process follow one another once they are joined.
+static void files_of_a_process_are_one_trace(void **state)
+{
+    (void)state;
+    struct trace *trace = read_good(
+        STR(AGENT_INFO "\n" KERNELS KERNEL "1000,1500" SHAPE "\n" CALLS
+                       "HIP_RUNTIME_API,hipLaunchKernel,5,6,3,900,950\n"
+                       "MARKER_CORE_API,step,5,6,8,100,2000\n" COPIES
+                       "MEMORY_COPY,MEMORY_COPY_HOST_TO_DEVICE,0,Agent 0,Agent 4,9,10,20\n" COUNTERS
+                       "3,1,\"Agent 4\",\"k\",\"SQ_WAVES\",128,1000,1500\n"
+                       "Kind,Operation,Agent_Id,Allocation_Size,Address,Correlation_Id,"
+                       "Start_Timestamp,End_Timestamp\n"
+                       "MEMORY_ALLOCATION,ALLOCATE,4,4096,0x1,7,10,20\n"));
+    uint32_t kinds[EVENT_KIND_COUNT] = {0};
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        kinds[trace->kind[i]]++;
+    assert_int_equal(trace->event_count, 4);
+    assert_int_equal(kinds[EVENT_KERNEL], 1);
+    assert_int_equal(kinds[EVENT_RUNTIME], 1);
+    assert_int_equal(kinds[EVENT_ANNOTATION], 1);
+    assert_int_equal(kinds[EVENT_MEMCPY], 1);
+    assert_int_equal(trace->device_count, 1);
+    assert_true(str_equal(trace_text(trace, trace->devices[0].name), STR("MI300X")));
+    assert_int_equal(trace->devices[0].id, 0); // agent 4 is the first GPU
+    assert_int_equal(trace->counter_count, 1);
+    assert_int_equal(trace->launch_args_count, 1);
+    trace_free(trace);
+    assert_refused(STR(AGENT_INFO), "no rows");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(files_of_a_process_are_one_trace),
         cmocka_unit_test(kernels_have_their_agent_stream_and_shape),
         cmocka_unit_test(columns_of_old_rocprof_are_known),
         cmocka_unit_test(calls_are_of_the_kind_of_their_domain),

@@ -84,7 +84,7 @@ static void a_kernel_has_its_name_device_and_shape(void **state)
     const struct launch_shape *shape = &trace->shapes[args->shape];
     assert_int_equal(trace->event_count, 3);
     assert_name(trace, 0, "gemm(float*)");
-    assert_name(trace, 1, "plain.kd");
+    assert_name(trace, 1, "plain");
     assert_name(trace, 2, "3"); // no symbol
     assert_int_equal(trace->begin_ns[0], 100);
     assert_int_equal(trace->dur_ns[0], 50);

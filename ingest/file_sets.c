@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/file_sets.h"
+
+#include <stdlib.h>
+
+// --- names --------------------------------------------------------------------------------------
+
+static const struct {
+    const char *ending, *joined;
+    unsigned place;
+    bool events;
+} members[] = {
+    {"_agent_info.csv", ".csv", 0, false},
+    {"_kernel_trace.csv", ".csv", 1, true},
+    {"_hip_api_trace.csv", ".csv", 2, true},
+    {"_hip_trace.csv", ".csv", 2, true},
+    {"_hip_runtime_api_trace.csv", ".csv", 2, true},
+    {"_hip_runtime_trace.csv", ".csv", 2, true},
+    {"_hip_compiler_api_trace.csv", ".csv", 2, true},
+    {"_hsa_api_trace.csv", ".csv", 2, true},
+    {"_hsa_trace.csv", ".csv", 2, true},
+    {"_rccl_api_trace.csv", ".csv", 2, true},
+    {"_rccl_trace.csv", ".csv", 2, true},
+    {"_marker_api_trace.csv", ".csv", 2, true},
+    {"_marker_trace.csv", ".csv", 2, true},
+    {"_memory_copy_trace.csv", ".csv", 3, true},
+    {"_memory_allocation_trace.csv", ".csv", 4, false},
+    {"_scratch_memory_trace.csv", ".csv", 4, false},
+    {"_counter_collection.csv", ".csv", 5, false},
+    {".pcf", ".prv", 0, false},
+    {".row", ".prv", 1, false},
+    {".prv", ".prv", 2, true},
+};
+
+bool file_set_key(struct str filename, struct file_set_key *key)
+{
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        struct str end = str_of(members[i].ending);
+        if (filename.len <= end.len ||
+            !str_equal((struct str){filename.at + filename.len - end.len, end.len}, end))
+            continue;
+        *key = (struct file_set_key){.stem = {filename.at, filename.len - end.len},
+                                     .ending = members[i].joined,
+                                     .place = members[i].place,
+                                     .events = members[i].events};
+        return true;
+    }
+    return false;
+}
+
+static bool is_same(const struct file_set_key *a, const struct file_set_key *b)
+{
+    return str_equal(a->stem, b->stem) && strcmp(a->ending, b->ending) == 0;
+}
+
+size_t file_set_find(const struct str *names, size_t count, size_t index, size_t *in_set)
+{
+    enum { PLACES = 6 };
+    struct file_set_key own, key;
+    size_t found = 0, first = SIZE_MAX;
+    bool events = false;
+    if (!file_set_key(names[index], &own))
+        return 0;
+    for (unsigned place = 0; place < PLACES; place++)
+        for (size_t i = 0; i < count; i++) {
+            if (!file_set_key(names[i], &key) || !is_same(&key, &own) || key.place != place)
+                continue;
+            in_set[found++] = i;
+            first = i < first ? i : first;
+            events |= key.events;
+        }
+    return found > 1 && events && first == index ? found : 0;
+}
+
+// --- bytes --------------------------------------------------------------------------------------
+
+struct joined {
+    struct source source;
+    size_t count, at;
+    uint64_t consumed; // of those that ended
+    bool between;      // a line end is due
+    struct source *parts[];
+};
+
+static bool joined_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                        struct err *err)
+{
+    struct joined *joined = (struct joined *)source;
+    *got = 0;
+    while (*got == 0 && joined->at < joined->count && cap > 0) {
+        if (joined->between) {
+            *(char *)bytes = '\n';
+            *got = 1;
+            joined->between = false;
+        } else if (!source_read(joined->parts[joined->at], bytes, cap, got, err)) {
+            return false;
+        } else if (*got == 0) {
+            joined->consumed += source_consumed(joined->parts[joined->at++]);
+            joined->between = joined->at < joined->count;
+        }
+    }
+    return true;
+}
+
+static void joined_close(struct source *source)
+{
+    struct joined *joined = (struct joined *)source;
+    for (size_t i = 0; i < joined->count; i++)
+        source_close(joined->parts[i]);
+    free(joined);
+}
+
+static uint64_t joined_consumed(const struct source *source)
+{
+    const struct joined *joined = (const struct joined *)source;
+    return joined->consumed +
+           (joined->at < joined->count ? source_consumed(joined->parts[joined->at]) : 0);
+}
+
+static const struct source_ops joined_ops = {
+    .read = joined_read, .close = joined_close, .consumed = joined_consumed};
+
+struct source *file_set_open(struct source *const *parts, size_t count, struct err *err)
+{
+    struct joined *joined = malloc(sizeof *joined + count * sizeof *parts);
+    if (!joined) {
+        for (size_t i = 0; i < count; i++)
+            source_close(parts[i]);
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *joined = (struct joined){.source = {&joined_ops}, .count = count};
+    memcpy(joined->parts, parts, count * sizeof *parts);
+    return &joined->source;
+}

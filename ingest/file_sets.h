@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that a profiler writes apart and that say more as one: rocprofv3's CSV files of a process,
+// Paraver's trace with its names. Joined, they follow one another in the order of their places.
+#ifndef INGEST_FILE_SETS_H
+#define INGEST_FILE_SETS_H
+
+#include "ingest/source/source.h"
+
+// By the name of a file.
+struct file_set_key {
+    struct str stem;    // what the names of a set have in common: "traces/908"
+    const char *ending; // of the joined file, and the kind of set: ".csv"
+    unsigned place;     // those with names come before those with events
+    bool events;
+};
+
+// False for a file that belongs to no set.
+bool file_set_key(struct str filename, struct file_set_key *key);
+
+// Finds the files of the set that the file of an index belongs to, in the order in which they are
+// joined. The number of them; 0 unless it is the first of at least two, one with events.
+// in_set: room for `count` indices.
+size_t file_set_find(const struct str *names, size_t count, size_t index, size_t *in_set);
+
+// The bytes of the files one after another, with a line end between them. Takes over the sources,
+// also on failure.
+MUST_CHECK struct source *file_set_open(struct source *const *parts, size_t count, struct err *err);
+
+#endif

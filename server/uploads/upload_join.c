@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/uploads/upload_join.h"
+
+#include "ingest/file_sets.h"
+#include "server/uploads/sniff.h"
+
+#include <stdlib.h>
+
+#define BLOCK_BYTES ((size_t)256 << 10)
+
+// The bytes of some files one after another.
+static struct source *open_parts(const struct upload_form *form, const size_t *in_set, size_t count,
+                                 struct err *err)
+{
+    struct source *parts[UPLOAD_MAX_FILES];
+    size_t opened = 0;
+    while (opened < count &&
+           (parts[opened] = blob_spool_read(form->parts[in_set[opened]].spool, err)))
+        opened++;
+    if (opened == count)
+        return file_set_open(parts, count, err);
+    while (opened > 0)
+        source_close(parts[--opened]);
+    return NULL;
+}
+
+static bool copy(struct spool *spool, struct source *source, struct err *err)
+{
+    char *block = malloc(BLOCK_BYTES);
+    bool ok = block || err_set(err, ERR_MEMORY, "out of memory");
+    for (size_t got = 1; ok && got;)
+        ok = source_read(source, block, BLOCK_BYTES, &got, err) &&
+             (!got || blob_spool_write(spool, block, got, err));
+    free(block);
+    return ok && blob_spool_seal(spool, err);
+}
+
+static struct spool *join_bytes(struct request *request, const struct upload_form *form,
+                                const size_t *in_set, size_t count, struct err *err)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        bytes += blob_spool_bytes(form->parts[in_set[i]].spool) + 1;
+    struct source *source = open_parts(form, in_set, count, err);
+    struct spool *spool =
+        source ? blob_spool_open(request->services->intake->blobs, bytes, err) : NULL;
+    bool ok = spool && copy(spool, source, err);
+    source_close(source);
+    if (ok)
+        return spool;
+    blob_spool_close(spool);
+    return NULL;
+}
+
+// The first of the set becomes all of it, the others have no spool any more.
+static bool join_set(struct request *request, struct upload_form *form, size_t first,
+                     const size_t *in_set, size_t count, struct err *err)
+{
+    struct file_set_key key;
+    struct intake_part *part = &form->parts[first];
+    (void)file_set_key(part->filename, &key);
+    const char *name =
+        arena_printf(request->arena, err, "%.*s%s", (int)key.stem.len, key.stem.at, key.ending);
+    struct spool *joined = name ? join_bytes(request, form, in_set, count, err) : NULL;
+    if (!joined)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        struct intake_part *own = &form->parts[in_set[i]];
+        if (part->rank == STORE_NO_RANK)
+            part->rank = own->rank;
+        blob_spool_close(own->spool);
+        own->spool = NULL;
+    }
+    *part = (struct intake_part){
+        .spool = joined, .filename = str_of(name), .rank = part->rank, .archive = STR("")};
+    return true;
+}
+
+// Whether a file that was taken for its name only is one by itself.
+static bool is_taken_alone(const struct intake_part *part, struct err *why)
+{
+    char head[SNIFF_BYTES];
+    struct file_set_key key;
+    struct str archive;
+    size_t got = 0;
+    if (part->archive.len || !file_set_key(part->filename, &key))
+        return true;
+    struct source *source = blob_spool_read(part->spool, why);
+    bool ok = source && source_fill(source, head, sizeof head, &got, why) &&
+              sniff_upload((struct str){head, got}, part->filename, &archive, why);
+    source_close(source);
+    return ok;
+}
+
+static void refuse(struct upload_form *form, struct intake_part *part, const struct err *why)
+{
+    struct api_refused_part *entry = &form->refused[form->refused_count++];
+    entry->filename = part->filename;
+    memcpy(entry->reason, why->msg, sizeof entry->reason);
+    blob_spool_close(part->spool);
+}
+
+// Keeps what is left.
+static bool settle(struct upload_form *form, const bool *joined, struct err *err)
+{
+    size_t kept = 0;
+    struct err why = {.pos = ERR_NO_POS};
+    for (size_t i = 0; i < form->part_count; i++) {
+        struct intake_part *part = &form->parts[i];
+        if (!part->spool)
+            continue;
+        if (joined[i] || is_taken_alone(part, &why))
+            form->parts[kept++] = *part;
+        else
+            refuse(form, part, &why);
+    }
+    form->part_count = kept;
+    if (kept == 0)
+        *err = why;
+    return kept > 0;
+}
+
+bool upload_join(struct request *request, struct upload_form *form, struct err *err)
+{
+    struct str names[UPLOAD_MAX_FILES];
+    size_t in_set[UPLOAD_MAX_FILES];
+    bool joined[UPLOAD_MAX_FILES] = {false}, ok = true;
+    for (size_t i = 0; i < form->part_count; i++)
+        names[i] = form->parts[i].filename;
+    for (size_t i = 0; ok && i < form->part_count; i++) {
+        size_t count = form->parts[i].spool ? file_set_find(names, form->part_count, i, in_set) : 0;
+        joined[i] = count > 0;
+        ok = !count || join_set(request, form, i, in_set, count, err);
+    }
+    return ok && settle(form, joined, err);
+}

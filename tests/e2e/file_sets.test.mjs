@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that a profiler writes apart become one trace: sent together, and given to the command line.
+import assert from "node:assert/strict";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { fields, file_part } from "./helpers/multipart.mjs";
+import { start_server } from "./helpers/server.mjs";
+import { run_program, stepscope_bin } from "./helpers/tools.mjs";
+
+const FILES = {
+  "908_agent_info.csv": '"Node_Id","Agent_Type","Cu_Count","Name","Product_Name"\n'
+    + '4,"GPU",304,"gfx942","AMD Instinct MI300X"\n',
+  "908_hip_api_trace.csv": "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,"
+    + "End_Timestamp\n" + Array.from({ length: 20 }, (_, i) =>
+    `HIP_RUNTIME_API,hipLaunchKernel,5,6,${i + 1},${1000 * i + 100},${1000 * i + 150}\n`).join(""),
+  "908_kernel_trace.csv": "Kind,Agent_Id,Queue_Id,Stream_Id,Kernel_Name,Correlation_Id,"
+    + "Start_Timestamp,End_Timestamp\n" + Array.from({ length: 20 }, (_, i) =>
+    `KERNEL_DISPATCH,Agent 4,1,1,gemm.kd,${i + 1},${1000 * i + 300},${1000 * i + 900}\n`).join(""),
+  "908_marker_api_trace.csv": "Domain,Function,Process_Id,Thread_Id,Correlation_Id,"
+    + "Start_Timestamp,End_Timestamp\n" + Array.from({ length: 20 }, (_, i) =>
+    `MARKER_CORE_API,step,5,6,${i + 100},${1000 * i},${1000 * i + 999}\n`).join(""),
+};
+
+let server;
+let folder;
+
+before(async () => {
+  server = await start_server();
+  folder = await mkdtemp(join(tmpdir(), "stepscope-sets-"));
+  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text);
+});
+after(async () => {
+  await server?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test("the CSV files of rocprofv3 are one trace with launches and ranges", async () => {
+  const reply = await server.post([...fields({ run: "set", step: "step" }),
+    ...Object.entries(FILES).map(([name, text]) => file_part(text, name))], "/upload?wait=60");
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.json.traces.length, 1);
+  assert.equal(reply.json.traces[0].filename, "908.csv");
+  const { items: steps } = await server.get("/runs/set/steps?limit=all");
+  assert.ok(steps.length > 10, `${steps.length} steps`);
+  const [kernel] = (await server.get("/runs/set/kernels")).items;
+  assert.deepEqual([kernel.name, kernel.calls, kernel.total_ns], ["gemm", 20, 12_000]);
+});
+
+test("files that only have names are refused by themselves", async () => {
+  const reply = await server.post([...fields({ run: "names" }),
+    file_part("DEFAULT_OPTIONS\n\nLEVEL               THREAD\n", "job.pcf")]);
+  assert.equal(reply.status, 422, reply.text);
+});
+
+test("the command line joins them, too", async () => {
+  const stdout = await run_program(stepscope_bin(), ["analyze", "--step", "step", "--format", "json",
+    ...Object.keys(FILES).map((name) => join(folder, name))]);
+  const { traces } = JSON.parse(stdout);
+  assert.equal(traces.length, 1);
+  assert.deepEqual([traces[0].device_events, traces[0].linked_device_events], [20, 20]);
+});
