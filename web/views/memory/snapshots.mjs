@@ -105,7 +105,8 @@ function Holders({ table, row, moment, title }) {
   const own = useMemo(() => of_device(table.rows, row), [table.rows, row]);
   if (!own.some((one) => one.moment === moment)) return null;
   return html`<${Card} title=${title}
-      note="by the calls that allocated it; the rows sum to all of it" flush=${true} actions=${html`<${ExportLinks} links=${table.links} />`}>
+      note="by the calls that allocated it; the rows sum to all of it" flush=${true}
+      actions=${html`<${ExportLinks} links=${table.links} />`}>
     <${Categories} holders=${own} moment=${moment} />
     <${RankTable} frame=${table.frame} view=${view} /><//>`;
 }
