@@ -135,8 +135,8 @@ static void bytes_that_are_no_text_are_named(void **state)
     assert_non_null(strstr(err.msg, "found a tar archive"));
     assert_null(read_all("PK\x03\x04", 0, &budget, &err));
     assert_non_null(strstr(err.msg,
-                           "found a zip archive, expected a trace as .json, .xplane.pb, .db, "
-                           ".rpd or .sqlite, also as .gz or .zst: unpack it"));
+                           "found a zip archive, expected a trace as .json, .xplane.pb, .prv, "
+                           ".csv, .db, .rpd or .sqlite, also as .gz or .zst: unpack it"));
 }
 
 int main(void)
