@@ -148,8 +148,8 @@ bool format_refuse_what(const char *what, struct err *err);
 bool format_refuse_json(struct str head, struct err *err);
 
 // The endings of the formats that are read, of the given kinds (bits 1 << enum format_kind), as a
-// list: ".json, .xplane.pb, .prv, .csv, .db, .rpd or .sqlite, also as .gz or .zst"; ".tar, .tar.gz, .tar.zst or
-// .zip".
+// list: ".json, .xplane.pb, .prv, .csv, .db, .rpd or .sqlite, also as .gz or .zst"; ".tar, .tar.gz,
+// .tar.zst or .zip".
 #define FORMAT_ENDINGS_BYTES ((size_t)128)
 void format_endings(unsigned kinds, char out[FORMAT_ENDINGS_BYTES]);
 // Whether a name has one of them.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that a profiler writes apart become one trace: sent together, and given to the command line.
+// Files that a profiler writes apart become one trace: sent together, and on the command line.
 import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -55,9 +55,10 @@ test("files that only have names are refused by themselves", async () => {
 });
 
 test("the command line joins them, too", async () => {
-  const stdout = await run_program(stepscope_bin(), ["analyze", "--step", "step", "--format", "json",
-    ...Object.keys(FILES).map((name) => join(folder, name))]);
+  const stdout = await run_program(stepscope_bin(), ["analyze", "--step", "step", "--format",
+    "json", ...Object.keys(FILES).map((name) => join(folder, name))]);
   const { traces } = JSON.parse(stdout);
   assert.equal(traces.length, 1);
-  assert.deepEqual([traces[0].device_events, traces[0].linked_device_events], [20, 20]);
+  const [{ device_events, linked_device_events }] = traces;
+  assert.deepEqual([device_events, linked_device_events], [20, 20]);
 });

@@ -140,7 +140,8 @@ static void what_people_read_lists_what_is_read(void **state)
     static const char *const pages[] = {"schema/openapi.json", "web/views/runs/upload.mjs"};
     char traces[FORMAT_ENDINGS_BYTES];
     format_endings(1u << FORMAT_TRACE, traces);
-    assert_string_equal(traces, ".json, .xplane.pb, .prv, .csv, .db, .rpd or .sqlite, also as .gz or .zst");
+    assert_string_equal(traces,
+                        ".json, .xplane.pb, .prv, .csv, .db, .rpd or .sqlite, also as .gz or .zst");
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
         struct buf text = {0};
         read_text(pages[i], &text);

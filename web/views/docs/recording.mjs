@@ -211,8 +211,8 @@ function Others() {
       <code>step=</code> makes one of them the step. By default a CUDA graph is recorded as a
       whole; <code>--cuda-graph-trace=node</code> records its kernels.</p>
     <h3>rocprofv3</h3><${Command} text=${ROCPROF} />
-    <p>Upload the <code>.db</code> files; each process in one becomes a rank. Of CSV output, send all
-      files of a process in one request: they become one trace. Push a roctx range of
+    <p>Upload the <code>.db</code> files; each process in one becomes a rank. Of CSV output, send
+      all files of a process in one request: they become one trace. Push a roctx range of
       the same name around each step and give that name as <code>step=</code>.</p>
     <h3>JAX</h3><${Command} text=${JAX} />
     <p>Upload <code>plugins/profile/TIME/HOST.xplane.pb</code> with
