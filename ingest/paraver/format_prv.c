@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Paraver traces (.prv), as Extrae writes them: states of threads become ranges of the host. Events
-// and messages are counted; their names are in other files.
+// and messages are counted. The names of states (.pcf) and rows (.row) may come before (file_sets).
 #include "ingest/format.h"
 #include "ingest/source/lines.h"
 #include "ingest/trace/event_record.h"
@@ -243,16 +243,60 @@ static bool take_line(struct prv *prv, const struct line *line, struct err *err)
     }
 }
 
+// --- names --------------------------------------------------------------------------------------
+
+static bool is_header(struct str text)
+{
+    return str_starts_with(text, STR("#Paraver")) || str_starts_with(text, STR("#PARAVER"));
+}
+
+static struct str trimmed(struct str text)
+{
+    while (text.len && strchr(" \t\r", text.at[0]))
+        text = (struct str){text.at + 1, text.len - 1};
+    while (text.len && strchr(" \t\r", text.at[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+// "12    I/O"
+static bool name_of_state(struct prv *prv, const struct line *line, struct err *err)
+{
+    struct str text = trimmed(line->text);
+    size_t digits = 0;
+    int64_t state;
+    while (digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9')
+        digits++;
+    struct str name = trimmed((struct str){text.at + digits, text.len - digits});
+    if (!str_to_i64((struct str){text.at, digits}, &state) || state >= MOST_STATES || !name.len)
+        return true;
+    return trace_builder_text(prv->builder, name, line->pos, &prv->state_names[state], err);
+}
+
+// What comes before the header: a .pcf, whose sections start with a word and end with a blank line,
+// and a .row. *line becomes the header.
+static bool read_names(struct prv *prv, struct line *line, struct err *err)
+{
+    bool states = false, ok = lines_next(&prv->lines, line, err);
+    for (; ok && !is_header(line->text); ok = lines_next(&prv->lines, line, err)) {
+        if (is_blank(line->text) || !strchr("0123456789", line->text.at[0]))
+            states = str_equal(trimmed(line->text), STR("STATES"));
+        else if (states && !name_of_state(prv, line, err))
+            return false;
+    }
+    return ok || (err->code == ERR_NONE &&
+                  err_set(err, ERR_FORMAT,
+                          "found Paraver's names without a trace: send the .prv of the same name "
+                          "in one request"));
+}
+
 // --- the file -----------------------------------------------------------------------------------
 
 static bool read_lines(struct prv *prv, struct err *err)
 {
     struct line line = {0};
     uint64_t count = 0;
-    bool ok = lines_next(&prv->lines, &line, err);
-    if (ok && str_starts_with(line.text, STR("new format")))
-        ok = lines_next(&prv->lines, &line, err);
-    if (!ok || !read_header(prv, &line, err))
+    if (!read_names(prv, &line, err) || !read_header(prv, &line, err))
         return false;
     while (lines_next(&prv->lines, &line, err))
         if (!take_line(prv, &line, err) ||
@@ -310,8 +354,9 @@ static bool prv_read(const struct format_input *input, struct err *err)
 static enum format_likeness prv_probe(struct str head, struct str filename)
 {
     (void)filename;
-    bool is = str_starts_with(head, STR("#Paraver")) || str_starts_with(head, STR("#PARAVER")) ||
-              str_starts_with(head, STR("new format\n#P"));
+    bool is = is_header(head) || str_starts_with(head, STR("new format\n#P")) ||
+              str_starts_with(head, STR("DEFAULT_OPTIONS\n")) ||
+              str_starts_with(head, STR("DEFAULT_OPTIONS\r\n"));
     return is ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 

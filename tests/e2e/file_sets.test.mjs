@@ -50,7 +50,7 @@ test("the CSV files of rocprofv3 are one trace with launches and ranges", async 
 
 test("files that only have names are refused by themselves", async () => {
   const reply = await server.post([...fields({ run: "names" }),
-    file_part("DEFAULT_OPTIONS\n\nLEVEL               THREAD\n", "job.pcf")]);
+    file_part("LEVEL THREAD SIZE 1\nTHREAD 1.1.1\n", "job.row")]);
   assert.equal(reply.status, 422, reply.text);
 });
 

@@ -118,9 +118,29 @@ static void what_has_no_states_is_refused(void **state)
     assert_refused(STR("#Paraver"), "header");
 }
 
+// As a .pcf and a .row come before the trace.
+static void states_have_the_names_of_the_pcf(void **state)
+{
+    (void)state;
+#define PCF                                                                            \
+    "DEFAULT_OPTIONS\n\nLEVEL THREAD\n\nSTATES\n0    Idle\n1    Computing on host\n\n" \
+    "STATES_COLOR\n1    {0,0,255}\n"
+    struct trace *trace =
+        read_good(STR(PCF "\nLEVEL THREAD SIZE 1\nTHREAD 1.1.1\n\n" HEADER "1:1:1:2:1:100:300:1\n"
+                          "1:1:1:2:1:300:400:13\n"));
+    assert_int_equal(trace->event_count, 2);
+    bool found = false;
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        found |= str_equal(trace_text(trace, trace->name[i]), STR("Computing on host"));
+    assert_true(found);
+    trace_free(trace);
+    assert_refused(STR(PCF), "send the .prv");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(states_have_the_names_of_the_pcf),
         cmocka_unit_test(states_are_ranges_of_threads),
         cmocka_unit_test(times_have_the_unit_of_the_header),
         cmocka_unit_test(records_are_counted),
