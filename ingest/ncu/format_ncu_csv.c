@@ -9,9 +9,10 @@
 #include "ingest/source/evidence_count.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_NAMES = 1024, FEWEST_CELLS = 6, KEY_BYTES = 64, PROGRESS_ROWS = 1024 };
+enum { MOST_NAMES = 1024, FEWEST_CELLS = 6, KEY_BYTES = 64, KEY_HALF = 28, PROGRESS_ROWS = 1024 };
 
 #define EXPORT "ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"
 
@@ -89,15 +90,18 @@ static bool describe(struct ncu *ncu, struct kernel_profile *profile, struct err
            evidence_text(ncu->evidence, cell(ncu, ncu->at.capability), &profile->capability, err);
 }
 
-// *index is that of a new launch; SIZE_MAX beyond the limit.
-static bool add_launch(struct ncu *ncu, size_t *index, struct err *err)
+// *index is that of a new launch, which no other has the key of; SIZE_MAX beyond the limit.
+static bool add_launch(struct ncu *ncu, struct str key, size_t *index, struct err *err)
 {
+    str_id id;
     size_t count = ncu->profiles->count;
     struct by_comma *room = budget_room(ncu->input->budget, ncu->by_comma, &ncu->by_comma_cap,
                                         count + 1, sizeof *room, err);
     if (!room)
         return false;
     ncu->by_comma = room;
+    if (!strtab_intern(&ncu->launches, key, &id, err))
+        return false;
     struct kernel_profile *profile = kernel_profiles_add(ncu->evidence, err);
     *index = profile ? count : SIZE_MAX;
     if (!profile)
@@ -112,18 +116,14 @@ static bool launch_of_row(struct ncu *ncu, size_t *index, struct err *err)
 {
     char text[KEY_BYTES];
     struct str id = cell(ncu, ncu->at.id), process = cell(ncu, ncu->at.process);
-    size_t most = (KEY_BYTES - 1) / 2, len = id.len < most ? id.len : most;
-    size_t rest = process.len < most ? process.len : most;
-    memcpy(text, id.at, len);
-    text[len] = '/';
-    memcpy(text + len + 1, process.at, rest);
-    struct str key = {text, len + 1 + rest};
-    str_id known = strtab_find(&ncu->launches, key), added;
-    if (known) {
-        *index = known - 1 < ncu->profiles->count ? known - 1 : SIZE_MAX;
-        return true;
-    }
-    return strtab_intern(&ncu->launches, key, &added, err) && add_launch(ncu, index, err);
+    int len = snprintf(text, sizeof text, "%.*s/%.*s", (int)(id.len < KEY_HALF ? id.len : KEY_HALF),
+                       id.at, (int)(process.len < KEY_HALF ? process.len : KEY_HALF), process.at);
+    struct str key = {text, (size_t)len};
+    str_id known = strtab_find(&ncu->launches, key);
+    if (!known)
+        return add_launch(ncu, key, index, err);
+    *index = known - 1 < ncu->profiles->count ? known - 1 : SIZE_MAX;
+    return true;
 }
 
 static void put(double *at, double value, bool adds)
@@ -176,10 +176,13 @@ static bool take_metric(struct ncu *ncu, struct err *err)
 
 // --- raw ----------------------------------------------------------------------------------------
 
+// Each row is a launch of its own.
 static bool take_launch(struct ncu *ncu, struct err *err)
 {
+    char text[KEY_BYTES];
     size_t launch;
-    if (!add_launch(ncu, &launch, err))
+    int len = snprintf(text, sizeof text, "row %zu", (size_t)ncu->launches.count);
+    if (!add_launch(ncu, (struct str){text, (size_t)len}, &launch, err))
         return false;
     for (size_t i = 0; i < ncu->row.count && i < ncu->at.count; i++) {
         if (!ncu->is_metric[i])

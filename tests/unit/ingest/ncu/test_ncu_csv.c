@@ -220,6 +220,24 @@ static void tables_follow_each_other_and_what_is_printed_between_is_skipped(void
     evidence_free(&evidence);
 }
 
+static void a_details_page_after_a_raw_one_has_its_own_launches(void **state)
+{
+    (void)state;
+    struct budget budget = {0};
+    struct evidence evidence;
+    gather(STR(RAW "\"\",\"\",\"\",\"us\",\"byte\"\n"
+                   "\"0\",\"1\",\"a\",\"1\",\"5\"\n" DETAILS
+                   "\"0\",\"1\",\"b\",\"Duration\",\"us\",\"7\"\n"
+                   "\"0\",\"1\",\"b\",\"Achieved Occupancy\",\"%\",\"50\"\n"),
+           &budget, &evidence);
+    assert_int_equal(evidence.profiles.count, 2);
+    assert_figure(&evidence, 0, PROFILE_DURATION_NS, 1000);
+    assert_true(isnan(evidence.profiles.items[0].figures[PROFILE_OCCUPANCY_PERCENT]));
+    assert_figure(&evidence, 1, PROFILE_DURATION_NS, 7000);
+    assert_figure(&evidence, 1, PROFILE_OCCUPANCY_PERCENT, 50);
+    evidence_free(&evidence);
+}
+
 static void text_without_a_table_says_how_to_get_one(void **state)
 {
     (void)state;
@@ -246,6 +264,7 @@ int main(void)
         cmocka_unit_test(instructions_are_summed_as_operations),
         cmocka_unit_test(families_of_stalls_are_not_mixed),
         cmocka_unit_test(tables_follow_each_other_and_what_is_printed_between_is_skipped),
+        cmocka_unit_test(a_details_page_after_a_raw_one_has_its_own_launches),
         cmocka_unit_test(text_without_a_table_says_how_to_get_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
