@@ -114,7 +114,8 @@ test("every table of one rank is answered as described", async () => {
 function formats_of({ parameters = [] }) {
   const own = parameters.find((one) => one.name === "format");
   const shared = parameters.some((one) => /format/i.test(one.$ref ?? ""));
-  return own?.schema.enum ?? (shared ? ["json", "columns", "csv", "ndjson"] : []);
+  return own?.schema.enum ?? (shared ? ["json", "columns", "csv", "ndjson", "arrow", "parquet",
+    "xlsx"] : []);
 }
 
 test("every format of every table is answered as described", async () => {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the figures are based on: trust report, files, environment, downloads; and the run's own
 // data.
-import { html, useMemo } from "../../base/ui.mjs";
+import { html, useMemo, useState } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { may, use_session } from "../../base/session.mjs";
 import { bytes, capital, plural, sentence, when } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { label_of, write_value } from "../../base/values.mjs";
-import { Card, CopyButton, ExportLinks, Loaded, Status } from "../../widgets/widgets.mjs";
+import { Card, CopyButton, ExportLinks, Loaded, Segments, Status } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { EditRun } from "./edit_run.mjs";
 import { Inputs } from "./inputs.mjs";
@@ -146,28 +146,42 @@ const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_step
   "link_curves", "link_tests", "link_topology", "link_ports", "link_records",
   "link_communicators", "kernel_profiles"];
 
+const FORMATS = [["csv", "CSV"], ["json", "JSON"], ["arrow", "Arrow"], ["parquet", "Parquet"],
+  ["xlsx", "XLSX"]];
+const FLAME_GRAPHS = [["speedscope", "speedscope"], ["pprof", "pprof"]];
+
+/** A table in the chosen format; trees are flame graphs, too. */
+function TableLinks({ run, rank, name, chosen }) {
+  const of_rank = DETAILS.includes(name) ? rank : "";
+  const href = (format) =>
+    api_href(address(run_api(run, name), { rank: of_rank, format, limit: "all" }));
+  const formats = [FORMATS.find(([key]) => key === chosen),
+    ...(TREES.includes(name) ? FLAME_GRAPHS : [])];
+  const links = name === "summary" ? [["JSON", api_href(run_api(run, name))]]
+    : formats.map(([key, label]) => [label, href(key)]);
+  return html`<li><span>${name.replaceAll("_", " ")}</span><${ExportLinks} links=${links} /></li>`;
+}
+
+function WholeRun({ run }) {
+  const events = (format) => api_href(address(run_api(run, "events"), { format, ranks: "all" }));
+  return html`<p class="whole-run"><span>The whole run, all ranks on one clock:</span>
+    <${ExportLinks} links=${[["Perfetto", events("perfetto")], ["Chrome JSON", events("chrome")],
+      ["Paraver", events("paraver")]]} />
+    <span>and all tables:</span><${ExportLinks} links=${[["XLSX",
+      api_href(run_api(run, "workbook"))]]} /></p>`;
+}
+
 function Downloads({ run, rank, evidence }) {
-  const links = (name) => {
-    const of_rank = DETAILS.includes(name) ? rank : "";
-    const href = (format) =>
-      api_href(address(run_api(run, name), { rank: of_rank, format, limit: "all" }));
-    if (name === "summary") return [["JSON", api_href(run_api(run, name))]];
-    return [["CSV", href("csv")], ["JSON", href("json")], ["Arrow", href("arrow")],
-      ["Parquet", href("parquet")], ["XLSX", href("xlsx")],
-      ...(TREES.includes(name) ? [["speedscope", href("speedscope")], ["pprof", href("pprof")]]
-        : [])];
-  };
+  const [chosen, set_chosen] = useState("csv");
   const names = [...OF_RUN, ...DETAILS, ...(evidence > 0 ? OF_FILES : [])];
   const line = `pandas.read_csv("${location.origin}${
     api_href(run_api(run, "kernels"))}?format=csv"${use_session().required
     ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
-  const events = (format) => api_href(address(run_api(run, "events"), { format, ranks: "all" }));
-  return html`<${Card} title="Downloads" note="every table of this run">
-    <p class="whole-run">The whole run: <${ExportLinks} links=${[
-      ["XLSX", api_href(run_api(run, "workbook"))], ["Perfetto", events("perfetto")],
-      ["Chrome JSON", events("chrome")], ["Paraver", events("paraver")]]} /></p>
-    <ul class="downloads">${names.map((name) => html`<li key=${name}><span>${
-      name.replaceAll("_", " ")}</span><${ExportLinks} links=${links(name)} /></li>`)}</ul>
+  return html`<${Card} title="Downloads" note="every table of this run" actions=${html`<${Segments}
+      label="Format" value=${chosen} options=${FORMATS} onchange=${set_chosen} />`}>
+    <${WholeRun} run=${run} />
+    <ul class="downloads">${names.map((name) => html`<${TableLinks} key=${name} run=${run}
+      rank=${rank} name=${name} chosen=${chosen} />`)}</ul>
     <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;
 }
 
