@@ -88,6 +88,9 @@ struct finding_rule {
 #define FINDING_PRECISION_GUESS    0.50       // saved if shapes or peaks are unknown
 #define FINDING_FP8_USED           0.05       // of matrix products run in fp8
 #define FINDING_FP8_UNUSED         0.20       // of matrix products run in 16 bits
+#define FINDING_BUILT_SHARE        0.01       // what kernels for other devices or shapes cost
+#define FINDING_OLDER_SAVED        0.40       // of the time of an older device's kernel, at most
+#define FINDING_ALIGNMENT_GUESS    0.50       // saved by alignment if shapes or peaks are unknown
 #define FINDING_ROOFLINE_SHARE     0.01       // what inefficient products or attention cost
 #define FINDING_ROOFLINE_BELOW     0.70       // of what is attainable, below which it is low
 #define FINDING_ROOFLINE_EXAMPLE   0.75       // of what another shape in the trace reaches
@@ -149,6 +152,9 @@ extern const struct finding_rule finding_low_overlap;
 extern const struct finding_rule finding_blocking_copies;
 extern const struct finding_rule finding_gemm_precision;
 extern const struct finding_rule finding_fp8_unused;
+extern const struct finding_rule finding_fp32_simt;
+extern const struct finding_rule finding_older_architecture;
+extern const struct finding_rule finding_misaligned_products;
 extern const struct finding_rule finding_gemm_roofline;
 extern const struct finding_rule finding_attention_roofline;
 extern const struct finding_rule finding_unfused_attention;

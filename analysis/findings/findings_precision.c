@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules about matrix products that run in a higher precision than others in the trace.
 #include "analysis/findings/findings_work.h"
+#include "analysis/kernel_names/kernel_decoded.h"
 
 #include <math.h>
 
@@ -9,6 +10,7 @@ struct precision_case {
     struct finding_work *work;
     enum precision target;
     uint32_t sources; // bits: precisions that could run in the target one
+    bool only_simt;   // only rows whose kernel's name says that it uses no tensor cores
     int64_t guessed_ns, total_ns;
     uint32_t worst; // row that could save most
 };
@@ -35,6 +37,13 @@ static double bytes_of(enum precision precision)
     return 0;
 }
 
+static bool is_simt(const struct finding_case *the_case, const struct work_row *row)
+{
+    struct kernel_decoded decoded;
+    kernel_decode(trace_text(the_case->facts->trace, row->kernel), &decoded);
+    return kernel_is_simt(&decoded);
+}
+
 // Share of a row's time that the target would save by the roofline; NaN if unknown.
 static double saved_of(const struct precision_case *ours, const struct work_row *row)
 {
@@ -59,7 +68,8 @@ static bool measure(const struct finding_case *the_case, struct precision_case *
     ours->worst = FACTS_NONE;
     for (uint32_t r = 0; r < work->rows.count; r++) {
         const struct work_row *row = &work->rows.rows[r];
-        if (row->work.kind != WORK_GEMM || !is_source(ours, row->work.precision))
+        if (row->work.kind != WORK_GEMM || !is_source(ours, row->work.precision) ||
+            (ours->only_simt && !is_simt(the_case, row)))
             continue;
         double saved = saved_of(ours, row), steady_ns = (double)work->steady_ns[r];
         work->saved[r] = isnan(saved) ? guess : saved;
@@ -147,6 +157,60 @@ const struct finding_rule finding_gemm_precision = {
         "from 1 % of the step when 10 % of the time of products is in 16 bits or fewer.",
     .false_alarms = "Routers, losses and parts of optimizers are kept in fp32 on purpose.",
     .check = check_precision,
+};
+
+// --- fp32 alone
+// -----------------------------------------------------------------------------------
+
+static bool has_tensor_cores(const struct precision_case *ours)
+{
+    const struct peak *peak = ours->work->rows.peak;
+    return peak && peak->tflops[PRECISION_TF32] > 0;
+}
+
+static bool check_fp32_simt(const struct finding_case *the_case, bool *fires,
+                            struct finding *finding, struct err *err)
+{
+    double low = finding_gemm_share(the_case, PRECISION_BF16) +
+                 finding_gemm_share(the_case, PRECISION_FP16) +
+                 finding_gemm_share(the_case, PRECISION_FP8);
+    if (low >= FINDING_PRECISION_LOW || finding_gemm_share(the_case, PRECISION_FP32) <= 0)
+        return true; // beside 16 bits it is the rule above
+    struct precision_case *ours;
+    if (!make(the_case, PRECISION_TF32, 1u << PRECISION_FP32, &ours, err))
+        return false;
+    ours->only_simt = true;
+    if (!measure(the_case, ours, FINDING_PRECISION_GUESS, err))
+        return false;
+    if (ours->worst == FACTS_NONE || !has_tensor_cores(ours))
+        return true;
+    if (!findings_cost(the_case, finding, finding_work_claim, ours->work, err))
+        return false;
+    *fires = findings_costs(the_case, finding->cost_ns, FINDING_PRECISION_SHARE);
+    if (!*fires)
+        return true;
+    finding->title = arena_printf(the_case->arena, err,
+                                  "%s of fp32 matrix products %s run without tensor cores; at most "
+                                  "%s to gain by tf32 (%.1f %%)",
+                                  time_text(ours->total_ns / the_case->steps).text, the_case->per,
+                                  time_text(finding->cost_ns).text,
+                                  findings_percent(the_case, finding->cost_ns));
+    return describe(the_case, ours, finding, err);
+}
+
+const struct finding_rule finding_fp32_simt = {
+    .name = "fp32_without_tensor_cores",
+    .why = "Matrix products in fp32 that are not allowed to use tf32 run on the ordinary units: on "
+           "an A100 at 19.5 TFLOP/s instead of 156.",
+    .advice = "If fp32 was not meant, train under torch.autocast in bf16; if 10 bits of mantissa "
+              "are enough for products, allow tf32: torch.set_float32_matmul_precision(\"high\").",
+    .method =
+        "Owned time of fp32 products by kernels whose names say that they use no tensor cores "
+        "(sgemm, simt, ffma), per steady step, times 1 - roofline time in tf32 / in fp32 (one "
+        "half when shapes are unknown); reported from 1 % of the step when under 10 % of the "
+        "time of products is in 16 bits or fewer.",
+    .false_alarms = "Solvers, physics and some losses need the precision of fp32.",
+    .check = check_fp32_simt,
 };
 
 // --- 16 bits beside fp8 --------------------------------------------------------------------------

@@ -277,9 +277,21 @@ static void copy_text(char *to, size_t room, const char *prefix, struct str text
     to[len + text.len] = '\0';
 }
 
+// "90", "90a", "sm90": what follows the letters of the maker starts with a digit.
+static bool is_arch(const char *prefix, struct str version)
+{
+    if (!*prefix && str_starts_with(version, STR("sm")))
+        version = (struct str){version.at + 2, version.len - 2};
+    for (size_t i = 0; i < version.len; i++)
+        if (!is_digit(version.at[i]) && (i == 0 || version.at[i] < 'a' || version.at[i] > 'f'))
+            return false;
+    return version.len > 0;
+}
+
 void set_arch(struct kernel_decoded *out, const char *prefix, struct str version)
 {
-    copy_text(out->arch, sizeof out->arch, prefix, version);
+    if (is_arch(prefix, version))
+        copy_text(out->arch, sizeof out->arch, prefix, version);
 }
 
 void set_layout(struct kernel_decoded *out, struct str layout)

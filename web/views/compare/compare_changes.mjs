@@ -2,11 +2,12 @@
 // What changed, largest first, at the level chosen by the reader; noise and trifles on demand.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { count, ms_unit, p_text, percent, plural, short_kernel } from "../../base/format.mjs";
+import { count, ms_unit, p_text, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
+import { KernelLabels, KernelText } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { hidden_text, is_unmatched, LEVELS, only_in, per_call_ns, shown_changes }
@@ -28,8 +29,8 @@ function Name({ change, opened, onopen }) {
     title=${part_of(bar).label}></span>${what}</button>`;
 }
 
-const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}" title=${name}>${
-  short_kernel(name)}</span>`;
+const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}"><${KernelText}
+  name=${name} /></span>`;
 
 /** The kernels that did the work on each side. */
 function Kernels({ change }) {
@@ -189,7 +190,8 @@ export function ChangeTable({ query, summary, place, onall }) {
   const note = scope
     ? html`in ${scope}, as the waterfall <button type="button" class="link" onClick=${onall}>show
       all parts</button>` : "per step, largest first; lower is better";
-  return html`<${Card} title="Changes" flush=${true} note=${note}
+  return html`<${KernelLabels} runs=${[query.base, ...query.cand]} />
+    <${Card} title="Changes" flush=${true} note=${note}
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Matched} summary=${summary} />
     <${Controls} query=${view} change=${change} found=${found} floor_text=${floor_text} />

@@ -8,6 +8,7 @@ import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { Segments as Bar } from "../../charts/segments.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { Card, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
+import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { cause_label } from "../../base/values.mjs";
 import { GAPS, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
@@ -115,5 +116,6 @@ function Content({ run, rank, summary }) {
 
 export default function Idle({ route }) {
   return html`<${RankPage} route=${route} title="Idle">${(run, rank, data) =>
-    html`<${Content} run=${run} rank=${rank} summary=${data.summary} />`}<//>`;
+    html`<${KernelLabels} runs=${[run]} />
+      <${Content} run=${run} rank=${rank} summary=${data.summary} />`}<//>`;
 }

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The columns of the tables about gaps, streams, queues and launches.
 import { html } from "../../base/ui.mjs";
-import { short_kernel } from "../../base/format.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { cause_label } from "../../base/values.mjs";
+import { KernelText } from "../../widgets/kernel_text.mjs";
 
-const kernel_cell = (key) => (row, frame) => {
-  const name = value_at(frame, key, row);
-  return html`<span title=${name}>${short_kernel(name)}</span>`;
-};
+const kernel_cell = (key) => (row, frame) =>
+  html`<${KernelText} name=${value_at(frame, key, row)} />`;
 
 const EMPTY_STREAMS = html`<p class="empty-line">No stream has two events with a gap
   between them.</p>`;

@@ -12,6 +12,7 @@ import { exact_ms, length_text } from "../../charts/timeline/timeline_text.mjs";
 import { clamp_view, parse_span, parse_view, span_of, view_around, whole_span }
   from "../../charts/timeline/timeline_view.mjs";
 import { Card, Empty, Loaded, ProblemNotice, Segments } from "../../widgets/widgets.mjs";
+import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs";
 import { TimelineExport } from "./timeline_export.mjs";
 import { use_detail, use_overview } from "./timeline_data.mjs";
@@ -203,5 +204,6 @@ function Content({ run, rank }) {
 
 export default function TimelinePage({ route }) {
   return html`<${RankPage} route=${route} title="Timeline" needs_device=${false}>${(run, rank) =>
-    html`<${Content} run=${run} rank=${rank} />`}<//>`;
+    html`<${KernelLabels} runs=${[run]} />
+      <${Content} run=${run} rank=${rank} />`}<//>`;
 }

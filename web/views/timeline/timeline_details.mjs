@@ -2,8 +2,9 @@
 // Next to the timeline's picture: one slice in full, totals of a span, the longest slices.
 import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { count, decimals, ms, percent, plural, short_kernel } from "../../base/format.mjs";
+import { count, decimals, ms, percent, plural } from "../../base/format.mjs";
 import { Card, CopyButton } from "../../widgets/widgets.mjs";
+import { KernelText } from "../../widgets/kernel_text.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { longest_in, sum_span } from "../../charts/timeline/timeline_sums.mjs";
 import { pin_of, slice_of } from "../../charts/timeline/timeline_model.mjs";
@@ -50,7 +51,7 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
 }
 
 const name_cell = ({ tint, name }) => html`<span class="swatch tint-${tint}"></span><span
-  class="tl-clip" title=${name}>${short_kernel(name)}</span>`;
+  class="tl-clip"><${KernelText} name=${name} /></span>`;
 
 const sum_rows = (sums, span) => sums.map((sum) =>
   [name_cell(sum), ms(sum.ns), percent(sum.ns / span_of(span)), count(sum.count)]);
@@ -85,10 +86,9 @@ export function SpanSummary({ data, span, of_device, onfit, onclose }) {
 export function LongestSlices({ data, view, of_device, onpin, actions }) {
   const found = longest_in(data, view, of_device).map((i) => slice_of(data, i));
   const rows = found.map((slice) => [
-    html`<button type="button" class="kernel-name" title=${slice.name}
+    html`<button type="button" class="kernel-name"
       onClick=${() => onpin(pin_of(slice))}><span class="swatch tint-${slice.tint}"
-      aria-hidden="true"></span><span class="mono tl-clip">${short_kernel(slice.name)}</span>
-    </button>`,
+      aria-hidden="true"></span><${KernelText} name=${slice.name} /></button>`,
     ms(slice.dur_ns, 4), decimals(slice.begin_ns / 1e6, 6), slice.class_name,
     slice.lane_name]);
   return html`<${Card} title="Longest slices in view" flush=${true} actions=${actions}

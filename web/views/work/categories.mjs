@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device time by kind of work, and by name for what no rule matches.
 import { html, useMemo } from "../../base/ui.mjs";
-import { ms_unit, percent, short_kernel } from "../../base/format.mjs";
+import { ms_unit, percent } from "../../base/format.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { Segments } from "../../charts/segments.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
+import { KernelLabels, KernelText } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks, Loaded, Notice } from "../../widgets/widgets.mjs";
 import { RankTable, RankTableCard } from "../run/rank_table.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
@@ -37,7 +38,7 @@ const UNKNOWN = {
   sort: "-owned_ns",
   search: ["kernel", "op"],
   opens: true,
-  short: short_kernel,
+  short: (name) => html`<${KernelText} name=${name} />`,
   empty: html`<p class="empty-line">Every kernel has a category.</p>`,
   columns: [
     { key: "kernel", label: "Kernel" },
@@ -68,7 +69,8 @@ function Content({ reply, run, rank }) {
   const items = rows.map(({ category, owned_ns, bar }) =>
     ({ key: `${bar} ${category}`, label: category, value: owned_ns, part: bar }));
   const busy_ns = rows.reduce((sum, row) => sum + row.owned_ns, 0);
-  return html`<${Card} title="Device time by kind of work" flush=${true}
+  return html`<${KernelLabels} runs=${[run]} />
+    <${Card} title="Device time by kind of work" flush=${true}
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "categories", rank)} />`}>
       <div class="card-chart"><${Segments} items=${items} head="Category" bare=${true}
         caption="${ms_unit(busy_ns)} of busy time, each nanosecond owned by one category" /></div>

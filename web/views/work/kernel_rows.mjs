@@ -2,22 +2,23 @@
 // How tables show a kernel: its short name in its category's color, full on demand.
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { short_kernel } from "../../base/format.mjs";
 import { frame_of, value_at } from "../../base/frame.mjs";
 import { bar_of } from "../../base/parts.mjs";
+import { KernelText } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 
 /** A kernel's name as the first cell of its row. */
 export function KernelName({ frame, row, href, onopen, is_open }) {
   const name = value_at(frame, "name", row);
+  const label = value_at(frame, "label", row);
   const part = bar_of(value_at(frame, "category", row), value_at(frame, "class", row));
   const swatch = html`<span class="swatch bar-${part}" aria-hidden="true"></span>`;
   if (onopen) {
-    return html`<button type="button" class="kernel-name" aria-expanded=${is_open} title=${name}
-      onClick=${onopen}>${swatch}<span class="mono">${short_kernel(name)}</span></button>`;
+    return html`<button type="button" class="kernel-name" aria-expanded=${is_open}
+      onClick=${onopen}>${swatch}<${KernelText} name=${name} label=${label} /></button>`;
   }
-  return html`<a class="kernel-name" href=${href} title=${name}>${swatch}<span class="mono">${
-    short_kernel(name)}</span></a>`;
+  return html`<a class="kernel-name" href=${href}>${swatch}<${KernelText} name=${name}
+    label=${label} /></a>`;
 }
 
 /** Columns without meaning for a single rank. */

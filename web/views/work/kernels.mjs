@@ -12,15 +12,21 @@ import { Card, CopyButton, ExportLinks, Loaded, SearchBox, Segments }
   from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Categories } from "./categories.mjs";
+import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
 import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
 import { RangePick, use_range_names } from "../run/range_pick.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 
-const GROUPS = [["", "Kernels"], ["category", "Categories"]];
-const DEFAULTS = { q: "", sort: "-total_ns", category: "", rank: "", class: "", range: "" };
-const TEXT = ["name", "op", "category", "class"];
+const GROUPS = [["", "Kernels"], ["category", "Categories"], ...Object.entries(KERNEL_GROUPS)];
+// Columns that are filtered by an exact value.
+const EXACT = { category: "", class: "", library: "", operation: "", dtype: "", arch: "",
+  alignment: "" };
+const DEFAULTS = { q: "", sort: "-total_ns", rank: "", range: "", ...EXACT };
+const TEXT = ["name", "label", "op", "category", "class", "library", "operation", "marks"];
+
+const exact_of = (query) => Object.fromEntries(Object.keys(EXACT).map((key) => [key, query[key]]));
 
 // Of Nsight Compute, in place of others that a row's detail has as well.
 const GIVES_WAY = ["calls_per_step", "p95_ns", "p99_ns", "max_ns"];
@@ -38,9 +44,14 @@ function columns_of(frame, opened, set_opened, of_rank) {
     { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
         onopen=${() => open(row)} />` },
-    { key: "category", label: "Category", priority: 4, width_px: 140 },
+    { key: "category", label: "Category", priority: 5, width_px: 140 },
     { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180,
       priority: 3 },
+    { key: "library", label: "Library", priority: 4, width_px: 96 },
+    { key: "operation", label: "Operation", priority: 5, width_px: 130 },
+    { key: "dtype", label: "Type", priority: 4, width_px: 84 },
+    { key: "arch", label: "Arch", priority: 4, width_px: 72 },
+    { key: "alignment", label: "Align", kind: "count", priority: 5, width_px: 66 },
     { key: "calls", label: "Calls", kind: "count", priority: 2 },
     { key: "calls_per_step", label: "Calls/step", kind: "number", priority: 5 },
     { key: "total_ns", label: "Total", kind: "ms" },
@@ -64,6 +75,15 @@ const in_ms = (v) => `${ms(v)} ms`;
 const FACTS = [
   ["Category", "category", (v) => v],
   ["Launched by", "op", (v) => v],
+  ["Short name", "label", (v) => v],
+  ["Library", "library", (v) => v],
+  ["Operation", "operation", (v) => v],
+  ["Type", "dtype", (v) => v],
+  ["Architecture", "arch", (v) => v],
+  ["Tile", "tile", (v) => v.replaceAll("x", " × ")],
+  ["Layout", "layout", (v) => v],
+  ["Alignment", "alignment", (v) => plural(v, "element")],
+  ["Marks in its name", "marks", (v) => v],
   ["Calls", "calls", count],
   ["Calls per step", "calls_per_step", number],
   ["Time per step", "per_step_ns", in_ms],
@@ -119,6 +139,9 @@ function FilterBar({ frame, query, change, ranks, names, links }) {
       <option value="">all</option>${ranks.map((rank) => html`<option key=${rank}
         value=${String(rank)}>${rank}</option>`)}</select></label>
     <${RangePick} names=${names} range=${query.range} onchange=${(range) => change({ range })} />
+    ${Object.keys(EXACT).filter((key) => key !== "category" && query[key]).map((key) =>
+      html`<button type="button" key=${key} class="small" title="Show all"
+        onClick=${() => change({ [key]: "" })}>${key} ${query[key]} ×</button>`)}
     <${ExportLinks} links=${links} />
   </div>`;
 }
@@ -137,11 +160,11 @@ function Totals({ frame, rows }) {
 function KernelTable({ reply, query, change, ranks, names, links }) {
   const [opened, set_opened] = useState(-1);
   const frame = useMemo(() => frame_of(reply), [reply]);
-  const { q, sort, category } = query;
-  const found = useMemo(
-    () => filter_rows(frame, { q, text: TEXT, equals: { category, class: query.class } }),
-    [frame, q, category, query.class],
-  );
+  const { q, sort } = query;
+  const exact = exact_of(query);
+  const exact_key = Object.values(exact).join("|");
+  const found = useMemo(() => filter_rows(frame, { q, text: TEXT, equals: exact }),
+    [frame, q, exact_key]);
   const rows = useMemo(() => sort_rows(frame, found, sort), [frame, found, sort]);
   useEffect(() => set_opened(-1), [frame]);
   return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
@@ -149,12 +172,12 @@ function KernelTable({ reply, query, change, ranks, names, links }) {
     <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
       columns=${columns_of(frame, opened, set_opened,
         query.rank !== "" || query.range !== "" || ranks.length < 2)}
-      onsort=${(next) => change({ sort: next })} view="${q}|${category}|${query.class}"
+      onsort=${(next) => change({ sort: next })} view="${q}|${exact_key}"
       detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} />`}
       empty=${html`<p class="empty-line">${frame.length === 0
         ? "No work on a device was recorded."
         : html`No kernel matches. <button type="button" class="link"
-          onClick=${() => change({ q: "", category: "", class: "" })}>Show all</button>`}</p>`} />
+          onClick=${() => change({ q: "", ...EXACT })}>Show all</button>`}</p>`} />
     <${Totals} frame=${frame} rows=${rows} />`;
 }
 
@@ -164,11 +187,13 @@ function note_of({ rank, range }, ranks) {
   return ranks.length > 1 ? "totals over all ranks, distributions of the median rank" : "";
 }
 
+const use_kernels = (run, rank, range = "") =>
+  use_api(address(run_api(run, "kernels"), { rank, range, format: "columns" }));
+
 function AllKernels({ run }) {
   const [query, change] = use_query(DEFAULTS);
   const path = run_api(run, "kernels");
-  const resource = use_api(address(path,
-    { rank: query.rank, range: query.range, format: "columns" }));
+  const resource = use_kernels(run, query.rank, query.range);
   const ranks = use_ranks(run);
   const names = use_range_names(run, query.rank);
   const href = (format) => api_href(address(path, { ...query, format, limit: "all" }));
@@ -179,16 +204,23 @@ function AllKernels({ run }) {
       change=${change} ranks=${ranks} names=${names} links=${links} />`}<//><//>`;
 }
 
+function Grouped({ run, rank, by }) {
+  const resource = use_kernels(run, rank);
+  return html`<${Loaded} resource=${resource}>${(reply) => html`<${KernelGroups}
+    frame=${frame_of(reply)} run=${run} rank=${rank} by=${by} />`}<//>`;
+}
+
 function Content({ run, summary, evidence }) {
   const profiles = use_kernel_profiles(run, evidence > 0);
   const [{ group, rank }, change] = use_query({ group: "", rank: "" });
   const by_category = group === "category";
+  const grouped = by_category ? html`<${Categories} run=${run} rank=${rank} />`
+    : html`<${Grouped} run=${run} rank=${rank} by=${group} />`;
   return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
       onchange=${(next) => change({ group: next })} /></div>
-    ${by_category
+    ${by_category || group in KERNEL_GROUPS
       ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
-          onchange=${(next) => change({ rank: next })}>
-          <${Categories} run=${run} rank=${rank} /><//>`
+          onchange=${(next) => change({ rank: next })}>${grouped}<//>`
       : html`<${AllKernels} run=${run} /><${KernelProfiles} table=${profiles} />`}`;
 }
 

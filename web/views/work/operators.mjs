@@ -2,9 +2,10 @@
 // Operators: by name, by input shapes, and by how they call each other.
 import { html } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, percent, plural, short_kernel } from "../../base/format.mjs";
+import { ms, percent, plural } from "../../base/format.mjs";
 import { sum_rows, value_at } from "../../base/frame.mjs";
 import { bar_of } from "../../base/parts.mjs";
+import { KernelLabels, KernelText } from "../../widgets/kernel_text.mjs";
 import { Segments } from "../../widgets/widgets.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { Lacks } from "../run/lacks.mjs";
@@ -86,7 +87,7 @@ function NodeName({ node }) {
   if (node.kind === "op") {
     return html`<span class="mono" title=${node.name}>${short_op(node.name)}</span>`;
   }
-  return html`<span class="mono faint" title=${node.name}>${short_kernel(node.name)}</span>
+  return html`<span class="faint"><${KernelText} name=${node.name} /></span>
     <span class="chip">kernel</span>`;
 }
 
@@ -132,5 +133,6 @@ function Content({ run, rank }) {
 
 export default function Operators({ route }) {
   return html`<${RankPage} route=${route} title="Operators">${(run, rank) =>
-    html`<${Content} run=${run} rank=${rank} />`}<//>`;
+    html`<${KernelLabels} runs=${[run]} />
+      <${Content} run=${run} rank=${rank} />`}<//>`;
 }

@@ -52,6 +52,75 @@ static void a_little_fp32_beside_bf16_does_not_matter(void **state)
     hand_end(&busy.hand);
 }
 
+#define ALIGN1 \
+    "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_64x64_32x6_nn_align1>()"
+
+static void fp32_products_without_tensor_cores_cost_what_tf32_would_save(void **state)
+{
+    (void)state;
+    struct busy busy;
+    struct busy_work work = product(MM(4096, 4096, 4096), FP32, 3 * MS);
+    work.kernel = "ampere_sgemm_128x128_nn";
+    busy_begin(&busy);
+    busy_repeat(&busy, 4, work);
+    hand_analyze(&busy.hand);
+    assert_about(cost_of(&busy.hand, "fp32_without_tensor_cores"), 12e6 * (1 - 67.0 / 495));
+    assert_false(has_finding(&busy.hand, "gemm_precision"));
+    assert_false(has_finding(&busy.hand, "older_architecture")); // a sgemm has no generation
+    hand_end(&busy.hand);
+}
+
+static void kernels_for_an_older_device_cost_two_fifths_of_their_time(void **state)
+{
+    (void)state;
+    struct busy busy;
+    struct busy_work work = product(MM(4096, 4096, 4096), BF16, 200 * US);
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, work);
+    work.kernel = "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_nn";
+    busy_repeat(&busy, 5, work);
+    hand_analyze(&busy.hand);
+    assert_about(cost_of(&busy.hand, "older_architecture"), 0.4 * 1e6);
+    const char *evidence = finding_word(&busy.hand, "older_architecture", "evidence");
+    assert_non_null(strstr(evidence, "GEMM bf16 nn 128x64x64 sm80"));
+    assert_non_null(strstr(evidence, "have 33 % of the time"));
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 1);
+    hand_end(&busy.hand);
+}
+
+static void products_that_are_not_aligned_cost_time_beyond_the_roofline(void **state)
+{
+    (void)state;
+    struct busy busy;
+    struct busy_work work = product(MM(4096, 4096, 4097), BF16, MS);
+    work.kernel = ALIGN1;
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, product(MM(4096, 4096, 4096), BF16, 200 * US));
+    busy_repeat(&busy, 4, work);
+    hand_analyze(&busy.hand);
+    double best = ROOF_NS * 4097 / 4096 / 0.45;
+    assert_about(cost_of(&busy.hand, "misaligned_products"), 4 * (1e6 - best));
+    const char *evidence = finding_word(&busy.hand, "misaligned_products", "evidence");
+    assert_non_null(strstr(evidence, "N = 4097 is not a multiple of 8"));
+    assert_non_null(strstr(evidence, "align1"));
+    assert_string_equal(finding_word(&busy.hand, "misaligned_products", "confidence"), "high");
+    hand_end(&busy.hand);
+}
+
+static void an_aligned_kernel_of_the_device_s_own_generation_is_not_found(void **state)
+{
+    (void)state;
+    struct busy busy;
+    struct busy_work work = product(MM(4096, 4096, 4096), BF16, 200 * US);
+    work.kernel = "sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_warpgroupsize1x1x1_"
+                  "execute_segment_k_off_kernel__5x_cublas";
+    busy_begin(&busy);
+    busy_repeat(&busy, 10, work);
+    hand_analyze(&busy.hand);
+    assert_int_equal(hand_rows(&busy.hand, "findings"), 0);
+    hand_end(&busy.hand);
+}
+
 static void bf16_beside_fp8_is_for_information(void **state)
 {
     (void)state;
@@ -263,6 +332,10 @@ int main(void)
         cmocka_unit_test(fp32_products_beside_bf16_cost_what_the_roofline_says),
         cmocka_unit_test(fp32_alone_is_a_choice),
         cmocka_unit_test(a_little_fp32_beside_bf16_does_not_matter),
+        cmocka_unit_test(fp32_products_without_tensor_cores_cost_what_tf32_would_save),
+        cmocka_unit_test(kernels_for_an_older_device_cost_two_fifths_of_their_time),
+        cmocka_unit_test(products_that_are_not_aligned_cost_time_beyond_the_roofline),
+        cmocka_unit_test(an_aligned_kernel_of_the_device_s_own_generation_is_not_found),
         cmocka_unit_test(bf16_beside_fp8_is_for_information),
         cmocka_unit_test(a_job_without_any_fp8_has_no_such_finding),
         cmocka_unit_test(a_product_far_below_others_costs_the_difference),
