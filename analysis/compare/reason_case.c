@@ -2,6 +2,7 @@
 // What sentences about a difference have in common: names of the sides and of kernels, and whether
 // all kernels became slower at equal work.
 #include "analysis/compare/reasons.h"
+#include "analysis/kernel_names/kernel_decoded.h"
 #include "analysis/names/gpu_name.h"
 #include "analysis/report/tables.h"
 
@@ -52,6 +53,17 @@ struct name_text reason_kernel(struct str name)
             break;
         }
     return reason_shown(own.len ? own : name);
+}
+
+struct name_text reason_label(struct str kernel)
+{
+    struct kernel_decoded decoded;
+    struct name_text text;
+    kernel_decode(kernel, &decoded);
+    if (!decoded.op || (decoded.doubts & DOUBT_OP) || strlen(decoded.label) >= sizeof text.text)
+        return reason_kernel(kernel);
+    snprintf(text.text, sizeof text.text, "%s", decoded.label);
+    return text;
 }
 
 struct name_text reason_count(double count)
@@ -211,7 +223,7 @@ double reason_pace(const struct reason_case *the_case, struct str kernel)
 static void name_sides(const struct pair *pair, struct reason_case *the_case)
 {
     static const char *const roles[SIDES] = {"the base", "the candidate"};
-    struct str gpus[SIDES];
+    struct str *gpus = the_case->gpus;
     for (int side = 0; side < SIDES; side++)
         gpus[side] =
             gpu_name_short(compare_pool_setting(&pair->sides[side]->side->runs[0], STR("gpu")));

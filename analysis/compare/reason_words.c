@@ -23,8 +23,8 @@ static int64_t delta_of(const struct reason *reason)
     return reason->ns[CAND] - reason->ns[BASE];
 }
 
-static struct str kernel_of(const struct reason_case *the_case, const struct reason *reason,
-                            int side)
+struct str reason_main_kernel(const struct reason_case *the_case, const struct reason *reason,
+                              int side)
 {
     unsigned column = side == BASE ? COMPARE_WATERFALL_BASE_KERNEL : COMPARE_WATERFALL_CAND_KERNEL;
     size_t row = reason->shape != REASON_NONE ? reason->shape : reason->row;
@@ -42,7 +42,7 @@ static bool say_replaced(const struct reason_case *the_case, struct words *words
         return false;
     struct str title = reason_text(the_case, reason->joined, COMPARE_WATERFALL_OP);
     if (!title.len)
-        title = kernel_of(the_case, reason, CAND);
+        title = reason_main_kernel(the_case, reason, CAND);
     words_say(words, "%s runs %s in its place, %s per step instead of %s", the_case->names[CAND],
               reason_kernel(title).text, time_text(reason->ns[CAND]).text,
               time_text(reason->ns[BASE]).text);
@@ -56,7 +56,7 @@ static bool say_one_side(const struct reason_case *the_case, struct words *words
         return false;
     int side = reason_slow_side(reason);
     double calls = reason_calls(the_case, reason, side);
-    struct str kernel = kernel_of(the_case, reason, side);
+    struct str kernel = reason_main_kernel(the_case, reason, side);
     if (table_is(the_case->waterfall, reason->row, COMPARE_WATERFALL_BAR, STR("exposed_memory")))
         words_say(words, "only %s runs %s for it", the_case->names[side],
                   reason_kernel(kernel).text);
@@ -203,8 +203,8 @@ static bool say_peaks(const struct reason_case *the_case, struct words *words)
 static bool say_kernel(const struct reason_case *the_case, struct words *words)
 {
     int64_t base_ns = per_call_ns(the_case, BASE), cand_ns = per_call_ns(the_case, CAND);
-    struct str base = kernel_of(the_case, the_case->detail, BASE);
-    struct str cand = kernel_of(the_case, the_case->detail, CAND);
+    struct str base = reason_main_kernel(the_case, the_case->detail, BASE);
+    struct str cand = reason_main_kernel(the_case, the_case->detail, CAND);
     if (!base.len || !cand.len || str_equal(base, cand) || base_ns == 0 || cand_ns == 0)
         return false;
     words_say(words, "%s runs %s, %s runs %s: a call takes %s instead of %s", the_case->names[BASE],
@@ -216,7 +216,7 @@ static bool say_kernel(const struct reason_case *the_case, struct words *words)
 // Whether other kernels changed as much at equal work.
 static void say_pace(const struct reason_case *the_case, double factor, struct words *words)
 {
-    double pace = reason_pace(the_case, kernel_of(the_case, the_case->detail, BASE));
+    double pace = reason_pace(the_case, reason_main_kernel(the_case, the_case->detail, BASE));
     if (isnan(pace))
         return;
     if (fabs(log(pace)) < log(PACE))
@@ -294,10 +294,21 @@ static void say_parts(const struct reason_case *the_case, struct words *words)
     }
 }
 
+// A kernel built for an older GPU, or one that reads element by element.
+static bool say_kernel_kind(const struct reason_case *the_case, struct words *words)
+{
+    struct words peaks = {.len = 0};
+    if (!reason_say_kind(the_case, words))
+        return false;
+    if (say_peaks(the_case, &peaks))
+        words_say(words, "; %.*s", (int)peaks.len, peaks.text);
+    return true;
+}
+
 static bool say_how_fast(const struct reason_case *the_case, struct words *words)
 {
-    return say_rate(the_case, words) || say_new_kernel(the_case, words) ||
-           say_slower(the_case, words);
+    return say_kernel_kind(the_case, words) || say_rate(the_case, words) ||
+           say_new_kernel(the_case, words) || say_slower(the_case, words);
 }
 
 static bool say_attention(const struct reason_case *the_case, struct words *words)
@@ -327,9 +338,11 @@ static const struct {
     const char *word;
     bool (*say)(const struct reason_case *the_case, struct words *words);
 } rules[] = {
-    {"replaced", say_replaced}, {"one_side", say_one_side}, {"attention", say_attention},
-    {"calls", say_calls},       {"shapes", say_shapes},     {"types", say_types},
-    {"peaks", say_rate},        {"kernel", say_new_kernel}, {"slower", say_slower},
+    {"replaced", say_replaced},       {"one_side", say_one_side},
+    {"attention", say_attention},     {"calls", say_calls},
+    {"shapes", say_shapes},           {"types", say_types},
+    {"kernel_kind", say_kernel_kind}, {"peaks", say_rate},
+    {"kernel", say_new_kernel},       {"slower", say_slower},
 };
 
 const char *reason_say_work(const struct reason_case *the_case, struct words *words)

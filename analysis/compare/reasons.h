@@ -65,6 +65,7 @@ struct reason_case {
     const struct reason *detail; // of attention: its operator that changed most; else the reason
     struct reason_rate rates[SIDES]; // of the detail
     bool same_gpu;                   // or unknown
+    struct str gpus[SIDES];          // short names; "" if unknown
     char names[SIDES][32];           // "H100" and "MI300X", or "the base" and "the candidate"
     struct kernel_pace *paces;       // of the same GPU
     size_t pace_count;
@@ -95,6 +96,14 @@ double reason_calls(const struct reason_case *the_case, const struct reason *rea
 // NaN if they are few.
 double reason_pace(const struct reason_case *the_case, struct str kernel);
 
+// The device event with the most time of a reason on a side.
+struct str reason_main_kernel(const struct reason_case *the_case, const struct reason *reason,
+                              int side);
+
+// Whether the slow side's kernel is of an older generation than its GPU, or of alignment 1, and the
+// other side's is not: says so (reason_kind.c).
+bool reason_say_kind(const struct reason_case *the_case, struct words *words);
+
 // A text of a row of the waterfall.
 struct str reason_text(const struct reason_case *the_case, size_t row, unsigned column);
 
@@ -105,6 +114,9 @@ struct name_text {
 
 // A kernel's name without return type, namespaces and arguments, its middle left out if long.
 struct name_text reason_kernel(struct str name);
+
+// What a kernel is, decoded from its name: "GEMM bf16 tn 128x128x64 sm90"; else as above.
+struct name_text reason_label(struct str kernel);
 
 // Any name, its middle left out if long.
 struct name_text reason_shown(struct str name);

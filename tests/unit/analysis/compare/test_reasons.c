@@ -130,10 +130,10 @@ static void another_kernel_is_named_without_its_arguments(void **state)
     compare_two(
         &bench,
         (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL,
-                           "void cutlass::Kernel2<cutlass_80_gemm>(Params)", 2, 4 * MS},
-        (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "nvjet_tst", 2, 1 * MS});
+                           "void my::Slow<my::Policy>(Params)", 2, 4 * MS},
+        (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "my::fast<8>", 2, 1 * MS});
     assert_why(&bench, 0, "kernel",
-               "The base runs Kernel2, the candidate runs nvjet_tst: a call takes 0.500 ms instead "
+               "The base runs Slow, the candidate runs fast: a call takes 0.500 ms instead "
                "of 2.00 ms");
     bench_end(&bench);
 }
@@ -211,6 +211,29 @@ static void across_devices_peaks_and_what_is_reached_explain_it(void **state)
         assert_true(bench_says(&bench, REASONS, 0, "bound", "memory"));
         bench_end(&bench);
     }
+}
+
+static void
+a_kernel_of_an_older_generation_at_alignment_1_is_named_with_the_odd_length(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    for (int side = 0; side < 2; side++) {
+        add_run(&bench,
+                (struct hand_part){
+                    "gemm", "GEMM", "aten::bmm", "[[16,5185,64],[16,64,5185]]", NULL,
+                    side ? "Cijk_Ailk_Bljk_B_BS_BH_Bias_HA_S_SAV_UserArgs_MT64x288x64_MI16x16x1"
+                         : "void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_256x128"
+                           "_tn_align1>(Params)",
+                    2, side ? 2 * MS : 4 * MS},
+                side ? 7 * MS : 9 * MS);
+        add_gpu(&bench, side ? "AMD Instinct MI300X" : "NVIDIA H100 80GB HBM3");
+    }
+    bench_compare(&bench);
+    assert_why(&bench, 0, "kernel_kind",
+               "H100 runs an Ampere kernel at alignment 1, as length 5185 is odd");
+    bench_end(&bench);
 }
 
 static void add_attention(struct bench *bench, bool fused, int64_t scale)
@@ -316,6 +339,8 @@ int main(void)
         cmocka_unit_test(another_kernel_is_named_without_its_arguments),
         cmocka_unit_test(the_pace_of_other_kernels_tells_clocks_from_code),
         cmocka_unit_test(across_devices_peaks_and_what_is_reached_explain_it),
+        cmocka_unit_test(
+            a_kernel_of_an_older_generation_at_alignment_1_is_named_with_the_odd_length),
         cmocka_unit_test(composed_attention_is_one_part),
         cmocka_unit_test(a_collective_that_compute_hides_no_longer_says_so),
         cmocka_unit_test(names_and_shapes_are_short),
