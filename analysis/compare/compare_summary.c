@@ -61,8 +61,14 @@ static void say_missing(struct words *words, const struct compare_pool *sides[SI
 static void say_work(struct words *words, const struct compare_work *work)
 {
     const struct side_work *base = &work->sides[BASE], *cand = &work->sides[CAND];
-    if (work->is_same)
+    if (work->is_same) {
+        if (work->same_share < COMPARE_SAME_SHARE)
+            words_say(words,
+                      "hardly comparable part by part: operators, shapes and calls per step match "
+                      "in %.0f %% of the device time, only model FLOPs per step agree; ",
+                      100 * work->same_share);
         return;
+    }
     words_say(
         words,
         "different work, so neither side counts as faster: operators, shapes and calls per step "
