@@ -18,8 +18,13 @@ const LEFT = 48;
 const NARROWEST = 66; // of a column: fits "▼ 0.00245"
 
 const direction = (ns, floor_ns) => (Math.abs(ns) < floor_ns ? "same" : tone_of(ns));
+const FAR_BELOW = 20; // the smallest difference that matters divided by it: less is about 0
 const arrow = (ns) => (ns > 0 ? "▲" : ns < 0 ? "▼" : "");
 const word = (ns) => (ns > 0 ? "slower" : ns < 0 ? "faster" : "the same");
+
+/** "▼ 242", "≈ 0" for what is far too small to matter; the title has the exact figure. */
+const change_text = (ns, floor_ns) => (ns !== 0 && Math.abs(ns) < floor_ns / FAR_BELOW ? "≈ 0"
+  : `${arrow(ns)} ${ms(Math.abs(ns))}`);
 
 /** As many characters as fit a column; a namespace is cut before the name. */
 function clipped(text, pixels) {
@@ -67,7 +72,7 @@ function Step({ column, at, x, wide, pitch, y, id, floor_ns, onopen }) {
       height=${tall} />
     <line class="wf-link" x1=${x} x2=${x + pitch + wide} y1=${y(at.to_ns)} y2=${y(at.to_ns)} />
     <text class="wf-value" x=${x + wide / 2} y=${top - 6} text-anchor="middle">${
-      arrow(column.delta_ns)} ${ms(Math.abs(column.delta_ns))}</text>
+      change_text(column.delta_ns, floor_ns)}</text>
     <text class="wf-name" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 18} text-anchor="middle"
       >${label}</text>
     ${open && html`<text class="wf-more" x=${x + wide / 2} y=${HEIGHT - BOTTOM + 33}

@@ -145,6 +145,10 @@ function bridge_of(summary) {
     part: "bridge", base_ns, cand_ns, delta_ns: summary.bridge_ns, opens: null };
 }
 
+/** Of a path, where a reader could have gone another way: a row with one child says the same. */
+const forks_of = (tree, path) => path.filter((row, i) => i === path.length - 1
+  || (tree.below.get(row.id) ?? []).length > 1);
+
 /**
  * The columns between base and candidate at a place. At the top they lead from one median step to
  * the other, the last one bridging from mean to median.
@@ -161,7 +165,7 @@ export function waterfall_level(tree, place, summary) {
   const bridge = path.length === 0 && rows.length > 0 ? bridge_of(summary) : null;
   const all = [...shown.map((row) => column_of(tree, row)), ...(bridge ? [bridge] : [])];
   const columns = path.length > 0 ? folded(all) : all;
-  return { columns, path, base_ns: sum(all, "base_ns"), cand_ns: sum(all, "cand_ns"),
+  return { columns, path: forks_of(tree, path), base_ns: sum(all, "base_ns"), cand_ns: sum(all, "cand_ns"),
     delta_ns: sum(all, "delta_ns") };
 }
 

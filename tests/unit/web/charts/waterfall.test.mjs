@@ -108,6 +108,15 @@ test("a place that is not there leads to what is known of it", () => {
     ["bar", "category"], "a row of another bar");
 });
 
+test("the way back has only places where there was a choice", () => {
+  const only = tree_of(rows_of(2, [1, 2, 1, 1]));
+  const path = (tree, place) => waterfall_level(tree, { ...TOP_PLACE, ...place }).path
+    .map(({ level }) => level);
+  assert.deepEqual(path(only, { bar: "gemm", cat: "cat0" }), ["category"], "GEMM has one category");
+  const several = tree_of(rows_of(2, [2, 2, 1, 1]));
+  assert.deepEqual(path(several, { bar: "gemm", cat: "cat0" }), ["bar", "category"]);
+});
+
 test("each level is called by what it adds", () => {
   const rows = rows_of(1, [1, 1, 1, 1]);
   const labels = rows.slice(0, 5).map((row) => row_label(row));
