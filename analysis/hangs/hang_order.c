@@ -51,9 +51,9 @@ static const struct hang_dump *opposite(struct search *search, const struct hang
     return search->mate;
 }
 
-// ELSEWHERE: at another collective first, with this one behind it or left out. LIKEWISE: here,
+// ELSEWHERE: at another collective first, with this one behind it or left out. AGREES: here,
 // after the like of that other one in a group of its own.
-enum side { NEITHER, HERE, ELSEWHERE, LIKEWISE, SIDES };
+enum side { NEITHER, HERE, ELSEWHERE, AGREES, SIDES };
 
 static enum side side_of(struct search *search, size_t member)
 {
@@ -71,7 +71,7 @@ static enum side side_of(struct search *search, size_t member)
 }
 
 // Whether the rank has finished the like of what `elsewhere` is at: of a group of that description.
-static bool finished_likewise(const struct search *search, const struct hang_dump *dump,
+static bool finished_the_like(const struct search *search, const struct hang_dump *dump,
                               const struct hang_dump *elsewhere)
 {
     const struct hang_job *job = search->job;
@@ -88,17 +88,17 @@ static bool finished_likewise(const struct search *search, const struct hang_dum
 }
 
 // Ranks that take no part in the other collective may still tell which order is the usual one.
-static void move_likewise(const struct search *search, const struct hang_dump *elsewhere,
+static void move_agreeing(const struct search *search, const struct hang_dump *elsewhere,
                           enum side *sides, size_t counts[SIDES])
 {
     const struct hang_case *one = search->one;
     for (size_t i = 0; elsewhere && i < one->group->member_count; i++) {
         if (sides[i] != HERE ||
-            !finished_likewise(search, &search->job->dumps[one->at[i]->dump], elsewhere))
+            !finished_the_like(search, &search->job->dumps[one->at[i]->dump], elsewhere))
             continue;
-        sides[i] = LIKEWISE;
+        sides[i] = AGREES;
         counts[HERE]--;
-        counts[LIKEWISE]++;
+        counts[AGREES]++;
     }
 }
 
@@ -119,8 +119,8 @@ static bool look_at(struct search search, struct hang_order *order, struct err *
             here = search.mate;
         }
     }
-    move_likewise(&search, elsewhere, sides, counts);
-    size_t others = counts[ELSEWHERE] + counts[LIKEWISE];
+    move_agreeing(&search, elsewhere, sides, counts);
+    size_t others = counts[ELSEWHERE] + counts[AGREES];
     bool fewer_here = counts[HERE] < others;
     order->tie = counts[HERE] == others;
     order->odd = fewer_here ? here : elsewhere;

@@ -157,13 +157,12 @@ static bool sort_setups(struct search *search, struct arena *arena, struct err *
     return true;
 }
 
-bool plan_setups(const struct plan_model *model, const struct plan_job *job, int64_t gpus,
-                 int64_t bytes, struct arena *arena, struct plan_setup **setups, size_t *count,
-                 struct err *err)
+bool plan_setups(const struct plan_search *asked, struct arena *arena, struct plan_setup **setups,
+                 size_t *count, struct err *err)
 {
-    struct search search = {.model = model, .gpus = gpus, .bytes = bytes};
+    struct search search = {.model = asked->model, .gpus = asked->gpus, .bytes = asked->bytes};
     search.setups = arena_array(arena, PLAN_MOST_SETUPS, sizeof *search.setups, err);
-    if (!search.setups || !try_all(&search, job, err) || !sort_setups(&search, arena, err))
+    if (!search.setups || !try_all(&search, asked->job, err) || !sort_setups(&search, arena, err))
         return false;
     *setups = search.setups;
     *count = search.count;

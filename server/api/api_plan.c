@@ -228,8 +228,8 @@ bool api_get_plan_setups(struct request *request, struct response *response, str
         !query_get_int(&request->query, (struct query_int){"limit", 20, 1, PLAN_MOST_SETUPS},
                        &limit, err) ||
         !find_gpu(request, response, &asked, &gpu, err) ||
-        !plan_setups(&asked.model, &asked.job, gpus, gpu.bytes, request->arena, &setups, &count,
-                     err))
+        !plan_setups(&(const struct plan_search){&asked.model, &asked.job, gpus, gpu.bytes},
+                     request->arena, &setups, &count, err))
         return false;
     buf_puts(out, "{\"gpu\":");
     buf_json(out, str_of(gpu.name));

@@ -120,18 +120,23 @@ bool store_find_series(struct store *store, struct series_key *key, struct arena
     FIGURE(idle_other_ns)     \
     FIGURE(unrecorded_ns)
 
-// metric: of the first parameter, if the statement has one before the series; NULL text: none.
-static bool read_rows(struct store *store, const char *sql, const struct series_key *key,
-                      struct str metric, struct arena *arena, struct table *table, struct err *err)
+struct rows_asked {
+    const char *sql;
+    struct str metric; // of the first parameter, if there is one before the series; NULL text: none
+    const struct series_key *key;
+};
+
+static bool read_rows(struct store *store, const struct rows_asked *asked, struct arena *arena,
+                      struct table *table, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, DB_READ, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(txn.db, sql, err);
-    if (metric.at)
-        sql_bind_text(&stmt, metric);
-    sql_bind_text(&stmt, key->project);
-    sql_bind_text(&stmt, key->series);
+    struct stmt stmt = sql_begin(txn.db, asked->sql, err);
+    if (asked->metric.at)
+        sql_bind_text(&stmt, asked->metric);
+    sql_bind_text(&stmt, asked->key->project);
+    sql_bind_text(&stmt, asked->key->series);
     sql_bind_u64(&stmt, STORE_MAX_POINTS);
     return txn_end(&txn, sql_end_table(&stmt, arena, table), err);
 }
@@ -147,7 +152,8 @@ bool store_list_points(struct store *store, const struct series_key *key, struct
         "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?) "
         "FROM run WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_points};
-    return read_rows(store, sql, key, metric.at ? metric : STR(""), arena, table, err);
+    const struct rows_asked asked = {sql, metric.at ? metric : STR(""), key};
+    return read_rows(store, &asked, arena, table, err);
 }
 
 bool store_list_level_changes(struct store *store, const struct series_key *key,
@@ -159,5 +165,6 @@ bool store_list_level_changes(struct store *store, const struct series_key *key,
         "FROM run CROSS JOIN level_change ON run_id = run.id "
         "WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_changes};
-    return read_rows(store, sql, key, (struct str){NULL, 0}, arena, table, err);
+    const struct rows_asked asked = {sql, {NULL, 0}, key};
+    return read_rows(store, &asked, arena, table, err);
 }

@@ -48,7 +48,9 @@ const GENERATION = [
   ["cache", "Keys and values", ""],
 ];
 
-const MEASURED = [["run", "Measured run", "Name or id of a run whose peak is shown beside the plan"]];
+const MEASURED = [
+  ["run", "Measured run", "Name or id of a run whose peak is shown beside the plan"],
+];
 
 function Choice({ value, options, onchange, label }) {
   return html`<select value=${value} aria-label=${label}

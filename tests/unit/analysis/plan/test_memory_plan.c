@@ -442,8 +442,9 @@ static void setups_that_fit_come_first_and_split_least(void **state)
     const int64_t memory = 80000000000;
     const struct plan_job job = {
         .precision = PLAN_MIXED_BF16, .micro_batch = 1, .flash_attention = true};
+    const struct plan_search asked = {&llama_3_8b, &job, 16, memory};
     arena_init(&arena, NULL);
-    assert_true(plan_setups(&llama_3_8b, &job, 16, memory, &arena, &setups, &count, &err));
+    assert_true(plan_setups(&asked, &arena, &setups, &count, &err));
     assert_true(count > 50);
     for (size_t i = 0; i < count; i++) {
         const struct plan_job *way = &setups[i].job;
