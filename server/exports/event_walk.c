@@ -315,7 +315,7 @@ static bool put_sample(struct event_walk *walk, const struct counter *at,
         .unit = "",
         .value = sample->value,
     };
-    bool ok = !counter.is_new || name_counter(walk, at, &name, err);
+    bool ok = name_counter(walk, at, &name, err);
     counter.name = (struct str){name.at, name.len};
     counter.time_ns = since_origin(walk, sample->time_ns);
     if (ok)

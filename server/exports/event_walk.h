@@ -27,7 +27,7 @@ struct walk_counter {
     uint32_t number; // within the rank
     bool is_new;     // its first value
     const char *unit;
-    struct str name; // if new
+    struct str name;
     int64_t time_ns;
     double value;
 };

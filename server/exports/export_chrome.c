@@ -139,16 +139,10 @@ static void put_slice(struct event_walk *walk, const struct walk_slice *slice, s
 static void put_counter(struct event_walk *walk, const struct walk_counter *counter,
                         struct buf *out)
 {
-    struct chrome *c = walk->context;
-    if (counter->is_new) {
-        buf_clear(&c->text);
-        buf_json(&c->text, counter->name);
-    }
     if (!isfinite(counter->value))
         return;
     open_event(walk, "C", out);
-    buf_puts(out, ",\"name\":");
-    buf_add(out, c->text.at, c->text.len);
+    put_text(out, "name", counter->name);
     put_us(out, "ts", counter->time_ns);
     buf_puts(out, ",\"args\":{\"value\":");
     buf_f64(out, counter->value);

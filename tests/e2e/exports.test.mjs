@@ -94,6 +94,19 @@ test("Chrome's JSON has the same slices, on rows where they nest", async () => {
   }
 });
 
+test("counters have their names and values in both formats", async () => {
+  const { files } = await generate(small_job("--memory", "--counters"));
+  await server.analyzed("counted", files);
+  const { json } = await ask("counted", "?format=chrome&rank=0");
+  const found = {};
+  for (const { name, args: { value } } of json.traceEvents.filter(({ ph }) => ph === "C"))
+    found[name] = (found[name] ?? 0) + value;
+  const counters = (await perfetto_of("counted", "?rank=0")).filter((track) => track.is_counter);
+  assert.ok(counters.length >= 2);
+  assert.deepEqual(found, Object.fromEntries(counters.map(({ name, samples }) =>
+    [name, samples.reduce((sum, { value }) => sum + value, 0)])));
+});
+
 test("a window has exactly what overlaps it", async () => {
   const whole = await perfetto_of("job", "?rank=0");
   const end = Math.max(...whole.flatMap(({ slices }) => slices.map(({ ts, dur }) => ts + dur)));
