@@ -201,6 +201,7 @@ static void compose(struct label *label, const struct kernel_decoded *decoded)
     add_word(label, decoded->arch);
     if (decoded->alignment && decoded->alignment < 4)
         add_number(label, "align", decoded->alignment);
+    add_number(label, "vec", decoded->vec);
     add_word(label, kernel_algo_word(decoded));
     add_word(label, kernel_proto_word(decoded));
     add_flags(label, decoded);
