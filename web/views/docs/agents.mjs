@@ -29,8 +29,8 @@ agent.overview("exp42")
 agent.explain("exp42", "late_rank")
 agent.tools()   # for the function calls of a model`;
 
-const skill = () => `mkdir -p .claude/skills/stepscope
-curl -sSfo .claude/skills/stepscope/SKILL.md ${location.origin}/client/SKILL.md`;
+const skill = () => `curl -sSfO --create-dirs --output-dir .claude/skills/stepscope \\
+  ${location.origin}/client/SKILL.md`;
 
 /** Each tool, and the question it answers. */
 const TOOLS = [
