@@ -115,8 +115,10 @@ json_t *mcp_name(const json_t *text)
 
 size_t mcp_weight(struct str text)
 {
-    size_t weight = text.len;
-    for (size_t i = 0; i < text.len; i++)
+    size_t weight = text.len, digits = 0;
+    for (size_t i = 0; i < text.len; i++) {
         weight += (unsigned char)text.at[i] >= 0x80;
-    return weight;
+        digits += text.at[i] >= '0' && text.at[i] <= '9';
+    }
+    return weight + digits / 4;
 }

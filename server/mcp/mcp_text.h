@@ -20,7 +20,8 @@ json_t *mcp_sentence(const json_t *text, size_t max);
 // different names stay different.
 json_t *mcp_name(const json_t *text);
 
-// The length of an answer in characters, where those that a tokenizer splits count more.
+// The length of an answer in characters, where those that tokenizers split count more: digits by a
+// quarter, bytes beyond ASCII twice. 4,200 of them are at most 2,000 tokens of o200k.
 size_t mcp_weight(struct str text);
 
 #endif

@@ -92,6 +92,7 @@ static void characters_that_tokenizers_split_weigh_more(void **state)
     (void)state;
     assert_int_equal(mcp_weight(STR("abc")), 3);
     assert_int_equal(mcp_weight(STR("a\xC3\xA9")), 5);
+    assert_int_equal(mcp_weight(STR("[1234]")), 7);
 }
 
 int main(void)
