@@ -36,6 +36,7 @@ enum { CHANGE_MOST = 32 };
 struct change_list {
     struct change at[CHANGE_MOST];
     uint32_t count;
+    bool balanced; // also, no rank has more to do than the median rank; counts for several ranks
 };
 
 // Adds a change such as "scale=0.5:category=GEMM", or those that a ready-made name stands for

@@ -9,7 +9,7 @@ const char change_syntax[] =
     "it either); WHAT is kernel=NAME, op=NAME, category=NAME, class=compute|communication|memory, "
     "recompute, host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a "
     "NAME is any text. Or host_free, data_ready, infinite_network, network_x2, no_recompute, "
-    "no_copies";
+    "no_copies, or, of several ranks, balanced";
 
 struct ready_made {
     const char *name, *change;
@@ -112,6 +112,10 @@ static bool parse_what(struct str text, struct change *change)
 bool change_parse(struct str text, struct change_list *list, struct err *err)
 {
     struct str rest = text;
+    if (str_equal(text, STR("balanced"))) {
+        list->balanced = true;
+        return true;
+    }
     for (size_t i = 0; i < sizeof ready_made / sizeof *ready_made; i++)
         if (str_equal(text, str_of(ready_made[i].name)))
             rest = str_of(ready_made[i].change);

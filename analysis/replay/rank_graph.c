@@ -58,56 +58,39 @@ int64_t graph_build_launched_ns(const struct graph_build *build, uint32_t device
 static bool list_streams(struct graph_build *build, struct err *err)
 {
     const struct facts *facts = build->facts;
-    uint32_t tracks = facts->trace->track_count;
-    build->streams = arena_array(build->scratch, tracks, sizeof *build->streams, err);
-    build->previous = arena_room(build->scratch, facts->device_count, sizeof(uint32_t), err);
-    uint32_t *devices = arena_room(build->scratch, facts->device_count, sizeof(uint32_t), err);
-    if (!build->streams || !build->previous || !devices)
+    uint32_t tracks = facts->trace->track_count, count = facts->device_count;
+    uint32_t *last = arena_room(build->scratch, (size_t)tracks + 1, sizeof *last, err);
+    build->previous = arena_room(build->scratch, (size_t)count + 1, sizeof(uint32_t), err);
+    build->by_end = arena_room(build->scratch, 2 * (size_t)count + 1, sizeof *build->by_end, err);
+    if (!last || !build->previous || !build->by_end)
         return false;
-    for (uint32_t d = 0; d < facts->device_count; d++)
-        build->streams[facts->devices[d].track].count++;
-    for (uint32_t t = 0; t < tracks; t++) {
-        build->streams[t].devices = devices;
-        devices += build->streams[t].count;
-        build->streams[t].count = 0;
+    for (uint32_t t = 0; t < tracks; t++)
+        last[t] = FACTS_NONE;
+    for (uint32_t d = 0; d < count; d++) {
+        build->previous[d] = last[facts->devices[d].track];
+        last[facts->devices[d].track] = d;
+        build->by_end[d] = (struct keyed){facts->devices[d].end_ns, d, 0};
     }
-    for (uint32_t d = 0; d < facts->device_count; d++) {
-        struct stream_list *stream = &build->streams[facts->devices[d].track];
-        build->previous[d] = stream->count ? stream->devices[stream->count - 1] : FACTS_NONE;
-        stream->devices[stream->count++] = d;
-    }
+    sort_keyed(build->by_end, build->by_end + count, count);
     return true;
 }
 
-uint32_t graph_build_done(const struct graph_build *build, uint32_t track, int64_t launched_ns,
+// Device events that had ended by a time.
+static uint32_t count_ended(const struct graph_build *build, int64_t time_ns)
+{
+    return count_upto_i64(FIRST_OF(build->by_end, key), build->facts->device_count,
+                          sizeof *build->by_end, time_ns);
+}
+
+uint32_t graph_build_done(const struct graph_build *build, uint32_t but_track, int64_t launched_ns,
                           int64_t ended_ns)
 {
-    enum { MOST_BACK = 64 }; // beyond events that break the order of their stream
-    const struct stream_list *stream = &build->streams[track];
-    const struct device_event *devices = build->facts->devices;
-    uint32_t low = 0, high = stream->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (devices[stream->devices[middle]].end_ns <= ended_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    // Of those that had ended, also the last launched before the time, by halving again.
-    uint32_t ended = low;
-    low = 0;
-    high = ended;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (graph_build_launched_ns(build, stream->devices[middle]) < launched_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t back = 0; low > 0 && back < MOST_BACK; back++, low--) {
-        uint32_t device = stream->devices[low - 1];
-        if (graph_build_launched_ns(build, device) < launched_ns &&
-            devices[device].end_ns <= ended_ns)
+    enum { MOST_BACK = 256 };
+    uint32_t ended = count_ended(build, ended_ns);
+    for (uint32_t back = 0; ended > 0 && back < MOST_BACK; back++, ended--) {
+        uint32_t device = build->by_end[ended - 1].a;
+        if (build->facts->devices[device].track != but_track &&
+            graph_build_launched_ns(build, device) < launched_ns)
             return device;
     }
     return FACTS_NONE;
@@ -161,34 +144,48 @@ static bool learn_delays(struct graph_build *build, struct err *err)
 
 // --- steps --------------------------------------------------------------------------------------
 
-int64_t rank_graph_at(const struct work_border *border, const int64_t *end)
+int64_t rank_graph_at(const struct work_border *border, const int64_t *dur, const int64_t *end)
 {
-    return (border->node == REPLAY_NONE ? 0 : end[border->node]) + border->after_ns;
+    if (border->node == REPLAY_NONE)
+        return border->after_ns;
+    return end[border->node] - (border->at_start ? dur[border->node] : 0) + border->after_ns;
 }
 
 // The latest end of a device event up to a time; of those on the main stream, if one ends there.
 static struct work_border border_at(const struct graph_build *build, int64_t time_ns)
 {
+    enum { MOST_EQUAL = 256 };
     const struct facts *facts = build->facts;
-    struct work_border border = {REPLAY_NONE, time_ns - build->graph->begin_ns};
-    for (uint32_t t = 0; t < facts->trace->track_count; t++) {
-        const struct stream_list *stream = &build->streams[t];
-        uint32_t at = 0, high = stream->count;
-        while (at < high) {
-            uint32_t middle = at + (high - at) / 2;
-            if (facts->devices[stream->devices[middle]].end_ns <= time_ns)
-                at = middle + 1;
-            else
-                high = middle;
-        }
-        if (at == 0)
-            continue;
-        uint32_t device = stream->devices[at - 1];
-        int64_t after_ns = time_ns - facts->devices[device].end_ns;
-        if (after_ns < border.after_ns || border.node == REPLAY_NONE ||
-            (after_ns == border.after_ns && t == facts->main_track))
-            border = (struct work_border){device, after_ns};
+    uint32_t ended = count_ended(build, time_ns);
+    if (ended == 0)
+        return (struct work_border){REPLAY_NONE, false, time_ns - build->graph->begin_ns};
+    const struct keyed *last = &build->by_end[ended - 1], *chosen = last;
+    for (uint32_t back = 1; back < MOST_EQUAL && back < ended && last[-(int)back].key == last->key;
+         back++)
+        if (facts->devices[last[-(int)back].a].track == facts->main_track)
+            chosen = &last[-(int)back];
+    if (facts->devices[last->a].track == facts->main_track)
+        chosen = last;
+    return (struct work_border){chosen->a, false, time_ns - chosen->key};
+}
+
+// A step that nothing ends before starts with its first device event.
+static struct work_border begin_at(const struct graph_build *build, int64_t time_ns)
+{
+    const struct facts *facts = build->facts;
+    struct work_border border = border_at(build, time_ns);
+    if (border.node != REPLAY_NONE && border.after_ns == 0)
+        return border;
+    uint32_t low = 0, high = facts->device_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->devices[middle].begin_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
     }
+    if (low < facts->device_count && facts->devices[low].begin_ns == time_ns)
+        return (struct work_border){low, true, 0};
     return border;
 }
 
@@ -205,7 +202,7 @@ static bool place_steps(struct graph_build *build, struct err *err)
         if (!step->steady || step->end_ns <= step->begin_ns)
             continue;
         graph->steps[graph->step_count++] =
-            (struct work_step){s, border_at(build, step->begin_ns), border_at(build, step->end_ns)};
+            (struct work_step){s, begin_at(build, step->begin_ns), border_at(build, step->end_ns)};
     }
     return true;
 }
@@ -251,18 +248,53 @@ static bool fill(struct graph_build *build, struct err *err)
            replay_fits(&graph->graph, graph->dur, err);
 }
 
+static bool make(struct graph_build *build, struct err *err)
+{
+    struct arena scratch;
+    *build->graph = (struct rank_graph){0};
+    if (!host_traits_make(&build->traits, build->facts->trace, build->facts->budget, err))
+        return false;
+    arena_init(&scratch, build->facts->budget);
+    build->scratch = &scratch;
+    bool ok = fill(build, err);
+    arena_free(&scratch);
+    host_traits_free(&build->traits);
+    return ok;
+}
+
+// Whether the unchanged replay misses the steps by more than a thousandth of their time.
+static bool misses_steps(const struct graph_build *build, bool *misses, struct err *err)
+{
+    const struct rank_graph *graph = build->graph;
+    struct arena scratch;
+    arena_init(&scratch, build->facts->budget);
+    int64_t *end = arena_room(&scratch, (size_t)graph->graph.node_count + 1, sizeof *end, err);
+    int64_t measured_ns = 0, missed_ns = 0;
+    if (end)
+        replay_run(&graph->graph, graph->dur, end);
+    for (uint32_t s = 0; end && s < graph->step_count; s++) {
+        const struct step *step = &build->facts->steps[graph->steps[s].step];
+        int64_t replayed_ns = rank_graph_at(&graph->steps[s].end, graph->dur, end) -
+                              rank_graph_at(&graph->steps[s].begin, graph->dur, end);
+        int64_t length_ns = step->end_ns - step->begin_ns;
+        measured_ns += length_ns;
+        missed_ns += replayed_ns > length_ns ? replayed_ns - length_ns : length_ns - replayed_ns;
+    }
+    arena_free(&scratch);
+    *misses = missed_ns > measured_ns / 1000;
+    return end != NULL;
+}
+
 bool rank_graph_make(const struct facts *facts, struct arena *arena, struct rank_graph *graph,
                      struct err *err)
 {
-    struct arena scratch;
     struct graph_build build = {
-        .facts = facts, .graph = graph, .arena = arena, .scratch = &scratch};
-    *graph = (struct rank_graph){0};
-    if (!host_traits_make(&build.traits, facts->trace, facts->budget, err))
+        .facts = facts, .graph = graph, .arena = arena, .may_wait_silently = true};
+    bool misses = false;
+    if (!make(&build, err) || (build.silent_waits && !misses_steps(&build, &misses, err)))
         return false;
-    arena_init(&scratch, facts->budget);
-    bool ok = fill(&build, err);
-    arena_free(&scratch);
-    host_traits_free(&build.traits);
-    return ok;
+    if (!misses)
+        return true;
+    build = (struct graph_build){.facts = facts, .graph = graph, .arena = arena};
+    return make(&build, err);
 }

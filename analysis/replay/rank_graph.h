@@ -23,9 +23,10 @@ struct work_node {
     uint8_t kind;     // enum work_kind
 };
 
-// The moment a step starts or ends at: `after_ns` after the end of a node.
+// The moment a step starts or ends at: `after_ns` after the end of a node, or after its start.
 struct work_border {
     uint32_t node; // REPLAY_NONE: the start of the recording
+    bool at_start;
     int64_t after_ns;
 };
 
@@ -51,7 +52,7 @@ struct rank_graph {
 MUST_CHECK bool rank_graph_make(const struct facts *facts, struct arena *arena,
                                 struct rank_graph *graph, struct err *err);
 
-// A border in a replay with these ends.
-int64_t rank_graph_at(const struct work_border *border, const int64_t *end);
+// A border in a replay with these times and ends of the nodes.
+int64_t rank_graph_at(const struct work_border *border, const int64_t *dur, const int64_t *end);
 
 #endif

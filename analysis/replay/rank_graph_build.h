@@ -15,12 +15,6 @@ struct host_call {
     uint32_t before, node; // nodes: what its thread does before it, and the call
 };
 
-// The device events of a stream by begin, with the times they were launched at.
-struct stream_list {
-    uint32_t *devices;
-    uint32_t count;
-};
-
 // A device event that another one waits for; next: index of one more for the same, or FACTS_NONE.
 struct await {
     uint32_t device, next;
@@ -35,13 +29,16 @@ struct graph_build {
     struct stream_waits waits;
     struct host_call *calls; // by begin
     uint32_t call_count;
+    bool has_synchronizing; // some call waits for a device
+    bool may_wait_silently; // and if not, threads may do so without a record
+    uint32_t silent_waits;  // found
     struct await *awaits;
     uint32_t *first_await; // per device event: index into awaits, or FACTS_NONE
     uint32_t await_count;
     size_t await_room;
-    uint32_t *launch_call;       // per launch: index into calls
-    uint32_t *previous;          // per device event: the one before it on its stream, or FACTS_NONE
-    struct stream_list *streams; // per track
+    uint32_t *launch_call; // per launch: index into calls
+    uint32_t *previous;    // per device event: the one before it on its stream, or FACTS_NONE
+    struct keyed *by_end;  // device events by end: key, a
     int64_t launch_ns, gap_ns, return_ns; // the least delays: from the start of a launch to its
                                           // event, between two events of a stream, and from the
                                           // end of what a call waits for to its return
@@ -60,9 +57,9 @@ MUST_CHECK bool graph_build_edge(struct graph_build *build, uint32_t from, uint3
 // When a device event was launched, or INT64_MIN if that is unknown.
 int64_t graph_build_launched_ns(const struct graph_build *build, uint32_t device);
 
-// The last event of the stream that was launched before the first time and had ended by the second,
-// or FACTS_NONE.
-uint32_t graph_build_done(const struct graph_build *build, uint32_t track, int64_t launched_ns,
+// The last device event to end by the second time that was launched before the first, or
+// FACTS_NONE; but_track: not on that row (FACTS_NONE: on any).
+uint32_t graph_build_done(const struct graph_build *build, uint32_t but_track, int64_t launched_ns,
                           int64_t ended_ns);
 
 // The last event on another stream to end before this one, of those launched before the time.

@@ -8,6 +8,8 @@
 enum { MOST_WAITS = 16 };
 // The most that starting an event takes when nothing holds it up. Longer is unexplained.
 #define START_NS 10000
+// By which it follows what held it up, where that is a guess; and what is worth a guess.
+#define FOLLOWS_NS 2000
 
 // What a device event waited for, and when it would have started because of that.
 struct held {
@@ -86,8 +88,10 @@ static void add_suspect(struct graph_build *build, struct holds *holds, uint32_t
     int64_t begin_ns = devices[device].begin_ns;
     uint32_t found = graph_build_last_done(build, device, INT64_MAX);
     const struct held *last = last_hold(holds);
-    bool explained = last && begin_ns - last->ready_ns <= START_NS;
-    if (!explained && found != FACTS_NONE && devices[found].end_ns >= begin_ns - START_NS)
+    int64_t missing_ns = last ? begin_ns - last->ready_ns : INT64_MAX;
+    int64_t within_ns = missing_ns > START_NS ? START_NS : FOLLOWS_NS;
+    if (missing_ns > FOLLOWS_NS && found != FACTS_NONE &&
+        devices[found].end_ns >= begin_ns - within_ns)
         add_device(build, holds, device, found);
 }
 

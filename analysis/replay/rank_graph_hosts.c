@@ -3,10 +3,12 @@
 // returns after what it waited for; a thread continues after the one that handed its work over.
 #include "analysis/replay/rank_graph_build.h"
 
-#include <string.h>
+#include "ingest/base/search.h"
 
 // A thread hands over to another one whose next calls, at least so many, are in a row.
 #define HANDED_CALLS 4
+// Shorter silence of a thread says nothing.
+#define SILENT_NS 1000000
 // Clocks of host and device agree to about that.
 #define CLOCK_NS 2000
 
@@ -91,8 +93,10 @@ bool graph_build_calls(struct graph_build *build, struct err *err)
         return false;
     list_calls(build, found);
     sort_keyed(found, found + count, count);
-    for (uint32_t c = 0; c < count; c++)
+    for (uint32_t c = 0; c < count; c++) {
         fill_call(build, &found[c], &build->calls[c]);
+        build->has_synchronizing = build->has_synchronizing || build->calls[c].synchronizes;
+    }
     build->call_count = count;
     return cut_calls(build, err);
 }
@@ -120,26 +124,11 @@ static uint32_t awaited_copy(const struct graph_build *build, const struct host_
     return device->class == CLASS_MEMORY && within ? last : FACTS_NONE;
 }
 
-// What a synchronizing call waited for: the last thing to end within it that was launched before.
-static uint32_t awaited_work(const struct graph_build *build, const struct host_call *call)
-{
-    const struct facts *facts = build->facts;
-    uint32_t found = FACTS_NONE;
-    for (uint32_t t = 0; t < facts->trace->track_count; t++) {
-        if (build->streams[t].count == 0)
-            continue;
-        uint32_t done = graph_build_done(build, t, call->begin_ns, call->end_ns + CLOCK_NS);
-        if (done != FACTS_NONE &&
-            (found == FACTS_NONE || facts->devices[done].end_ns > facts->devices[found].end_ns))
-            found = done;
-    }
-    return found;
-}
-
 static uint32_t awaited(const struct graph_build *build, const struct host_call *call)
 {
     if (call->synchronizes && call->launch == FACTS_NONE)
-        return awaited_work(build, call);
+        // What ended last within it, of all that was launched before.
+        return graph_build_done(build, FACTS_NONE, call->begin_ns, call->end_ns + CLOCK_NS);
     return awaited_copy(build, call);
 }
 
@@ -169,6 +158,54 @@ static bool is_handed_over(const struct graph_build *build, uint32_t c)
                                 calls_in_a_row(build, c - HANDED_CALLS) == HANDED_CALLS);
 }
 
+// Whether the thread recorded nothing, up to its very end, in a stretch before a call.
+static bool is_silent(const struct graph_build *build, const struct host_call *call,
+                      int64_t from_ns)
+{
+    const struct facts *facts = build->facts;
+    const struct trace *trace = facts->trace;
+    const struct track *track = &trace->tracks[call->track];
+    int64_t length_ns = call->begin_ns - from_ns;
+    uint32_t op = facts->op_parent[call->event];
+    if (length_ns < SILENT_NS || (op != FACTS_NONE && trace->begin_ns[op] <= from_ns))
+        return false;
+    const int64_t *begin_ns = trace->begin_ns + track->first;
+    uint32_t next = count_upto_i64(begin_ns, track->count, sizeof *begin_ns, from_ns);
+    while (next < track->count && trace->kind[track->first + next] == EVENT_ANNOTATION)
+        next++;
+    return next < track->count && begin_ns[next] >= call->begin_ns - length_ns / 10;
+}
+
+// Sum of the durations, within a stretch that ends with this event, of all that ended in it.
+static int64_t busy_ns(const struct graph_build *build, uint32_t last, int64_t from_ns)
+{
+    const struct device_event *devices = build->facts->devices;
+    uint32_t at = count_upto_i64(FIRST_OF(build->by_end, key), build->facts->device_count,
+                                 sizeof *build->by_end, devices[last].end_ns);
+    int64_t sum_ns = 0;
+    for (; at > 0 && build->by_end[at - 1].key > from_ns; at--) {
+        int64_t begin_ns = devices[build->by_end[at - 1].a].begin_ns;
+        sum_ns += build->by_end[at - 1].key - (begin_ns > from_ns ? begin_ns : from_ns);
+    }
+    return sum_ns;
+}
+
+// In a recording without any synchronizing call, a thread that records nothing while its device
+// works through what it launched waits for that. FACTS_NONE: it does not.
+static uint32_t awaited_silently(const struct graph_build *build, const struct host_call *call,
+                                 int64_t from_ns)
+{
+    const struct facts *facts = build->facts;
+    int64_t length_ns = call->begin_ns - from_ns;
+    if (!build->may_wait_silently || build->has_synchronizing || facts->frame_state ||
+        !is_silent(build, call, from_ns))
+        return FACTS_NONE;
+    uint32_t done = graph_build_done(build, FACTS_NONE, from_ns, call->begin_ns);
+    bool late =
+        done != FACTS_NONE && facts->devices[done].end_ns >= call->begin_ns - length_ns / 10;
+    return late && busy_ns(build, done, from_ns) >= length_ns / 10 * 8 ? done : FACTS_NONE;
+}
+
 // The node of what the thread does before the call, after its last call or that of another thread.
 static bool add_before(struct graph_build *build, struct threads *threads, uint32_t c,
                        struct err *err)
@@ -178,7 +215,14 @@ static bool add_before(struct graph_build *build, struct threads *threads, uint3
     int64_t from_ns = after == FACTS_NONE ? build->graph->begin_ns : build->calls[after].end_ns;
     struct work_node work = {from_ns, call->event, call->track,
                              after == FACTS_NONE ? WORK_LEAD : WORK_HOST};
-    if (!graph_build_node(build, work, call->begin_ns - from_ns, &call->before, err))
+    uint32_t device = after == FACTS_NONE ? FACTS_NONE : awaited_silently(build, call, from_ns);
+    int64_t own_ns = device == FACTS_NONE ? call->begin_ns - from_ns : 0;
+    build->silent_waits += device != FACTS_NONE;
+    if (!graph_build_node(build, work, own_ns, &call->before, err))
+        return false;
+    if (device != FACTS_NONE &&
+        !graph_build_edge(build, device, call->before,
+                          call->begin_ns - build->facts->devices[device].end_ns, err))
         return false;
     return after == FACTS_NONE ||
            graph_build_edge(build, build->calls[after].node, call->before, 0, err);

@@ -65,18 +65,8 @@ static uint32_t take_comm(struct resolver *resolver, uint32_t device, int64_t wa
 uint32_t graph_build_last_done(const struct graph_build *build, uint32_t device,
                                int64_t launched_ns)
 {
-    const struct facts *facts = build->facts;
-    const struct device_event *event = &facts->devices[device];
-    uint32_t found = FACTS_NONE;
-    for (uint32_t t = 0; t < facts->trace->track_count; t++) {
-        if (build->streams[t].count == 0 || t == event->track)
-            continue;
-        uint32_t done = graph_build_done(build, t, launched_ns, event->begin_ns);
-        if (done != FACTS_NONE &&
-            (found == FACTS_NONE || facts->devices[done].end_ns > facts->devices[found].end_ns))
-            found = done;
-    }
-    return found;
+    const struct device_event *event = &build->facts->devices[device];
+    return graph_build_done(build, event->track, launched_ns, event->begin_ns);
 }
 
 static bool add_awaited(struct graph_build *build, uint32_t device, uint32_t awaited,

@@ -206,7 +206,7 @@ void replay_slack(const struct replay_graph *graph, const int64_t *dur, const in
         slack[n] -= end[n];
 }
 
-static uint32_t holding_edge(const struct replay_graph *graph, const int64_t *end, uint32_t node)
+uint32_t replay_holding_edge(const struct replay_graph *graph, const int64_t *end, uint32_t node)
 {
     int64_t start = start_of(graph, end, node);
     for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++)
@@ -223,7 +223,7 @@ uint32_t replay_path(const struct replay_graph *graph, const int64_t *end, struc
     for (uint32_t n = 1; n < graph->node_count; n++)
         node = end[n] > end[node] ? n : node;
     while (node != REPLAY_NONE) {
-        uint32_t edge = holding_edge(graph, end, node);
+        uint32_t edge = replay_holding_edge(graph, end, node);
         hops[count++] = (struct replay_hop){node, edge};
         node = edge == REPLAY_NONE ? REPLAY_NONE : graph->from[edge];
     }

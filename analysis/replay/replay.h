@@ -54,6 +54,9 @@ struct replay_hop {
     uint32_t node, edge;
 };
 
+// The edge that held a node up: the first of those that allowed it latest. REPLAY_NONE without any.
+uint32_t replay_holding_edge(const struct replay_graph *graph, const int64_t *end, uint32_t node);
+
 // Fills hops (room for node_count) in the order of time and returns their count. Their durations
 // and lags sum to the latest end. Of equally late edges the first one counts.
 uint32_t replay_path(const struct replay_graph *graph, const int64_t *end, struct replay_hop *hops);

@@ -5,16 +5,16 @@
 
 #include <math.h>
 
-static int64_t between(const struct work_step *step, const int64_t *end)
+static int64_t between(const struct work_step *step, const int64_t *dur, const int64_t *end)
 {
-    return rank_graph_at(&step->end, end) - rank_graph_at(&step->begin, end);
+    return rank_graph_at(&step->end, dur, end) - rank_graph_at(&step->begin, dur, end);
 }
 
 static void replay_steps(const struct whatif *whatif, const int64_t *dur, int64_t *step_ns)
 {
     replay_run(&whatif->graph.graph, dur, whatif->end);
     for (uint32_t s = 0; s < whatif->graph.step_count; s++)
-        step_ns[s] = between(&whatif->graph.steps[s], whatif->end);
+        step_ns[s] = between(&whatif->graph.steps[s], dur, whatif->end);
 }
 
 bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
@@ -109,6 +109,17 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     return ok;
 }
 
+bool whatif_conclude(const struct rank_graph *graph, struct arena *arena,
+                     struct whatif_answer *answer, struct err *err)
+{
+    answer->violated = graph->violated;
+    answer->known_share =
+        (double)graph->known_ns / (double)(graph->device_ns ? graph->device_ns : 1);
+    if (answer->step_count)
+        sum_up(answer);
+    return refuse(answer, arena, err);
+}
+
 bool whatif_change(const struct whatif *whatif, const struct change_list *list, struct arena *arena,
                    struct whatif_answer *answer, struct err *err)
 {
@@ -118,10 +129,5 @@ bool whatif_change(const struct whatif *whatif, const struct change_list *list, 
         return true;
     if (!replay_changed(whatif, list, arena, answer, err))
         return false;
-    answer->violated = graph->violated;
-    answer->known_share =
-        (double)graph->known_ns / (double)(graph->device_ns ? graph->device_ns : 1);
-    if (answer->step_count)
-        sum_up(answer);
-    return refuse(answer, arena, err);
+    return whatif_conclude(graph, arena, answer, err);
 }

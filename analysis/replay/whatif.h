@@ -47,4 +47,8 @@ MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, stru
 MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_list *list,
                               struct arena *arena, struct whatif_answer *answer, struct err *err);
 
+// Sums up the steps of an answer, which are filled, and decides whether it counts.
+MUST_CHECK bool whatif_conclude(const struct rank_graph *graph, struct arena *arena,
+                                struct whatif_answer *answer, struct err *err);
+
 #endif

@@ -2,6 +2,7 @@
 // What a change would bring, against the same job generated with that change: the true answer.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
@@ -31,7 +32,8 @@ async function whatif(file, change) {
   return { ...trace, answer: trace.answers[0] };
 }
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const sum_of = (values) => values.reduce((sum, value) => sum + value, 0);
+const mean = (values) => sum_of(values) / values.length;
 
 /** The mean of the same steps of another recording. */
 const same_steps = (clean, steps) =>
@@ -59,6 +61,45 @@ describe("what if", () => {
           }
           assert.ok(inside >= 0.85 * SEEDS * FAULTS.length, `${inside} intervals hold the truth`);
         });
+
+  test("ranks with skewed clocks are replayed together: what a straggler costs", async () => {
+    const mesh = async (...args) => {
+      const folder = temporary("whatif");
+      await run_program(tracegen_bin(), ["mesh", "--tp", "2", "--pp", "2", "--dp", "2", "--skew",
+        "20000000", ...args, "--out", folder]);
+      return readdirSync(folder).filter((name) => name.startsWith("rank"))
+        .map((name) => join(folder, name));
+    };
+    const together = async (files, change) => {
+      const args = ["whatif", "--format", "json", "--change", change, ...files];
+      const run = JSON.parse(await run_program(stepscope_bin(), args));
+      for (const { error_share, file } of run.traces)
+        assert.ok(error_share <= 0.001, `${file}: unchanged ${error_share}`);
+      assert.ok(run.joint_calls > 0);
+      return run.traces.map(({ measured_ns, answers: [{ candidate_ns }] }) =>
+        ({ measured_ns, candidate_ns }));
+    };
+    const clean = await together(await mesh(), "balanced");
+    const slow = await together(
+      await mesh("--straggler", "5=3000000", "--cause", "compute_slower"), "balanced");
+    slow.forEach(({ measured_ns, candidate_ns }, rank) => {
+      const truth_ns = clean[rank].measured_ns;
+      assert.ok(measured_ns > 1.03 * truth_ns, `rank ${rank} is not slower`);
+      assert.ok(Math.abs(candidate_ns - truth_ns) <= 0.01 * truth_ns,
+        `rank ${rank}: found ${candidate_ns}, the truth is ${truth_ns}`);
+    });
+    const wrong = spawnSync(stepscope_bin(), ["whatif", ...[1, 2].map(() =>
+      join(temporary("whatif"), "absent.json"))]);
+    assert.equal(wrong.status, 3);
+  });
+
+  test("the parts of the critical path sum to the steps to the nanosecond", async () => {
+    const { critical_path_ns, answer } = await whatif(
+      await generate(["--steps", "6", "--layers", "2", "--plant", "launch_bound"]), "host_free");
+    assert.equal(sum_of(Object.values(critical_path_ns)),
+      sum_of(answer.steps.map(({ measured_ns }) => measured_ns)));
+    assert.ok(critical_path_ns.compute > 0 && critical_path_ns.host > 0);
+  });
 
   test("without a change each ready-made one is answered", async () => {
     const file = await generate(["--steps", "6", "--layers", "2"]);

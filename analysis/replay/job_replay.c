@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nodes are those of the ranks, then one per call of a rank at which it arrives, then one per joint
+// call, then one per rank for the start of its recording.
+#include "analysis/replay/job_replay.h"
+
+#include "analysis/stats/sort.h"
+#include "analysis/stats/stats.h"
+
+#include <math.h>
+
+struct job_join {
+    uint32_t first, count; // members
+};
+
+struct job_build {
+    struct job_replay *job;
+    const struct run_comm *comm;
+    struct arena *arena, *scratch;
+    uint32_t *arrival_of; // per node of a rank: where it arrives, or REPLAY_NONE
+    uint32_t own_count, arrival_count, member_count;
+    struct replay_edge *edges;
+    size_t edge_count;
+};
+
+static const struct facts *facts_of(const struct job_rank *rank)
+{
+    return rank->whatif->facts;
+}
+
+// --- joint calls --------------------------------------------------------------------------------
+
+// The node of a call: the device event that starts then. REPLAY_NONE: not found.
+static uint32_t node_of(const struct job_build *build, const struct comm_member *member)
+{
+    const struct comm_rank *known = &build->comm->ranks[member->rank];
+    const struct job_rank *rank = &build->job->ranks[member->rank];
+    const struct facts *facts = facts_of(rank);
+    const struct comm_event *event = &known->events[member->event];
+    int64_t begin_ns = event->begin_ns - known->origin_ns + facts->begin_ns;
+    uint32_t low = 0, high = facts->device_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->devices[middle].begin_ns < begin_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < facts->device_count && facts->devices[low].begin_ns == begin_ns; low++)
+        if (facts->devices[low].class == CLASS_COMMUNICATION &&
+            facts->devices[low].end_ns - facts->devices[low].begin_ns == event->dur_ns)
+            return rank->first + low;
+    return REPLAY_NONE;
+}
+
+// A send that had ended before its receive started went through a buffer: nobody waited.
+static bool overlap(const struct run_comm *comm, const struct comm_match *match)
+{
+    int64_t latest_ns = INT64_MIN, first_end_ns = INT64_MAX;
+    for (uint32_t m = match->first; m < match->first + match->count; m++) {
+        const struct comm_rank *rank = &comm->ranks[comm->members[m].rank];
+        const struct comm_event *event = &rank->events[comm->members[m].event];
+        int64_t begin_ns = run_comm_begin(rank, event), end_ns = run_comm_end(rank, event);
+        latest_ns = begin_ns > latest_ns ? begin_ns : latest_ns;
+        first_end_ns = end_ns < first_end_ns ? end_ns : first_end_ns;
+    }
+    return latest_ns < first_end_ns;
+}
+
+static bool joins(const struct run_comm *comm, const struct comm_match *match)
+{
+    enum collective_kind kind = comm->ops[match->op].kind;
+    bool together = run_comm_is_joint(kind) || (run_comm_is_p2p(kind) && overlap(comm, match));
+    return together && match->count >= 2;
+}
+
+static void add_join(struct job_build *build, const struct comm_match *match)
+{
+    struct job_replay *job = build->job;
+    struct job_join *join = &job->joins[job->join_count];
+    *join = (struct job_join){build->member_count, 0};
+    for (uint32_t m = match->first; m < match->first + match->count; m++) {
+        uint32_t node = node_of(build, &build->comm->members[m]);
+        if (node == REPLAY_NONE)
+            continue;
+        job->members[build->member_count++] = node;
+        join->count++;
+        if (build->arrival_of[node] == REPLAY_NONE)
+            build->arrival_of[node] = build->own_count + build->arrival_count++;
+    }
+    job->join_count += join->count >= 2;
+    build->member_count = job->join_count && join->count >= 2 ? build->member_count : join->first;
+}
+
+static bool list_joins(struct job_build *build, struct err *err)
+{
+    const struct run_comm *comm = build->comm;
+    struct job_replay *job = build->job;
+    job->joins = arena_room(build->arena, (size_t)comm->match_count + 1, sizeof *job->joins, err);
+    job->members =
+        arena_room(build->arena, (size_t)comm->member_count + 1, sizeof *job->members, err);
+    build->arrival_of =
+        arena_room(build->scratch, (size_t)build->own_count + 1, sizeof(uint32_t), err);
+    if (!job->joins || !job->members || !build->arrival_of)
+        return false;
+    for (uint32_t n = 0; n < build->own_count; n++)
+        build->arrival_of[n] = REPLAY_NONE;
+    for (uint32_t m = 0; m < comm->match_count; m++)
+        if (joins(comm, &comm->matches[m]))
+            add_join(build, &comm->matches[m]);
+    job->first_join = build->own_count + build->arrival_count;
+    job->first_origin = job->first_join + job->join_count;
+    return true;
+}
+
+// --- edges --------------------------------------------------------------------------------------
+
+static void add_edge(struct job_build *build, uint32_t from, uint32_t to, int32_t lag)
+{
+    build->edges[build->edge_count++] = (struct replay_edge){from, to, lag};
+}
+
+static void add_rank(struct job_build *build, uint32_t r)
+{
+    const struct job_rank *rank = &build->job->ranks[r];
+    const struct replay_graph *own = &rank->whatif->graph.graph;
+    for (uint32_t n = 0; n < own->node_count; n++) {
+        uint32_t arrival = build->arrival_of[rank->first + n];
+        uint32_t to = arrival == REPLAY_NONE ? rank->first + n : arrival;
+        for (uint32_t e = own->first[n]; e < own->first[n + 1]; e++)
+            add_edge(build, rank->first + own->from[e], to, own->lag[e]);
+        if (own->first[n] == own->first[n + 1])
+            add_edge(build, build->job->first_origin + r, to, 0);
+    }
+}
+
+static void add_joins(struct job_build *build)
+{
+    const struct job_replay *job = build->job;
+    for (uint32_t j = 0; j < job->join_count; j++)
+        for (uint32_t m = 0; m < job->joins[j].count; m++) {
+            uint32_t node = job->members[job->joins[j].first + m];
+            add_edge(build, build->arrival_of[node], job->first_join + j, 0);
+            add_edge(build, job->first_join + j, node, 0);
+        }
+}
+
+// When each recording starts on the common clock.
+static bool place_origins(struct job_build *build, struct err *err)
+{
+    struct job_replay *job = build->job;
+    int64_t least_ns = INT64_MAX;
+    job->origin_ns = arena_room(build->arena, (size_t)job->rank_count + 1, sizeof(int64_t), err);
+    if (!job->origin_ns)
+        return false;
+    for (uint32_t r = 0; r < job->rank_count; r++) {
+        const struct comm_rank *known = &build->comm->ranks[r];
+        int64_t begin_ns = known->origin_ns - facts_of(&job->ranks[r])->begin_ns +
+                           job->ranks[r].whatif->graph.begin_ns;
+        job->origin_ns[r] = begin_ns + run_comm_offset(known, begin_ns);
+        least_ns = job->origin_ns[r] < least_ns ? job->origin_ns[r] : least_ns;
+    }
+    for (uint32_t r = 0; r < job->rank_count; r++)
+        job->origin_ns[r] -= least_ns;
+    return true;
+}
+
+static bool build_all(struct job_build *build, struct err *err)
+{
+    struct job_replay *job = build->job;
+    size_t edges = 0;
+    uint64_t nodes = 0;
+    for (uint32_t r = 0; r < job->rank_count; r++) {
+        const struct replay_graph *own = &job->ranks[r].whatif->graph.graph;
+        job->ranks[r].first = (uint32_t)nodes;
+        nodes += own->node_count;
+        edges += (size_t)own->edge_count + own->node_count;
+        if (nodes > UINT32_MAX / 4)
+            return err_set(err, ERR_LIMIT, "the ranks have too many events to replay together");
+    }
+    build->own_count = (uint32_t)nodes;
+    if (!list_joins(build, err) || !place_origins(build, err))
+        return false;
+    build->edges = arena_room(build->scratch, edges + 2 * (size_t)build->member_count + 1,
+                              sizeof *build->edges, err);
+    if (!build->edges)
+        return false;
+    for (uint32_t r = 0; r < job->rank_count; r++)
+        add_rank(build, r);
+    add_joins(build);
+    return replay_graph_make(build->edges, build->edge_count, job->first_origin + job->rank_count,
+                             build->arena, &job->graph, err);
+}
+
+bool job_replay_make(struct job_rank *ranks, const struct run_comm *comm, struct arena *arena,
+                     struct job_replay *job, struct err *err)
+{
+    struct arena scratch;
+    *job = (struct job_replay){.ranks = ranks, .rank_count = comm->rank_count};
+    arena_init(&scratch, comm->budget);
+    struct job_build build = {.job = job, .comm = comm, .arena = arena, .scratch = &scratch};
+    bool ok = build_all(&build, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+// --- balance ------------------------------------------------------------------------------------
+
+enum balanced { BALANCED_COMPUTE, BALANCED_COPIES, BALANCED_HOST, BALANCED_KINDS };
+
+static int balanced_kind(const struct job_rank *rank, uint32_t node)
+{
+    const struct work_node *work = &rank->whatif->graph.nodes[node];
+    if (work->kind == WORK_HOST || work->kind == WORK_CALL)
+        return BALANCED_HOST;
+    if (work->kind != WORK_DEVICE)
+        return -1;
+    uint8_t class = facts_of(rank)->devices[work->event].class;
+    return class == CLASS_COMPUTE ? BALANCED_COMPUTE : class == CLASS_MEMORY ? BALANCED_COPIES : -1;
+}
+
+// Of the time within its steady steps, by kind.
+static void sum_kinds(const struct job_rank *rank, const int64_t *dur, int64_t *sums)
+{
+    const struct facts *facts = facts_of(rank);
+    const struct rank_graph *graph = &rank->whatif->graph;
+    if (graph->step_count == 0)
+        return;
+    int64_t from_ns = facts->steps[graph->steps[0].step].begin_ns;
+    int64_t to_ns = facts->steps[graph->steps[graph->step_count - 1].step].end_ns;
+    for (uint32_t n = 0; n < graph->graph.node_count; n++) {
+        int kind = balanced_kind(rank, n);
+        if (kind >= 0 && graph->nodes[n].begin_ns >= from_ns && graph->nodes[n].begin_ns < to_ns)
+            sums[kind] += dur[n];
+    }
+}
+
+static uint32_t compute_count(const struct job_rank *rank)
+{
+    const uint32_t *first = facts_of(rank)->class_first;
+    return first[CLASS_COMPUTE + 1] - first[CLASS_COMPUTE];
+}
+
+// Of the ranks with about as many kernels as this one: stages of a pipeline differ.
+static int64_t peer_median(const struct job_replay *job, const int64_t *sums, uint32_t r,
+                           int64_t *sorted)
+{
+    uint32_t peers = 0;
+    for (uint32_t o = 0; o < job->rank_count; o++) {
+        uint64_t own = compute_count(&job->ranks[r]), other = compute_count(&job->ranks[o]);
+        uint64_t apart = own > other ? own - other : other - own;
+        if (apart * 50 <= own)
+            sorted[peers++] = sums[(size_t)o * BALANCED_KINDS];
+    }
+    sort_i64(sorted, sorted + job->rank_count, peers);
+    return stats_median(sorted, peers);
+}
+
+// Shortens what a rank has more of than its peers.
+static void relieve(const struct job_rank *rank, int kind, double factor, int64_t *dur)
+{
+    for (uint32_t n = 0; factor < 1 && n < rank->whatif->graph.graph.node_count; n++)
+        if (balanced_kind(rank, n) == kind)
+            dur[n] = llround((double)dur[n] * factor);
+}
+
+static bool balance(const struct job_replay *job, int64_t *dur, struct arena *scratch,
+                    struct err *err)
+{
+    uint32_t count = job->rank_count;
+    int64_t *sums = arena_array(scratch, (size_t)count * BALANCED_KINDS, sizeof *sums, err);
+    int64_t *sorted = arena_room(scratch, 2 * (size_t)count + 1, sizeof *sorted, err);
+    if (!sums || !sorted)
+        return false;
+    for (uint32_t r = 0; r < count; r++)
+        sum_kinds(&job->ranks[r], dur + job->ranks[r].first, sums + (size_t)r * BALANCED_KINDS);
+    for (int kind = 0; kind < BALANCED_KINDS; kind++)
+        for (uint32_t r = 0; r < count; r++) {
+            double median = (double)peer_median(job, sums + kind, r, sorted);
+            double own = (double)sums[(size_t)r * BALANCED_KINDS + (size_t)kind];
+            relieve(&job->ranks[r], kind, own > median ? median / own : 1,
+                    dur + job->ranks[r].first);
+        }
+    return true;
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+// Times and ends of all nodes.
+struct replayed {
+    int64_t *dur, *end;
+};
+
+// What ranks do together takes as long as on the one that waited least.
+static void join_times(const struct job_replay *job, int64_t *dur)
+{
+    for (uint32_t j = 0; j < job->join_count; j++) {
+        const uint32_t *members = &job->members[job->joins[j].first];
+        int64_t least_ns = dur[members[0]];
+        for (uint32_t m = 1; m < job->joins[j].count; m++)
+            least_ns = dur[members[m]] < least_ns ? dur[members[m]] : least_ns;
+        dur[job->first_join + j] = least_ns;
+    }
+    for (uint32_t j = 0; j < job->join_count; j++)
+        for (uint32_t m = 0; m < job->joins[j].count; m++)
+            dur[job->members[job->joins[j].first + m]] = 0;
+    for (uint32_t r = 0; r < job->rank_count; r++)
+        dur[job->first_origin + r] = job->origin_ns[r];
+}
+
+// A border of the rank's steps in a replay of all. What ranks do together takes no time of its own.
+static int64_t border_at(const struct job_replay *job, uint32_t r, const struct work_border *border,
+                         const struct replayed *all)
+{
+    uint32_t first = job->ranks[r].first;
+    int64_t at_ns = rank_graph_at(border, all->dur + first, all->end + first);
+    return border->node == REPLAY_NONE ? at_ns + job->origin_ns[r] : at_ns;
+}
+
+static int64_t step_at(const struct job_replay *job, uint32_t r, const struct replayed *all,
+                       uint32_t step)
+{
+    const struct work_step *borders = &job->ranks[r].whatif->graph.steps[step];
+    return border_at(job, r, &borders->end, all) - border_at(job, r, &borders->begin, all);
+}
+
+static bool replay(const struct job_replay *job, int64_t *dur, int64_t *end, struct err *err)
+{
+    join_times(job, dur);
+    if (!replay_fits(&job->graph, dur, err))
+        return false;
+    replay_run(&job->graph, dur, end);
+    return true;
+}
+
+static bool start_answer(const struct job_rank *rank, struct arena *arena,
+                         struct whatif_answer *answer, struct err *err)
+{
+    const struct rank_graph *graph = &rank->whatif->graph;
+    struct whatif_step *steps =
+        arena_array(arena, (size_t)graph->step_count + 1, sizeof *steps, err);
+    *answer = (struct whatif_answer){.steps = steps, .step_count = graph->step_count};
+    for (uint32_t s = 0; steps && s < graph->step_count; s++) {
+        const struct step *step = &facts_of(rank)->steps[graph->steps[s].step];
+        steps[s].number = step->number;
+        steps[s].measured_ns = step->end_ns - step->begin_ns;
+    }
+    return steps != NULL;
+}
+
+static void fill_steps(const struct job_replay *job, const struct replayed *all, bool changed,
+                       struct whatif_answer *answers)
+{
+    for (uint32_t r = 0; r < job->rank_count; r++) {
+        struct whatif_step *steps = (struct whatif_step *)(uintptr_t)answers[r].steps;
+        for (uint32_t s = 0; s < answers[r].step_count; s++)
+            *(changed ? &steps[s].changed_ns : &steps[s].replayed_ns) = step_at(job, r, all, s);
+    }
+}
+
+static bool change_all(const struct job_replay *job, const struct change_list *list, int64_t *dur,
+                       struct whatif_answer *answers, struct err *err)
+{
+    for (uint32_t r = 0; r < job->rank_count; r++) {
+        const struct whatif *whatif = job->ranks[r].whatif;
+        if (!change_apply(list, whatif->facts, &whatif->graph, dur + job->ranks[r].first,
+                          answers[r].touched_ns, err))
+            return false;
+    }
+    return true;
+}
+
+bool job_replay_change(const struct job_replay *job, const struct change_list *list,
+                       struct arena *arena, struct whatif_answer *answers, struct err *err)
+{
+    static const struct change_list nothing = {.count = 0};
+    struct arena scratch;
+    arena_init(&scratch, arena->budget);
+    size_t nodes = (size_t)job->graph.node_count + 1;
+    int64_t *dur = arena_array(&scratch, nodes, sizeof *dur, err);
+    int64_t *end = arena_room(&scratch, nodes, sizeof *end, err);
+    bool ok = dur && end;
+    for (uint32_t r = 0; ok && r < job->rank_count; r++)
+        ok = start_answer(&job->ranks[r], arena, &answers[r], err);
+    ok = ok && change_all(job, &nothing, dur, answers, err) && replay(job, dur, end, err);
+    if (ok)
+        fill_steps(job, &(struct replayed){dur, end}, false, answers);
+    ok = ok && change_all(job, list, dur, answers, err) &&
+         (!list->balanced || balance(job, dur, &scratch, err)) && replay(job, dur, end, err);
+    if (ok)
+        fill_steps(job, &(struct replayed){dur, end}, true, answers);
+    for (uint32_t r = 0; ok && r < job->rank_count; r++)
+        ok = whatif_conclude(&job->ranks[r].whatif->graph, arena, &answers[r], err);
+    arena_free(&scratch);
+    return ok;
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of a run as one graph: a collective starts for all of its ranks when the last one has
+// reached it, and takes as long as on the rank that waited least.
+#ifndef ANALYSIS_JOB_REPLAY_H
+#define ANALYSIS_JOB_REPLAY_H
+
+#include "analysis/ranks/run_comm.h"
+#include "analysis/replay/whatif.h"
+
+struct job_rank {
+    int64_t rank;
+    const struct whatif *whatif; // none of them refused
+    uint32_t first;              // of its nodes in the graph
+};
+
+struct job_join;
+
+struct job_replay {
+    struct job_rank *ranks;
+    uint32_t rank_count;
+    struct replay_graph graph;
+    struct job_join *joins; // calls that ranks make together
+    uint32_t join_count;
+    uint32_t *members;     // nodes of the calls, by join
+    uint32_t first_join;   // the joins are nodes, too, from this one on
+    uint32_t first_origin; // and so are the starts of the ranks' recordings
+    int64_t *origin_ns;    // per rank: start of its recording after the first one's
+};
+
+// Joins ranks by their matched communication. comm has the same ranks in the same order. Arrays
+// live in arena. ERR_FORMAT if what was matched contradicts itself.
+MUST_CHECK bool job_replay_make(struct job_rank *ranks, const struct run_comm *comm,
+                                struct arena *arena, struct job_replay *job, struct err *err);
+
+// What changes bring on each rank: answers has one per rank.
+MUST_CHECK bool job_replay_change(const struct job_replay *job, const struct change_list *list,
+                                  struct arena *arena, struct whatif_answer *answers,
+                                  struct err *err);
+
+#endif
