@@ -5,8 +5,6 @@
 #include "analysis/kernel_names/kernel_decoded.h"
 #include "analysis/report/tables.h"
 
-#include <stdlib.h>
-
 // Generations of NVIDIA GPUs that matter here, by the start of their short names.
 static const struct {
     const char *gpu;
@@ -41,30 +39,49 @@ static const char *generation_name(int generation)
 static int older_generation(const struct reason_case *the_case, int side,
                             const struct kernel_decoded *decoded)
 {
-    int own = strncmp(decoded->arch, "sm", 2) == 0 ? atoi(decoded->arch + 2) : 0;
+    struct str arch = str_of(decoded->arch);
+    int64_t own = 0;
+    if (!str_starts_with(arch, STR("sm")) || !str_to_i64(str_of(arch.at + 2), &own))
+        return 0;
     int gpu = generation_of(the_case->gpus[side]);
-    return own && own / 10 < gpu / 10 && generation_name(own) ? own : 0;
+    return own / 10 < gpu / 10 && generation_name((int)own) ? (int)own : 0;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+// The length whose digits start at *at, which moves past them.
+static long read_length(struct str dims, size_t *at)
+{
+    const long most = 100000000;
+    long length = 0;
+    for (; *at < dims.len && is_digit(dims.at[*at]); (*at)++)
+        length = length < most ? 10 * length + (dims.at[*at] - '0') : most;
+    return length;
+}
+
+static bool is_odd(long length)
+{
+    return length > 1 && length % 2;
 }
 
 // The first length above 1 of the inputs' last two that is odd: data with it cannot be aligned.
 static long odd_length(struct str dims)
 {
-    long last[2] = {0, 0};
-    for (size_t i = 0; i < dims.len; i++) {
-        if (dims.at[i] == '[')
-            last[0] = last[1] = 0;
-        if (dims.at[i] >= '0' && dims.at[i] <= '9') {
-            long length = 0;
-            for (; i < dims.len && dims.at[i] >= '0' && dims.at[i] <= '9' && length < 100000000;
-                 i++)
-                length = 10 * length + (dims.at[i] - '0');
-            last[0] = last[1];
-            last[1] = length;
+    long before = 0, last = 0;
+    for (size_t i = 0; i < dims.len;) {
+        if (is_digit(dims.at[i])) {
+            before = last;
+            last = read_length(dims, &i);
+            continue;
         }
-        if (i < dims.len && dims.at[i] == ']')
-            for (int k = 1; k >= 0; k--)
-                if (last[k] > 1 && last[k] % 2)
-                    return last[k];
+        if (dims.at[i] == ']' && (is_odd(last) || is_odd(before)))
+            return is_odd(last) ? last : before;
+        if (dims.at[i] == '[')
+            before = last = 0;
+        i++;
     }
     return 0;
 }

@@ -165,8 +165,8 @@ export function waterfall_level(tree, place, summary) {
   const bridge = path.length === 0 && rows.length > 0 ? bridge_of(summary) : null;
   const all = [...shown.map((row) => column_of(tree, row)), ...(bridge ? [bridge] : [])];
   const columns = path.length > 0 ? folded(all) : all;
-  return { columns, path: forks_of(tree, path), base_ns: sum(all, "base_ns"), cand_ns: sum(all, "cand_ns"),
-    delta_ns: sum(all, "delta_ns") };
+  return { columns, path: forks_of(tree, path), base_ns: sum(all, "base_ns"),
+    cand_ns: sum(all, "cand_ns"), delta_ns: sum(all, "delta_ns") };
 }
 
 /**

@@ -43,7 +43,8 @@ export function Reasons({ reasons, summary, go }) {
   return html`<div class="reasons">${sides.map(({ key, gross_ns, rows }) => {
     const [mark, tone] = MARKS[key];
     return html`<div key=${key} class="reason-side">
-      <h2 class="reason-sum"><span>${words_of(key, summary)} <strong>${ms_unit(Math.abs(gross_ns))}</strong></span>
+      <h2 class="reason-sum">
+        <span>${words_of(key, summary)} <strong>${ms_unit(Math.abs(gross_ns))}</strong></span>
         <span class="faint">share of all ${key}</span></h2>
       <ol>${rows.map((row) => html`<${Reason} key=${row.waterfall + row.title} row=${row}
         tone=${tone} mark=${mark} go=${go} />`)}</ol></div>`;

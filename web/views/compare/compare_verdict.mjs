@@ -72,7 +72,8 @@ export function Verdict({ base, candidate, thresholds, per, go }) {
   const tone = is_alike ? "same" : headline(summary).tone;
   const warning = hardly_comparable(summary);
   return html`<section class="verdict verdict-${tone}" aria-label="Verdict">
-    ${warning && html`<p class="verdict-warning"><strong>Hardly comparable:</strong> ${warning}</p>`}
+    ${warning && html`<p class="verdict-warning">
+      <strong>Hardly comparable:</strong> ${warning}</p>`}
     <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
     <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go} />
     <${Certainty} base=${base} cand=${runs} summary=${summary} thresholds=${thresholds} />

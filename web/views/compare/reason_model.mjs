@@ -16,7 +16,8 @@ const has = (value) => value !== null && value !== undefined;
  */
 export function reason_sides(reasons, { relevant_from_ns, delta_ns }) {
   const relevant = reasons.filter((row) => Math.abs(row.delta_ns) >= (relevant_from_ns ?? 0));
-  const side = (key, rows) => ({ key, gross_ns: rows[0]?.gross_ns ?? 0, rows: rows.slice(0, MOST) });
+  const side = (key, rows) =>
+    ({ key, gross_ns: rows[0]?.gross_ns ?? 0, rows: rows.slice(0, MOST) });
   const gains = side("gains", relevant.filter((row) => row.delta_ns < 0));
   const losses = side("losses", relevant.filter((row) => row.delta_ns > 0));
   const sides = delta_ns > 0 ? [losses, gains] : [gains, losses];

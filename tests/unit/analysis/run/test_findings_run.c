@@ -1,129 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of a run: each finds its case in handmade tables, with the right cost, and is silent
 // otherwise; no part of the step is explained twice.
-#include "analysis/run/findings_run.h"
 #include "analysis/ranks/run_links.h"
-#include "analysis/report/tables.h"
-#include "tests/named_cell.h"
-
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <cmocka.h>
-
-#define MS    INT64_C(1000000)
-#define STEPS 10
-
-// A run of some ranks whose headline rank 1 has steps of 100 ms: 60 compute, 30 exposed
-// communication, 10 idle.
-struct hand_run {
-    struct arena arena;
-    struct report report, own;
-    struct parts steady;
-    size_t ranks;
-    const struct rank_rate *rates;
-    const struct run_links *links;
-    const struct rank_source *source;
-    struct report monitors;
-    struct err err;
-};
-
-// A named cell of a row; the rest are null.
-struct named {
-    const char *column;
-    struct cell cell;
-};
-
-static void add_row(struct report *report, const struct table_desc *desc, const struct named *cells)
-{
-    struct cell row[TABLE_MAX_COLUMNS];
-    struct err err;
-    for (unsigned c = 0; c < desc->column_count; c++)
-        row[c] = cell_null();
-    for (; cells->column; cells++) {
-        int column = table_column(desc, str_of(cells->column));
-        assert_true(column >= 0);
-        row[column] = cells->cell;
-    }
-    assert_true(report_add(report, desc, row, &err));
-}
-
-#define ROW(report, desc, ...) \
-    add_row(report, desc, (const struct named[]){__VA_ARGS__, {NULL, cell_null()}})
-
-static struct cell word(const char *text)
-{
-    return cell_text(str_of(text));
-}
-
-static void begin(struct hand_run *run)
-{
-    *run = (struct hand_run){.ranks = 0};
-    arena_init(&run->arena, NULL);
-    run->report.arena = run->own.arena = run->monitors.arena = &run->arena;
-    run->steady.bar_ns[BAR_GEMM] = STEPS * 60 * MS;
-    run->steady.bar_ns[BAR_EXPOSED_COMM] = STEPS * 30 * MS;
-    run->steady.bar_ns[BAR_IDLE_HOST_WAIT] = STEPS * 10 * MS;
-}
-
-// The next rank, with its compute and exposed waits and transfers per step in ms.
-static void add_rank(struct hand_run *run, int64_t compute, int64_t wait, int64_t transfer)
-{
-    ROW(&run->report, &table_run_ranks, {"rank", cell_i64((int64_t)run->ranks++)},
-        {"steady_steps", cell_i64(STEPS)}, {"compute_ns", cell_i64(compute * MS)},
-        {"exposed_wait_ns", cell_i64(wait * MS)},
-        {"exposed_comm_ns", cell_i64((wait + transfer) * MS)},
-        {"exposed_transfer_ns", cell_i64(transfer * MS)});
-}
-
-static void analyze(struct hand_run *run)
-{
-    struct run_findings of = {
-        .own = report_find(&run->own, "findings"),
-        .headline = 1,
-        .steps = STEPS,
-        .all_steps = STEPS + 2,
-        .steady = &run->steady,
-        .ranks = run->ranks,
-        .rates = run->rates,
-        .links = run->links,
-        .source = run->source,
-        .monitors = report_find(&run->monitors, "monitors"),
-    };
-    assert_true(findings_of_run(&of, &run->report, &run->err));
-}
-
-static void end(struct hand_run *run)
-{
-    arena_free(&run->arena);
-}
-
-static size_t count(const struct hand_run *run)
-{
-    const struct table *found = report_find(&run->report, "findings");
-    return found ? found->row_count : 0;
-}
-
-static const struct cell *cell_of(const struct hand_run *run, const char *rule, const char *column)
-{
-    const struct table *found = report_find(&run->report, "findings");
-    for (size_t i = 0; i < count(run); i++)
-        if (str_equal(named_cell(found, i, "rule")->s, str_of(rule)))
-            return named_cell(found, i, column);
-    fail_msg("%s is silent", rule);
-    return NULL;
-}
-
-static int64_t cost_of(const struct hand_run *run, const char *rule)
-{
-    return cell_of(run, rule, "cost_ns")->i;
-}
-
-static const char *word_of(const struct hand_run *run, const char *rule, const char *column)
-{
-    const struct cell *cell = cell_of(run, rule, column);
-    return cell->null ? NULL : cell->s.at;
-}
+#include "tests/unit/run_findings_hand.h"
 
 static void a_run_in_which_nothing_is_wrong_has_no_findings(void **state)
 {
@@ -745,56 +624,6 @@ static void findings_of_a_trace_keep_their_own_costs(void **state)
     }
 }
 
-static void add_gpu(struct hand_run *run, int64_t gpu, double throttled, double free_mhz,
-                    double idle)
-{
-    ROW(&run->monitors, &table_monitors, {"file", word("m.csv")}, {"gpu", cell_i64(gpu)},
-        {"samples", cell_i64(100)}, {"throttled_share", cell_f64(throttled)},
-        {"throttle_reason", word("power cap")}, {"throttled_mhz", cell_f64(1400)},
-        {"free_mhz", cell_f64(free_mhz)}, {"idle_share", cell_f64(idle)});
-}
-
-static void clocks_that_are_held_down_cost_compute_of_the_slowest(void **state)
-{
-    (void)state;
-    for (int64_t ranks = 1; ranks <= 2; ranks++) {
-        struct hand_run run;
-        begin(&run);
-        while (run.ranks < (size_t)ranks)
-            add_rank(&run, 60, 0, 30);
-        add_gpu(&run, 0, 0.25, 1750, 0);
-        add_gpu(&run, 1, 0.50, 1750, 0);
-        add_gpu(&run, 2, 0.01, 1750, 0);
-        analyze(&run);
-        // half of the time at 4/5 of the clock: 10 % of 60 ms
-        assert_int_equal(cost_of(&run, "throttled_gpus"), 6 * MS);
-        assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
-                               "the clock of GPUs 0-1 is held down by power cap"));
-        end(&run);
-    }
-}
-
-static void gpus_that_idle_beside_others_are_named(void **state)
-{
-    (void)state;
-    struct hand_run run;
-    begin(&run);
-    add_rank(&run, 60, 0, 30);
-    for (int64_t gpu = 0; gpu < 4; gpu++)
-        add_gpu(&run, gpu, 0, 1750, gpu < 2 ? 0.1 : 1);
-    analyze(&run);
-    assert_string_equal(word_of(&run, "idle_gpus", "title"), "GPUs 2-3 idle while others work");
-    assert_int_equal(count(&run), 1);
-    end(&run);
-    begin(&run); // between two jobs all do
-    add_rank(&run, 60, 0, 30);
-    for (int64_t gpu = 0; gpu < 4; gpu++)
-        add_gpu(&run, gpu, 0, 1750, 0.95);
-    analyze(&run);
-    assert_int_equal(count(&run), 0);
-    end(&run);
-}
-
 static void lists_of_ranks_are_counted(void **state)
 {
     (void)state;
@@ -840,8 +669,6 @@ int main(void)
         cmocka_unit_test(a_straggler_that_stands_for_the_run_has_its_time_where_it_is_late),
         cmocka_unit_test(a_lone_rank_keeps_its_findings),
         cmocka_unit_test(findings_of_a_trace_keep_their_own_costs),
-        cmocka_unit_test(clocks_that_are_held_down_cost_compute_of_the_slowest),
-        cmocka_unit_test(gpus_that_idle_beside_others_are_named),
         cmocka_unit_test(lists_of_ranks_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

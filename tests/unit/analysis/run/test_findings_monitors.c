@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules over what monitors recorded of the GPUs of a run.
+#include "tests/unit/run_findings_hand.h"
+
+static void add_gpu(struct hand_run *run, int64_t gpu, double throttled, double free_mhz,
+                    double idle)
+{
+    ROW(&run->monitors, &table_monitors, {"file", word("m.csv")}, {"gpu", cell_i64(gpu)},
+        {"samples", cell_i64(100)}, {"throttled_share", cell_f64(throttled)},
+        {"throttle_reason", word("power cap")}, {"throttled_mhz", cell_f64(1400)},
+        {"free_mhz", cell_f64(free_mhz)}, {"idle_share", cell_f64(idle)});
+}
+
+static void clocks_that_are_held_down_cost_compute_of_the_slowest(void **state)
+{
+    (void)state;
+    for (int64_t ranks = 1; ranks <= 2; ranks++) {
+        struct hand_run run;
+        begin(&run);
+        while (run.ranks < (size_t)ranks)
+            add_rank(&run, 60, 0, 30);
+        add_gpu(&run, 0, 0.25, 1750, 0);
+        add_gpu(&run, 1, 0.50, 1750, 0);
+        add_gpu(&run, 2, 0.01, 1750, 0);
+        analyze(&run);
+        // half of the time at 4/5 of the clock: 10 % of 60 ms
+        assert_int_equal(cost_of(&run, "throttled_gpus"), 6 * MS);
+        assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
+                               "the clock of GPUs 0-1 is held down by power cap"));
+        end(&run);
+    }
+}
+
+static void gpus_that_idle_beside_others_are_named(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_rank(&run, 60, 0, 30);
+    for (int64_t gpu = 0; gpu < 4; gpu++)
+        add_gpu(&run, gpu, 0, 1750, gpu < 2 ? 0.1 : 1);
+    analyze(&run);
+    assert_string_equal(word_of(&run, "idle_gpus", "title"), "GPUs 2-3 idle while others work");
+    assert_int_equal(count(&run), 1);
+    end(&run);
+    begin(&run); // between two jobs all do
+    add_rank(&run, 60, 0, 30);
+    for (int64_t gpu = 0; gpu < 4; gpu++)
+        add_gpu(&run, gpu, 0, 1750, 0.95);
+    analyze(&run);
+    assert_int_equal(count(&run), 0);
+    end(&run);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(clocks_that_are_held_down_cost_compute_of_the_slowest),
+        cmocka_unit_test(gpus_that_idle_beside_others_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
