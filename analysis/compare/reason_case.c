@@ -60,9 +60,10 @@ struct name_text reason_label(struct str kernel)
     struct kernel_decoded decoded;
     struct name_text text;
     kernel_decode(kernel, &decoded);
-    if (!decoded.op || (decoded.doubts & DOUBT_OP) || strlen(decoded.label) >= sizeof text.text)
+    size_t len = strlen(decoded.label);
+    if (!decoded.op || (decoded.doubts & DOUBT_OP) || len >= sizeof text.text)
         return reason_kernel(kernel);
-    snprintf(text.text, sizeof text.text, "%s", decoded.label);
+    memcpy(text.text, decoded.label, len + 1);
     return text;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
-    [RUN_FIGURE_STEP] = {"step_ns", "Step time", "ns", "Median time of a steady step."},
+    [RUN_FIGURE_STEP] = {"step_ns", "Step time", "ns", "Median time of a steady step.", false},
     [RUN_FIGURE_TOKENS] = {"job_tokens_per_s", "Tokens/s", "1/s",
                            "Tokens per second of the whole job.", true},
     [RUN_FIGURE_TOKENS_OF_GPU] = {"tokens_per_s_per_gpu", "Tokens/s per GPU", "1/s",
@@ -28,28 +28,30 @@ const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
     [RUN_FIGURE_BUSY] = {"busy_share", "GPU busy", "share",
                          "Share of the steady steps with work on the device.", true},
     [RUN_FIGURE_IDLE] = {"idle_share", "GPU idle", "share",
-                         "Share of the steady steps without work on the device."},
+                         "Share of the steady steps without work on the device.", false},
     [RUN_FIGURE_COMM] = {"comm_share", "Communication", "share",
-                         "Share of the steady steps with communication, hidden or not."},
+                         "Share of the steady steps with communication, hidden or not.", false},
     [RUN_FIGURE_EXPOSED_COMM] = {"exposed_comm_share", "Exposed communication", "share",
-                                 "Share of the steady steps with communication and no compute."},
+                                 "Share of the steady steps with communication and no compute.",
+                                 false},
     [RUN_FIGURE_OVERLAP] = {"overlap_share", "Overlapped communication", "share",
                             "Share of the communication hidden by compute.", true},
     [RUN_FIGURE_MEMORY] = {"memory_bytes", "Peak memory per GPU", "bytes",
-                           "Most memory reserved on one GPU."},
+                           "Most memory reserved on one GPU.", false},
     [RUN_FIGURE_MEMORY_SHARE] = {"memory_share", "Peak memory, of capacity", "share",
-                                 "The same, of the GPU's memory."},
-    [RUN_FIGURE_POWER] = {"power_w", "Power per GPU", "W", "Median power of one GPU."},
+                                 "The same, of the GPU's memory.", false},
+    [RUN_FIGURE_POWER] = {"power_w", "Power per GPU", "W", "Median power of one GPU.", false},
     [RUN_FIGURE_ENERGY] = {"energy_j_per_step", "Energy per step and GPU", "J",
-                           "Energy of one GPU per step: power times step time."},
+                           "Energy of one GPU per step: power times step time.", false},
     [RUN_FIGURE_TOKENS_OF_JOULE] =
         {"tokens_per_j", "Tokens per joule", "1/J",
          "Tokens per joule: tokens per second of one GPU divided by its power.", true},
     // By the store, as people enter the price.
     [RUN_FIGURE_COST] = {RUN_FIGURE_COST_METRIC, "Cost per million tokens", "",
-                         "Price of a GPU's hour, as entered in gpu_hour_price, by what it does."},
-    [RUN_FIGURE_LOSS] = {"loss", "Loss", "", "Loss of the last step."},
-    [RUN_FIGURE_LOWEST_LOSS] = {"lowest_loss", "Lowest loss", "", "Lowest loss of a step."},
+                         "Price of a GPU's hour, as entered in gpu_hour_price, by what it does.",
+                         false},
+    [RUN_FIGURE_LOSS] = {"loss", "Loss", "", "Loss of the last step.", false},
+    [RUN_FIGURE_LOWEST_LOSS] = {"lowest_loss", "Lowest loss", "", "Lowest loss of a step.", false},
 };
 
 const struct run_figure *run_figure_named(struct str metric)
