@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Compiles schema/openapi.json into a target as server/api/openapi_data.h declares it.
+# Compiles schema/openapi.json, without its indentation, into a target as server/api/openapi_data.h
+# declares it.
 
 function(embed_openapi target)
   set(file ${CMAKE_SOURCE_DIR}/schema/openapi.json)
@@ -8,6 +9,7 @@ function(embed_openapi target)
   file(SHA256 ${file} hash)
   string(SUBSTRING ${hash} 0 24 etag)
   string(REGEX REPLACE "(..)" "0x\\1," bytes "${hex}")
+  string(REGEX REPLACE "0x0a,(0x20,)*" "" bytes "${bytes}")
   string(REGEX REPLACE "((0x..,){24})" "\\1\n" bytes "${bytes}")
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/openapi_data.c @ONLY CONTENT
     "#include \"server/api/openapi_data.h\"\nconst unsigned char openapi_json[] = {\n@bytes@};\nconst size_t openapi_size = sizeof(openapi_json);\nconst char openapi_etag[] = \"@etag@\";\n")

@@ -70,7 +70,7 @@ function address(path) {
     return known[name];
   });
   if (filled === "/api/v1/report") return `${filled}?run=a&run=b&format=json`;
-  if (filled === "/api/v1/plan") return `${filled}?parameters=7e9`;
+  if (/^\/api\/v1\/plan(\/setups)?$/.test(filled)) return `${filled}?parameters=7e9`;
   return filled.includes("/compare") ? `${filled}?base=a&cand=b` : filled;
 }
 

@@ -5,6 +5,7 @@ import { html, useState } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { sentence } from "../../base/format.mjs";
 import { use_title } from "../../base/hooks.mjs";
+import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { Empty, Loaded, Notice, ReportLinks, Segments } from "../../widgets/widgets.mjs";
 import { set_tray } from "../../base/tray.mjs";
 import { Candidates } from "./compare_many.mjs";
@@ -56,8 +57,10 @@ function first_key(side) {
 function sections_of({ data, query, one, candidate, waterfall }) {
   const floor_ns = candidate.summary.relevant_from_ns ?? 0;
   return [
-    ["changes", "Changes", html`<${ChangeTable} query=${one} summary=${candidate.summary}
-      place=${waterfall.place} onall=${() => waterfall.go({})} />`],
+    ["changes", "Changes", html`
+      <${KernelLabels} runs=${[data.base.runs, candidate.runs].map(([run]) => run.id)} />
+      <${ChangeTable} query=${one} summary=${candidate.summary} place=${waterfall.place}
+        onall=${() => waterfall.go({})} />`],
     ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />
       <${TrainingCurves} base=${first_of(data.base.runs)} cand=${first_of(candidate.runs)} />`],
     ["figures", "Figures", html`<${ComparedFigures}

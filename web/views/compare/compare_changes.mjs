@@ -7,7 +7,7 @@ import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../../base/f
 import { part_of } from "../../base/parts.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
-import { KernelLabels, KernelText } from "../../widgets/kernel_text.mjs";
+import { KernelText } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { hidden_text, is_unmatched, LEVELS, only_in, per_call_ns, shown_changes }
@@ -190,8 +190,7 @@ export function ChangeTable({ query, summary, place, onall }) {
   const note = scope
     ? html`in ${scope}, as the waterfall <button type="button" class="link" onClick=${onall}>show
       all parts</button>` : "per step, largest first; lower is better";
-  return html`<${KernelLabels} runs=${[query.base, ...query.cand]} />
-    <${Card} title="Changes" flush=${true} note=${note}
+  return html`<${Card} title="Changes" flush=${true} note=${note}
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Matched} summary=${summary} />
     <${Controls} query=${view} change=${change} found=${found} floor_text=${floor_text} />
