@@ -70,7 +70,8 @@ function address(path) {
     return known[name];
   });
   if (filled === "/api/v1/report") return `${filled}?run=a&run=b&format=json`;
-  if (/^\/api\/v1\/plan(\/setups)?$/.test(filled)) return `${filled}?parameters=7e9`;
+  if (filled === "/api/v1/plan") return `${filled}?parameters=7e9`;
+  if (filled === "/api/v1/plan/setups") return `${filled}?parameters=7e9&gpu=MI300X`;
   return filled.includes("/compare") ? `${filled}?base=a&cand=b` : filled;
 }
 

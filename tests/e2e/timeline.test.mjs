@@ -107,7 +107,7 @@ test("a click shows a slice in full and leads to all of its name", () =>
     await show(page);
     const row = page.getByRole("group", { name: "Longest slices in view" }).locator("tbody tr");
     assert.ok(await row.count() > 0 && await row.count() <= 20);
-    const name = await row.first().locator("button").getAttribute("title");
+    const name = await row.first().locator("button [title]").getAttribute("title");
     await row.first().locator("button").click();
     const card = page.locator(".tl-slice");
     assert.equal(await card.locator("code").innerText(), name);
