@@ -4,6 +4,7 @@
 #include "analysis/kernel_names/kernel_mangled.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 enum { FRAMES_MAX = 96, SEEN_MAX = 192 };
 
@@ -496,16 +497,9 @@ static void step_lambda(struct reader *reader, struct frame *frame)
     size_t number = 0;
     bool first = !read_number(reader, &number);
     reader->cut = reader->cut || !take(reader, STR("_"));
-    char digits[8] = "1";
-    if (!first) {
-        size_t count = 0;
-        char reversed[8];
-        for (number += 2; number; number /= 10)
-            reversed[count++] = (char)('0' + number % 10);
-        for (size_t i = 0; i < count; i++)
-            digits[i] = reversed[count - 1 - i];
-        digits[count] = '\0';
-    }
+    char digits[16] = "1";
+    if (!first)
+        snprintf(digits, sizeof digits, "%zu", number + 2);
     put(reader, STR(")#"));
     put(reader, str_of(digits));
     put(reader, STR("}"));

@@ -117,6 +117,15 @@ static void nesting_beyond_bounds_ends_the_reading(void **state)
     assert_true(parts.cut);
 }
 
+static void lambdas_of_any_number_are_read(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    assert_demangled("_Z1fIZ1gvEUlvE9999998_Evv", "f<g()::{lambda()#10000000}>", false);
+    kernel_decode(STR("_ZUlvE9999999_"), &decoded);
+    assert_true(decoded.label[0]);
+}
+
 static void patterns_match_with_stars_anywhere(void **state)
 {
     (void)state;
@@ -175,6 +184,7 @@ int main(void)
         cmocka_unit_test(mangled_names_read_as_demangled_ones),
         cmocka_unit_test(a_mangled_name_that_is_cut_gives_what_precedes),
         cmocka_unit_test(nesting_beyond_bounds_ends_the_reading),
+        cmocka_unit_test(lambdas_of_any_number_are_read),
         cmocka_unit_test(patterns_match_with_stars_anywhere),
         cmocka_unit_test(a_number_at_a_cut_is_not_read),
         cmocka_unit_test(an_unknown_name_says_nothing_but_itself),
