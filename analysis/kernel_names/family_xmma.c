@@ -34,6 +34,8 @@ static size_t read_types(const struct kernel_tokens *tokens, size_t at, struct k
     enum kernel_type again = TYPE_NONE;
     if (at < tokens->count)
         read_pair(tokens->at[at], &again, &out->dtype_acc);
+    if (again && out->dtype == TYPE_f32) // stored as f32, multiplied as tf32
+        out->dtype = again;
     return at;
 }
 

@@ -152,6 +152,27 @@ static void a_number_at_a_cut_is_not_read(void **state)
     assert_int_equal(decoded.alignment, 0); // could be 16
 }
 
+static void products_of_tf32_are_not_called_f32(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(
+        STR("sm90_xmma_gemm_f32f32_tf32f32_f32_tn_n_tilesize128x128x32_warpgroupsize1x1x1_"
+            "execute_segment_k_off_kernel__5x_cublas"),
+        &decoded);
+    assert_int_equal(decoded.op, OP_gemm);
+    assert_int_equal(decoded.dtype, TYPE_tf32);
+    kernel_decode(STR("sm80_xmma_fprop_implicit_gemm_f32f32_tf32f32_f32_nhwckrsc_nchw_"
+                      "tilesize128x128x16_stage4_warpsize2x2x1_g1_tensor16x8x8_kernel_cudnn"),
+                  &decoded);
+    assert_int_equal(decoded.op, OP_conv_fwd);
+    assert_int_equal(decoded.dtype, TYPE_tf32);
+    assert_int_equal(decoded.dtype_out, TYPE_f32);
+    kernel_decode(STR("sm80_xmma_gemm_f32f32_f32f32_f32_tn_n_tilesize32x32x8_stage3_ffma_kernel"),
+                  &decoded);
+    assert_int_equal(decoded.dtype, TYPE_f32);
+}
+
 static void an_unknown_name_says_nothing_but_itself(void **state)
 {
     (void)state;
@@ -187,6 +208,7 @@ int main(void)
         cmocka_unit_test(lambdas_of_any_number_are_read),
         cmocka_unit_test(patterns_match_with_stars_anywhere),
         cmocka_unit_test(a_number_at_a_cut_is_not_read),
+        cmocka_unit_test(products_of_tf32_are_not_called_f32),
         cmocka_unit_test(an_unknown_name_says_nothing_but_itself),
         cmocka_unit_test(a_label_is_at_most_48_characters),
     };
