@@ -372,6 +372,8 @@ static bool decode_multi_tensor(const struct kernel_text *text, struct kernel_de
     if (at == text->args.count)
         return true;
     struct str functor = text->args.at[at];
+    if (!library && library_of_space(functor) == LIBRARY_transformer_engine)
+        out->library = LIBRARY_transformer_engine;
     struct str name = name_of(functor);
     kernel_args_of(functor, &args);
     out->op = OP_foreach;

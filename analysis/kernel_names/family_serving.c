@@ -70,7 +70,7 @@ static const struct kernel_rule quantization[] = {
     {NULL, "*rowwise_to_float*", 0, OP_dequantize, FROM_NOWHERE, {0}, 0},
     {NULL, "*dequant*", 0, OP_dequantize, FROM_FLOAT, {0}, 0},
     {NULL, "*Dequant*", 0, OP_dequantize, FROM_FLOAT, {0}, 0},
-    {NULL, "*cast_transpose*", 0, OP_quantize, FROM_FLOAT, {FLAG_transposing}, 0},
+    {NULL, "*cast_transpose*", 0, OP_quantize, FROM_NOWHERE, {FLAG_transposing}, 0},
     {NULL, "*scaled_fp8_quant*", 0, OP_quantize, FROM_FLOAT, {0}, 0},
     {NULL, "*scaled_int8_quant*", 0, OP_quantize, FROM_FLOAT, {0}, 0},
     {NULL, "*cvt_fp16_to_fp4*", 0, OP_quantize, FROM_FLOAT, {FLAG_block_scaled}, 0},
@@ -88,6 +88,8 @@ static const struct kernel_rule quantization[] = {
     {NULL, "segmented_max_reduction*", 0, OP_quantize, FROM_FLOAT, {0}, 0},
 };
 
+// The first type of Transformer Engine's kernels is often that of the arithmetic, which says
+// nothing of the data.
 static const struct kernel_rule owned[] = {
     {"*transformer_engine*", "rmsnorm_bwd*", 0, OP_rms_norm_bwd, FROM_NESTED, {0}, 0},
     {"*transformer_engine*", "rmsnorm_fwd*", 0, OP_rms_norm_fwd, FROM_NESTED, {0}, 0},
@@ -95,12 +97,19 @@ static const struct kernel_rule owned[] = {
     {"*transformer_engine*", "ln_fwd*", 0, OP_layer_norm_fwd, FROM_NESTED, {0}, 0},
     {"*transformer_engine*", "*softmax*backward*", 0, OP_softmax_bwd, FROM_FLOAT, {FLAG_masked}, 0},
     {"*transformer_engine*", "*softmax*forward*", 0, OP_softmax_fwd, FROM_FLOAT, {FLAG_masked}, 0},
-    {"*transformer_engine*", "*gated_*", 0, OP_act_and_mul, FROM_FLOAT, {0}, 0},
+    {"*transformer_engine*", "*gated_*", 0, OP_act_and_mul, FROM_NOWHERE, {0}, 0},
     {"*transformer_engine*", "*permutation_kernel*", 0, OP_moe_permute, FROM_FLOAT, {0}, 0},
     {"*transformer_engine*", "*permute*", 0, OP_moe_permute, FROM_FLOAT, {0}, 0},
+    {"*transformer_engine*",
+     "*cast_transpose*",
+     0,
+     OP_quantize,
+     FROM_NOWHERE,
+     {FLAG_transposing},
+     0},
     {"*transformer_engine*", "*transpose*", 0, OP_transpose, FROM_FLOAT, {0}, 0},
     {"*transformer_engine*", "*amax*", 0, OP_reduce, FROM_FLOAT, {0}, FUNC_max},
-    {"*transformer_engine*", "unary_kernel", 0, OP_elementwise, FROM_FLOAT, {0}, 0},
+    {"*transformer_engine*", "unary_kernel", 0, OP_elementwise, FROM_NOWHERE, {0}, 0},
     {"layer_norm",
      "ln_bwd*",
      LIBRARY_NONE,

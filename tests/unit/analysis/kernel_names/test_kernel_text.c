@@ -173,6 +173,46 @@ static void products_of_tf32_are_not_called_f32(void **state)
     assert_int_equal(decoded.dtype, TYPE_f32);
 }
 
+static void the_type_of_arithmetic_is_not_that_of_the_data(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("void transformer_engine::gated_act_kernel<8, float, transformer_engine::"
+                      "Empty, &transformer_engine::silu, __nv_bfloat16, __nv_bfloat16>(int)"),
+                  &decoded);
+    assert_int_equal(decoded.op, OP_act_and_mul);
+    assert_int_equal(decoded.dtype, TYPE_NONE);
+    kernel_decode(STR("void transformer_engine::unary_kernel<8, true, float, transformer_engine::"
+                      "Empty, &transformer_engine::identity, __nv_bfloat16, __nv_fp8_e4m3>(int)"),
+                  &decoded);
+    assert_int_equal(decoded.op, OP_elementwise);
+    assert_int_equal(decoded.dtype, TYPE_NONE);
+    kernel_decode(
+        STR("void transformer_engine::cast_transpose_fused_kernel_notaligned<true, float, "
+            "__nv_bfloat16, __nv_fp8_e4m3>(int)"),
+        &decoded);
+    assert_int_equal(decoded.library, LIBRARY_transformer_engine);
+    assert_int_equal(decoded.op, OP_quantize);
+    assert_int_equal(decoded.dtype, TYPE_NONE);
+    assert_true(kernel_has_flag(&decoded, FLAG_transposing));
+}
+
+static void a_functor_tells_whose_multi_tensor_kernel_it_is(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("void multi_tensor_apply_kernel<TensorListMetadata<4, false>, transformer_"
+                      "engine::multi_tensor_adam::AdamFunctorMaster<float, float, float, int>, "
+                      "float>(long)"),
+                  &decoded);
+    assert_int_equal(decoded.library, LIBRARY_transformer_engine);
+    assert_int_equal(decoded.func, FUNC_adam);
+    kernel_decode(STR("void multi_tensor_apply_kernel<TensorListMetadata<4>, AdamFunctor<float, "
+                      "float, int>, float>(long)"),
+                  &decoded);
+    assert_int_equal(decoded.library, LIBRARY_apex);
+}
+
 static void an_unknown_name_says_nothing_but_itself(void **state)
 {
     (void)state;
@@ -209,6 +249,8 @@ int main(void)
         cmocka_unit_test(patterns_match_with_stars_anywhere),
         cmocka_unit_test(a_number_at_a_cut_is_not_read),
         cmocka_unit_test(products_of_tf32_are_not_called_f32),
+        cmocka_unit_test(the_type_of_arithmetic_is_not_that_of_the_data),
+        cmocka_unit_test(a_functor_tells_whose_multi_tensor_kernel_it_is),
         cmocka_unit_test(an_unknown_name_says_nothing_but_itself),
         cmocka_unit_test(a_label_is_at_most_48_characters),
     };
