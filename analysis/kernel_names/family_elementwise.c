@@ -129,14 +129,13 @@ static struct str unwrap(struct str functor, struct kernel_args *args)
 // Splits "T, U)..." at its commas, up to the bracket that closes it; none if it does not close.
 static void split_types(struct str rest, struct kernel_args *types)
 {
+    struct kernel_brackets open = {.depth = 0};
     size_t start = 0;
-    size_t depth = 0;
     for (size_t i = 0; i < rest.len && types->count < KERNEL_ARGS_MAX; i++) {
         char c = rest.at[i];
-        bool closes = c == ')' && depth == 0;
-        depth += c == '<' || c == '(';
-        depth -= (c == '>' || c == ')') && depth;
-        if (!closes && !(c == ',' && depth == 0))
+        bool closes = c == ')' && !open.depth;
+        kernel_brackets_step(&open, rest, i);
+        if (!closes && !(c == ',' && !open.depth))
             continue;
         types->at[types->count++] = (struct str){rest.at + start, i - start};
         if (closes)

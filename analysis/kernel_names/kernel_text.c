@@ -4,7 +4,10 @@
 
 #include "analysis/kernel_names/kernel_mangled.h"
 
-enum { CAST_MAX = 120 }; // bytes of the type in "(type)1"
+enum {
+    CAST_MAX = 120,     // bytes of the type in "(type)1"
+    ANONYMOUS_MAX = 256 // bytes of "_GLOBAL__N_..."
+};
 
 static struct str rest_of(struct str text, size_t at)
 {
@@ -70,7 +73,7 @@ static size_t anonymous_length(struct str rest)
     if (!str_starts_with(rest, STR("_GLOBAL__N")))
         return 0;
     size_t at = 0;
-    while (at < rest.len && is_word(rest.at[at]))
+    while (at < rest.len && at < ANONYMOUS_MAX && is_word(rest.at[at]))
         at++;
     return at + 1 < rest.len && rest.at[at] == ':' && rest.at[at + 1] == ':' ? at + 2 : 0;
 }
@@ -151,17 +154,45 @@ static size_t respell(struct str name, char *text, bool *cut)
 
 // --- parts ---------------------------------------------------------------------------------------
 
+static void drop_bracket(struct kernel_brackets *open)
+{
+    open->angles >>= 1;
+    open->depth--;
+}
+
+// Inside of parentheses "<" and ">" may compare: what is open there is closed with them.
+static void close_bracket(struct kernel_brackets *open)
+{
+    uint64_t all = open->depth < 64 ? (UINT64_C(1) << open->depth) - 1 : UINT64_MAX;
+    if ((open->angles & all) == all)
+        return; // only angles are open
+    while (open->angles & 1)
+        drop_bracket(open);
+    drop_bracket(open);
+}
+
+void kernel_brackets_step(struct kernel_brackets *open, struct str text, size_t at)
+{
+    char c = text.at[at];
+    if (c == '<' || c == '(' || c == '{' || c == '[') {
+        open->angles = open->angles << 1 | (c == '<');
+        open->depth++;
+    } else if (c == '>') {
+        bool is_arrow = at && text.at[at - 1] == '-';
+        if (!is_arrow && open->depth && (open->angles & 1))
+            drop_bracket(open);
+    } else if (c == ')' || c == '}' || c == ']') {
+        close_bracket(open);
+    }
+}
+
 // Where the bracket that opens at `at` closes, or SIZE_MAX.
 static size_t closing(struct str text, size_t at)
 {
-    size_t depth = 0;
+    struct kernel_brackets open = {.depth = 0};
     for (; at < text.len; at++) {
-        char c = text.at[at];
-        if (c == '<' || c == '(' || c == '{' || c == '[')
-            depth++;
-        else if (c == '>' && at && text.at[at - 1] == '-')
-            continue; // an arrow
-        else if ((c == '>' || c == ')' || c == '}' || c == ']') && --depth == 0)
+        kernel_brackets_step(&open, text, at);
+        if (!open.depth)
             return at;
     }
     return SIZE_MAX;
@@ -205,21 +236,16 @@ void kernel_args_of(struct str type, struct kernel_args *args)
     size_t open = first_of(type, "<");
     if (open == type.len)
         return;
-    size_t depth = 0;
+    struct kernel_brackets inside = {.depth = 0};
     size_t start = open + 1;
-    for (size_t i = start; i < type.len; i++) {
-        char c = type.at[i];
-        if (c == '<' || c == '(' || c == '{' || c == '[') {
-            depth++;
-        } else if (c == '>' && type.at[i - 1] == '-') {
-            continue;
-        } else if (c == '>' && depth == 0) {
+    for (size_t i = open; i < type.len; i++) {
+        kernel_brackets_step(&inside, type, i);
+        if (!inside.depth) {
             if (i > start || args->count)
                 add_arg(args, type, start, i);
             return;
-        } else if ((c == '>' || c == ')' || c == '}' || c == ']') && depth) {
-            depth--;
-        } else if (c == ',' && depth == 0) {
+        }
+        if (type.at[i] == ',' && inside.depth == 1) {
             add_arg(args, type, start, i);
             start = i + 1;
         }

@@ -28,6 +28,17 @@ struct kernel_text {
 // 1)]" is "{lambda(int)#1}", and a mangled name is demangled.
 void kernel_text_read(struct str name, struct kernel_text *text);
 
+// Which brackets are open: a bit is 1 for "<", the last one lowest. Of more than 64 the outer ones
+// count as others.
+struct kernel_brackets {
+    uint64_t angles;
+    size_t depth;
+};
+
+// Takes the character at `at`: opens or closes a bracket, or leaves all as it is. A ">" inside of
+// parentheses or after "-" closes no "<" around them.
+void kernel_brackets_step(struct kernel_brackets *open, struct str text, size_t at);
+
 // The complete template arguments of "a::b<c, d<e>>"; one that touches a cut is left out.
 void kernel_args_of(struct str type, struct kernel_args *args);
 

@@ -213,6 +213,23 @@ static void a_functor_tells_whose_multi_tensor_kernel_it_is(void **state)
     assert_int_equal(decoded.library, LIBRARY_apex);
 }
 
+static void a_comparison_in_parentheses_closes_no_template(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(STR("std::enable_if<(((8)>(0))&&vllm::_typeConvert<c10::BFloat16>::exists), "
+                      "void>::type vllm::fused_add_rms_norm_kernel<c10::BFloat16, 8>(int)"),
+                  &decoded);
+    assert_int_equal(decoded.library, LIBRARY_vllm);
+    assert_int_equal(decoded.op, OP_rms_norm_fwd);
+    assert_int_equal(decoded.dtype, TYPE_bf16);
+    assert_true(kernel_has_flag(&decoded, FLAG_fused_add));
+    struct kernel_args args;
+    kernel_args_of(STR("f<(1 < 2), g<(3)>, h(a->b)>"), &args);
+    assert_int_equal(args.count, 3);
+    assert_str(args.at[1], "g<(3)>");
+}
+
 static void an_unknown_name_says_nothing_but_itself(void **state)
 {
     (void)state;
@@ -251,6 +268,7 @@ int main(void)
         cmocka_unit_test(products_of_tf32_are_not_called_f32),
         cmocka_unit_test(the_type_of_arithmetic_is_not_that_of_the_data),
         cmocka_unit_test(a_functor_tells_whose_multi_tensor_kernel_it_is),
+        cmocka_unit_test(a_comparison_in_parentheses_closes_no_template),
         cmocka_unit_test(an_unknown_name_says_nothing_but_itself),
         cmocka_unit_test(a_label_is_at_most_48_characters),
     };
