@@ -123,6 +123,20 @@ static void decode_ck(const struct kernel_text *text, struct kernel_decoded *out
         out->op = OP_moe_gemm;
 }
 
+// The first type of a problem is that of the queries; later ones accumulate. Where the compiler has
+// no bf16 of its own, it is spelled as the integer that holds it.
+static enum kernel_type problem_type(struct str name)
+{
+    struct kernel_args args;
+    kernel_args_of(kernel_instance(name, "PipelineProblem<"), &args);
+    if (!args.count)
+        return TYPE_NONE;
+    if (str_equal(args.at[0], STR("unsigned short")))
+        return TYPE_bf16;
+    enum kernel_type type = scan_cpp_type(args.at[0]);
+    return type_is_float(type) ? type : TYPE_NONE;
+}
+
 static void decode_ck_tile(const struct kernel_text *text, struct kernel_decoded *out)
 {
     out->library = LIBRARY_ck_tile;
@@ -134,10 +148,8 @@ static void decode_ck_tile(const struct kernel_text *text, struct kernel_decoded
     }
     read_word(tile_words, sizeof tile_words / sizeof *tile_words, name, out);
     bool is_attention = out->op == OP_attention_fwd || out->op == OP_attention_bwd;
-    struct kernel_args args;
-    kernel_args_of(kernel_instance(text->name, "PipelineProblem<"), &args);
     if (is_attention)
-        out->dtype = scan_first_float(&args);
+        out->dtype = problem_type(text->name);
 }
 
 bool family_ck(const struct kernel_text *text, struct kernel_decoded *out)

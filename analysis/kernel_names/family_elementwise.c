@@ -265,6 +265,7 @@ static const struct functor reductions[] = {
     {"*ArgMinOps*", FUNC_argmin, 0},
     {"*MaxNanFunctor*", FUNC_max, 0},
     {"*MinNanFunctor*", FUNC_min, 0},
+    {"*MinMaxOps*", FUNC_NONE, 0}, // both
     {"*MaxOps*", FUNC_max, 0},
     {"*MinOps*", FUNC_min, 0},
     {"*max_functor*", FUNC_max, 0},

@@ -5,6 +5,8 @@
 
 #include "analysis/kernel_names/inductor_ops.h"
 
+enum { TRIES_MAX = 2 * KERNEL_OPS_MAX }; // of hostile names, which are all underscores
+
 static struct str skip(struct str text, size_t count)
 {
     return (struct str){text.at + count, text.len - count};
@@ -53,7 +55,7 @@ static struct str longest_op(struct str rest)
 
 static void read_ops(struct str rest, struct kernel_decoded *out)
 {
-    while (rest.len && out->op_count < KERNEL_OPS_MAX) {
+    for (int tries = 0; rest.len && out->op_count < KERNEL_OPS_MAX && tries < TRIES_MAX; tries++) {
         struct str op = longest_op(rest);
         if (op.len > 1 || *op.at != '_')
             out->ops[out->op_count++] = op;

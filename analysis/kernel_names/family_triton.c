@@ -107,11 +107,31 @@ static const struct kernel_rule rules[] = {
     {"", "_gemm*", LIBRARY_triton, OP_gemm, FROM_NOWHERE, {T}, 0},
 };
 
+// Functions in C++ that may be recorded by the same bare names.
+static bool may_be_cpp(struct str base)
+{
+    static const char *const patterns[] = {
+        "paged_attention*",  "rms_norm_kernel*",   "rmsnorm_kernel*",        "fused_add_rms_norm*",
+        "silu_and_mul*",     "act_and_mul*",       "reshape_and_cache*",     "merge_attn_states*",
+        "softmax_kernel*",   "layer_norm_kernel*", "moe_align_block_size*",  "dequantize*",
+        "rotary_embedding*", "per_token_quant_*",  "per_token_group_quant*", "quantize*",
+        "swiglu_kernel*",    "flash_attn*",        "cross_entropy*",
+    };
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
+        if (kernel_matches(base, patterns[i]))
+            return true;
+    return false;
+}
+
 // The words of one project may be another's: the library of a Triton kernel stays in doubt.
 bool family_triton(const struct kernel_text *text, struct kernel_decoded *out)
 {
     if (!is_bare(text) || !apply_rules(rules, sizeof rules / sizeof *rules, text, out))
         return false;
+    if (may_be_cpp(text->base)) {
+        out->library = LIBRARY_NONE;
+        clear_flag(out, FLAG_triton);
+    }
     if (out->library)
         out->doubts |= DOUBT_LIBRARY;
     bool is_block_scaled =

@@ -115,7 +115,7 @@ static const char *library_text(const struct kernel_decoded *decoded)
     case LIBRARY_magma: return "MAGMA";
     case LIBRARY_deepseek: return "DeepSeek";
     case LIBRARY_mamba: return "Mamba";
-    case LIBRARY_triton: return "Triton";
+    case LIBRARY_triton: return decoded->doubts & DOUBT_LIBRARY ? NULL : "Triton";
     default: return NULL;
     }
 }
@@ -202,8 +202,11 @@ static void compose(struct label *label, const struct kernel_decoded *decoded)
     if (decoded->alignment && decoded->alignment < 4)
         add_number(label, "align", decoded->alignment);
     add_number(label, "vec", decoded->vec);
-    add_word(label, kernel_algo_word(decoded));
-    add_word(label, kernel_proto_word(decoded));
+    bool carries = decoded->library == LIBRARY_nccl || decoded->library == LIBRARY_rccl;
+    if (!carries) { // such kernels run other algorithms and protocols than they are named after
+        add_word(label, kernel_algo_word(decoded));
+        add_word(label, kernel_proto_word(decoded));
+    }
     add_flags(label, decoded);
     add_ops(label, decoded);
 }

@@ -232,6 +232,11 @@ void set_flag(struct kernel_decoded *out, enum kernel_flag flag)
     out->flags[flag / 64] |= UINT64_C(1) << (flag % 64);
 }
 
+void clear_flag(struct kernel_decoded *out, enum kernel_flag flag)
+{
+    out->flags[flag / 64] &= ~(UINT64_C(1) << (flag % 64));
+}
+
 void set_flag_if(struct kernel_decoded *out, enum kernel_flag flag, bool holds)
 {
     if (holds)

@@ -36,6 +36,7 @@ size_t scan_tuple(struct str type, int32_t *sizes, size_t max);
 int scan_bool(const struct kernel_args *args, size_t index);
 
 void set_flag(struct kernel_decoded *out, enum kernel_flag flag);
+void clear_flag(struct kernel_decoded *out, enum kernel_flag flag);
 void set_flag_if(struct kernel_decoded *out, enum kernel_flag flag, bool holds);
 // OpaqueType<4>: only the size of an element is known.
 void read_opaque_size(struct str name, struct kernel_decoded *out);

@@ -230,6 +230,39 @@ static void a_comparison_in_parentheses_closes_no_template(void **state)
     assert_str(args.at[1], "g<(3)>");
 }
 
+static void no_field_says_more_than_the_name(void **state)
+{
+    (void)state;
+    struct kernel_decoded decoded;
+    kernel_decode(
+        STR("void ck_tile::kentry<1, ck_tile::FmhaFwdKernel<ck_tile::BlockFmhaPipelineQRKSVS"
+            "<ck_tile::BlockFmhaPipelineProblem<unsigned short, unsigned short, unsigned "
+            "short, float, float> > > >(int)"),
+        &decoded);
+    assert_int_equal(decoded.op, OP_attention_fwd);
+    assert_int_equal(decoded.dtype, TYPE_bf16);
+    kernel_decode(
+        STR("void at::native::reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::"
+            "MinMaxOps<float, float, int>, unsigned int, float, 4> >(int)"),
+        &decoded);
+    assert_int_equal(decoded.op, OP_reduce);
+    assert_int_equal(decoded.func, FUNC_NONE);
+    kernel_decode(STR("rms_norm_kernel"), &decoded);
+    assert_int_equal(decoded.op, OP_rms_norm_fwd);
+    assert_int_equal(decoded.library, LIBRARY_NONE);
+    assert_false(kernel_has_flag(&decoded, FLAG_triton));
+    assert_string_equal(decoded.label, "RMSNorm fwd");
+    kernel_decode(STR("paged_attention_v2_kernel"), &decoded);
+    assert_false(kernel_has_flag(&decoded, FLAG_triton));
+    kernel_decode(STR("_attn_fwd"), &decoded);
+    assert_true(kernel_has_flag(&decoded, FLAG_triton));
+    assert_string_equal(decoded.label, "attention fwd");
+    kernel_decode(STR("ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"),
+                  &decoded);
+    assert_int_equal(decoded.algo, KERNEL_ALGO_RING);
+    assert_null(strstr(decoded.label, "ring"));
+}
+
 static void an_unknown_name_says_nothing_but_itself(void **state)
 {
     (void)state;
@@ -269,6 +302,7 @@ int main(void)
         cmocka_unit_test(the_type_of_arithmetic_is_not_that_of_the_data),
         cmocka_unit_test(a_functor_tells_whose_multi_tensor_kernel_it_is),
         cmocka_unit_test(a_comparison_in_parentheses_closes_no_template),
+        cmocka_unit_test(no_field_says_more_than_the_name),
         cmocka_unit_test(an_unknown_name_says_nothing_but_itself),
         cmocka_unit_test(a_label_is_at_most_48_characters),
     };
