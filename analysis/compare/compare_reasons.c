@@ -9,10 +9,20 @@
 
 enum { MOST_ROWS = 8 }; // of gains, and of losses
 
-// Of attention, the operator that changed most: rows come with the largest differences first.
+// The times of the row that calls and rates are of.
+static void take_times(const struct reason_case *the_case, size_t row, struct reason *detail)
+{
+    for (unsigned side = 0; side < SIDES; side++)
+        detail->ns[side] = table_i64(the_case->waterfall, row, COMPARE_WATERFALL_BASE_NS + side, 0);
+}
+
+// Of attention, the operator that changed most: rows come with the largest differences first. Of an
+// operator with one shape that explains it, that shape.
 static struct reason detail_of(const struct reason_case *the_case, const struct reason *reason)
 {
     struct reason detail = *reason;
+    if (reason->kind == REASON_SHAPE && reason->joined == REASON_NONE)
+        take_times(the_case, reason->shape, &detail);
     if (reason->kind != REASON_ATTENTION || reason->row + 1 >= reason->end)
         return detail;
     detail.kind = REASON_OPERATOR;
@@ -20,9 +30,7 @@ static struct reason detail_of(const struct reason_case *the_case, const struct 
     for (detail.end = detail.row + 1; detail.end < reason->end; detail.end++)
         if (table_is(the_case->waterfall, detail.end, COMPARE_WATERFALL_LEVEL, STR("op")))
             break;
-    for (unsigned side = 0; side < SIDES; side++)
-        detail.ns[side] =
-            table_i64(the_case->waterfall, detail.row, COMPARE_WATERFALL_BASE_NS + side, 0);
+    take_times(the_case, detail.row, &detail);
     return detail;
 }
 
@@ -104,6 +112,8 @@ static void add_work(struct row *row, const struct reason_rate rates[SIDES])
 static void add_bandwidth(struct row *row, const struct reason_case *the_case)
 {
     const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
+    if (the_case->reason->size_count > 1) // of several sizes none speaks for all
+        return;
     for (unsigned side = 0; side < SIDES; side++)
         row_f64(row, COMPARE_REASONS_BASE_GBPS + side,
                 table_f64(sizes, the_case->reason->sizes, COMPARE_COLLECTIVES_BASE_BUS_GBPS + side,

@@ -3,23 +3,8 @@
 // which length of the inputs forces that.
 #include "analysis/compare/reasons.h"
 #include "analysis/kernel_names/kernel_decoded.h"
+#include "analysis/names/gpu_arch.h"
 #include "analysis/report/tables.h"
-
-// Generations of NVIDIA GPUs that matter here, by the start of their short names.
-static const struct {
-    const char *gpu;
-    int generation;
-} gpus[] = {{"V100", 70},  {"A100", 80},  {"A800", 80},   {"H100", 90},
-            {"H800", 90},  {"H200", 90},  {"H20", 90},    {"GH200", 90},
-            {"B200", 100}, {"B300", 103}, {"GB200", 100}, {"GB300", 103}};
-
-static int generation_of(struct str gpu)
-{
-    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++)
-        if (str_starts_with(gpu, str_of(gpus[i].gpu)))
-            return gpus[i].generation;
-    return 0;
-}
 
 // "Ampere" of "sm80"; NULL of others.
 static const char *generation_name(int generation)
@@ -35,16 +20,22 @@ static const char *generation_name(int generation)
     }
 }
 
-// The kernel's generation, if it is older than the GPU's; else 0.
-static int older_generation(const struct reason_case *the_case, int side,
-                            const struct kernel_decoded *decoded)
+// 80 of a kernel for "sm80"; 0 of others.
+static int generation_of(const struct kernel_decoded *decoded)
 {
     struct str arch = str_of(decoded->arch);
     int64_t own = 0;
     if (!str_starts_with(arch, STR("sm")) || !str_to_i64(str_of(arch.at + 2), &own))
         return 0;
-    int gpu = generation_of(the_case->gpus[side]);
-    return own / 10 < gpu / 10 && generation_name((int)own) ? (int)own : 0;
+    return (int)own;
+}
+
+// The kernel's generation, if it is older than the GPU's; else 0.
+static int older_generation(const struct reason_case *the_case, int side,
+                            const struct kernel_decoded *decoded)
+{
+    int own = generation_of(decoded);
+    return own / 10 < gpu_arch_sm(the_case->gpus[side]) / 10 && generation_name(own) ? own : 0;
 }
 
 static bool is_digit(char c)
@@ -104,9 +95,13 @@ bool reason_say_kind(const struct reason_case *the_case, struct words *words)
     struct kernel_decoded decoded[SIDES];
     for (int side = 0; side < SIDES; side++)
         kernel_decode(reason_main_kernel(the_case, the_case->detail, side), &decoded[side]);
+    if (kernel_is_simt(&decoded[slow]))
+        return false; // without tensor cores neither matters
     int older = older_generation(the_case, slow, &decoded[slow]);
     bool unaligned = decoded[slow].alignment == 1;
-    if (older_generation(the_case, 1 - slow, &decoded[1 - slow]) == older)
+    int other = generation_of(&decoded[1 - slow]);
+    if (older_generation(the_case, 1 - slow, &decoded[1 - slow]) == older ||
+        (other && other < older))
         older = 0; // so does the other side
     if (!older && (!unaligned || decoded[1 - slow].alignment == 1))
         return false;

@@ -2,6 +2,7 @@
 // Gathers the parts of a difference: operators, all of attention, kinds of collectives, causes of
 // idle time. What a new name replaces is one part.
 #include "analysis/compare/reasons.h"
+#include "analysis/kernel_names/kernel_decoded.h"
 #include "analysis/names/category.h"
 #include "analysis/report/tables.h"
 
@@ -78,8 +79,10 @@ static size_t find_shape(const struct gathering *all, const struct reason *reaso
     for (size_t row = reason->row + 1; row < reason->end; row++) {
         if (!is_level(all->waterfall, row, "shape"))
             continue;
-        int64_t delta_ns = llabs(number(all->waterfall, row, COMPARE_WATERFALL_DELTA_NS));
-        bool is_most = (double)delta_ns >= SHAPE_SHARE * (double)whole_ns &&
+        int64_t signed_ns = number(all->waterfall, row, COMPARE_WATERFALL_DELTA_NS);
+        int64_t delta_ns = llabs(signed_ns);
+        bool is_most = (signed_ns > 0) == (reason->ns[CAND] > reason->ns[BASE]) &&
+                       (double)delta_ns >= SHAPE_SHARE * (double)whole_ns &&
                        (double)delta_ns * SHAPE_SHARE <= (double)whole_ns;
         if (is_most && table_text(all->waterfall, row, COMPARE_WATERFALL_DIMS).len)
             found = row;
@@ -182,6 +185,7 @@ static void add_collectives(struct gathering *all, size_t bar_row)
                                       .sizes = row,
                                       .title = kind};
         }
+        reason->size_count++;
         for (unsigned side = 0; side < SIDES; side++)
             reason->ns[side] +=
                 number(all->collectives, row, COMPARE_COLLECTIVES_BASE_EXPOSED_NS + side);
@@ -210,17 +214,37 @@ static bool is_device_work(const struct reason *reason)
     return reason->kind == REASON_OPERATOR || reason->kind == REASON_SHAPE;
 }
 
-// The new part of the same bar with the time closest to one that is gone; NULL if none.
-static struct reason *find_successor(struct gathering *all, const struct reason *gone)
+// The operation of its main kernel, as far as the name tells.
+static enum kernel_op operation_of(const struct gathering *all, const struct reason *reason,
+                                   unsigned kernel)
+{
+    struct kernel_decoded decoded;
+    kernel_decode(table_text(all->waterfall, reason->row, kernel), &decoded);
+    return decoded.op;
+}
+
+// Whether it can do the work of what is gone. Categories differ: within one the waterfall matches.
+static bool does_the_same(const struct gathering *all, const struct reason *gone,
+                          const struct reason *one)
 {
     struct str bar = table_text(all->waterfall, gone->row, COMPARE_WATERFALL_BAR);
+    if (!str_equal(table_text(all->waterfall, one->row, COMPARE_WATERFALL_BAR), bar))
+        return false;
+    enum kernel_op op = operation_of(all, gone, COMPARE_WATERFALL_BASE_KERNEL);
+    return op && op == operation_of(all, one, COMPARE_WATERFALL_CAND_KERNEL);
+}
+
+// The new part of the same bar and operation with the time closest to one that is gone;
+// NULL if none.
+static struct reason *find_successor(struct gathering *all, const struct reason *gone)
+{
     struct reason *found = NULL;
     int64_t nearest_ns = gone->ns[BASE] / ALIKE_TENTHS;
     for (size_t i = 0; i < all->count; i++) {
         struct reason *one = &all->at[i];
         int64_t apart_ns = llabs(one->ns[CAND] - gone->ns[BASE]);
         if (is_device_work(one) && presence_of(one) > 0 && apart_ns <= nearest_ns &&
-            str_equal(table_text(all->waterfall, one->row, COMPARE_WATERFALL_BAR), bar)) {
+            does_the_same(all, gone, one)) {
             nearest_ns = apart_ns;
             found = one;
         }

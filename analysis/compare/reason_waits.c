@@ -12,16 +12,46 @@
 
 // --- collectives --------------------------------------------------------------------------------
 
+// Whether the row is one of the sizes of this kind.
+static bool is_size(const struct reason_case *the_case, const struct table *sizes, size_t row)
+{
+    return table_i64(sizes, row, COMPARE_COLLECTIVES_CAND, 0) == the_case->pair->number &&
+           table_is(sizes, row, COMPARE_COLLECTIVES_KIND, the_case->reason->title);
+}
+
+// The sum over all sizes; NaN if none is known.
+static double sum_f64(const struct reason_case *the_case, unsigned column)
+{
+    const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
+    double sum = NAN;
+    for (size_t row = 0; row < sizes->row_count; row++) {
+        double value = table_f64(sizes, row, column, NAN);
+        if (is_size(the_case, sizes, row) && !isnan(value))
+            sum = isnan(sum) ? value : sum + value;
+    }
+    return sum;
+}
+
+static int64_t sum_i64(const struct reason_case *the_case, unsigned column)
+{
+    const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
+    int64_t sum = 0;
+    for (size_t row = 0; row < sizes->row_count; row++)
+        if (is_size(the_case, sizes, row))
+            sum += table_i64(sizes, row, column, 0);
+    return sum;
+}
+
+// Of a kind with one size.
 static double size_f64(const struct reason_case *the_case, unsigned column)
 {
     const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
     return table_f64(sizes, the_case->reason->sizes, column, NAN);
 }
 
-static int64_t size_i64(const struct reason_case *the_case, unsigned column)
+static int64_t exposed_delta_ns(const struct reason_case *the_case)
 {
-    const struct table *sizes = report_find(the_case->pair->report, table_compare_collectives.name);
-    return table_i64(sizes, the_case->reason->sizes, column, 0);
+    return the_case->reason->ns[CAND] - the_case->reason->ns[BASE];
 }
 
 // The rank whose lateness grew most from the fast side to the slow one.
@@ -62,8 +92,8 @@ static bool say_late_rank(const struct reason_case *the_case, struct words *word
 
 static bool say_more_calls(const struct reason_case *the_case, struct words *words)
 {
-    double base = size_f64(the_case, COMPARE_COLLECTIVES_BASE_CALLS);
-    double cand = size_f64(the_case, COMPARE_COLLECTIVES_CAND_CALLS);
+    double base = sum_f64(the_case, COMPARE_COLLECTIVES_BASE_CALLS);
+    double cand = sum_f64(the_case, COMPARE_COLLECTIVES_CAND_CALLS);
     bool more = the_case->reason->ns[CAND] > the_case->reason->ns[BASE];
     if (!(base > 0 && cand > 0) || !(more ? cand > ALIKE * base : base > ALIKE * cand))
         return false;
@@ -74,8 +104,8 @@ static bool say_more_calls(const struct reason_case *the_case, struct words *wor
 
 static bool say_presence(const struct reason_case *the_case, struct words *words)
 {
-    bool base = size_f64(the_case, COMPARE_COLLECTIVES_BASE_CALLS) > 0;
-    bool cand = size_f64(the_case, COMPARE_COLLECTIVES_CAND_CALLS) > 0;
+    bool base = sum_f64(the_case, COMPARE_COLLECTIVES_BASE_CALLS) > 0;
+    bool cand = sum_f64(the_case, COMPARE_COLLECTIVES_CAND_CALLS) > 0;
     if (base && cand)
         return false;
     words_say(words, "only %s runs such calls", the_case->names[base ? BASE : CAND]);
@@ -85,9 +115,9 @@ static bool say_presence(const struct reason_case *the_case, struct words *words
 // As long as before, but compute hides less of it, or more.
 static bool say_hidden(const struct reason_case *the_case, struct words *words)
 {
-    int64_t base_ns = size_i64(the_case, COMPARE_COLLECTIVES_BASE_NS);
-    int64_t cand_ns = size_i64(the_case, COMPARE_COLLECTIVES_CAND_NS);
-    int64_t exposed_ns = size_i64(the_case, COMPARE_COLLECTIVES_DELTA_EXPOSED_NS);
+    int64_t base_ns = sum_i64(the_case, COMPARE_COLLECTIVES_BASE_NS);
+    int64_t cand_ns = sum_i64(the_case, COMPARE_COLLECTIVES_CAND_NS);
+    int64_t exposed_ns = exposed_delta_ns(the_case);
     if ((double)llabs(cand_ns - base_ns) > (1 - MOST_OF) * fabs((double)exposed_ns))
         return false;
     words_say(words, "it takes about as long, %s, but compute hides %s %s of it",
@@ -101,10 +131,12 @@ static bool say_bandwidth(const struct reason_case *the_case, struct words *word
 {
     double base = size_f64(the_case, COMPARE_COLLECTIVES_BASE_BUS_GBPS);
     double cand = size_f64(the_case, COMPARE_COLLECTIVES_CAND_BUS_GBPS);
-    double delta_ns = (double)size_i64(the_case, COMPARE_COLLECTIVES_DELTA_EXPOSED_NS);
-    double base_ns = (double)size_i64(the_case, COMPARE_COLLECTIVES_BASE_NS);
-    if (!(base > 0 && cand > 0) || delta_ns == 0 ||
-        (base / cand - 1) * base_ns / delta_ns < MOST_OF)
+    double delta_ns = (double)exposed_delta_ns(the_case);
+    double base_ns = (double)sum_i64(the_case, COMPARE_COLLECTIVES_BASE_NS);
+    if (the_case->reason->size_count != 1 || !(base > 0 && cand > 0) || delta_ns == 0)
+        return false;
+    double explained = (base / cand - 1) * base_ns / delta_ns;
+    if (explained < MOST_OF || explained > 1 / MOST_OF)
         return false;
     words_say(words,
               "%.3g GB/s of bus bandwidth on %s instead of %.3g, waiting for other ranks included",
@@ -124,13 +156,14 @@ const char *reason_say_collective(const struct reason_case *the_case, struct wor
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].say(the_case, words))
             return rules[i].word;
-    struct str size =
-        table_text(report_find(the_case->pair->report, table_compare_collectives.name),
-                   the_case->reason->sizes, COMPARE_COLLECTIVES_SIZE_CLASS);
+    struct str size = STR("");
+    if (the_case->reason->size_count == 1)
+        size = table_text(report_find(the_case->pair->report, table_compare_collectives.name),
+                          the_case->reason->sizes, COMPARE_COLLECTIVES_SIZE_CLASS);
     words_say(words, "%s%s%stake %s per step instead of %s, waiting for other ranks included",
               size.len ? "those of " : "they ", reason_shown(size).text, size.len ? " " : "",
-              time_text(size_i64(the_case, COMPARE_COLLECTIVES_CAND_NS)).text,
-              time_text(size_i64(the_case, COMPARE_COLLECTIVES_BASE_NS)).text);
+              time_text(sum_i64(the_case, COMPARE_COLLECTIVES_CAND_NS)).text,
+              time_text(sum_i64(the_case, COMPARE_COLLECTIVES_BASE_NS)).text);
     return "none";
 }
 

@@ -55,7 +55,9 @@ static bool say_one_side(const struct reason_case *the_case, struct words *words
     if (reason->ns[BASE] > 0 && reason->ns[CAND] > 0)
         return false;
     int side = reason_slow_side(reason);
-    double calls = reason_calls(the_case, reason, side);
+    struct reason whole = *reason;
+    whole.shape = REASON_NONE;
+    double calls = reason_calls(the_case, &whole, side);
     struct str kernel = reason_main_kernel(the_case, reason, side);
     if (table_is(the_case->waterfall, reason->row, COMPARE_WATERFALL_BAR, STR("exposed_memory")))
         words_say(words, "only %s runs %s for it", the_case->names[side],
@@ -143,12 +145,14 @@ static bool say_types(const struct reason_case *the_case, struct words *words)
 
 static bool say_calls(const struct reason_case *the_case, struct words *words)
 {
-    const struct reason *reason = the_case->reason;
+    bool is_shape = the_case->reason->kind == REASON_SHAPE;
+    const struct reason *reason = is_shape ? the_case->detail : the_case->reason;
     double base = reason_calls(the_case, reason, BASE), cand = reason_calls(the_case, reason, CAND);
-    if (!(base > 0 && cand > 0))
+    if (!(base > 0 && cand > 0) || delta_of(reason) == 0)
         return false;
     double effect_ns = (cand / base - 1) * (double)reason->ns[BASE];
-    if (effect_ns / (double)delta_of(reason) < MOST_OF)
+    double explained = effect_ns / (double)delta_of(reason);
+    if (explained < MOST_OF || explained > 1 / MOST_OF)
         return false;
     words_say(words, "%s calls per step instead of %s", reason_count(cand).text,
               reason_count(base).text);
@@ -207,9 +211,12 @@ static bool say_kernel(const struct reason_case *the_case, struct words *words)
     struct str cand = reason_main_kernel(the_case, the_case->detail, CAND);
     if (!base.len || !cand.len || str_equal(base, cand) || base_ns == 0 || cand_ns == 0)
         return false;
+    struct name_text labels[SIDES] = {reason_label(base), reason_label(cand)};
+    if (strcmp(labels[BASE].text, labels[CAND].text) == 0)
+        return false;
     words_say(words, "%s runs %s, %s runs %s: a call takes %s instead of %s", the_case->names[BASE],
-              reason_kernel(base).text, the_case->names[CAND], reason_kernel(cand).text,
-              time_text(cand_ns).text, time_text(base_ns).text);
+              labels[BASE].text, the_case->names[CAND], labels[CAND].text, time_text(cand_ns).text,
+              time_text(base_ns).text);
     return true;
 }
 
@@ -234,9 +241,11 @@ static bool say_slower(const struct reason_case *the_case, struct words *words)
     if (base_ns == 0 || cand_ns == 0)
         return false;
     double factor = (double)cand_ns / (double)base_ns;
-    words_say(words, "a call of the same kernel takes %.*f %% %s, %s instead of %s",
-              fabs(factor - 1) < 0.0995, 100 * fabs(factor - 1), factor < 1 ? "less" : "longer",
-              time_text(cand_ns).text, time_text(base_ns).text);
+    bool same = str_equal(reason_main_kernel(the_case, the_case->detail, BASE),
+                          reason_main_kernel(the_case, the_case->detail, CAND));
+    words_say(words, "a call%s takes %.*f %% %s, %s instead of %s",
+              same ? " of the same kernel" : "", fabs(factor - 1) < 0.0995, 100 * fabs(factor - 1),
+              factor < 1 ? "less" : "longer", time_text(cand_ns).text, time_text(base_ns).text);
     say_pace(the_case, factor, words);
     return true;
 }
@@ -321,8 +330,10 @@ static bool say_attention(const struct reason_case *the_case, struct words *word
         words_say(words, "not fused on either side, so all scores go through memory");
         say_parts(the_case, words);
         struct str op = reason_text(the_case, the_case->detail->row, COMPARE_WATERFALL_OP);
-        words_say(words, ". In %s, ", reason_kernel(op).text);
-        return say_how_fast(the_case, words);
+        struct words fast = {.len = 0};
+        if (say_how_fast(the_case, &fast))
+            words_say(words, ". In %s, %.*s", reason_kernel(op).text, (int)fast.len, fast.text);
+        return true;
     }
     int side = composed[BASE] ? BASE : CAND;
     words_say(words,

@@ -20,10 +20,11 @@ enum reason_kind {
 // A part of the difference.
 struct reason {
     enum reason_kind kind;
-    size_t row, end; // of compare_waterfall: its own row, and where those below it end
-    size_t shape;    // the row of REASON_SHAPE
-    size_t joined;   // the candidate's own row if it replaces the base's; else REASON_NONE
-    size_t sizes;    // of compare_collectives: the row of its kind that changed most
+    size_t row, end;   // of compare_waterfall: its own row, and where those below it end
+    size_t shape;      // the row of REASON_SHAPE
+    size_t joined;     // the candidate's own row if it replaces the base's; else REASON_NONE
+    size_t sizes;      // of compare_collectives: the row of its kind that changed most
+    size_t size_count; // rows of its kind
     struct str title;
     int64_t ns[SIDES]; // per step
 };

@@ -90,12 +90,51 @@ static void what_only_changed_its_name_is_one_part(void **state)
     (void)state;
     struct bench bench;
     compare_two(&bench,
-                (struct hand_part){"gemm", "GEMM", "my::old", NULL, NULL, "old", 2, 10 * MS},
-                (struct hand_part){"gemm", "other", "my::new", NULL, NULL, "new", 2, 10400000});
+                (struct hand_part){"gemm", "GEMM", "my::old", NULL, NULL, "ampere_sgemm_128x64_tn",
+                                   2, 10 * MS},
+                (struct hand_part){"gemm", "other", "my::new", NULL, NULL, "ampere_sgemm_32x32_tn",
+                                   2, 10400000});
     assert_int_equal(bench_table(&bench, REASONS)->row_count, 1);
     assert_int_equal(bench_i64(&bench, REASONS, 0, "delta_ns"), 400000);
     assert_why(&bench, 0, "replaced",
                "The candidate runs new in its place, 10.4 ms per step instead of 10.0 ms");
+    bench_end(&bench);
+}
+
+static void another_operation_replaces_nothing(void **state)
+{
+    (void)state;
+    struct bench bench;
+    compare_two(&bench,
+                (struct hand_part){"gemm", "GEMM", "my::old", NULL, NULL, "ampere_sgemm_128x64_tn",
+                                   2, 10 * MS},
+                (struct hand_part){"gemm", "other", "my::new", NULL, NULL, "new", 2, 10400000});
+    assert_int_equal(bench_table(&bench, REASONS)->row_count, 2);
+    bench_end(&bench);
+}
+
+static void more_calls_of_much_more_time_do_not_explain_it(void **state)
+{
+    (void)state;
+    struct bench bench;
+    compare_two(&bench,
+                (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "mm", 2, 4 * MS},
+                (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, "mm", 4, 5 * MS});
+    assert_why(&bench, 0, "slower",
+               "A call of the same kernel takes 38 % less, 1.25 ms instead of 2.00 ms");
+    bench_end(&bench);
+}
+
+static void kernels_of_one_label_are_not_called_different(void **state)
+{
+    (void)state;
+    struct bench bench;
+    compare_two(&bench,
+                (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL,
+                                   "void cutlass::Kernel2<a::Old>(P)", 2, 4 * MS},
+                (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL,
+                                   "void cutlass::Kernel2<a::New>(P)", 2, 2 * MS});
+    assert_why(&bench, 0, "slower", "A call takes 50 % less, 1.00 ms instead of 2.00 ms");
     bench_end(&bench);
 }
 
@@ -308,6 +347,30 @@ static void a_collective_that_compute_hides_no_longer_says_so(void **state)
     bench_end(&bench);
 }
 
+static void all_sizes_of_a_kind_of_collective_count(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_begin(&bench);
+    for (int side = 0; side < 2; side++) {
+        bench_add(&bench);
+        bench_part(&bench, (struct hand_part){"exposed_comm", "communication", "record_param_comms",
+                                              NULL, NULL, "nccl", 1, side ? 9 * MS : 1 * MS});
+        bench_steps(&bench, 1, side ? 9 * MS : 1 * MS);
+        ROW(bench_rank(&bench), &table_comm_sizes, {"kind", .text = "all_reduce"},
+            {"calls", .i = 2}, {"calls_per_step", .f = 2},
+            {"total_ns", .i = side ? 9 * MS : 1 * MS}, {"exposed_ns", .i = side ? 9 * MS : 1 * MS},
+            {"size_class", .text = side ? "1 MiB - 2 MiB" : "2 MiB - 4 MiB"},
+            {"process_group", .text = "0"});
+        bench_side(&bench, 1);
+    }
+    bench_compare(&bench);
+    assert_int_equal(bench_table(&bench, REASONS)->row_count, 1);
+    assert_why(&bench, 0, "none",
+               "They take 9.00 ms per step instead of 1.00 ms, waiting for other ranks included");
+    bench_end(&bench);
+}
+
 static void names_and_shapes_are_short(void **state)
 {
     (void)state;
@@ -334,6 +397,9 @@ int main(void)
         cmocka_unit_test(gains_come_first_and_shares_are_gross),
         cmocka_unit_test(what_only_one_side_runs_is_said),
         cmocka_unit_test(what_only_changed_its_name_is_one_part),
+        cmocka_unit_test(another_operation_replaces_nothing),
+        cmocka_unit_test(more_calls_of_much_more_time_do_not_explain_it),
+        cmocka_unit_test(kernels_of_one_label_are_not_called_different),
         cmocka_unit_test(more_calls_are_the_reason_if_they_explain_it),
         cmocka_unit_test(other_shapes_are_named),
         cmocka_unit_test(another_kernel_is_named_without_its_arguments),
@@ -343,6 +409,7 @@ int main(void)
             a_kernel_of_an_older_generation_at_alignment_1_is_named_with_the_odd_length),
         cmocka_unit_test(composed_attention_is_one_part),
         cmocka_unit_test(a_collective_that_compute_hides_no_longer_says_so),
+        cmocka_unit_test(all_sizes_of_a_kind_of_collective_count),
         cmocka_unit_test(names_and_shapes_are_short),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
