@@ -11,6 +11,8 @@
 
 // --- an older architecture -----------------------------------------------------------------------
 
+enum { WIDEST_LOAD_BYTES = 16 }; // which newer kernels need
+
 struct older {
     int32_t native;           // architecture of the device
     struct groups names;      // of kernels
@@ -99,6 +101,31 @@ static int64_t claim_older(const struct finding_case *the_case, const void *cont
     return (int64_t)((double)atom->ns * FINDING_OLDER_SAVED);
 }
 
+// 0 of types that are unknown or no whole bytes.
+static int element_bytes(enum kernel_type type)
+{
+    switch (type) {
+    case TYPE_f64:
+    case TYPE_int64:
+    case TYPE_uint64: return 8;
+    case TYPE_f32:
+    case TYPE_tf32:
+    case TYPE_int32:
+    case TYPE_uint32: return 4;
+    case TYPE_bf16:
+    case TYPE_f16:
+    case TYPE_int16:
+    case TYPE_uint16: return 2;
+    case TYPE_fp8:
+    case TYPE_fp8_e4m3:
+    case TYPE_fp8_e5m2:
+    case TYPE_mxfp8:
+    case TYPE_int8:
+    case TYPE_uint8: return 1;
+    default: return 0;
+    }
+}
+
 static bool describe_older(const struct finding_case *the_case, const struct older *all,
                            struct str name, struct finding *finding, struct err *err)
 {
@@ -121,7 +148,8 @@ static bool describe_older(const struct finding_case *the_case, const struct old
                  all->kernels, all->kernels == 1 ? "" : "s",
                  100.0 * (double)all->older_ns / (double)all->all_ns, (int)gpu.len, gpu.at,
                  (int)all->native);
-    if (decoded.alignment && decoded.alignment < 8)
+    int bytes = element_bytes(decoded.dtype);
+    if (decoded.alignment && bytes && decoded.alignment * bytes < WIDEST_LOAD_BYTES)
         evidence_add(
             &evidence, href_of_kernel(name).text,
             "it loads %d element%s at a time: its operands' alignment rules newer ones out",
