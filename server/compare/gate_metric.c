@@ -19,6 +19,41 @@ static bool as_times(const struct gate_metric *question, int side, struct arena 
     return values;
 }
 
+// Runs of a side whose value has no share.
+static size_t count_zeros(const struct gate_metric *question, int side)
+{
+    size_t zeros = 0;
+    for (size_t i = 0; i < question->counts[side]; i++)
+        zeros += isfinite(question->values[side][i]) && question->values[side][i] <= 0;
+    return zeros;
+}
+
+static bool has_zeros(const struct gate_metric *question)
+{
+    return count_zeros(question, 0) || count_zeros(question, 1);
+}
+
+static void put_zeros(const struct gate_metric *question, struct buf *out)
+{
+    int side = count_zeros(question, 0) ? 0 : 1;
+    size_t zeros = count_zeros(question, side);
+    buf_printf(out, "%s is 0 in %zu run%s of the %s; a share of it cannot be judged",
+               question->figure->label, zeros, zeros == 1 ? "" : "s", side ? "candidate" : "base");
+}
+
+// How much worse a figure is, as a share of the base's, from the share of its inverse.
+static double own_share(const struct gate_metric *question, double share)
+{
+    return question->figure->more_is_better ? share / (1 + share) : share;
+}
+
+// The limit as the judgement sees it, of which more is worse.
+static double limit_of(const struct gate_metric *question)
+{
+    double limit = question->max_regression;
+    return question->figure->more_is_better && limit < 1 ? limit / (1 - limit) : limit;
+}
+
 static void take_medians(struct gate_metric *question, const struct judgement *judgement)
 {
     const double found[2] = {judgement->base_ns, judgement->cand_ns};
@@ -30,10 +65,14 @@ static void put_verdict(const struct gate_metric *question, const struct gate_an
                         struct buf *out)
 {
     const struct judgement *judgement = &answer->judgement;
-    double share = judgement->shift_share;
+    double share = own_share(question, judgement->shift_share);
     buf_printf(out, "%s: ", verdict_gate_word(answer->gate));
+    if (has_zeros(question)) {
+        put_zeros(question, out);
+        return;
+    }
     if (!answer->has_steps) {
-        buf_printf(out, "%s is unknown of %s, so there is nothing to compare",
+        buf_printf(out, "%s is unknown for %s, so there is nothing to compare",
                    question->figure->label,
                    isnan(question->medians[0]) ? "the base" : "the candidate");
         return;
@@ -43,8 +82,9 @@ static void put_verdict(const struct gate_metric *question, const struct gate_an
                share > 0 ? "worse" : "better", question->medians[0], question->names[0]);
     if (judgement->has_interval && strcmp(judgement->method, "equal") != 0)
         buf_printf(out, ", with %g %% confidence %+.1f %% to %+.1f %% worse",
-                   100 * (1 - question->limits.alpha), 100 * judgement->low_share,
-                   100 * judgement->high_share);
+                   100 * (1 - question->limits.alpha),
+                   100 * own_share(question, judgement->low_share),
+                   100 * own_share(question, judgement->high_share));
     buf_printf(out, "; the limit is %+.1f %%", 100 * question->max_regression);
     if (answer->gate == GATE_UNDECIDED)
         buf_puts(out, judgement->verdict == VERDICT_UNKNOWN
@@ -105,7 +145,8 @@ bool gate_metric_answer(struct gate_metric *question, struct arena *arena,
         return false;
     take_medians(question, judgement);
     answer->has_steps = isfinite(judgement->shift_share);
-    answer->gate = verdict_gate(judgement, question->max_regression);
+    answer->gate =
+        has_zeros(question) ? GATE_UNDECIDED : verdict_gate(judgement, limit_of(question));
     judgement->base_ns = judgement->cand_ns = (double)NAN;
     judgement->shift_ns = judgement->relevant_from_ns = (double)NAN;
     answer->anytime.below_evidence = answer->anytime.above_evidence = (double)NAN;

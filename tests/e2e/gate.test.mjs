@@ -70,7 +70,7 @@ test("another figure than the step time may be judged, of logs alone", async () 
   assert_gate(await gate(`base=logged@*&cand=more@*&${metric}`), 200, "pass");
   const unknown = await gate(`base=logged@*&cand=more@*&metric=hfu`);
   assert.equal(unknown.status, 409);
-  assert.match(unknown.json.lines[0], /^undecided: HFU is unknown of the base/);
+  assert.match(unknown.json.lines[0], /^undecided: HFU is unknown for the base/);
   for (const query of ["metric=speed", `${metric}&sequential=true`])
     assert.equal((await gate(`base=logged@*&cand=more@*&${query}`)).status, 400);
 });

@@ -427,10 +427,14 @@ static void figures_are_judged_by_what_is_better(void **state)
     const struct gate_answer slower = answer_metric("mfu", 0.5, 0.4, &arena);
     assert_int_equal(slower.gate, GATE_FAIL);
     assert_non_null(
-        strstr(slower.lines[0], "fail: MFU of pr is 0.4006, 25.0 % worse than 0.5007 of main"));
+        strstr(slower.lines[0], "fail: MFU of pr is 0.4006, 20.0 % worse than 0.5007 of main"));
     assert_int_equal(answer_metric("mfu", 0.4, 0.5, &arena).gate, GATE_PASS);
     assert_int_equal(answer_metric("memory_bytes", 5e10, 6e10, &arena).gate, GATE_FAIL);
     assert_int_equal(answer_metric("memory_bytes", 6e10, 5e10, &arena).gate, GATE_PASS);
+    const struct gate_answer zero = answer_metric("mfu", 0.5, 0, &arena);
+    assert_int_equal(zero.gate, GATE_UNDECIDED);
+    assert_string_equal(zero.lines[0], "undecided: MFU is 0 in 4 runs of the candidate; a share of "
+                                       "it cannot be judged");
     const struct gate_answer unknown = answer_metric("mfu", 0, 0.5, &arena);
     assert_int_equal(unknown.gate, GATE_UNDECIDED);
     assert_false(unknown.has_steps);
