@@ -85,7 +85,7 @@ test("the page Kernels shows both, and the launches below", () =>
 test("the roofline has the measured launches as points, on a narrow, dark screen too", () =>
   on_clean_page(browser, server.base, { viewport: NARROW, colorScheme: "dark" }, async (page) => {
     await visit(page, "/runs/job/roofline");
-    await page.getByText("Measured by Nsight Compute, clocks locked").waitFor();
+    await page.getByText("Measured by Nsight Compute, by default with locked clocks").waitFor();
     await settle(page);
     assert.equal(await page.locator(".roof-point.fill-measured").count(), 3);
     await page.locator(".roofline svg").focus();

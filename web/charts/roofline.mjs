@@ -26,9 +26,10 @@ const MEASURED_RADIUS = 6; // one launch, which the areas of all calls would hid
 
 function point_text(row) {
   if (row.kind === "measured") {
-    return `${short_kernel(row.op)}, ${row.problem}: ${number(row.tflops)} TFLOP/s at ${
+    const name = [short_kernel(row.op), row.problem].filter(Boolean).join(", ");
+    return `${name}: ${number(row.tflops)} TFLOP/s at ${
       number(row.intensity)} FLOP/B of DRAM, ${ms_unit(row.busy_ns)}, measured by Nsight Compute ` +
-      "with locked clocks";
+      "by default with locked clocks and emptied caches";
   }
   const efficiency = row.efficiency === null ? "" : `, ${percent(row.efficiency)} of the roofline`;
   return `${row.op} ${row.problem || ""} ${row.precision || ""}: ${number(row.tflops)} TFLOP/s at ${

@@ -7,7 +7,8 @@ const SHAPE_OF_KIND = [
   [/^gemm$/, "circle", "gemm", "GEMM"],
   [/^attention/, "diamond", "attention", "Attention"],
   [/^conv/, "square", "exposed_memory", "Convolution"],
-  [/^measured$/, "plus", "measured", "Measured by Nsight Compute, clocks locked"],
+  [/^measured$/, "plus", "measured",
+    "Measured by Nsight Compute, by default with locked clocks and emptied caches"],
   [/./, "up", "other_compute", "Other compute"],
 ];
 
@@ -39,9 +40,10 @@ export function roofline_points(rows) {
  */
 export function measured_points(rows) {
   return rows
-    .map((row) => ({ op: row.trace_kernel ?? row.kernel, problem: `grid ${row.grid}`,
-      kind: "measured", precision: null, intensity: row.intensity, tflops: row.tflops,
-      busy_ns: row.duration_ns, efficiency: null, bound: null }))
+    .map((row) => ({ op: row.trace_kernel ?? row.kernel,
+      problem: row.grid ? `grid ${row.grid}` : "", kind: "measured", precision: null,
+      intensity: row.intensity, tflops: row.tflops, busy_ns: row.duration_ns,
+      efficiency: null, bound: null }))
     .filter(is_drawn)
     .sort((a, b) => b.busy_ns - a.busy_ns)
     .slice(0, MOST_POINTS);

@@ -8,12 +8,17 @@ import { Table } from "../../widgets/table.mjs";
 import { Card } from "../../widgets/widgets.mjs";
 import { kernel_groups } from "./kernel_group_model.mjs";
 
+// What each property by which kernels can be summed is called: of all values, and of one.
+const NAMES = { library: ["Libraries", "Library"], operation: ["Operations", "Operation"],
+  dtype: ["Types", "Type"], arch: ["Architectures", "Architecture"],
+  alignment: ["Alignments", "Alignment"] };
+
 /** The properties by which kernels can be summed, and what each is called. */
-export const KERNEL_GROUPS = { library: "Libraries", operation: "Operations", dtype: "Types",
-  arch: "Architectures", alignment: "Alignments" };
+export const KERNEL_GROUPS = Object.fromEntries(
+  Object.entries(NAMES).map(([by, [plural]]) => [by, plural]));
 
 const columns_of = (frame, run, rank, by) => [
-  { key: "value", label: KERNEL_GROUPS[by].slice(0, -1), width_px: 220, className: "mono",
+  { key: "value", label: NAMES[by][1], width_px: 220, className: "mono",
     cell: (row) => {
       const value = value_at(frame, "value", row);
       return value === null ? html`<span class="faint">not in the name</span>`

@@ -7,7 +7,7 @@ import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { use_table } from "../run/run_table.mjs";
 
-export const LOCKED_CLOCKS = "with locked clocks and emptied caches";
+export const LOCKED_CLOCKS = "by default with locked clocks and emptied caches";
 
 const in_trace = (row, frame) => {
   const median = value_at(frame, "trace_median_ns", row);

@@ -218,7 +218,7 @@ function Content({ run, summary, evidence }) {
     : html`<${Grouped} run=${run} rank=${rank} by=${group} />`;
   return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
       onchange=${(next) => change({ group: next })} /></div>
-    ${by_category || group in KERNEL_GROUPS
+    ${by_category || Object.hasOwn(KERNEL_GROUPS, group)
       ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
           onchange=${(next) => change({ rank: next })}>${grouped}<//>`
       : html`<${AllKernels} run=${run} /><${KernelProfiles} table=${profiles} />`}`;
