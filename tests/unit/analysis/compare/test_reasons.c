@@ -275,6 +275,34 @@ a_kernel_of_an_older_generation_at_alignment_1_is_named_with_the_odd_length(void
     bench_end(&bench);
 }
 
+// The rule that speaks if these kernels run on H100 on both sides, the candidate's for longer.
+static void assert_rule(const char *base, const char *cand, const char *rule)
+{
+    struct bench bench;
+    bench_begin(&bench);
+    for (int side = 0; side < 2; side++) {
+        add_run(&bench,
+                (struct hand_part){"gemm", "GEMM", "aten::mm", "[[8]]", NULL, side ? cand : base, 2,
+                                   side ? 4 * MS : 2 * MS},
+                side ? 9 * MS : 7 * MS);
+        add_gpu(&bench, "NVIDIA H100 80GB HBM3");
+    }
+    bench_compare(&bench);
+    assert_true(bench_says(&bench, REASONS, 0, "rule", rule));
+    bench_end(&bench);
+}
+
+static void a_kernel_that_is_no_older_than_the_other_or_simt_is_not_blamed(void **state)
+{
+    (void)state;
+    assert_rule("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_kernel",
+                "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_nn", "kernel_kind");
+    assert_rule("turing_fp16_s1688gemm_fp16_128x64_ldg8_f2f_nn",
+                "ampere_bf16_s16816gemm_bf16_128x64_ldg8_f2f_stages_64x3_nn", "kernel");
+    assert_rule("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize128x128x64_kernel",
+                "ampere_sgemm_128x64_tn", "kernel");
+}
+
 static void add_attention(struct bench *bench, bool fused, int64_t scale)
 {
     bench_add(bench);
@@ -407,6 +435,7 @@ int main(void)
         cmocka_unit_test(across_devices_peaks_and_what_is_reached_explain_it),
         cmocka_unit_test(
             a_kernel_of_an_older_generation_at_alignment_1_is_named_with_the_odd_length),
+        cmocka_unit_test(a_kernel_that_is_no_older_than_the_other_or_simt_is_not_blamed),
         cmocka_unit_test(composed_attention_is_one_part),
         cmocka_unit_test(a_collective_that_compute_hides_no_longer_says_so),
         cmocka_unit_test(all_sizes_of_a_kind_of_collective_count),
