@@ -88,6 +88,32 @@ static void kernels_for_an_older_device_cost_two_fifths_of_their_time(void **sta
     hand_end(&busy.hand);
 }
 
+static void only_loads_below_16_bytes_rule_newer_kernels_out(void **state)
+{
+    static const struct {
+        const char *kernel;
+        bool claims;
+    } cases[] = {
+        {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align8>(P)",
+         false},
+        {"void cutlass::Kernel2<cutlass_80_tensorop_bf16_s16816gemm_bf16_128x64_64x3_tn_align2>(P)",
+         true},
+        {"void cutlass::Kernel2<cutlass_80_tensorop_s1688gemm_128x64_16x4_tn_align4>(P)", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct busy busy;
+        struct busy_work work = product(MM(4096, 4096, 4096), BF16, 200 * US);
+        work.kernel = cases[i].kernel;
+        busy_begin(&busy);
+        busy_repeat(&busy, 10, work);
+        hand_analyze(&busy.hand);
+        const char *evidence = finding_word(&busy.hand, "older_architecture", "evidence");
+        assert_int_equal(strstr(evidence, "rules newer ones out") != NULL, cases[i].claims);
+        hand_end(&busy.hand);
+    }
+}
+
 static void products_that_are_not_aligned_cost_time_beyond_the_roofline(void **state)
 {
     (void)state;
@@ -334,6 +360,7 @@ int main(void)
         cmocka_unit_test(a_little_fp32_beside_bf16_does_not_matter),
         cmocka_unit_test(fp32_products_without_tensor_cores_cost_what_tf32_would_save),
         cmocka_unit_test(kernels_for_an_older_device_cost_two_fifths_of_their_time),
+        cmocka_unit_test(only_loads_below_16_bytes_rule_newer_kernels_out),
         cmocka_unit_test(products_that_are_not_aligned_cost_time_beyond_the_roofline),
         cmocka_unit_test(an_aligned_kernel_of_the_device_s_own_generation_is_not_found),
         cmocka_unit_test(bf16_beside_fp8_is_for_information),

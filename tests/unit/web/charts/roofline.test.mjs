@@ -78,4 +78,5 @@ test("a measured launch is a point if its operations and bytes are known", () =>
   assert.deepEqual(points.map(({ op, kind, busy_ns }) => [op, kind, busy_ns]),
     [["void f<int>(int)", "measured", 900], ["f<int>", "measured", 500]]);
   assert.equal(model.mark_of("measured").shape, "plus");
+  assert.equal(model.measured_points([{ ...launch, grid: null }])[0].problem, "");
 });
