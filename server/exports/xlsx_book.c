@@ -28,7 +28,9 @@ struct xlsx_book {
     lxw_worksheet *sheet; // the last one
     const struct table_desc *descs[MOST_SHEETS];
     size_t sheet_count;
-    uint64_t rows; // of the last sheet
+    uint64_t rows;                       // of the last sheet
+    unsigned columns[TABLE_MAX_COLUMNS]; // of the last sheet, indexes into its table's
+    unsigned column_count;
     struct buf text;
     int fd;
     off_t read_to;
@@ -161,10 +163,10 @@ static void end_sheet(struct xlsx_book *book)
     const struct table_desc *desc = book->descs[book->sheet_count - 1];
     uint64_t shown = book->rows < MOST_ROWS ? book->rows : MOST_ROWS;
     char note[80];
-    for (unsigned i = 0; shown && i < desc->column_count; i++) {
+    for (unsigned i = 0; shown && i < book->column_count; i++) {
         lxw_conditional_format bars = {
             .type = LXW_CONDITIONAL_DATA_BAR, .bar_solid = LXW_TRUE, .bar_color = 0x9DC3E6};
-        if (has_bars(&desc->columns[i]))
+        if (has_bars(&desc->columns[book->columns[i]]))
             book->failed |=
                 worksheet_conditional_format_range(book->sheet, 1, (lxw_col_t)i, (lxw_row_t)shown,
                                                    (lxw_col_t)i, &bars) != LXW_NO_ERROR;
@@ -176,7 +178,7 @@ static void end_sheet(struct xlsx_book *book)
     }
     if (shown && !book->failed)
         worksheet_autofilter(book->sheet, 0, 0, (lxw_row_t)shown,
-                             (lxw_col_t)(desc->column_count - 1));
+                             (lxw_col_t)(book->column_count - 1));
 }
 
 static double width_of(const struct column *column)
@@ -209,6 +211,8 @@ void xlsx_book_sheet(struct xlsx_book *book, const struct export_view *view)
         return;
     }
     book->descs[book->sheet_count++] = view->desc;
+    book->column_count = view->column_count;
+    memcpy(book->columns, view->columns, view->column_count * sizeof *view->columns);
     for (unsigned i = 0; i < view->column_count; i++) {
         const struct column *column = &view->desc->columns[view->columns[i]];
         worksheet_set_column(book->sheet, (lxw_col_t)i, (lxw_col_t)i, width_of(column), NULL);

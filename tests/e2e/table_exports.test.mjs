@@ -181,6 +181,16 @@ test("a spreadsheet has the table's cells, in formats of their unit, with bars",
     && column === "total_ns" && unit === "ns" && meaning.length > 10));
 });
 
+test("a spreadsheet of chosen columns has its bars and its filter on those", async (t) => {
+  const path = "/api/v1/runs/job/kernels?format=xlsx&fields=calls,total_ns,name";
+  const book = read_book((await server.request(path)).body, t);
+  if (!book) return;
+  const last = book.kernels.rows.length;
+  assert.deepEqual(book.kernels.rows[0], ["calls", "total_ns", "name"]);
+  assert.deepEqual(book.kernels.bars, [`<MultiCellRange [B2:B${last}]>`]);
+  assert.equal(book.kernels.filter, `A1:C${last}`);
+});
+
 test("a run's workbook has a sheet for each table with rows, by REST and by command line",
   async (t) => {
     const reply = await server.request("/api/v1/runs/job/workbook");
