@@ -140,16 +140,37 @@ static const char *value_text(struct mcp_call *call, json_t *value)
     return json_string_value(value);
 }
 
-static void add_filters(struct mcp_call *call, const struct table_desc *desc,
-                        struct mcp_question *question)
+// Of all names that the API knows, only columns: others have arguments of their own.
+static bool check_filter(struct mcp_call *call, const struct table_desc *desc, const char *name,
+                         const char *column, struct err *err)
+{
+    if (table_column(desc, str_of(column)) < 0) {
+        call->advice = "name a column; other_columns of an answer without where lists more";
+        return err_set(err, ERR_USAGE, "found '%.60s' in where, expected a column of %s", name,
+                       desc->name);
+    }
+    if (strcmp(name, column) != 0) {
+        call->advice = "sort by them instead";
+        return err_set(err, ERR_USAGE, "found '%.60s' in where: times are rounded here", name);
+    }
+    return true;
+}
+
+static bool add_filters(struct mcp_call *call, const struct table_desc *desc,
+                        struct mcp_question *question, struct err *err)
 {
     json_t *value = NULL;
     const char *name = NULL;
     json_object_foreach(json_object_get(call->arguments, "where"), name, value)
     {
         const char *column = stored_column(call, desc, name);
-        mcp_with(question, column ? column : name, value_text(call, value));
+        if (!column)
+            return err_set(err, ERR_MEMORY, "out of memory");
+        if (!check_filter(call, desc, name, column, err))
+            return false;
+        mcp_with(question, column, value_text(call, value));
     }
+    return true;
 }
 
 // --- the answer ---------------------------------------------------------------------------------
@@ -218,8 +239,8 @@ static bool answer_table(struct mcp_call *call, json_t *answer, struct err *err)
     mcp_with(&question, "fields", fields ? fields : table->fields);
     mcp_with(&question, "sort", sort ? stored_column(call, table->desc, sort) : table->sort);
     mcp_with_arguments(call, &question, plain);
-    add_filters(call, table->desc, &question);
-    json_t *reply = mcp_ask(call, &question, err);
+    json_t *reply =
+        add_filters(call, table->desc, &question, err) ? mcp_ask(call, &question, err) : NULL;
     if (!reply)
         return false;
     set_table(answer, table, reply);

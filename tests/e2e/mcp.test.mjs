@@ -153,6 +153,16 @@ test("errors say how to go on", async () => {
   assert.ok(long.length < 300, long);
 });
 
+test("where takes columns only, and no times, which answers round", async () => {
+  const ask = (where) => tool_error(server, "table", { run: "late", table: "kernels", where });
+  for (const name of ["limit", "format", "fields", "sort", "cursor", "run", "nothing"])
+    assert.match(await ask({ [name]: "1" }), /expected a column of kernels; name a column/);
+  assert.match(await ask({ total_ms: 1.5 }), /times are rounded here; sort by them instead/);
+  const { rows } = await ask_tool(server, "table",
+    { run: "late", table: "kernels", where: { op: "aten::mm" } });
+  assert.ok(rows.total > 0);
+});
+
 test("rows go on where the last answer ended, each once", async () => {
   const seen = [];
   let cursor;
