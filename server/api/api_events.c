@@ -102,7 +102,7 @@ static struct trace_file *open_trace(void *context, size_t index, struct err *er
     return api_open_trace(reply->request, reply->response, &reply->traces[index], err);
 }
 
-// Keeps the analyzed traces of a list, moved to its front; of those the ones that are asked.
+// Keeps the analyzed traces of a list, moved to its front.
 static size_t keep_done(struct trace_row *traces, size_t count)
 {
     size_t kept = 0;
@@ -239,11 +239,11 @@ static bool begin(struct events_reply *reply, const struct run *run, struct err 
     if (!name || !next_piece(reply, &response->body, &more, err))
         return false;
     response_download(response, reply->request->arena, str_of(name), reply->format->suffix);
-    response->stream =
-        (struct response_stream){.next = more ? next_piece : NULL,
-                                 .end = end_reply,
-                                 .context = reply,
-                                 .held_bytes = EVENTS_HELD_BYTES + reply->comm.budget.used};
+    response->stream = (struct response_stream){
+        .next = more ? next_piece : NULL,
+        .end = end_reply,
+        .context = reply,
+        .held_bytes = EVENTS_HELD_BYTES + reply->format->held_bytes + reply->comm.budget.used};
     return true;
 }
 
@@ -262,8 +262,11 @@ bool api_get_events(struct request *request, struct response *response, struct e
     struct events_reply *reply = calloc(1, sizeof *reply);
     if (!reply)
         return err_set(err, ERR_MEMORY, "out of memory");
-    *reply = (struct events_reply){
-        .request = request, .response = response, .source = {.open = open_trace, .context = reply}};
+    *reply = (struct events_reply){.request = request,
+                                   .response = response,
+                                   .source = {.open = open_trace,
+                                              .context = reply,
+                                              .min_free_bytes = request->services->min_free_bytes}};
     bool ok =
         read_asked(reply, err) && api_find_run(request, response, request->captures[0], &run, err);
     if (ok) {

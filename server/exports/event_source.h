@@ -24,6 +24,7 @@ struct event_source {
     size_t base;                 // the rank from whose first event the window counts
     int64_t from_ns, to_ns;      // to_ns -1: to the end
     bool device_only;
+    uint64_t min_free_bytes; // of the disk with temporary files, below which an export gives up
 };
 
 // Opens all ranks once for their times. Before any export.
@@ -49,12 +50,13 @@ struct trace_window event_source_window(const struct event_source *source,
 // --- formats ------------------------------------------------------------------------------------
 
 struct event_export {
-    const char *word;   // of the parameter `format` and of `stepscope export`
-    const char *type;   // Content-Type
-    const char *suffix; // of the file's name
-    const char *help;   // what it is, in a few words
-    bool whole_run;     // takes no window, and all ranks unless some are named
-    bool is_archive;    // a tar of files with plain names
+    const char *word;    // of the parameter `format` and of `stepscope export`
+    const char *type;    // Content-Type
+    const char *suffix;  // of the file's name
+    const char *help;    // what it is, in a few words
+    bool whole_run;      // takes no window, and all ranks unless some are named
+    bool is_archive;     // a tar of files with plain names
+    uint64_t held_bytes; // memory beyond blocks of a trace and a piece
     // *state is closed with close, also after a failure that set it.
     MUST_CHECK bool (*open)(const struct event_source *source, void **state, struct err *err);
     // Adds the next piece; *more: another may follow.

@@ -20,6 +20,7 @@ enum { STAGE_RANK, STAGE_TRACKS, STAGE_STATES, STAGE_LINES, STAGE_END };
 #define MOST_SWEPT   64u // streams of a device that are swept together
 #define MOST_DEVICES 64u
 #define DATE_BYTES   64
+#define HELD_BYTES   ((uint64_t)64 << 20) // names, what is merged, and of each text
 
 // When an event of a row ends.
 struct ending {
@@ -71,7 +72,7 @@ struct paraver {
     struct label devices[MOST_DEVICES];
     size_t device_count, device;
     struct swept swept[MOST_SWEPT];
-    size_t swept_count;
+    size_t swept_count, left_out; // streams
     uint32_t running[DEVICE_CLASS_COUNT];
     int64_t state_ns; // since when
     enum prv_state state;
@@ -217,6 +218,8 @@ static bool begin_row(struct paraver *p, const struct track *track, struct err *
     if (!track) {
         buf_puts(&p->rows, "GPU-D");
         put_label(p, p->devices[p->device]);
+        if (p->left_out)
+            buf_printf(&p->rows, " without %zu streams", p->left_out);
     } else if (track_is_device(track)) {
         buf_puts(&p->rows, "CUDA-D");
         put_label(p, track->pid);
@@ -399,14 +402,18 @@ static bool advance(struct paraver *p, struct swept *swept, struct err *err)
 
 static bool begin_device(struct paraver *p, struct err *err)
 {
-    p->swept_count = 0;
+    p->swept_count = p->left_out = 0;
     memset(p->running, 0, sizeof p->running);
     p->state = PRV_IDLE;
     p->sweeps = true;
-    for (size_t i = 0; i < p->events.track_count && p->swept_count < MOST_SWEPT; i++) {
+    for (size_t i = 0; i < p->events.track_count; i++) {
         const struct track *track = &p->events.tracks[i];
         if (track->family != TRACK_DEVICE || !same_label(track->pid, p->devices[p->device]))
             continue;
+        if (p->swept_count == MOST_SWEPT) {
+            p->left_out++;
+            continue;
+        }
         struct swept *swept = &p->swept[p->swept_count++];
         swept->cursor = trace_events_start(&p->events, i);
         if (!advance(p, swept, err))
@@ -608,7 +615,7 @@ static bool open_export(const struct event_source *source, void **state, struct 
     p->source = source;
     p->origin_ns = event_source_origin(source);
     p->end_ns = event_source_end(source) - p->origin_ns;
-    p->spill = sorted_spill_new(err);
+    p->spill = sorted_spill_new(source->min_free_bytes, err);
     return p->spill;
 }
 
@@ -631,6 +638,7 @@ const struct event_export export_paraver = {
     .help = "a Paraver trace with names and views, a tar on the service and a folder here",
     .whole_run = true,
     .is_archive = true,
+    .held_bytes = HELD_BYTES,
     .open = open_export,
     .next = next_piece,
     .close = close_export};

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define WRITE_BYTES ((size_t)256 << 10)
@@ -25,6 +26,7 @@ struct run {
 
 struct sorted_spill {
     struct scratch file;
+    uint64_t min_free_bytes;
     uint64_t written, bytes;
     struct buf out; // not written yet
     struct run *runs;
@@ -34,13 +36,14 @@ struct sorted_spill {
     size_t heap_count;
 };
 
-struct sorted_spill *sorted_spill_new(struct err *err)
+struct sorted_spill *sorted_spill_new(uint64_t min_free_bytes, struct err *err)
 {
     struct sorted_spill *spill = calloc(1, sizeof *spill);
     if (!spill) {
         err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
+    spill->min_free_bytes = min_free_bytes;
     spill->file = scratch_open();
     if (spill->file.fd >= 0)
         return spill;
@@ -69,9 +72,20 @@ uint64_t sorted_spill_bytes(const struct sorted_spill *spill)
 
 // --- writing ------------------------------------------------------------------------------------
 
+static bool check_free(const struct sorted_spill *spill, struct err *err)
+{
+    struct statvfs disk;
+    if (!spill->min_free_bytes)
+        return true;
+    if (fstatvfs(spill->file.fd, &disk) != 0)
+        return err_set_errno(err, "the temporary folder");
+    return (uint64_t)disk.f_bavail * disk.f_frsize >= spill->min_free_bytes ||
+           err_set(err, ERR_SPACE, "too little room is left in the temporary folder");
+}
+
 static bool flush(struct sorted_spill *spill, struct err *err)
 {
-    if (!buf_ok(&spill->out, err))
+    if (!buf_ok(&spill->out, err) || !check_free(spill, err))
         return false;
     for (size_t at = 0; at < spill->out.len;) {
         ssize_t put = write(spill->file.fd, spill->out.at + at, spill->out.len - at);

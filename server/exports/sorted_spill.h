@@ -10,8 +10,9 @@
 
 struct sorted_spill;
 
-// In the folder for temporary files. ERR_SPACE. Pair with sorted_spill_free.
-MUST_CHECK struct sorted_spill *sorted_spill_new(struct err *err);
+// In the folder for temporary files, until less than that is free there. ERR_SPACE. Pair with
+// sorted_spill_free.
+MUST_CHECK struct sorted_spill *sorted_spill_new(uint64_t min_free_bytes, struct err *err);
 void sorted_spill_free(struct sorted_spill *spill); // NULL is allowed
 
 // Starts a run; then adds its lines, which ascend in time.

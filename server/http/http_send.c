@@ -134,6 +134,7 @@ static bool write_stream(struct http_send *send, struct response *response)
 {
     struct stream_send stream = {.write = write_to,
                                  .context = send->connection,
+                                 .fd = send->fd,
                                  .chunked = !send->old,
                                  .packed = response->gzipped};
     bool ok = stream_send(&stream, response);

@@ -4,6 +4,7 @@
 
 #include "ingest/base/log.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <zlib.h>
 
@@ -52,6 +53,13 @@ static bool write_piece(struct packer *packer, const struct buf *piece, bool las
     return write_chunk(packer->send, piece->at, piece->len);
 }
 
+// Writing would tell, but there is nothing to write yet.
+static bool has_left(int fd)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLRDHUP};
+    return poll(&wait, 1, 0) > 0;
+}
+
 static bool write_pieces(struct packer *packer, struct response *response)
 {
     struct err err = {.pos = ERR_NO_POS};
@@ -65,7 +73,8 @@ static bool write_pieces(struct packer *packer, struct response *response)
             log_warn("an answer was cut off: %s", err.msg);
             return false;
         }
-        if (!write_piece(packer, &response->body, !more))
+        bool waits = more && response->body.len == 0;
+        if ((waits && has_left(packer->send->fd)) || !write_piece(packer, &response->body, !more))
             return false;
     }
     return true;

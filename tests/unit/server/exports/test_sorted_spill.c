@@ -51,7 +51,7 @@ static void check_runs(size_t runs, size_t lines)
     size_t found = 0;
     uint64_t bytes = 0;
     int64_t last_ns = INT64_MIN;
-    struct sorted_spill *spill = sorted_spill_new(&err);
+    struct sorted_spill *spill = sorted_spill_new(0, &err);
     assert_non_null(spill);
     for (size_t run = 0; run < runs; run++) {
         int64_t time_ns = -50;
@@ -86,10 +86,28 @@ static void runs_of_any_number_and_length_are_merged(void **state)
     check_runs(20000, 1);
 }
 
+static void a_disk_that_runs_short_is_left_alone(void **state)
+{
+    (void)state;
+    struct err err = {0};
+    char line[SPILL_MOST_LINE];
+    bool ok = true;
+    memset(line, 'x', sizeof line);
+    struct sorted_spill *spill = sorted_spill_new(UINT64_MAX, &err);
+    assert_non_null(spill);
+    assert_true(sorted_spill_run(spill, &err));
+    for (int i = 0; ok && i < 10000; i++)
+        ok = sorted_spill_add(spill, i, (struct str){line, sizeof line}, &err);
+    assert_false(ok);
+    assert_int_equal(err.code, ERR_SPACE);
+    sorted_spill_free(spill);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(runs_of_any_number_and_length_are_merged),
+        cmocka_unit_test(a_disk_that_runs_short_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
