@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
 
 struct export_options {
@@ -65,6 +66,20 @@ static void allow_many_files(void)
     }
 }
 
+// Options that the format would ignore.
+static bool check_format(const struct export_files *what, struct err *err)
+{
+    bool cuts = what->from_ns != 0 || what->to_ns >= 0 || what->device_only;
+    bool is_folder = what->tables && what->tables != &export_xlsx;
+    if (cuts && (what->tables || what->events->whole_run))
+        return err_set(err, ERR_USAGE,
+                       "found --from-ns, --to-ns or --lanes, which %s does not take: it has all",
+                       what->tables ? what->tables->word : what->events->word);
+    if (is_folder && strcmp(what->out, "-") == 0)
+        return err_set(err, ERR_USAGE, "found -o -, expected a folder for %s", what->tables->word);
+    return true;
+}
+
 static bool read_and_write(const struct option_args *args, const struct export_options *chosen,
                            struct rank_files *run, struct err *err)
 {
@@ -76,7 +91,7 @@ static bool read_and_write(const struct option_args *args, const struct export_o
                                 .from_ns = chosen->from_ns,
                                 .to_ns = chosen->to_ns ? chosen->to_ns : -1,
                                 .device_only = str_equal(str_of(chosen->lanes), STR("device"))};
-    if (!export_files_find(&what, str_of(args->operands[0]), err))
+    if (!export_files_find(&what, str_of(args->operands[0]), err) || !check_format(&what, err))
         return false;
     allow_many_files();
     rank_files_share_cores(&cores, chosen->threads);
