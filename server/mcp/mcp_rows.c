@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { VALUE_DIGITS = 4, TRUST_ROWS = 1000 };
+enum { VALUE_DIGITS = 4, TRUST_ROWS = 10000 /* the API gives no more */ };
 
 // --- values -------------------------------------------------------------------------------------
 
@@ -166,7 +166,7 @@ static json_t *find_note(json_t *notes, json_t *item)
     return NULL;
 }
 
-// Behind those that are at least as severe.
+// After those that are at least as severe.
 static void add_note(json_t *notes, json_t *item)
 {
     int severity = rank_severity(text_in(item, "severity"));
@@ -199,8 +199,10 @@ static json_t *group_notes(json_t *items)
 bool mcp_set_trust(struct mcp_call *call, json_t *answer, const char *run, size_t most,
                    struct err *err)
 {
-    static const struct mcp_wanted wanted = {
-        .table = &table_run_trust, .fields = "severity,item,effect", .most = TRUST_ROWS};
+    static const struct mcp_wanted wanted = {.table = &table_run_trust,
+                                             .fields = "severity,item,effect",
+                                             .sort = "severity",
+                                             .most = TRUST_ROWS};
     json_t *reply = mcp_fetch(call, &wanted, run, err);
     if (!reply)
         return false;
@@ -221,17 +223,18 @@ bool mcp_set_trust(struct mcp_call *call, json_t *answer, const char *run, size_
 void mcp_set_link(struct mcp_call *call, json_t *answer, const char *fmt, ...)
 {
     struct str base;
-    char path[MCP_TEXT_MAX];
     const char *public_url = call->request->services->public_url;
     bool has_pages = (public_url && *public_url) || request_header(call->request, "Host").at;
     va_list args;
     va_start(args, fmt);
-    vsnprintf(path, sizeof path, fmt, args);
+    json_t *path = json_vsprintf(fmt, args);
     va_end(args);
-    if (has_pages && request_base_url(call->request, &base, NULL))
+    if (path && has_pages && request_base_url(call->request, &base, NULL))
         json_object_set_new(
             answer, "links",
-            json_pack("{s:o}", "page", json_sprintf("%.*s%s", (int)base.len, base.at, path)));
+            json_pack("{s:o}", "page",
+                      json_sprintf("%.*s%s", (int)base.len, base.at, json_string_value(path))));
+    json_decref(path);
 }
 
 void mcp_set_cannot(json_t *answer, const char *what, const char *because)

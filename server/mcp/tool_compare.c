@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-enum { MOST_SETTINGS = 8, SETTING_MAX = 40, WATERFALL_ROWS = 500, VERDICT_MAX = 300 };
+enum { MOST_SETTINGS = 8, SETTING_MAX = 40, WATERFALL_ROWS = 10000, VERDICT_MAX = 300 };
 
 static const char *text_in(json_t *item, const char *name)
 {
