@@ -130,10 +130,10 @@ static void put_slice(struct event_walk *walk, const struct walk_slice *slice, s
         put_call(walk, slice->call, out);
     buf_putc(out, '}');
     if (slice->launch)
-        put_flow(walk, slice, slice->launches ? "s" : "f", slice->launch & UINT32_MAX, out);
+        put_flow(walk, slice, slice->launches ? "s" : "f", slice->launch & ((1ULL << 52) - 1), out);
     if (slice->call && slice->call->match != RUN_NONE)
         put_flow(walk, slice, is_first_of(walk, slice->call) ? "s" : "f",
-                 (1ULL << 40) | slice->call->match, out);
+                 (1ULL << 52) | slice->call->match, out);
 }
 
 static void put_counter(struct event_walk *walk, const struct walk_counter *counter,
