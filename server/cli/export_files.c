@@ -2,6 +2,7 @@
 #include "server/cli/export_files.h"
 
 #include "analysis/report/tables.h"
+#include "ingest/base/scratch.h"
 #include "server/exports/event_comm.h"
 #include "server/exports/tar_write.h"
 #include "server/exports/xlsx_book.h"
@@ -116,7 +117,11 @@ static bool write_pieces(const struct export_files *what, const struct event_sou
 static bool unpack(const struct export_files *what, FILE *tar, struct err *err)
 {
     char head[TAR_BLOCK], block[TAR_BLOCK], path[MOST_PATH];
-    while (fread(head, sizeof head, 1, tar) == 1 && head[0]) {
+    for (;;) {
+        if (fread(head, sizeof head, 1, tar) != 1)
+            return err_set(err, ERR_IO, "the temporary file of %s ends too soon", what->out);
+        if (!head[0])
+            return true;
         uint64_t size = tar_size(head);
         snprintf(path, sizeof path, "%s/%.99s", what->out, head);
         FILE *file = make_folders(path, err) ? create(path, err) : NULL;
@@ -130,16 +135,20 @@ static bool unpack(const struct export_files *what, FILE *tar, struct err *err)
         if (!file || !finish(file, path, ok, err))
             return false;
     }
-    return true;
 }
 
 static bool write_folder(const struct export_files *what, const struct event_source *source,
                          struct err *err)
 {
-    FILE *tar = tmpfile();
-    if (!tar)
-        return err_set_errno(err, "cannot write to the temporary folder");
-    bool ok = write_pieces(what, source, tar, err);
+    struct scratch scratch = scratch_open();
+    FILE *tar = scratch.fd >= 0 ? fdopen(scratch.fd, "w+b") : NULL;
+    if (!tar) {
+        err_set_errno(err, "cannot write to the temporary folder");
+        scratch_close(scratch);
+        return false;
+    }
+    bool ok = write_pieces(what, source, tar, err) &&
+              (fflush(tar) == 0 || err_set_errno(err, "cannot write to the temporary folder"));
     rewind(tar);
     ok = ok && unpack(what, tar, err);
     fclose(tar);
