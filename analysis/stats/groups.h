@@ -34,13 +34,13 @@ static inline uint32_t groups_slot(const struct groups *groups, struct group_key
            (groups->slot_cap - 1);
 }
 
-// The number of a key, which is added if new. ERR_LIMIT beyond the budget.
-MUST_CHECK static inline bool groups_index(struct groups *groups, uint64_t a, uint64_t b,
-                                           uint32_t *index, struct err *err)
+// The number of a key. False: it is new.
+MUST_CHECK static inline bool groups_find(const struct groups *groups, uint64_t a, uint64_t b,
+                                          uint32_t *index)
 {
     struct group_key key = {a, b};
     if (groups->slot_cap == 0)
-        return groups_add(groups, key, index, err);
+        return false;
     uint32_t slot = groups_slot(groups, key), number;
     for (; (number = groups->slots[slot]) != 0; slot = (slot + 1) & (groups->slot_cap - 1)) {
         const struct group_key *known = &groups->keys[number - 1];
@@ -49,7 +49,15 @@ MUST_CHECK static inline bool groups_index(struct groups *groups, uint64_t a, ui
             return true;
         }
     }
-    return groups_add(groups, key, index, err);
+    return false;
+}
+
+// The number of a key, which is added if new. ERR_LIMIT beyond the budget.
+MUST_CHECK static inline bool groups_index(struct groups *groups, uint64_t a, uint64_t b,
+                                           uint32_t *index, struct err *err)
+{
+    return groups_find(groups, a, b, index) ||
+           groups_add(groups, (struct group_key){a, b}, index, err);
 }
 
 #endif

@@ -51,12 +51,19 @@ static bool add_name(struct prv_names *names, struct str text, struct err *err)
     return buf_ok(&names->text, err);
 }
 
+static bool is_full(const struct prv_names *names)
+{
+    return names->count >= MOST_NAMES - 1 || names->text.len > MOST_TEXT;
+}
+
 bool prv_names_value(struct prv_names *names, struct str text, uint32_t *value, struct err *err)
 {
     uint32_t index;
-    if (names->count == MOST_NAMES - 1 || names->text.len > MOST_TEXT)
-        text = STR("other names");
     uint64_t hash = hash_bytes(text.at, text.len);
+    if (is_full(names) && !groups_find(&names->groups, hash, hash_u64(hash ^ text.len), &index)) {
+        text = STR("other names");
+        hash = hash_bytes(text.at, text.len);
+    }
     if (!groups_index(&names->groups, hash, hash_u64(hash ^ text.len), &index, err) ||
         (index == names->count && !add_name(names, text, err)))
         return false;

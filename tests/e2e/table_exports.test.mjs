@@ -187,7 +187,7 @@ test("a spreadsheet of chosen columns has its bars and its filter on those", asy
   if (!book) return;
   const last = book.kernels.rows.length;
   assert.deepEqual(book.kernels.rows[0], ["calls", "total_ns", "name"]);
-  assert.deepEqual(book.kernels.bars, [`<MultiCellRange [B2:B${last}]>`]);
+  assert.deepEqual(book.kernels.bars, [`B2:B${last}`]);
   assert.equal(book.kernels.filter, `A1:C${last}`);
 });
 
