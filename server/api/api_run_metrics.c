@@ -3,6 +3,7 @@
 // format, or as OpenMetrics.
 #include "server/api/api.h"
 
+#include "server/http/reply_room.h"
 #include "server/store/server_tables.h"
 #include "server/store/store_tracking.h"
 
@@ -58,17 +59,19 @@ static void put_label(struct buf *out, const char *name, struct str value)
     buf_putc(out, '"');
 }
 
-static void put_sample(struct buf *out, const char *name, const struct newest *newest, double value)
+static void open_sample(struct buf *out, const char *name, const struct newest *newest)
 {
-    struct str gpu = newest->run.gpu.null ? STR("") : newest->run.gpu.s;
     buf_printf(out, "%s{", name);
     put_label(out, "project", newest->project);
     buf_putc(out, ',');
     put_label(out, "series", newest->series);
     buf_putc(out, ',');
-    put_label(out, "run", newest->run.name);
-    buf_putc(out, ',');
-    put_label(out, "gpu", gpu);
+    put_label(out, "gpu", newest->run.gpu.null ? STR("") : newest->run.gpu.s);
+}
+
+static void put_sample(struct buf *out, const char *name, const struct newest *newest, double value)
+{
+    open_sample(out, name, newest);
     buf_puts(out, "} ");
     buf_f64(out, value);
     buf_putc(out, '\n');
@@ -79,7 +82,7 @@ static void put_family(struct buf *out, const char *name, const char *help)
     buf_printf(out, "# HELP %s %s\n# TYPE %s gauge\n", name, help, name);
 }
 
-// "step_ns" becomes stepscope_run_step_seconds, as base units are the custom there.
+// "step_ns" becomes stepscope_run_step_seconds: the convention there is base units.
 static void put_figure(struct buf *out, const struct fleet *fleet, size_t figure)
 {
     char name[96];
@@ -96,6 +99,19 @@ static void put_figure(struct buf *out, const struct fleet *fleet, size_t figure
     }
 }
 
+// The only one with the run's name: it would start every other one anew with each run.
+static void put_info(struct buf *out, const struct fleet *fleet)
+{
+    static const char name[] = "stepscope_series_newest_run_info";
+    put_family(out, name, "The newest run of the series; always 1.");
+    for (size_t i = 0; i < fleet->count; i++) {
+        open_sample(out, name, &fleet->at[i]);
+        buf_putc(out, ',');
+        put_label(out, "run", fleet->at[i].run.name);
+        buf_puts(out, "} 1\n");
+    }
+}
+
 static void put_all(struct buf *out, const struct fleet *fleet)
 {
     for (size_t figure = 0; figure < RUN_FIGURE_COUNT; figure++)
@@ -107,6 +123,17 @@ static void put_all(struct buf *out, const struct fleet *fleet)
     put_family(out, "stepscope_series_runs", "Runs of the series.");
     for (size_t i = 0; i < fleet->count; i++)
         put_sample(out, "stepscope_series_runs", &fleet->at[i], (double)fleet->at[i].runs);
+    put_info(out, fleet);
+}
+
+// One query per series, so in a turn.
+static bool find_fleet(const struct request *request, const struct series_query *query,
+                       struct fleet *fleet, struct err *err)
+{
+    struct table series;
+    return store_list_series(request->services->intake->store, query, request->arena, &series,
+                             err) &&
+           find_runs(request, &series, fleet, err);
 }
 
 bool api_get_run_metrics(struct request *request, struct response *response, struct err *err)
@@ -114,13 +141,13 @@ bool api_get_run_metrics(struct request *request, struct response *response, str
     static const char *const known[] = {"project", NULL};
     struct str project = query_get(&request->query, "project");
     struct series_query query = {.project = project.at ? project : STR(""), .search = STR("")};
-    struct table series;
     struct fleet fleet = {0};
     bool open = request_accepts(request, "Accept", OPEN_METRICS);
-    if (!query_allow(&request->query, known, err) ||
-        !store_list_series(request->services->intake->store, &query, request->arena, &series,
-                           err) ||
-        !find_runs(request, &series, &fleet, err))
+    if (!query_allow(&request->query, known, err) || !api_take_turn(request, response, err))
+        return false;
+    bool ok = find_fleet(request, &query, &fleet, err);
+    reply_room_end(request->services->room);
+    if (!ok)
         return false;
     put_all(&response->body, &fleet);
     if (open)

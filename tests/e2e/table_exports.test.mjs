@@ -260,6 +260,8 @@ test("the newest run of each series has figures for Prometheus and OpenMetrics",
   assert.match(plain.headers["content-type"], /^text\/plain; version=0\.0\.4/);
   const line = plain.text.split("\n").find((one) =>
     one.startsWith("stepscope_run_step_seconds{") && one.includes('series="job"'));
+  assert.doesNotMatch(line, /run="/);
+  assert.match(plain.text, /^stepscope_series_newest_run_info\{.*,run="job"\} 1$/m);
   const { items: [figure] } = await server.get("/runs/job/figures?metric=step_ns");
   assert.ok(near(Number(line.split(" ").at(-1)), figure.value / 1e9), line);
   const open = await server.request("/metrics/runs",
