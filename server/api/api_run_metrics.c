@@ -99,7 +99,7 @@ static void put_figure(struct buf *out, const struct fleet *fleet, size_t figure
     }
 }
 
-// The only one with the run's name: it would start every other one anew with each run.
+// The only one with the run's name: otherwise each run would start new series there.
 static void put_info(struct buf *out, const struct fleet *fleet)
 {
     static const char name[] = "stepscope_series_newest_run_info";

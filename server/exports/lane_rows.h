@@ -23,7 +23,7 @@ struct lane_rows {
     bool nests; // slices may be within one another
 };
 
-// Is told when a slice of a row ends, before the next one begins on it.
+// What to call when a slice of a row ends, before the next one begins on it.
 struct lane_ends {
     void (*end)(void *context, uint32_t row, int64_t end_ns);
     void *context;

@@ -184,6 +184,18 @@ describe("a job whose clocks differ", () => {
   });
 });
 
+test("the command line refuses options that a format ignores", () => {
+  for (const [args, why] of [
+    [["paraver", "x", "--from-ns", "5", "-o", "y"], /which paraver does not take/],
+    [["csv", "x", "--lanes", "device", "-o", "y"], /which csv does not take/],
+    [["xlsx", "x", "--to-ns", "5", "-o", "y"], /which xlsx does not take/],
+    [["csv", "x", "-o", "-"], /found -o -, expected a folder for csv/]]) {
+    const { status, stderr } = spawnSync(stepscope_bin(), ["export", ...args]);
+    assert.equal(status, 2, `${stderr}`);
+    assert.match(`${stderr}`, why);
+  }
+});
+
 const REFERENCE = join(real_traces, "..", "samples", "reference_inputs.py");
 
 /** Writes a run's Paraver files and reads the trace by the reference. */
