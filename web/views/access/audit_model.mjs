@@ -13,6 +13,7 @@ const WORDS = {
   "create token": ["create a token", "created {token}"],
   "revoke token": ["revoke {token}", "revoked {token}"],
   "refuse credentials": ["get in", "got in"],
+  "POST /mcp": ["ask as an agent", "asked as an agent"],
   "POST /upload": ["upload", "uploaded to {run}"],
   "POST /api/v1/uploads": ["upload", "uploaded to {run}"],
   [`PUT ${RUN}/ranks/{rank}/trace`]: ["upload rank {rank} of {run}",
