@@ -12,10 +12,13 @@ struct mark {
     size_t depth;
     struct pickle_store_mark store;
     uint64_t memo_set;
-    bool alone; // the container on top of the stack is new, and numbered once at most
+    bool alone; // the container on top of the stack is the last one made, and numbered once at most
 };
 
-enum { MOST_KEPT = 48 };
+enum {
+    MOST_KEPT = 48,
+    MOST_UNDER = 1024, // places of the stack that are searched for the key of a list
+};
 
 struct machine {
     struct pickle *pickle;
@@ -84,6 +87,7 @@ static bool mark(struct machine *machine, unsigned argument, struct err *err)
         return err_set_at(err, ERR_LIMIT, machine->op_pos,
                           "found a pickle nested deeper than %d levels", PICKLE_MAX_MARKS);
     bool alone = machine->depth && machine->stack[machine->depth - 1] == machine->newest &&
+                 machine->pickle->node_count == (machine->newest >> 4) + 1 &&
                  machine->memo.set <= machine->newest_memo_set + 1;
     machine->mark[machine->marks++] =
         (struct mark){machine->depth, pickle_store_mark(machine->pickle), machine->memo.set, alone};
@@ -247,11 +251,12 @@ const struct pickle *pickle_record_of(const struct pickle_record *record)
 }
 
 // The place of the stack's value `at` among the items of a list, which is below those and above the
-// key; -1 if that is not so.
+// key; -1 if that is not so, or too far to look.
 static int64_t index_under(const struct machine *machine, size_t at, unsigned place)
 {
     const pickle_value key = pickle_value_of(PICKLE_TEXT, place);
-    for (size_t i = at; i-- > 0;)
+    size_t end = at > MOST_UNDER ? at - MOST_UNDER : 0;
+    for (size_t i = at; i-- > end;)
         if (machine->stack[i] == key)
             return (int64_t)at - (int64_t)i - 2;
     return -1;
@@ -404,7 +409,7 @@ static bool remember(struct machine *machine, uint64_t at, struct err *err)
     // Every number before took a value and an opcode, so a larger one is not Python's.
     if (at >= machine->op_pos)
         return damaged(machine, "a value is kept under a number out of order", err);
-    if (at != machine->memo.set)
+    if (at != machine->memo.set || pickle_memo_get(&machine->memo, at) != PICKLE_ABSENT)
         pin(machine, machine->stack[machine->depth - 1]);
     return pickle_memo_set(&machine->memo, at, machine->stack[machine->depth - 1], err);
 }

@@ -7,11 +7,20 @@
 
 #define PAGE ((size_t)FUZZED_SIZE(4096, 4)) // values
 
+static bool is_after(const struct pickle_memo *memo, size_t page)
+{
+    return page && memo->pages[page - 1] == memo->pages[page];
+}
+
+static bool is_before(const struct pickle_memo *memo, size_t page)
+{
+    return page + 1 < memo->page_count && memo->pages[page + 1] == memo->pages[page];
+}
+
+// Pages that share their memory are neighbors.
 static bool is_shared(const struct pickle_memo *memo, size_t page)
 {
-    pickle_value *at = memo->pages[page];
-    return (page && memo->pages[page - 1] == at) ||
-           (page + 1 < memo->page_count && memo->pages[page + 1] == at);
+    return is_after(memo, page) || is_before(memo, page);
 }
 
 static void drop(struct pickle_memo *memo, size_t page)
@@ -59,18 +68,37 @@ static bool make_pages(struct pickle_memo *memo, size_t count, struct err *err)
     return true;
 }
 
+static pickle_value *copy(struct pickle_memo *memo, const pickle_value *page, struct err *err)
+{
+    pickle_value *made = budget_zalloc(memo->budget, PAGE * sizeof *made, err);
+    if (made && page)
+        memcpy(made, page, PAGE * sizeof *made);
+    return made;
+}
+
+// A page between two that share its memory would part them: those after it get a copy.
+static bool part(struct pickle_memo *memo, size_t page, struct err *err)
+{
+    const pickle_value *shared = memo->pages[page];
+    if (!shared || !is_after(memo, page) || !is_before(memo, page))
+        return true;
+    pickle_value *rest = copy(memo, shared, err);
+    for (size_t i = page + 1; rest && i < memo->page_count && memo->pages[i] == shared; i++)
+        memo->pages[i] = rest;
+    return rest;
+}
+
 // A page of its own for what changes.
 static bool own(struct pickle_memo *memo, size_t page, struct err *err)
 {
     if (memo->pages[page] && !is_shared(memo, page))
         return true;
-    pickle_value *own = budget_zalloc(memo->budget, PAGE * sizeof *own, err);
-    if (!own)
+    if (!part(memo, page, err))
         return false;
-    if (memo->pages[page])
-        memcpy(own, memo->pages[page], PAGE * sizeof *own);
-    memo->pages[page] = own;
-    return true;
+    pickle_value *own = copy(memo, memo->pages[page], err);
+    if (own)
+        memo->pages[page] = own;
+    return own;
 }
 
 bool pickle_memo_set(struct pickle_memo *memo, uint64_t at, pickle_value value, struct err *err)

@@ -256,6 +256,64 @@ static void equal_containers_share_their_memory(void **state)
     buf_free(&bytes);
 }
 
+// None, numbered as often as fills many pages of the memo, then another value in one of them.
+static void a_value_may_change_among_equal_pages_of_the_memo(void **state)
+{
+    struct buf bytes = {0};
+    (void)state;
+    buf_puts(&bytes, "\x80\x04");
+    for (int i = 0; i < 4096 * 6; i++)
+        buf_puts(&bytes, "N\x94\x30");
+    buf_add_str(&bytes, STR("K\x07r\x05\x10\x00\x00\x30(j\x00\x00\x00\x00j\x05\x10\x00\x00"));
+    buf_add_str(&bytes, STR("j\x05\x20\x00\x00j\x05\x30\x00\x00t."));
+    assert_read((struct str){bytes.at, bytes.len}, "(None,7,None,None)");
+    buf_free(&bytes);
+}
+
+static bool take_index(void *context, const struct pickle_record *record, bool *taken,
+                       struct err *err)
+{
+    int64_t *index = context;
+    (void)err;
+    if (*index == -2) // the first record; the dict around it comes later
+        *index = pickle_record_index(record, 0);
+    *taken = false;
+    return true;
+}
+
+// Of the list that a record is in, after so many others.
+static int64_t index_after(size_t lists)
+{
+    static const char *const keep[] = {"traces", NULL};
+    struct budget budget = {0};
+    struct buf bytes = {0};
+    struct err err = {0};
+    int64_t index = -2;
+    buf_add_str(&bytes, STR(PROTOCOL_2 "}(U\x06traces]("));
+    for (size_t i = 0; i < lists; i++)
+        buf_puts(&bytes, "]");
+    buf_add_str(&bytes, STR("](}(U\x01xNueeu."));
+    struct source *source = source_mem_open(bytes.at, bytes.len, 64, &err);
+    assert_non_null(source);
+    struct pickle_input input = {source, &budget, keep, take_index, &index};
+    struct pickle *pickle = pickle_load(&input, &err);
+    assert_non_null(pickle);
+    pickle_free(pickle);
+    source_close(source);
+    buf_free(&bytes);
+    return index;
+}
+
+// So that a record takes a bounded time, however much is on the stack.
+static void the_list_of_a_record_is_found_near_it_only(void **state)
+{
+    (void)state;
+    assert_int_equal(index_after(0), 0);
+    assert_int_equal(index_after(7), 7);
+    assert_int_equal(index_after(1000), 1000);
+    assert_int_equal(index_after(5000), -1);
+}
+
 // --- what is refused ----------------------------------------------------------------------------
 
 static void nothing_is_ever_called(void **state)
@@ -378,6 +436,8 @@ int main(void)
         cmocka_unit_test(a_list_may_contain_itself),
         cmocka_unit_test(a_graph_is_never_expanded),
         cmocka_unit_test(equal_containers_share_their_memory),
+        cmocka_unit_test(a_value_may_change_among_equal_pages_of_the_memo),
+        cmocka_unit_test(the_list_of_a_record_is_found_near_it_only),
         cmocka_unit_test(nothing_is_ever_called),
         cmocka_unit_test(a_cut_pickle_is_refused_wherever_it_is_cut),
         cmocka_unit_test(huge_lengths_take_no_memory),
