@@ -93,7 +93,7 @@ static bool add_oom(const struct snapshot_view *view, const struct snapshot_oom 
     struct row row = {.desc = &table_snapshot_ooms};
     int64_t allocated = sum(oom->allocated, snapshot_allocated_before(view->device));
     int64_t reserved = sum(oom->reserved, snapshot_reserved_before(view->device));
-    int64_t cached = sum(reserved, -allocated);
+    int64_t cached = figures_minus(reserved, allocated);
     snapshot_row_place(view, &row);
     row_i64_if(&row, SNAPSHOT_OOMS_TIME_NS, !view->snapshot->untimed,
                1000 * (oom->time_us - view->device->first_us));

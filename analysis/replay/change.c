@@ -4,6 +4,7 @@
 
 #include "analysis/facts/track_pairs.h"
 #include "analysis/names/host_traits.h"
+#include "ingest/base/figures.h"
 
 #include <math.h>
 
@@ -87,16 +88,24 @@ static bool selects_device(struct applied *applied, uint32_t index)
     return false;
 }
 
+// Whoever scales again and again gets a time that replay_fits refuses.
+static int64_t bounded(double ns)
+{
+    const double most = (double)(INT64_MAX / 2);
+    return (int64_t)llround(fmax(-most, fmin(ns, most)));
+}
+
 static void change_node(struct applied *applied, uint32_t node, int64_t selected_ns)
 {
     const struct change *change = applied->change;
     int64_t *dur = &applied->dur[node];
     selected_ns = selected_ns < *dur ? selected_ns : *dur;
-    applied->touched_ns += selected_ns;
-    int64_t kept_ns = change->action == CHANGE_SET
-                          ? change->set_ns
-                          : (int64_t)llround((double)selected_ns * change->factor);
-    *dur += kept_ns - selected_ns;
+    figures_sum(&applied->touched_ns, selected_ns);
+    int64_t kept_ns = change->action == CHANGE_SET ? change->set_ns
+                                                   : bounded((double)selected_ns * change->factor);
+    int64_t rest_ns = *dur - selected_ns;
+    figures_sum(&rest_ns, kept_ns);
+    *dur = rest_ns;
 }
 
 static void change_devices(struct applied *applied)

@@ -36,6 +36,13 @@ static inline void figures_sum(int64_t *sum, int64_t number)
         *sum = INT64_MAX;
 }
 
+// Saturates as well.
+static inline int64_t figures_minus(int64_t from, int64_t number)
+{
+    int64_t rest;
+    return __builtin_sub_overflow(from, number, &rest) ? INT64_MAX : rest;
+}
+
 // Adds to the number at the path, which starts at 0.
 void figures_add(struct figures *figures, int64_t count, const char *path, ...)
     __attribute__((format(printf, 3, 4)));

@@ -30,13 +30,6 @@ void memory_snapshot_free(struct memory_snapshot *snapshot, struct budget *budge
     budget_free(budget, snapshot, sizeof *snapshot);
 }
 
-// Saturates, as sums do.
-static int64_t minus(int64_t from, int64_t number)
-{
-    int64_t rest;
-    return __builtin_sub_overflow(from, number, &rest) ? INT64_MAX : rest;
-}
-
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -397,12 +390,12 @@ struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
 
 int64_t snapshot_allocated_before(const struct snapshot_device *device)
 {
-    return minus(device->in_use, device->allocated);
+    return figures_minus(device->in_use, device->allocated);
 }
 
 int64_t snapshot_reserved_before(const struct snapshot_device *device)
 {
-    return minus(device->total, device->reserved);
+    return figures_minus(device->total, device->reserved);
 }
 
 bool snapshot_is_from_before(const struct memory_snapshot *snapshot,

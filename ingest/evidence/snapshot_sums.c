@@ -58,13 +58,6 @@ enum snapshot_effect snapshot_effect(unsigned action)
     return effects[action];
 }
 
-// Saturates, as sums do.
-static int64_t minus(int64_t from, int64_t number)
-{
-    int64_t rest;
-    return __builtin_sub_overflow(from, number, &rest) ? INT64_MAX : rest;
-}
-
 static int64_t larger(int64_t a, int64_t b)
 {
     return a > b ? a : b;
@@ -100,7 +93,7 @@ void snapshot_add_event(struct snapshot_sums *sums, int64_t device,
     if (event->word == ACTION_ALLOC)
         figures_sum(&trace->net, event->size);
     else if (event->word == ACTION_FREE_COMPLETED)
-        trace->net = minus(trace->net, event->size);
+        trace->net = figures_minus(trace->net, event->size);
     trace->peak = larger(trace->peak, trace->net);
     trace->lowest = trace->net < trace->lowest ? trace->net : trace->lowest;
 }
@@ -130,7 +123,8 @@ static void report_trace(const struct snapshot_sums *sums, unsigned device, unsi
 {
     const struct trace_sums *trace = &sums->traces[device];
     // The ring may have lost how the run started: what was allocated before follows from the end.
-    int64_t end = sums->allocated_on[device], baseline = minus(end, trace->net), peak = baseline;
+    int64_t end = sums->allocated_on[device], baseline = figures_minus(end, trace->net),
+            peak = baseline;
     figures_sum(&peak, trace->peak);
     figures_add(figures, device, "traces" IN "%u" IN "device", at);
     figures_add(figures, trace->events, "traces" IN "%u" IN "events", at);

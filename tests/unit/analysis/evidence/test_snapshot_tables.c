@@ -150,6 +150,21 @@ static void a_request_fails_for_fragmentation_if_as_much_was_free(void **state)
     assert_held(table, 1, "forward", 70);
 }
 
+// Sizes that no device has may come from outside.
+static void sums_beyond_64_bits_saturate(void **state)
+{
+    struct fixture *f = *state;
+    segment(f, 0, 0);
+    event(f, FREE, 1, INT64_MAX, SNAPSHOT_NO_STACK);
+    event(f, FREE, 2, 1, SNAPSHOT_NO_STACK);
+    event(f, OOM, 3, 5, SNAPSHOT_NO_STACK);
+    event(f, ALLOC, 4, INT64_MAX, SNAPSHOT_NO_STACK);
+    event(f, ALLOC, 5, 1, SNAPSHOT_NO_STACK);
+    const struct table *table = table_of(f, "snapshot_ooms");
+    assert_int_equal(table->row_count, 1);
+    assert_int_equal(table_i64(table, 0, SNAPSHOT_OOMS_CACHED_BYTES, -1), INT64_MAX);
+}
+
 // Six steps: one call leaves 10 bytes in each, another only in the first, as an optimizer's state.
 static void what_most_steps_leave_behind_is_growth(void **state)
 {
@@ -221,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_held_the_peak_sums_to_it),
         TEST(a_request_fails_for_fragmentation_if_as_much_was_free),
+        TEST(sums_beyond_64_bits_saturate),
         TEST(what_most_steps_leave_behind_is_growth),
         TEST(steps_that_are_not_marked_are_not_judged),
         TEST(a_million_events_are_drawn_with_their_extremes),

@@ -61,6 +61,22 @@ static void begin_device_bound(struct hand *hand)
     hand_facts(hand);
 }
 
+static void times_beyond_what_64_bits_hold_are_refused(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct whatif whatif;
+    struct whatif_answer answer;
+    struct change_list list = {.count = 0};
+    begin_device_bound(&hand);
+    for (int i = 0; i < 8; i++)
+        assert_true(change_parse(STR("scale=1000:kernel=*"), &list, &hand.err));
+    assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
+    assert_false(whatif_change(&whatif, &list, &hand.arena, &answer, &hand.err));
+    assert_int_equal(hand.err.code, ERR_LIMIT);
+    hand_end(&hand);
+}
+
 static void a_kernel_on_the_critical_path_gains_what_it_is_shorter(void **state)
 {
     (void)state;
@@ -213,6 +229,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_on_the_critical_path_gains_what_it_is_shorter),
+        cmocka_unit_test(times_beyond_what_64_bits_hold_are_refused),
         cmocka_unit_test(a_host_that_runs_ahead_gains_only_after_it_waited),
         cmocka_unit_test(the_host_takes_over_where_kernels_get_short),
         cmocka_unit_test(no_launches_no_answer),
