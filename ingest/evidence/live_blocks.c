@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/evidence/live_blocks.h"
 
-#include "ingest/base/hash.h"
-
 enum { FEWEST_SLOTS = 64 };
 
 void live_blocks_free(struct live_blocks *blocks, struct budget *budget)
@@ -12,7 +10,8 @@ void live_blocks_free(struct live_blocks *blocks, struct budget *budget)
 
 static size_t home_of(const struct live_blocks *blocks, uint32_t device, uint64_t address)
 {
-    return (size_t)hash_u64(address ^ (uint64_t)device << 56) & (blocks->cap - 1);
+    const uint64_t key[] = {address, device};
+    return (size_t)hash_keyed(blocks->hash, (const char *)key, sizeof key) & (blocks->cap - 1);
 }
 
 static size_t after(const struct live_blocks *blocks, size_t slot)
@@ -43,7 +42,8 @@ static void put(struct live_blocks *blocks, const struct live_block *block)
 
 static bool grow(struct live_blocks *blocks, struct budget *budget, struct err *err)
 {
-    struct live_blocks larger = {.cap = blocks->cap ? 2 * blocks->cap : FEWEST_SLOTS};
+    struct live_blocks larger = {.cap = blocks->cap ? 2 * blocks->cap : FEWEST_SLOTS,
+                                 .hash = blocks->cap ? blocks->hash : hash_key_random()};
     larger.slots = budget_alloc(budget, larger.cap * sizeof *larger.slots, err);
     if (!larger.slots)
         return false;

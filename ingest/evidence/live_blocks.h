@@ -4,6 +4,7 @@
 #define INGEST_EVIDENCE_LIVE_BLOCKS_H
 
 #include "ingest/base/budget.h"
+#include "ingest/base/hash.h"
 
 struct live_block {
     uint64_t address;
@@ -18,6 +19,7 @@ struct live_block {
 struct live_blocks {
     struct live_block *slots;
     size_t cap, count;
+    struct hash_key hash;
 };
 
 void live_blocks_free(struct live_blocks *blocks, struct budget *budget);

@@ -388,9 +388,10 @@ struct snapshot_use snapshot_use_at_peak(const struct snapshot_device *device,
     return site->peak == device->peaks ? site->before_change : site->now;
 }
 
+// Blocks that await their free are replayed as in use, so those at the end count, too.
 int64_t snapshot_allocated_before(const struct snapshot_device *device)
 {
-    return figures_minus(device->in_use, device->allocated);
+    return figures_minus(larger(device->active, device->in_use), device->allocated);
 }
 
 int64_t snapshot_reserved_before(const struct snapshot_device *device)

@@ -70,8 +70,10 @@ void snapshot_add_segment(struct snapshot_sums *sums, const struct snapshot_segm
     figures_sum(&sums->reserved, segment->total_size);
     figures_sum(&sums->allocated, segment->allocated_size);
     figures_sum(&sums->active, segment->active_size);
-    if (segment->device < SNAPSHOT_MOST_DEVICES)
-        figures_sum(&sums->allocated_on[segment->device], segment->allocated_size);
+    if (segment->device >= SNAPSHOT_MOST_DEVICES)
+        return;
+    figures_sum(&sums->allocated_on[segment->device], segment->allocated_size);
+    figures_sum(&sums->active_on[segment->device], segment->active_size);
 }
 
 void snapshot_add_block(struct snapshot_sums *sums, const struct snapshot_change *block)
@@ -123,8 +125,8 @@ static void report_trace(const struct snapshot_sums *sums, unsigned device, unsi
 {
     const struct trace_sums *trace = &sums->traces[device];
     // The ring may have lost how the run started: what was allocated before follows from the end.
-    int64_t end = sums->allocated_on[device], baseline = figures_minus(end, trace->net),
-            peak = baseline;
+    int64_t end = sums->allocated_on[device], active = larger(sums->active_on[device], end);
+    int64_t baseline = figures_minus(active, trace->net), peak = baseline;
     figures_sum(&peak, trace->peak);
     figures_add(figures, device, "traces" IN "%u" IN "device", at);
     figures_add(figures, trace->events, "traces" IN "%u" IN "events", at);

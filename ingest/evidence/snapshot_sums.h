@@ -41,7 +41,8 @@ struct trace_sums {
 // Starts as zeros.
 struct snapshot_sums {
     int64_t segments, reserved, allocated, active, blocks, largest_inactive, annotations;
-    int64_t allocated_on[SNAPSHOT_MOST_DEVICES]; // at the end
+    // at the end; active: also what awaits its free
+    int64_t allocated_on[SNAPSHOT_MOST_DEVICES], active_on[SNAPSHOT_MOST_DEVICES];
     struct trace_sums traces[SNAPSHOT_MOST_DEVICES];
     struct word_counts types, states;
 };

@@ -165,6 +165,22 @@ static void sums_beyond_64_bits_saturate(void **state)
     assert_int_equal(table_i64(table, 0, SNAPSHOT_OOMS_CACHED_BYTES, -1), INT64_MAX);
 }
 
+// A block whose free was requested is in use until that is completed, and no longer allocated.
+static void what_awaits_its_free_is_in_use(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t forward = calls(f, "forward", SNAPSHOT_ACTIVATIONS);
+    const struct snapshot_segment waiting = {0, 100, 0, 40, 0};
+    assert_true(memory_snapshot_segment(&f->evidence, &waiting, &f->err));
+    event(f, ALLOC, 1, 40, forward);
+    const struct table *table = table_of(f, "snapshots");
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_BEGIN_BYTES, -1), 0);
+    assert_int_equal(table_i64(table, 0, SNAPSHOTS_PEAK_ALLOCATED_BYTES, -1), 40);
+    table = table_of(f, "snapshot_holders");
+    assert_int_equal(table->row_count, 1);
+    assert_held(table, 0, "forward", 40);
+}
+
 // Six steps: one call leaves 10 bytes in each, another only in the first, as an optimizer's state.
 static void what_most_steps_leave_behind_is_growth(void **state)
 {
@@ -237,6 +253,7 @@ int main(void)
         TEST(what_held_the_peak_sums_to_it),
         TEST(a_request_fails_for_fragmentation_if_as_much_was_free),
         TEST(sums_beyond_64_bits_saturate),
+        TEST(what_awaits_its_free_is_in_use),
         TEST(what_most_steps_leave_behind_is_growth),
         TEST(steps_that_are_not_marked_are_not_judged),
         TEST(a_million_events_are_drawn_with_their_extremes),

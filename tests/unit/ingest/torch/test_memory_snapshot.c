@@ -154,9 +154,9 @@ static void segments_blocks_and_traces_are_counted(void **state)
         "\"traces\":[{\"device\":1,\"events\":6,"
         "\"actions\":{\"alloc\":2,\"free_completed\":2,\"free_requested\":1,"
         "\"other\":1},"
-        "\"net_bytes\":20,\"peak_over_start\":40,\"lowest\":-30,\"baseline\":680,"
-        "\"peak_allocated\":720,\"allocated_at_end\":700}],\"annotations\":1,\"failed_requests\":0,"
-        "\"peak_allocated\":720,\"most_by_one_call\":20,\"which_is\":\"\"}");
+        "\"net_bytes\":20,\"peak_over_start\":40,\"lowest\":-30,\"baseline\":681,"
+        "\"peak_allocated\":721,\"allocated_at_end\":700}],\"annotations\":1,\"failed_requests\":0,"
+        "\"peak_allocated\":721,\"most_by_one_call\":20,\"which_is\":\"\"}");
 }
 
 static void old_snapshots_are_a_list_of_segments(void **state)
@@ -224,9 +224,9 @@ static void snapshots_in_json_are_counted_alike(void **state)
         "\"segment_types\":{\"large\":1},"
         "\"traces\":[{\"device\":0,\"events\":2,"
         "\"actions\":{\"alloc\":1,\"free_completed\":1},"
-        "\"net_bytes\":20,\"peak_over_start\":50,\"lowest\":0,\"baseline\":40,"
-        "\"peak_allocated\":90,\"allocated_at_end\":60}],\"annotations\":1,\"failed_requests\":0,"
-        "\"peak_allocated\":90,\"most_by_one_call\":50,\"which_is\":\"\"}");
+        "\"net_bytes\":20,\"peak_over_start\":50,\"lowest\":0,\"baseline\":41,"
+        "\"peak_allocated\":91,\"allocated_at_end\":60}],\"annotations\":1,\"failed_requests\":0,"
+        "\"peak_allocated\":91,\"most_by_one_call\":50,\"which_is\":\"\"}");
     buf_puts(&bytes, "[{\"total_size\": 8, \"allocated_size\": -1, \"blocks\": 3}, null]");
     assert_counted(&bytes, "{\"segments\":1,\"reserved\":8,\"allocated\":0,\"active\":0,"
                            "\"blocks\":0,\"largest_inactive_block\":0,"
