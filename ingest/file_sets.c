@@ -53,6 +53,14 @@ static bool is_same(const struct file_set_key *a, const struct file_set_key *b)
     return str_equal(a->stem, b->stem) && strcmp(a->ending, b->ending) == 0;
 }
 
+static bool is_among(struct str name, const struct str *names, const size_t *in_set, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (str_equal(name, names[in_set[i]]))
+            return true;
+    return false;
+}
+
 size_t file_set_find(const struct str *names, size_t count, size_t index, size_t *in_set)
 {
     enum { PLACES = 6 };
@@ -65,6 +73,8 @@ size_t file_set_find(const struct str *names, size_t count, size_t index, size_t
         for (size_t i = 0; i < count; i++) {
             if (!file_set_key(names[i], &key) || !is_same(&key, &own) || key.place != place)
                 continue;
+            if (is_among(names[i], names, in_set, found))
+                return 0;
             in_set[found++] = i;
             first = i < first ? i : first;
             events |= key.events;

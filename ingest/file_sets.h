@@ -18,7 +18,8 @@ struct file_set_key {
 bool file_set_key(struct str filename, struct file_set_key *key);
 
 // Finds the files of the set that the file of an index belongs to, in the order in which they are
-// joined. The number of them; 0 unless it is the first of at least two, one with events.
+// joined. The number of them; 0 unless it is the first of at least two, one with events. Files of
+// the same name, whose folders are not known, are of different ranks and make no set.
 // in_set: room for `count` indices.
 size_t file_set_find(const struct str *names, size_t count, size_t index, size_t *in_set);
 

@@ -321,6 +321,40 @@ static bool read_part(struct request *request, struct upload_form *form,
            upload_form_set(form, str_of(part->name), text, err);
 }
 
+// The first file of the set that each file is in; itself if it is in none.
+static void find_sets(const struct upload_form *form, size_t *set_of)
+{
+    struct str names[UPLOAD_MAX_FILES];
+    size_t in_set[UPLOAD_MAX_FILES];
+    for (size_t i = 0; i < form->part_count; i++) {
+        names[i] = form->parts[i].filename;
+        set_of[i] = i;
+    }
+    for (size_t i = 0; i < form->part_count; i++) {
+        size_t count = file_set_find(names, form->part_count, i, in_set);
+        for (size_t k = 0; k < count; k++)
+            set_of[in_set[k]] = i;
+    }
+}
+
+// Files have a rank in common if, and only if, they are of one set.
+static bool check_ranks(const struct upload_form *form, const size_t *set_of, struct err *err)
+{
+    for (size_t i = 0; i < form->part_count; i++)
+        for (size_t other = 0; other < i; other++) {
+            bool same = form->ranks[other] == form->ranks[i];
+            if (same && set_of[other] != set_of[i])
+                return err_set(err, ERR_USAGE, "found two files for rank %lld",
+                               (long long)form->ranks[i]);
+            if (!same && set_of[other] == set_of[i])
+                return err_set(err, ERR_USAGE,
+                               "found ranks %lld and %lld for files that are read as one, "
+                               "expected the same rank",
+                               (long long)form->ranks[other], (long long)form->ranks[i]);
+        }
+    return true;
+}
+
 // Rank fields apply to the files in order.
 static bool give_ranks(struct upload_form *form, struct err *err)
 {
@@ -337,13 +371,11 @@ static bool give_ranks(struct upload_form *form, struct err *err)
             return err_set(err, ERR_USAGE,
                            "found a rank field for an archive, expected none: its members say "
                            "which ranks they are");
-        for (size_t other = 0; other < i; other++)
-            if (form->ranks[other] == form->ranks[i])
-                return err_set(err, ERR_USAGE, "found two files for rank %lld",
-                               (long long)form->ranks[i]);
         part->rank = form->ranks[i];
     }
-    return true;
+    size_t set_of[UPLOAD_MAX_FILES];
+    find_sets(form, set_of);
+    return check_ranks(form, set_of, err);
 }
 
 bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,

@@ -52,7 +52,7 @@ static struct spool *join_bytes(struct request *request, const struct upload_for
     return NULL;
 }
 
-// The first of the set becomes all of it, the others have no spool any more.
+// The first takes over all bytes; the others give up their spools.
 static bool join_set(struct request *request, struct upload_form *form, size_t first,
                      const size_t *in_set, size_t count, struct err *err)
 {
@@ -66,8 +66,6 @@ static bool join_set(struct request *request, struct upload_form *form, size_t f
         return false;
     for (size_t i = 0; i < count; i++) {
         struct intake_part *own = &form->parts[in_set[i]];
-        if (part->rank == STORE_NO_RANK)
-            part->rank = own->rank;
         blob_spool_close(own->spool);
         own->spool = NULL;
     }

@@ -5,7 +5,7 @@
 
 #include "server/uploads/upload_form.h"
 
-// Joins the sets among the form's files. The rank of the first file of a set that has one counts.
+// Joins the sets among the form's files. The files of a set have the same rank, or none.
 MUST_CHECK bool upload_join(struct request *request, struct upload_form *form, struct err *err);
 
 #endif

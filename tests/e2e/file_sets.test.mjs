@@ -48,6 +48,26 @@ test("the CSV files of rocprofv3 are one trace with launches and ranges", async 
   assert.deepEqual([kernel.name, kernel.calls, kernel.total_ns], ["gemm", 20, 12_000]);
 });
 
+test("files of the same name are ranks of their own", async () => {
+  const name = "908_kernel_trace.csv";
+  const reply = await server.post([...fields({ run: "pair" }), file_part(FILES[name], name),
+    file_part(FILES[name].replaceAll("gemm", "conv"), name)], "/upload?wait=60");
+  assert.equal(reply.status, 200, reply.text);
+  assert.equal(reply.json.traces.length, 2);
+});
+
+test("the files of a set have one rank", async () => {
+  const send = (run, ranks) => server.post([...fields({ run }),
+    ...ranks.flatMap((rank) => fields({ rank })),
+    ...Object.entries(FILES).map(([name, text]) => file_part(text, name))], "/upload?wait=60");
+  const same = await send("one_rank", ["3", "3", "3", "3"]);
+  assert.equal(same.status, 200, same.text);
+  assert.deepEqual(same.json.traces.map(({ rank }) => rank), [3]);
+  const different = await send("two_ranks", ["3", "3", "3", "4"]);
+  assert.equal(different.status, 400, different.text);
+  assert.match(different.text, /ranks 3 and 4 for files that are read as one/);
+});
+
 test("files that only have names are refused by themselves", async () => {
   const reply = await server.post([...fields({ run: "names" }),
     file_part("LEVEL THREAD SIZE 1\nTHREAD 1.1.1\n", "job.row")]);

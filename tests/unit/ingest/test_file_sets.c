@@ -34,6 +34,17 @@ static void names_without_events_are_no_set(void **state)
     assert_int_equal(file_set_find(names, 3, 0, in_set), 3);
 }
 
+static void files_of_the_same_name_are_no_set(void **state)
+{
+    (void)state;
+    const struct str names[] = {STR("out_kernel_trace.csv"), STR("out_agent_info.csv"),
+                                STR("out_kernel_trace.csv")};
+    size_t in_set[3];
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(file_set_find(names, 3, i, in_set), 0);
+    assert_int_equal(file_set_find(names, 2, 0, in_set), 2);
+}
+
 static void joined_files_are_parted_by_a_line_end(void **state)
 {
     (void)state;
@@ -54,6 +65,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(files_of_one_prefix_are_a_set_names_first),
         cmocka_unit_test(names_without_events_are_no_set),
+        cmocka_unit_test(files_of_the_same_name_are_no_set),
         cmocka_unit_test(joined_files_are_parted_by_a_line_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
