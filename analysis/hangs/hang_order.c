@@ -51,7 +51,7 @@ static const struct hang_dump *opposite(struct search *search, const struct hang
     return search->mate;
 }
 
-// ELSEWHERE: at another collective first, with this one behind it or left out. AGREES: here,
+// ELSEWHERE: at another collective first, with this one queued after it or left out. AGREES: here,
 // after the like of that other one in a group of its own.
 enum side { NEITHER, HERE, ELSEWHERE, AGREES, SIDES };
 
@@ -70,17 +70,27 @@ static enum side side_of(struct search *search, size_t member)
     return opposite(search, dump) ? ELSEWHERE : NEITHER;
 }
 
-// Whether the rank has finished the like of what `elsewhere` is at: of a group of that description.
+// "undefined" is what PyTorch writes for a group without a description.
+static bool is_described(struct str desc)
+{
+    return desc.len && !str_equal(desc, STR("undefined"));
+}
+
+// Whether the rank has finished the like of what `elsewhere` is at: of another group than the
+// case's of that description.
 static bool finished_the_like(const struct search *search, const struct hang_dump *dump,
                               const struct hang_dump *elsewhere)
 {
     const struct hang_job *job = search->job;
     struct str desc = head_group(job, elsewhere)->desc;
     int64_t seq = elsewhere->oldest->collective_seq;
+    if (!is_described(desc))
+        return false;
     for (size_t i = 0; i < dump->flight->group_count && *search->looks; i++) {
         const struct hang_seat *seat = &job->seats[dump->first_seat + i];
         (*search->looks)--;
-        if (seat->entered >= seq && (!seat->first || seat->unfinished > seq) &&
+        if (&job->groups[seat->group] != search->one->group && seat->entered >= seq &&
+            (!seat->first || seat->unfinished > seq) &&
             str_equal(job->groups[seat->group].desc, desc))
             return true;
     }

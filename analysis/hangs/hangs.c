@@ -327,7 +327,7 @@ static void say_pair(const struct hang_pair *pair, struct buf *out)
         hang_add_call(out, end->flight, end->oldest_p2p);
     }
     buf_puts(out,
-             pair->same_way ? ", so that neither meets the other." : ", which is not as much.");
+             pair->same_way ? ", so that neither meets the other." : ", which is of another size.");
 }
 
 // Weaker than collectives, as pairs in a hanging pipeline are mostly victims.

@@ -446,6 +446,34 @@ static void two_ranks_that_both_send_first_are_named(void **state)
     }
 }
 
+// Ranks 2 and 3 are in one group only and have finished nothing of another, whatever it is called.
+static void groups_without_a_description_are_not_alike(void **state)
+{
+    (void)state;
+    static const char *const words[][2] = {
+        {"default_pg", "mesh_tp"}, {"undefined", "undefined"}, {"", ""}, {"same", "same"}};
+    const struct hand_entry first[] = {{"2", 8, "all_reduce", "completed", NULL},
+                                       {"1", 5, "all_reduce", "started", NULL},
+                                       {"2", 9, "all_reduce", "scheduled", NULL}};
+    const struct hand_entry others[] = {{"2", 8, "all_reduce", "completed", NULL},
+                                        {"2", 9, "all_reduce", "started", NULL},
+                                        {"1", 5, "all_reduce", "scheduled", NULL}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        struct hand *hand = hand_new();
+        char groups[200];
+        snprintf(groups, sizeof groups,
+                 "\"2\": {\"desc\": \"%s\", \"ranks\": \"[0, 1, 2, 3]\"}, "
+                 "\"1\": {\"desc\": \"%s\", \"ranks\": \"[0, 1]\"}",
+                 words[i][0], words[i][1]);
+        for (int rank = 0; rank < 4; rank++)
+            add_hand(hand, rank, groups, rank ? others : first, rank < 2 ? 3 : 2);
+        diagnose(hand);
+        assert_int_equal(hand->hangs.findings[0].kind, HANG_MISMATCH);
+        assert_int_equal(hand->hangs.suspect_count, 2); // either may be wrong
+        hand_free(hand);
+    }
+}
+
 static void few_dumps_of_many_ranks_blame_nobody(void **state)
 {
     (void)state;
@@ -654,6 +682,7 @@ int main(void)
         cmocka_unit_test(being_passed_by_the_root_of_a_broadcast_is_no_fault),
         cmocka_unit_test(sends_and_receives_blame_nobody_who_waits),
         cmocka_unit_test(two_ranks_that_both_send_first_are_named),
+        cmocka_unit_test(groups_without_a_description_are_not_alike),
         cmocka_unit_test(few_dumps_of_many_ranks_blame_nobody),
         cmocka_unit_test(no_dumps_are_no_hang),
         cmocka_unit_test(tables_say_the_same),
