@@ -77,6 +77,7 @@ static void add_join(struct job_build *build, const struct comm_match *match)
 {
     struct job_replay *job = build->job;
     struct job_join *join = &job->joins[job->join_count];
+    uint32_t arrivals = build->arrival_count;
     *join = (struct job_join){build->member_count, 0};
     for (uint32_t m = match->first; m < match->first + match->count; m++) {
         uint32_t node = node_of(build, &build->comm->members[m]);
@@ -87,8 +88,14 @@ static void add_join(struct job_build *build, const struct comm_match *match)
         if (build->arrival_of[node] == REPLAY_NONE)
             build->arrival_of[node] = build->own_count + build->arrival_count++;
     }
-    job->join_count += join->count >= 2;
-    build->member_count = job->join_count && join->count >= 2 ? build->member_count : join->first;
+    if (join->count >= 2) {
+        job->join_count++;
+        return;
+    }
+    if (build->arrival_count > arrivals) // of the only member
+        build->arrival_of[job->members[join->first]] = REPLAY_NONE;
+    build->arrival_count = arrivals;
+    build->member_count = join->first;
 }
 
 static bool list_joins(struct job_build *build, struct err *err)
