@@ -78,7 +78,7 @@ static uint64_t embedded_consumed(const struct source *source)
 static const struct source_ops embedded_ops = {
     .read = embedded_read, .close = embedded_close, .consumed = embedded_consumed};
 
-// Up to the first byte after the mark, none of whose bytes but the first is a quote.
+// Reads up to the first byte after the mark. Only the mark's first byte is a quote.
 static bool find_mark(struct embedded *embedded, struct err *err)
 {
     size_t matched = 0;

@@ -261,7 +261,7 @@ function MemorySnapshots() {
       request failed, and what each step leaves behind.</p>
     <${Command} text=${SNAPSHOT()} />
     <p class="faint">Start to record before the model is built to have its weights by name too; the
-      default has Python's calls. Growth needs the marks of five steps, which a profiler or an
+      default has Python's calls. Growth needs the marks of six steps, which a profiler or an
       optimizer's <code>step()</code> leaves in newer versions. Pickles of any size, the same as
       JSON, and pages that <code>python -m torch.cuda._memory_viz trace_plot</code> made.
       torchtitan writes them with <code>--memory_snapshot.enable</code>.</p>`;

@@ -52,7 +52,7 @@ export function snapshot_caption(row) {
 /** @returns {{word: string, tone: "bad"|undefined, text: string}} */
 export function growth_verdict(row) {
   if (row.growth_steps === null) {
-    return { word: "not known", tone: undefined, text: "needs marks of five steps" };
+    return { word: "not known", tone: undefined, text: "needs six step marks" };
   }
   return row.leak
     ? { word: "yes", tone: "bad", text: `+${bytes(Math.round(row.growth_bytes))} per step` }
@@ -61,7 +61,7 @@ export function growth_verdict(row) {
 
 /** Why a request failed, in a sentence or two. @param {Record<string, any>} oom */
 export function oom_text(oom, holders) {
-  const wanted = `${bytes(oom.requested_bytes)} was wanted`;
+  const wanted = `${bytes(oom.requested_bytes)} was requested`;
   const free = `${bytes(oom.device_free_bytes)} free on the device`;
   const held = `${bytes(oom.allocated_bytes)} of ${bytes(oom.reserved_bytes)} reserved was in use`;
   const [top] = by_category(holders, "oom");

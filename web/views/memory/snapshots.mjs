@@ -117,7 +117,7 @@ function Ooms({ ooms, holders }) {
   return html`<${Notice} kind="warning" title=${`Out of memory: ${
     plural(ooms.length, "request")} failed`}>
     <p>${ooms.length > 1 && "The last one: "}${oom_text(last, holders)}</p>
-    ${last.calls && html`<p>Wanted by <span class="mono">${last.calls}</span></p>`}<//>`;
+    ${last.calls && html`<p>Requested by <span class="mono">${last.calls}</span></p>`}<//>`;
 }
 
 function Growth({ table, row }) {

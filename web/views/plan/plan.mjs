@@ -128,8 +128,8 @@ function Ways({ query, change, gpu, add }) {
       onClick=${() => add({ ...way, gpu })}>${split_label(way) || "one GPU"}</button>`,
     RECOMPUTED[way.recompute], bytes(way.total_bytes), signed_bytes(way.headroom_bytes),
     way.fits === false ? "no" : way.fits === null ? "unknown" : "yes"]);
-  return html`<${Card} title="Which sharding fits" note=${`on ${gpu}, what recomputes and splits
-      least first`} actions=${html`<label class="field"><span>GPUs</span><input
+  return html`<${Card} title="Which sharding fits" note=${`on ${gpu}, least recomputation and
+      splitting first`} actions=${html`<label class="field"><span>GPUs</span><input
       value=${query.gpus} inputmode="numeric" size="6" aria-label="GPUs to share it out over"
       onChange=${(event) => change({ gpus: event.target.value.trim() })} /></label>`}>
     ${problem && html`<${ProblemNotice} problem=${problem} />`}
@@ -159,5 +159,6 @@ export default function Plan() {
     <${Problems} replies=${replies} />
     ${shown.length > 0 && html`<${Result} shown=${shown} paths=${paths} />`}
     <${Ways} query=${query} change=${change} gpu=${setups[0].gpu}
-      add=${(setup) => change({ on: [...setups_now(), setup].map(write_setup) })} />`;
+      add=${(way) => change({ on: [...setups_now(), way].map(write_setup),
+        recompute: way.recompute, interleave: "1" })} />`;
 }

@@ -27,7 +27,7 @@ test("a request that failed is explained by what was free and what held the rest
     reserved_bytes: 78e9, cached_bytes: 8e9, cause: "fragmentation" };
   const rows = [{ ...held("activations", 70e9), moment: "oom" }];
   assert.match(oom_text(oom, rows),
-    /^4.00 GB was wanted, 1.00 GB free on the device; 70.0 GB of 78.0 GB reserved was in use, m/);
+    /^4.00 GB was requested, 1.00 GB free on the device; 70.0 GB of 78.0 GB reserved was in use/);
   assert.match(oom_text(oom, rows), /8.00 GB free, but in blocks too small/);
   assert.match(oom_text({ ...oom, cause: "full" }, []), /the memory is really in use/);
 });
