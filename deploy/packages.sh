@@ -7,9 +7,9 @@
 # What the release build links and runs.
 build_packages=(
     ca-certificates cmake curl gcc gzip libarchive-dev libc6-dev libcivetweb-dev
-    libcurl4-openssl-dev libisal-dev libjansson-dev libseccomp-dev libsqlite3-dev libssl-dev
-    libuv1-dev libxlsxwriter-dev libyaml-dev libzstd-dev ninja-build pkg-config util-linux
-    zlib1g-dev
+    libcurl4-openssl-dev libisal-dev libjansson-dev libminizip-dev libseccomp-dev libsqlite3-dev
+    libssl-dev libuv1-dev libxlsxwriter-dev libyaml-dev libzstd-dev ninja-build pkg-config
+    util-linux zlib1g-dev
 )
 
 # What the tests need beside it.

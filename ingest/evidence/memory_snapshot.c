@@ -49,7 +49,9 @@ static int64_t number_at(struct str text)
 // torchtitan's names start with the rank, in six digits.
 int64_t snapshot_rank_of_name(struct str filename)
 {
-    const char *slash = filename.len ? memrchr(filename.at, '/', filename.len) : NULL;
+    if (filename.len == 0)
+        return -1;
+    const char *slash = memrchr(filename.at, '/', filename.len);
     size_t from = slash ? (size_t)(slash - filename.at) + 1 : 0;
     struct str name = {filename.at + from, filename.len - from};
     for (size_t at = 0; at + 4 < name.len; at++) {
