@@ -40,5 +40,5 @@ struct str call_frame_file(struct str filename)
     size_t from = filename.len;
     while (from > 0 && !is_slash(filename.at[from - 1]))
         from--;
-    return (struct str){filename.at + from, filename.len - from};
+    return from == 0 ? filename : (struct str){filename.at + from, filename.len - from};
 }
