@@ -70,7 +70,7 @@ struct event_walk {
     struct trace_cursor cursor;
     struct lane_rows rows;
     uint32_t rows_begun; // by the writer
-    int64_t last_ns;     // begin of the last slice
+    int64_t last_ns;     // start of the last slice
     uint32_t next_call;  // of the waits
     uint64_t next_counter, next_sample;
     bool counter_begun;                        // by the writer

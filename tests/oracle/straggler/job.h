@@ -33,7 +33,7 @@ extern const char *const op_type_name[OP_TYPES];
 struct op_time {
     double begin_s, end_s; // as recorded: whole digits of the recording's precision
     float dur_s;
-    float transfer_s; // of communication: its end less the latest begin of those that take part
+    float transfer_s; // of communication: its end minus the latest start among its members
     bool known;
 };
 

@@ -109,7 +109,7 @@ const reason = { kind: "operator", title: "aten::mm", bar: "gemm", category: "GE
   base_tflops: 25, cand_tflops: 50, base_gbps: 100, cand_gbps: 200, base_peak_share: 0.1,
   cand_peak_share: 0.2, bound: "compute", dims: "[[8,4],[4,8]]" };
 
-test("gains and losses are apart, the direction of the whole first, trifles left out", () => {
+test("gains and losses are listed separately, negligible ones left out", () => {
   const loss = { ...reason, delta_ns: 1 * MS, gross_ns: 1 * MS };
   const small = { ...reason, delta_ns: 1000 };
   const keys = (delta_ns, rows) => reason_sides(rows, { delta_ns, relevant_from_ns: 100_000 })
