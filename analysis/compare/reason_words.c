@@ -14,7 +14,7 @@
 #define MOST_OF     0.6
 #define SHORT_NS    10000 // a call as short reaches no peak
 #define ALIKE       1.1   // factors up to this are the same
-#define PACE        1.02  // of all kernels: less is no change of pace
+#define PACE        1.02  // of all kernels: below this their pace did not change
 #define PARTS_NAMED 3     // of composed attention
 #define COMPOSED    0.3   // of attention's time in softmax and batched products
 

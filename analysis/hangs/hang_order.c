@@ -28,8 +28,8 @@ struct search {
     size_t *looks; // that are left
 };
 
-// A rank whose device is at the lowest collective of the case, and which has queued behind that
-// what `dump` is at; NULL: none.
+// A rank whose device is at the lowest collective of the case, and which has queued after it the
+// one that `dump` is at; NULL: none.
 static const struct hang_dump *opposite(struct search *search, const struct hang_dump *dump)
 {
     const struct hang_job *job = search->job;
@@ -52,7 +52,7 @@ static const struct hang_dump *opposite(struct search *search, const struct hang
 }
 
 // ELSEWHERE: at another collective first, with this one queued after it or left out. AGREES: here,
-// after the like of that other one in a group of its own.
+// having finished its own group's counterpart of that other collective.
 enum side { NEITHER, HERE, ELSEWHERE, AGREES, SIDES };
 
 static enum side side_of(struct search *search, size_t member)
@@ -76,10 +76,10 @@ static bool is_described(struct str desc)
     return desc.len && !str_equal(desc, STR("undefined"));
 }
 
-// Whether the rank has finished the like of what `elsewhere` is at: of another group than the
-// case's of that description.
-static bool finished_the_like(const struct search *search, const struct hang_dump *dump,
-                              const struct hang_dump *elsewhere)
+// Whether the rank has finished a counterpart of the collective that `elsewhere` is at: in a group
+// with the same description, other than the group of this case.
+static bool finished_counterpart(const struct search *search, const struct hang_dump *dump,
+                                 const struct hang_dump *elsewhere)
 {
     const struct hang_job *job = search->job;
     struct str desc = head_group(job, elsewhere)->desc;
@@ -104,7 +104,7 @@ static void move_agreeing(const struct search *search, const struct hang_dump *e
     const struct hang_case *one = search->one;
     for (size_t i = 0; elsewhere && i < one->group->member_count; i++) {
         if (sides[i] != HERE ||
-            !finished_the_like(search, &search->job->dumps[one->at[i]->dump], elsewhere))
+            !finished_counterpart(search, &search->job->dumps[one->at[i]->dump], elsewhere))
             continue;
         sides[i] = AGREES;
         counts[HERE]--;

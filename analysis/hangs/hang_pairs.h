@@ -8,8 +8,8 @@
 // The dump of the other end of its oldest unfinished send or receive; NULL: none.
 struct hang_dump *hang_peer(const struct hang_job *job, const struct hang_dump *dump);
 
-// What it has queued behind that, the other way with the same rank; NULL: nothing. Those of one
-// batch, which meet in any order, have one sequence number and do not count.
+// The next operation with the same peer in the opposite direction; NULL: none. Operations of one
+// batch share a sequence number, complete in any order, and do not count.
 const struct flight_entry *hang_counterpart(const struct hang_dump *dump);
 
 // Oldest sends and receives of two ranks with each other that cannot meet.

@@ -2,7 +2,7 @@
 // AMD's aiter: kernels in assembly, whose names list what they are made for.
 #include "analysis/kernel_names/families.h"
 
-// The sizes of the last word "64x128" that is no transposition or vector.
+// The sizes of the last word such as "64x128" that is neither a transposition nor a vector.
 static void read_tile(const struct kernel_tokens *tokens, struct kernel_decoded *out)
 {
     int32_t tile[3];

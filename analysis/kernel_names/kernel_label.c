@@ -231,7 +231,7 @@ static void store(const struct label *label, bool in_middle, struct kernel_decod
     out[head + sizeof ellipsis - 1 + tail] = '\0';
 }
 
-// Of a name that says nothing the function's own; bytes that are no ASCII do not belong there.
+// The function's own name if nothing was decoded; bytes outside ASCII are left out.
 static void from_name(const struct kernel_text *text, struct kernel_decoded *decoded)
 {
     struct label label = {.len = 0};

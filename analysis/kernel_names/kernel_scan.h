@@ -12,7 +12,7 @@ bool scan_number(struct str text, int32_t *number);
 // The number after a prefix: "align8". False if the rest is no number.
 bool scan_after(struct str text, const char *prefix, int32_t *number);
 
-// "128x64x32": how many sizes the whole text has, 0 if it is no such text or has more than max.
+// "128x64x32": how many sizes the whole text has, 0 if it is not of this form or has more than max.
 size_t scan_sizes(struct str text, int32_t *sizes, size_t max);
 
 // "bf16", "fp16", "e4m3", "s8": types as libraries write them in names.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/names/kernel_base.h"
 
-// The parentheses of "(anonymous namespace)" and those inside template arguments are no parameters.
+// The parentheses of "(anonymous namespace)" and inside template arguments are not parameters.
 static size_t parameters_at(struct str name)
 {
     static const struct str anonymous = {"(anonymous namespace)", 21};

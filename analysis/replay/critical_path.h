@@ -12,7 +12,7 @@ enum path_part {
     PATH_HOST,
     PATH_DELAY, // from what held something up to its start
     PATH_UNRECORDED,
-    PATH_ERROR, // recorded step less the replayed one; may be negative
+    PATH_ERROR, // recorded step minus the replayed one; may be negative
     PATH_PARTS
 };
 

@@ -110,8 +110,8 @@ static bool least_of(int64_t *values, uint32_t count, struct arena *scratch, int
     return true;
 }
 
-// A launch takes that long until its event starts where the recording does not show it, because
-// no stream was ever free; it shows it from so many launches on.
+// Assumed launch latency where fewer than LEAST_SAMPLES launches went to a free stream, so that the
+// recording does not show it.
 #define USUAL_LAUNCH_NS 5000
 #define LEAST_SAMPLES   8
 

@@ -5,7 +5,7 @@
 
 #include "ingest/base/search.h"
 
-// A thread hands over to another one whose next calls, at least so many, are in a row.
+// A thread hands over to another once that one makes at least this many calls in a row.
 #define HANDED_CALLS 4
 // Shorter silence of a thread says nothing.
 #define SILENT_NS 1000000

@@ -43,7 +43,7 @@ struct whatif {
 MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
                             struct err *err);
 
-// What changes bring; none: how well the replay gives the steps back.
+// What the changes bring; without any: how well the replay reproduces the steps.
 MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_list *list,
                               struct arena *arena, struct whatif_answer *answer, struct err *err);
 

@@ -202,7 +202,7 @@ static void count_launch(struct joining *all, size_t row)
         all->total[found.rows[0]]++;
 }
 
-// Launches are counted in each file by itself.
+// Launches are counted per file.
 static void find_all(struct joining *all)
 {
     size_t count = all->profiles->row_count, bytes = all->shapes->row_count * sizeof *all->total;

@@ -262,7 +262,7 @@ static int64_t index_under(const struct machine *machine, size_t at, unsigned pl
     return -1;
 }
 
-// Items are added to a list from a mark on, or one by one, without.
+// Items are added to a list either all at once, from a mark, or one at a time.
 int64_t pickle_record_index(const struct pickle_record *record, unsigned place)
 {
     const struct machine *machine = record->machine;

@@ -16,7 +16,7 @@ static bool is_absent_or_object(json_t *object, const char *name)
     return !value || json_is_object(value);
 }
 
-// A version that is no text is none that we know.
+// A version that is not a string is unknown.
 static const char *version_in(json_t *meta)
 {
     json_t *version = json_object_get(meta, MCP_META "protocolVersion");

@@ -74,7 +74,7 @@ static bool join_set(struct request *request, struct upload_form *form, size_t f
     return true;
 }
 
-// Whether a file that was taken for its name only is one by itself.
+// Whether a file that was accepted by its name alone can stand on its own.
 static bool is_taken_alone(const struct intake_part *part, struct err *why)
 {
     char head[SNIFF_BYTES];

@@ -120,7 +120,7 @@ const RECOMPUTED = { none: "nothing", selective: "the attention", full: "whole l
 
 const as_setup = (way) => ({ ...way, dp: String(way.dp), tp: String(way.tp), pp: String(way.pp) });
 
-/** Which ways to share the model out over so many GPUs fit, best first. */
+/** The ways to shard the model over this many GPUs that fit, best first. */
 function Ways({ query, change, gpu, add }) {
   const { data, problem } = use_api(setups_path(query, gpu));
   const rows = (data?.setups ?? []).map(as_setup).map((way) => [

@@ -24,7 +24,7 @@ export const GAPS = {
   columns: [
     { key: "cause", label: "Cause", width_px: 190, className: "cause-cell" },
     { key: "dur_ns", label: "Length" },
-    { key: "begin_ns", label: "Begin", priority: 2 },
+    { key: "begin_ns", label: "Start", priority: 2 },
     { key: "step", label: "Step", priority: 4 },
     { key: "host_event", label: "On the host", className: "mono clip short", width_px: 250 },
     { key: "host_kind", label: "Kind", priority: 4 },

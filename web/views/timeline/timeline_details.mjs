@@ -27,7 +27,7 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
   const link = table_link(run, rank, slice);
   const step = step_at(steps, slice.begin_ns);
   const facts = [
-    ["Begin", exact_ms(slice.begin_ns)],
+    ["Start", exact_ms(slice.begin_ns)],
     ["Duration", `${length_text(slice.dur_ns)} (${count(slice.dur_ns)} ns)`],
     ["End", exact_ms(slice.end_ns)],
     ["Class", html`<span class="swatch tint-${slice.tint}"></span>${slice.class_name}`],
@@ -95,5 +95,5 @@ export function LongestSlices({ data, view, of_device, onpin, actions }) {
       note="the view as a table">
     ${rows.length === 0 ? html`<p class="empty-line">No slice in view is wide enough to tell from
       its neighbors. Zoom in.</p>` : html`<${PlainTable} label="Longest slices in view"
-      head=${["Name", "Duration, ms", "Begin, ms", "Class", "Lane"]} rows=${rows} />`}<//>`;
+      head=${["Name", "Duration, ms", "Start, ms", "Class", "Lane"]} rows=${rows} />`}<//>`;
 }

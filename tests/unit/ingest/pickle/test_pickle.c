@@ -281,7 +281,7 @@ static bool take_index(void *context, const struct pickle_record *record, bool *
     return true;
 }
 
-// Of the list that a record is in, after so many others.
+// The index of the list that holds a record, with this many lists before it.
 static int64_t index_after(size_t lists)
 {
     static const char *const keep[] = {"traces", NULL};

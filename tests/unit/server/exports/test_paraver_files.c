@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of a Paraver trace have values, and so many of them only.
+// Names in a Paraver trace have numbers, up to a limit.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
