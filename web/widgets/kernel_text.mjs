@@ -16,9 +16,11 @@ export function KernelLabels({ runs }) {
 /** @param {{name: string|null, label?: string|null}} props */
 export function KernelText({ name, label }) {
   const known = use_kernel_label(name);
-  const text = label || known || short_kernel(name);
+  const short = label || known;
+  const text = short || short_kernel(name);
   const split = text.length > 2 * TAIL ? text.length - TAIL : text.length;
-  return html`<span class="kernel-text mono" title=${name}><span class="kernel-head">${
+  const style = `kernel-text mono${short ? " kernel-label" : ""}`;
+  return html`<span class=${style} title=${name}><span class="kernel-head">${
     text.slice(0, split)}</span>${split < text.length && html`<span>${text.slice(split)}</span>`
   }</span>`;
 }
