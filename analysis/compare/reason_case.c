@@ -3,6 +3,7 @@
 // all kernels became slower at equal work.
 #include "analysis/compare/reasons.h"
 #include "analysis/kernel_names/kernel_decoded.h"
+#include "analysis/kernel_names/kernel_text.h"
 #include "analysis/names/gpu_name.h"
 #include "analysis/report/tables.h"
 
@@ -30,29 +31,13 @@ struct name_text reason_shown(struct str name)
     return text;
 }
 
-// Where the name proper ends: at its template arguments or parameters.
-static size_t name_end(struct str name)
-{
-    for (size_t i = 1; i < name.len; i++)
-        if (name.at[i] == '<' || (name.at[i] == '(' && name.at[i - 1] != ':'))
-            return i;
-    return name.len;
-}
-
 struct name_text reason_kernel(struct str name)
 {
-    static const struct str memory[] = {{"Mem", 3}, {"void ", 5}};
-    if (str_starts_with(name, memory[0])) // "Memcpy HtoD (Pinned -> Device)"
+    struct kernel_text text;
+    if (str_starts_with(name, STR("Mem"))) // "Memcpy HtoD (Pinned -> Device)"
         return reason_shown(name);
-    if (str_starts_with(name, memory[1]))
-        name = (struct str){name.at + 5, name.len - 5};
-    struct str own = {name.at, name_end(name)};
-    for (size_t i = own.len; i > 1; i--)
-        if (own.at[i - 1] == ':') {
-            own = (struct str){own.at + i, own.len - i};
-            break;
-        }
-    return reason_shown(own.len ? own : name);
+    kernel_text_read(name, &text);
+    return reason_shown(text.base.len ? text.base : name);
 }
 
 struct name_text reason_label(struct str kernel)

@@ -209,7 +209,7 @@ const char *reason_say_cause(const struct reason_case *the_case, struct words *w
         words_say(words, "%s%s waits %sfor %s", only ? "only " : "", the_case->names[slow],
                   only ? "" : "longer ", causes[i].what);
         if (event.len && causes[i].where)
-            words_say(words, "%s%s", causes[i].where, reason_kernel(event).text);
+            words_say(words, "%s%s", causes[i].where, reason_shown(event).text);
         return "idle";
     }
     words_say(words, "%s is idle for longer", the_case->names[slow]);

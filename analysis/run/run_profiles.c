@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/run/run_profiles.h"
 
-#include "analysis/names/kernel_base.h"
+#include "analysis/kernel_names/kernel_text.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 #include "ingest/base/hash.h"
+#include "ingest/base/search.h"
 
 #include <math.h>
 
@@ -14,6 +15,10 @@
 // How names are compared, the most exact first: profilers print them with or without types,
 // parameters and template arguments.
 enum name_form { NAME_PRINTED, NAME_BARE, NAME_BASE, NAME_FORMS };
+
+struct forms {
+    struct str names[NAME_FORMS];
+};
 
 // Rows of a table by a hash of their key.
 struct index {
@@ -25,6 +30,7 @@ struct joining {
     struct arena *arena;
     const struct table *shapes; // kernel_shapes of the headline rank
     struct table *profiles, *kernels;
+    struct forms *shape_names, *profile_names;         // per row
     struct index exact[NAME_FORMS], named[NAME_FORMS]; // of shapes: with grid and block, without
     struct index kernel;                               // of kernels, by name
     uint32_t *total, *seen; // per row of shapes: launches of the file that several rows fit, which
@@ -35,9 +41,26 @@ struct joining {
 
 // --- keys ---------------------------------------------------------------------------------------
 
-static struct str form_of(struct str name, enum name_form form)
+static bool read_forms(struct str name, struct arena *arena, struct forms *forms, struct err *err)
 {
-    return form == NAME_PRINTED ? name : form == NAME_BARE ? kernel_bare(name) : kernel_base(name);
+    struct kernel_text text;
+    kernel_text_read(name, &text);
+    const char *bare = arena_strdup(arena, text.name, err);
+    const char *base = bare ? arena_strdup(arena, text.base, err) : NULL;
+    if (!base)
+        return false;
+    *forms = (struct forms){{name, {bare, text.name.len}, {base, text.base.len}}};
+    return true;
+}
+
+static struct forms *read_names(const struct table *table, unsigned column, struct arena *arena,
+                                struct err *err)
+{
+    struct forms *forms = arena_array(arena, table->row_count + 1, sizeof *forms, err);
+    for (size_t row = 0; forms && row < table->row_count; row++)
+        if (!read_forms(table_text(table, row, column), arena, &forms[row], err))
+            return NULL;
+    return forms;
 }
 
 struct launch_key {
@@ -60,8 +83,7 @@ static bool same_key(const struct launch_key *a, const struct launch_key *b)
 static struct launch_key key_of_shape(const struct joining *all, uint32_t row, enum name_form form,
                                       bool exact)
 {
-    struct str name = table_text(all->shapes, row, KERNEL_SHAPES_NAME);
-    struct launch_key key = {form_of(name, form), STR(""), STR("")};
+    struct launch_key key = {all->shape_names[row].names[form], STR(""), STR("")};
     if (exact) {
         key.grid = table_text(all->shapes, row, KERNEL_SHAPES_GRID);
         key.block = table_text(all->shapes, row, KERNEL_SHAPES_BLOCK);
@@ -72,8 +94,7 @@ static struct launch_key key_of_shape(const struct joining *all, uint32_t row, e
 static struct launch_key key_of_profile(const struct joining *all, size_t row, enum name_form form,
                                         bool exact)
 {
-    struct str name = table_text(all->profiles, row, KERNEL_PROFILES_KERNEL);
-    struct launch_key key = {form_of(name, form), STR(""), STR("")};
+    struct launch_key key = {all->profile_names[row].names[form], STR(""), STR("")};
     if (exact) {
         key.grid = table_text(all->profiles, row, KERNEL_PROFILES_GRID);
         key.block = table_text(all->profiles, row, KERNEL_PROFILES_BLOCK);
@@ -118,15 +139,7 @@ static bool index_kernels(struct joining *all, struct err *err)
 // The first item of a hash, or the count.
 static uint32_t first_of(const struct index *index, int64_t hash)
 {
-    uint32_t low = 0, high = index->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (index->items[middle].key < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return count_below_i64(&index->items->key, index->count, sizeof *index->items, hash);
 }
 
 // --- finding ------------------------------------------------------------------------------------
@@ -376,6 +389,12 @@ static struct table *table_of(struct report *report, const struct table_desc *de
 static bool join(struct joining *all, struct err *err)
 {
     size_t rows = all->profiles->row_count, shapes = all->shapes->row_count;
+    all->shape_names = read_names(all->shapes, KERNEL_SHAPES_NAME, all->arena, err);
+    if (!all->shape_names)
+        return false;
+    all->profile_names = read_names(all->profiles, KERNEL_PROFILES_KERNEL, all->arena, err);
+    if (!all->profile_names)
+        return false;
     for (int f = 0; f < NAME_FORMS; f++)
         if (!index_shapes(all, (enum name_form)f, true, err) ||
             !index_shapes(all, (enum name_form)f, false, err))

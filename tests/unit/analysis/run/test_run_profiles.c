@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches that Nsight Compute measured, found among the kernels of a run.
-#include "analysis/names/kernel_base.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 #include "analysis/run/run_profiles.h"
@@ -196,23 +195,17 @@ static void without_a_trace_or_shapes_nothing_is_filled(void **state)
     assert_match(join(joined), 0, "", "", -1);
 }
 
-static void names_lose_types_parameters_and_template_arguments(void **state)
+static void names_are_compared_in_one_spelling(void **state)
 {
-    (void)state;
-    static const char *const names[][3] = {
-        {"f", "f", "f"},
-        {"void f<int>(float *, int)", "f<int>", "f"},
-        {"void at::native::(anonymous namespace)::g<a::b<(c)1>, int>(d::e)",
-         "at::native::(anonymous namespace)::g<a::b<(c)1>, int>", "g"},
-        {"<lambda>(int)", "<lambda>", "<lambda>"},
-        {"", "", ""},
-        {"x::", "x::", ""},
-        {"(", "", ""},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_text(kernel_bare(str_of(names[i][0])), names[i][1]);
-        assert_text(kernel_base(str_of(names[i][0])), names[i][2]);
-    }
+    struct joined *joined = *state;
+    launched(joined, "void at::(anonymous namespace)::g<4, true, a::b<int> >(float*, int)", "8,1,1",
+             90, 500);
+    launched(joined, "void at::(anonymous namespace)::g<8, true, a::b<int> >(float*, int)", "8,1,1",
+             80, 600);
+    listed(joined, "void at::(anonymous namespace)::g<4, true, a::b<int> >(float*, int)");
+    measured(joined, "at::<unnamed>::g<(int)4, (bool)1, a::b<int>>(float *, int)", "8,1,1", 1, 0);
+    assert_match(join(joined), 0, "name and grid",
+                 "void at::(anonymous namespace)::g<4, true, a::b<int> >(float*, int)", 90);
 }
 
 int main(void)
@@ -225,7 +218,7 @@ int main(void)
         TEST(kernels_of_one_base_name_are_found_by_their_order),
         TEST(without_as_many_launches_of_each_the_heaviest_is_taken),
         TEST(without_a_trace_or_shapes_nothing_is_filled),
-        cmocka_unit_test(names_lose_types_parameters_and_template_arguments),
+        TEST(names_are_compared_in_one_spelling),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
