@@ -66,7 +66,8 @@ static inline void pickle_of_json(struct buf *out, const char *json)
 static inline bool flight_read(struct str bytes, const char *filename, struct evidence *evidence,
                                struct err *err)
 {
-    const struct format *format = format_find(bytes, STR(""));
+    struct str head = {bytes.at, bytes.len < FORMAT_HEAD_BYTES ? bytes.len : FORMAT_HEAD_BYTES};
+    const struct format *format = format_find(head, STR(""));
     assert_non_null(format);
     assert_string_equal(format->name, "flight-recorder");
     struct format_input input = {

@@ -5,6 +5,7 @@
 
 #include "server/care/intake.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/ready_store.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -60,7 +61,7 @@ static inline void open_store(struct service *s)
     snprintf(path, sizeof path, "%s/db", s->folder);
     s->intake.blobs = blob_open(s->folder, &s->err);
     check(s, s->intake.blobs != NULL);
-    s->intake.store = store_open(path, &s->err);
+    s->intake.store = ready_store_open(path, &s->err);
     check(s, s->intake.store != NULL);
 }
 

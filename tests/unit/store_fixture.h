@@ -3,11 +3,11 @@
 #ifndef TESTS_UNIT_STORE_FIXTURE_H
 #define TESTS_UNIT_STORE_FIXTURE_H
 
-#include "server/store/store.h"
 #include "tests/unit/db_raw.h"
 #include "tests/unit/derived_audit.h"
 #include "tests/unit/each_kind.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/ready_store.h"
 
 #include "analysis/report/report_parts.h"
 
@@ -53,7 +53,7 @@ static inline int set_up(void **state)
     assert_non_null(mkdtemp(f->folder));
     kind_place(kind, f->folder, f->path);
     arena_init(&f->arena, NULL);
-    f->store = store_open(f->path, &f->err);
+    f->store = ready_store_open(f->path, &f->err);
     if (!f->store)
         fail_msg("%s", f->err.msg);
     *state = f;

@@ -8,6 +8,7 @@
 #include "server/files/scrub.h"
 #include "tests/unit/db_raw.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/ready_store.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,7 +46,7 @@ static int set_up(void **state)
     arena_init(&s->arena, NULL);
     check(s, (s->intake.blobs = blob_open(s->data, &s->err)) != NULL);
     snprintf(path, sizeof path, "%s/stepscope.db", s->data);
-    check(s, (s->intake.store = store_open(path, &s->err)) != NULL);
+    check(s, (s->intake.store = ready_store_open(path, &s->err)) != NULL);
     *state = s;
     return 0;
 }

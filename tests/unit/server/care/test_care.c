@@ -4,6 +4,7 @@
 #include "server/care/care.h"
 #include "tests/unit/db_raw.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/ready_store.h"
 
 #include <poll.h>
 #include <setjmp.h>
@@ -36,7 +37,7 @@ static int set_up(void **state)
     assert_non_null(mkdtemp(f->folder));
     snprintf(f->path, sizeof f->path, "%s/db", f->folder);
     assert_non_null(f->config.intake.blobs = blob_open(f->folder, &f->err));
-    assert_non_null(f->config.intake.store = store_open(f->path, &f->err));
+    assert_non_null(f->config.intake.store = ready_store_open(f->path, &f->err));
     assert_non_null(f->config.metrics = metrics_new(&f->err));
     *state = f;
     return 0;

@@ -2,6 +2,7 @@
 // Blobs and intake: files come and go with their rows, and nothing else stays.
 #include "server/care/intake.h"
 #include "tests/unit/folder.h"
+#include "tests/unit/ready_store.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -49,7 +50,7 @@ static void open_service(struct service *s)
     snprintf(path, sizeof path, "%s/db", s->folder);
     s->intake.blobs = blob_open(s->folder, &s->err);
     check(s, s->intake.blobs != NULL);
-    s->intake.store = store_open(path, &s->err);
+    s->intake.store = ready_store_open(path, &s->err);
     check(s, s->intake.store != NULL);
 }
 
