@@ -11,6 +11,7 @@
 #include "server/jobs/crash_mark.h"
 #include "server/jobs/job_check.h"
 #include "server/routes.h"
+#include "server/store/store_place.h"
 
 #include "analysis/names/peaks.h"
 #include "ingest/base/log.h"
@@ -95,13 +96,13 @@ static struct blobs *open_blobs(const char *data_dir, struct err *err)
 
 static bool open_store(struct service *service, struct err *err)
 {
-    char path[BLOB_PATH_SIZE];
+    const struct serve_options *chosen = &service->options;
     service->intake.blobs = open_blobs(service->options.data, err);
     if (!service->intake.blobs)
         return false;
-    snprintf(path, sizeof path, "%s/stepscope.db", service->options.data);
-    service->intake.store =
-        data_folder_check(service->options.data, err) ? store_open(path, err) : NULL;
+    service->intake.store = chosen->store || data_folder_check(chosen->data, err)
+                                ? store_open_at(chosen->store, chosen->data, err)
+                                : NULL;
     if (!service->intake.store)
         return false;
     store_share_fault(service->intake.store, blob_fault(service->intake.blobs));

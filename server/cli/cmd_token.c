@@ -8,6 +8,7 @@
 #include "server/files/data_folder.h"
 #include "server/store/server_tables.h"
 #include "server/store/store_access.h"
+#include "server/store/store_place.h"
 
 #include "ingest/base/clock.h"
 
@@ -18,7 +19,7 @@
 #include <unistd.h>
 
 struct token_options {
-    const char *data, *name, *scopes;
+    const char *data, *store, *name, *scopes;
     int64_t expires_s;
     const char *day_bytes, *stored_bytes, *in_flight;
 };
@@ -27,6 +28,8 @@ struct token_options {
 static const struct option table[] = {
     {"--data", "STEPSCOPE_DATA", "./data", "DIR", "folder of the service", NULL, OPTION_TEXT,
      AT(data)},
+    {"--store", "STEPSCOPE_STORE", NULL, "PLACE", "database of the service, as for serve", NULL,
+     OPTION_TEXT, AT(store)},
     {"--name", NULL, NULL, "NAME", "create: name of the token", NULL, OPTION_TEXT, AT(name)},
     {"--scopes", NULL, NULL, "SCOPE,...",
      "create: one or more of read, upload, write (includes read) and admin (includes all)", NULL,
@@ -151,17 +154,17 @@ static bool revoke_one(struct task *task, const char *key, struct err *err)
 // The first token is created before the first start, so the folder may have to be created, too.
 static bool open_task(struct task *task, bool makes, struct err *err)
 {
-    const char *data = task->options.data;
+    const char *data = task->options.data, *place = task->options.store;
     umask(077);
     if (makes && mkdir(data, 0700) != 0 && errno != EEXIST)
         return err_set_errno(err, "%s", data);
     char *path = arena_printf(&task->arena, err, "%s/stepscope.db", data);
     if (!path)
         return false;
-    if (!makes && access(path, F_OK) != 0)
+    if (!place && !makes && access(path, F_OK) != 0)
         return err_set(err, ERR_NOT_FOUND, "found no %s; --data must be the service's data folder",
                        path);
-    task->store = data_folder_check(data, err) ? store_open(path, err) : NULL;
+    task->store = place || data_folder_check(data, err) ? store_open_at(place, data, err) : NULL;
     task->audit = task->store ? audit_open(task->store, data, err) : NULL;
     return task->audit != NULL;
 }

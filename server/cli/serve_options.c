@@ -10,6 +10,10 @@ static const struct option table[] = {
     {"--listen", "STEPSCOPE_LISTEN", "127.0.0.1:8080", "ADDR:PORT",
      "address to listen on; port 0: any free port", NULL, OPTION_TEXT, AT(listen)},
     {"--data", "STEPSCOPE_DATA", "./data", "DIR", "data folder", NULL, OPTION_TEXT, AT(data)},
+    {"--store", "STEPSCOPE_STORE", NULL, "PLACE",
+     "database: postgres://USER@HOST/NAME, which several services can share; without: SQLite in "
+     "the data folder",
+     NULL, OPTION_TEXT, AT(store)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
      "memory limit of the analysis of one trace", NULL, OPTION_BYTES, AT(job_memory_bytes)},
     {"--max-tables", "STEPSCOPE_MAX_TABLES", "1G", "BYTES",

@@ -3,7 +3,7 @@
 // end.
 #include "server/db/db.h"
 
-const struct db_kind *const db_kinds[] = {&db_sqlite, NULL};
+const struct db_kind *const db_kinds[] = {&db_sqlite, &db_postgres, NULL};
 
 // --- connections --------------------------------------------------------------------------------
 

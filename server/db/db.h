@@ -99,7 +99,7 @@ struct db_kind {
 };
 
 extern const struct db_kind *const db_kinds[]; // ends with NULL
-extern const struct db_kind db_sqlite;
+extern const struct db_kind db_sqlite, db_postgres;
 
 // The first member of each kind's connection struct.
 struct db {
@@ -108,7 +108,7 @@ struct db {
 
 // --- connections --------------------------------------------------------------------------------
 
-// place: the path of a file. watch may be NULL.
+// place: the path of a file, or postgres://... watch may be NULL.
 MUST_CHECK struct db *db_open(const char *place, enum db_access access,
                               const struct db_watch *watch, struct err *err);
 // For reading; the database must exist. ERR_NOT_FOUND.

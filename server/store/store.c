@@ -112,6 +112,11 @@ struct store *store_open_as(const char *path, const char *owner, struct err *err
     return NULL;
 }
 
+bool store_new_name(char name[STORE_ID_SIZE], struct err *err)
+{
+    return sql_new_id('n', name, err);
+}
+
 void store_close(struct store *store)
 {
     if (!store)

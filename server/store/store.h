@@ -35,6 +35,8 @@ MUST_CHECK struct store *store_open(const char *path, struct err *err);
 // The same as one of several services that share the database. owner: its name, which must be the
 // same after a restart.
 MUST_CHECK struct store *store_open_as(const char *path, const char *owner, struct err *err);
+// A random name for a service.
+MUST_CHECK bool store_new_name(char name[STORE_ID_SIZE], struct err *err);
 void store_close(struct store *store); // NULL is allowed
 
 // --- runs ---------------------------------------------------------------------------------------

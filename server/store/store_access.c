@@ -146,10 +146,10 @@ bool store_touch_token(struct store *store, const struct token *token, struct er
 
 #define TOKEN_ROWS                                                                         \
     "SELECT id, name, substr("                                                             \
-    "CASE WHEN scopes & 1 THEN ',read' ELSE '' END || "                                    \
-    "CASE WHEN scopes & 2 THEN ',upload' ELSE '' END || "                                  \
-    "CASE WHEN scopes & 4 THEN ',write' ELSE '' END || "                                   \
-    "CASE WHEN scopes & 8 THEN ',admin' ELSE '' END, 2), "                                 \
+    "CASE WHEN (scopes & 1) <> 0 THEN ',read' ELSE '' END || "                             \
+    "CASE WHEN (scopes & 2) <> 0 THEN ',upload' ELSE '' END || "                           \
+    "CASE WHEN (scopes & 4) <> 0 THEN ',write' ELSE '' END || "                            \
+    "CASE WHEN (scopes & 8) <> 0 THEN ',admin' ELSE '' END, 2), "                          \
     "CASE WHEN revoked_ns IS NOT NULL THEN 'revoked' WHEN expires_ns <= ? THEN 'expired' " \
     "ELSE 'active' END, "                                                                  \
     "created_ns, expires_ns, used_ns, revoked_ns, day_bytes, stored_bytes, in_flight FROM token"
@@ -221,8 +221,9 @@ bool store_revoke_token(struct store *store, struct str key, struct arena *arena
 static bool drop_old_sessions(struct db *db, struct str token_id, int64_t now, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "DELETE FROM session WHERE hash IN (SELECT hash FROM session "
-                                 "WHERE token_id = ? ORDER BY used_ns DESC LIMIT -1 OFFSET ?)",
+                                 "DELETE FROM session WHERE token_id = ?1 AND hash NOT IN "
+                                 "(SELECT hash FROM session WHERE token_id = ?1 "
+                                 "ORDER BY used_ns DESC LIMIT ?2)",
                                  err);
     sql_bind_text(&stmt, token_id);
     sql_bind_i64(&stmt, STORE_SESSIONS_PER_TOKEN - 1);

@@ -109,7 +109,8 @@ static bool update_alert(struct db *db, struct str id, const struct alert_patch 
     struct stmt stmt = sql_begin(
         db,
         "UPDATE alert SET status = coalesce(?1, status), comment = coalesce(?2, comment), "
-        "handled = coalesce(?1, status) <> 'new' OR coalesce(?2, comment) <> '', updated_ns = ?3 "
+        "handled = CASE WHEN coalesce(?1, status) <> 'new' "
+        "OR coalesce(?2, comment) <> '' THEN 1 ELSE 0 END, updated_ns = ?3 "
         "WHERE id = ?4 AND project <> ''",
         err);
     for (int i = 0; i < 2; i++) {

@@ -127,10 +127,11 @@ static bool forget_days(struct db *db, struct str who, int64_t day, struct err *
 
 static bool charge(struct db *db, struct str who, int64_t day, uint64_t bytes, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO quota_day (who, day, bytes) VALUES (?, ?, ?) "
-                                 "ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
-                                 err);
+    struct stmt stmt =
+        sql_begin(db,
+                  "INSERT INTO quota_day (who, day, bytes) VALUES (?, ?, ?) "
+                  "ON CONFLICT (who, day) DO UPDATE SET bytes = quota_day.bytes + excluded.bytes",
+                  err);
     sql_bind_text(&stmt, who);
     sql_bind_i64(&stmt, day);
     sql_bind_u64(&stmt, bytes);
@@ -161,11 +162,11 @@ bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err
     if (who.len == 0)
         return true;
     struct stmt stmt = sql_begin(db,
-                                 "INSERT OR IGNORE INTO trace_owner (trace_id, who, bytes) "
+                                 "INSERT INTO trace_owner (trace_id, who, bytes) "
                                  "SELECT trace.id, ?, blob.bytes FROM upload_trace "
                                  "JOIN trace ON trace.id = upload_trace.trace_id "
                                  "JOIN blob ON blob.sha256 = trace.sha256 "
-                                 "WHERE upload_id = ? AND NOT existing",
+                                 "WHERE upload_id = ? AND existing = 0 ON CONFLICT DO NOTHING",
                                  err);
     sql_bind_text(&stmt, who);
     sql_bind_text(&stmt, upload_id);

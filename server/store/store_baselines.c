@@ -52,11 +52,11 @@ static bool set_baseline(struct db *db, struct str name, struct str run_id, stru
 {
     if (!touch_pinned(db, name, err) || !sql_touch_run(db, run_id, err))
         return false;
-    struct stmt stmt =
-        sql_begin(db,
-                  "INSERT INTO baseline VALUES (?, ?, ?) "
-                  "ON CONFLICT DO UPDATE SET run_id = excluded.run_id, set_ns = excluded.set_ns",
-                  err);
+    struct stmt stmt = sql_begin(
+        db,
+        "INSERT INTO baseline VALUES (?, ?, ?) "
+        "ON CONFLICT (name) DO UPDATE SET run_id = excluded.run_id, set_ns = excluded.set_ns",
+        err);
     sql_bind_text(&stmt, name);
     sql_bind_text(&stmt, run_id);
     sql_bind_i64(&stmt, clock_wall_ns());

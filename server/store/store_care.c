@@ -142,11 +142,11 @@ bool store_list_damaged(struct store *store, struct arena *arena, struct damaged
         sql_begin(txn.db,
                   "SELECT blob.sha256, damage, coalesce(trace.filename, input.filename), "
                   "coalesce(trace.run_id, input.run_id) FROM blob "
-                  "LEFT JOIN trace ON trace.sha256 = blob.sha256 "
-                  "AND EXISTS (SELECT 1 FROM run WHERE id = trace.run_id) "
-                  "LEFT JOIN input ON input.blob = blob.sha256 "
-                  "AND EXISTS (SELECT 1 FROM run WHERE id = input.run_id) "
-                  "WHERE damage <> '' GROUP BY blob.sha256 ORDER BY blob.sha256",
+                  "LEFT JOIN trace ON trace.id = (SELECT min(other.id) FROM trace AS other "
+                  "JOIN run ON run.id = other.run_id WHERE other.sha256 = blob.sha256) "
+                  "LEFT JOIN input ON input.id = (SELECT min(other.id) FROM input AS other "
+                  "JOIN run ON run.id = other.run_id WHERE other.blob = blob.sha256) "
+                  "WHERE damage <> '' ORDER BY blob.sha256",
                   err);
     bool ok = read_damaged(&stmt, arena, blobs, count);
     return txn_end(&txn, ok, err);
@@ -173,8 +173,10 @@ bool store_believe_clock(struct store *store, int64_t at_ns, struct err *err)
     struct txn txn;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    struct stmt stmt =
-        sql_begin(txn.db, "INSERT OR REPLACE INTO believed_clock VALUES (1, ?)", err);
+    struct stmt stmt = sql_begin(txn.db,
+                                 "INSERT INTO believed_clock VALUES (1, ?) ON CONFLICT (only_row) "
+                                 "DO UPDATE SET at_ns = excluded.at_ns",
+                                 err);
     sql_bind_i64(&stmt, at_ns);
     bool ok = sql_run(&stmt);
     return txn_end(&txn, ok, err);

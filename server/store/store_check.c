@@ -47,7 +47,10 @@ bool store_note_check(struct store *store, bool full, const struct store_check *
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     struct stmt stmt =
-        sql_begin(txn.db, "INSERT OR REPLACE INTO database_check VALUES (?, ?, ?)", err);
+        sql_begin(txn.db,
+                  "INSERT INTO database_check VALUES (?, ?, ?) ON CONFLICT (kind) DO UPDATE SET "
+                  "checked_ns = excluded.checked_ns, damage = excluded.damage",
+                  err);
     sql_bind_text(&stmt, word_of(full));
     sql_bind_i64(&stmt, found->checked_ns);
     sql_bind_text(&stmt, str_of(found->damage));

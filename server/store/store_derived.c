@@ -43,7 +43,7 @@ bool runs_count_traces(struct db *db, struct str run_id, struct err *err)
     if (!sql_run_with(db, COUNT_TRACES, run_id, err) ||
         !sql_run_with(db,
                       "UPDATE stored_run SET traced_world_size = " WORLD_SIZE
-                      " WHERE id = ? AND traced_world_size IS NOT " WORLD_SIZE,
+                      " WHERE id = ? AND traced_world_size IS DISTINCT FROM " WORLD_SIZE,
                       run_id, err))
         return false;
     return db_changes(db) == 0 || series_note_point(db, run_id, err);
@@ -93,7 +93,8 @@ bool series_join(struct db *db, struct str run_id, struct err *err)
         db,
         "INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged) "
         "SELECT project, series, 1, created_ns, created_ns, "
-        "created_ns + (point_ns IS NOT NULL), created_ns FROM stored_run WHERE id = ? "
+        "created_ns + CASE WHEN point_ns IS NULL THEN 0 ELSE 1 END, created_ns FROM stored_run "
+        "WHERE id = ? "
         "ON CONFLICT (project, series) DO UPDATE SET runs = series.runs + 1, "
         "first_ns = min(series.first_ns, excluded.first_ns), "
         "last_ns = max(series.last_ns, excluded.last_ns), "
@@ -112,7 +113,8 @@ bool series_leave(struct db *db, struct str run_id, struct err *err)
            sql_run_with(
                db,
                "UPDATE series SET runs = runs - 1, changed = changed + "
-               "(SELECT point_ns IS NOT NULL FROM stored_run WHERE id = ?1), "
+               "(SELECT CASE WHEN point_ns IS NULL THEN 0 ELSE 1 END FROM stored_run WHERE id = "
+               "?1), "
                "first_ns = " OTHER_RUN("") ", last_ns = " OTHER_RUN(" DESC") " " OF_RUN(""),
                run_id, err);
 }

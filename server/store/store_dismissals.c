@@ -77,10 +77,11 @@ static bool dismiss(struct db *db, struct str run_id, struct str finding, struct
 {
     if (!check_finding(db, run_id, finding, err))
         return false;
-    struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO finding_dismissal VALUES (?, ?, ?, ?) "
-                                 "ON CONFLICT DO UPDATE SET reason = excluded.reason",
-                                 err);
+    struct stmt stmt =
+        sql_begin(db,
+                  "INSERT INTO finding_dismissal VALUES (?, ?, ?, ?) "
+                  "ON CONFLICT (run_id, finding) DO UPDATE SET reason = excluded.reason",
+                  err);
     sql_bind_text(&stmt, run_id);
     sql_bind_text(&stmt, finding);
     sql_bind_clean(&stmt, reason);

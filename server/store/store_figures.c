@@ -152,8 +152,9 @@ static bool set_words(struct db *db, struct str run_id, const struct table *summ
 {
     static const unsigned columns[] = {RUN_SUMMARY_GPU, RUN_SUMMARY_TRUST_SEVERITY};
     static const char *const texts[] = {
-        "UPDATE stored_run SET gpu = ?1 WHERE id = ?2 AND gpu IS NOT ?1",
-        "UPDATE stored_run SET trust_severity = ?1 WHERE id = ?2 AND trust_severity IS NOT ?1"};
+        "UPDATE stored_run SET gpu = ?1 WHERE id = ?2 AND gpu IS DISTINCT FROM ?1",
+        "UPDATE stored_run SET trust_severity = ?1 WHERE id = ?2 AND trust_severity IS DISTINCT "
+        "FROM ?1"};
     for (size_t i = 0; i < 2; i++) {
         const struct cell *cell =
             summary && summary->row_count ? table_cell(summary, 0, columns[i]) : NULL;

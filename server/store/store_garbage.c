@@ -94,7 +94,8 @@ static bool change_garbage(struct store *store, const char *text, const struct g
 
 bool store_note_garbage(struct store *store, const struct garbage *item, struct err *err)
 {
-    return change_garbage(store, "INSERT OR IGNORE INTO garbage VALUES (?, ?)", item, err);
+    return change_garbage(store, "INSERT INTO garbage VALUES (?, ?) ON CONFLICT DO NOTHING", item,
+                          err);
 }
 
 bool store_forget_garbage(struct store *store, const struct garbage *item, struct err *err)

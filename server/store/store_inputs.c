@@ -197,8 +197,9 @@ static bool insert(const struct adding *adding, const struct trace_part *part, s
 bool blobs_note_unneeded(struct db *db, const char *sha256, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "INSERT OR IGNORE INTO garbage SELECT 'blob', ?1 "
-                                 "WHERE NOT EXISTS (SELECT 1 FROM blob WHERE sha256 = ?1)",
+                                 "INSERT INTO garbage SELECT 'blob', ?1 "
+                                 "WHERE NOT EXISTS (SELECT 1 FROM blob WHERE sha256 = ?1) "
+                                 "ON CONFLICT DO NOTHING",
                                  err);
     sql_bind_text(&stmt, str_of(sha256));
     return sql_run(&stmt);

@@ -28,9 +28,13 @@ static bool requeue(struct db *db, const struct job *job, struct back back, stru
     // A newer job for the same trace or run may be queued already: then this one is not needed.
     struct stmt stmt = sql_begin(
         db,
-        "UPDATE OR IGNORE job SET state = 'queued', attempts = ?1, lease_until_ns = NULL, "
+        "UPDATE job SET state = 'queued', attempts = ?1, lease_until_ns = NULL, "
         "due_ns = CASE WHEN ?2 > 0 THEN max(due_ns, ?3) + ?2 ELSE due_ns END, "
-        "error = coalesce(?4, error) WHERE id = ?5 AND state = 'running' AND attempts = ?6",
+        "error = coalesce(?4, error) WHERE id = ?5 AND state = 'running' AND attempts = ?6 "
+        "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.run_id = job.run_id "
+        "AND other.kind = job.kind AND other.state = 'queued' "
+        "AND other.trace_id IS NOT DISTINCT FROM job.trace_id "
+        "AND other.input_id IS NOT DISTINCT FROM job.input_id)",
         err);
     sql_bind_i64(&stmt, back.attempts);
     sql_bind_i64(&stmt, back.wait_ns);

@@ -71,7 +71,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
     "AND coalesce(trace.bytes, input.bytes, 0) <= ? "                                    \
     "AND NOT EXISTS (SELECT 1 FROM job AS other WHERE other.state = 'running' "          \
     "AND (other.crashes > 0 OR (other.run_id = job.run_id "                              \
-    "AND other.kind = job.kind AND other.trace_id IS job.trace_id))) "                   \
+    "AND other.kind = job.kind AND other.trace_id IS NOT DISTINCT FROM job.trace_id))) " \
     "ORDER BY due_ns, job.id LIMIT 1"
 
 // The next job whose file has at most max_bytes; its id is 0 if none can start.
@@ -239,9 +239,10 @@ bool store_finish_trace(struct store *store, const struct job *job,
     return txn_end(&txn, ok, err);
 }
 
-#define STEP_FIGURE(metric)                                                                 \
-    "(SELECT CAST(value AS INTEGER) FROM figure WHERE run_id = stored_run.id AND metric = " \
-    "'" metric "')"
+// Without a fraction; some databases round when they cast.
+#define STEP_FIGURE(metric)                                                                      \
+    "(SELECT CAST(value AS BIGINT) - CASE WHEN CAST(value AS BIGINT) > value THEN 1 ELSE 0 END " \
+    "FROM figure WHERE run_id = stored_run.id AND metric = '" metric "')"
 // Of the trace, else of the log.
 #define POINT                                                                                      \
     "CASE WHEN status IN ('done', 'partial') THEN coalesce(" STEP_FIGURE(                          \
@@ -252,9 +253,10 @@ bool store_finish_trace(struct store *store, const struct job *job,
 // before.
 static bool settle_point(struct db *db, struct str run_id, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db, "UPDATE stored_run SET point_ns = " POINT " WHERE id = ? AND point_ns IS NOT " POINT,
-        err);
+    struct stmt stmt = sql_begin(db,
+                                 "UPDATE stored_run SET point_ns = " POINT
+                                 " WHERE id = ? AND point_ns IS DISTINCT FROM " POINT,
+                                 err);
     sql_bind_text(&stmt, run_id);
     return sql_run(&stmt) && (db_changes(db) == 0 || series_note_change(db, run_id, err));
 }

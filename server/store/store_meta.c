@@ -96,10 +96,11 @@ bool meta_check(const struct run_tag *meta, size_t count, struct err *err)
 
 static bool set_one(struct db *db, struct str run_id, const struct run_tag *meta, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO metadata VALUES (?, ?, ?) "
-                                 "ON CONFLICT DO UPDATE SET value = excluded.value",
-                                 err);
+    struct stmt stmt =
+        sql_begin(db,
+                  "INSERT INTO metadata VALUES (?, ?, ?) "
+                  "ON CONFLICT (run_id, \"key\") DO UPDATE SET value = excluded.value",
+                  err);
     sql_bind_text(&stmt, run_id);
     sql_bind_text(&stmt, meta->key);
     sql_bind_clean_value(&stmt, meta->key, meta->value);

@@ -22,15 +22,21 @@ static bool apply(struct db *db, const struct migration *migration, struct err *
     return ok || err_wrap(err, "%s", migration->name);
 }
 
+static const struct schema *schema_of(const struct db *db)
+{
+    return db->kind == &db_sqlite ? &schema_sqlite : &schema_postgres;
+}
+
 static bool migrate(struct db *db, int64_t version, struct err *err)
 {
-    for (int i = (int)version; i < schema_count; i++)
-        if (!apply(db, &schema_migrations[i], err))
+    const struct schema *schema = schema_of(db);
+    for (int i = version ? (int)version + 1 : schema->first; i <= schema->version; i++)
+        if (!apply(db, &schema->files[i - schema->first], err))
             return false;
-    if (!db->kind->write_version(db, schema_count, err))
+    if (!db->kind->write_version(db, schema->version, err))
         return false;
     if (version)
-        log_info("database schema upgraded from %lld to %d", (long long)version, schema_count);
+        log_info("database schema upgraded from %lld to %d", (long long)version, schema->version);
     return true;
 }
 
@@ -39,32 +45,33 @@ static bool migrate_in_one(struct db *db, struct err *err)
 {
     int64_t version;
     bool ok = db->kind->begin(db, DB_WRITE, err) && db->kind->read_version(db, &version, err) &&
-              (version >= schema_count || migrate(db, version, err)) && db->kind->commit(db, err);
+              (version >= schema_of(db)->version || migrate(db, version, err)) &&
+              db->kind->commit(db, err);
     if (!ok)
         db->kind->rollback(db);
     return ok;
 }
 
-static bool check_version(int64_t version, struct err *err)
+static bool check_version(const struct db *db, int64_t version, struct err *err)
 {
-    return version <= schema_count ||
+    return version <= schema_of(db)->version ||
            err_set(err, ERR_UNSUPPORTED,
                    "the database has schema %lld, this program supports up to %d: run a newer one",
-                   (long long)version, schema_count);
+                   (long long)version, schema_of(db)->version);
 }
 
 bool migrate_check(struct db *db, struct err *err)
 {
     int64_t version;
-    return db->kind->read_version(db, &version, err) && check_version(version, err);
+    return db->kind->read_version(db, &version, err) && check_version(db, version, err);
 }
 
 bool migrate_schema(struct db *db, struct err *err)
 {
     int64_t version;
-    if (!db->kind->read_version(db, &version, err) || !check_version(version, err))
+    if (!db->kind->read_version(db, &version, err) || !check_version(db, version, err))
         return false;
-    if (version == schema_count)
+    if (version == schema_of(db)->version)
         return true;
     return (version == 0 || db->kind->copy_before_schema(db, version, err)) &&
            migrate_in_one(db, err);

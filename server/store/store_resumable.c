@@ -101,10 +101,11 @@ bool store_find_upload_of_key(struct store *store, struct str owner, struct str 
 
 static bool check_room(struct db *db, struct str owner, int64_t now_ns, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "SELECT count(*), sum(owner = ?1 AND owner <> '') FROM resumable "
-                                 "WHERE upload_id IS NULL AND refused IS NULL AND expires_ns > ?2",
-                                 err);
+    struct stmt stmt = sql_begin(
+        db,
+        "SELECT count(*), count(*) FILTER (WHERE owner = ?1 AND owner <> '') FROM resumable "
+        "WHERE upload_id IS NULL AND refused IS NULL AND expires_ns > ?2",
+        err);
     sql_bind_text(&stmt, owner);
     sql_bind_i64(&stmt, now_ns);
     bool is_there = sql_row(&stmt);

@@ -11,7 +11,7 @@ bool runs_is_locked(struct db *db, struct str id, const struct run_request *requ
     struct stmt stmt = sql_begin(db,
                                  "SELECT owner = '' OR owner <> ? OR finalized_ns IS NOT NULL "
                                  "OR (failed = 0 AND coalesce(received >= "
-                                 "coalesce(world_size, traced_world_size), 0)) "
+                                 "coalesce(world_size, traced_world_size), FALSE)) "
                                  "OR EXISTS (SELECT 1 FROM baseline WHERE run_id = run.id) "
                                  "FROM run WHERE id = ?",
                                  err);

@@ -162,10 +162,11 @@ static struct str series_of(struct str name)
 
 static bool set_tag(struct db *db, struct str run_id, const struct run_tag *tag, struct err *err)
 {
-    struct stmt stmt = sql_begin(db,
-                                 "INSERT INTO run_tag VALUES (?, ?, ?) "
-                                 "ON CONFLICT DO UPDATE SET value = excluded.value",
-                                 err);
+    struct stmt stmt =
+        sql_begin(db,
+                  "INSERT INTO run_tag VALUES (?, ?, ?) "
+                  "ON CONFLICT (run_id, \"key\") DO UPDATE SET value = excluded.value",
+                  err);
     sql_bind_text(&stmt, run_id);
     sql_bind_text(&stmt, tag->key);
     sql_bind_clean_value(&stmt, tag->key, tag->value);
@@ -235,10 +236,11 @@ static bool set_steps(struct db *db, struct str run_id, const struct str *patter
 {
     struct stmt stmt = sql_begin(
         db,
-        "UPDATE stored_run SET step_pattern = CASE WHEN ?1 IS NULL THEN step_pattern "
+        "UPDATE stored_run SET step_pattern = CASE WHEN CAST(?1 AS TEXT) IS NULL THEN step_pattern "
         "ELSE nullif(?1, '') END, warmup_steps = CASE ?2 WHEN 1 THEN ?3 ELSE warmup_steps END "
-        "WHERE id = ?4 AND ((?1 IS NOT NULL AND step_pattern IS NOT nullif(?1, '')) "
-        "OR (?2 AND warmup_steps IS NOT ?3))",
+        "WHERE id = ?4 AND ((CAST(?1 AS TEXT) IS NOT NULL AND step_pattern IS DISTINCT FROM "
+        "nullif(?1, '')) "
+        "OR (?2 = 1 AND warmup_steps IS DISTINCT FROM ?3))",
         err);
     bind_optional(&stmt, pattern);
     sql_bind_i64(&stmt, warmup_steps != NULL);
@@ -297,7 +299,9 @@ static bool insert_run(struct db *db, const struct run_request *request, struct 
 static bool set_world_size(struct db *db, struct str id, int64_t size, struct err *err)
 {
     struct stmt stmt = sql_begin(
-        db, "UPDATE stored_run SET world_size = ?1 WHERE id = ?2 AND world_size IS NOT ?1", err);
+        db,
+        "UPDATE stored_run SET world_size = ?1 WHERE id = ?2 AND world_size IS DISTINCT FROM ?1",
+        err);
     bind_world_size(&stmt, size);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) && (db_changes(db) == 0 || series_note_point(db, id, err));

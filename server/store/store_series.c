@@ -161,7 +161,7 @@ bool store_list_level_changes(struct store *store, const struct series_key *key,
 {
     static const char sql[] =
         "SELECT run.id, run.name, run.created_ns, previous_id, reason, before_ns, after_ns, "
-        "CAST(after_ns AS REAL) / before_ns - 1, p_value "
+        "CAST(after_ns AS DOUBLE PRECISION) / before_ns - 1, p_value "
         "FROM run CROSS JOIN level_change ON run_id = run.id "
         "WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_changes};

@@ -101,9 +101,13 @@ bool tables_save_trace(struct db *db, struct str trace_id, int tables, int64_t *
     if (!forget_tables(db, &owner, err))
         return false;
     struct stmt head =
-        sql_begin(db, "INSERT OR REPLACE INTO trace_report VALUES (?, ?, zeroblob(0))", err);
+        sql_begin(db,
+                  "INSERT INTO trace_report VALUES (?, ?, ?) ON CONFLICT (trace_id) DO UPDATE SET "
+                  "version = excluded.version, report = excluded.report",
+                  err);
     sql_bind_text(&head, trace_id);
     sql_bind_i64(&head, ANALYSIS_VERSION);
+    sql_bind_bytes(&head, STR(""));
     return sql_run(&head) && insert_parts(db, &owner, trace_tables, tables, bytes, err);
 }
 

@@ -189,7 +189,7 @@ static bool look_at_bytes(const struct adding *adding, const struct trace_part *
 {
     struct stmt stmt = sql_begin(adding->db,
                                  "SELECT id FROM trace WHERE run_id = ? AND sha256 = ? AND process "
-                                 "= ? ORDER BY rank LIMIT 1",
+                                 "= ? ORDER BY rank NULLS FIRST LIMIT 1",
                                  err);
     sql_bind_text(&stmt, adding->run_id);
     sql_bind_text(&stmt, str_of(part->sha256));
@@ -309,9 +309,10 @@ static bool link_members(struct db *db, struct str upload_id, size_t position,
                          const struct added *archive, struct err *err)
 {
     struct stmt stmt = sql_begin(db,
-                                 "INSERT OR IGNORE INTO upload_trace "
+                                 "INSERT INTO upload_trace "
                                  "SELECT ?1, ((?2 + 1) << 20) + position, trace_id, 1 FROM input "
-                                 "WHERE parent = ?3 AND trace_id IS NOT NULL",
+                                 "WHERE parent = ?3 AND trace_id IS NOT NULL "
+                                 "ON CONFLICT DO NOTHING",
                                  err);
     sql_bind_text(&stmt, upload_id);
     sql_bind_i64(&stmt, (int64_t)position);

@@ -191,9 +191,9 @@ static bool link_uploads(struct unpacking *unpacking, const struct new_member *m
                          const struct added *added, struct err *err)
 {
     struct stmt stmt = sql_begin(unpacking->db,
-                                 "INSERT OR IGNORE INTO upload_trace SELECT upload_id, "
+                                 "INSERT INTO upload_trace SELECT upload_id, "
                                  "((position + 1) << 20) + ?, ?, ? FROM upload_input "
-                                 "WHERE input_id = ?",
+                                 "WHERE input_id = ? ON CONFLICT DO NOTHING",
                                  err);
     sql_bind_i64(&stmt, member->position);
     sql_bind_text(&stmt, str_of(added->id));
@@ -207,9 +207,10 @@ static bool own_trace(struct unpacking *unpacking, const struct added *added, in
 {
     if (unpacking->owner.len == 0 || added->existing)
         return true;
-    struct stmt stmt =
-        sql_begin(unpacking->db,
-                  "INSERT OR IGNORE INTO trace_owner (trace_id, who, bytes) VALUES (?, ?, ?)", err);
+    struct stmt stmt = sql_begin(
+        unpacking->db,
+        "INSERT INTO trace_owner (trace_id, who, bytes) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        err);
     sql_bind_text(&stmt, str_of(added->id));
     sql_bind_text(&stmt, unpacking->owner);
     sql_bind_i64(&stmt, bytes);

@@ -32,7 +32,7 @@ static bool read_owners(struct db *db, struct store_room *room, struct err *err)
                                  "SELECT who, sum(bytes) FROM (SELECT who, bytes + made AS "
                                  "bytes FROM trace_owner UNION ALL SELECT owner, made FROM "
                                  "stored_run WHERE owner <> '' UNION ALL SELECT owner, bytes FROM "
-                                 "input WHERE owner <> '' AND blob IS NOT NULL) "
+                                 "input WHERE owner <> '' AND blob IS NOT NULL) AS each "
                                  "GROUP BY who ORDER BY 2 DESC, who",
                                  err);
     while (sql_row(&stmt)) {
@@ -57,7 +57,7 @@ static bool read_room(struct db *db, struct store_room *room, struct err *err)
         "NULL), (SELECT coalesce(max(id), 0) FROM audit), (SELECT count(*) FROM run), "
         "coalesce((SELECT avg(bytes) FROM (SELECT (SELECT sum(bytes) FROM trace WHERE run_id = "
         "newest.id) AS bytes FROM (SELECT id FROM run ORDER BY created_ns DESC, id LIMIT ?) AS "
-        "newest)), 0.0), "
+        "newest) AS sizes), 0.0), "
         "(SELECT count(*) FROM stored_run WHERE deleted_ns IS NOT NULL), "
         "(SELECT coalesce(sum(bytes), 0) FROM trace WHERE run_id IN "
         "(SELECT id FROM stored_run WHERE deleted_ns IS NOT NULL))";

@@ -35,12 +35,13 @@ static const struct {
          "'run'") " OR unpacking <> " AUDIT_JOBS("'unpack', 'evidence'")},
     {"count of evidence", "SELECT id FROM stored_run AS r WHERE evidence <> (SELECT count(*) "
                           "FROM input WHERE run_id = r.id AND analysis_version IS NOT NULL)"},
-    {"world size of the run", "SELECT id FROM stored_run AS r WHERE traced_world_size IS NOT "
-                              "(SELECT max(world_size) FROM trace WHERE run_id = r.id)"},
+    {"world size of the run",
+     "SELECT id FROM stored_run AS r WHERE traced_world_size IS DISTINCT FROM "
+     "(SELECT max(world_size) FROM trace WHERE run_id = r.id)"},
     {"series that is wrong",
-     "SELECT series FROM (" AUDIT_SERIES_KEPT " EXCEPT " AUDIT_SERIES_WANTED ")"},
+     "SELECT series FROM (" AUDIT_SERIES_KEPT " EXCEPT " AUDIT_SERIES_WANTED ") AS wrong"},
     {"series that is missing",
-     "SELECT series FROM (" AUDIT_SERIES_WANTED " EXCEPT " AUDIT_SERIES_KEPT ")"},
+     "SELECT series FROM (" AUDIT_SERIES_WANTED " EXCEPT " AUDIT_SERIES_KEPT ") AS missing"},
     {"place of the alert",
      "SELECT alert.id FROM alert JOIN stored_run AS r ON r.id = run_id WHERE "
      "alert.project <> CASE WHEN deleted_ns IS NULL THEN r.project ELSE '' END "

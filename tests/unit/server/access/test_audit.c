@@ -74,9 +74,14 @@ static void a_flood_of_refused_requests_is_a_number(void **state)
 // Whether the database accepts entries.
 static void set_full(struct fixture *f, bool full)
 {
-    db_raw_run(f->path, full ? "CREATE TRIGGER full BEFORE INSERT ON audit BEGIN "
-                               "SELECT RAISE(ABORT, 'no room'); END"
-                             : "DROP TRIGGER full");
+    if (is_on_sqlite(f))
+        db_raw_run(f->path, full ? "CREATE TRIGGER no_room BEFORE INSERT ON audit BEGIN "
+                                   "SELECT RAISE(ABORT, 'no room'); END"
+                                 : "DROP TRIGGER no_room");
+    else
+        db_raw_run(f->path, full
+                                ? "ALTER TABLE audit ADD CONSTRAINT no_room CHECK (FALSE) NOT VALID"
+                                : "ALTER TABLE audit DROP CONSTRAINT no_room");
 }
 
 static void refusals_that_could_not_be_written_come_later(void **state)

@@ -580,7 +580,8 @@ static void what_the_disk_spoiled_is_not_blamed_on_the_client(void **state)
     struct fixture *f = *state;
     struct upload upload = add(f, "r", 'a', 0, "x.json");
     finish_next(f, -1);
-    db_raw_run(f->path, "UPDATE trace_table SET report = x'00'");
+    db_raw_run(f->path, is_on_sqlite(f) ? "UPDATE trace_table SET report = x'00'"
+                                        : "UPDATE trace_table SET report = '\\x00'");
     struct report report = {.arena = &f->arena};
     assert_false(store_load_trace_report(f->store, upload.traces[0].id, &report, &f->err));
     assert_int_equal(f->err.code, ERR_IO);
@@ -742,7 +743,8 @@ static void deleting_a_run_leaves_only_garbage(void **state)
 static void a_newer_database_is_refused(void **state)
 {
     struct fixture *f = *state;
-    db_raw_run(f->path, "PRAGMA user_version = 99");
+    db_raw_run(f->path, is_on_sqlite(f) ? "PRAGMA user_version = 99"
+                                        : "UPDATE schema_version SET version = 99");
     struct store *store = store_open(f->path, &f->err);
     assert_null(store);
     assert_int_equal(f->err.code, ERR_UNSUPPORTED);

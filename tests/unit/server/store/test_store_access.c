@@ -177,13 +177,16 @@ static void a_session_ends_after_twelve_idle_hours(void **state)
     struct str id = keep(f, "ci", 0, hash);
     assert_ok(f, token_hash(STR("secret"), session, &f->err));
     assert_ok(f, store_add_session(f->store, session, id, &f->err));
-    db_raw_run(f->path, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000");
+    db_raw_run(f->path,
+               "UPDATE session SET used_ns = used_ns - 1000000000 * CAST(39600 AS BIGINT)");
     assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
     assert_true(found); // and used now
-    db_raw_run(f->path, "UPDATE session SET used_ns = used_ns - 11 * 3600 * 1000000000");
+    db_raw_run(f->path,
+               "UPDATE session SET used_ns = used_ns - 1000000000 * CAST(39600 AS BIGINT)");
     assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
     assert_true(found);
-    db_raw_run(f->path, "UPDATE session SET used_ns = used_ns - 13 * 3600 * 1000000000");
+    db_raw_run(f->path,
+               "UPDATE session SET used_ns = used_ns - 1000000000 * CAST(46800 AS BIGINT)");
     assert_ok(f, store_find_session(f->store, session, &f->arena, &token, &found, &f->err));
     assert_false(found);
 }

@@ -28,7 +28,7 @@ static void fill_first(struct fixture *f)
     store_close(f->store);
     f->store = NULL;
     assert_int_equal(unlink(f->path), 0);
-    db_raw_run(f->path, schema_migrations[0].sql);
+    db_raw_run(f->path, schema_sqlite.files[0].sql);
     db_raw_run(f->path, first_content);
     db_raw_run(f->path, "PRAGMA user_version = 1");
 }
@@ -152,7 +152,7 @@ static void fill_last(struct fixture *f)
     f->store = NULL;
     assert_int_equal(unlink(f->path), 0);
     for (int i = 0; i < 24; i++)
-        db_raw_run(f->path, schema_migrations[i].sql);
+        db_raw_run(f->path, schema_sqlite.files[i].sql);
     db_raw_run(f->path, last_content);
     db_raw_run(f->path, "PRAGMA user_version = 24");
 }
@@ -197,7 +197,7 @@ static void a_database_of_a_newer_program_is_refused_and_left_alone(void **state
     struct fixture *f = *state;
     store_close(f->store);
     char sql[64];
-    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", schema_count + 1);
+    snprintf(sql, sizeof sql, "PRAGMA user_version = %d", schema_sqlite.version + 1);
     db_raw_run(f->path, sql);
     f->store = store_open(f->path, &f->err);
     assert_null(f->store);

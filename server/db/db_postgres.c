@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// PostgreSQL: a database that several services share. Writers take turns there too, by a lock of
+// the database, so that a transaction sees what the one before it left, as with SQLite. None fails
+// for the order of others, and none waits in a circle.
+#include "server/db/db_postgres.h"
+
+#include "ingest/base/buf.h"
+#include "ingest/base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#define BEGIN_WRITE                                                        \
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "                    \
+    "SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 0));" \
+    "SELECT CAST(pg_current_xact_id() AS TEXT)"
+
+static bool is_url(const char *place)
+{
+    return str_starts_with(str_of(place), STR("postgres://")) ||
+           str_starts_with(str_of(place), STR("postgresql://"));
+}
+
+static bool may_exist(const char *place)
+{
+    (void)place;
+    return true; // opening it tells
+}
+
+static int64_t changes(struct db *db)
+{
+    return db_postgres_of(db)->changes;
+}
+
+static bool read_clock(struct db *db, int64_t *now_ns, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000000 AS BIGINT)", err);
+    *now_ns = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
+// --- transactions -------------------------------------------------------------------------------
+
+static void limit_time(struct db *db, int64_t deadline_ns)
+{
+    db_postgres_of(db)->deadline_ns = deadline_ns;
+}
+
+static void write_begin(const struct db_postgres *pg, enum db_access access, char text[240])
+{
+    int64_t left_ms = (pg->deadline_ns - clock_mono_ns()) / 1000000;
+    if (access == DB_WRITE)
+        snprintf(text, 240, "%s", BEGIN_WRITE);
+    else if (!pg->deadline_ns)
+        snprintf(text, 240, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
+    else
+        snprintf(text, 240,
+                 "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; "
+                 "SET LOCAL statement_timeout = %lld",
+                 (long long)(left_ms > 1 ? left_ms : 1));
+}
+
+static bool try_begin(struct db_postgres *pg, enum db_access access, struct err *err)
+{
+    char text[240];
+    write_begin(pg, access, text);
+    PGresult *result = pg->pq.execute(pg->conn, text);
+    int status = result ? pg->pq.result_status(result) : -1;
+    bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+    if (!ok)
+        postgres_fail(pg, result, err);
+    else if (access == DB_WRITE)
+        snprintf(pg->transaction, sizeof pg->transaction, "%s", pg->pq.value(result, 0, 0));
+    pg->pq.clear(result);
+    pg->in_transaction = pg->pq.status(pg->conn) == CONNECTION_OK;
+    return ok;
+}
+
+// A connection that was lost since its last use is noticed here, where nothing was done yet.
+static bool begin(struct db *db, enum db_access access, struct err *err)
+{
+    struct db_postgres *pg = db_postgres_of(db);
+    struct err first;
+    if (!postgres_revive(pg, err))
+        return false;
+    if (try_begin(pg, access, &first))
+        return true;
+    if (pg->pq.status(pg->conn) != CONNECTION_OK)
+        return postgres_revive(pg, err) && try_begin(pg, access, err);
+    *err = first;
+    return false;
+}
+
+// Whether the transaction whose answer was lost took effect.
+static bool was_committed(struct db_postgres *pg, struct err *err)
+{
+    enum { TRIES = 50, WAIT_NS = 100000000 };
+    char state[20] = "";
+    for (int i = 0; i < TRIES && !str_equal(str_of(state), STR("committed")); i++) {
+        struct stmt stmt =
+            sql_begin(&pg->db, "SELECT pg_xact_status(CAST(CAST(? AS TEXT) AS xid8))", err);
+        sql_bind_text(&stmt, str_of(pg->transaction));
+        struct str word = sql_row(&stmt) ? sql_bytes(&stmt, 0) : STR("");
+        snprintf(state, sizeof state, "%.*s", (int)word.len, word.at);
+        bool is_known = sql_end(&stmt) && !str_equal(str_of(state), STR("in progress"));
+        if (is_known)
+            break;
+        nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    }
+    return str_equal(str_of(state), STR("committed")) ||
+           err_set(err, ERR_BUSY, "database: the connection was lost; nothing was changed");
+}
+
+static bool end(struct db_postgres *pg, struct err *err)
+{
+    PGresult *result = pg->pq.execute(pg->conn, "COMMIT");
+    bool ok = result && pg->pq.result_status(result) == PGRES_COMMAND_OK;
+    if (!ok)
+        postgres_fail(pg, result, err);
+    else if (pg->pq.verb(result)[0] != 'C') // a statement before it had failed
+        ok = err_set(err, ERR_BUSY, "database: the transaction was rolled back");
+    pg->pq.clear(result);
+    return ok;
+}
+
+static bool commit(struct db *db, struct err *err)
+{
+    struct db_postgres *pg = db_postgres_of(db);
+    bool ok = end(pg, err);
+    bool is_lost = pg->pq.status(pg->conn) != CONNECTION_OK;
+    pg->in_transaction = false;
+    pg->deadline_ns = 0;
+    return ok || (is_lost && pg->transaction[0] && was_committed(pg, err));
+}
+
+static void rollback(struct db *db)
+{
+    struct db_postgres *pg = db_postgres_of(db);
+    if (pg->in_transaction)
+        pg->pq.clear(pg->pq.execute(pg->conn, "ROLLBACK"));
+    pg->in_transaction = false;
+    pg->deadline_ns = 0;
+}
+
+// --- care ---------------------------------------------------------------------------------------
+
+static bool number(struct db *db, const char *text, int64_t *value, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, text, err);
+    *value = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
+static bool read_version(struct db *db, int64_t *version, struct err *err)
+{
+    int64_t is_there;
+    *version = 0;
+    return number(db, "SELECT to_regclass('schema_version') IS NOT NULL", &is_there, err) &&
+           (!is_there || number(db, "SELECT version FROM schema_version", version, err));
+}
+
+static bool write_version(struct db *db, int64_t version, struct err *err)
+{
+    if (!sql_execute_all(db,
+                         "CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL);"
+                         "DELETE FROM schema_version;",
+                         err))
+        return false;
+    struct stmt stmt = sql_begin(db, "INSERT INTO schema_version VALUES (?)", err);
+    sql_bind_i64(&stmt, version);
+    return sql_run(&stmt);
+}
+
+static bool was_unclean(const struct db *db)
+{
+    (void)db;
+    return false; // it recovers by itself
+}
+
+static struct db_sizes sizes(const struct db *db)
+{
+    return (struct db_sizes){atomic_load(&db_postgres_of(db)->data_bytes), 0};
+}
+
+// Its log is its own; the size of the database is read meanwhile.
+static bool empty_log(struct db *db, bool *done, struct err *err)
+{
+    int64_t bytes;
+    *done = number(db, "SELECT pg_database_size(current_database())", &bytes, err);
+    if (*done)
+        atomic_store(&db_postgres_of(db)->data_bytes, (unsigned long long)bytes);
+    return *done;
+}
+
+static bool copy(struct db *db, const char *to, struct err *err)
+{
+    (void)db, (void)to;
+    return err_set(err, ERR_UNSUPPORTED, "use pg_dump to copy a database of PostgreSQL");
+}
+
+static bool copy_before_schema(struct db *db, int64_t version, struct err *err)
+{
+    (void)db, (void)version, (void)err;
+    return true; // the operator's backups have it
+}
+
+static bool drop_schema_copies(struct db *db, struct err *err)
+{
+    (void)db, (void)err;
+    return true;
+}
+
+// Whether it answers. Its pages have checksums of its own.
+static bool check(struct db *db, enum db_check_depth depth, const atomic_bool *stop,
+                  char damage[DB_DAMAGE_BYTES], struct err *err)
+{
+    int64_t version;
+    (void)depth, (void)stop;
+    damage[0] = '\0';
+    return read_version(db, &version, err);
+}
+
+const struct db_kind db_postgres = {
+    .name = "postgres",
+    .is_shared = true,
+    .is_place = is_url,
+    .exists = may_exist,
+    .open = postgres_open,
+    .close = postgres_close,
+    .prepare = postgres_prepare,
+    .bind_null = postgres_bind_null,
+    .bind_i64 = postgres_bind_i64,
+    .bind_f64 = postgres_bind_f64,
+    .bind_text = postgres_bind_text,
+    .bind_bytes = postgres_bind_bytes,
+    .step = postgres_step,
+    .reset = postgres_reset,
+    .finish = postgres_finish,
+    .is_null = postgres_column_is_null,
+    .is_i64 = postgres_column_is_i64,
+    .i64 = postgres_column_i64,
+    .f64 = postgres_column_f64,
+    .bytes = postgres_column_bytes,
+    .changes = changes,
+    .clock = read_clock,
+    .begin = begin,
+    .limit_time = limit_time,
+    .commit = commit,
+    .rollback = rollback,
+    .read_version = read_version,
+    .write_version = write_version,
+    .was_unclean = was_unclean,
+    .sizes = sizes,
+    .empty_log = empty_log,
+    .copy = copy,
+    .copy_before_schema = copy_before_schema,
+    .drop_schema_copies = drop_schema_copies,
+    .check = check,
+};

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the db_postgres*.c files.
+#ifndef SERVER_DB_POSTGRES_H
+#define SERVER_DB_POSTGRES_H
+
+#include "server/db/db.h"
+#include "server/db/libpq.h"
+
+struct db_postgres {
+    struct db db;
+    struct libpq pq;
+    PGconn *conn;
+    enum db_access access;
+    bool in_transaction;
+    int64_t deadline_ns; // of the reading transaction, 0: none
+    int64_t changes;
+    char transaction[24];     // the number of the writing one
+    atomic_ullong data_bytes; // when they were last read
+};
+
+static inline struct db_postgres *db_postgres_of(const struct db *db)
+{
+    return (struct db_postgres *)(uintptr_t)db;
+}
+
+// --- connections (db_postgres_link.c) ------------------------------------------------------------
+
+MUST_CHECK struct db *postgres_open(const char *place, enum db_access access,
+                                    const struct db_watch *watch, struct err *err);
+void postgres_close(struct db *db, bool flush);
+// Connects again if the connection was lost. ERR_BUSY.
+MUST_CHECK bool postgres_revive(struct db_postgres *pg, struct err *err);
+// What the library says about a failure, as an error.
+bool postgres_fail(const struct db_postgres *pg, const PGresult *result, struct err *err);
+
+// --- statements (db_postgres_stmt.c) -------------------------------------------------------------
+
+bool postgres_prepare(struct stmt *stmt, const char *text, const char **rest);
+bool postgres_bind_null(struct stmt *stmt);
+bool postgres_bind_i64(struct stmt *stmt, int64_t value);
+bool postgres_bind_f64(struct stmt *stmt, double value);
+bool postgres_bind_text(struct stmt *stmt, struct str value, bool copy);
+bool postgres_bind_bytes(struct stmt *stmt, struct str bytes);
+enum db_step postgres_step(struct stmt *stmt);
+bool postgres_reset(struct stmt *stmt);
+bool postgres_finish(struct stmt *stmt);
+bool postgres_column_is_null(const struct stmt *stmt, int column);
+bool postgres_column_is_i64(const struct stmt *stmt, int column);
+int64_t postgres_column_i64(const struct stmt *stmt, int column);
+double postgres_column_f64(const struct stmt *stmt, int column);
+struct str postgres_column_bytes(const struct stmt *stmt, int column);
+
+#endif

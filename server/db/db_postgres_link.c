@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// Connections to PostgreSQL: opening them, again after they were lost, and what failures mean.
+#include "server/db/db_postgres.h"
+
+#include "ingest/base/str.h"
+
+#include <stdlib.h>
+
+// Nobody waits for a service that stopped in the middle of a transaction: the server ends it.
+#define EVERY_SESSION                                        \
+    "SET client_min_messages = warning; SET TimeZone = UTC;" \
+    "SET idle_in_transaction_session_timeout = 10000; SET tcp_keepalives_idle = 10;"
+
+// --- failures -----------------------------------------------------------------------------------
+
+static bool has_class(const char *state, const char *class)
+{
+    return strncmp(state, class, strlen(class)) == 0;
+}
+
+// By SQLSTATE, or its class.
+static enum err_code code_of(const char *state)
+{
+    static const struct {
+        const char *state;
+        enum err_code code;
+    } known[] = {
+        {"08", ERR_BUSY},     // the connection
+        {"40", ERR_BUSY},     // rolled back: a deadlock, or it cannot be put in order
+        {"55P03", ERR_BUSY},  // a lock is held
+        {"57", ERR_BUSY},     // canceled, past its time, or the server stops
+        {"25006", ERR_BUSY},  // a server that only reads: the other one takes over
+        {"25P03", ERR_BUSY},  // idle in a transaction for too long
+        {"25P04", ERR_BUSY},  //
+        {"53100", ERR_SPACE}, // its disk is full
+        {"53200", ERR_MEMORY}, {"53", ERR_BUSY}, // too many connections, for one
+        {"23", ERR_CONFLICT},  {"54", ERR_LIMIT}, {"58", ERR_IO}, {"XX001", ERR_IO}, // damaged data
+        {"XX002", ERR_IO},     {"28", ERR_IO}, // refused as a user, or rights
+        {"42501", ERR_IO},     {"3D", ERR_IO}, // no such database
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (has_class(state, known[i].state))
+            return known[i].code;
+    return ERR_INTERNAL;
+}
+
+static bool fail_as(enum err_code code, const char *text, struct err *err)
+{
+    return err_set(err, code, "database: %.*s", (int)strcspn(text, "\n"), text);
+}
+
+bool postgres_fail(const struct db_postgres *pg, const PGresult *result, struct err *err)
+{
+    const char *state = result ? pg->pq.result_field(result, PG_DIAG_SQLSTATE) : NULL;
+    bool is_lost = pg->pq.status(pg->conn) != CONNECTION_OK;
+    const char *text = result ? pg->pq.result_field(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    return fail_as(is_lost || !state ? ERR_BUSY : code_of(state),
+                   text ? text : pg->pq.failure(pg->conn), err);
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+static void ignore(void *context, const PGresult *notice)
+{
+    (void)context, (void)notice;
+}
+
+static bool set_up(struct db_postgres *pg, struct err *err)
+{
+    const char *text = pg->access == DB_READ ? EVERY_SESSION
+                           "SET default_transaction_read_only = on"
+                                             : EVERY_SESSION;
+    PGresult *result = pg->pq.execute(pg->conn, text);
+    bool ok = result && pg->pq.result_status(result) == PGRES_COMMAND_OK;
+    if (!ok)
+        postgres_fail(pg, result, err);
+    pg->pq.clear(result);
+    return ok;
+}
+
+bool postgres_revive(struct db_postgres *pg, struct err *err)
+{
+    if (pg->pq.status(pg->conn) == CONNECTION_OK)
+        return true;
+    pg->in_transaction = false;
+    pg->pq.reset(pg->conn);
+    if (pg->pq.status(pg->conn) != CONNECTION_OK)
+        return fail_as(ERR_BUSY, pg->pq.failure(pg->conn), err);
+    return set_up(pg, err);
+}
+
+// What the place says replaces what comes before it. Of several hosts the one that takes writes is
+// used, so that an old one is left after a switch.
+static bool connect_to(struct db_postgres *pg, const char *place, struct err *err)
+{
+    const char *const keywords[] = {
+        "application_name", "connect_timeout", "client_encoding", "target_session_attrs",
+        "tcp_user_timeout", "keepalives_idle", "dbname",          NULL};
+    const char *const values[] = {"stepscope", "5",  "UTF8", "read-write",
+                                  "20000",     "10", place,  NULL};
+    pg->conn = pg->pq.connect(keywords, values, 1);
+    if (!pg->conn)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    pg->pq.on_notice(pg->conn, ignore, NULL);
+    if (pg->pq.status(pg->conn) != CONNECTION_OK)
+        return fail_as(ERR_BUSY, pg->pq.failure(pg->conn), err);
+    return set_up(pg, err);
+}
+
+struct db *postgres_open(const char *place, enum db_access access, const struct db_watch *watch,
+                         struct err *err)
+{
+    struct db_postgres *pg = calloc(1, sizeof *pg);
+    (void)watch; // the disk is another machine's
+    if (!pg) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    pg->db.kind = &db_postgres;
+    pg->access = access;
+    if (libpq_load(&pg->pq, err) && connect_to(pg, place, err))
+        return &pg->db;
+    postgres_close(&pg->db, false);
+    return NULL;
+}
+
+void postgres_close(struct db *db, bool flush)
+{
+    struct db_postgres *pg = db_postgres_of(db);
+    (void)flush;
+    if (pg->conn)
+        pg->pq.finish(pg->conn);
+    free(pg);
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements of PostgreSQL. One is sent when its first row is asked for, with the values bound by
+// then, and its rows arrive all together: other statements may run while they are read.
+#include "server/db/db_postgres.h"
+#include "server/db/postgres_text.h"
+#include "server/db/postgres_value.h"
+
+#include "ingest/base/clock.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum { MAX_PARAMETERS = 1000 };
+
+struct parameter {
+    Oid type;         // 0: null
+    struct str value; // borrowed
+    struct buf own;   // or a copy
+    unsigned char number[8];
+};
+
+// What stmt->at points to.
+struct sent {
+    struct buf text;
+    struct parameter *parameters;
+    int count, room;
+    PGresult *result;
+    int row; // being read; -1 before the first
+};
+
+static struct sent *sent_of(const struct stmt *stmt)
+{
+    return stmt->at;
+}
+
+static bool fail_memory(struct stmt *stmt)
+{
+    return err_set(stmt->err, ERR_MEMORY, "out of memory");
+}
+
+bool postgres_prepare(struct stmt *stmt, const char *text, const char **rest)
+{
+    struct buf words = {0};
+    *rest = postgres_text(text, &words);
+    if (words.len == 0 && !words.failed)
+        return true;
+    struct sent *sent = calloc(1, sizeof *sent);
+    if (!sent || words.failed) {
+        free(sent);
+        buf_free(&words);
+        return fail_memory(stmt);
+    }
+    sent->text = words;
+    sent->row = -1;
+    stmt->at = sent;
+    return true;
+}
+
+// --- binding ------------------------------------------------------------------------------------
+
+static struct parameter *grow(struct sent *sent, int count)
+{
+    int room = sent->room ? 2 * sent->room : 8;
+    while (room < count)
+        room *= 2;
+    struct parameter *grown = realloc(sent->parameters, (size_t)room * sizeof *grown);
+    if (!grown)
+        return NULL;
+    memset(grown + sent->room, 0, (size_t)(room - sent->room) * sizeof *grown);
+    sent->parameters = grown;
+    sent->room = room;
+    return grown;
+}
+
+// The parameter being bound; NULL on failure.
+static struct parameter *next(struct stmt *stmt)
+{
+    struct sent *sent = sent_of(stmt);
+    if (stmt->bound > MAX_PARAMETERS || (stmt->bound > sent->room && !grow(sent, stmt->bound))) {
+        fail_memory(stmt);
+        return NULL;
+    }
+    struct parameter *parameter = &sent->parameters[stmt->bound - 1];
+    if (sent->count < stmt->bound)
+        sent->count = stmt->bound;
+    parameter->type = 0;
+    parameter->value = (struct str){NULL, 0};
+    buf_clear(&parameter->own);
+    return parameter;
+}
+
+bool postgres_bind_null(struct stmt *stmt)
+{
+    return next(stmt) != NULL;
+}
+
+bool postgres_bind_i64(struct stmt *stmt, int64_t value)
+{
+    struct parameter *parameter = next(stmt);
+    if (!parameter)
+        return false;
+    parameter->type = POSTGRES_INT8;
+    postgres_put_i64(value, parameter->number);
+    return true;
+}
+
+bool postgres_bind_f64(struct stmt *stmt, double value)
+{
+    struct parameter *parameter = next(stmt);
+    if (!parameter)
+        return false;
+    parameter->type = POSTGRES_FLOAT8;
+    postgres_put_f64(value, parameter->number);
+    return true;
+}
+
+bool postgres_bind_text(struct stmt *stmt, struct str value, bool copy)
+{
+    struct parameter *parameter = next(stmt);
+    if (!parameter)
+        return false;
+    parameter->type = POSTGRES_TEXT;
+    parameter->value = value.at ? value : STR("");
+    if (!copy && postgres_is_clean(value))
+        return true;
+    postgres_clean_text(value, &parameter->own);
+    parameter->value =
+        parameter->own.at ? (struct str){parameter->own.at, parameter->own.len} : STR("");
+    return !parameter->own.failed || fail_memory(stmt);
+}
+
+bool postgres_bind_bytes(struct stmt *stmt, struct str bytes)
+{
+    struct parameter *parameter = next(stmt);
+    if (!parameter)
+        return false;
+    parameter->type = bytes.at ? POSTGRES_BYTEA : 0;
+    parameter->value = bytes;
+    return true;
+}
+
+// --- running ------------------------------------------------------------------------------------
+
+// The arrays that libpq takes.
+struct arrays {
+    Oid types[MAX_PARAMETERS];
+    const char *values[MAX_PARAMETERS];
+    int lengths[MAX_PARAMETERS], formats[MAX_PARAMETERS];
+};
+
+static bool is_number(const struct parameter *parameter)
+{
+    return parameter->type == POSTGRES_INT8 || parameter->type == POSTGRES_FLOAT8;
+}
+
+static bool fill(struct arrays *arrays, const struct sent *sent, struct err *err)
+{
+    for (int i = 0; i < sent->count; i++) {
+        const struct parameter *parameter = &sent->parameters[i];
+        bool number = is_number(parameter);
+        if (parameter->value.len > INT_MAX)
+            return err_set(err, ERR_LIMIT, "database: a value of %zu bytes is too long",
+                           parameter->value.len);
+        arrays->types[i] = parameter->type;
+        arrays->values[i] = number ? (const char *)parameter->number : parameter->value.at;
+        arrays->lengths[i] = number ? 8 : (int)parameter->value.len;
+        arrays->formats[i] = 1; // binary
+    }
+    return true;
+}
+
+static bool is_late(const struct db_postgres *pg, struct err *err)
+{
+    return pg->deadline_ns && clock_mono_ns() > pg->deadline_ns &&
+           !err_set(err, ERR_BUSY, "database: the time of a read is up");
+}
+
+static void count_changes(struct db_postgres *pg, PGresult *result)
+{
+    const char *verb = pg->pq.verb(result);
+    if (verb[0] == 'I' || verb[0] == 'U' || (verb[0] == 'D' && verb[2] == 'L'))
+        pg->changes = strtoll(pg->pq.changed(result), NULL, 10);
+}
+
+static bool run(struct stmt *stmt)
+{
+    struct db_postgres *pg = db_postgres_of(stmt->db);
+    struct sent *sent = sent_of(stmt);
+    struct arrays arrays;
+    if (is_late(pg, stmt->err) || !fill(&arrays, sent, stmt->err))
+        return false;
+    if (!pg->in_transaction && !postgres_revive(pg, stmt->err))
+        return false;
+    PGresult *result = pg->pq.execute_with(pg->conn, sent->text.at, sent->count, arrays.types,
+                                           arrays.values, arrays.lengths, arrays.formats, 1);
+    int status = result ? pg->pq.result_status(result) : -1;
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
+        postgres_fail(pg, result, stmt->err);
+        pg->pq.clear(result);
+        return false;
+    }
+    count_changes(pg, result);
+    sent->result = result;
+    return true;
+}
+
+enum db_step postgres_step(struct stmt *stmt)
+{
+    struct sent *sent = sent_of(stmt);
+    if (!sent->result && !run(stmt))
+        return DB_FAILED;
+    sent->row++;
+    return sent->row < db_postgres_of(stmt->db)->pq.rows(sent->result) ? DB_ROW : DB_DONE;
+}
+
+bool postgres_reset(struct stmt *stmt)
+{
+    struct sent *sent = sent_of(stmt);
+    db_postgres_of(stmt->db)->pq.clear(sent->result);
+    sent->result = NULL;
+    sent->row = -1;
+    return true;
+}
+
+bool postgres_finish(struct stmt *stmt)
+{
+    struct sent *sent = sent_of(stmt);
+    if (!sent)
+        return true;
+    postgres_reset(stmt);
+    for (int i = 0; i < sent->room; i++)
+        buf_free(&sent->parameters[i].own);
+    free(sent->parameters);
+    buf_free(&sent->text);
+    free(sent);
+    return true;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static bool has(const struct stmt *stmt, int column)
+{
+    const struct libpq *pq = &db_postgres_of(stmt->db)->pq;
+    const struct sent *sent = sent_of(stmt);
+    return sent && sent->result && sent->row >= 0 && sent->row < pq->rows(sent->result) &&
+           column < pq->columns(sent->result) && !pq->is_null(sent->result, sent->row, column);
+}
+
+bool postgres_column_is_null(const struct stmt *stmt, int column)
+{
+    return !has(stmt, column);
+}
+
+static Oid type_of(const struct stmt *stmt, int column)
+{
+    return has(stmt, column) ? db_postgres_of(stmt->db)->pq.type(sent_of(stmt)->result, column) : 0;
+}
+
+struct str postgres_column_bytes(const struct stmt *stmt, int column)
+{
+    const struct libpq *pq = &db_postgres_of(stmt->db)->pq;
+    const struct sent *sent = sent_of(stmt);
+    if (!has(stmt, column))
+        return STR("");
+    return (struct str){pq->value(sent->result, sent->row, column),
+                        (size_t)pq->length(sent->result, sent->row, column)};
+}
+
+bool postgres_column_is_i64(const struct stmt *stmt, int column)
+{
+    return postgres_is_i64(type_of(stmt, column));
+}
+
+int64_t postgres_column_i64(const struct stmt *stmt, int column)
+{
+    return postgres_i64(type_of(stmt, column), postgres_column_bytes(stmt, column));
+}
+
+double postgres_column_f64(const struct stmt *stmt, int column)
+{
+    return postgres_f64(type_of(stmt, column), postgres_column_bytes(stmt, column));
+}

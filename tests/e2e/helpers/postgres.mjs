@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PostgreSQL server for a test, in a temporary folder and on a socket of its own.
+import { spawn } from "node:child_process";
+import { chmodSync, existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { run_program, temporary, until } from "./tools.mjs";
+
+const BASE = "/usr/lib/postgresql";
+const found = existsSync(BASE)
+  ? readdirSync(BASE).map((version) => join(BASE, version, "bin"))
+    .find((folder) => existsSync(join(folder, "postgres")))
+  : undefined;
+
+/** Why there is no server; false if there is one. @type {string | false} */
+export const no_postgres = found ? false : "install postgresql";
+
+// It refuses to run as root.
+const as_user = process.getuid?.() === 0
+  ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--pdeathsig=QUIT"]
+  : ["setpriv", "--pdeathsig=QUIT"];
+
+class Postgres {
+  constructor() {
+    this.folder = temporary("postgres");
+    chmodSync(this.folder, 0o777);
+  }
+
+  /** @param {string} name @param {string[]} args */
+  command(name, args) {
+    const [program, ...rest] = [...as_user, join(`${found}`, name), ...args];
+    return { program, rest };
+  }
+
+  async make() {
+    const { program, rest } = this.command("initdb", ["-D", join(this.folder, "data"), "-U", "app",
+      "--auth=trust", "-E", "UTF8", "--locale=C", "--no-sync"]);
+    await run_program(program, rest, { cwd: this.folder });
+    return this.start();
+  }
+
+  async start() {
+    const { program, rest } = this.command("postgres", ["-D", join(this.folder, "data"), "-c",
+      "listen_addresses=", "-k", this.folder]);
+    this.child = spawn(program, rest, { stdio: "ignore", cwd: this.folder });
+    this.child.unref();
+    await until("PostgreSQL answers", () => this.run("SELECT 1").then(() => true, () => false),
+      20_000);
+    return this;
+  }
+
+  /** As after a loss of power. */
+  async kill() {
+    this.child?.ref(); // waited for
+    const ended = new Promise((done) => this.child?.once("exit", done));
+    this.child?.kill("SIGQUIT");
+    await ended;
+  }
+
+  /** Runs SQL; @returns {Promise<string>} the rows. @param {string} sql @param {string} [schema] */
+  run(sql, schema = "public") {
+    const env = { ...process.env, PGOPTIONS: `-csearch_path=${schema}` };
+    return run_program("psql", ["-qAt", "-v", "ON_ERROR_STOP=1", "-h", this.folder, "-U", "app",
+      "-d", "postgres", "-c", sql], { env });
+  }
+
+  /** The place of a new store. @param {string} name */
+  async store(name) {
+    await this.run(`CREATE SCHEMA ${name}`);
+    return `postgres://app@/postgres?host=${this.folder}&options=-csearch_path%3D${name}`;
+  }
+}
+
+export const start_postgres = () => new Postgres().make();

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// A PostgreSQL server of a test's own, in a temporary folder and without a network. It ends with
+// the test's process.
+#ifndef TESTS_UNIT_POSTGRES_SERVER_H
+#define TESTS_UNIT_POSTGRES_SERVER_H
+
+#include "tests/unit/folder.h"
+
+#include <fcntl.h>
+#include <glob.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct postgres_server {
+    pid_t pid;
+    char programs[128]; // the folder with initdb and postgres
+    char folder[40];    // of its data and its socket
+    int databases;      // made for tests so far
+};
+
+static inline bool postgres_is_installed(struct postgres_server *server)
+{
+    glob_t found;
+    bool is_there = glob("/usr/lib/postgresql/*/bin/postgres", 0, NULL, &found) == 0;
+    if (is_there)
+        snprintf(server->programs, sizeof server->programs, "%.*s",
+                 (int)(strlen(found.gl_pathv[0]) - strlen("/postgres")), found.gl_pathv[0]);
+    globfree(&found);
+    return is_there;
+}
+
+// PostgreSQL refuses to run as root.
+static inline bool postgres_leave_root(void)
+{
+    const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
+    return getuid() != 0 || (user && setgroups(0, NULL) == 0 && setgid(user->pw_gid) == 0 &&
+                             setuid(user->pw_uid) == 0);
+}
+
+// The folder of the programs is put before the line.
+static inline pid_t postgres_spawn(const struct postgres_server *server, const char *line)
+{
+    pid_t parent = getpid(), pid = fork();
+    char command[320];
+    if (pid != 0)
+        return pid;
+    int log = open("/dev/null", O_RDWR);
+    snprintf(command, sizeof command, "exec %s/%s", server->programs, line);
+    bool ok = log >= 0 && dup2(log, 0) >= 0 && dup2(log, 1) >= 0 && dup2(log, 2) >= 0 &&
+              postgres_leave_root() && prctl(PR_SET_PDEATHSIG, SIGQUIT) == 0 &&
+              getppid() == parent && chdir(server->folder) == 0;
+    if (ok)
+        execl("/bin/sh", "sh", "-c", command, NULL);
+    _exit(127);
+}
+
+static inline void postgres_stop(struct postgres_server *server)
+{
+    if (server->pid > 0) {
+        kill(server->pid, SIGQUIT);
+        waitpid(server->pid, NULL, 0);
+        folder_remove(server->folder);
+    }
+    server->pid = 0;
+}
+
+// Where a new database for a test will be: a schema of its own in the server's one database.
+static inline void postgres_place(const struct postgres_server *server, const char *schema,
+                                  char *place, size_t size)
+{
+    snprintf(place, size, "postgres://app@/postgres?host=%s&options=-csearch_path%%3D%s",
+             server->folder, schema);
+}
+
+// False without PostgreSQL.
+static inline bool postgres_start(struct postgres_server *server)
+{
+    *server = (struct postgres_server){.folder = "/tmp/test_postgres.XXXXXX"};
+    int status = -1;
+    if (!postgres_is_installed(server) || !mkdtemp(server->folder))
+        return false;
+    const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
+    if (user && chown(server->folder, user->pw_uid, user->pw_gid) != 0)
+        return false;
+    static const char init[] = "initdb -D data -U app --auth=trust -E UTF8 --locale=C --no-sync";
+    char serve[160];
+    snprintf(serve, sizeof serve,
+             "postgres -D data -c listen_addresses= -c fsync=off -c shared_buffers=32MB "
+             "-c autovacuum=off -k %s",
+             server->folder);
+    waitpid(postgres_spawn(server, init), &status, 0);
+    if (status != 0)
+        return false;
+    server->pid = postgres_spawn(server, serve);
+    return true;
+}
+
+#endif

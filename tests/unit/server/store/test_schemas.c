@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The schemas of all kinds of databases have the same tables, with the same columns in the same
+// order.
+#include "server/store/schema_data.h"
+#include "server/store/store_sql.h"
+#include "tests/unit/store_fixture.h"
+
+#define COLUMNS_OF_SQLITE                                                                      \
+    "SELECT t.name || '.' || c.name FROM sqlite_schema AS t, pragma_table_xinfo(t.name) AS c " \
+    "WHERE t.type IN ('table', 'view') AND t.name NOT LIKE 'sqlite%' ORDER BY t.name, c.cid"
+#define COLUMNS_OF_POSTGRES                                                  \
+    "SELECT CAST(table_name || '.' || column_name AS TEXT) "                 \
+    "FROM information_schema.columns WHERE table_schema = current_schema() " \
+    "AND table_name <> 'schema_version' ORDER BY table_name COLLATE \"C\", ordinal_position"
+
+static size_t columns_of(struct fixture *f, const char *place, const char *text, struct str **names)
+{
+    size_t count;
+    struct db *db = db_raw_open(place);
+    struct stmt stmt = sql_begin(db, text, &f->err);
+    if (!sql_end_ids(&stmt, &f->arena, names, &count))
+        fail_msg("%s", f->err.msg);
+    db_close(db, true);
+    return count;
+}
+
+static void both_have_the_same_tables_and_columns(void **state)
+{
+    struct fixture *f = *state;
+    char place[KIND_PLACE_SIZE];
+    struct str *one, *other;
+    if (is_on_sqlite(f))
+        skip(); // compared from the other side
+    kind_place(&db_sqlite, f->folder, place);
+    struct store *store = store_open(place, &f->err);
+    assert_non_null(store);
+    store_close(store);
+    size_t count = columns_of(f, place, COLUMNS_OF_SQLITE, &one);
+    size_t others = columns_of(f, f->path, COLUMNS_OF_POSTGRES, &other);
+    assert_true(count > 200);
+    for (size_t i = 0; i < count && i < others; i++)
+        if (!str_equal(one[i], other[i]))
+            fail_msg("sqlite has %s where postgres has %s", one[i].at, other[i].at);
+    assert_int_equal(count, others);
+}
+
+static void a_change_has_a_file_of_the_same_number_for_each(void **state)
+{
+    (void)state;
+    assert_int_equal(schema_postgres.version, schema_sqlite.version);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(both_have_the_same_tables_and_columns, set_up, tear_down),
+        cmocka_unit_test(a_change_has_a_file_of_the_same_number_for_each),
+    };
+    return run_on_each_kind(tests);
+}
