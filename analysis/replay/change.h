@@ -37,17 +37,26 @@ struct change_list {
     struct change at[CHANGE_MOST];
     uint32_t count;
     bool balanced; // also, no rank has more to do than the median rank; counts for several ranks
+    int64_t balanced_rank; // only that rank has not; CHANGE_ALL_RANKS: none has
 };
 
+#define CHANGE_ALL_RANKS (-1)
+
 // Adds a change such as "scale=0.5:category=GEMM", or those that a ready-made name stands for
-// ("host_free"). The text must outlive the list. ERR_USAGE.
+// ("host_free", "balanced=5"). The text must outlive the list. ERR_USAGE.
 MUST_CHECK bool change_parse(struct str text, struct change_list *list, struct err *err);
 
 // What can be said, for help.
 extern const char change_syntax[];
 
-// The ready-made names, ended by NULL.
-extern const char *const change_ready_made[];
+// A common change; help: one plain sentence.
+struct change_ready {
+    const char *name, *change, *title, *help;
+    bool of_ranks; // needs several ranks
+};
+
+// Ended by one without a name.
+extern const struct change_ready change_ready_made[];
 
 // Fills the time that each node takes after all changes in order. *touched_ns is the recorded time
 // of what they select, by change.

@@ -9,23 +9,25 @@ const char change_syntax[] =
     "it either); WHAT is kernel=NAME, op=NAME, category=NAME, class=compute|communication|memory, "
     "recompute, host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a "
     "NAME is any text. Or host_free, data_ready, infinite_network, network_x2, no_recompute, "
-    "no_copies, or, of several ranks, balanced";
+    "no_copies, or, of several ranks, balanced or balanced=RANK";
 
-struct ready_made {
-    const char *name, *change;
+const struct change_ready change_ready_made[] = {
+    {"balanced", NULL, "No straggler",
+     "No rank has more compute, copies or host time than the median of its peers.", true},
+    {"host_free", "remove:host", "Free host",
+     "The host takes no time between calls, as with a captured graph of the step.", false},
+    {"data_ready", "remove:data_loading", "Data is ready",
+     "The host never waits for the data loader.", false},
+    {"network_x2", "scale=0.5:class=communication", "Network twice as fast",
+     "Each transfer takes half as long; waiting for late ranks stays.", false},
+    {"infinite_network", "remove:class=communication", "Infinite network",
+     "Transfers take no time; waiting for late ranks stays.", false},
+    {"no_copies", "remove:class=memory", "No copies",
+     "Copies and memsets on the device take no time.", false},
+    {"no_recompute", "drop:recompute", "No recomputation",
+     "Activations are kept, so that nothing is computed twice.", false},
+    {NULL, NULL, NULL, NULL, false},
 };
-
-static const struct ready_made ready_made[] = {
-    {"host_free", "remove:host"},
-    {"data_ready", "remove:data_loading"},
-    {"infinite_network", "remove:class=communication"},
-    {"network_x2", "scale=0.5:class=communication"},
-    {"no_recompute", "drop:recompute"},
-    {"no_copies", "remove:class=memory"},
-};
-
-const char *const change_ready_made[] = {
-    "host_free", "data_ready", "infinite_network", "network_x2", "no_copies", "no_recompute", NULL};
 
 struct what {
     const char *key;
@@ -109,18 +111,28 @@ static bool parse_what(struct str text, struct change *change)
     return false;
 }
 
+static bool parse_balanced(struct str text, struct change_list *list)
+{
+    struct str rest = text, name = split(&rest, '=');
+    bool all = name.len == text.len;
+    int64_t rank = CHANGE_ALL_RANKS;
+    if (!str_equal(name, STR("balanced")) || (!all && (!str_to_i64(rest, &rank) || rank < 0)))
+        return false;
+    list->balanced_rank = list->balanced && list->balanced_rank != rank ? CHANGE_ALL_RANKS : rank;
+    list->balanced = true;
+    return true;
+}
+
 bool change_parse(struct str text, struct change_list *list, struct err *err)
 {
     struct str rest = text;
-    if (str_equal(text, STR("balanced"))) {
-        list->balanced = true;
+    if (parse_balanced(text, list))
         return true;
-    }
-    for (size_t i = 0; i < sizeof ready_made / sizeof *ready_made; i++)
-        if (str_equal(text, str_of(ready_made[i].name)))
-            rest = str_of(ready_made[i].change);
+    for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
+        if (ready->change && str_equal(text, str_of(ready->name)))
+            rest = str_of(ready->change);
     if (list->count == CHANGE_MOST)
-        return err_set(err, ERR_USAGE, "more than %d changes", CHANGE_MOST);
+        return err_set(err, ERR_USAGE, "found more than %d changes", CHANGE_MOST);
     struct change change = {0};
     struct str action = split(&rest, ':');
     if (!parse_action(action, &change) || !parse_what(rest, &change))

@@ -3,7 +3,7 @@
 #ifndef ANALYSIS_CRITICAL_PATH_H
 #define ANALYSIS_CRITICAL_PATH_H
 
-#include "analysis/replay/whatif.h"
+#include "analysis/replay/rank_graph.h"
 
 enum path_part {
     PATH_COMPUTE,
@@ -21,10 +21,17 @@ const char *path_part_word(enum path_part part);
 
 // A stretch of the path: time of a node, or the delay before it.
 struct path_piece {
-    enum path_part part;
+    uint32_t node; // whose time it is, or that was delayed; REPLAY_NONE: the step's end
+    bool is_delay;
+    int64_t ns; // positive
+};
+
+// A step in a replay: what ends it, and from when to when it lasts.
+struct path_span {
+    const struct replay_graph *graph;
+    const int64_t *dur, *end;
     uint32_t node; // REPLAY_NONE: none
-    uint32_t from; // of a delay: the node that held it up, or REPLAY_NONE
-    int64_t ns;
+    int64_t begin_ns, end_ns;
 };
 
 // Who wants to know.
@@ -33,14 +40,16 @@ struct path_reader {
     void *context;
 };
 
-// Reads a step's path, last piece first; the pieces sum to the recorded step exactly. end: of the
-// unchanged replay. Linear in the pieces.
-MUST_CHECK bool critical_path_read(const struct whatif *whatif, const int64_t *end, uint32_t step,
-                                   const struct path_reader *reader, struct err *err);
-
-// Sums of the steady steps' paths by part: together the recorded steps, to the nanosecond. Not for
-// a rank that is refused.
-MUST_CHECK bool critical_path_sums(const struct whatif *whatif, int64_t sums_ns[PATH_PARTS],
+// Reads a step's path, last piece first; the pieces sum to the span exactly. Linear in the pieces.
+MUST_CHECK bool critical_path_read(const struct path_span *span, const struct path_reader *reader,
                                    struct err *err);
+
+// What the time of a rank's node counts as.
+enum path_part path_part_of(const struct facts *facts, const struct work_node *node);
+
+// Time on the path, by part. A rank's answer adds up those of its steady steps.
+struct path_sums {
+    int64_t ns[PATH_PARTS];
+};
 
 #endif

@@ -270,8 +270,8 @@ static void relieve(const struct job_rank *rank, int kind, double factor, int64_
             dur[n] = llround((double)dur[n] * factor);
 }
 
-static bool balance(const struct job_replay *job, int64_t *dur, struct arena *scratch,
-                    struct err *err)
+static bool balance(const struct job_replay *job, int64_t which, int64_t *dur,
+                    struct arena *scratch, struct err *err)
 {
     uint32_t count = job->rank_count;
     int64_t *sums = arena_array(scratch, (size_t)count * BALANCED_KINDS, sizeof *sums, err);
@@ -282,6 +282,8 @@ static bool balance(const struct job_replay *job, int64_t *dur, struct arena *sc
         sum_kinds(&job->ranks[r], dur + job->ranks[r].first, sums + (size_t)r * BALANCED_KINDS);
     for (int kind = 0; kind < BALANCED_KINDS; kind++)
         for (uint32_t r = 0; r < count; r++) {
+            if (which != CHANGE_ALL_RANKS && which != job->ranks[r].rank)
+                continue;
             double median = (double)peer_median(job, sums + kind, r, sorted);
             double own = (double)sums[(size_t)r * BALANCED_KINDS + (size_t)kind];
             relieve(&job->ranks[r], kind, own > median ? median / own : 1,
@@ -323,12 +325,77 @@ static int64_t border_at(const struct job_replay *job, uint32_t r, const struct 
     return border->node == REPLAY_NONE ? at_ns + job->origin_ns[r] : at_ns;
 }
 
-static int64_t step_at(const struct job_replay *job, uint32_t r, const struct replayed *all,
-                       uint32_t step)
+static struct path_span span_of(const struct job_replay *job, uint32_t r,
+                                const struct replayed *all, uint32_t step)
 {
     const struct work_step *borders = &job->ranks[r].whatif->graph.steps[step];
-    return border_at(job, r, &borders->end, all) - border_at(job, r, &borders->begin, all);
+    uint32_t node = borders->end.node;
+    return (struct path_span){.graph = &job->graph,
+                              .dur = all->dur,
+                              .end = all->end,
+                              .node = node == REPLAY_NONE ? node : job->ranks[r].first + node,
+                              .begin_ns = border_at(job, r, &borders->begin, all),
+                              .end_ns = border_at(job, r, &borders->end, all)};
 }
+
+// --- the path -----------------------------------------------------------------------------------
+
+struct summing {
+    const struct job_replay *job;
+    struct job_path *path;
+};
+
+static uint32_t rank_with(const struct job_replay *job, uint32_t node)
+{
+    uint32_t low = 0, high = job->rank_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (job->ranks[middle].first <= node)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool add_piece(void *context, const struct path_piece *piece, struct err *err)
+{
+    const struct summing *summing = context;
+    const struct job_replay *job = summing->job;
+    enum path_part part = PATH_DELAY;
+    (void)err;
+    if (!piece->is_delay && piece->node >= job->first_origin) {
+        part = PATH_UNRECORDED;
+    } else if (!piece->is_delay && piece->node >= job->first_join) {
+        part = PATH_COMMUNICATION; // of all together
+    } else if (!piece->is_delay) {
+        uint32_t r = rank_with(job, piece->node);
+        const struct job_rank *rank = &job->ranks[r];
+        part = path_part_of(facts_of(rank), &rank->whatif->graph.nodes[piece->node - rank->first]);
+        summing->path->rank_ns[r] += piece->ns;
+    }
+    summing->path->sums.ns[part] += piece->ns;
+    return true;
+}
+
+static bool sum_path(const struct job_replay *job, const struct replayed *all,
+                     const struct whatif_answer *answers, struct job_path *path, struct err *err)
+{
+    struct summing summing = {job, path};
+    const struct path_reader reader = {add_piece, &summing};
+    const struct whatif_answer *answer = &answers[path->rank];
+    path->sums = (struct path_sums){{0}};
+    memset(path->rank_ns, 0, job->rank_count * sizeof *path->rank_ns);
+    for (uint32_t s = 0; s < answer->step_count; s++) {
+        const struct path_span span = span_of(job, path->rank, all, s);
+        if (!critical_path_read(&span, &reader, err))
+            return false;
+        path->sums.ns[PATH_ERROR] += answer->steps[s].measured_ns - answer->steps[s].replayed_ns;
+    }
+    return true;
+}
+
+// --- all ranks ----------------------------------------------------------------------------------
 
 static bool replay(const struct job_replay *job, int64_t *dur, int64_t *end, struct err *err)
 {
@@ -359,8 +426,10 @@ static void fill_steps(const struct job_replay *job, const struct replayed *all,
 {
     for (uint32_t r = 0; r < job->rank_count; r++) {
         struct whatif_step *steps = (struct whatif_step *)(uintptr_t)answers[r].steps;
-        for (uint32_t s = 0; s < answers[r].step_count; s++)
-            *(changed ? &steps[s].changed_ns : &steps[s].replayed_ns) = step_at(job, r, all, s);
+        for (uint32_t s = 0; s < answers[r].step_count; s++) {
+            struct path_span span = span_of(job, r, all, s);
+            *(changed ? &steps[s].changed_ns : &steps[s].replayed_ns) = span.end_ns - span.begin_ns;
+        }
     }
 }
 
@@ -377,7 +446,8 @@ static bool change_all(const struct job_replay *job, const struct change_list *l
 }
 
 bool job_replay_change(const struct job_replay *job, const struct change_list *list,
-                       struct arena *arena, struct whatif_answer *answers, struct err *err)
+                       struct arena *arena, struct whatif_answer *answers, struct job_path *path,
+                       struct err *err)
 {
     static const struct change_list nothing = {.count = 0};
     struct arena scratch;
@@ -392,9 +462,11 @@ bool job_replay_change(const struct job_replay *job, const struct change_list *l
     if (ok)
         fill_steps(job, &(struct replayed){dur, end}, false, answers);
     ok = ok && change_all(job, list, dur, answers, err) &&
-         (!list->balanced || balance(job, dur, &scratch, err)) && replay(job, dur, end, err);
+         (!list->balanced || balance(job, list->balanced_rank, dur, &scratch, err)) &&
+         replay(job, dur, end, err);
     if (ok)
         fill_steps(job, &(struct replayed){dur, end}, true, answers);
+    ok = ok && (!path || sum_path(job, &(struct replayed){dur, end}, answers, path, err));
     for (uint32_t r = 0; ok && r < job->rank_count; r++)
         ok = whatif_conclude(&job->ranks[r].whatif->graph, arena, &answers[r], err);
     arena_free(&scratch);

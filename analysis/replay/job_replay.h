@@ -32,9 +32,16 @@ struct job_replay {
 MUST_CHECK bool job_replay_make(struct job_rank *ranks, const struct run_comm *comm,
                                 struct arena *arena, struct job_replay *job, struct err *err);
 
-// What changes bring on each rank: answers has one per rank.
+// The critical path of one rank's steps through all ranks.
+struct job_path {
+    uint32_t rank; // index; of whose steps
+    struct path_sums sums;
+    int64_t *rank_ns; // by rank: time of its own work on the path; room for rank_count
+};
+
+// What changes bring on each rank: answers has one per rank. path: as of whatif_change.
 MUST_CHECK bool job_replay_change(const struct job_replay *job, const struct change_list *list,
                                   struct arena *arena, struct whatif_answer *answers,
-                                  struct err *err);
+                                  struct job_path *path, struct err *err);
 
 #endif

@@ -5,16 +5,25 @@
 
 #include <math.h>
 
-static int64_t between(const struct work_step *step, const int64_t *dur, const int64_t *end)
+struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, const int64_t *dur,
+                             const int64_t *end)
 {
-    return rank_graph_at(&step->end, dur, end) - rank_graph_at(&step->begin, dur, end);
+    const struct work_step *borders = &graph->steps[step];
+    return (struct path_span){.graph = &graph->graph,
+                              .dur = dur,
+                              .end = end,
+                              .node = borders->end.node,
+                              .begin_ns = rank_graph_at(&borders->begin, dur, end),
+                              .end_ns = rank_graph_at(&borders->end, dur, end)};
 }
 
 static void replay_steps(const struct whatif *whatif, const int64_t *dur, int64_t *step_ns)
 {
     replay_run(&whatif->graph.graph, dur, whatif->end);
-    for (uint32_t s = 0; s < whatif->graph.step_count; s++)
-        step_ns[s] = between(&whatif->graph.steps[s], dur, whatif->end);
+    for (uint32_t s = 0; s < whatif->graph.step_count; s++) {
+        struct path_span span = whatif_span(&whatif->graph, s, dur, whatif->end);
+        step_ns[s] = span.end_ns - span.begin_ns;
+    }
 }
 
 bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
@@ -83,8 +92,46 @@ static bool refuse(struct whatif_answer *answer, struct arena *arena, struct err
     return answer->refused != NULL;
 }
 
+// --- the path -----------------------------------------------------------------------------------
+
+struct summing {
+    const struct whatif *whatif;
+    struct path_sums *sums;
+};
+
+static bool add_piece(void *context, const struct path_piece *piece, struct err *err)
+{
+    const struct summing *summing = context;
+    const struct whatif *whatif = summing->whatif;
+    (void)err;
+    enum path_part part = piece->is_delay
+                              ? PATH_DELAY
+                              : path_part_of(whatif->facts, &whatif->graph.nodes[piece->node]);
+    summing->sums->ns[part] += piece->ns;
+    return true;
+}
+
+// After a replay with these times.
+static bool sum_path(const struct whatif *whatif, const int64_t *dur,
+                     const struct whatif_answer *answer, struct path_sums *sums, struct err *err)
+{
+    struct summing summing = {whatif, sums};
+    const struct path_reader reader = {add_piece, &summing};
+    *sums = (struct path_sums){{0}};
+    for (uint32_t s = 0; s < answer->step_count; s++) {
+        const struct path_span span = whatif_span(&whatif->graph, s, dur, whatif->end);
+        if (!critical_path_read(&span, &reader, err))
+            return false;
+        sums->ns[PATH_ERROR] += answer->steps[s].measured_ns - answer->steps[s].replayed_ns;
+    }
+    return true;
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
 static bool replay_changed(const struct whatif *whatif, const struct change_list *list,
-                           struct arena *arena, struct whatif_answer *answer, struct err *err)
+                           struct arena *arena, struct whatif_answer *answer,
+                           struct path_sums *path, struct err *err)
 {
     const struct rank_graph *graph = &whatif->graph;
     struct arena scratch;
@@ -105,6 +152,7 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     }
     answer->steps = steps;
     answer->step_count = graph->step_count;
+    ok = ok && (!path || sum_path(whatif, dur, answer, path, err));
     arena_free(&scratch);
     return ok;
 }
@@ -121,13 +169,13 @@ bool whatif_conclude(const struct rank_graph *graph, struct arena *arena,
 }
 
 bool whatif_change(const struct whatif *whatif, const struct change_list *list, struct arena *arena,
-                   struct whatif_answer *answer, struct err *err)
+                   struct whatif_answer *answer, struct path_sums *path, struct err *err)
 {
     const struct rank_graph *graph = &whatif->graph;
     *answer = (struct whatif_answer){.refused = whatif->refused};
     if (whatif->refused)
         return true;
-    if (!replay_changed(whatif, list, arena, answer, err))
+    if (!replay_changed(whatif, list, arena, answer, path, err))
         return false;
     return whatif_conclude(graph, arena, answer, err);
 }

@@ -4,6 +4,7 @@
 #define ANALYSIS_WHATIF_H
 
 #include "analysis/replay/change.h"
+#include "analysis/replay/critical_path.h"
 
 // Beyond a mean error of that share of the step the replay does not answer; nor with a lower share
 // of the device time explained.
@@ -43,9 +44,16 @@ struct whatif {
 MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *whatif,
                             struct err *err);
 
-// What the changes bring; without any: how well the replay reproduces the steps.
+// What the changes bring; without any: how well the replay reproduces the steps. path: where the
+// changed steps' time goes then, all steady ones together, measured less what the replay gained to
+// the nanosecond; NULL: nobody asks.
 MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_list *list,
-                              struct arena *arena, struct whatif_answer *answer, struct err *err);
+                              struct arena *arena, struct whatif_answer *answer,
+                              struct path_sums *path, struct err *err);
+
+// A step in a replay with these times and ends of the rank's nodes.
+struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, const int64_t *dur,
+                             const int64_t *end);
 
 // Sums up the steps of an answer, which are filled, and decides whether it counts.
 MUST_CHECK bool whatif_conclude(const struct rank_graph *graph, struct arena *arena,

@@ -3,8 +3,7 @@
 #include "server/cli/cmd.h"
 
 #include "analysis/analysis.h"
-#include "analysis/replay/critical_path.h"
-#include "analysis/replay/job_replay.h"
+#include "analysis/replay/whatif_job.h"
 #include "analysis/stats/time_text.h"
 #include "ingest/base/buf.h"
 #include "ingest/ingest.h"
@@ -68,21 +67,23 @@ struct questions {
     uint32_t count;
 };
 
-static bool ask_all(struct questions *questions, struct err *err)
+static bool ask_all(struct questions *questions, bool of_ranks, struct err *err)
 {
-    for (size_t i = 0; change_ready_made[i] && questions->count < MOST_ANSWERS; i++) {
+    for (const struct change_ready *ready = change_ready_made; ready->name; ready++) {
+        if (ready->of_ranks && !of_ranks)
+            continue;
         struct question *question = &questions->at[questions->count++];
-        question->text = str_of(change_ready_made[i]);
+        question->text = str_of(ready->name);
         if (!change_parse(question->text, &question->list, err))
             return false;
     }
     return true;
 }
 
-static bool ask(const char *change, struct questions *questions, struct err *err)
+static bool ask(const char *change, bool of_ranks, struct questions *questions, struct err *err)
 {
     if (!change)
-        return ask_all(questions, err);
+        return ask_all(questions, of_ranks, err);
     struct question *question = &questions->at[questions->count++];
     question->text = str_of(change);
     for (const char *at = change; *at;) {
@@ -141,24 +142,19 @@ static void print_answer(const struct question *question, const struct whatif_an
     puts(selects ? "" : "  (selects nothing)");
 }
 
-// Of one rank by itself: what its steps waited for.
-static bool print_path(const struct whatif *whatif, double measured_ns, struct err *err)
+// What the steps of the rank that is shown waited for.
+static void print_path(const struct path_sums *path, const struct whatif_answer *base)
 {
-    int64_t sums_ns[PATH_PARTS];
-    if (!critical_path_sums(whatif, sums_ns, err))
-        return false;
     fputs("  critical path:", stdout);
     const char *before = " ";
     for (int part = 0; part < PATH_PARTS; part++) {
-        double ns = (double)sums_ns[part] / whatif->graph.step_count;
-        if (sums_ns[part] == 0)
+        if (path->ns[part] == 0)
             continue;
         printf("%s%s %.1f %%", before, path_part_word((enum path_part)part),
-               share(ns, measured_ns));
+               share((double)path->ns[part] / base->step_count, base->measured_ns));
         before = ", ";
     }
     putchar('\n');
-    return true;
 }
 
 // --- JSON ---------------------------------------------------------------------------------------
@@ -172,36 +168,32 @@ static void put_refusal(struct buf *out, const char *refused)
         buf_puts(out, "null");
 }
 
-static bool put_path(struct buf *out, const struct whatif *whatif, struct err *err)
+static void put_path(struct buf *out, const struct path_sums *path)
 {
-    int64_t sums_ns[PATH_PARTS];
-    if (!critical_path_sums(whatif, sums_ns, err))
-        return false;
     buf_puts(out, "\"critical_path_ns\":{");
     for (int part = 0; part < PATH_PARTS; part++)
         buf_printf(out, "%s\"%s\":%lld", part ? "," : "", path_part_word((enum path_part)part),
-                   (long long)sums_ns[part]);
+                   (long long)path->ns[part]);
     buf_puts(out, "},");
-    return true;
 }
 
-static bool put_head(struct buf *out, const char *path, const struct whatif *whatif,
-                     const struct whatif_answer *base, struct err *err)
+// path: NULL if it was not asked for.
+static void put_head(struct buf *out, const struct whatif_rank *rank,
+                     const struct whatif_answer *base, const struct path_sums *path)
 {
     buf_puts(out, "{\"file\":");
-    buf_json(out, str_of(path));
+    buf_json(out, str_of(rank->name));
     buf_printf(out, ",\"rank\":%lld,\"steps\":%u,\"measured_ns\":%.0f,\"replayed_ns\":%.0f,",
-               (long long)whatif->facts->identity.rank, base->step_count, base->measured_ns,
-               base->replayed_ns);
+               (long long)rank->number, base->step_count, base->measured_ns, base->replayed_ns);
     buf_printf(out, "\"error_share\":%.6f,\"worst_error_share\":%.6f,\"known_share\":%.6f,",
                base->error_share, base->worst_error_share, base->known_share);
     buf_printf(out, "\"nodes\":%u,\"edges\":%u,\"violated_edges\":%u,",
-               whatif->graph.graph.node_count, whatif->graph.graph.edge_count, base->violated);
-    if (!base->refused && !put_path(out, whatif, err))
-        return false;
+               rank->whatif.graph.graph.node_count, rank->whatif.graph.graph.edge_count,
+               base->violated);
+    if (!base->refused && path)
+        put_path(out, path);
     put_refusal(out, base->refused);
     buf_puts(out, ",\"answers\":[");
-    return true;
 }
 
 static void put_answer(struct buf *out, const struct question *question,
@@ -231,180 +223,104 @@ static void put_answer(struct buf *out, const struct question *question,
 
 // --- ranks --------------------------------------------------------------------------------------
 
-// A trace that was read.
-struct opened {
-    const char *path;
-    struct budget budget;
-    struct arena arena;
-    struct trace *trace;
-    struct facts facts;
-    struct whatif whatif;
-};
-
+// The traces that were named, and what is asked of all of them.
 struct opened_job {
-    struct opened *at; // by rank
-    uint32_t count;
-    struct arena arena;
-    struct run_comm comm;
-    struct job_rank *ranks;
-    struct job_replay replay; // of several
-    const char *refused;      // why they cannot be replayed together
+    struct whatif_job job;
+    struct budget budget;
+    struct arena arena; // of the answers
+    struct analysis_options options;
+    uint32_t shown;       // the rank that stands for the job
+    struct job_path path; // of its steps
 };
 
-static bool open_trace(struct opened *opened, const char *path, const struct whatif_options *chosen,
-                       struct err *err)
+static bool open_trace(struct opened_job *opened, const char *path, struct err *err)
 {
-    const struct analysis_options analysis = {.step_pattern = chosen->step_pattern,
-                                              .warmup_steps = -1};
-    *opened = (struct opened){.path = path, .budget = {.limit = chosen->job_memory_bytes}};
-    arena_init(&opened->arena, &opened->budget);
-    opened->trace = ingest_file(path, &opened->budget, NULL, err);
-    return (opened->trace &&
-            facts_make(opened->trace, &analysis, &opened->arena, &opened->facts, err) &&
-            whatif_open(&opened->facts, &opened->arena, &opened->whatif, err)) ||
+    struct budget *budget = arena_alloc(&opened->arena, sizeof *budget, err); // one for each file
+    if (!budget)
+        return false;
+    *budget = (struct budget){.limit = opened->budget.limit};
+    struct whatif_source source = {ingest_file(path, budget, NULL, err), TRACE_NO_RANK, path};
+    return (source.trace && whatif_job_add(&opened->job, &source, &opened->options, err)) ||
            err_wrap(err, "%s", path);
 }
 
-static void close_job(struct opened_job *job)
+static void close_job(struct opened_job *opened)
 {
-    run_comm_close(&job->comm);
-    for (uint32_t i = 0; i < job->count; i++) {
-        arena_free(&job->at[i].arena);
-        trace_free(job->at[i].trace);
-    }
-    arena_free(&job->arena);
+    whatif_job_close(&opened->job);
+    arena_free(&opened->arena);
 }
 
-static int by_rank(const void *left, const void *right)
+static bool add_tables(struct opened_job *opened, uint32_t rank, struct err *err)
 {
-    const struct opened *a = left, *b = right;
-    int64_t rank_a = a->facts.identity.rank, rank_b = b->facts.identity.rank;
-    return (rank_a > rank_b) - (rank_a < rank_b);
-}
-
-static bool add_comm(struct opened_job *job, struct opened *opened, struct err *err)
-{
-    const struct analysis_options analysis = {.warmup_steps = -1};
+    const struct trace *trace = opened->job.ranks[rank]->trace;
     struct arena arena;
-    arena_init(&arena, &opened->budget);
+    arena_init(&arena, trace->budget);
     struct report report = {.arena = &arena};
-    bool ok = analyze_trace(opened->trace, &analysis, &report, err) &&
-              run_comm_add(&job->comm, opened->facts.identity.rank, &report, err);
+    bool ok = analyze_trace(trace, &opened->options, &report, err) &&
+              whatif_job_add_tables(&opened->job, rank, &report, err);
     arena_free(&arena);
     return ok;
 }
 
-static bool join(struct opened_job *job, struct err *err)
+static bool join(struct opened_job *opened, struct err *err)
 {
-    job->ranks = arena_array(&job->arena, job->count, sizeof *job->ranks, err);
-    if (!job->ranks || !run_comm_open(&job->comm, job->count, &job->at[0].budget, err))
+    if (!whatif_job_sort(&opened->job, err))
         return false;
-    for (uint32_t i = 0; i < job->count; i++) {
-        struct opened *opened = &job->at[i];
-        int64_t rank = opened->facts.identity.rank;
-        if (rank < 0 || (i > 0 && rank == job->ranks[i - 1].rank))
-            return err_set(err, ERR_USAGE, "%s: expected traces of different ranks of one job",
-                           opened->path);
-        job->ranks[i] = (struct job_rank){rank, &opened->whatif, 0};
-        job->refused = job->refused ? job->refused : opened->whatif.refused;
-        if (!job->refused && !add_comm(job, opened, err))
+    if (!whatif_job_is_joint(&opened->job))
+        return true;
+    for (uint32_t i = 0; i < opened->job.count; i++)
+        if (!add_tables(opened, i, err))
             return false;
-    }
-    if (job->refused)
-        return true;
-    if (!run_comm_solve(&job->comm, err))
-        return false;
-    if (job_replay_make(job->ranks, &job->comm, &job->arena, &job->replay, err))
-        return true;
-    if (err->code == ERR_FORMAT)
-        job->refused = arena_strdup(&job->arena, str_of(err->msg), err);
-    return job->refused != NULL;
+    return whatif_job_join(&opened->job, err);
 }
 
-static bool open_job(struct opened_job *job, const struct option_args *args,
+static bool open_job(struct opened_job *opened, const struct option_args *args,
                      const struct whatif_options *chosen, struct err *err)
 {
-    arena_init(&job->arena, NULL);
-    job->at = arena_array(&job->arena, (size_t)args->operand_count, sizeof *job->at, err);
-    for (int i = 0; job->at && i < args->operand_count; i++) {
-        job->count++;
-        if (!open_trace(&job->at[i], args->operands[i], chosen, err))
+    *opened =
+        (struct opened_job){.budget = {.limit = chosen->job_memory_bytes},
+                            .options = {.step_pattern = chosen->step_pattern, .warmup_steps = -1}};
+    arena_init(&opened->arena, NULL);
+    if (!whatif_job_open(&opened->job, (uint32_t)args->operand_count, &opened->budget, err))
+        return false;
+    for (int i = 0; i < args->operand_count; i++)
+        if (!open_trace(opened, args->operands[i], err))
             return false;
-    }
-    if (!job->at || job->count == 1)
-        return job->at != NULL;
-    qsort(job->at, job->count, sizeof *job->at, by_rank);
-    return join(job, err);
+    opened->path.rank_ns = arena_array(&opened->arena, opened->job.count, sizeof(int64_t), err);
+    return opened->path.rank_ns && join(opened, err);
 }
 
 // --- answers ------------------------------------------------------------------------------------
 
-static bool answer(struct opened_job *job, const struct change_list *list,
-                   struct whatif_answer *answers, struct err *err)
+static void print_text(const struct opened_job *opened, const struct questions *questions,
+                       struct whatif_answer *const *answers)
 {
-    if (job->count == 1)
-        return whatif_change(&job->at[0].whatif, list, &job->arena, answers, err);
-    if (!job->refused)
-        return job_replay_change(&job->replay, list, &job->arena, answers, err);
-    for (uint32_t i = 0; i < job->count; i++)
-        answers[i] = (struct whatif_answer){.refused = job->refused};
-    return true;
-}
-
-// The rank with the lower-median step stands for the run.
-static uint32_t headline(const struct opened_job *job, const struct whatif_answer *base)
-{
-    for (uint32_t i = 0; i < job->count; i++) {
-        uint32_t below = 0;
-        for (uint32_t k = 0; k < job->count; k++)
-            below += base[k].measured_ns < base[i].measured_ns ||
-                     (base[k].measured_ns <= base[i].measured_ns && k < i);
-        if (below == (job->count - 1) / 2)
-            return i;
-    }
-    return 0;
-}
-
-static const char *first_refusal(const struct opened_job *job, const struct whatif_answer *base)
-{
-    for (uint32_t i = 0; i < job->count; i++)
-        if (base[i].refused)
-            return base[i].refused;
-    return NULL;
-}
-
-static bool print_text(const struct opened_job *job, const struct questions *questions,
-                       struct whatif_answer *const *answers, struct err *err)
-{
-    uint32_t shown = headline(job, answers[0]);
+    uint32_t shown = opened->shown;
     struct whatif_answer base = answers[0][shown];
-    base.refused = first_refusal(job, answers[0]);
-    if (job->count > 1)
-        printf("%u ranks together, %u joint calls; rank %lld stands for them\n", job->count,
-               job->replay.join_count, (long long)job->at[shown].facts.identity.rank);
-    print_head(job->at[shown].path, &base);
-    if (!base.refused && !print_path(&job->at[shown].whatif, base.measured_ns, err))
-        return false;
-    if (!base.refused)
-        print_columns();
-    for (uint32_t q = 0; !base.refused && q < questions->count; q++)
+    base.refused = whatif_job_refusal(&opened->job, answers[0]);
+    if (opened->job.count > 1)
+        printf("%u ranks together, %u joint calls; rank %lld stands for them\n", opened->job.count,
+               opened->job.replay.join_count, (long long)opened->job.ranks[shown]->number);
+    print_head(opened->job.ranks[shown]->name, &base);
+    if (base.refused)
+        return;
+    print_path(&opened->path.sums, &base);
+    print_columns();
+    for (uint32_t q = 0; q < questions->count; q++)
         print_answer(&questions->at[q], &answers[q + 1][shown]);
-    return true;
 }
 
-static bool print_json(const struct opened_job *job, const struct questions *questions,
+static bool print_json(const struct opened_job *opened, const struct questions *questions,
                        struct whatif_answer *const *answers, struct err *err)
 {
+    const struct whatif_job *job = &opened->job;
     struct buf out = {0};
-    uint32_t shown = headline(job, answers[0]);
     buf_printf(&out, "{\"headline_rank\":%lld,\"joint_calls\":%u,\"traces\":[\n",
-               (long long)job->at[shown].facts.identity.rank, job->replay.join_count);
+               (long long)job->ranks[opened->shown]->number, job->replay.join_count);
     for (uint32_t i = 0; i < job->count; i++) {
         buf_puts(&out, i ? ",\n" : "");
-        if (!put_head(&out, job->at[i].path, &job->at[i].whatif, &answers[0][i], err)) {
-            buf_free(&out);
-            return false;
-        }
+        put_head(&out, job->ranks[i], &answers[0][i],
+                 i == opened->shown ? &opened->path.sums : NULL);
         for (uint32_t q = 0; !answers[0][i].refused && q < questions->count; q++) {
             buf_puts(&out, q ? "," : "");
             put_answer(&out, &questions->at[q], &answers[q + 1][i]);
@@ -418,23 +334,35 @@ static bool print_json(const struct opened_job *job, const struct questions *que
     return ok;
 }
 
-static bool answer_all(struct opened_job *job, const struct questions *questions, bool as_json,
-                       struct err *err)
+// Without a change, once more for the path of the rank that stands for the job.
+static bool answer_base(struct opened_job *opened, struct whatif_answer *answers, struct err *err)
 {
     static const struct change_list nothing = {.count = 0};
+    if (!whatif_job_ask(&opened->job, &nothing, &opened->arena, answers, NULL, err))
+        return false;
+    opened->shown = opened->path.rank = whatif_job_headline(&opened->job, answers);
+    return whatif_job_refusal(&opened->job, answers) ||
+           whatif_job_ask(&opened->job, &nothing, &opened->arena, answers, &opened->path, err);
+}
+
+static bool answer_all(struct opened_job *opened, const struct questions *questions, bool as_json,
+                       struct err *err)
+{
     struct whatif_answer *answers[MOST_ANSWERS + 1];
     for (uint32_t q = 0; q <= questions->count; q++) {
-        answers[q] = arena_array(&job->arena, job->count, sizeof *answers[q], err);
-        const struct change_list *list = q ? &questions->at[q - 1].list : &nothing;
-        if (!answers[q] || !answer(job, list, answers[q], err))
+        answers[q] = arena_array(&opened->arena, opened->job.count, sizeof *answers[q], err);
+        if (!answers[q] || (q == 0 && !answer_base(opened, answers[0], err)) ||
+            (q > 0 && !whatif_job_ask(&opened->job, &questions->at[q - 1].list, &opened->arena,
+                                      answers[q], NULL, err)))
             return false;
     }
-    if (as_json ? !print_json(job, questions, answers, err)
-                : !print_text(job, questions, answers, err))
+    if (!as_json)
+        print_text(opened, questions, answers);
+    else if (!print_json(opened, questions, answers, err))
         return false;
     if (fflush(stdout) != 0 || ferror(stdout))
         return err_set_errno(err, "writing the result");
-    bool refused = first_refusal(job, answers[0]) != NULL;
+    bool refused = whatif_job_refusal(&opened->job, answers[0]) != NULL;
     err->code = refused ? ERR_FORMAT : err->code; // already printed: the message is empty
     return !refused;
 }
@@ -442,10 +370,10 @@ static bool answer_all(struct opened_job *job, const struct questions *questions
 static bool replay_files(const struct option_args *args, const struct whatif_options *chosen,
                          const struct questions *questions, struct err *err)
 {
-    struct opened_job job = {.count = 0};
-    bool ok = open_job(&job, args, chosen, err) &&
-              answer_all(&job, questions, strcmp(chosen->format, "json") == 0, err);
-    close_job(&job);
+    struct opened_job opened;
+    bool ok = open_job(&opened, args, chosen, err) &&
+              answer_all(&opened, questions, strcmp(chosen->format, "json") == 0, err);
+    close_job(&opened);
     return ok;
 }
 
@@ -462,5 +390,7 @@ bool cmd_whatif(int argc, char **argv, struct err *err)
     }
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
-    return ask(chosen.change, &questions, err) && replay_files(&args, &chosen, &questions, err);
+    bool of_ranks = args.operand_count > 1;
+    return ask(chosen.change, of_ranks, &questions, err) &&
+           replay_files(&args, &chosen, &questions, err);
 }

@@ -33,7 +33,7 @@ static struct whatif_answer ask(struct hand *hand, const char *change)
     struct change_list list = {.count = 0};
     assert_true(!*change || change_parse(str_of(change), &list, &hand->err));
     assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
-    assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, &hand->err));
+    assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, NULL, &hand->err));
     return answer;
 }
 
@@ -72,7 +72,7 @@ static void times_beyond_what_64_bits_hold_are_refused(void **state)
     for (int i = 0; i < 8; i++)
         assert_true(change_parse(STR("scale=1000:kernel=*"), &list, &hand.err));
     assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
-    assert_false(whatif_change(&whatif, &list, &hand.arena, &answer, &hand.err));
+    assert_false(whatif_change(&whatif, &list, &hand.arena, &answer, NULL, &hand.err));
     assert_int_equal(hand.err.code, ERR_LIMIT);
     hand_end(&hand);
 }
@@ -185,7 +185,10 @@ static void changes_are_refused_with_what_was_found(void **state)
                                       "remove:planet=a",
                                       "remove:recompute=a",
                                       "shrink:kernel=a",
-                                      "host_free:kernel=a"};
+                                      "host_free:kernel=a",
+                                      "balanced=",
+                                      "balanced=-1",
+                                      "balanced=x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct change_list list = {.count = 0};
         struct err err = {0};
@@ -193,12 +196,58 @@ static void changes_are_refused_with_what_was_found(void **state)
         assert_int_equal(err.code, ERR_USAGE);
         assert_int_equal(list.count, 0);
     }
-    for (size_t i = 0; change_ready_made[i]; i++) {
+    for (const struct change_ready *ready = change_ready_made; ready->name; ready++) {
         struct change_list list = {.count = 0};
         struct err err = {0};
-        assert_true(change_parse(str_of(change_ready_made[i]), &list, &err));
-        assert_int_equal(list.count, 1);
+        assert_true(change_parse(str_of(ready->name), &list, &err));
+        assert_int_equal(list.count, ready->of_ranks ? 0 : 1);
+        assert_int_equal(list.balanced, ready->of_ranks);
     }
+}
+
+static void balance_is_of_one_rank_or_of_all(void **state)
+{
+    (void)state;
+    struct change_list list = {.count = 0};
+    struct err err = {0};
+    assert_true(change_parse(STR("balanced=5"), &list, &err));
+    assert_int_equal(list.balanced_rank, 5);
+    assert_true(change_parse(STR("balanced=6"), &list, &err)); // both is more than either
+    assert_int_equal(list.balanced_rank, CHANGE_ALL_RANKS);
+    assert_int_equal(list.count, 0);
+}
+
+static struct path_sums path_of(struct hand *hand, const char *change)
+{
+    struct whatif whatif;
+    struct whatif_answer answer;
+    struct path_sums path;
+    struct change_list list = {.count = 0};
+    assert_true(change_parse(str_of(change), &list, &hand->err));
+    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, &path, &hand->err));
+    return path;
+}
+
+static void the_path_moves_with_the_change_and_sums_to_the_step(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_device_bound(&hand);
+    // Kernels of 100 us, the one at the end of 10 us; 1 us between them, 4 us to return from the
+    // wait, 50 us of the host, 5 us to launch the last one.
+    struct path_sums path = path_of(&hand, "scale=1:kernel=*");
+    assert_int_equal(path.ns[PATH_COMPUTE], 1010000);
+    assert_int_equal(path.ns[PATH_HOST], 50000);
+    assert_int_equal(path.ns[PATH_DELAY], 9000 + 5000);
+    assert_int_equal(path.ns[PATH_COMPUTE] + path.ns[PATH_HOST] + path.ns[PATH_DELAY], 1074000);
+    path = path_of(&hand, "remove:kernel=*");
+    assert_int_equal(path.ns[PATH_COMPUTE], 0);
+    int64_t sum_ns = 0;
+    for (int part = 0; part < PATH_PARTS; part++)
+        sum_ns += path.ns[part];
+    assert_int_equal(sum_ns, changed(&hand, "remove:kernel=*"));
+    hand_end(&hand);
 }
 
 // The goal is one percent; what misses more must be refused.
@@ -209,13 +258,20 @@ static void check_replay(const struct hand *hand)
     struct whatif whatif;
     struct whatif_answer answer;
     struct err err = {0};
+    struct path_sums path;
+    int64_t sum_ns = 0;
     static const struct change_list nothing = {.count = 0};
     arena_init(&arena, hand->trace->budget);
     assert_true(facts_make(hand->trace, &hand->options, &arena, &facts, &err));
     assert_true(whatif_open(&facts, &arena, &whatif, &err));
-    assert_true(whatif_change(&whatif, &nothing, &arena, &answer, &err));
+    assert_true(whatif_change(&whatif, &nothing, &arena, &answer, &path, &err));
     if (!answer.refused)
         assert_true(answer.error_share <= 0.01);
+    for (int part = 0; !answer.refused && part < PATH_PARTS; part++)
+        sum_ns += path.ns[part];
+    for (uint32_t s = 0; !answer.refused && s < answer.step_count; s++)
+        sum_ns -= answer.steps[s].measured_ns;
+    assert_int_equal(sum_ns, 0);
     arena_free(&arena);
 }
 
@@ -236,6 +292,8 @@ int main(void)
         cmocka_unit_test(a_device_that_nothing_recorded_holds_up_is_not_answered_for),
         cmocka_unit_test(host_time_is_selected_by_what_encloses_it),
         cmocka_unit_test(changes_are_refused_with_what_was_found),
+        cmocka_unit_test(balance_is_of_one_rank_or_of_all),
+        cmocka_unit_test(the_path_moves_with_the_change_and_sums_to_the_step),
         cmocka_unit_test(real_traces_are_given_back_within_one_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
