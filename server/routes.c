@@ -83,6 +83,8 @@ const struct route routes[] = {
     {"DELETE", RUN "/dismissals/{finding}", SCOPE_WRITE, api_delete_dismissal, NULL},
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
+    {"GET", RUN "/whatif", SCOPE_READ, api_get_whatif, NULL},
+    {"POST", RUN "/whatif", SCOPE_READ, api_post_whatif, NULL},
     {"GET", RUN "/events", SCOPE_READ, api_get_events, NULL},
     {"GET", RUN "/workbook", SCOPE_READ, api_get_workbook, NULL},
 

@@ -56,7 +56,10 @@ bool whatif_job_sort(struct whatif_job *job, struct err *err)
             return err_set(err, ERR_USAGE, "%s: expected traces of different ranks of one job",
                            rank->name);
         job->joined[i] = (struct job_rank){rank->number, &rank->whatif, 0};
-        job->refused = job->refused ? job->refused : rank->whatif.refused;
+        if (rank->whatif.refused && !job->refused &&
+            !(job->refused = arena_printf(&job->arena, err, "rank %lld: %s",
+                                          (long long)rank->number, rank->whatif.refused)))
+            return false;
     }
     return true;
 }

@@ -56,6 +56,10 @@ bool api_get_table(struct request *request, struct response *response, struct er
 // A window of a rank's trace (api_timeline.c).
 bool api_get_timeline(struct request *request, struct response *response, struct err *err);
 
+// What changes would bring (api_whatif.c).
+bool api_get_whatif(struct request *request, struct response *response, struct err *err);
+bool api_post_whatif(struct request *request, struct response *response, struct err *err);
+
 // Events of ranks in the formats of other tools (api_events.c).
 bool api_get_events(struct request *request, struct response *response, struct err *err);
 

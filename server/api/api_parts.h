@@ -29,6 +29,9 @@ MUST_CHECK struct trace_file *api_open_trace(struct request *request, struct res
                                              const struct trace_row *trace, struct err *err);
 MUST_CHECK bool api_read_lanes(const struct request *request, bool *device_only, struct err *err);
 
+// Says what to do about a trace file that is missing, damaged or of another version.
+void api_explain_trace(struct response *response, int64_t rank, struct err *err);
+
 // Adds "Stepscope-Storage", which says whether stored data is intact, to responses that every page
 // requests, so that pages can report damage without another request.
 void api_tell_storage(struct request *request, struct response *response);

@@ -301,13 +301,12 @@ static bool read_asked(const struct request *request, struct asked *asked, struc
            api_read_lanes(request, &asked->device_only, err);
 }
 
-// Says what to do about a trace file that is missing, damaged or of another version.
-static void explain_unreadable(struct response *response, int64_t rank, struct err *err)
+void api_explain_trace(struct response *response, int64_t rank, struct err *err)
 {
     if (err->code != ERR_NOT_FOUND && err->code != ERR_UNSUPPORTED && err->code != ERR_FORMAT)
         return;
     if (err->code == ERR_FORMAT)
-        log_warn("no timeline of rank %lld: %s", (long long)rank, err->msg);
+        log_warn("the trace file of rank %lld is of no use: %s", (long long)rank, err->msg);
     response->fix =
         STR("wait until the run is done, or analyze it again: POST /api/v1/runs/{run}/reanalyze "
             "rebuilds the trace file from the upload");
@@ -326,7 +325,7 @@ struct trace_file *api_open_trace(struct request *request, struct response *resp
             ? trace_file_open_fd(fd, id, err)
             : NULL;
     if (!file)
-        explain_unreadable(response, trace->rank, err);
+        api_explain_trace(response, trace->rank, err);
     return file;
 }
 
@@ -349,7 +348,7 @@ static bool read_window(struct drawing *drawing, struct err *err)
                                    .device_only = asked->device_only};
     if (timeline_read(drawing->file, &query, drawing->request->arena, &drawing->timeline, err))
         return classify(drawing, err);
-    explain_unreadable(drawing->response, asked->rank, err);
+    api_explain_trace(drawing->response, asked->rank, err);
     return false;
 }
 

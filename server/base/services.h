@@ -14,6 +14,7 @@ struct connections;
 struct intake;
 struct metrics;
 struct quota;
+struct replays;
 struct reply_room;
 struct retention_rules;
 
@@ -23,6 +24,7 @@ struct services {
     struct access *access;   // NULL: nobody is asked who they are
     struct quota *quota;     // NULL: no limits
     struct audit *audit;     // NULL: nothing is logged
+    struct replays *replays; // for what-if
     const char *public_url;  // NULL: links use the request's Host
     const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;

@@ -3,6 +3,7 @@
 #include "server/cli/cmd.h"
 
 #include "server/base/metrics.h"
+#include "server/api/replays.h"
 #include "server/care/care.h"
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
@@ -49,6 +50,7 @@ struct service {
     struct intake intake;
     bool crashed; // the previous process
     struct serve_access guards;
+    struct replays *replays;
     struct http *http;
 };
 
@@ -164,6 +166,7 @@ static struct services services_of(const struct service *service)
         .access = service->guards.access,
         .quota = service->guards.quota,
         .audit = service->guards.audit,
+        .replays = service->replays,
         .public_url = chosen->public_url,
         .web_dir = chosen->web_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
@@ -223,7 +226,8 @@ static bool start(struct service *service, struct err *err)
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !intake_sweep(&service->intake, err) || !start_jobs(service, err))
         return false;
-    if (start_care(service, err) && start_http(service, err))
+    service->replays = replays_open(service->options.job_memory_bytes, err);
+    if (service->replays && start_care(service, err) && start_http(service, err))
         return true;
     jobs_stop(service->intake.jobs, 0);
     uv_run(&service->loop, UV_RUN_DEFAULT);
@@ -236,6 +240,7 @@ static void release(struct service *service)
     jobs_close(service->intake.jobs);
     serve_access_close(&service->guards);
     uv_loop_close(&service->loop);
+    replays_close(service->replays);
     store_close(service->intake.store);
     blob_close(service->intake.blobs);
     arena_free(&service->arena);

@@ -3,6 +3,7 @@
 #include "server/cli/local_hub.h"
 
 #include "ingest/base/clock.h"
+#include "server/api/replays.h"
 #include "server/base/metrics.h"
 #include "server/http/reply_room.h"
 #include "server/uploads/sniff.h"
@@ -29,6 +30,7 @@ struct local_hub {
     struct intake intake;
     struct services services;
     struct metrics *metrics;
+    struct replays *replays;
     struct reply_room room;
     sem_t comparing;
     struct str uploads[LOCAL_HUB_MAX_UPLOADS];
@@ -108,6 +110,7 @@ static void init(struct local_hub *hub)
     hub->stop_pipe[0] = hub->stop_pipe[1] = -1;
     hub->services = (struct services){.intake = &hub->intake,
                                       .metrics = hub->metrics,
+                                      .replays = hub->replays,
                                       .room = &hub->room,
                                       .comparing = &hub->comparing};
 }
@@ -121,9 +124,10 @@ struct local_hub *local_hub_open(uint64_t job_memory_bytes, struct err *err)
         return NULL;
     }
     hub->metrics = metrics_new(err);
+    hub->replays = hub->metrics ? replays_open(job_memory_bytes, err) : NULL;
     init(hub);
     watch_signals(hub); // so that the folder is always removed
-    if (hub->metrics && pipe2(hub->stop_pipe, O_CLOEXEC) == 0 && make_folder(hub, err) &&
+    if (hub->replays && pipe2(hub->stop_pipe, O_CLOEXEC) == 0 && make_folder(hub, err) &&
         open_store(hub, err) && open_jobs(hub, job_memory_bytes, err))
         return hub;
     local_hub_close(hub);
@@ -310,6 +314,7 @@ void local_hub_close(struct local_hub *hub)
     for (int i = 0; i < 2; i++)
         if (hub->stop_pipe[i] >= 0)
             close(hub->stop_pipe[i]);
+    replays_close(hub->replays);
     sem_destroy(&hub->comparing);
     reply_room_destroy(&hub->room);
     metrics_free(hub->metrics);

@@ -159,6 +159,13 @@ except GateFailed as failed:
   assert.equal(await value_of("", "bool(hub.gate('fast', 'fast'))"), true);
 });
 
+test("what changes would bring is one call, in the order asked for", async () => {
+  const found = await value_of("", "hub.run('slow').whatif('network_x2', 'host_free', rank=0)");
+  assert.deepEqual(found, await curl(
+    "/runs/slow/whatif?change=network_x2&change=host_free&rank=0"));
+  assert.deepEqual(found.changes.map(({ change }) => change), ["network_x2", "host_free"]);
+});
+
 test("candidates of several repeats and tables of a comparison come in full", async () => {
   const [count, runs, rows] = await value_of(
     `both = hub.compare("fast", [["slow"], ["fast", "slow"]])

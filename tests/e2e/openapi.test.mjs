@@ -185,6 +185,10 @@ test("writes are answered as described, also when they are refused", async () =>
   await server.settled("u");
   check("POST", "/api/v1/runs/{run}/finalize", 200,
     await server.request("/api/v1/runs/u/finalize", { method: "POST" }));
+  const whatif = "/api/v1/runs/{run}/whatif";
+  check("POST", whatif, 200, await send("POST", "/runs/u/whatif", { changes: ["host_free"] }));
+  check("POST", whatif, 200, await send("POST", "/runs/a/whatif", { changes: ["host_free"] }));
+  check("POST", whatif, 400, await send("POST", "/runs/a/whatif", { changes: ["faster"] }));
   check("GET", "/api/v1/runs/{run}/dismissals", 200,
     await server.request("/api/v1/runs/u/dismissals"));
   check("PUT", "/api/v1/runs/{run}/dismissals/{finding}", 404, await server.request(

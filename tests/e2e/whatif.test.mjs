@@ -2,10 +2,12 @@
 // What a change would bring, against the same job generated with that change: the true answer.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, test } from "node:test";
-import { run_program, stepscope_bin, temporary, tracegen_bin } from "./helpers/tools.mjs";
+import { after, before, describe, test } from "node:test";
+import { start_server } from "./helpers/server.mjs";
+import { real_traces, run_program, stepscope_bin, temporary, tracegen_bin }
+  from "./helpers/tools.mjs";
 
 const SEEDS = Number(process.env.STEPSCOPE_TRIALS ?? 1);
 // What was done to a job, and the change that undoes it.
@@ -116,5 +118,107 @@ describe("what if", () => {
     assert.match(`${wrong.stderr}`, /found change 'faster', expected such as scale=0\.5:category=/);
     const both = await whatif(file, "network_x2;scale=0.5:kernel=*");
     assert.equal(both.answer.touched_ns.length, 2);
+  });
+});
+
+const PARTS = ["compute_ns", "communication_ns", "memory_ns", "host_ns", "delay_ns",
+  "unrecorded_ns", "replay_error_ns"];
+const assert_path = (path, what) =>
+  assert.equal(sum_of(PARTS.map((part) => path[part])), path.steps_ns, what);
+
+describe("what if, asked of the service", () => {
+  let server;
+  let files;
+  const ask = (run, body) => server.send("POST", `/runs/${run}/whatif`, body);
+
+  before(async () => {
+    server = await start_server();
+    const folder = temporary("whatif");
+    await run_program(tracegen_bin(), ["mesh", "--tp", "2", "--pp", "1", "--dp", "2",
+      "--straggler", "3=3000000", "--cause", "compute_slower", "--out", folder]);
+    files = readdirSync(folder).filter((name) => name.startsWith("rank"))
+      .map((name) => join(folder, name));
+    await server.analyzed("mesh", files.map((file) =>
+      ({ data: readFileSync(file), filename: file.split("/").at(-1) })));
+  });
+  after(() => server?.stop());
+
+  test("it says what the command says of the same files, and each path sums to its steps",
+    async () => {
+      const { json } = await ask("mesh", { changes: ["balanced", "network_x2"] });
+      const said = JSON.parse(await run_program(stepscope_bin(),
+        ["whatif", "--format", "json", "--change", "balanced;network_x2", ...files]));
+      const own = said.traces.find(({ rank }) => rank === said.headline_rank);
+      assert.equal(json.rank, said.headline_rank);
+      assert.equal(json.joint_calls, said.joint_calls);
+      assert.equal(json.base.step_ns, own.measured_ns);
+      assert.equal(json.base.error_share, own.error_share);
+      assert.equal(json.together.step_ns, own.answers[0].candidate_ns);
+      assert.equal(json.changes[1].staircase_ns, json.together.step_ns);
+      assert.equal(json.base.critical_path.steps_ns,
+        sum_of(own.answers[0].steps.map(({ measured_ns }) => measured_ns)));
+      for (const { critical_path } of [json.base, json.together, ...json.changes])
+        assert_path(critical_path);
+      assert.equal(json.together.critical_path.steps_ns,
+        json.base.critical_path.steps_ns - sum_of(own.answers[0].steps.map(
+          ({ replayed_ns, changed_ns }) => replayed_ns - changed_ns)));
+    });
+
+  test("the straggler's own work is on the path until it has no more to do than others",
+    async () => {
+      const { json } = await ask("mesh", { changes: ["balanced=3"] });
+      const [most] = [...json.base.path_ranks].sort((a, b) => b.own_ns - a.own_ns);
+      assert.equal(most.rank, 3);
+      const [all] = (await ask("mesh", { changes: ["balanced"] })).json.changes;
+      assert.equal(json.changes[0].step_ns, all.step_ns);
+      assert.ok(all.gain_share > 0.02);
+      const [other] = (await ask("mesh", { changes: ["balanced=1"] })).json.changes;
+      assert.ok(other.gain_share < 0.001);
+    });
+
+  test("without a change the ready-made ones come, the most useful first, as a staircase",
+    async () => {
+      const found = await server.get("/runs/mesh/whatif");
+      const steps = found.changes.map(({ step_ns }) => step_ns);
+      assert.deepEqual(steps, [...steps].sort((a, b) => a - b));
+      assert.equal(found.changes[0].change, "balanced");
+      assert.ok(found.changes.every(({ title, help }) => title && help.endsWith(".")));
+      assert.equal(found.changes.at(-1).staircase_ns, found.together.step_ns);
+      const alone = await server.get("/runs/mesh/whatif?rank=3");
+      assert.deepEqual(alone.ranks, [3]);
+      assert.ok(!alone.changes.some(({ change }) => change === "balanced"));
+      const reply = await server.request("/api/v1/runs/mesh/whatif");
+      const again = await server.request("/api/v1/runs/mesh/whatif",
+        { headers: { "If-None-Match": reply.headers.etag } });
+      assert.equal(again.status, 304);
+    });
+
+  test("what is wrong with a question is said with its place", async () => {
+    const refused = async (body, detail, status = 400) => {
+      const reply = await ask("mesh", body);
+      assert.equal(reply.status, status, reply.text);
+      assert.match(reply.json.detail, detail);
+    };
+    await refused({ changes: ["host_free", "scale=2:planet=x"] },
+      /^change 2: found change 'scale=2:planet=x', expected such as scale=0\.5/);
+    await refused({ changes: [1] }, /^change 1: found no string/);
+    await refused({}, /no list of changes/);
+    await refused({ changes: [], rank: "x" }, /found a rank that is none/);
+    await refused({ changes: [], color: 1 }, /color/);
+    await refused({ changes: Array(17).fill("host_free") }, /more than 16 changes/);
+    await refused({ changes: ["x".repeat(401)] }, /change 1: found 401 bytes/);
+    await refused({ changes: Array(8).fill("scale=1000:kernel=*") }, /./, 413);
+    await refused({ changes: [], rank: 9 }, /no analyzed trace of rank 9/, 404);
+    assert.equal((await ask("nobody", { changes: [] })).status, 404);
+  });
+
+  test("what cannot be replayed is refused with the reason", async (t) => {
+    const file = join(real_traces, "mi300x_resnet_ddp8_rank0.json.gz");
+    if (!existsSync(file)) return t.skip(`${file} is absent`);
+    await server.analyzed("resnet", [{ data: readFileSync(file), filename: "rank0.json.gz" }]);
+    const found = await server.get("/runs/resnet/whatif");
+    assert.match(found.refused, /what starts 82 % of its device time was recorded/);
+    assert.equal(found.base, null);
+    assert.deepEqual(found.changes, []);
   });
 });

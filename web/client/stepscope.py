@@ -364,6 +364,14 @@ class Run:
         """What to fix first, with what it costs per step at most, evidence and advice."""
         return self.table("findings", **filters)
 
+    def whatif(self, *changes: str, rank: Optional[int] = None) -> Dict[str, Any]:
+        """What changes would bring: `run.whatif("host_free", "scale=0.5:class=communication")`.
+
+        Without a change the ready-made ones, the most useful first. `refused` says why there is no
+        answer; `changes` has each by itself, `together` all of them.
+        """
+        return self.hub.get(f"/runs/{_segment(self)}/whatif", change=changes, rank=rank)
+
     def summary(self) -> Dict[str, Any]:
         """The figures of the run's overview, in one request."""
         return self.hub.get(f"/runs/{_segment(self)}/summary")

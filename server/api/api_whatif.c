@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: Apache-2.0
+// What changes would bring to a run: its kept traces are replayed with them.
+#include "server/api/api.h"
+
+#include "analysis/analysis.h"
+#include "ingest/base/hash.h"
+#include "ingest/trace/trace_file.h"
+#include "server/api/replays.h"
+#include "server/http/json_body.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_CHANGES = 16, MOST_CHANGE_BYTES = 400, MOST_RANKS = 1024 };
+
+// A change by itself, and with all before it.
+struct asked_change {
+    struct str text;
+    const struct change_ready *ready; // NULL: not one of them
+    struct change_list list;
+    struct whatif_answer answer, staircase;
+    struct path_sums path;
+};
+
+// A request while it is answered.
+struct asking {
+    struct request *request;
+    struct response *response;
+    struct run run;
+    int64_t rank; // -1: all
+    struct rank_trace *ranks;
+    size_t rank_count;
+    bool of_all; // none was named: each ready-made one, the most useful first
+    struct asked_change *changes;
+    uint32_t change_count;
+    const struct whatif_job *job;
+    uint32_t shown; // the rank that stands for the job
+    const char *refused;
+    struct whatif_answer base, together;
+    struct job_path base_path, path; // path: with all changes
+};
+
+// --- the request --------------------------------------------------------------------------------
+
+static const struct change_ready *ready_with(struct str name)
+{
+    for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
+        if (str_equal(name, str_of(ready->name)))
+            return ready;
+    return NULL;
+}
+
+static bool add_change(struct asking *asking, struct str text, struct err *err)
+{
+    uint32_t index = asking->change_count;
+    if (index == MOST_CHANGES)
+        return err_set(err, ERR_USAGE, "found more than %d changes", MOST_CHANGES);
+    if (text.len > MOST_CHANGE_BYTES)
+        return err_set(err, ERR_USAGE, "change %u: found %zu bytes, expected at most %d", index + 1,
+                       text.len, MOST_CHANGE_BYTES);
+    struct asked_change *change = &asking->changes[asking->change_count++];
+    *change = (struct asked_change){.text = text, .ready = ready_with(text)};
+    if (change_parse(text, &change->list, err))
+        return true;
+    asking->response->fix = str_of(change_syntax);
+    return err_wrap(err, "change %u", index + 1);
+}
+
+static bool start_asking(struct asking *asking, struct err *err)
+{
+    asking->rank = -1;
+    asking->changes =
+        arena_array(asking->request->arena, MOST_CHANGES, sizeof *asking->changes, err);
+    return asking->changes != NULL;
+}
+
+static bool read_query(struct asking *asking, struct err *err)
+{
+    static const char *const known[] = {"change", "rank", NULL};
+    const struct query *query = &asking->request->query;
+    if (!start_asking(asking, err) || !query_allow(query, known, err) ||
+        !query_get_int(query, (struct query_int){"rank", -1, 0, INT32_MAX}, &asking->rank, err))
+        return false;
+    for (size_t i = 0; i < query->count; i++)
+        if (str_equal(query->params[i].name, STR("change")) &&
+            !add_change(asking, query->params[i].value, err))
+            return false;
+    asking->of_all = asking->change_count == 0;
+    return true;
+}
+
+static bool read_changes(struct asking *asking, json_t *list, struct err *err)
+{
+    json_t *item = NULL;
+    size_t i = 0;
+    if (!json_is_array(list))
+        return err_set(err, ERR_USAGE,
+                       "found no list of changes, expected such as "
+                       "{\"changes\": [\"host_free\"]}");
+    json_array_foreach(list, i, item)
+    {
+        struct str text = {json_string_value(item), json_string_length(item)};
+        if (!json_is_string(item))
+            return err_set(err, ERR_USAGE, "change %zu: found no string", i + 1);
+        text.at = arena_strdup(asking->request->arena, text, err);
+        if (!text.at || !add_change(asking, text, err))
+            return false;
+    }
+    return true;
+}
+
+static bool read_members(struct asking *asking, json_t *object, struct err *err)
+{
+    static const char *const known[] = {"changes", "rank", NULL};
+    json_t *rank = json_object_get(object, "rank");
+    if (!json_body_allow(object, known, err))
+        return false;
+    if (rank && !json_is_null(rank)) {
+        asking->rank = json_integer_value(rank);
+        if (!json_is_integer(rank) || asking->rank < 0 || asking->rank > INT32_MAX)
+            return err_set(err, ERR_USAGE, "found a rank that is none, expected 0 to %d",
+                           INT32_MAX);
+    }
+    return read_changes(asking, json_object_get(object, "changes"), err);
+}
+
+static bool read_body(struct asking *asking, struct err *err)
+{
+    static const char *const no_parameters[] = {NULL};
+    if (!start_asking(asking, err) || !query_allow(&asking->request->query, no_parameters, err))
+        return false;
+    json_t *object = json_body_read(asking->request, asking->response, err);
+    bool ok = object && read_members(asking, object, err);
+    json_decref(object);
+    return ok;
+}
+
+static bool find_ranks(struct asking *asking, struct err *err)
+{
+    struct request *request = asking->request;
+    struct store *store = request->services->intake->store;
+    size_t kept = 0;
+    if (!api_find_run(request, asking->response, request->captures[0], &asking->run, err) ||
+        !store_done_ranks(store, asking->run.id, request->arena, &asking->ranks,
+                          &asking->rank_count, err))
+        return false;
+    for (size_t i = 0; i < asking->rank_count; i++)
+        if (asking->rank < 0 || asking->ranks[i].rank == asking->rank)
+            asking->ranks[kept++] = asking->ranks[i];
+    asking->rank_count = kept;
+    if (kept > MOST_RANKS) {
+        asking->response->fix = STR("ask for one rank: rank=0");
+        return err_set(err, ERR_LIMIT, "found %zu ranks, expected at most %d", kept, MOST_RANKS);
+    }
+    if (kept > 0)
+        return true;
+    asking->response->fix = STR("wait until a trace of the run is analyzed");
+    return asking->rank < 0 ? err_set(err, ERR_NOT_FOUND, "found no analyzed trace of the run")
+                            : err_set(err, ERR_NOT_FOUND, "found no analyzed trace of rank %lld",
+                                      (long long)asking->rank);
+}
+
+// --- reading the traces -------------------------------------------------------------------------
+
+static struct trace *load_trace(const struct asking *asking, const struct rank_trace *rank,
+                                struct budget *budget, struct err *err)
+{
+    char id[STORE_ID_SIZE];
+    int fd;
+    uint64_t bytes;
+    snprintf(id, sizeof id, "%.*s", (int)rank->trace_id.len, rank->trace_id.at);
+    struct trace *trace =
+        blob_open_trace(asking->request->services->intake->blobs, id, &fd, &bytes, err)
+            ? trace_file_load_fd(fd, id, budget, err)
+            : NULL;
+    if (!trace)
+        api_explain_trace(asking->response, rank->rank, err);
+    return trace;
+}
+
+static bool add_tables(const struct asking *asking, struct whatif_job *job, uint32_t rank,
+                       struct budget *budget, struct err *err)
+{
+    static const struct table_desc *const wanted[] = {&table_comm_ops,
+                                                      &table_comm_calls,
+                                                      &table_summary,
+                                                      &table_steps,
+                                                      &table_process_groups,
+                                                      &table_step_rates,
+                                                      NULL};
+    struct arena arena;
+    arena_init(&arena, budget);
+    struct report report = {.arena = &arena};
+    bool ok = store_load_trace_tables(asking->request->services->intake->store,
+                                      asking->ranks[rank].trace_id, wanted, &report, err) &&
+              whatif_job_add_tables(job, rank, &report, err);
+    arena_free(&arena);
+    return ok;
+}
+
+static bool join(const struct asking *asking, struct whatif_job *job, struct budget *budget,
+                 struct err *err)
+{
+    if (!whatif_job_sort(job, err))
+        return false;
+    if (!whatif_job_is_joint(job))
+        return true;
+    for (uint32_t i = 0; i < job->count; i++)
+        if (!add_tables(asking, job, i, budget, err))
+            return false;
+    return whatif_job_join(job, err);
+}
+
+static bool fill_job(void *context, struct whatif_job *job, struct budget *budget, struct err *err)
+{
+    const struct asking *asking = context;
+    const struct run *run = &asking->run;
+    struct analysis_options *options = arena_alloc(&job->arena, sizeof *options, err);
+    char *pattern = options ? arena_strdup(&job->arena, run->step_pattern, err) : NULL;
+    if (!pattern)
+        return false;
+    *options = (struct analysis_options){.step_pattern = *pattern ? pattern : NULL,
+                                         .warmup_steps = (int)run->warmup_steps};
+    for (size_t i = 0; i < asking->rank_count; i++) {
+        const struct rank_trace *rank = &asking->ranks[i];
+        struct whatif_source source = {load_trace(asking, rank, budget, err), rank->rank, ""};
+        if (!source.trace || !whatif_job_add(job, &source, options, err))
+            return false;
+    }
+    return join(asking, job, budget, err);
+}
+
+// --- answers ------------------------------------------------------------------------------------
+
+static bool ask(const struct asking *asking, const struct change_list *list,
+                struct whatif_answer *answer, struct job_path *path, struct err *err)
+{
+    struct arena *arena = asking->request->arena;
+    struct whatif_answer *answers = arena_array(arena, asking->job->count, sizeof *answers, err);
+    if (!answers || !whatif_job_ask(asking->job, list, arena, answers, path, err))
+        return false;
+    *answer = answers[asking->shown];
+    return true;
+}
+
+// Of several ranks the first that cannot be replayed is the reason for all.
+static bool find_refusal(struct asking *asking, const struct whatif_answer *answers,
+                         struct err *err)
+{
+    struct arena *arena = asking->request->arena;
+    const struct whatif_job *job = asking->job;
+    uint32_t i = 0;
+    while (i < job->count && !answers[i].refused)
+        i++;
+    if (i == job->count)
+        return true;
+    asking->refused = job->count == 1 || job->refused
+                          ? arena_strdup(arena, str_of(answers[i].refused), err)
+                          : arena_printf(arena, err, "rank %lld: %s",
+                                         (long long)job->ranks[i]->number, answers[i].refused);
+    return asking->refused != NULL;
+}
+
+static bool ask_base(struct asking *asking, struct err *err)
+{
+    static const struct change_list nothing = {.count = 0};
+    struct arena *arena = asking->request->arena;
+    uint32_t count = asking->job->count;
+    struct whatif_answer *answers = arena_array(arena, count, sizeof *answers, err);
+    asking->base_path.rank_ns = arena_array(arena, count, sizeof(int64_t), err);
+    asking->path.rank_ns = arena_array(arena, count, sizeof(int64_t), err);
+    if (!answers || !asking->base_path.rank_ns || !asking->path.rank_ns ||
+        !whatif_job_ask(asking->job, &nothing, arena, answers, NULL, err))
+        return false;
+    asking->shown = whatif_job_headline(asking->job, answers);
+    asking->base = answers[asking->shown];
+    if (!find_refusal(asking, answers, err))
+        return false;
+    asking->base_path.rank = asking->path.rank = asking->shown;
+    return asking->refused || ask(asking, &nothing, &asking->base, &asking->base_path, err);
+}
+
+static bool ask_alone(struct asking *asking, struct err *err)
+{
+    for (uint32_t i = 0; i < asking->change_count; i++) {
+        struct asked_change *change = &asking->changes[i];
+        if (!ask(asking, &change->list, &change->answer, &asking->path, err))
+            return false;
+        change->path = asking->path.sums;
+    }
+    return true;
+}
+
+static int by_candidate(const void *left, const void *right)
+{
+    const struct asked_change *a = left, *b = right;
+    double apart = a->answer.candidate_ns - b->answer.candidate_ns;
+    return apart < 0 ? -1 : apart > 0;
+}
+
+static void join_lists(struct change_list *all, const struct change_list *one)
+{
+    for (uint32_t i = 0; i < one->count; i++)
+        all->at[all->count++] = one->at[i];
+    if (one->balanced)
+        all->balanced_rank = all->balanced && all->balanced_rank != one->balanced_rank
+                                 ? CHANGE_ALL_RANKS
+                                 : one->balanced_rank;
+    all->balanced = all->balanced || one->balanced;
+}
+
+// With each change on top of those before it.
+static bool ask_together(struct asking *asking, struct err *err)
+{
+    struct change_list list = {.count = 0};
+    asking->together = asking->base;
+    asking->path.sums = asking->base_path.sums;
+    for (uint32_t i = 0; i < asking->change_count; i++) {
+        struct asked_change *change = &asking->changes[i];
+        join_lists(&list, &change->list);
+        if (!ask(asking, &list, &change->staircase, &asking->path, err))
+            return false;
+        asking->together = change->staircase;
+    }
+    return true;
+}
+
+static bool offer_all(struct asking *asking, struct err *err)
+{
+    for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
+        if ((!ready->of_ranks || asking->job->count > 1) &&
+            !add_change(asking, str_of(ready->name), err))
+            return false;
+    return true;
+}
+
+static bool ask_all(struct asking *asking, struct err *err)
+{
+    if (asking->of_all && !offer_all(asking, err))
+        return false;
+    if (!ask_base(asking, err) || asking->refused)
+        return asking->refused != NULL;
+    if (!ask_alone(asking, err))
+        return false;
+    if (asking->of_all)
+        qsort(asking->changes, asking->change_count, sizeof *asking->changes, by_candidate);
+    return ask_together(asking, err);
+}
+
+// --- the reply ----------------------------------------------------------------------------------
+
+static void put_text(struct buf *out, const char *name, const char *text)
+{
+    buf_printf(out, ",\"%s\":", name);
+    if (text)
+        buf_json(out, str_of(text));
+    else
+        buf_puts(out, "null");
+}
+
+static void put_path(struct buf *out, const struct path_sums *path)
+{
+    int64_t sum_ns = 0;
+    buf_puts(out, ",\"critical_path\":{");
+    for (int part = 0; part < PATH_PARTS; part++) {
+        sum_ns += path->ns[part];
+        buf_printf(out, "\"%s_ns\":%lld,", path_part_word((enum path_part)part),
+                   (long long)path->ns[part]);
+    }
+    buf_printf(out, "\"steps_ns\":%lld}", (long long)sum_ns);
+}
+
+// How long the step takes then.
+static void put_step(struct buf *out, const struct whatif_answer *answer)
+{
+    buf_printf(out, "\"step_ns\":%.0f,\"gain_ns\":%.0f,\"gain_share\":%.6f", answer->candidate_ns,
+               answer->measured_ns - answer->candidate_ns,
+               (answer->measured_ns - answer->candidate_ns) / answer->measured_ns);
+    if (answer->has_interval)
+        buf_printf(out, ",\"low_ns\":%.0f,\"high_ns\":%.0f", answer->low_ns, answer->high_ns);
+    else
+        buf_puts(out, ",\"low_ns\":null,\"high_ns\":null");
+}
+
+static void put_change(struct buf *out, const struct asked_change *change)
+{
+    int64_t touched_ns = change->list.count ? change->answer.touched_ns[0] : -1;
+    buf_puts(out, "{\"change\":");
+    buf_json(out, change->text);
+    put_text(out, "title", change->ready ? change->ready->title : NULL);
+    put_text(out, "help", change->ready ? change->ready->help : NULL);
+    buf_puts(out, ",\"touched_ns\":");
+    api_count_json(touched_ns, out);
+    buf_putc(out, ',');
+    put_step(out, &change->answer);
+    buf_printf(out, ",\"staircase_ns\":%.0f", change->staircase.candidate_ns);
+    put_path(out, &change->path);
+    buf_putc(out, '}');
+}
+
+static void put_ranks(struct buf *out, const struct asking *asking)
+{
+    buf_puts(out, ",\"ranks\":[");
+    for (uint32_t i = 0; i < asking->job->count; i++)
+        buf_printf(out, "%s%lld", i ? "," : "", (long long)asking->job->ranks[i]->number);
+    buf_printf(out, "],\"joint_calls\":%u", asking->job->replay.join_count);
+}
+
+// Of several ranks, those whose own work is on the path.
+static void put_rank_path(struct buf *out, const struct asking *asking, const struct job_path *path)
+{
+    const char *comma = "";
+    buf_puts(out, ",\"path_ranks\":[");
+    for (uint32_t i = 0; asking->job->count > 1 && i < asking->job->count; i++) {
+        if (path->rank_ns[i] == 0)
+            continue;
+        buf_printf(out, "%s{\"rank\":%lld,\"own_ns\":%lld}", comma,
+                   (long long)asking->job->ranks[i]->number, (long long)path->rank_ns[i]);
+        comma = ",";
+    }
+    buf_putc(out, ']');
+}
+
+static void put_base(struct buf *out, const struct asking *asking)
+{
+    const struct whatif_answer *base = &asking->base;
+    buf_printf(out, ",\"steps\":%u", base->step_count);
+    if (asking->refused) {
+        buf_puts(out, ",\"base\":null,\"changes\":[],\"together\":null");
+        return;
+    }
+    buf_printf(out,
+               ",\"base\":{\"step_ns\":%.0f,\"replayed_ns\":%.0f,\"error_share\":%.6f,"
+               "\"worst_error_share\":%.6f,\"known_share\":%.6f,\"violated_edges\":%u",
+               base->measured_ns, base->replayed_ns, base->error_share, base->worst_error_share,
+               base->known_share, base->violated);
+    put_path(out, &asking->base_path.sums);
+    put_rank_path(out, asking, &asking->base_path);
+    buf_puts(out, "},\"changes\":[");
+    for (uint32_t i = 0; i < asking->change_count; i++) {
+        buf_puts(out, i ? "," : "");
+        put_change(out, &asking->changes[i]);
+    }
+    buf_puts(out, "],\"together\":{");
+    put_step(out, &asking->together);
+    put_path(out, &asking->path.sums);
+    put_rank_path(out, asking, &asking->path);
+    buf_putc(out, '}');
+}
+
+static void put_reply(struct asking *asking)
+{
+    struct buf *out = &asking->response->body;
+    buf_puts(out, "{\"run\":");
+    buf_json(out, asking->run.id);
+    buf_printf(out, ",\"rank\":%lld", (long long)asking->job->ranks[asking->shown]->number);
+    put_ranks(out, asking);
+    put_text(out, "refused", asking->refused);
+    put_base(out, asking);
+    buf_putc(out, '}');
+}
+
+static bool answer(struct asking *asking, struct err *err)
+{
+    struct replays *replays = asking->request->services->replays;
+    const struct replay_source source = {{asking->run.id, asking->run.revision, asking->rank},
+                                         (uint32_t)asking->rank_count,
+                                         fill_job,
+                                         asking};
+    asking->job = replays_enter(replays, &source, err);
+    if (!asking->job) {
+        if (err->code == ERR_LIMIT && asking->rank_count > 1)
+            asking->response->fix = STR("ask for one rank: rank=0");
+        return false;
+    }
+    bool ok = ask_all(asking, err);
+    if (ok)
+        put_reply(asking);
+    replays_leave(replays);
+    return ok;
+}
+
+bool api_get_whatif(struct request *request, struct response *response, struct err *err)
+{
+    struct asking asking = {.request = request, .response = response};
+    if (!read_query(&asking, err) || !find_ranks(&asking, err))
+        return false;
+    api_locate_run(request, response, &asking.run, "/whatif");
+    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
+    if (response_unchanged(request, response, "%.*s.%lld-%d-whatif-%016llx", (int)asking.run.id.len,
+                           asking.run.id.at, (long long)asking.run.revision, ANALYSIS_VERSION,
+                           (unsigned long long)form))
+        return true;
+    if (!answer(&asking, err))
+        return false;
+    buf_putc(&response->body, '\n');
+    response->type = "application/json";
+    return buf_ok(&response->body, err);
+}
+
+bool api_post_whatif(struct request *request, struct response *response, struct err *err)
+{
+    struct asking asking = {.request = request, .response = response};
+    request->changes_nothing = true;
+    if (!read_body(&asking, err) || !find_ranks(&asking, err))
+        return false;
+    api_locate_run(request, response, &asking.run, "/whatif");
+    return answer(&asking, err) && api_finish_json(request, response, NULL, err);
+}
