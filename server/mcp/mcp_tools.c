@@ -12,8 +12,8 @@
 enum { ERROR_MAX = 600 };
 
 static const struct mcp_tool *const tools[] = {
-    &tool_find_runs, &tool_overview, &tool_findings, &tool_table,
-    &tool_explain,   &tool_compare,  &tool_gate,     &tool_timeline_cut,
+    &tool_find_runs, &tool_overview, &tool_findings,     &tool_table,   &tool_explain,
+    &tool_compare,   &tool_gate,     &tool_timeline_cut, &tool_what_if,
 };
 enum { TOOL_COUNT = sizeof tools / sizeof *tools };
 

@@ -60,7 +60,7 @@ struct mcp_tool {
 };
 
 extern const struct mcp_tool tool_find_runs, tool_overview, tool_findings, tool_table, tool_explain,
-    tool_compare, tool_gate, tool_timeline_cut;
+    tool_compare, tool_gate, tool_timeline_cut, tool_what_if;
 
 // All tools as tools/list shows them.
 json_t *mcp_tools_list(void);

@@ -188,10 +188,36 @@ test("a step of the timeline shows its longest events", async () => {
     /no step 999/);
 });
 
+test("what changes would bring is what the API says, with an interval and a path", async () => {
+  const changes = ["balanced", "network_x2"];
+  const found = await ask_tool(server, "what_if", { run: "late", changes });
+  const api = (await server.send("POST", "/runs/late/whatif", { changes })).json;
+  const rows = rows_of(found.changes);
+  assert.deepEqual(rows.map(({ change }) => change), changes);
+  assert.ok(Math.abs(rows[0].step_ms - api.changes[0].step_ns / 1e6) < 0.001);
+  assert.ok(rows[0].low_ms <= rows[0].step_ms && rows[0].step_ms <= rows[0].high_ms);
+  assert.ok(found.together.gain_share > 0.01);
+  assert.equal(rows_of(found.as_measured.path_ranks)[0].rank, 3);
+  const shares = Object.values(found.as_measured.critical_path);
+  assert.ok(Math.abs(shares.reduce((sum, share) => sum + share, 0) - 1) < 0.001);
+  const all = await ask_tool(server, "what_if", { run: "late" });
+  assert.ok(rows_of(all.changes).length >= 6);
+  assert.match(all.links.page ?? Object.values(all.links)[0], /\/runs\/[^/]+\/whatif$/);
+  const kernel = { ph: "X", cat: "kernel", name: "gemm", pid: 0, tid: 7, ts: 1, dur: 5 };
+  await server.analyzed("device-only", [{ data: JSON.stringify({ traceEvents: [kernel] }),
+    filename: "rank0.json" }]);
+  const none = await ask_tool(server, "what_if", { run: "device-only" });
+  assert.equal(none.cannot_answer.because, "its launches were not recorded");
+  assert.match(await tool_error(server, "what_if", { run: "late", changes: ["faster"] }),
+    /change 1: found change 'faster'.*kernel=NAME/s);
+  assert.match(await tool_error(server, "what_if", { run: "empty" }), /no analyzed trace/);
+});
+
 test("hostile names are cleaned, shortened and only values", async () => {
   const hidden = /[\0-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e]|\p{Cf}|\p{Co}|\p{Cn}/u;
   for (const [name, args] of [["explain", { topic: "compute" }], ["table", { table: "kernels" }],
-    ["table", { table: "operators" }], ["timeline_cut", { lanes: "all" }]]) {
+    ["table", { table: "operators" }], ["timeline_cut", { lanes: "all" }],
+    ["what_if", { changes: [`scale=0.5:kernel=${EVIL.split("\n")[1].slice(0, 90)}`] }]]) {
     const answer = await ask_tool(server, name, { run: "hostile", ...args });
     const visit = (value) => {
       if (typeof value === "string") {

@@ -713,6 +713,11 @@ class Agent:
         return self.call("gate", base=_side(base), cand=_side(cand),
                          max_regression=max_regression, **more)
 
+    def what_if(self, run: Key, changes: Optional[List[str]] = None,
+                rank: Optional[int] = None, **more: Any) -> Dict[str, Any]:
+        """How long a step would take after changes; without any the ready-made ones."""
+        return self.call("what_if", run=run, changes=changes, rank=rank, **more)
+
     def timeline_cut(self, run: Key, rank: Optional[int] = None, step: Optional[int] = None,
                      **more: Any) -> Dict[str, Any]:
         """The longest events of a rank in a step, or from from_ms to to_ms."""

@@ -41,6 +41,7 @@ const TOOLS = [
     + "steps, strategy, a hang, training, what the recording lacks."],
   ["compare", "How much slower or faster a run is, where, and whether that is noise."],
   ["gate", "Whether a change stays within a limit, and how many repeats are missing."],
+  ["what_if", "How long a step would take after a change, before anyone makes it."],
   ["table", "Rows of any table, with what its columns mean."],
   ["timeline_cut", "The longest events of a rank in one step or window."],
 ];
