@@ -39,6 +39,7 @@ const PAGES = {
   collectives: () => import("./views/comm/collectives.mjs"),
   ranks: () => import("./views/ranks/ranks.mjs"),
   findings: () => import("./views/overview/findings.mjs"),
+  whatif: () => import("./views/whatif/whatif.mjs"),
   training: () => import("./views/training/training.mjs"),
   data: () => import("./views/run_data/data.mjs"),
   none: () => import("./chrome/not_found.mjs"),

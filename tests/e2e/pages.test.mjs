@@ -62,7 +62,7 @@ const on_page = (options, body) => on_clean_page(browser, server.base, options, 
 
 const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category", "/operators",
   "/operators?view=shapes", "/operators?view=tree", "/modules", "/ranges", "/roofline", "/idle",
-  "/collectives", "/memory", "/ranks", "/data"].map((rest) => `/runs/${id}${rest}`);
+  "/collectives", "/memory", "/ranks", "/whatif", "/data"].map((rest) => `/runs/${id}${rest}`);
 const usual_pages = () => ["/", "/upload", "/docs/api", "/docs/recording", "/docs/agents",
   "/compare", "/trends", "/alerts", `/compare?base=${ids.cuda}&cand=${ids.rocm}`,
   ...run_pages(ids.cuda),

@@ -344,7 +344,7 @@ test("names from outside stay text in trees, tables, charts and details", () =>
   on_page({}, async (page) => {
     for (const rest of ["operators", "operators?view=shapes", "operators?view=tree&open=0.1.2.3",
       "modules", "ranges", "roofline", "idle", "memory", "collectives", "kernels?group=category",
-      "data"]) {
+      "data", "whatif"]) {
       await visit(page, run_url("hostile", rest));
       for (const opener of await page.locator("tbody button[aria-expanded]").all()) {
         await opener.click();
@@ -392,3 +392,59 @@ test("the tag of tokens and the mark of a step are set on the page, and the figu
     await visit(page, run_url("rich", "roofline"));
     assert.match(await fact.locator("dd").innerText(), /Not known.*tokens_per_step=/s);
   }));
+
+/** The figures of the page What if, by their label. */
+const whatif_figures = (page) => page.locator(".kpi").evaluateAll((list) =>
+  Object.fromEntries(list.map((one) => [one.querySelector("dt").innerText.split("\n")[0],
+    one.querySelector(".kpi-value").innerText])));
+
+test("what if: sliders, fields and ready-made changes move the step and are in the address", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", "whatif"));
+    const before = await whatif_figures(page);
+    assert.equal(before["Step then"], before["Step as recorded"]);
+    const stairs = page.locator(".whatif-stairs tbody tr");
+    assert.ok(await stairs.count() >= 7);
+    await stairs.nth(1).getByRole("button").click();
+    await page.waitForURL(/change=/);
+    await settle(page);
+    const then = await whatif_figures(page);
+    assert.notEqual(then["Step then"], before["Step as recorded"]);
+    assert.match(await page.locator(".whatif-answer").innerText(), /instead of .*%\sless\.$/);
+    assert.equal(await page.locator(".path-bar").count(), 2);
+    await stairs.nth(1).getByRole("button").click();
+    await page.waitForURL((url) => !url.search.includes("change"));
+
+    await page.getByRole("slider", { name: "Network" }).focus();
+    for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
+    await page.waitForURL(/change=network_x2/);
+    await page.getByRole("slider", { name: "Host" }).press("End");
+    await page.waitForURL(/change=host_free/);
+    await page.getByLabel("Kernels").selectOption({ index: 1 });
+    await page.waitForURL(/kernel/);
+    await page.getByLabel("Any other change").fill("remove:op=aten::nothing");
+    await page.getByLabel("Any other change").press("Enter");
+    await page.waitForURL(/nothing/);
+    await settle(page);
+    await until("all four changes are answered", async () =>
+      await page.locator(".whatif-chosen li").count() === 4);
+    assert.match(await page.locator(".whatif-chosen").innerText(), /selects nothing here/);
+    const composed = await whatif_figures(page);
+    await page.reload();
+    await settle(page);
+    await until("the link shows the same", async () =>
+      (await whatif_figures(page))["Step then"] === composed["Step then"]);
+    await page.getByRole("button", { name: "Take all back" }).click();
+    await settle(page);
+    assert.deepEqual(await whatif_figures(page), before);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+test("what if says what is wrong with a change, and why a recording has no answer", async () => {
+  const { page, close } = await open_page(browser, server.base);
+  await visit(page, run_url("rich", "whatif?change=faster"));
+  assert.match(await page.locator(".notice-error").innerText(), /found change 'faster'/);
+  await visit(page, run_url("cut", "whatif"));
+  assert.match(await page.locator("main").innerText(), /no answer|no analyzed trace|No/);
+  await close();
+});

@@ -244,7 +244,7 @@ function check_imports({ uncommented }) {
 // Rooms of web/ from the ground up, "." for the frame at its top.
 const WEB_ROOMS = ["vendor", "base", "widgets", "charts", "charts/timeline", "uploads", "chrome",
   ...["run", "bin", "docs", "access", "plan", "work", "memory", "timeline", "ranks", "comm",
-    "overview", "run_data", "training", "compare", "trends", "runs"]
+    "overview", "whatif", "run_data", "training", "compare", "trends", "runs"]
     .map((room) => `views/${room}`), "."];
 
 function check_web_rooms({ path, uncommented }) {

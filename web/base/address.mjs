@@ -2,8 +2,8 @@
 // The pure half of the router: which page a path refers to, and how a query is written.
 
 // Pages of a run; the overview has no name of its own.
-const RUN_PAGES = ["findings", "kernels", "operators", "modules", "ranges", "roofline", "timeline",
-  "idle", "collectives", "memory", "ranks", "training", "data"];
+const RUN_PAGES = ["findings", "whatif", "kernels", "operators", "modules", "ranges", "roofline",
+  "timeline", "idle", "collectives", "memory", "ranks", "training", "data"];
 
 const ROUTES = [
   ["runs", /^\/$/],

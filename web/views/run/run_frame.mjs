@@ -15,7 +15,7 @@ import { RunAction } from "./run_action.mjs";
 
 // In groups: the results, the work, what holds it up, where the figures come from.
 const TABS = [
-  [["", "Overview"], ["findings", "Findings"]],
+  [["", "Overview"], ["findings", "Findings"], ["whatif", "What if"]],
   [["kernels", "Kernels"], ["operators", "Operators"], ["modules", "Modules"],
     ["ranges", "Ranges"], ["roofline", "Roofline"]],
   [["timeline", "Timeline"], ["idle", "Idle"], ["collectives", "Communication"],

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes and the controls that show them are the same in both directions.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import {
+  change_label, HOSTS, kernel_pattern, NETWORKS, path_rows, read_changes, roofline_factor,
+  toggle_change, write_changes,
+} from "../../../../../web/views/whatif/whatif_model.mjs";
+
+test("each position of the controls is a change, which leads back to it", () => {
+  for (const network of NETWORKS)
+    for (const host of HOSTS)
+      for (const balanced of ["", "all", "5"]) {
+        const setup = { network, host, balanced, data: true, copies: false, recompute: true,
+          kernels: [{ name: "void gemm<float*, 1>(int)", factor: 0.35 }],
+          others: ["remove:op=aten::copy_"] };
+        assert.deepEqual(read_changes(write_changes(setup)), setup);
+      }
+  assert.deepEqual(write_changes(read_changes([])), []);
+});
+
+test("what no control shows stays as it is", () => {
+  const odd = ["scale=7:kernel=a", "set=12us:kernel=b", "drop:op=x", "scale=0.9:class=memory",
+    "scale=0.3:host", "nonsense"];
+  assert.deepEqual(read_changes(odd).others, odd);
+  assert.deepEqual(write_changes(read_changes(odd)), odd);
+});
+
+test("a ready-made change is added once and taken away again", () => {
+  const both = toggle_change(["host_free"], "network_x2");
+  assert.deepEqual(both, ["network_x2", "host_free"]);
+  assert.deepEqual(toggle_change(both, "host_free"), ["network_x2"]);
+  assert.deepEqual(toggle_change(["network_x2"], "infinite_network"), ["infinite_network"]);
+});
+
+test("a long name keeps both ends, and its middle matches anything", () => {
+  assert.equal(kernel_pattern("short"), "short");
+  const pattern = kernel_pattern(`a${"x".repeat(1000)}z`);
+  assert.equal(pattern.length, 301);
+  assert.match(pattern, /^ax+\*x+z$/);
+});
+
+test("a kernel at its roofline loses what the roofline says, where that is known", () => {
+  const rows = [{ kernel: "a", busy_ns: 100, lost_ns: 60 },
+    { kernel: "a", busy_ns: 100, lost_ns: 20 },
+    { kernel: "b", busy_ns: 100, lost_ns: null }];
+  assert.equal(roofline_factor(rows, "a"), 0.6);
+  assert.equal(roofline_factor(rows, "b"), null);
+  assert.equal(roofline_factor(rows, "c"), null);
+});
+
+test("changes have words", () => {
+  const label = (change) => change_label({ change, title: null });
+  assert.equal(change_label({ change: "balanced", title: "No straggler" }), "No straggler");
+  assert.equal(label("balanced=5"), "No straggler on rank 5");
+  assert.equal(label("scale=0.8:class=communication"), "Network 1.25 times as fast");
+  assert.equal(label("scale=0.5:host"), "Host in 50 % of the time");
+  assert.equal(label("scale=0.5:kernel=nvjet"), "nvjet in 50 % of the time");
+  assert.equal(label("drop:op=x"), "drop:op=x");
+});
+
+test("the parts of a path are per step and keep their sum", () => {
+  const path = { compute_ns: 30, communication_ns: 10, memory_ns: 0, host_ns: 4, delay_ns: 6,
+    unrecorded_ns: 0, replay_error_ns: -2, steps_ns: 48 };
+  const rows = path_rows(path, 2);
+  assert.equal(rows.reduce((sum, { ns }) => sum + ns, 0), 24);
+  assert.equal(rows[0].ns, 15);
+});

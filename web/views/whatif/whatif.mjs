@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a change would bring before anyone makes it: ready-made changes in order, controls to
+// compose others, and what the step waits for then.
+import { html, useRef } from "../../base/ui.mjs";
+import { api_href, use_api } from "../../base/api.mjs";
+import { address } from "../../base/address.mjs";
+import { use_query } from "../../base/router.mjs";
+import { ms, ms_unit, percent, plural, sentence } from "../../base/format.mjs";
+import { Card, ExportLinks, Figure, Help, Loaded, Notice, ProblemNotice }
+  from "../../widgets/widgets.mjs";
+import { KernelLabels } from "../../widgets/kernel_text.mjs";
+import { NoResult } from "../run/rank_page.mjs";
+import { run_api, RunFrame } from "../run/run_frame.mjs";
+import { use_table } from "../run/run_table.mjs";
+import { Controls } from "./controls.mjs";
+import { PathBars } from "./path_bars.mjs";
+import { change_label, read_changes, toggle_change, write_changes } from "./whatif_model.mjs";
+
+const MOST_KERNELS = 30; // to choose from
+const LEAST_GAIN = 0.0005; // a smaller one is shown as nothing
+
+/** The last data of a resource, while the next is on its way. */
+function use_last(resource) {
+  const last = useRef(null);
+  if (resource.data) last.current = resource.data;
+  return resource.data ?? (resource.problem ? null : last.current);
+}
+
+/** As many digits as it takes to tell the ends of an interval apart. */
+function between({ low_ns, high_ns }) {
+  if (low_ns === null) return "not known from one step";
+  const digits = [3, 4, 5].find((n) => ms(low_ns, n) !== ms(high_ns, n)) ?? 3;
+  return `${ms(low_ns, digits)} to ${ms_unit(high_ns, digits)}`;
+}
+
+function answer_text(base, then) {
+  const gain = then.gain_ns;
+  if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes bring nothing: a step takes " +
+    `${ms_unit(base.step_ns)} all the same.`;
+  return `A step would take ${ms_unit(then.step_ns)} instead of ${ms_unit(base.step_ns)}, ${
+    percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
+}
+
+function Figures({ reply, then }) {
+  const { base } = reply;
+  return html`<dl class="kpis">
+    <${Figure} label="Step as recorded" value=${ms(base.step_ns)} unit="ms"
+      help="Mean of the steady steps.">${plural(reply.steps, "steady step")} of rank ${
+        reply.rank}<//>
+    <${Figure} label="Step then" value=${ms((then ?? base).step_ns)} unit="ms"
+      help="The recorded step less what the replay gained.">${
+        then ? between(then) : "no change chosen"}<//>
+    <${Figure} label="Gain" value=${ms(then?.gain_ns ?? 0)} unit="ms"
+      help="By how much a step gets shorter.">${percent(then?.gain_share ?? 0)} of the step<//>
+    <${Figure} label="Replay error" value=${percent(base.error_share)}
+      help="How far the replay without any change is from the recorded steps.">at most ${
+        percent(base.worst_error_share)} of a step<//></dl>`;
+}
+
+/** What each chosen change brings by itself: together they may bring more or less. */
+function Chosen({ reply, changes, onchange }) {
+  return html`<ul class="whatif-chosen" aria-label="Chosen changes">${
+    reply.changes.map((one) => html`<li key=${one.change}><span>${change_label(one)}</span>
+      <span class="faint">${one.touched_ns === 0 ? "selects nothing here"
+        : `alone ${ms_unit(one.gain_ns)}`}</span>
+      <button type="button" class="icon" aria-label=${`Remove ${change_label(one)}`}
+        onClick=${() => onchange(changes.filter((change) => change !== one.change))}>×</button>
+    </li>`)}</ul>`;
+}
+
+function Stair({ one, base, changes, onchange }) {
+  const nothing = Math.abs(one.gain_share) < LEAST_GAIN;
+  return html`<tr class=${nothing ? "whatif-nothing" : ""}>
+    <th scope="row"><${Help} text=${one.help}>${one.title}<//></th>
+    <td class="num" title=${`${one.gain_ns} ns`}>${nothing ? "nothing" : ms(one.gain_ns)}</td>
+    <td class="num whatif-wide">${nothing ? "" : between(one)}</td>
+    <td class="num" title=${`${one.staircase_ns} ns`}>${ms(one.staircase_ns)}</td>
+    <td class="whatif-stair" aria-hidden="true"><span><span
+      style=${{ width: `${(100 * one.staircase_ns) / base.step_ns}%` }}></span></span></td>
+    <td><button type="button" class="small" aria-pressed=${changes.includes(one.change)}
+      onClick=${() => onchange(toggle_change(changes, one.change))}>${
+        changes.includes(one.change) ? "Chosen" : "Choose"}<span class="visually-hidden">: ${
+        one.title}</span></button></td></tr>`;
+}
+
+/** All ready-made changes, the most useful first, each on top of those above it. */
+function Staircase({ reply, changes, onchange }) {
+  return html`<${Card} title="Ready-made changes, in order" flush
+      note="each by itself, and with all above it"><div class="table-region" role="group"
+      tabindex="0" aria-label="Ready-made changes"><table class="whatif-stairs"><thead><tr>
+      <th scope="col">Change</th><th scope="col" class="num">Gain <span class="unit">ms</span></th>
+      <th scope="col" class="num whatif-wide">Step alone</th>
+      <th scope="col" class="num">With all above <span class="unit">ms</span></th>
+      <th scope="col" class="whatif-stair" aria-hidden="true"></th>
+      <th scope="col"><span class="visually-hidden">Choose</span></th></tr></thead>
+    <tbody><tr><th scope="row">As recorded</th><td class="num"></td>
+      <td class="num whatif-wide"></td><td class="num">${ms(reply.base.step_ns)}</td>
+      <td class="whatif-stair" aria-hidden="true"><span><span style=${{ width: "100%" }}></span>
+      </span></td><td></td></tr>
+    ${reply.changes.map((one) => html`<${Stair} key=${one.change} one=${one} base=${reply.base}
+      changes=${changes} onchange=${onchange} />`)}</tbody></table></div><//>`;
+}
+
+function Composer({ run, rank, reply, chosen, changes, onchange }) {
+  const kernels = use_table(run, "kernels", { sort: "-per_step_ns", limit: String(MOST_KERNELS) });
+  const roofline = use_table(run, "roofline", { fields: "kernel,busy_ns,lost_ns" });
+  const then = use_last(chosen);
+  const shown = changes.length > 0 ? then : null;
+  const names = kernels.rows.map(({ name }) => name);
+  const set = (patch) => onchange(write_changes({ ...read_changes(changes), ...patch }));
+  return html`<${Figures} reply=${reply} then=${shown?.together} />
+    <div class="whatif-sides"><div><${Card} title="The step then" note="critical path"
+        actions=${html`<${ExportLinks} links=${[["JSON",
+          api_href(address(run_api(run, "whatif"), { change: changes, rank }))]]} />`}>
+      <p class="whatif-answer" role="status">${shown ? answer_text(reply.base, shown.together)
+        : changes.length > 0 ? "…" : "Choose a change."}</p>
+      ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
+      ${shown && html`<${Chosen} reply=${shown} changes=${changes} onchange=${onchange} />`}
+      <${PathBars} base=${reply.base} then=${shown?.together} steps=${reply.steps} /><//>
+    <${Staircase} reply=${reply} changes=${changes} onchange=${onchange} /></div>
+    <${Card} title="Changes" actions=${changes.length > 0 && html`<button
+        type="button" class="small" onClick=${() => onchange([])}>Take all back</button>`}>
+      <${Controls} setup=${read_changes(changes)} ranks=${reply.ranks} kernels=${names}
+        roofline=${roofline.rows} onchange=${set} /><//></div>`;
+}
+
+function Refused({ reason }) {
+  return html`<${Notice} kind="warning" title="There is no answer for this recording">
+    <p>${sentence(reason)} A replay that does not give back what was recorded cannot say what a
+      change would bring.</p>
+    <p><a href="/docs/recording">What a recording should hold</a></p><//>`;
+}
+
+function RankPick({ ranks, value, onchange }) {
+  return html`<label class="pick">Replay<select value=${value}
+      onChange=${(event) => onchange(event.target.value)}>
+    <option value="">all ranks together</option>
+    ${ranks.map((rank) => html`<option key=${rank} value=${String(rank)}>rank ${rank} by itself
+      </option>`)}</select></label>`;
+}
+
+function Content({ data, run }) {
+  const [query, change] = use_query({ change: [], rank: "" });
+  const path = run_api(run, "whatif");
+  const ready = use_api(data.summary ? address(path, { rank: query.rank }) : null);
+  const chosen = use_api(query.change.length > 0 && ready.data?.base
+    ? address(path, { change: query.change, rank: query.rank }) : null);
+  const ranks = use_table(run, "ranks", { fields: "rank" }).rows.map(({ rank }) => rank);
+  if (!data.summary) return html`<${NoResult} run=${data.run} />`;
+  const changes = query.change;
+  const onchange = (list) => change({ change: list });
+  return html`<${KernelLabels} runs=${[run]} />
+    <p class="lead">How long a step would take after a change, before anyone makes it: the recording
+      is replayed as a graph of what waited for what.</p>
+    ${ranks.length > 1 && html`<div class="filter-bar"><${RankPick} ranks=${ranks}
+      value=${query.rank} onchange=${(rank) => change({ rank })} /></div>`}
+    <${Loaded} resource=${ready}>${(reply) => (reply.refused
+      ? html`<${Refused} reason=${reply.refused} />`
+      : html`<${Composer} run=${run} rank=${query.rank} reply=${reply} chosen=${chosen}
+          changes=${changes} onchange=${onchange} />`)}<//>`;
+}
+
+export default function WhatIf({ route }) {
+  return html`<${RunFrame} route=${route} title="What if">${(data, run) =>
+    html`<${Content} data=${data} run=${run} />`}<//>`;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// Changes as the API writes them, and as the controls of the page show them.
+
+/** How many times as fast the network is, and how much of the host's time is left. */
+export const NETWORKS = [1, 1.25, 1.5, 2, 3, 4, 8, Infinity];
+export const HOSTS = [1, 0.75, 0.5, 0.25, 0];
+
+const LONGEST_NAME = 300; // of a kernel in a change; the middle of a longer one matches anything
+
+/** The parts of a critical path, in the order in which bars stack them. */
+export const PATH_PARTS = [
+  { key: "compute", part: "gemm", label: "Compute", help: "Kernels that compute." },
+  { key: "communication", part: "exposed_comm", label: "Communication",
+    help: "Transfers of collectives, sends and receives." },
+  { key: "memory", part: "exposed_memory", label: "Copies",
+    help: "Copies and memsets on the device." },
+  { key: "host", part: "idle_host_wait", label: "Host",
+    help: "What threads do between calls, and in them without waiting." },
+  { key: "delay", part: "idle_other", label: "Delays",
+    help: "From what held something up to its start, such as the time of a launch." },
+  { key: "unrecorded", part: "unrecorded", label: "Unrecorded work",
+    help: "The device was busy with work that the recording lacks." },
+  { key: "replay_error", part: "none", label: "Replay error",
+    help: "Recorded minus replayed steps; it may be negative." },
+];
+
+/**
+ * @typedef {{network: number, host: number, balanced: string, data: boolean, copies: boolean,
+ *            recompute: boolean, kernels: {name: string, factor: number}[], others: string[]}}
+ *          Setup
+ * `balanced` is "", "all" or a rank.
+ */
+
+/** @returns {Setup} */
+const recorded = () => ({ network: 1, host: 1, balanced: "", data: false, copies: false,
+  recompute: false, kernels: [], others: [] });
+
+const NAMED = {
+  balanced: { balanced: "all" }, data_ready: { data: true }, no_copies: { copies: true },
+  no_recompute: { recompute: true }, host_free: { host: 0 }, network_x2: { network: 2 },
+  infinite_network: { network: Infinity },
+};
+
+/** The network of those on the slider whose transfers take that share; undefined: none. */
+const network_of = (share) => NETWORKS.find((times) => Math.abs(1 / times - share) < 1e-3);
+
+function read_scale(setup, factor, what) {
+  const [, kernel] = /^kernel=(.+)$/s.exec(what) ?? [];
+  if (kernel && factor <= 1) setup.kernels.push({ name: kernel, factor });
+  else if (what === "host" && HOSTS.includes(factor)) setup.host = factor;
+  else if (what === "class=communication" && network_of(factor)) {
+    setup.network = network_of(factor);
+  } else return false;
+  return true;
+}
+
+/** What the controls show for these changes. @param {string[]} changes @returns {Setup} */
+export function read_changes(changes) {
+  const setup = recorded();
+  for (const change of changes) {
+    const [, factor, what] = /^scale=([0-9.]+):(.+)$/s.exec(change) ?? [];
+    const [, rank] = /^balanced=(\d+)$/.exec(change) ?? [];
+    if (Object.hasOwn(NAMED, change)) Object.assign(setup, NAMED[change]);
+    else if (rank) setup.balanced = rank;
+    else if (!factor || !read_scale(setup, Number(factor), what)) setup.others.push(change);
+  }
+  return setup;
+}
+
+const short = (share) => String(Number(share.toFixed(6)));
+
+function network_change(times) {
+  if (times === 1) return [];
+  if (times === Infinity) return ["infinite_network"];
+  return [times === 2 ? "network_x2" : `scale=${short(1 / times)}:class=communication`];
+}
+
+function host_change(left) {
+  if (left === 1) return [];
+  return [left === 0 ? "host_free" : `scale=${short(left)}:host`];
+}
+
+/** The changes that these controls stand for. @param {Setup} setup @returns {string[]} */
+export function write_changes(setup) {
+  const { balanced } = setup;
+  return [
+    ...(balanced ? [balanced === "all" ? "balanced" : `balanced=${balanced}`] : []),
+    ...network_change(setup.network), ...host_change(setup.host),
+    ...(setup.data ? ["data_ready"] : []), ...(setup.copies ? ["no_copies"] : []),
+    ...(setup.recompute ? ["no_recompute"] : []),
+    ...setup.kernels.map(({ name, factor }) => `scale=${short(factor)}:kernel=${name}`),
+    ...setup.others,
+  ];
+}
+
+/** A ready-made change added, or taken away if it is there. @param {string[]} changes */
+export function toggle_change(changes, change) {
+  if (changes.includes(change)) return changes.filter((one) => one !== change);
+  return write_changes({ ...read_changes(changes), ...NAMED[change] });
+}
+
+/** The name of a kernel in a change. @param {string} name */
+export function kernel_pattern(name) {
+  if (name.length <= LONGEST_NAME) return name;
+  return `${name.slice(0, LONGEST_NAME / 2)}*${name.slice(-LONGEST_NAME / 2)}`;
+}
+
+/**
+ * What would be left of a kernel's time at its roofline, from the rows of that table; null if its
+ * work is not known.
+ * @param {{kernel: string|null, busy_ns: number, lost_ns: number|null}[]} rows
+ */
+export function roofline_factor(rows, name) {
+  const own = rows.filter(({ kernel, lost_ns }) => kernel === name && lost_ns !== null);
+  const busy = own.reduce((sum, { busy_ns }) => sum + busy_ns, 0);
+  const lost = own.reduce((sum, { lost_ns }) => sum + Number(lost_ns), 0);
+  return busy > 0 && lost >= 0 && lost <= busy ? Math.round(100 * (1 - lost / busy)) / 100 : null;
+}
+
+/** A change in words. @param {{change: string, title: string|null}} change */
+export function change_label({ change, title }) {
+  if (title) return title;
+  const [, rank] = /^balanced=(\d+)$/.exec(change) ?? [];
+  if (rank) return `No straggler on rank ${rank}`;
+  const [, factor, what] = /^scale=([0-9.]+):(.+)$/s.exec(change) ?? [];
+  if (!factor) return change;
+  const left = `${Number((100 * Number(factor)).toFixed(1))} % of the time`;
+  if (what === "host") return `Host in ${left}`;
+  if (what === "class=communication") {
+    return `Network ${Number((1 / Number(factor)).toFixed(2))} times as fast`;
+  }
+  return `${what.replace(/^(kernel|op|category)=/, "")} in ${left}`;
+}
+
+/** A critical path per step, in ns. @param {Record<string, number>} path @param {number} steps */
+export function path_rows(path, steps) {
+  return PATH_PARTS.map((part) => ({ ...part, ns: path[`${part.key}_ns`] / Math.max(1, steps) }));
+}
