@@ -11,39 +11,16 @@ import { load_session, may, use_session } from "./base/session.mjs";
 import { start_shortcuts } from "./chrome/shortcuts.mjs";
 import { Loading, Notice } from "./widgets/widgets.mjs";
 import Refused from "./chrome/refused.mjs";
+import * as first from "./pages/first.mjs";
 
-/** Pages are loaded when first visited. */
-const PAGES = {
-  runs: () => import("./views/runs/runs.mjs"),
-  upload: () => import("./views/runs/upload.mjs"),
-  compare: () => import("./views/compare/compare.mjs"),
-  trends: () => import("./views/trends/trends.mjs"),
-  alerts: () => import("./views/trends/alerts.mjs"),
-  login: () => import("./views/access/login.mjs"),
-  tokens: () => import("./views/access/tokens.mjs"),
-  audit: () => import("./views/access/audit.mjs"),
-  bin: () => import("./views/bin/bin.mjs"),
-  plan: () => import("./views/plan/plan.mjs"),
-  api: () => import("./views/docs/api_docs.mjs"),
-  recording: () => import("./views/docs/recording.mjs"),
-  agents: () => import("./views/docs/agents.mjs"),
-  overview: () => import("./views/overview/overview.mjs"),
-  kernels: () => import("./views/work/kernels.mjs"),
-  operators: () => import("./views/work/operators.mjs"),
-  modules: () => import("./views/work/modules.mjs"),
-  ranges: () => import("./views/work/ranges.mjs"),
-  roofline: () => import("./views/work/roofline.mjs"),
-  timeline: () => import("./views/timeline/timeline.mjs"),
-  idle: () => import("./views/timeline/idle.mjs"),
-  memory: () => import("./views/memory/memory.mjs"),
-  collectives: () => import("./views/comm/collectives.mjs"),
-  ranks: () => import("./views/ranks/ranks.mjs"),
-  findings: () => import("./views/overview/findings.mjs"),
-  whatif: () => import("./views/whatif/whatif.mjs"),
-  training: () => import("./views/training/training.mjs"),
-  data: () => import("./views/run_data/data.mjs"),
-  none: () => import("./chrome/not_found.mjs"),
-};
+/** The pages whose code is here, by name. */
+const ready = { ...first };
+
+/** Fetches a page that does not come with the frame, and those that come with it. */
+async function fetch_page({ run }) {
+  Object.assign(ready, run === undefined ? await import("./pages/desk.mjs")
+    : await import("./pages/run.mjs"));
+}
 
 /** The scopes that pages need; null: none. All others show runs. */
 const NEEDS = { upload: "upload", tokens: "admin", audit: "admin", login: null, api: null,
@@ -56,21 +33,15 @@ function use_missing_scope(page) {
   return scope === null || kind === "nobody" || may(scope) ? null : scope;
 }
 
-/** A page's module once loaded; a failure (a server restarted with newer files) is shown. */
-function use_page(page) {
-  const [state, set_state] = useState({ page: "", View: null, failed: false });
+/** A page's component once it is here; a failure (a server restarted with newer files) is shown. */
+function use_page(route) {
+  const [, set_there] = useState(route.page in ready);
+  const [failed, set_failed] = useState(false);
   useEffect(() => {
-    let left = false;
-    const done = (next) => !left && set_state({ page, View: null, failed: false, ...next });
-    PAGES[page]().then(
-      (module) => done({ View: module.default }),
-      () => done({ failed: true }),
-    );
-    return () => {
-      left = true;
-    };
-  }, [page]);
-  return state;
+    if (route.page in ready) return;
+    fetch_page(route).then(() => set_there(true), () => set_failed(true));
+  }, []);
+  return { View: ready[route.page], failed };
 }
 
 function Failure({ children }) {
@@ -80,15 +51,15 @@ function Failure({ children }) {
 }
 
 function Page({ route }) {
-  const { page, View, failed } = use_page(route.page);
+  const { View, failed } = use_page(route);
   const [error] = useErrorBoundary();
   if (error) return html`<${Failure}><p>${String(error.message ?? error)}</p><//>`;
   if (failed) {
     return html`<${Failure}><p>The server may have been updated since this page was opened.</p>
       <//>`;
   }
-  // The previous page stays until the next one is there, unless nothing was shown yet.
-  return View ? html`<${View} key=${route.run ?? page} route=${route} />` : html`<${Loading} />`;
+  return View ? html`<${View} key=${route.run ?? route.page} route=${route} />`
+    : html`<${Loading} />`;
 }
 
 function App() {

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# embed_assets(target): fetches the locked libraries, then compiles every file of web/ into the target.
+# embed_assets(target): fetches the locked libraries, packs web/ into few files, and compiles them
+# into the target.
 
 set(WEB_DIR ${CMAKE_CURRENT_LIST_DIR})
-set(VENDOR_FILES preact.mjs hooks.mjs htm.mjs
-  LICENSE.preact LICENSE.htm)
-list(TRANSFORM VENDOR_FILES PREPEND vendor/)
+set(VENDOR_LICENSES vendor/LICENSE.preact vendor/LICENSE.htm)
 
 add_custom_command(
   OUTPUT ${WEB_DIR}/vendor/MANIFEST
@@ -19,11 +18,13 @@ function(embed_assets target)
     ${WEB_DIR}/*.py ${WEB_DIR}/*.ipynb ${WEB_DIR}/client/*.md ${WEB_DIR}/client/*.txt)
   list(FILTER paths EXCLUDE REGEX "^(node_modules|vendor|\\.vendor)|\\.test\\.m?js$")
   list(TRANSFORM paths PREPEND ${WEB_DIR}/ OUTPUT_VARIABLE sources)
+  set(packed ${CMAKE_BINARY_DIR}/web)
   set(generated ${CMAKE_BINARY_DIR}/assets_data.c)
   add_custom_command(
     OUTPUT ${generated}
-    COMMAND ${WEB_DIR}/embed.sh ${generated} ${WEB_DIR} ${paths} ${VENDOR_FILES}
-    DEPENDS ${sources} ${WEB_DIR}/vendor/MANIFEST ${WEB_DIR}/embed.sh
+    COMMAND ${WEB_DIR}/bundle.sh ${packed} ${WEB_DIR} ${paths} ${VENDOR_LICENSES}
+    COMMAND ${WEB_DIR}/embed.sh ${generated} ${packed}
+    DEPENDS ${sources} ${WEB_DIR}/vendor/MANIFEST ${WEB_DIR}/bundle.sh ${WEB_DIR}/embed.sh
     COMMENT "Embedding the dashboard"
     VERBATIM)
   target_sources(${target} PRIVATE ${generated})

@@ -19,7 +19,8 @@ if up_to_date; then
 fi
 
 fail() {
-    echo "vendor.sh: $1; or copy web/vendor/ from a checkout of the same version that was built" >&2
+    echo "vendor.sh: $1; or copy web/vendor/ from a checkout of the same version that was built" \
+        "on a machine like this" >&2
     exit 1
 }
 
@@ -50,6 +51,8 @@ fi
 for package in preact htm; do
     cp "$web/node_modules/$package/LICENSE" "$staging/LICENSE.$package"
 done
+# A program for this machine; the package's own launcher would need its install script.
+cp "$web"/node_modules/@esbuild/*/bin/esbuild "$staging/esbuild"
 
 (cd "$staging" && sha256sum -- * >"../.vendor.manifest" && mv ../.vendor.manifest MANIFEST)
 rm -rf "$final"

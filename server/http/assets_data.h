@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard's files as embedded by the build; web/embed.sh generates the definitions.
+// The dashboard's files as packed by web/bundle.sh; web/embed.sh generates the definitions.
 #pragma once
 
 #include <stddef.h>
 
 struct asset {
-    const char *path;          // below web/, with '/': "index.html", "vendor/preact.mjs"
+    const char *path;          // below web/, with '/': "index.html", "css/all.css"
     const char *type;          // value for Content-Type, with charset where it is text
-    const unsigned char *data; // size bytes, as in the source tree
+    const unsigned char *data; // size bytes
     size_t size;
     const unsigned char *gz; // the same bytes as one gzip member
     size_t gz_size;

@@ -245,7 +245,7 @@ function check_imports({ uncommented }) {
 const WEB_ROOMS = ["vendor", "base", "widgets", "charts", "charts/timeline", "uploads", "chrome",
   ...["run", "bin", "docs", "access", "plan", "work", "memory", "timeline", "ranks", "comm",
     "overview", "whatif", "run_data", "training", "compare", "trends", "runs"]
-    .map((room) => `views/${room}`), "."];
+    .map((room) => `views/${room}`), "pages", "."];
 
 function check_web_rooms({ path, uncommented }) {
   const room = (from) => dirname(from).replace(/^web\/?/, "") || ".";

@@ -6,6 +6,7 @@ import { create_store, useEffect, useRef, useState } from "./ui.mjs";
 
 const BASE = "/api/v1";
 const KEPT_REPLIES = 64;
+const FRESH_MS = 1000; // a part of a page that appears takes what has just been fetched
 
 /** An error reply (RFC 9457), or a failure to get one. */
 export class Problem extends Error {
@@ -64,23 +65,17 @@ async function request(path, options) {
   }
 }
 
-/** @type {Map<string, {etag: string|null, data: any}>} */
+/** @type {Map<string, {etag: string|null, data: any, at: number}>} */
 const kept = new Map();
 
 function keep(path, reply) {
   kept.delete(path);
-  kept.set(path, reply);
+  kept.set(path, { ...reply, at: performance.now() });
   if (kept.size > KEPT_REPLIES) kept.delete(kept.keys().next().value);
 }
 
-/**
- * GETs JSON with the ETag of the last reply; on a 304 returns that reply itself.
- * @param {string} path below /api/v1
- * @param {AbortSignal} [signal]
- * @param {{keeps?: boolean}} [options] whether to cache the reply for the next time
- * @returns {Promise<{etag: string|null, data: any}>}
- */
-export async function api_get(path, signal, { keeps = true } = {}) {
+/** GETs JSON with the ETag of the last reply; on a 304 returns that reply itself. */
+async function get_json(path, signal, keeps) {
   const known = kept.get(path);
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
@@ -90,6 +85,42 @@ export async function api_get(path, signal, { keeps = true } = {}) {
   const reply = { etag: response.headers.get("ETag"), data: await read_json(response) };
   if (keeps) keep(path, reply);
   return reply;
+}
+
+/** Requests on their way, by path: several parts of a page that ask the same share one. */
+const under_way = new Map();
+
+function start_get(path, keeps) {
+  const stop = new AbortController();
+  const one = { stop, users: 0, reply: null };
+  const forget = () => under_way.get(path) === one && under_way.delete(path);
+  one.reply = get_json(path, stop.signal, keeps).finally(forget);
+  one.leave = () => {
+    if (--one.users > 0) return;
+    forget();
+    stop.abort();
+  };
+  under_way.set(path, one);
+  return one;
+}
+
+/**
+ * GETs JSON, or takes part in the same request that is on its way.
+ * @param {string} path below /api/v1
+ * @param {AbortSignal} [signal]
+ * @param {{keeps?: boolean}} [options] whether to cache the reply for the next time
+ * @returns {Promise<{etag: string|null, data: any}>}
+ */
+export function api_get(path, signal, { keeps = true } = {}) {
+  const one = under_way.get(path) ?? start_get(path, keeps);
+  one.users++;
+  return new Promise((resolve, reject) => {
+    signal?.addEventListener("abort", () => {
+      one.leave();
+      reject(signal.reason);
+    }, { once: true });
+    one.reply.then(resolve, reject);
+  });
 }
 
 /** GETs bytes. @param {string} path below /api/v1 @returns {Promise<ArrayBuffer>} */
@@ -113,6 +144,19 @@ async function read_json(response) {
   }
 }
 
+/** Fetches what parts of the page will soon ask for. @param {string[]} paths below /api/v1 */
+export function ask_early(paths) {
+  for (const path of paths) if (!kept.has(path)) api_get(path).catch(() => null);
+}
+
+/** When the last change was sent: older replies may lack it. */
+let changed_at = -Infinity;
+
+function is_fresh(path) {
+  const at = kept.get(path)?.at ?? -Infinity;
+  return at > changed_at && performance.now() - at < FRESH_MS;
+}
+
 /** How many changes this page has sent; after each, what is shown is fetched again. */
 const changes = create_store(0);
 
@@ -132,6 +176,8 @@ export async function api_send(method, path, { body, etag, type, shown = true } 
   }
   if (!response.ok) throw await problem_of(response);
   const reply = response.status === 204 ? null : await response.json().catch(() => null);
+  under_way.clear(); // what was asked before the change may be answered without it
+  changed_at = performance.now();
   if (shown) changes.set(changes.get() + 1); // last: the caller may leave the page at once
   return reply;
 }
@@ -155,9 +201,12 @@ export function use_api(path, poll_ms) {
   const poll = useRef(poll_ms);
   poll.current = poll_ms;
 
+  const last_turn = useRef(turn);
   useEffect(() => {
+    const fresh = last_turn.current === turn && is_fresh(path);
+    last_turn.current = turn;
     if (path === null) return undefined;
-    return start_watch(path, (next) => set_state({ path, ...next }), poll);
+    return start_watch(path, (next) => set_state({ path, ...next }), poll, fresh);
   }, [path, turn, changed]);
 
   const current = state.path === path;
@@ -172,16 +221,17 @@ export function use_api(path, poll_ms) {
 }
 
 /**
- * Fetches now and, while the page is visible, at the interval given by `poll`. Returns a function
- * that ends it.
+ * Fetches now, unless the kept reply is fresh, and, while the page is visible, at the interval that
+ * `poll` gives. Returns a function that ends it.
  */
-function start_watch(path, report, poll) {
+function start_watch(path, report, poll, fresh) {
   const stop = new AbortController();
   let timer = 0;
   let last = kept.get(path) ?? { data: null, etag: null };
   const ask = async () => {
     try {
-      last = await api_get(path, stop.signal);
+      if (!fresh) last = await api_get(path, stop.signal);
+      fresh = false;
       report({ ...last, problem: null });
     } catch (problem) {
       if (stop.signal.aborted) return;

@@ -10,8 +10,9 @@ import { Empty, Loaded, Notice, ReportLinks, Segments } from "../../widgets/widg
 import { set_tray } from "../../base/tray.mjs";
 import { Candidates } from "./compare_many.mjs";
 import { ChangeTable, Unmatched } from "./compare_changes.mjs";
-import { chosen_of, compare_api, of_chosen, use_compare_query, use_compare_table }
-  from "./compare_data.mjs";
+import {
+  chosen_of, compare_api, of_chosen, use_compare_query, use_compare_table, use_early_tables,
+} from "./compare_data.mjs";
 import { ComparedFigures } from "./compare_figures.mjs";
 import { Gate, Histories } from "./compare_gate.mjs";
 import { Modules } from "./compare_modules.mjs";
@@ -138,6 +139,7 @@ export default function Compare() {
   const sides = { base: query.base, cand: query.cand };
   const ready = is_ready(sides);
   const resource = use_api(ready ? compare_api(query) : null);
+  use_early_tables(query, ready);
   const { data } = resource;
   const lacks_trace = resource.problem?.type?.endsWith("/no-trace") ?? false;
   const lacks_tokens = resource.problem?.status === 400 && query.per === "token"

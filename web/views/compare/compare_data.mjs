@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compare page's query, and the API's tables for it.
-import { useMemo } from "../../base/ui.mjs";
-import { api_href, use_api } from "../../base/api.mjs";
+import { useEffect, useMemo } from "../../base/ui.mjs";
+import { api_href, ask_early, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
@@ -30,14 +30,30 @@ export function chosen_of({ cand, show }) {
 export const of_chosen = (query) => ({ ...query, cand: query.cand.slice(chosen_of(query),
   chosen_of(query) + 1) });
 
+const table_path = (query, table, more) =>
+  compare_api(query, table, { ...more, limit: "all", format: "columns" });
+
+/** The levels of the waterfall that are shown at first. */
+export const TOP_LEVELS = ["bar", "category"];
+
+// In the order in which a reader meets them.
+const EARLY = [["waterfall", { level: TOP_LEVELS }], ["waterfall", { level: "op" }], ["runs"],
+  ["modules"], ["collectives"], ["ranks"], ["memory"], ["findings"]];
+
+/** Asks for the tables of a comparison while it is itself on its way. @param {boolean} ready */
+export function use_early_tables(query, ready) {
+  useEffect(() => {
+    if (ready) ask_early(EARLY.map(([table, more]) => table_path(of_chosen(query), table, more)));
+  }, [ready]);
+}
+
 /**
  * A whole table of a comparison.
  * @param {any} query @param {string} table @param {Record<string, any>} [more] filters
  * @param {boolean} [wanted] whether to fetch it at all
  */
 export function use_compare_table(query, table, more = {}, wanted = true) {
-  const path = compare_api(query, table, { ...more, limit: "all", format: "columns" });
-  const resource = use_api(wanted ? path : null);
+  const resource = use_api(wanted ? table_path(query, table, more) : null);
   const frame = useMemo(() => frame_of(resource.data ?? []), [resource.data]);
   const rows = useMemo(() => rows_of(frame), [frame]);
   const href = (format) => api_href(compare_api(query, table, { ...more, format }));

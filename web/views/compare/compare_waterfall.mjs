@@ -10,9 +10,7 @@ import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Waterfall } from "../../charts/waterfall.mjs";
 import { place_at, row_label, TOP_PLACE, tree_of, waterfall_level }
   from "../../charts/waterfall_model.mjs";
-import { use_compare_table } from "./compare_data.mjs";
-
-const TOP_LEVELS = ["bar", "category"];
+import { TOP_LEVELS, use_compare_table } from "./compare_data.mjs";
 
 /** The bars with their categories, and everything below the current bar. */
 export function use_waterfall(query) {

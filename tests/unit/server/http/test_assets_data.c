@@ -22,17 +22,19 @@ static const struct asset *find(const char *path)
     return NULL;
 }
 
-static void the_page_and_its_libraries_are_there(void **state)
+static void the_page_its_module_and_its_stylesheet_are_there(void **state)
 {
     (void)state;
-    static const char *const expected[] = {"index.html", "vendor/preact.mjs", "vendor/hooks.mjs",
-                                           "vendor/htm.mjs"};
+    static const char *const expected[] = {"index.html", "app.mjs", "css/all.css", "theme.js",
+                                           "vendor/LICENSE.preact"};
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
         const struct asset *asset = find(expected[i]);
         assert_non_null(asset);
         assert_true(asset->size > 100);
     }
-    assert_string_equal(find("vendor/preact.mjs")->type, "text/javascript; charset=utf-8");
+    assert_string_equal(find("app.mjs")->type, "text/javascript; charset=utf-8");
+    assert_null(find("base/ui.mjs")); // a part of the module
+    assert_null(find("vendor/esbuild"));
     assert_null(find("vendor.sh"));
     assert_null(find("package.json"));
 }
@@ -84,7 +86,7 @@ static void compressed_bytes_are_the_plain_ones(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_page_and_its_libraries_are_there),
+        cmocka_unit_test(the_page_its_module_and_its_stylesheet_are_there),
         cmocka_unit_test(paths_are_sorted_and_unique),
         cmocka_unit_test(etags_are_quoted_hashes),
         cmocka_unit_test(compressed_bytes_are_the_plain_ones),

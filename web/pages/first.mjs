@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pages whose code comes with the frame, because they are opened first.
+export { default as runs } from "../views/runs/runs.mjs";
+export { default as upload } from "../views/runs/upload.mjs";
+export { default as compare } from "../views/compare/compare.mjs";
+export { default as trends } from "../views/trends/trends.mjs";
+export { default as alerts } from "../views/trends/alerts.mjs";
+export { default as login } from "../views/access/login.mjs";
+export { default as overview } from "../views/overview/overview.mjs";
+export { default as findings } from "../views/overview/findings.mjs";
+export { default as kernels } from "../views/work/kernels.mjs";
+export { default as operators } from "../views/work/operators.mjs";
+export { default as none } from "../chrome/not_found.mjs";
