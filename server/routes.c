@@ -23,6 +23,8 @@
 
 const struct route routes[] = {
     {"GET", "/", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/news", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/v/{view}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/upload", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/runs/{page*}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/compare", SCOPE_OPEN, assets_get_page, NULL},
@@ -81,6 +83,9 @@ const struct route routes[] = {
     {"GET", RUN "/dismissals", SCOPE_READ, api_list_dismissals, NULL},
     {"PUT", RUN "/dismissals/{finding}", SCOPE_WRITE, api_put_dismissal, NULL},
     {"DELETE", RUN "/dismissals/{finding}", SCOPE_WRITE, api_delete_dismissal, NULL},
+    {"GET", RUN "/comments", SCOPE_READ, api_list_comments, NULL},
+    {"POST", RUN "/comments", SCOPE_WRITE, api_post_comment, NULL},
+    {"DELETE", RUN "/comments/{comment}", SCOPE_WRITE, api_delete_comment, NULL},
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
     {"GET", RUN "/whatif", SCOPE_READ, api_get_whatif, NULL},
@@ -93,6 +98,11 @@ const struct route routes[] = {
     {"DELETE", "/api/v1/bin/{run}", SCOPE_ADMIN, api_purge_run, NULL},
     {"POST", "/api/v1/bin/{run}/restore", SCOPE_ADMIN, api_restore_run, NULL},
     {"GET", "/api/v1/retention", SCOPE_ADMIN, api_get_retention, NULL},
+
+    {"GET", "/api/v1/views", SCOPE_READ, api_list_views, NULL},
+    {"POST", "/api/v1/views", SCOPE_WRITE, api_post_view, NULL},
+    {"GET", "/api/v1/views/{view}", SCOPE_READ, api_get_view, NULL},
+    {"DELETE", "/api/v1/views/{view}", SCOPE_WRITE, api_delete_view, NULL},
 
     {"GET", "/api/v1/baselines", SCOPE_READ, api_list_baselines, NULL},
     {"GET", "/api/v1/baselines/{baseline}", SCOPE_READ, api_get_baseline, NULL},

@@ -37,6 +37,15 @@ bool api_list_dismissals(struct request *request, struct response *response, str
 bool api_put_dismissal(struct request *request, struct response *response, struct err *err);
 bool api_delete_dismissal(struct request *request, struct response *response, struct err *err);
 
+// Comments on runs, and saved pages (api_said.c).
+bool api_list_comments(struct request *request, struct response *response, struct err *err);
+bool api_post_comment(struct request *request, struct response *response, struct err *err);
+bool api_delete_comment(struct request *request, struct response *response, struct err *err);
+bool api_list_views(struct request *request, struct response *response, struct err *err);
+bool api_get_view(struct request *request, struct response *response, struct err *err);
+bool api_post_view(struct request *request, struct response *response, struct err *err);
+bool api_delete_view(struct request *request, struct response *response, struct err *err);
+
 // Baselines (api_baselines.c).
 bool api_list_baselines(struct request *request, struct response *response, struct err *err);
 bool api_get_baseline(struct request *request, struct response *response, struct err *err);

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { launch, on_clean_page, open_page, settle, visit, WIDE } from "./helpers/browser.mjs";
 import { look_faults, LOOKS } from "./helpers/looks.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { skipped } from "./helpers/tools.mjs";
+import { skipped, until } from "./helpers/tools.mjs";
 import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
 
 const REPEATS = 4;
@@ -197,7 +197,7 @@ test("of several candidates the chosen one is shown in detail, and links keep it
     const before_it = await main_text(page);
     await page.reload();
     await settle(page);
-    assert.equal(await main_text(page), before_it);
+    await until("the same is shown", async () => await main_text(page) === before_it);
     await card(page, "Candidates").getByRole("button", { name: "Table" }).click();
     assert.equal(await card(page, "Candidates").locator("figure tbody tr").count(), 4);
   }));

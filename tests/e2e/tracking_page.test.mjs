@@ -57,6 +57,11 @@ const points_of = async () => (await server.get("/series/llama/points?project=ll
 const planted_compare = () =>
   new RegExp(`base=${ids[PLANTED_AT - 2]}&cand=${ids[PLANTED_AT - 1]}$`);
 
+/** Compares the first runs at the new level with the last ones before. */
+const planted_repeats = () => `/compare?${new URLSearchParams({
+  base: ids.slice(PLANTED_AT - 5, PLANTED_AT - 1).join(","),
+  cand: ids.slice(PLANTED_AT - 1, PLANTED_AT + 3).join(",") })}`;
+
 /** Waits until an element's text matches. */
 const says = (locator, pattern) => until(`it says ${pattern}`, async () =>
   pattern.test((await locator.first().textContent()) ?? ""));
@@ -204,12 +209,46 @@ test("an alert is triaged: out of the inbox, off the count, with what was said o
 test("an alert leads to its series, where it can be triaged too, and to the comparison", () =>
   on_page({}, async (page) => {
     await visit(page, "/alerts");
-    assert.match(await page.locator(".alert").getByRole("link", { name: /Compare/ })
-      .getAttribute("href"), planted_compare());
+    const link = page.locator(".alert").getByRole("link", { name: "Compare 4 runs before with 4" });
+    assert.equal(await link.getAttribute("href"), planted_repeats());
+    await says(page.locator(".alert-why"), /^Mostly aten::\w*mm\b[^]* → [^]* per step/);
+    await says(page.locator(".alert"), /commits ?c0ffee\w* to c0ffee\w*/);
     await page.locator(".alert").getByRole("link", { name: "llama", exact: true }).click();
     await page.waitForURL(`**${SERIES}`);
     await page.locator(".trend-flag").waitFor();
     assert.equal(await page.locator(".alert").count(), 1);
+  }));
+
+test("home says what is new, what moved, what failed, and what waits for a decision", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/news");
+    await says(page.locator(".lead"), /7 days: 23 new runs, 1 series moved and 1 alert waits/);
+    await page.locator(".alert").getByText("slower").first().waitFor();
+    await says(page.locator(".news"), /llama ?▲ [\d.]+\s% slower/);
+    assert.deepEqual(await axe_faults(page), []);
+    await page.evaluate(() => localStorage.setItem("home-visit",
+      JSON.stringify({ at: Date.now() - 3_600_000, before: 0 })));
+    await page.reload();
+    await says(page.locator(".lead"), /^Since you were here on \d{4}-/);
+  }));
+
+test("a short link keeps what a page shows, and a comment its place and its author", () =>
+  on_page({}, async (page) => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await visit(page, "/?q=llama&sort=name");
+    await page.getByRole("button", { name: /^Link/ }).click();
+    await says(page.locator(".short-link"), /^Copied \/v\/v_/);
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    await page.goto(link);
+    await page.waitForURL(`${server.base}/?q=llama&sort=name`);
+    await visit(page, `/runs/${ids[0]}`);
+    await page.getByLabel("Comment on this run").fill(`${HOSTILE} disk was full`);
+    await page.getByLabel("Your name").fill("Ada");
+    await page.keyboard.press("Enter");
+    await says(page.locator(".comments li"), /<img src=x.*disk was full[^]*Ada/);
+    assert.equal((await server.get(`/runs/${ids[0]}/comments`)).items[0].author, "Ada");
+    await page.getByRole("button", { name: "Remove the comment of Ada" }).click();
+    await page.locator(".comments").waitFor({ state: "detached" });
   }));
 
 test("a star makes a run the baseline of its series, whose noise is not guessed", () =>

@@ -243,8 +243,8 @@ function check_imports({ uncommented }) {
 
 // Rooms of web/ from the ground up, "." for the frame at its top.
 const WEB_ROOMS = ["vendor", "base", "widgets", "charts", "charts/timeline", "uploads", "chrome",
-  ...["run", "bin", "docs", "access", "plan", "work", "memory", "timeline", "ranks", "comm",
-    "overview", "whatif", "run_data", "training", "compare", "trends", "runs"]
+  ...["said", "run", "bin", "docs", "access", "plan", "work", "memory", "timeline", "ranks", "comm",
+    "overview", "whatif", "run_data", "training", "compare", "trends", "home", "runs"]
     .map((room) => `views/${room}`), "pages", "."];
 
 function check_web_rooms({ path, uncommented }) {

@@ -7,6 +7,8 @@ const RUN_PAGES = ["findings", "whatif", "kernels", "operators", "modules", "ran
 
 const ROUTES = [
   ["runs", /^\/$/],
+  ["home", /^\/news\/?$/],
+  ["view", /^\/v\/(?<view>[^/]+)$/],
   ["upload", /^\/upload\/?$/],
   ["compare", /^\/compare\/?$/],
   ["trends", /^\/trends\/?$/],
@@ -33,13 +35,14 @@ function decoded(text) {
 
 /**
  * @param {string} path
- * @returns {{page: string, run?: string}} page "none" if there is no such page
+ * @returns {{page: string, run?: string, view?: string}} page "none" if there is no such page
  */
 export function match_path(path) {
   for (const [page, pattern] of ROUTES) {
     const match = pattern.exec(path);
     if (!match) continue;
-    return match.groups ? { page, run: decoded(match.groups.run) } : { page };
+    const named = Object.entries(match.groups ?? {});
+    return { page, ...Object.fromEntries(named.map(([name, text]) => [name, decoded(text)])) };
   }
   return { page: "none" };
 }

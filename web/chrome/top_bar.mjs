@@ -7,6 +7,7 @@ import { use_store } from "../base/hooks.mjs";
 import { may, short_name, sign_out, use_session } from "../base/session.mjs";
 import { count } from "../base/format.mjs";
 import { compare_address, tray } from "../base/tray.mjs";
+import { ShortLink } from "./short_link.mjs";
 import { apply_theme, chosen_theme } from "./theme.mjs";
 
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
@@ -61,7 +62,8 @@ function Pages({ route }) {
   const compare = html`Compare${picked.length > 0 && html`<span class="count"
     aria-label="${picked.length} chosen">${picked.length}</span>`}`;
   return html`<nav aria-label="Main"><ul>
-      ${may("read") && html`${link("/", "Runs", at_runs(route))}
+      ${may("read") && html`${link("/news", "Home", route.page === "home")}
+      ${link("/", "Runs", at_runs(route))}
       ${link(compare_address(picked), compare, route.page === "compare")}
       ${link("/trends", "Trends", route.page === "trends")}
       ${link("/alerts", html`<${AlertsText} />`, route.page === "alerts")}
@@ -76,9 +78,9 @@ function Pages({ route }) {
 export function TopBar({ route, onhelp }) {
   const { kind } = use_session();
   return html`<header class="top-bar">
-    <a class="brand" href="/"><${Mark} />stepscope</a>
+    <a class="brand" href="/news"><${Mark} />stepscope</a>
     ${kind === "nobody" ? html`<span class="top-space"></span>` : html`<${Pages} route=${route} />`}
-    <div class="top-actions"><${Who} /><${ThemeButton} />
+    <div class="top-actions"><${Who} /><${ShortLink} /><${ThemeButton} />
       <button type="button" class="icon" aria-label="Help" title="Help (?)" onClick=${onhelp}
         >?</button></div>
   </header>`;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pages whose code comes with the frame, because they are opened first.
+export { default as home } from "../views/home/home.mjs";
+export { default as view } from "../views/said/view_link.mjs";
 export { default as runs } from "../views/runs/runs.mjs";
 export { default as upload } from "../views/runs/upload.mjs";
 export { default as compare } from "../views/compare/compare.mjs";

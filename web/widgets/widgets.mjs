@@ -3,6 +3,7 @@
 import { html, useEffect, useId, useRef, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { api_href } from "../base/api.mjs";
+import { copy_text } from "../base/clipboard.mjs";
 import { sentence } from "../base/format.mjs";
 import { with_token } from "../base/session.mjs";
 
@@ -108,23 +109,6 @@ export function CopyButton({ text, label = "Copy", className = "small" }) {
   };
   return html`<button type="button" class=${className} onClick=${copy}>
     ${done ? "Copied" : label}</button>`;
-}
-
-/** The clipboard API exists only on secure origins; elsewhere falls back to a selection. */
-async function copy_text(text) {
-  if (navigator.clipboard) {
-    return navigator.clipboard.writeText(text).then(
-      () => true,
-      () => false,
-    );
-  }
-  const area = document.createElement("textarea");
-  area.value = text;
-  document.body.append(area);
-  area.select();
-  const copied = document.execCommand("copy");
-  area.remove();
-  return copied;
 }
 
 /** A command to paste into a terminal. */

@@ -16,14 +16,14 @@ import { Legend } from "../../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../../base/parts.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { uploads } from "../../uploads/uploads.mjs";
-import { Command, Empty, ExportLinks, Loaded, ReportLinks, SearchBox, Status, Tags }
+import { Empty, ExportLinks, Loaded, ReportLinks, SearchBox, Status, Tags }
   from "../../widgets/widgets.mjs";
 import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./baselines.mjs";
 import { DeedNotice } from "../bin/deed_notice.mjs";
 import { DeleteDialog } from "../bin/delete_dialog.mjs";
 import { shown_project } from "../run/run_frame.mjs";
 import { SeriesCell, use_baselines, use_series_lines } from "./runs_tracking.mjs";
-import { first_curl } from "./upload.mjs";
+import { FirstRun } from "../home/first_run.mjs";
 
 const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "" };
 const PAGE_ROWS = 100;
@@ -35,7 +35,8 @@ const whole = (value) => (value === undefined ? "–" : count(Math.round(value))
 const is_moving = ({ status }) => status === "running" || status === "pending";
 
 function poll_ms(reply) {
-  return reply?.items?.some(is_moving) ? BUSY_POLL_MS : IDLE_POLL_MS;
+  const soon = reply?.total === 0 || reply?.items?.some(is_moving);
+  return soon ? BUSY_POLL_MS : IDLE_POLL_MS;
 }
 
 /** Where a step goes, or why that is not known. */
@@ -205,13 +206,6 @@ function SelectionBar({ ticks, shown }) {
           onClick=${() => set_deleting(here)}>Delete…</button>`}`}
       <button type="button" class="link" onClick=${ticks.clear}>Clear</button></span>
     </div>${dialog}`;
-}
-
-function FirstRun() {
-  return html`<${Empty} title="No runs yet">
-    <p>Upload the trace of one rank, or drop files anywhere on this page:</p>
-    <${Command} text=${first_curl()} />
-    <p><a href="/upload">More ways to upload, and how to record a trace</a></p><//>`;
 }
 
 function NoMatch({ q }) {

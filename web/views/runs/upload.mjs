@@ -6,13 +6,9 @@ import { Card, Command } from "../../widgets/widgets.mjs";
 import { offer_files } from "../../chrome/drop_target.mjs";
 import { files_of_input } from "../../uploads/dropped_files.mjs";
 import { RECORD } from "../docs/recording.mjs";
+import { first_curl } from "../home/first_run.mjs";
 
 const origin = () => location.origin;
-
-/** The line that uploads one file to this server. */
-export function first_curl() {
-  return `curl -F run=my-run -F trace=@rank0.json.gz ${origin()}/upload`;
-}
 
 function DropZone() {
   const files = useRef(null);

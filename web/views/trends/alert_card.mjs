@@ -8,6 +8,7 @@ import { run_path } from "../../base/address.mjs";
 import { focus_once } from "../../base/hooks.mjs";
 import { ago, when } from "../../base/format.mjs";
 import { ProblemNotice } from "../../widgets/widgets.mjs";
+import { AlertWhy } from "./alert_why.mjs";
 import { actions_of, alert_head, alert_text, status_of } from "./alerts_model.mjs";
 import { compare_runs, series_path } from "./trends_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
@@ -37,9 +38,10 @@ function Where({ alert, shows_series }) {
 }
 
 /**
- * @param {{alert: import("./alerts_model.mjs").Alert, now: number, shows_series?: boolean}} props
+ * @param {{alert: import("./alerts_model.mjs").Alert, now: number, shows_series?: boolean,
+ *          explains?: boolean}} props `explains` costs a request or two
  */
-export function AlertCard({ alert, now, shows_series = true }) {
+export function AlertCard({ alert, now, shows_series = true, explains = true }) {
   const [problem, set_problem] = useState(null);
   const [writes, set_writes] = useState(false);
   const status = status_of(alert.status);
@@ -61,8 +63,9 @@ export function AlertCard({ alert, now, shows_series = true }) {
       <p class="alert-runs">${alert.kind === "outlier" ? "at" : "since"}${" "}
         <a href=${run_path(alert.run)}>${alert.run_name ?? alert.run}</a> · <time
           datetime=${alert.created} title=${when(alert.created)}>${ago(alert.created, now)}</time>
-        ${alert.previous_run && html` · <a href=${compare_runs(alert.previous_run,
+        ${alert.previous_run && !explains && html` · <a href=${compare_runs(alert.previous_run,
           alert.run)}>Compare with the previous run</a>`}</p>
+      ${explains && html`<${AlertWhy} alert=${alert} />`}
       ${alert.comment && !writes && html`<p class="alert-comment">${alert.comment}</p>`}
       ${writes && html`<${CommentForm} alert=${alert} onsave=${save}
         onclose=${() => set_writes(false)} />`}

@@ -14,6 +14,7 @@ import { use_alerts } from "./trends_data.mjs";
 
 const DEFAULTS = { status: "new", project: "", series: "" };
 const MOST_SHOWN = 100;
+const MOST_EXPLAINED = 8;
 
 function StatusChoice({ value, alerts, onchange }) {
   const counts = counts_by_status(alerts);
@@ -35,8 +36,8 @@ function Scope({ query, change }) {
 function Inbox({ alerts, status }) {
   const now = use_now();
   const chosen = useMemo(() => alerts_of(alerts, status), [alerts, status]);
-  const cards = chosen.slice(0, MOST_SHOWN).map((alert) => html`<${AlertCard} key=${alert.id}
-    alert=${alert} now=${now} />`);
+  const cards = chosen.slice(0, MOST_SHOWN).map((alert, i) => html`<${AlertCard}
+    key=${alert.id} alert=${alert} now=${now} explains=${i < MOST_EXPLAINED} />`);
   // The list takes the focus of an alert that leaves it, even the last one.
   return html`<div class="card alerts-list" tabindex="-1">${chosen.length > 0
       ? html`<ul class="alerts">${cards}</ul>`

@@ -84,3 +84,35 @@ export function none_text(status) {
   if (status === "all") return "There has been no alert yet.";
   return `No alert is marked as ${status_of(status).word.toLowerCase()}.`;
 }
+
+const MOST_REPEATS = 4; // of each side of a comparison: enough to tell a change from noise
+
+/**
+ * The usual runs before an alert's run, and those from it on, on the same hardware, oldest first.
+ * @param {any[]} points of its series @param {Alert} alert
+ * @returns {{base: string[], cand: string[]}}
+ */
+export function alert_sides(points, { run, kind }) {
+  const at = points.findIndex((point) => point.run === run);
+  if (at < 0) return { base: [], cand: [] };
+  const alike = ({ gpu, ranks, outlier }) =>
+    gpu === points[at].gpu && ranks === points[at].ranks && !outlier;
+  const ids = (list) => list.map((point) => point.run);
+  const later = kind === "outlier" ? [] : points.slice(at + 1).filter(alike);
+  return { base: ids(points.slice(0, at).filter(alike).slice(-MOST_REPEATS)),
+    cand: [run, ...ids(later.slice(0, MOST_REPEATS - 1))] };
+}
+
+/** The last run before an alert's and its own, if both say their commit. @returns {any[]|null} */
+export function alert_commits(points, { run }) {
+  const at = points.findIndex((point) => point.run === run);
+  const pair = at > 0 ? [points[at - 1], points[at]] : [];
+  return pair.length > 0 && pair.every(({ commit }) => commit) ? pair : null;
+}
+
+/** What changed most in the direction of the alert. @param {any[]} reasons @param {Alert} alert */
+export function main_reason(reasons, { change_share }) {
+  const sign = Math.sign(change_share);
+  const along = reasons.filter(({ delta_ns }) => Math.sign(delta_ns) === sign);
+  return along.sort((a, b) => Math.abs(b.delta_ns) - Math.abs(a.delta_ns))[0] ?? null;
+}

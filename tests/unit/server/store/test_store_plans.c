@@ -5,6 +5,7 @@
 #include "server/store/store_bin.h"
 #include "server/store/store_care.h"
 #include "server/store/store_resumable.h"
+#include "server/store/store_said.h"
 #include "server/store/store_watch.h"
 #include "tests/unit/archive_store.h"
 #include "tests/named_cell.h"
@@ -187,6 +188,21 @@ static void dismiss_a_finding(struct fixture *f, struct str run_id)
     assert_ok(f, store_dismiss(f->store, run_id, finding, STR("known"), &f->err));
     assert_ok(f, store_list_dismissals(f->store, run_id, &f->arena, &dismissals, &count, &f->err));
     assert_ok(f, store_take_back_dismissal(f->store, run_id, finding, &f->err));
+}
+
+static void say_and_keep(struct fixture *f, struct str run_id)
+{
+    struct comment comment = {.text = STR("known"), .author = STR("Ada")}, *comments;
+    struct saved_view view = {.address = STR("/"), .name = STR("all"), .author = STR("Ada")};
+    struct saved_view *views;
+    size_t count;
+    assert_ok(f, store_add_comment(f->store, run_id, &comment, &f->err));
+    assert_ok(f, store_list_comments(f->store, run_id, &f->arena, &comments, &count, &f->err));
+    assert_ok(f, store_drop_comment(f->store, run_id, comments[0].id, &f->err));
+    assert_ok(f, store_save_view(f->store, &f->arena, &view, &f->err));
+    assert_ok(f, store_list_views(f->store, &f->arena, &views, &count, &f->err));
+    assert_ok(f, store_find_view(f->store, view.id, &f->arena, &view, &f->err));
+    assert_ok(f, store_drop_view(f->store, view.id, &f->err));
 }
 
 static void list_series_in_every_way(struct fixture *f)
@@ -523,6 +539,7 @@ static void live_a_life(struct fixture *f)
     find_runs_in_every_way(f, &upload);
     read_reports(f, &upload);
     dismiss_a_finding(f, upload.run_id);
+    say_and_keep(f, upload.run_id);
     pin_and_describe_a_run(f, upload.run_id);
     guard_a_service(f);
     send_in_pieces(f);
@@ -569,6 +586,7 @@ static const struct {
      "what each token stores, when metrics are read"},
     {"FROM resumable WHERE upload_id IS NULL AND refused IS NULL), (SELECT coalesce(max(id)",
      "SCAN ", "uploads under way are few, of runs the newest alone; a count of runs"},
+    {"FROM saved_view", "SCAN saved_view USING ", "a bounded number, counted when one is added"},
     {"FROM token", "SCAN token", "all of them, at start and for people; there are few"},
     {"FROM garbage", "SCAN garbage", "all of it is wanted, and it is short"},
     {"SELECT id FROM stored_run ORDER BY id", "SCAN stored_run", "once, when the schema changes"},

@@ -8,8 +8,10 @@ import { band_path, change_indices, index_at, label_every, label_lanes, levels_o
   from "../../../../../web/charts/trend_model.mjs";
 import { SHAPES } from "../../../../../web/charts/marks.mjs";
 import { parse_search } from "../../../../../web/base/search_query.mjs";
-import { actions_of, alert_text, alerts_of, counts_by_status, none_text, ordered_alerts }
-  from "../../../../../web/views/trends/alerts_model.mjs";
+import {
+  actions_of, alert_commits, alert_sides, alert_text, alerts_of, counts_by_status,
+  main_reason, none_text, ordered_alerts,
+} from "../../../../../web/views/trends/alerts_model.mjs";
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
   from "../../../../../web/views/trends/baseline_model.mjs";
 import { meta_patch, missing_keys, settings_of } from "../../../../../web/views/run/meta_model.mjs";
@@ -275,4 +277,28 @@ test("what people gave wins over the trace, which is shown beside it", () => {
 test("words of a search that a table cannot be filtered by are text", () => {
   assert.deepEqual(parse_search("tag:a=b gpu:H100 x", ["tag", "project"]),
     { tag: ["a=b"], q: "gpu:H100 x" });
+});
+
+const spot = (run, more = {}) =>
+  ({ run, gpu: "g", ranks: 1, outlier: false, commit: "", ...more });
+
+test("an alert compares usual runs before with runs after, and names the commits between", () => {
+  const points = [spot("a", { outlier: true }), spot("b"), spot("c", { ranks: 2 }),
+    spot("d", { commit: "11" }), spot("e", { commit: "22" }), spot("f")];
+  assert.deepEqual(alert_sides(points, { run: "e", kind: "change" }),
+    { base: ["b", "d"], cand: ["e", "f"] });
+  assert.deepEqual(alert_sides(points, { run: "e", kind: "outlier" }),
+    { base: ["b", "d"], cand: ["e"] });
+  assert.deepEqual(alert_sides(points, { run: "gone", kind: "change" }), { base: [], cand: [] });
+  assert.deepEqual(alert_commits(points, { run: "e" }).map(({ commit }) => commit), ["11", "22"]);
+  assert.equal(alert_commits(points, { run: "f" }), null, "a run without a commit");
+  assert.equal(alert_commits(points, { run: "a" }), null, "the first run");
+});
+
+test("what changed most in the direction of the alert explains it", () => {
+  const reasons = [{ title: "x", delta_ns: -9 }, { title: "y", delta_ns: 2 },
+    { title: "z", delta_ns: 5 }];
+  assert.equal(main_reason(reasons, { change_share: 0.1 }).title, "z");
+  assert.equal(main_reason(reasons, { change_share: -0.1 }).title, "x");
+  assert.equal(main_reason([], { change_share: 0.1 }), null);
 });

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// What people say and keep: comments on a run and its rows, pages saved under a short link.
+#include "server/store/store_said.h"
+#include "tests/unit/store_fixture.h"
+
+static struct comment *comments_of(struct fixture *f, struct str run_id, size_t *count)
+{
+    struct comment *comments;
+    assert_ok(f, store_list_comments(f->store, run_id, &f->arena, &comments, count, &f->err));
+    return comments;
+}
+
+static void comments_keep_their_place_and_author(void **state)
+{
+    struct fixture *f = *state;
+    size_t count;
+    struct upload upload = add(f, "r", 'a', 0, "x.json");
+    struct comment first = {.text = STR("the loader was slow"), .author = STR("Ada")};
+    struct comment second = {
+        .text = STR("known"), .author = STR("Bo"), .place = STR("kernels/gemm<1, 2>")};
+    assert_ok(f, store_add_comment(f->store, upload.run_id, &first, &f->err));
+    assert_ok(f, store_add_comment(f->store, upload.run_id, &second, &f->err));
+    struct comment *comments = comments_of(f, upload.run_id, &count);
+    assert_int_equal(count, 2);
+    assert_text(comments[0].text, "the loader was slow");
+    assert_text(comments[0].place, "");
+    assert_text(comments[1].author, "Bo");
+    assert_text(comments[1].place, "kernels/gemm<1, 2>");
+    assert_ok(f, store_drop_comment(f->store, upload.run_id, comments[0].id, &f->err));
+    assert_false(store_drop_comment(f->store, upload.run_id, comments[0].id, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+    comments_of(f, upload.run_id, &count);
+    assert_int_equal(count, 1);
+}
+
+static void check_refused(struct fixture *f, struct str run_id, struct comment comment)
+{
+    assert_false(store_add_comment(f->store, run_id, &comment, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+}
+
+static void comments_are_checked_and_their_secrets_masked(void **state)
+{
+    struct fixture *f = *state;
+    size_t count;
+    struct str run_id = add(f, "r", 'a', 0, "x.json").run_id;
+    char big[STORE_NOTE_MAX_BYTES + 1];
+    memset(big, 'x', sizeof big);
+    check_refused(f, run_id, (struct comment){.text = STR(" \n"), .author = STR("a")});
+    check_refused(f, run_id, (struct comment){.text = STR("\xff"), .author = STR("a")});
+    check_refused(f, run_id, (struct comment){.text = {big, sizeof big}, .author = STR("a")});
+    check_refused(f, run_id, (struct comment){.text = STR("t"), .author = STR("a\nb")});
+    check_refused(f, run_id, (struct comment){.text = STR("t"), .place = STR("a\x01")});
+    struct comment leak = {.text = STR("use ghp_0123456789abcdefghijklmnopqrstuvwxyz"),
+                           .author = STR("a")};
+    assert_ok(f, store_add_comment(f->store, run_id, &leak, &f->err));
+    struct comment *comments = comments_of(f, run_id, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(str_find(comments[0].text, STR("ghp_0123")), SIZE_MAX);
+}
+
+static void a_saved_view_is_found_by_its_link_and_saved_once(void **state)
+{
+    struct fixture *f = *state;
+    struct saved_view view = {.address = STR("/?q=x"), .author = STR("Ada")}, again = view, found;
+    struct saved_view named = {.address = STR("/?q=x"), .name = STR("mine"), .author = STR("Bo")};
+    struct saved_view *views;
+    size_t count;
+    assert_ok(f, store_save_view(f->store, &f->arena, &view, &f->err));
+    assert_ok(f, store_save_view(f->store, &f->arena, &again, &f->err));
+    assert_true(str_equal(view.id, again.id));
+    assert_ok(f, store_save_view(f->store, &f->arena, &named, &f->err));
+    assert_ok(f, store_find_view(f->store, view.id, &f->arena, &found, &f->err));
+    assert_text(found.address, "/?q=x");
+    assert_ok(f, store_list_views(f->store, &f->arena, &views, &count, &f->err));
+    assert_int_equal(count, 1);
+    assert_text(views[0].name, "mine");
+    assert_ok(f, store_drop_view(f->store, named.id, &f->err));
+    assert_false(store_find_view(f->store, named.id, &f->arena, &found, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+    assert_false(store_drop_view(f->store, named.id, &f->err));
+}
+
+static void only_paths_of_this_service_are_saved(void **state)
+{
+    struct fixture *f = *state;
+    static const char *const wrong[] = {"",      "trends",      "//evil.example", "/\\evil.example",
+                                        "/a b",  "/a\n",        "https://x",      "/\xc3\xa9",
+                                        "/\x7f", "javascript:1"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        struct saved_view view = {.address = str_of(wrong[i]), .author = STR("a")};
+        assert_false(store_save_view(f->store, &f->arena, &view, &f->err));
+        assert_int_equal(f->err.code, ERR_USAGE);
+    }
+}
+
+static void comments_go_with_their_run(void **state)
+{
+    struct fixture *f = *state;
+    size_t count;
+    struct str run_id = add(f, "r", 'a', 0, "x.json").run_id;
+    struct comment comment = {.text = STR("t"), .author = STR("a")};
+    assert_ok(f, store_add_comment(f->store, run_id, &comment, &f->err));
+    assert_ok(f, store_delete_run(f->store, run_id, STORE_ANY, &f->err));
+    comments_of(f, run_id, &count);
+    assert_int_equal(count, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(comments_keep_their_place_and_author),
+        TEST(comments_are_checked_and_their_secrets_masked),
+        TEST(a_saved_view_is_found_by_its_link_and_saved_once),
+        TEST(only_paths_of_this_service_are_saved),
+        TEST(comments_go_with_their_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

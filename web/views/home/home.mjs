@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// Home: what happened since the last visit, and what waits for a decision.
+import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
+import { api_get, use_api } from "../../base/api.mjs";
+import { address, run_path } from "../../base/address.mjs";
+import { ago, ms_unit, plural, sentence, when } from "../../base/format.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+import { use_now, use_title } from "../../base/hooks.mjs";
+import { Card, Loaded } from "../../widgets/widgets.mjs";
+import { alerts_of } from "../trends/alerts_model.mjs";
+import { AlertCard } from "../trends/alert_card.mjs";
+import { change_words, series_key, series_path } from "../trends/trends_model.mjs";
+import { FirstRun } from "./first_run.mjs";
+import {
+  costliest, extremes, moved_series, newest_runs, news_sentence, visit_of,
+} from "./home_model.mjs";
+
+const KEY = "home-visit";
+const POLL_MS = 15000;
+const MOST_ALERTS = 3;
+const MOST_FAILED = 5;
+
+/** When the visit before this one was; without storage, a week ago. */
+function this_visit() {
+  try {
+    const visit = visit_of(JSON.parse(localStorage.getItem(KEY) ?? "null"), Date.now());
+    localStorage.setItem(KEY, JSON.stringify(visit.keep));
+    return visit;
+  } catch {
+    return visit_of(null, Date.now());
+  }
+}
+
+/** A time as the API takes it: how long ago. @param {number} since in ms */
+const ago_param = (since) => `${Math.max(1, Math.ceil((Date.now() - since) / 60_000))}m`;
+
+/** @param {string} path @returns {{resource: any, rows: any[]}} */
+function use_rows(path) {
+  const resource = use_api(path, () => POLL_MS);
+  const rows = useMemo(() => (resource.data === null ? [] : rows_of(frame_of(resource.data))),
+    [resource.data]);
+  return { resource, rows };
+}
+
+function Waiting({ alerts, now }) {
+  const shown = alerts.slice(0, MOST_ALERTS);
+  return html`<${Card} title="Waits for a decision" href="/alerts" flush=${shown.length > 0}
+      note=${alerts.length > shown.length ? `${shown.length} of ${alerts.length} alerts` : ""}>
+    ${shown.length > 0 ? html`<ul class="alerts alerts-list" tabindex="-1">${shown.map((alert) =>
+      html`<${AlertCard} key=${alert.id} alert=${alert} now=${now} />`)}</ul>`
+      : html`<p class="empty-line">No alert is waiting.</p>`}<//>`;
+}
+
+const tone_of = (share) => (share > 0 ? "worse" : "better");
+
+function Moved({ rows }) {
+  return html`<${Card} title="Series that moved" href="/trends"
+      note="against the runs before">
+    ${rows.length === 0 ? html`<p class="empty-line">No series moved by 1 % or more.</p>`
+      : html`<ul class="news">${rows.map((row) => html`<li key=${series_key(row)}>
+        <a href=${series_path(row.project, row.series)}>${row.series}</a>
+        <strong class=${tone_of(row.change_share)}>${change_words(row.change_share)}</strong>
+        <span class="faint">${ms_unit(row.step_median_ns)} per step</span></li>`)}</ul>`}<//>`;
+}
+
+function Extreme({ label, row }) {
+  if (!row) return null;
+  return html`<li><span class="faint">${label}</span> <a href=${run_path(row.last_run)}>newest run
+    of ${row.series}</a> <strong class=${tone_of(row.change_share)}>${
+    change_words(row.change_share)}</strong></li>`;
+}
+
+function Extremes({ best, worst }) {
+  return html`<${Card} title="Best and worst run" note="against earlier runs of the same series">
+    ${best || worst ? html`<ul class="news"><${Extreme} label="Best" row=${best} />
+      <${Extreme} label="Worst" row=${worst} /></ul>`
+      : html`<p class="empty-line">No new run belongs to a series with earlier runs. Runs whose
+        names agree up to @ are a series.</p>`}<//>`;
+}
+
+/** The costliest findings of the newest runs, each with its run. */
+function use_findings(runs) {
+  const chosen = newest_runs(runs);
+  const key = chosen.map(({ id }) => id).join(" ");
+  const [found, set_found] = useState(null);
+  useEffect(() => {
+    const stop = new AbortController();
+    const of_run = async (run) => {
+      const path = address(`${run_path(run.id)}/findings`, { sort: "-cost_ns", limit: 3,
+        fields: "id,title,cost_ns,cost_share,severity" });
+      const { data } = await api_get(path, stop.signal);
+      return data.items.map((finding) => ({ ...finding, run }));
+    };
+    Promise.all(chosen.map(of_run)).then((lists) => set_found(costliest(lists)),
+      () => !stop.signal.aborted && set_found([]));
+    return () => stop.abort();
+  }, [key]);
+  return found;
+}
+
+function Findings({ runs }) {
+  const found = use_findings(runs);
+  return html`<${Card} title="Costliest findings of new runs" note="at most this much per step">
+    ${found?.length > 0 ? html`<ul class="news">${found.map((finding) => html`<li
+        key=${`${finding.run.id} ${finding.id}`}><a href=${run_path(finding.run.id, "findings")}>${
+        sentence(finding.title)}</a> <span class="faint">${finding.run.name}</span></li>`)}</ul>`
+      : html`<p class="empty-line">${found === null ? "Looking…" : "No new run has one."}</p>`}
+  <//>`;
+}
+
+function Failed({ runs, now }) {
+  if (runs.length === 0) return null;
+  return html`<${Card} title="Failed uploads" href="/?q=status%3Afailed">
+    <ul class="news">${runs.slice(0, MOST_FAILED).map((run) => html`<li key=${run.id}>
+      <a href=${run_path(run.id, "data")}>${run.name}</a> <span class="faint">${
+      ago(run.created, now)}</span> <span class="run-error">${sentence(run.error)}</span></li>`)}
+    </ul><//>`;
+}
+
+function News({ runs, visit, since, now }) {
+  const { rows: series } = use_rows("/series?format=columns&limit=all");
+  const { rows: alerts } = use_rows("/alerts?format=columns&limit=all&status=new");
+  const failed = use_api(address("/runs", { status: "failed", since, limit: 20 }), () => POLL_MS);
+  const bad = failed.data?.items ?? [];
+  const moved = moved_series(series, alerts, visit.since);
+  const sorted = useMemo(() => alerts_of(alerts, "new"), [alerts]);
+  const begin = visit.first ? "In the last 7 days: "
+    : `Since you were here on ${when(new Date(visit.since).toISOString())}: `;
+  return html`<p class="lead">${begin}${news_sentence({ runs: runs.total, moved: moved.length,
+      failed: failed.data?.total ?? 0, alerts: sorted.length })}</p>
+    <${Waiting} alerts=${sorted} now=${now} />
+    <div class="columns-2"><${Moved} rows=${moved} />
+      <${Extremes} ...${extremes(series, visit.since)} /></div>
+    <${Findings} runs=${runs.items} />
+    <${Failed} runs=${bad} now=${now} />
+    <p><a href="/">All runs</a></p>`;
+}
+
+export default function Home() {
+  use_title("Home");
+  const now = use_now();
+  const [visit] = useState(this_visit);
+  const [since] = useState(() => ago_param(visit.since));
+  const any = use_api("/runs?sort=-created&limit=1", () => POLL_MS);
+  const fresh = use_api(address("/runs", { since, sort: "-created", limit: 100 }), () => POLL_MS);
+  return html`<header class="page-head"><h1 tabindex="-1">Home</h1>
+      <p class="page-note">${any.data?.total > 0 && `${plural(any.data.total, "run")} in all`}</p>
+    </header>
+    <${Loaded} resource=${any}>${(reply) => (reply.total === 0 ? html`<${FirstRun} />`
+      : html`<${Loaded} resource=${fresh}>${(runs) => html`<${News} runs=${runs} visit=${visit}
+        since=${since} now=${now} />`}<//>`)}<//>`;
+}
