@@ -56,7 +56,9 @@ before(async () => {
   const [, tree] = /\/static\/([^/]+)\//.exec((await server.request("/")).text);
   const begun = await tus_begin(server.base, 100, { run: "pieces" });
   const pieces = begun.headers.location.split("/").at(-1);
-  const own = { input, pieces, tree, page: `${reply.json.run}/kernels`, upload: reply.json.upload };
+  const { json: view } = await server.send("POST", "/views", { address: "/trends", name: "all" });
+  const own = { input, pieces, tree, view: view.id,
+    page: `${reply.json.run}/kernels`, upload: reply.json.upload };
   names = { run: "a", baseline: "main", series: "a", rank: "0", path: "app.mjs",
     file: "stepscope.py", ...own };
 });

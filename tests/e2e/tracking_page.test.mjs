@@ -251,6 +251,42 @@ test("a short link keeps what a page shows, and a comment its place and its auth
     await page.locator(".comments").waitFor({ state: "detached" });
   }));
 
+test("runs collapse to series, columns go, and a saved view brings both back", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/");
+    const rows = page.locator("main tbody tr");
+    await page.getByRole("button", { name: "Series", exact: true }).click();
+    await page.waitForURL(/rows=series/);
+    await until("a row for each series", async () => await rows.count() === 3);
+    await says(rows.filter({ hasText: "llama" }), /and 19 earlier runs of llama/);
+    await page.getByText("Columns", { exact: true }).click();
+    await page.getByLabel("GPU busy").uncheck();
+    await page.waitForURL(/hide=busy_share/);
+    assert.equal(await page.getByRole("columnheader", { name: /^GPU busy/ }).count(), 0);
+    await page.getByRole("button", { name: "Save view" }).click();
+    await page.getByLabel("Name of the view").fill(HOSTILE);
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Remove view" }).waitFor();
+    await visit(page, "/");
+    await page.locator("label", { hasText: "View" }).locator("select").selectOption(HOSTILE);
+    await page.waitForURL(/hide=busy_share&rows=series/);
+    await page.getByRole("button", { name: "Remove view" }).click();
+    await page.getByRole("button", { name: "Save view" }).waitFor();
+  }));
+
+test("ticked runs are tagged together", () =>
+  on_page({}, async (page) => {
+    await visit(page, "/?q=llama");
+    for (const name of ["llama@2", "llama@3"]) {
+      await page.getByLabel(`Select ${name}`, { exact: true }).check();
+    }
+    await page.getByRole("button", { name: "Tag…" }).click();
+    await page.getByLabel("Tag of 2 runs").fill("kind=bulk");
+    await page.keyboard.press("Enter");
+    await until("both are tagged", async () =>
+      (await server.get("/runs?tag=kind%3Dbulk")).total === 2);
+  }));
+
 test("a star makes a run the baseline of its series, whose noise is not guessed", () =>
   on_page({}, async (page) => {
     await visit(page, "/?q=llama");

@@ -3,10 +3,9 @@
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
 import { may } from "../../base/session.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
-import { navigate, use_query } from "../../base/router.mjs";
+import { use_query } from "../../base/router.mjs";
 import { address, patch_query, run_path } from "../../base/address.mjs";
 import { use_now, use_store, use_title, use_typed } from "../../base/hooks.mjs";
-import { compare_address, ROOM, set_tray, tray } from "../../base/tray.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
 import { parse_search } from "../../base/search_query.mjs";
 import { age, count, percent, plural, sentence, short_commit, short_gpu, when }
@@ -16,16 +15,19 @@ import { Legend } from "../../charts/figure.mjs";
 import { PARTS, parts_of, total_of } from "../../base/parts.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { uploads } from "../../uploads/uploads.mjs";
-import { Empty, ExportLinks, Loaded, ReportLinks, SearchBox, Status, Tags }
+import { Empty, ExportLinks, Loaded, SearchBox, Segments, Status, Tags }
   from "../../widgets/widgets.mjs";
 import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./baselines.mjs";
 import { DeedNotice } from "../bin/deed_notice.mjs";
-import { DeleteDialog } from "../bin/delete_dialog.mjs";
+import { series_path } from "../trends/trends_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
+import { hidden_columns, one_per_series, OPTIONAL, toggled_column } from "./list_model.mjs";
+import { SavedViews } from "./saved_views.mjs";
+import { SelectionBar, use_ticks } from "./runs_selection.mjs";
 import { SeriesCell, use_baselines, use_series_lines } from "./runs_tracking.mjs";
 import { FirstRun } from "../home/first_run.mjs";
 
-const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "" };
+const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "", rows: "runs", hide: "" };
 const PAGE_ROWS = 100;
 const BUSY_POLL_MS = 1500;
 const IDLE_POLL_MS = 8000;
@@ -49,11 +51,13 @@ function StepParts({ run, none }) {
   </span>`;
 }
 
-function RunName({ run, delta }) {
+function RunName({ run, delta, also }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
     <span class="run-sub">${run.status !== "done" && html`<span class="only-narrow"><${Status}
       status=${run.status} progress=${run.progress} /></span>`}
       ${delta && html`<span class="only-narrow">${delta}</span>`}
+      ${also > 0 && html`<a href=${series_path(run.project, run.series)}>and ${
+        plural(also, "earlier run")} of ${run.series}</a>`}
       ${shown_project(run) && html`<span>${run.project}</span>`}
       ${(run.baselines ?? []).map((name) => html`<span class="chip chip-baseline" key=${name}><span
         aria-hidden="true">★ </span>${name}</span>`)}
@@ -100,7 +104,7 @@ const figure_columns = (frame) => FIGURES.filter(({ key }) =>
   (frame.columns.figures ?? []).some((figures) => key in (figures ?? {})));
 
 /** @returns {import("../../widgets/table.mjs").Column[]} */
-function columns_of({ frame, ticks, now, tracking, onstar }) {
+function columns_of({ frame, ticks, now, tracking, counts, onstar }) {
   const at = (row) => row_at(frame, row);
   const { baselines, lines, chosen } = tracking;
   const delta = (row, none) => baselines.length > 0 && html`<${BaselineDelta} run=${at(row)}
@@ -110,7 +114,8 @@ function columns_of({ frame, ticks, now, tracking, onstar }) {
       cell: (row) => html`
       <span class="with-select"><span class="row-marks"><${SelectBox} run=${at(row)}
         ticks=${ticks} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
-      <${RunName} run=${at(row)} delta=${delta(row, "")} /></span>` },
+      <${RunName} run=${at(row)} delta=${delta(row, "")} also=${
+  (counts.get(at(row).id) ?? 1) - 1} /></span>` },
     { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
       help: "Ranks uploaded, out of those in the job",
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
@@ -144,70 +149,6 @@ function columns_of({ frame, ticks, now, tracking, onstar }) {
   ].filter(Boolean);
 }
 
-/** The ticked runs, in order of ticking; a search hides some of them. */
-function use_ticks() {
-  const [ticked, set_ticked] = useState([]);
-  const has = (wanted) => ticked.some(({ id }) => id === wanted);
-  const toggle = ({ id, name }) =>
-    set_ticked(has(id) ? ticked.filter((run) => run.id !== id) : [...ticked, { id, name }]);
-  const drop = (gone) => set_ticked((now) =>
-    now.filter(({ id }) => !gone.some((run) => run.id === id)));
-  return { ticked, has, toggle, drop, clear: () => set_ticked([]) };
-}
-
-const names_of = (runs) => html`<span class="faint selection-names">${
-  runs.map(({ name }) => name).join(" · ")}</span>`;
-
-function CompareButton({ runs }) {
-  const compare = () => {
-    set_tray(runs);
-    navigate(compare_address(runs));
-  };
-  const text = runs.length < 2 ? "Compare: choose one more"
-    : runs.length > ROOM ? `Compare: at most ${ROOM}` : "Compare";
-  return html`<button type="button" class="primary" disabled=${text !== "Compare"}
-    onClick=${compare}>${text}</button>`;
-}
-
-/** The tray collects runs across searches; ticking does not affect it. */
-function TrayBar() {
-  const picked = use_store(tray);
-  if (picked.length === 0) return null;
-  return html`<div class="selection-bar" role="region" aria-label="Compare tray">
-    <span class="selection-what"><strong>${picked.length} in the compare tray</strong> ${
-      names_of(picked)}</span>
-    <span class="form-actions"><${CompareButton} runs=${picked} />
-      <button type="button" class="link" onClick=${() => set_tray([])}>Empty</button></span></div>`;
-}
-
-/** Actions on ticked runs apply only to the visible ones. */
-function SelectionBar({ ticks, shown }) {
-  const [deleting, set_deleting] = useState(null);
-  const ids = new Set(shown.map(({ id }) => id));
-  const here = ticks.ticked.filter(({ id }) => ids.has(id));
-  const hidden = ticks.ticked.length - here.length;
-  const to_tray = () => {
-    const chosen = new Set(here.map(({ id }) => id));
-    set_tray([...tray.get().filter(({ id }) => !chosen.has(id)), ...here]);
-    ticks.clear();
-  };
-  const dialog = deleting && html`<${DeleteDialog} runs=${deleting} ondeleted=${ticks.drop}
-    onclose=${() => set_deleting(null)} />`;
-  if (ticks.ticked.length === 0) return html`<${TrayBar} />${dialog}`;
-  return html`<div class="selection-bar" role="region" aria-label="Selected runs">
-    <span class="selection-what"><strong>${here.length} selected</strong> ${names_of(here)}${
-      hidden > 0 && html`<span class="selection-hidden">${hidden} more not in this list</span>`}
-    </span>
-    <span class="form-actions">
-      ${here.length > 0 && html`<${CompareButton} runs=${here} />
-        <button type="button" onClick=${to_tray}>Add to tray</button>
-        ${here.length <= 9 && html`<${ReportLinks} sides=${here.map(({ id }) => id)} />`}
-        ${may("admin") && html`<button type="button"
-          onClick=${() => set_deleting(here)}>Delete…</button>`}`}
-      <button type="button" class="link" onClick=${ticks.clear}>Clear</button></span>
-    </div>${dialog}`;
-}
-
 function NoMatch({ q }) {
   return html`<${Empty} title="No run matches “${q}”">
     <p class="faint">Words match names. Filters: <code>gpu:MI300X</code>${" "}
@@ -225,12 +166,23 @@ function Pager({ reply, cursor, total }) {
     ${reply.next_cursor && html`<a href=${to(reply.next_cursor)}>Next ${PAGE_ROWS}</a>`}</nav>`;
 }
 
+/** The newest run of each series stands for all of them. */
+function use_shown(reply, rows) {
+  return useMemo(() => {
+    if (rows !== "series") return { frame: frame_of(reply), counts: new Map() };
+    const { runs, counts } = one_per_series(reply.items);
+    return { frame: frame_of({ ...reply, items: runs }), counts };
+  }, [reply, rows]);
+}
+
 function RunsTable({ reply, query, change, ticks, baselines }) {
   const now = use_now();
-  const frame = useMemo(() => frame_of(reply), [reply]);
+  const { frame, counts } = use_shown(reply, query.rows);
+  const hidden = hidden_columns(query.hide);
   const [starred, set_starred] = useState(null);
   const tracking = { baselines, lines: use_series_lines(reply.items), chosen: query.base };
-  const columns = columns_of({ frame, ticks, now, tracking, onstar: set_starred });
+  const columns = columns_of({ frame, ticks, now, tracking, counts, onstar: set_starred })
+    .filter(({ key }) => !hidden.has(key));
   return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
       onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
       row_class=${(row) => (ticks.has(frame.columns.id[row]) ? "picked" : "")} />
@@ -248,6 +200,20 @@ function BaselineChoice({ value, baselines, onchange }) {
     <option value="">the baseline of each series</option>
     ${baselines.map(({ name }) => html`<option key=${name} value=${name}>${name}</option>`)}
   </select></label>`;
+}
+
+const ROWS = [["runs", "Runs"], ["series", "Series"]];
+
+/** What the table shows: a row for each run or series, and which columns. */
+function Shape({ query, change }) {
+  const hidden = hidden_columns(query.hide);
+  return html`<${Segments} label="A row for each" value=${query.rows} options=${ROWS}
+      onchange=${(rows) => change({ rows })} />
+    <details class="column-choice"><summary>Columns</summary><div class="column-list">${
+      OPTIONAL.map(([key, label]) => html`<label key=${key}><input type="checkbox"
+        checked=${!hidden.has(key)} onChange=${() =>
+          change({ hide: toggled_column(query.hide, key) })} /> ${label}</label>`)}</div>
+    </details>`;
 }
 
 /** Reloads when one of this page's uploads has arrived. */
@@ -281,6 +247,7 @@ export default function Runs() {
         placeholder="Search names, or gpu:MI300X tag:branch=main since:14d" />
       <${BaselineChoice} value=${query.base} baselines=${baselines}
         onchange=${(base) => change({ base })} />
+      <${Shape} query=${query} change=${change} /><${SavedViews} />
       <${ExportLinks} links=${[["CSV", csv], ["JSON", csv.replace("format=csv", "format=json")]]} />
       <a class="quiet-link" href="/settings/bin">Bin</a>
       ${may("upload") && html`<a class="button" href="/upload">Upload</a>`}</div>
