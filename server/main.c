@@ -18,6 +18,8 @@ static const struct command commands[] = {
     {"export", "write traces and tables for other tools", cmd_export, NULL},
     {"whatif", "replay trace files with changes: how long steps would take", cmd_whatif, NULL},
     {"inspect", "say what files are and what is in them", cmd_inspect, NULL},
+    {"push", "send files and folders to a service", cmd_push, NULL},
+    {"watch", "send files to a service as they appear in a folder", cmd_watch, NULL},
     {"mcp", "answer an agent over standard input and output", cmd_mcp, NULL},
     {"token", "create, list and revoke tokens of a service", cmd_token, NULL},
     {"backup", "back up the data of a service, also while it runs", cmd_backup, NULL},

@@ -31,9 +31,11 @@ bool cmd_export(int argc, char **argv, struct err *err);
 bool cmd_inspect(int argc, char **argv, struct err *err);
 bool cmd_job(int argc, char **argv, struct err *err);
 bool cmd_mcp(int argc, char **argv, struct err *err);
+bool cmd_push(int argc, char **argv, struct err *err);
 bool cmd_restore(int argc, char **argv, struct err *err);
 bool cmd_retention(int argc, char **argv, struct err *err);
 bool cmd_token(int argc, char **argv, struct err *err);
+bool cmd_watch(int argc, char **argv, struct err *err);
 bool cmd_whatif(int argc, char **argv, struct err *err);
 bool cmd_version(int argc, char **argv, struct err *err);
 

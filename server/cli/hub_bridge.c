@@ -1,80 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends messages over HTTP, by libcurl, which is loaded only for that: it brings many libraries.
 #include "server/cli/hub_bridge.h"
 
 #include "server/mcp/mcp_rpc.h"
 #include "server/mcp/mcp_text.h"
+#include "server/outbound/http_client.h"
 #include "server/uploads/base64.h"
 
-#include <curl/curl.h>
-#include <dlfcn.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { CONNECT_SECONDS = 10, ANSWER_SECONDS = 60, DETAIL_MAX = 200, MESSAGE_MAX = 400 };
-#define ANSWER_MAX_BYTES ((size_t)4 << 20)
-
-struct curl_calls {
-    __typeof__(curl_global_init) *global_init;
-    __typeof__(curl_global_cleanup) *global_cleanup;
-    __typeof__(curl_easy_init) *easy_init;
-    __typeof__(curl_easy_setopt) *set;
-    __typeof__(curl_easy_perform) *perform;
-    __typeof__(curl_easy_getinfo) *get;
-    __typeof__(curl_easy_strerror) *explain;
-    __typeof__(curl_easy_cleanup) *easy_cleanup;
-    __typeof__(curl_slist_append) *append;
-    __typeof__(curl_slist_free_all) *free_list;
-};
+enum { ANSWER_SECONDS = 60, DETAIL_MAX = 200, MESSAGE_MAX = 400, MOST_HEADERS = 6 };
 
 struct hub_bridge {
-    struct curl_calls calls;
-    CURL *curl;
-    struct curl_slist *headers; // of every message
-    char failure[CURL_ERROR_SIZE];
-    struct buf url; // of /mcp
+    struct http_client *client;
+    struct http_answer answer;
+    struct buf url;    // of /mcp
+    struct buf bearer; // a header, or empty
 };
 
-// --- the library --------------------------------------------------------------------------------
-
-// It stays loaded until the process ends.
-static bool load_calls(struct curl_calls *calls, struct err *err)
-{
-    static const struct {
-        const char *name;
-        size_t at;
-    } known[] = {
-        {"curl_global_init", offsetof(struct curl_calls, global_init)},
-        {"curl_global_cleanup", offsetof(struct curl_calls, global_cleanup)},
-        {"curl_easy_init", offsetof(struct curl_calls, easy_init)},
-        {"curl_easy_setopt", offsetof(struct curl_calls, set)},
-        {"curl_easy_perform", offsetof(struct curl_calls, perform)},
-        {"curl_easy_getinfo", offsetof(struct curl_calls, get)},
-        {"curl_easy_strerror", offsetof(struct curl_calls, explain)},
-        {"curl_easy_cleanup", offsetof(struct curl_calls, easy_cleanup)},
-        {"curl_slist_append", offsetof(struct curl_calls, append)},
-        {"curl_slist_free_all", offsetof(struct curl_calls, free_list)},
-    };
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    bool ok = library;
-    for (size_t i = 0; ok && i < sizeof known / sizeof *known; i++) {
-        void *found = dlsym(library, known[i].name);
-        memcpy((char *)calls + known[i].at, &found, sizeof found);
-        ok = found;
-    }
-    return ok || err_set(err, ERR_UNSUPPORTED, "install libcurl4 for --url");
-}
+// The headers of a message, which lie one after another in a text.
+struct header_set {
+    struct buf text;
+    size_t at[MOST_HEADERS], count;
+};
 
 // --- opening ------------------------------------------------------------------------------------
-
-static bool is_plain(const char *text)
-{
-    for (; *text; text++)
-        if (*text <= 0x20 || *text >= 0x7f)
-            return false;
-    return true;
-}
 
 static bool ends_with(struct str text, struct str end)
 {
@@ -84,90 +34,35 @@ static bool ends_with(struct str text, struct str end)
 static bool set_url(struct hub_bridge *bridge, const char *url, struct err *err)
 {
     struct str base = str_of(url);
+    if (!http_client_check_url(url, err))
+        return err_wrap(err, "--url");
     while (base.len && base.at[base.len - 1] == '/')
         base.len--;
-    bool is_http = str_starts_with(base, STR("http://")) || str_starts_with(base, STR("https://"));
-    if (!is_http || !is_plain(url))
-        return err_set(err, ERR_USAGE, "found --url '%.80s', expected http://HOST or https://HOST",
-                       url);
     buf_add_str(&bridge->url, base);
     buf_puts(&bridge->url, ends_with(base, STR("/mcp")) ? "" : "/mcp");
     return buf_ok(&bridge->url, err);
 }
 
-static bool add_header(const struct curl_calls *calls, struct curl_slist **list, const char *line)
+static bool set_token(struct hub_bridge *bridge, const char *token, struct err *err)
 {
-    struct curl_slist *longer = calls->append(*list, line);
-    *list = longer ? longer : *list;
-    return longer != NULL;
-}
-
-static bool set_headers(struct hub_bridge *bridge, const char *token, struct err *err)
-{
-    struct buf bearer = {0};
-    if (token && !is_plain(token))
+    if (!token || !*token)
+        return true;
+    if (!http_client_is_plain(token))
         return err_set(err, ERR_USAGE, "found a token with a character that no token has");
-    buf_printf(&bearer, "Authorization: Bearer %s", token ? token : "");
-    bool ok = add_header(&bridge->calls, &bridge->headers, "Content-Type: application/json") &&
-              add_header(&bridge->calls, &bridge->headers,
-                         "Accept: application/json, text/event-stream") &&
-              add_header(&bridge->calls, &bridge->headers, "Expect:") &&
-              (!token || !*token ||
-               (!bearer.failed && add_header(&bridge->calls, &bridge->headers, bearer.at)));
-    buf_free(&bearer);
-    return ok || err_set(err, ERR_MEMORY, "out of memory for headers");
-}
-
-// This machine is not reached through a proxy. The URL ends with a path.
-static bool is_loopback(struct str url)
-{
-    static const char *const hosts[] = {"127.0.0.1", "localhost", "[::1]"};
-    size_t at = str_find(url, STR("://")) + 3;
-    struct str rest = {url.at + at, url.len - at};
-    for (size_t i = 0; i < sizeof hosts / sizeof *hosts; i++) {
-        size_t len = strlen(hosts[i]);
-        if (str_starts_with(rest, str_of(hosts[i])) && rest.len > len &&
-            (rest.at[len] == ':' || rest.at[len] == '/'))
-            return true;
-    }
-    return false;
-}
-
-static void set_options(struct hub_bridge *bridge)
-{
-    CURL *curl = bridge->curl;
-    bridge->calls.set(curl, CURLOPT_URL, bridge->url.at);
-    bridge->calls.set(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    bridge->calls.set(curl, CURLOPT_NOSIGNAL, 1L);
-    bridge->calls.set(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
-    bridge->calls.set(curl, CURLOPT_TIMEOUT, (long)ANSWER_SECONDS);
-    bridge->calls.set(curl, CURLOPT_ERRORBUFFER, bridge->failure);
-    bridge->calls.set(curl, CURLOPT_USERAGENT, "stepscope/" STEPSCOPE_VERSION);
-    if (is_loopback((struct str){bridge->url.at, bridge->url.len}))
-        bridge->calls.set(curl, CURLOPT_NOPROXY, "*");
+    buf_printf(&bridge->bearer, "Authorization: Bearer %s", token);
+    return buf_ok(&bridge->bearer, err);
 }
 
 struct hub_bridge *hub_bridge_open(const char *url, const char *token, struct err *err)
 {
     struct hub_bridge *bridge = calloc(1, sizeof *bridge);
-    if (!bridge || !load_calls(&bridge->calls, err)) {
-        if (!bridge)
-            err_set(err, ERR_MEMORY, "out of memory");
-        free(bridge);
+    if (!bridge) {
+        err_set(err, ERR_MEMORY, "out of memory");
         return NULL;
     }
-    if (bridge->calls.global_init(CURL_GLOBAL_DEFAULT) != 0) {
-        free(bridge);
-        err_set(err, ERR_MEMORY, "cannot start the HTTP client");
-        return NULL;
-    }
-    bridge->curl = bridge->calls.easy_init();
-    bool ok = (bridge->curl || err_set(err, ERR_MEMORY, "cannot start the HTTP client")) &&
-              set_url(bridge, url, err) && set_headers(bridge, token, err);
-    if (ok) {
-        set_options(bridge);
+    bridge->client = http_client_open(err);
+    if (bridge->client && set_url(bridge, url, err) && set_token(bridge, token, err))
         return bridge;
-    }
     hub_bridge_close(bridge);
     return NULL;
 }
@@ -176,90 +71,94 @@ void hub_bridge_close(struct hub_bridge *bridge)
 {
     if (!bridge)
         return;
-    bridge->calls.easy_cleanup(bridge->curl);
-    bridge->calls.free_list(bridge->headers);
-    bridge->calls.global_cleanup();
+    http_client_close(bridge->client);
+    http_answer_free(&bridge->answer);
     buf_free(&bridge->url);
+    buf_free(&bridge->bearer);
     free(bridge);
 }
 
 // --- a message ----------------------------------------------------------------------------------
 
-static size_t take(char *bytes, size_t size, size_t count, void *data)
+static void begin_header(struct header_set *set)
 {
-    struct buf *body = data;
-    size_t len = size * count;
-    if (body->len + len > ANSWER_MAX_BYTES)
-        return 0;
-    buf_add(body, bytes, len);
-    return body->failed ? 0 : len;
+    set->at[set->count++] = set->text.len;
+}
+
+static void end_header(struct header_set *set)
+{
+    buf_putc(&set->text, '\0');
+}
+
+static void add_line(struct header_set *set, const char *line)
+{
+    begin_header(set);
+    buf_puts(&set->text, line);
+    end_header(set);
 }
 
 // What a header cannot hold goes as base64.
-static bool add_value(const struct curl_calls *calls, struct curl_slist **list, const char *name,
-                      const char *value)
+static void add_value(struct header_set *set, const char *name, const char *value)
 {
-    struct buf line = {0};
-    buf_printf(&line, "%s: ", name);
-    if (is_plain(value)) {
-        buf_puts(&line, value);
+    begin_header(set);
+    buf_printf(&set->text, "%s: ", name);
+    if (http_client_is_plain(value)) {
+        buf_puts(&set->text, value);
     } else {
-        buf_puts(&line, "=?base64?");
-        base64_encode(str_of(value), &line);
-        buf_puts(&line, "?=");
+        buf_puts(&set->text, "=?base64?");
+        base64_encode(str_of(value), &set->text);
+        buf_puts(&set->text, "?=");
     }
-    bool ok = !line.failed && add_header(calls, list, line.at);
-    buf_free(&line);
-    return ok;
+    end_header(set);
 }
 
-// The headers that repeat what a message of the newer generation says, before the others.
-static struct curl_slist *headers_of(const struct curl_calls *calls,
-                                     const struct mcp_message *message)
+// Those that repeat what a message of the newer generation says, before those of every message.
+static void add_headers(const struct hub_bridge *bridge, const struct mcp_message *message,
+                        struct header_set *set)
 {
-    struct curl_slist *list = NULL;
     const char *name = json_string_value(json_object_get(message->params, "name"));
-    if (!message->version || !message->method)
-        return NULL;
-    if (add_value(calls, &list, "MCP-Protocol-Version", message->version) &&
-        add_value(calls, &list, "Mcp-Method", message->method) && name)
-        (void)!add_value(calls, &list, "Mcp-Name", name);
-    return list;
+    if (message->version && message->method) {
+        add_value(set, "MCP-Protocol-Version", message->version);
+        add_value(set, "Mcp-Method", message->method);
+        if (name)
+            add_value(set, "Mcp-Name", name);
+    }
+    add_line(set, "Content-Type: application/json");
+    add_line(set, "Accept: application/json, text/event-stream");
+    if (bridge->bearer.len)
+        add_line(set, bridge->bearer.at);
 }
 
-static CURLcode post(struct hub_bridge *bridge, const struct mcp_message *message, struct str line,
-                     struct buf *body)
+static bool post(struct hub_bridge *bridge, const struct mcp_message *message, struct str line,
+                 struct err *err)
 {
-    CURL *curl = bridge->curl;
-    struct curl_slist *own = headers_of(&bridge->calls, message), *last = own;
-    while (last && last->next)
-        last = last->next;
-    if (last)
-        last->next = bridge->headers; // for this message
-    bridge->failure[0] = '\0';
-    bridge->calls.set(curl, CURLOPT_HTTPHEADER, own ? own : bridge->headers);
-    bridge->calls.set(curl, CURLOPT_POSTFIELDS, line.at);
-    bridge->calls.set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)line.len);
-    bridge->calls.set(curl, CURLOPT_WRITEFUNCTION, take);
-    bridge->calls.set(curl, CURLOPT_WRITEDATA, body);
-    CURLcode code = bridge->calls.perform(curl);
-    if (last)
-        last->next = NULL;
-    bridge->calls.free_list(own);
-    return code;
+    struct header_set set = {0};
+    const char *headers[MOST_HEADERS] = {0};
+    add_headers(bridge, message, &set);
+    bool ok = buf_ok(&set.text, err);
+    for (size_t i = 0; ok && i < set.count; i++)
+        headers[i] = set.text.at + set.at[i];
+    const struct http_call call = {.method = "POST",
+                                   .url = bridge->url.at,
+                                   .headers = headers,
+                                   .header_count = set.count,
+                                   .body = line,
+                                   .timeout_s = ANSWER_SECONDS};
+    ok = ok && http_client_call(bridge->client, &call, &bridge->answer, err);
+    buf_free(&set.text);
+    return ok;
 }
 
 // --- the answer ---------------------------------------------------------------------------------
 
 // Why there is none: the way there failed, or the service refuses.
-static void explain(struct hub_bridge *bridge, CURLcode code, json_t *problem, char *text)
+static void explain(const struct hub_bridge *bridge, const struct err *failure, json_t *problem,
+                    char *text)
 {
-    long status = 0;
+    long status = bridge->answer.status;
     json_t *detail = mcp_sentence(json_object_get(problem, "detail"), DETAIL_MAX);
-    bridge->calls.get(bridge->curl, CURLINFO_RESPONSE_CODE, &status);
-    if (code != CURLE_OK)
-        snprintf(text, MESSAGE_MAX, "the service cannot be reached: %.160s",
-                 bridge->failure[0] ? bridge->failure : bridge->calls.explain(code));
+    if (failure->code != ERR_NONE)
+        snprintf(text, MESSAGE_MAX, "%s", failure->msg);
     else
         snprintf(text, MESSAGE_MAX, "the service answers %ld%s%.200s%s", status,
                  json_is_string(detail) ? ": " : "",
@@ -278,17 +177,18 @@ void hub_bridge_answer(struct hub_bridge *bridge, struct str line, struct buf *o
 {
     char text[MESSAGE_MAX];
     struct mcp_message message;
-    struct buf body = {0};
+    struct err failure = {.pos = ERR_NO_POS};
     mcp_message_read(line, &message);
-    CURLcode code = post(bridge, &message, line, &body);
-    json_t *answer =
-        code == CURLE_OK ? json_loadb(body.at ? body.at : "", body.len, 0, NULL) : NULL;
+    const struct buf *body = &bridge->answer.body;
+    json_t *answer = post(bridge, &message, line, &failure)
+                         ? json_loadb(body->at ? body->at : "", body->len, 0, NULL)
+                         : NULL;
     bool expects = message.kind != MCP_NOTIFICATION && message.kind != MCP_RESPONSE;
     if (json_is_string(json_object_get(answer, "jsonrpc"))) {
         put_line(answer, out);
     } else if (expects) {
         struct mcp_reply reply;
-        explain(bridge, code, answer, text);
+        explain(bridge, &failure, answer, text);
         struct buf clean = {0};
         mcp_clean(str_of(text), MESSAGE_MAX, &clean); // a character may have been cut
         struct mcp_fault fault = {MCP_INTERNAL_ERROR,
@@ -299,6 +199,5 @@ void hub_bridge_answer(struct hub_bridge *bridge, struct str line, struct buf *o
         buf_free(&clean);
     }
     json_decref(answer);
-    buf_free(&body);
     mcp_message_free(&message);
 }

@@ -40,8 +40,8 @@ const LAYERS = [
     "analysis.h", "trace/", "comm/", "work/", "memory/", "findings/", "ranks/", "replay/",
     "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
-  ...["base/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/", "care/", "api/",
-    "compare/", "report/", "uploads/", "mcp/", "routes.", "cli/", ""]
+  ...["base/", "outbound/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/",
+    "care/", "api/", "compare/", "report/", "uploads/", "mcp/", "collect/", "routes.", "cli/", ""]
     .map((room) => `server/${room}`),
 ];
 
@@ -71,7 +71,7 @@ const FENCED = [
   [/^sqlite3\.h$/, /^(server\/db\/db_sqlite[^/]*|ingest\/sqlite\/database\.c)$/],
   [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
-  [/^curl\/.*$/, /^server\/cli\/hub_bridge\.c$/],
+  [/^curl\/.*$/, /^server\/outbound\/http_client\.c$/],
   [/^xlsxwriter\.h$/, /^server\/(report\/report_xlsx|exports\/xlsx_book)\.c$/],
   [/^yaml\.h$/, /^ingest\/config\/format_config_yaml\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_gzip\.c$/],

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/collect/folder_send.h"
+
+#include "ingest/base/clock.h"
+#include "server/collect/found_files.h"
+#include "server/collect/stop_signal.h"
+
+#include <stdio.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define SECOND_NS 1000000000LL
+enum { UNSURE_FACTOR = 5, RESCAN_SECONDS = 60 };
+
+// --- one file -----------------------------------------------------------------------------------
+
+static void tell_sent(const char *name, const struct listed_file *file, int64_t took_ns,
+                      const struct send_result *result)
+{
+    fprintf(stderr, "%s %s (%.1f MB, %.1f s)\n", result->was_there ? "known" : "sent ", name,
+            (double)file->bytes / 1e6, (double)took_ns / 1e9);
+}
+
+static void record(struct folder_send *send, struct listed_file *file, enum file_status status,
+                   const char *note)
+{
+    struct err why = {.pos = ERR_NO_POS};
+    file->status = status;
+    if (!file_list_record(send->list, file, note, &why))
+        fprintf(stderr, "warning: %s; after a restart files are offered again\n", why.msg);
+}
+
+// Whether to go on with other files after this failure.
+static bool settle_failure(struct folder_send *send, struct listed_file *file,
+                           const struct err *why)
+{
+    switch (why->code) {
+    case ERR_FORMAT:
+        fprintf(stderr, "refused %s: %s\n", file->name, why->msg);
+        record(send, file, FILE_REFUSED, why->msg);
+        send->refused++;
+        return true;
+    case ERR_CONFLICT: // look again later
+    case ERR_NOT_FOUND:
+    case ERR_IO:
+        fprintf(stderr, "failed %s: %s\n", file->name, why->msg);
+        file->since_ns = clock_mono_ns();
+        send->failed++;
+        send->waiting++;
+        return true;
+    default: return false;
+    }
+}
+
+static bool send_listed(struct folder_send *send, struct listed_file *file, const char *path,
+                        struct err *err)
+{
+    struct send_result result;
+    struct err why = {.pos = ERR_NO_POS};
+    int64_t begin = clock_mono_ns();
+    if (!send_file(send->target, path, file->name, &result, &why)) {
+        bool go_on = settle_failure(send, file, &why);
+        if (!go_on)
+            *err = why;
+        return go_on;
+    }
+    tell_sent(file->name, file, clock_mono_ns() - begin, &result);
+    snprintf(send->run_id, sizeof send->run_id, "%s", result.run_id);
+    send->sent += !result.was_there;
+    send->known += result.was_there;
+    record(send, file, FILE_SENT, result.upload);
+    return true;
+}
+
+static bool is_settled(const struct folder_send *send, const struct listed_file *file,
+                       const char *path)
+{
+    if (!send->settle_ns)
+        return true;
+    int64_t age_ns = clock_mono_ns() - file->since_ns;
+    if (age_ns < send->settle_ns)
+        return false;
+    int is_open = found_files_is_open(path);
+    return is_open == 0 || (is_open < 0 && age_ns >= UNSURE_FACTOR * send->settle_ns);
+}
+
+// A trace that was rewritten would become one more rank; a log grows.
+static bool is_rewritten(const struct folder_send *send, const struct listed_file *file)
+{
+    return file->was_sent && !send->target->replace && !found_files_grows(file->name);
+}
+
+static bool consider(struct folder_send *send, const char *path, const struct listed_file *now,
+                     struct err *err)
+{
+    struct listed_file *file = file_list_see(send->list, now, err);
+    if (!file)
+        return false;
+    if (file->status == FILE_SENT) {
+        send->known += send->retry;
+        return true;
+    }
+    if (file->status == FILE_REFUSED && !send->retry)
+        return true;
+    if (is_settled(send, file, path) && is_rewritten(send, file)) {
+        const struct err why = {
+            .code = ERR_FORMAT,
+            .msg = "it was sent before and has changed; --replace puts it in place of the first"};
+        return settle_failure(send, file, &why);
+    }
+    if (is_settled(send, file, path))
+        return send_listed(send, file, path, err);
+    send->waiting++;
+    return true;
+}
+
+static struct listed_file file_of(const char *name, const struct stat *info)
+{
+    return (struct listed_file){.name = name,
+                                .bytes = (uint64_t)info->st_size,
+                                .modified_ns = (int64_t)info->st_mtim.tv_sec * SECOND_NS +
+                                               info->st_mtim.tv_nsec,
+                                .since_ns = clock_mono_ns()};
+}
+
+bool folder_send_one(struct folder_send *send, const char *path, const char *name, struct err *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return err_set(err, ERR_NOT_FOUND, "%.180s: found no such file", path);
+    const struct listed_file now = file_of(name, &info);
+    return consider(send, path, &now, err);
+}
+
+// --- a folder -----------------------------------------------------------------------------------
+
+static bool found(void *context, const char *name, const struct stat *info, struct err *err)
+{
+    struct folder_send *send = context;
+    char path[4200];
+    struct remote_hub *hub = send->target->hub;
+    if (hub->stop && stop_signal_now(hub->stop))
+        return err_set(err, ERR_CANCELLED, "stopped");
+    snprintf(path, sizeof path, "%s/%s", send->folder, name);
+    const struct listed_file now = file_of(name, info);
+    return consider(send, path, &now, err);
+}
+
+// Asked again for a folder that is watched, this changes nothing.
+static void entered(void *context, const char *path)
+{
+    const struct folder_send *send = context;
+    (void)inotify_add_watch(send->notify, path,
+                            IN_CLOSE_WRITE | IN_MOVED_TO | IN_CREATE | IN_ONLYDIR);
+}
+
+bool folder_send_pass(struct folder_send *send, struct err *err)
+{
+    send->waiting = 0;
+    const struct found_files walk = {.folder = send->folder,
+                                     .only = send->only,
+                                     .file = found,
+                                     .subfolder = send->notify >= 0 ? entered : NULL,
+                                     .context = send};
+    return found_files_walk(&walk, err);
+}
+
+// --- watching -----------------------------------------------------------------------------------
+
+// What has happened does not matter: the next pass looks at the folder itself.
+static void drain(int notify)
+{
+    char events[4096];
+    while (read(notify, events, sizeof events) > 0)
+        ;
+}
+
+static bool last_pass(struct folder_send *send, struct err *err)
+{
+    send->settle_ns = send->settle_ns ? 1 : 0; // closed is enough now
+    return folder_send_pass(send, err) || err->code == ERR_CANCELLED;
+}
+
+bool folder_send_watch(struct folder_send *send, struct stop_signal *stop, struct err *err)
+{
+    bool ok = true;
+    send->notify = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+    while (ok && !stop_signal_seen(stop)) {
+        ok = folder_send_pass(send, err);
+        int64_t wait_ns = send->waiting ? send->settle_ns : RESCAN_SECONDS * SECOND_NS;
+        if (ok && stop_signal_wait(stop, send->notify, wait_ns)) {
+            stop_signal_wait(stop, -1, SECOND_NS / 5); // more may follow at once
+            drain(send->notify);
+        }
+    }
+    ok = (ok || (err->code == ERR_CANCELLED && stop_signal_seen(stop))) && last_pass(send, err);
+    if (send->notify >= 0)
+        close(send->notify);
+    return ok;
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which files of a node are sent, and the list of those that were.
+#include "server/collect/file_list.h"
+#include "server/collect/found_files.h"
+#include "server/outbound/http_client.h"
+
+#include "tests/unit/folder.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <cmocka.h>
+#include <fcntl.h>
+
+static void traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_files(void **state)
+{
+    static const char *const wanted[] = {"rank0.json", "a.pt.trace.json.gz", "x.xplane.pb",
+                                         "train.log",  "job.tar.zst",        "snapshot_0.pickle"};
+    static const char *const not [] = {
+        "model.safetensors", "model.pt", "rank0.json.tmp", ".hidden.json",
+        "rank0.json.part",   "json",     "a.json~",        ".json"};
+    (void)state;
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        assert_true(found_files_wants(wanted[i], NULL));
+    for (size_t i = 0; i < sizeof not / sizeof *not ; i++)
+        assert_false(found_files_wants(not [i], NULL));
+    assert_true(found_files_wants("rank3.bin", "*.x,rank*"));
+    assert_false(found_files_wants("rank3.bin.tmp", "*.x,rank*"));
+    assert_false(found_files_wants("train.log", "*.x,rank*"));
+}
+
+static void a_file_that_a_process_writes_is_open(void **state)
+{
+    char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a.json", folder);
+    int fd = open(path, O_CREAT | O_WRONLY, 0600);
+    assert_true(fd >= 0);
+    assert_int_not_equal(found_files_is_open(path), 0);
+    close(fd);
+    assert_int_not_equal(found_files_is_open(path), 1);
+    assert_int_equal(found_files_is_open("/tmp/none/such"), -1);
+    folder_remove(folder);
+}
+
+// The entry of a file of some size; a fresh list of the folder each time.
+static struct listed_file seen(const char *path, const char *target, const char *name,
+                               uint64_t bytes)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct file_list list;
+    assert_true(file_list_open(&list, path, target, &err));
+    const struct listed_file now = {.name = name, .bytes = bytes, .modified_ns = 7};
+    const struct listed_file *file = file_list_see(&list, &now, &err);
+    assert_non_null(file);
+    const struct listed_file copy = *file;
+    file_list_free(&list);
+    return copy;
+}
+
+static void what_was_sent_is_known_to_the_next_process_even_after_a_torn_line(void **state)
+{
+    char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64];
+    struct err err = {.pos = ERR_NO_POS};
+    struct file_list list, second;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/list", folder);
+    folder_write("", path, "{\"to\":\"hub run\",\"na");
+    assert_true(file_list_open(&list, path, "hub run", &err));
+    const struct listed_file now = {.name = "a \"quoted\" name", .bytes = 5, .modified_ns = 7};
+    struct listed_file *file = file_list_see(&list, &now, &err);
+    file->status = FILE_SENT;
+    assert_true(file_list_record(&list, file, "u_1", &err));
+    assert_false(file_list_open(&second, path, "hub run", &err));
+    assert_int_equal(err.code, ERR_BUSY);
+    file_list_free(&second);
+    file_list_free(&list);
+    assert_int_equal(seen(path, "hub run", now.name, 5).status, FILE_SENT);
+    assert_int_equal(seen(path, "other run", now.name, 5).status, FILE_SEEN);
+    assert_int_equal(seen(path, "hub run", now.name, 6).status, FILE_SEEN);
+    assert_true(seen(path, "hub run", now.name, 6).was_sent);
+    folder_remove(folder);
+}
+
+static void headers_of_an_answer_are_found_whatever_their_case(void **state)
+{
+    struct http_answer answer = {0};
+    (void)state;
+    buf_puts(&answer.headers, "HTTP/1.1 503 Busy\r\nretry-after:  30 \r\nX: a:b\r\nLast: 1");
+    assert_int_equal(http_answer_retry_s(&answer, 600), 30);
+    assert_int_equal(http_answer_retry_s(&answer, 20), 20);
+    assert_true(str_equal(http_answer_header(&answer, "x"), STR("a:b")));
+    assert_true(str_equal(http_answer_header(&answer, "LAST"), STR("1")));
+    assert_null(http_answer_header(&answer, "None").at);
+    http_answer_free(&answer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_files),
+        cmocka_unit_test(a_file_that_a_process_writes_is_open),
+        cmocka_unit_test(what_was_sent_is_known_to_the_next_process_even_after_a_torn_line),
+        cmocka_unit_test(headers_of_an_answer_are_found_whatever_their_case),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
