@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# For Slurm's Epilog, on each node at the end of a job: hands the job's folder of traces to a unit of
-# its own and returns at once, so that the node is not held up. Jobs write to $SPOOL/$SLURM_JOB_ID
+# For Slurm's Epilog, on each node at the end of a job: hands the job's folder of traces to another
+# unit and returns at once, so that the node is not held up. Jobs write to $SPOOL/$SLURM_JOB_ID
 # (their own folder, 0700). /etc/stepscope-push.env has STEPSCOPE_URL and STEPSCOPE_TOKEN (scope
 # upload), readable by root alone.
 SPOOL=${STEPSCOPE_SPOOL:-/scratch/traces}

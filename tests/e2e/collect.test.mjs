@@ -3,13 +3,13 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import {
-  appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync,
+  appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync,
 } from "node:fs";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { start_server } from "./helpers/server.mjs";
-import { run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
+import { root, run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
 import { small_json } from "./helpers/traces.mjs";
 
 let server;
@@ -171,4 +171,100 @@ test("watch sends what settles, waits for a service that is gone, and drains", a
   appendFileSync(join(folder, ".stepscope-sent"), '{"to":"torn');
   const again = await push(server.base, [folder, "--run", "watched"]);
   assert.match(again.stderr, /0 sent, 4 known already/);
+});
+
+// --- a training that records itself; torch is a stand-in -----------------------------------------
+
+const LOOP = `import time
+from stepscope import record
+for i in range(30):
+    record.step()
+`;
+
+/** Runs a training of some lines; env as a job has it. */
+function train(lines, env = {}) {
+  const cwd = temporary("train");
+  writeFileSync(join(cwd, "train.py"), lines);
+  const python = process.env.STEPSCOPE_PYTHON ?? "python3";
+  const path = [join(root, "web/client"), join(root, "tests/e2e/helpers/stand_in")].join(":");
+  return run_status(python, ["train.py", "--lr", "3e-4"], { cwd, env: { PATH: process.env.PATH,
+    PYTHONPATH: path, PYTHONDONTWRITEBYTECODE: "1", ...env } })
+    .then((done) => ({ ...done, cwd }));
+}
+
+test("one line in the loop gives a run with its ranks, settings and eight steps", async () => {
+  const env = { STEPSCOPE_URL: server.base, STEPSCOPE_RUN: "hooked", WORLD_SIZE: "2",
+    SLURM_JOB_ID: "4242" };
+  const both = await Promise.all(["0", "1"].map((rank) => train(LOOP, { ...env, RANK: rank })));
+  for (const one of both) {
+    assert.equal(one.status, 0, one.stderr);
+    assert.equal(one.stderr, "");
+    assert.deepEqual(readdirSync(join(one.cwd, "stepscope", "hooked")), [], "sent, so removed");
+  }
+  const run = await server.settled("hooked");
+  assert.deepEqual([run.received, run.world_size, run.status], [2, 2, "done"]);
+  assert.deepEqual(run.traces.map((one) => one.rank).sort(), [0, 1]);
+  assert.deepEqual([run.meta.arguments, run.meta.slurm_job, run.meta.framework],
+    ["train.py --lr 3e-4", "4242", "torch 0.0+stand.in"]);
+  const steps = await server.get("/runs/hooked/steps?limit=all");
+  assert.equal(steps.items.length, 2 * 8);
+});
+
+test("a training with a profiler hands over what that records, twice as a series", async () => {
+  const done = await train(`from stepscope import record
+from torch.profiler import profile
+with profile(schedule=record.schedule(wait=1, warmup=1, active=3, repeat=2),
+             on_trace_ready=record.on_trace_ready) as prof:
+    for i in range(12):
+        prof.step()
+`, { STEPSCOPE_URL: server.base, STEPSCOPE_RUN: "own" });
+  assert.equal(done.status, 0, done.stderr);
+  assert.equal((await server.settled("own")).received, 1);
+  assert.equal((await server.settled("own@2")).received, 1);
+});
+
+test("without a server files stay, and one that is gone holds nobody up", async () => {
+  const kept = await train(LOOP, { STEPSCOPE_RUN: "kept" });
+  assert.deepEqual([kept.status, kept.stderr], [0, ""]);
+  assert.deepEqual(readdirSync(join(kept.cwd, "stepscope", "kept")), ["rank0.json"]);
+  const begin = Date.now();
+  const gone = await train(LOOP, { STEPSCOPE_RUN: "gone", STEPSCOPE_URL: "http://127.0.0.1:9" });
+  assert.equal(gone.status, 0);
+  assert.ok(Date.now() - begin < 8000);
+  assert.match(gone.stderr, /does not answer.*traces wait in/);
+  const folder = join(gone.cwd, "stepscope", "gone");
+  assert.deepEqual(readdirSync(folder), ["rank0.json.gz"]);
+  const later = await push(server.base, [folder, "--run", "gone"]);
+  assert.equal(later.status, 0, later.stderr);
+  assert.equal((await server.settled("gone")).status, "done");
+});
+
+test("whatever breaks in the profiler, the training goes on and the log says it once", async () => {
+  const lines = `${LOOP}print("trained", record.error)\n`;
+  for (const call of ["init", "start", "step", "stop", "export"]) {
+    const done = await train(lines, { STAND_IN_FAIL: call, STEPSCOPE_RUN: "broken" });
+    assert.equal(done.status, 0, done.stderr);
+    assert.equal(done.stdout, `trained ${call}\n`);
+    assert.equal(done.stderr, `recording ends: Broken: ${call}\n`);
+  }
+  const full = await train(lines, { STEPSCOPE_RUN: "full", STEPSCOPE_SPOOL: "/proc/nowhere" });
+  assert.match(full.stdout, /^trained \[Errno/);
+  const none = await train(lines, { STEPSCOPE_RECORD: "0" });
+  assert.deepEqual([none.stdout, none.stderr], ["trained None\n", ""]);
+});
+
+test("a step outside of a capture costs next to nothing", async () => {
+  const done = await train(`import time
+from stepscope import record
+record.start("cheap", wait=0, warmup=0, active=1)
+record.step()
+COUNT = 100_000
+begin = time.perf_counter_ns()
+for i in range(COUNT):
+    record.step()
+print((time.perf_counter_ns() - begin) / COUNT)
+`);
+  assert.equal(done.status, 0, done.stderr);
+  const cost_ns = Number(done.stdout);
+  assert.ok(cost_ns < 20_000, `${cost_ns} ns a step`); // 1 % of 2 ms, on a busy machine
 });

@@ -12,6 +12,11 @@ One file that needs Python 3.9 and nothing else; pandas only where you ask for a
     hub.compare("main~latest", run)                                 # a verdict, and tables
     hub.gate("@baseline:main", run, max_regression=0.03).check()    # raises when it fails
 
+A training records itself, see Recorder:
+
+    from stepscope import record                # STEPSCOPE_URL says where the traces go
+    record.step()                               # after each step
+
 Wherever a run is asked for, a Run will do, or its key: its id, its name, "project/name",
 "SERIES~latest" or "@baseline:NAME". A list of them are repeats of one measurement.
 
@@ -21,19 +26,29 @@ All times are integers of nanoseconds where a name ends in `_ns`, sizes are byte
 
 from __future__ import annotations
 
+import atexit
+import base64
+import functools
+import gzip
+import hashlib
 import http.client
 import html
 import json
+import logging
 import os
 import random
+import shutil
+import socket
 import sys
+import threading
 import time
 import uuid
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Union
 from urllib.parse import quote, urlencode, urlsplit
 
-__all__ = ["Hub", "Agent", "Run", "Table", "Comparison", "Gate", "Problem", "GateFailed"]
+__all__ = ["Hub", "Agent", "Run", "Table", "Comparison", "Gate", "Problem", "GateFailed", "Recorder",
+           "record"]
 
 Rows = List[Dict[str, Any]]
 Key = Union[str, "Run"]
@@ -611,9 +626,10 @@ def _form(fields: List[Any], files: List[Dict[str, Any]],
     return _Body(sum(sizes), chunks, f"multipart/form-data; boundary={boundary}")
 
 
-def _file_chunks(path: Path, size: int, report: Callable[[int], None]) -> Iterator[bytes]:
-    sent = 0
+def _file_chunks(path: Path, size: int, report: Callable[[int], None],
+                 sent: int = 0) -> Iterator[bytes]:
     with open(path, "rb") as file:
+        file.seek(sent)
         while sent < size:
             chunk = file.read(min(_CHUNK, size - sent))
             if not chunk:
@@ -978,3 +994,482 @@ class Hub:
 
     def _repr_html_(self) -> str:
         return f'<a href="{html.escape(self.url)}">{html.escape(self.url)}</a>'
+
+
+# --- recording ------------------------------------------------------------------------------------
+
+_log = logging.getLogger("stepscope")
+
+_SPOOL_MOST_BYTES = 8 << 30   # of traces that wait; beyond it nothing is recorded
+_SEND_PAUSE_S = (1.0, 300.0)  # between two tries of the background thread: first, at most
+_RANK_NAMES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
+_WORLD_NAMES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
+_DRIVERS = ("/proc/driver/nvidia/version", "/sys/module/amdgpu/version")
+
+
+class _Gone(Exception):
+    """The server cannot be asked now; later it may."""
+
+
+def _first_number(names: Iterable[str]) -> Optional[int]:
+    for name in names:
+        text = os.environ.get(name, "")
+        if text.isdigit():
+            return int(text)
+    return None
+
+
+def _commit(folder: Path) -> Optional[str]:
+    """The commit that is checked out, read without starting a program: that would copy a process
+    of many gigabytes."""
+    for place in (folder, *folder.parents):
+        git = place / ".git"
+        if git.is_file():
+            git = place / git.read_text().partition(":")[2].strip()
+        if not git.is_dir():
+            continue
+        head = (git / "HEAD").read_text().strip()
+        if not head.startswith("ref: "):
+            return head
+        common = git / "commondir"
+        roots = [git] + ([git / common.read_text().strip()] if common.is_file() else [])
+        for root in roots:
+            loose = root / head[5:]
+            if loose.is_file():
+                return loose.read_text().strip()
+            packed = root / "packed-refs"
+            for line in packed.read_text().splitlines() if packed.is_file() else ():
+                if line.endswith(" " + head[5:]):
+                    return line.split()[0]
+        return None
+    return None
+
+
+def _driver() -> Optional[str]:
+    for path in _DRIVERS:
+        try:
+            text = Path(path).read_text().split("\n")[0]
+        except OSError:
+            continue
+        return next((word for word in text.split() if word[:1].isdigit() and "." in word), text)
+    return None
+
+
+def _job_name() -> str:
+    """A name that all processes of a job find alike, without asking each other."""
+    env = os.environ
+    if env.get("STEPSCOPE_RUN"):
+        return env["STEPSCOPE_RUN"]
+    script = Path(sys.argv[0] or "python").stem or "python"
+    if env.get("SLURM_JOB_ID"):
+        return f"{env.get('SLURM_JOB_NAME') or script}-{env['SLURM_JOB_ID']}"
+    elastic = env.get("TORCHELASTIC_RUN_ID", "none")
+    if elastic != "none":
+        return f"{script}-{elastic}"
+    return f"{script}-{socket.gethostname()}-{os.getppid() if 'RANK' in env else os.getpid()}"
+
+
+def _job_meta() -> Dict[str, str]:
+    """What a comparison of two runs asks first; the server takes secrets out."""
+    env = os.environ
+    torch = sys.modules.get("torch")
+    version = getattr(torch, "version", None)
+    found = {"commit": _commit(Path.cwd()), "driver": _driver(), "host": socket.gethostname(),
+             "arguments": " ".join(sys.argv)[:500], "python": sys.version.split()[0],
+             "framework": f"torch {torch.__version__}" if hasattr(torch, "__version__") else None,
+             "cuda": getattr(version, "cuda", None), "hip": getattr(version, "hip", None),
+             "slurm_job": env.get("SLURM_JOB_ID"), "slurm_nodes": env.get("SLURM_NNODES"),
+             "slurm_partition": env.get("SLURM_JOB_PARTITION")}
+    return {key: str(value) for key, value in found.items() if value}
+
+
+def _quiet(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Whatever goes wrong while recording is logged once, and ends the recording, not the
+    training."""
+    @functools.wraps(method)
+    def guarded(self: "Recorder", *args: Any, **kwargs: Any) -> Any:
+        try:
+            return method(self, *args, **kwargs)
+        except Exception as error:
+            self._fail(error)
+            return None
+    return guarded
+
+
+class _Sender:
+    """Sends what lies in a folder, in a thread of its own, for as long as it takes."""
+
+    def __init__(self, hub: Hub, folder: Path, run: str, meta: Callable[[], Mapping[str, str]],
+                 keep: bool):
+        self.hub, self.folder, self.run, self.keep = hub, folder, run, keep
+        self._meta = meta
+        self._queue: List[Dict[str, Any]] = []
+        self._wake = threading.Condition()
+        self._stopped = False
+        self._busy = False
+        self._gone = self._told = False
+        self.sent = 0
+        self._thread = threading.Thread(target=self._work, name="stepscope", daemon=True)
+        self._thread.start()
+
+    def add(self, path: Path, fields: Mapping[str, Any]) -> None:
+        with self._wake:
+            self._queue.append({"path": path, "fields": fields})
+            self._wake.notify_all()
+
+    def drain(self, timeout: float) -> bool:
+        """Waits until all is sent, unless the server is gone; whether it is."""
+        end = time.monotonic() + timeout
+        with self._wake:
+            while ((self._queue or self._busy) and not self._gone
+                   and time.monotonic() < end):
+                self._wake.wait(max(0.0, end - time.monotonic()))
+            return not self._queue and not self._busy
+
+    def stop(self) -> None:
+        with self._wake:
+            self._stopped = True
+            self._wake.notify_all()
+
+    def _work(self) -> None:
+        try:
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
+        except (AttributeError, OSError):
+            pass
+        pause, longest = _SEND_PAUSE_S
+        while True:
+            with self._wake:
+                while not self._queue and not self._stopped:
+                    self._wake.wait()
+                if not self._queue:
+                    return
+                item = self._queue[0]
+                self._busy = True
+            wait_s = self._try(item, pause)
+            with self._wake:
+                self._busy = False
+                self._gone = wait_s is not None
+                if wait_s is None:
+                    self._queue.pop(0)
+                    pause = _SEND_PAUSE_S[0]
+                self._wake.notify_all()
+                if wait_s is not None and not self._stopped:
+                    self._wake.wait(wait_s + random.random())
+                    pause = min(2 * pause, longest)
+                elif self._stopped:
+                    return
+
+    def _try(self, item: Dict[str, Any], pause: float) -> Optional[float]:
+        """Sends a file; None: it is done with, else seconds until the next try."""
+        try:
+            item["path"] = _packed(item["path"])
+            self._send(item)
+            self.sent += 1
+            if not self.keep:
+                item["path"].unlink()
+        except _Gone as gone:
+            if not self._told:
+                self._told = True
+                _log.warning("%s; traces wait in %s", gone, self.folder)
+            return max(pause, gone.args[1] if len(gone.args) > 1 else 0)
+        except Exception as error:
+            _log.warning("%s is not sent and stays there: %s", item["path"], error)
+        return None
+
+    def _ask(self, method: str, path: str, headers: Mapping[str, str],
+             body: Optional[_Body] = None) -> _Reply:
+        sent = {"Tus-Resumable": "1.0.0", **headers}
+        try:
+            reply = self.hub._once(method, path, body, sent)
+        except (OSError, http.client.HTTPException) as error:
+            if getattr(error, "filename", None):
+                raise
+            raise _Gone(f"{self.hub.url} does not answer ({error})") from error
+        if reply.status in (408, 423, 429, 507) or reply.status >= 500:
+            after = reply.headers.get("Retry-After", "")
+            raise _Gone(f"{self.hub.url} answers {reply.status}",
+                        int(after) if after.isdigit() else 0)
+        return reply
+
+    def _start(self, item: Dict[str, Any], size: int) -> Optional[str]:
+        """An address for the file; None when the server has it. The same file leads to the same
+        upload, whatever happened to the first try."""
+        fields = {"run": self.run, "filename": item["path"].name, **item["fields"]}
+        if not item["fields"].get("rank"):
+            fields["meta"] = "\n".join(f"{key}={value}".replace("\n", " ")
+                                       for key, value in self._meta().items())
+        pairs = [f"{key} {base64.b64encode(str(value).encode()).decode()}"
+                 for key, value in fields.items() if value not in (None, "")]
+        described = ",".join(pairs)
+        key = hashlib.sha256(described.encode())
+        for chunk in _file_chunks(item["path"], size, lambda count: None):
+            key.update(chunk)
+        reply = self._ask("POST", "/api/v1/tus",
+                          {"Upload-Length": str(size), "Upload-Metadata": described,
+                           "Idempotency-Key": key.hexdigest()})
+        if reply.status == 409 and reply.headers.get("Upload-Result"):
+            return None
+        if reply.status != 201:
+            raise reply.problem()
+        return urlsplit(reply.headers["Location"]).path
+
+    def _send(self, item: Dict[str, Any]) -> None:
+        size = item["path"].stat().st_size
+        address = self._start(item, size)
+        if not address:
+            return
+        reply = self._ask("HEAD", address, {})
+        if reply.status >= 400:
+            raise reply.problem()
+        if reply.headers.get("Upload-Result"):
+            return
+        at = int(reply.headers.get("Upload-Offset", 0))
+        body = _Body(size - at, lambda: _file_chunks(item["path"], size, lambda count: None, at),
+                     "application/offset+octet-stream")
+        reply = self._ask("PATCH", address, {"Upload-Offset": str(at)}, body)
+        if reply.status == 409 and reply.problem().type == "offset":
+            raise _Gone("an upload was interrupted")
+        if reply.status >= 400:
+            raise reply.problem()
+
+
+def _packed(path: Path) -> Path:
+    """The file as .gz, which takes its place."""
+    if path.suffix != ".json":
+        return path
+    packed = path.with_name(path.name + ".gz")
+    part = path.with_name(path.name + ".gz.part")
+    try:
+        with open(path, "rb") as source, gzip.open(part, "wb", compresslevel=3) as out:
+            shutil.copyfileobj(source, out, _CHUNK)
+        part.replace(packed)
+        path.unlink()
+    except OSError:  # a full disk: it goes as it is
+        part.unlink(missing_ok=True)
+        return path
+    return packed
+
+
+class Recorder:
+    """Records some steps of a training and sends them; `record` is the one of this process.
+
+        from stepscope import record
+        for batch in loader:
+            train(batch)
+            record.step()                     # that is all
+
+    Where the training has a profiler already, this one sends what it records:
+
+        with profile(schedule=..., on_trace_ready=record.on_trace_ready) as prof: ...
+
+    The environment says the rest, or `record.start(...)` before the first step: STEPSCOPE_URL (the
+    server; without it files are kept and nothing is sent), STEPSCOPE_TOKEN, STEPSCOPE_RUN (the
+    same name on all ranks; by default from Slurm or torchrun), STEPSCOPE_SPOOL (a folder, ./stepscope),
+    STEPSCOPE_RECORD=0 (nothing is recorded). Nothing here raises, and no server is waited for:
+    what goes wrong is logged once, by the logger "stepscope", and the training goes on.
+    """
+
+    def __init__(self) -> None:
+        self._settings: Dict[str, Any] = {}
+        self._reset()
+
+    def _reset(self) -> None:
+        self._pid = os.getpid()
+        self._state = "new"      # recording, done, off
+        self._profiler: Any = None
+        self._sender: Optional[_Sender] = None
+        self._is_ours = True     # the profiler
+        self._steps = 0
+        self._files = 0
+        self.error: Optional[Exception] = None
+
+    # --- for the training ---------------------------------------------------------------------
+
+    @_quiet
+    def start(self, run: Optional[str] = None, *, url: Optional[str] = None,
+              token: Optional[str] = None, spool: Optional[str] = None, wait: int = 10,
+              warmup: int = 2, active: int = 8, repeat: int = 1,
+              ranks: Optional[Iterable[int]] = None, meta: Optional[Mapping[str, Any]] = None,
+              keep: bool = False, **profile: Any) -> "Recorder":
+        """Says what to record instead of the defaults, and starts.
+
+        wait, warmup, active, repeat: steps to let pass, to warm up, to record, and how often; as
+        torch.profiler.schedule takes them; active=0: the training has its own profiler. ranks: those that record; None: all. meta: metadata
+        of the run beside what is found. keep: leave files in the spool folder once they are sent.
+        profile: options of torch.profiler.profile, such as with_stack=True.
+        """
+        self._settings = dict(run=run, url=url, token=token, spool=spool, wait=wait, warmup=warmup,
+                              active=active, repeat=repeat, meta=dict(meta or {}), keep=keep,
+                              ranks=None if ranks is None else set(ranks), profile=profile)
+        self._reset()
+        self._begin()
+        return self
+
+    def step(self) -> None:
+        """A step of the training has ended. Costs about a microsecond outside of captures."""
+        self._steps += 1
+        if self._state == "done":
+            return
+        self._step()
+
+    @_quiet
+    def on_trace_ready(self, profiler: Any) -> None:
+        """Writes what a torch.profiler.profile recorded and has it sent; for its option of that
+        name."""
+        if os.getpid() != self._pid:
+            return
+        if self._state == "new":
+            self._is_ours = False
+            self._begin()
+        if self._state != "off":
+            self._write(profiler)
+
+    def schedule(self, wait: int = 10, warmup: int = 2, active: int = 8, repeat: int = 1) -> Any:
+        """torch.profiler.schedule with the defaults of `start`."""
+        import torch.profiler
+        return torch.profiler.schedule(wait=wait, warmup=warmup, active=active, repeat=repeat)
+
+    @_quiet
+    def close(self, timeout: float = 10) -> bool:
+        """Ends the recording and waits until all is sent, at most `timeout` seconds; whether all
+        is. What is not stays in the spool folder: `stepscope push` sends it. Called at exit."""
+        if os.getpid() != self._pid:
+            return False
+        self._state = "done"
+        self._end_profiler()
+        if not self._sender:
+            return True
+        done = self._sender.drain(timeout)
+        self._sender.stop()
+        if not done:
+            _log.warning("not all traces could be sent; they are in %s", self.folder)
+        return done
+
+    @property
+    def folder(self) -> Path:
+        """Where files lie until they are sent."""
+        base = (self._settings.get("spool") or os.environ.get("STEPSCOPE_SPOOL") or "stepscope")
+        return Path(base) / "".join(c if c.isalnum() or c in "-_.@" else "_" for c in self.run)
+
+    @property
+    def run(self) -> str:
+        """The run's name."""
+        return self._settings.get("run") or _job_name()
+
+    @property
+    def rank(self) -> Optional[int]:
+        found = _first_number(_RANK_NAMES)
+        if found is None and "torch.distributed" in sys.modules:
+            distributed = sys.modules["torch.distributed"]
+            if distributed.is_available() and distributed.is_initialized():
+                found = distributed.get_rank()
+        return found
+
+    # --- inside -------------------------------------------------------------------------------
+
+    def _fail(self, error: Exception) -> None:
+        self._state = "off"
+        if self.error is None:
+            self.error = error
+            _log.warning("recording ends: %s: %s", type(error).__name__, error)
+
+    @_quiet
+    def _step(self) -> None:
+        if os.getpid() != self._pid:  # a worker of a loader
+            self._state, self._profiler = "done", None
+            return
+        if self._state == "new":
+            self._begin()
+        if self._state == "off":  # since the last step; not within a profiler's own call
+            self._state = "done"
+            self._end_profiler()
+        if self._profiler:
+            self._profiler.step()
+        if self._is_ours and self._state == "recording":
+            self._follow_cycle()
+
+    def _follow_cycle(self) -> None:
+        """Starts and stops the profiler: one that only waits costs 40 us a step."""
+        settings = self._settings
+        cycle = settings["wait"] + settings["warmup"] + settings["active"]
+        done, at = divmod(self._steps, cycle)
+        if at == 0:
+            self._end_profiler()
+        if settings["repeat"] and done >= settings["repeat"]:
+            self._state = "done"
+        elif at == settings["wait"]:
+            self._begin_profiler()
+
+    def _begin(self) -> None:
+        if os.environ.get("STEPSCOPE_RECORD", "") == "0":
+            self._state = "off"
+            return
+        if not self._settings:
+            self._settings = dict(wait=10, warmup=2, active=8, repeat=1, meta={}, keep=False,
+                                  ranks=None, profile={})
+        self._settings["run"] = self.run  # which does not change any more
+        self._state = "recording"
+        ranks = self._settings["ranks"]
+        if not self._settings["active"]:
+            self._is_ours = False
+        if self._is_ours and ranks is not None and (self.rank or 0) not in ranks:
+            self._state = "done"
+        elif self._is_ours and not self._settings["wait"] and not self._steps:
+            self._begin_profiler()
+        atexit.unregister(self.close)
+        atexit.register(self.close)
+
+    def _begin_profiler(self) -> None:
+        import torch.profiler as torch_profiler
+        settings = self._settings
+        options = {"record_shapes": True, **settings["profile"]}
+        self._profiler = torch_profiler.profile(
+            schedule=self.schedule(0, settings["warmup"], settings["active"], 1),
+            on_trace_ready=self.on_trace_ready, **options)
+        self._profiler.start()
+
+    def _end_profiler(self) -> None:
+        profiler, self._profiler = self._profiler, None
+        if profiler:
+            profiler.stop()
+
+    def _room(self) -> bool:
+        waiting = sum(one.stat().st_size for one in self.folder.glob("*") if one.is_file())
+        return waiting < _SPOOL_MOST_BYTES
+
+    def _write(self, profiler: Any) -> None:
+        rank = self.rank
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not self._room():
+            raise OSError(f"{self.folder} is full")
+        number = f"_{self._files}" if self._files else ""
+        self._files += 1
+        # A second recording of the same rank is a run of the same series.
+        run = self.run if self._files == 1 else f"{self.run}@{self._files}"
+        path = self.folder / f"rank{rank or 0}{number}.json"
+        part = path.with_suffix(".part.json")
+        try:
+            profiler.export_chrome_trace(str(part))
+            part.replace(path)
+        except BaseException:
+            part.unlink(missing_ok=True)
+            raise
+        self._hand_over(path, {"run": run, "rank": rank, "world_size": _first_number(_WORLD_NAMES)})
+
+    def _hand_over(self, path: Path, fields: Dict[str, Any]) -> None:
+        url = self._settings.get("url") or os.environ.get("STEPSCOPE_URL")
+        if not url:
+            _log.info("recorded %s; STEPSCOPE_URL would have it sent", path)
+            return
+        if not self._sender:
+            hub = Hub(url, timeout=30, token=self._settings.get("token"))
+            self._sender = _Sender(hub, self.folder, self.run,
+                                   lambda: {**_job_meta(), **self._settings["meta"]},
+                                   self._settings["keep"])
+        self._sender.add(path, fields)
+
+    def __repr__(self) -> str:
+        return f"<record {self.run}: {self._state}, {self._steps} steps, {self._files} files>"
+
+
+record = Recorder()

@@ -88,6 +88,17 @@ const MEGATRON = `--profile --use-pytorch-profiler --tensorboard-dir traces \\
 const TORCHTITAN = `--profiling.enable_profiling --profiling.profile_freq 100 \\
 --profiling.save_traces_folder traces`;
 
+const HOOK = () => `curl -sSO ${origin()}/client/stepscope.py
+export STEPSCOPE_URL=${origin()} STEPSCOPE_RUN=my-run     # and STEPSCOPE_TOKEN
+
+from stepscope import record
+for batch in loader:
+    train_step(batch)
+    record.step()`;
+
+const PUSH = () => `stepscope watch traces --run my-run --url ${origin()}   # while the job runs
+stepscope push traces --run my-run --url ${origin()}    # afterwards`;
+
 /** Each option, what it shows, what it costs. */
 const OPTIONS = [
   ["ProfilerActivity.CUDA", "Kernels and copies: the breakdown and everything built on it. "
@@ -320,6 +331,17 @@ function KernelProfiles() {
       durations are not those of the job.</p>`;
 }
 
+function Hook() {
+  return html`<div class="columns-2 guide"><div><${Command} text=${HOOK()} /></div><div>
+      <p>One line in the loop: eight steps after the first twelve are recorded, sent in the
+        background with the commit, arguments, driver and Slurm job, and the run appears here.
+        Without <code>STEPSCOPE_URL</code> the files stay in <code>./stepscope</code>. Nothing it
+        does raises an error or waits for this service.</p>
+      <p>With a profiler of your own: <code>on_trace_ready=record.on_trace_ready</code>. If there
+        are only files, the program sends them, each once:</p>
+      <${Command} text=${PUSH()} /></div></div>`;
+}
+
 function Compare() {
   return html`<ul class="notes">
     <li>Keep the schedule, profiler options, batch size and number of ranks the same.</li>
@@ -334,6 +356,7 @@ export default function Recording() {
   return html`<header class="page-head"><h1 tabindex="-1">Recording a trace</h1>
       <p class="page-note">With the profiler of PyTorch 2, on CUDA and ROCm, or another
         one</p></header>
+    <${Card} title="In one line" className="guide"><${Hook} /><//>
     <div class="columns-2 guide">
       <div><${Card} title="For timing"><${Command} text=${RECORD} />
           <p>This is enough for the breakdown, steps, kernels, operators, roofline, communication
