@@ -11,6 +11,7 @@
 struct access;
 struct audit;
 struct connections;
+struct hooks;
 struct intake;
 struct metrics;
 struct quota;
@@ -25,6 +26,7 @@ struct services {
     struct quota *quota;     // NULL: no limits
     struct audit *audit;     // NULL: nothing is logged
     struct replays *replays; // for what-if
+    struct hooks *hooks;     // NULL: word of nothing goes out
     const char *public_url;  // NULL: links use the request's Host
     const char *web_dir;     // NULL: built-in dashboard
     uint64_t max_upload_bytes;

@@ -8,6 +8,7 @@
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
 #include "server/files/data_folder.h"
+#include "server/hooks/hooks.h"
 #include "server/http/http.h"
 #include "server/jobs/crash_mark.h"
 #include "server/jobs/job_check.h"
@@ -48,7 +49,8 @@ struct service {
     uv_signal_t signals[2];
     struct metrics *metrics;
     struct intake intake;
-    bool crashed; // the previous process
+    struct hooks *hooks; // NULL: none
+    bool crashed;        // the previous process
     struct serve_access guards;
     struct replays *replays;
     struct http *http;
@@ -111,6 +113,27 @@ static bool open_store(struct service *service, struct err *err)
     return crash_mark_open(service->options.data, &service->crashed, err);
 }
 
+static void look_for_news(void *hooks)
+{
+    hooks_look(hooks);
+}
+
+static bool start_hooks(struct service *service, struct err *err)
+{
+    char url[512];
+    const struct serve_options *chosen = &service->options;
+    if (!chosen->webhooks_path)
+        return true;
+    snprintf(url, sizeof url, "%s%s", chosen->public_url ? "" : "http://",
+             chosen->public_url ? chosen->public_url : chosen->listen);
+    const struct hooks_config config = {.store = service->intake.store,
+                                        .targets_path = chosen->webhooks_path,
+                                        .data_dir = chosen->data,
+                                        .base_url = url};
+    service->hooks = hooks_open(&config, err);
+    return service->hooks || err_wrap(err, "--webhooks");
+}
+
 static bool start_jobs(struct service *service, struct err *err)
 {
     struct jobs_config config = {
@@ -125,6 +148,8 @@ static bool start_jobs(struct service *service, struct err *err)
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,
         .workers = worker_count(service->options.jobs),
+        .after_run = service->hooks ? look_for_news : NULL,
+        .context = service->hooks,
     };
     if (CHECK_JOBS && !job_check_run(&config, err))
         return false;
@@ -167,6 +192,7 @@ static struct services services_of(const struct service *service)
         .quota = service->guards.quota,
         .audit = service->guards.audit,
         .replays = service->replays,
+        .hooks = service->hooks,
         .public_url = chosen->public_url,
         .web_dir = chosen->web_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
@@ -224,7 +250,8 @@ static bool start(struct service *service, struct err *err)
     if (!service->metrics || !serve_options_check(&service->options, err) ||
         !read_peaks(service, err) || !open_store(service, err) ||
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
-        !intake_sweep(&service->intake, err) || !start_jobs(service, err))
+        !intake_sweep(&service->intake, err) || !start_hooks(service, err) ||
+        !start_jobs(service, err))
         return false;
     service->replays = replays_open(service->options.job_memory_bytes, err);
     if (service->replays && start_care(service, err) && start_http(service, err))
@@ -238,6 +265,7 @@ static void release(struct service *service)
 {
     care_close(service->intake.care);
     jobs_close(service->intake.jobs);
+    hooks_close(service->hooks);
     serve_access_close(&service->guards);
     uv_loop_close(&service->loop);
     replays_close(service->replays);

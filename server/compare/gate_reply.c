@@ -5,15 +5,22 @@
 #include "server/api/api_parts.h"
 #include "server/compare/compare_sides.h"
 #include "server/compare/gate.h"
+#include "server/hooks/hooks.h"
+
+#include "ingest/base/clock.h"
+#include "ingest/base/hash.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { STATUS_FAIL = 409 };
+enum gate_format { GATE_JSON, GATE_TEXT, GATE_MARKDOWN };
 
 struct gate_request {
     struct compared compared;
     double max_regression;
-    bool undecided_fails, as_text, sequential;
+    bool undecided_fails, sequential, notify;
+    enum gate_format format;
     const struct run_figure *figure; // that is judged instead of the step time; NULL: none
 };
 
@@ -28,24 +35,30 @@ static bool read_undecided(const struct query *query, bool *fails, struct err *e
                    (int)(word.len < 40 ? word.len : 40), word.at);
 }
 
-static bool read_sequential(const struct query *query, bool *sequential, struct err *err)
+static bool read_flag(const struct query *query, const char *name, bool *flag, struct err *err)
 {
-    struct str word = query_get(query, "sequential");
-    *sequential = word.at && str_equal(word, STR("true"));
-    return !word.at || *sequential || str_equal(word, STR("false")) ||
-           err_set(err, ERR_USAGE, "found sequential=%.*s, expected true or false",
+    struct str word = query_get(query, name);
+    *flag = word.at && str_equal(word, STR("true"));
+    return !word.at || *flag || str_equal(word, STR("false")) ||
+           err_set(err, ERR_USAGE, "found %s=%.*s, expected true or false", name,
                    (int)(word.len < 40 ? word.len : 40), word.at);
 }
 
 // The parameter takes precedence over the header.
-static bool read_format(const struct request *request, bool *as_text, struct err *err)
+static bool read_format(const struct request *request, enum gate_format *format, struct err *err)
 {
+    static const char *const words[] = {"json", "text", "markdown"};
     struct str word = query_get(&request->query, "format");
-    *as_text = word.at ? str_equal(word, STR("text"))
-                       : request_accepts(request, "Accept", "text/plain") &&
-                             !request_accepts(request, "Accept", "application/json");
-    return !word.at || *as_text || str_equal(word, STR("json")) ||
-           err_set(err, ERR_USAGE, "found format '%.*s', expected json or text",
+    bool wants_text = request_accepts(request, "Accept", "text/plain") &&
+                      !request_accepts(request, "Accept", "application/json");
+    *format = wants_text ? GATE_TEXT : GATE_JSON;
+    for (size_t i = 0; word.at && i < sizeof words / sizeof *words; i++)
+        if (str_equal(word, str_of(words[i]))) {
+            *format = (enum gate_format)i;
+            return true;
+        }
+    return !word.at ||
+           err_set(err, ERR_USAGE, "found format '%.*s', expected json, text or markdown",
                    (int)(word.len < 40 ? word.len : 40), word.at);
 }
 
@@ -63,15 +76,16 @@ static bool read_gate(struct request *request, struct response *response, struct
                       struct err *err)
 {
     static const char *const known[] = {
-        "metric", "base", "cand",  "max_regression", "undecided",   "sequential", "format",
-        "per",    "rank", "alpha", "relevant_share", "relevant_ns", NULL};
+        "metric", "base", "cand", "max_regression", "undecided",      "sequential",  "format",
+        "notify", "per",  "rank", "alpha",          "relevant_share", "relevant_ns", NULL};
     struct query_number limit = {"max_regression", 0.03, GATE_LEAST_REGRESSION,
                                  GATE_MOST_REGRESSION};
     if (!query_allow(&request->query, known, err) ||
         !query_get_number(&request->query, limit, &gate->max_regression, err) ||
         !read_undecided(&request->query, &gate->undecided_fails, err) ||
-        !read_sequential(&request->query, &gate->sequential, err) ||
-        !read_figure(&request->query, gate, err) || !read_format(request, &gate->as_text, err) ||
+        !read_flag(&request->query, "sequential", &gate->sequential, err) ||
+        !read_flag(&request->query, "notify", &gate->notify, err) ||
+        !read_figure(&request->query, gate, err) || !read_format(request, &gate->format, err) ||
         !compare_sides_find(request, response, &gate->compared, err))
         return false;
     return gate->compared.side_count == 2 ||
@@ -113,6 +127,40 @@ static void put_text(const struct gate_answer *answer, struct str url, struct bu
         buf_printf(out, "%s\n", answer->lines[i]);
     buf_add_str(out, url);
     buf_putc(out, '\n');
+}
+
+// Text in Markdown: names come from outside, and must not become links, tags or mentions.
+static void put_escaped(struct str text, struct buf *out)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (strchr("\\`*_{}[]<>#|~@", text.at[i]))
+            buf_putc(out, '\\');
+        buf_putc(out, text.at[i]);
+    }
+}
+
+// A comment for a pull request.
+static void put_markdown(const struct gate_request *gate, const struct gate_answer *answer,
+                         struct str url, struct buf *out)
+{
+    static const char *const titles[] = {[GATE_PASS] = "Step time: pass",
+                                         [GATE_FAIL] = "Step time: **fail**",
+                                         [GATE_UNDECIDED] = "Step time: undecided"};
+    const struct compared_side *sides = gate->compared.sides;
+    buf_printf(out, "### %s\n\n", titles[answer->gate]);
+    for (int i = 0; i < GATE_LINES; i++) {
+        put_escaped(str_of(answer->lines[i]), out);
+        buf_puts(out, i + 1 < GATE_LINES ? "  \n" : "\n\n");
+    }
+    buf_printf(out, "%zu run%s of the base, %zu of the candidate; limit %+.1f %%.", sides[0].count,
+               sides[0].count == 1 ? "" : "s", sides[1].count, 100 * gate->max_regression);
+    if (answer->gate == GATE_UNDECIDED && answer->anytime.has_forecast &&
+        answer->anytime.more_pairs)
+        buf_printf(out, " About %zu more run%s of each would decide.", answer->anytime.more_pairs,
+                   answer->anytime.more_pairs == 1 ? "" : "s");
+    buf_puts(out, " [Open the comparison](");
+    buf_add_str(out, url);
+    buf_puts(out, ")\n");
 }
 
 static void number_or_null(double number, struct buf *out)
@@ -176,18 +224,61 @@ static void set_status(struct request *request, struct response *response,
                         "199 stepscope \"undecided: the limit could not be checked\"");
 }
 
+// Word of a gate goes out when the request asks for it, once for these runs and this answer.
+static bool notify(const struct request *request, const struct gate_request *gate,
+                   const struct gate_answer *answer, struct str url, struct err *err)
+{
+    char key[40], type[32];
+    struct buf text = {0}, data = {0};
+    const char *word = verdict_gate_word(answer->gate);
+    buf_printf(&text, "Gate: %s\n", word);
+    put_text(answer, STR(""), &text);
+    buf_printf(&data, "{\"result\":\"%s\",\"max_regression\":", word);
+    buf_f64(&data, gate->max_regression);
+    buf_puts(&data, ",\"base\":\"");
+    put_ids(&gate->compared.sides[0], &data);
+    buf_puts(&data, "\",\"cand\":\"");
+    put_ids(&gate->compared.sides[1], &data);
+    buf_puts(&data, "\"}");
+    bool ok = buf_ok(&text, err) && buf_ok(&data, err);
+    if (ok) {
+        snprintf(key, sizeof key, "gate-%016llx",
+                 (unsigned long long)hash_bytes(data.at, data.len));
+        snprintf(type, sizeof type, "gate.%s",
+                 answer->gate == GATE_PASS   ? "passed"
+                 : answer->gate == GATE_FAIL ? "failed"
+                                             : "undecided");
+        const struct hook_event event = {.key = key,
+                                         .type = type,
+                                         .project = gate->compared.sides[1].runs[0].project,
+                                         .text = {text.at, text.len - 2}, // without empty lines
+                                         .url = url,
+                                         .data = {data.at, data.len},
+                                         .at_ns = clock_wall_ns()};
+        (void)hooks_post(request->services->hooks, &event); // the answer does not depend on it
+    }
+    buf_free(&text);
+    buf_free(&data);
+    return ok;
+}
+
 static bool reply(struct request *request, struct response *response,
                   const struct gate_request *gate, const struct gate_metric *metric,
                   const struct gate_answer *answer, struct err *err)
 {
+    static const char *const types[] = {"application/json", "text/plain; charset=utf-8",
+                                        "text/markdown; charset=utf-8"};
     struct buf url = {0};
     bool ok = put_url(request, &gate->compared, &url, err) && buf_ok(&url, err);
     struct str address = {url.at, url.len};
-    response->type = gate->as_text ? "text/plain; charset=utf-8" : "application/json";
-    if (ok && gate->as_text)
+    response->type = types[gate->format];
+    if (ok && gate->format == GATE_TEXT)
         put_text(answer, address, &response->body);
+    else if (ok && gate->format == GATE_MARKDOWN)
+        put_markdown(gate, answer, address, &response->body);
     else if (ok)
         put_json(gate, metric, answer, address, &response->body);
+    ok = ok && (!gate->notify || notify(request, gate, answer, address, err));
     buf_free(&url);
     set_status(request, response, gate, answer);
     return ok && buf_ok(&response->body, err);

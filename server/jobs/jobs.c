@@ -217,6 +217,9 @@ static void run_job(uv_work_t *request)
     if (!death.verb && err.code != ERR_BUSY)
         count_end(work, ok, &err, clock_mono_ns() - begin_ns);
     judge_series(work);
+    const struct jobs_config *config = &work->jobs->config;
+    if (work->job.kind == JOB_RUN && config->after_run)
+        config->after_run(config->context);
 }
 
 // --- dispatch, on the loop's thread -------------------------------------------------------------

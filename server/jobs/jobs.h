@@ -27,6 +27,8 @@ struct jobs_config {
     uint64_t lease_check_ms;   // how often leases are renewed, 0: well before they end
     bool crashed;              // the previous process crashed by itself
     unsigned workers;          // jobs at a time; at most the size of libuv's pool
+    void (*after_run)(void *context); // NULL, or called from a pool thread: a run was analyzed
+    void *context;
 };
 
 // Recovers jobs left by an earlier process and starts dispatching on the loop. Call it on the

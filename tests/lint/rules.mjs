@@ -40,8 +40,9 @@ const LAYERS = [
     "analysis.h", "trace/", "comm/", "work/", "memory/", "findings/", "ranks/", "replay/",
     "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
-  ...["base/", "outbound/", "db/", "exports/", "http/", "store/", "files/", "jobs/", "access/",
-    "care/", "api/", "compare/", "report/", "uploads/", "mcp/", "collect/", "routes.", "cli/", ""]
+  ...["base/", "outbound/", "db/", "exports/", "http/", "store/", "files/", "hooks/", "jobs/",
+    "access/", "care/", "api/", "compare/", "report/", "uploads/", "mcp/", "collect/", "routes.",
+    "cli/", ""]
     .map((room) => `server/${room}`),
 ];
 

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/hooks/hook_news.h"
+
+#include "ingest/base/clock.h"
+#include "server/store/server_tables.h"
+#include "server/store/store_tracking.h"
+
+#include <stdio.h>
+
+#define DAY_NS   86400000000000LL
+#define QUIET_NS 60000000000LL
+enum { MOST_RUNS = 200 };
+
+// Older things are known, or came from a restored copy of the data.
+static int64_t since(const struct hook_queue *queue)
+{
+    int64_t day_ago = clock_wall_ns() - DAY_NS;
+    return queue->since_ns > day_ago ? queue->since_ns : day_ago;
+}
+
+static void put_duration(int64_t ns, struct buf *out)
+{
+    if (ns >= 1000000000)
+        buf_printf(out, "%.3f s", (double)ns / 1e9);
+    else
+        buf_printf(out, "%.3f ms", (double)ns / 1e6);
+}
+
+// --- runs ---------------------------------------------------------------------------------------
+
+static bool is_settled(const struct run *run)
+{
+    return run->active == 0 &&
+           (run->status == RUN_DONE || run->status == RUN_FAILED || run->status == RUN_PARTIAL);
+}
+
+// All ranks are there, or nothing has come for a minute.
+static bool is_quiet(struct hook_news *news, const struct run *run)
+{
+    int64_t now = clock_mono_ns();
+    if (run->finalized || (run->world_size > 0 && run->received >= run->world_size))
+        return true;
+    for (size_t i = 0; i < news->quiet_count; i++) {
+        struct hook_quiet_run *quiet = &news->quiet[i];
+        if (!str_equal(str_of(quiet->id), run->id))
+            continue;
+        if (quiet->revision == run->revision && now - quiet->since_ns >= QUIET_NS) {
+            *quiet = news->quiet[--news->quiet_count];
+            return true;
+        }
+        quiet->since_ns = quiet->revision == run->revision ? quiet->since_ns : now;
+        quiet->revision = run->revision;
+        return false;
+    }
+    if (news->quiet_count == HOOK_QUIET_RUNS)
+        return true;
+    struct hook_quiet_run *quiet = &news->quiet[news->quiet_count++];
+    snprintf(quiet->id, sizeof quiet->id, "%.*s", (int)run->id.len, run->id.at);
+    quiet->revision = run->revision;
+    quiet->since_ns = now;
+    return false;
+}
+
+static void put_run_text(const struct run *run, struct buf *out)
+{
+    buf_add_shown(out, run->name);
+    buf_puts(out, run->status == RUN_FAILED ? " failed: " : " is analyzed: ");
+    if (run->status == RUN_FAILED) {
+        buf_add_shown(out, run->error);
+        return;
+    }
+    if (run->step_median_ns.null)
+        buf_puts(out, "no steps");
+    else {
+        buf_puts(out, "step ");
+        put_duration(run->step_median_ns.i, out);
+    }
+    buf_printf(out, ", %lld", (long long)run->received);
+    if (run->world_size > 0)
+        buf_printf(out, " of %lld", (long long)run->world_size);
+    buf_puts(out, run->world_size == 1 ? " rank" : " ranks");
+    if (run->failed)
+        buf_printf(out, ", %lld of them failed", (long long)run->failed);
+}
+
+static void put_run_data(const struct run *run, struct buf *out)
+{
+    buf_puts(out, "{\"run\":");
+    buf_json(out, run->id);
+    buf_puts(out, ",\"name\":");
+    buf_json(out, run->name);
+    buf_puts(out, ",\"series\":");
+    buf_json(out, run->series);
+    buf_printf(out, ",\"status\":\"%s\",\"step_median_ns\":", run_status_word(run->status));
+    if (run->step_median_ns.null)
+        buf_puts(out, "null");
+    else
+        buf_i64(out, run->step_median_ns.i);
+    buf_printf(out, ",\"received\":%lld,\"failed\":%lld}", (long long)run->received,
+               (long long)run->failed);
+}
+
+static bool queue_run(const struct hook_news *news, struct hook_queue *queue, const struct run *run,
+                      const char *key, struct err *err)
+{
+    struct buf text = {0}, data = {0}, url = {0};
+    put_run_text(run, &text);
+    put_run_data(run, &data);
+    buf_printf(&url, "%s/runs/%.*s", news->base_url, (int)run->id.len, run->id.at);
+    const struct hook_event event = {.key = key,
+                                     .type =
+                                         run->status == RUN_FAILED ? "run.failed" : "run.finished",
+                                     .project = run->project,
+                                     .text = {text.at, text.len},
+                                     .url = {url.at, url.len},
+                                     .data = {data.at, data.len},
+                                     .at_ns = clock_wall_ns()};
+    bool ok = buf_ok(&text, err) && buf_ok(&data, err) && buf_ok(&url, err) &&
+              hook_queue_add(queue, &event, err);
+    buf_free(&text);
+    buf_free(&data);
+    buf_free(&url);
+    return ok;
+}
+
+static bool look_at_runs(struct hook_news *news, struct hook_queue *queue, struct arena *arena,
+                         bool *again, struct err *err)
+{
+    const struct run_query query = {.since_ns = since(queue), .limit = MOST_RUNS};
+    struct run_list list;
+    if (!store_list_runs(news->store, &query, arena, &list, err))
+        return false;
+    for (size_t i = 0; i < list.count; i++) {
+        char key[STORE_ID_SIZE + 8];
+        const struct run *run = &list.runs[i];
+        snprintf(key, sizeof key, "run-%.*s", (int)run->id.len, run->id.at);
+        if (!is_settled(run) || hook_queue_has_seen(queue, key))
+            continue;
+        bool quiet = is_quiet(news, run);
+        *again |= !quiet;
+        if (quiet && !queue_run(news, queue, run, key, err))
+            return false;
+    }
+    return true;
+}
+
+// --- alerts -------------------------------------------------------------------------------------
+
+static const struct cell *cell_of(const struct table *table, size_t row, unsigned column)
+{
+    return &table->cells[row * table->desc->column_count + (column & 0xff)];
+}
+
+static void put_alert(const struct table *table, size_t row, struct buf *text, struct buf *data)
+{
+    double share = cell_of(table, row, ALERTS_CHANGE_SHARE)->f;
+    int64_t before = cell_of(table, row, ALERTS_BEFORE_NS)->i;
+    int64_t after = cell_of(table, row, ALERTS_AFTER_NS)->i;
+    buf_add_shown(text, cell_of(table, row, ALERTS_RUN_NAME)->s);
+    buf_printf(text, ": step %.1f %% %s than before, ", 100 * (share < 0 ? -share : share),
+               share < 0 ? "faster" : "slower");
+    put_duration(before, text);
+    buf_puts(text, " became ");
+    put_duration(after, text);
+    buf_puts(data, "{\"alert\":");
+    buf_json(data, cell_of(table, row, ALERTS_ID)->s);
+    buf_puts(data, ",\"series\":");
+    buf_json(data, cell_of(table, row, ALERTS_SERIES)->s);
+    buf_puts(data, ",\"run\":");
+    buf_json(data, cell_of(table, row, ALERTS_RUN)->s);
+    buf_puts(data, ",\"name\":");
+    buf_json(data, cell_of(table, row, ALERTS_RUN_NAME)->s);
+    buf_puts(data, ",\"kind\":");
+    buf_json(data, cell_of(table, row, ALERTS_KIND)->s);
+    buf_printf(data, ",\"before_ns\":%lld,\"after_ns\":%lld,\"change_share\":", (long long)before,
+               (long long)after);
+    buf_f64(data, share);
+    buf_putc(data, '}');
+}
+
+static bool queue_alert(const struct hook_news *news, struct hook_queue *queue,
+                        const struct table *table, size_t row, struct err *err)
+{
+    char key[STORE_ID_SIZE + 8], earliest[CLOCK_RFC3339_SIZE];
+    struct str id = cell_of(table, row, ALERTS_ID)->s;
+    snprintf(key, sizeof key, "alert-%.*s", (int)id.len, id.at);
+    clock_rfc3339(since(queue), earliest);
+    if (hook_queue_has_seen(queue, key) ||
+        str_compare(cell_of(table, row, ALERTS_CREATED)->s, str_of(earliest)) < 0)
+        return true;
+    struct buf text = {0}, data = {0}, url = {0};
+    put_alert(table, row, &text, &data);
+    buf_printf(&url, "%s/alerts", news->base_url);
+    const struct hook_event event = {.key = key,
+                                     .type = "alert.raised",
+                                     .project = cell_of(table, row, ALERTS_PROJECT)->s,
+                                     .text = {text.at, text.len},
+                                     .url = {url.at, url.len},
+                                     .data = {data.at, data.len},
+                                     .at_ns = clock_wall_ns()};
+    bool ok = buf_ok(&text, err) && buf_ok(&data, err) && buf_ok(&url, err) &&
+              hook_queue_add(queue, &event, err);
+    buf_free(&text);
+    buf_free(&data);
+    buf_free(&url);
+    return ok;
+}
+
+static bool look_at_alerts(struct hook_news *news, struct hook_queue *queue, struct arena *arena,
+                           struct err *err)
+{
+    const struct alert_query query = {.status = STR("new"), .project = STR(""), .series = STR("")};
+    struct table table;
+    if (!store_list_alerts(news->store, &query, arena, &table, err))
+        return false;
+    for (size_t row = 0; row < table.row_count; row++)
+        if (!queue_alert(news, queue, &table, row, err))
+            return false;
+    return true;
+}
+
+bool hook_news_look(struct hook_news *news, struct hook_queue *queue, bool *again, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, NULL);
+    *again = false;
+    bool ok =
+        look_at_runs(news, queue, &arena, again, err) && look_at_alerts(news, queue, &arena, err);
+    arena_free(&arena);
+    return ok;
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the store has that no webhook has said yet: finished runs, and alerts.
+#ifndef SERVER_HOOK_NEWS_H
+#define SERVER_HOOK_NEWS_H
+
+#include "server/hooks/hook_queue.h"
+#include "server/store/store.h"
+
+// Runs whose ranks may still be coming, and since when nothing has.
+struct hook_quiet_run {
+    char id[STORE_ID_SIZE];
+    int64_t revision, since_ns;
+};
+enum { HOOK_QUIET_RUNS = 64 };
+
+struct hook_news {
+    struct store *store;
+    const char *base_url;
+    struct hook_quiet_run quiet[HOOK_QUIET_RUNS];
+    size_t quiet_count;
+};
+
+// Queues what is new. *again: a run is not quiet yet, look again soon.
+MUST_CHECK bool hook_news_look(struct hook_news *news, struct hook_queue *queue, bool *again,
+                               struct err *err);
+
+#endif
