@@ -180,7 +180,7 @@ const REFUSED = [
   ["base=main@1&cand=slow@1&max_regression=3%25", 400, /max_regression=3%, expected a number/],
   ["base=main@1&cand=slow@1&max_regression=-2", 400, /max_regression=-2/],
   ["base=main@1&cand=slow@1&undecided=maybe", 400, /undecided=maybe, expected pass or fail/],
-  ["base=main@1&cand=slow@1&format=csv", 400, /format 'csv', expected json or text/],
+  ["base=main@1&cand=slow@1&format=csv", 400, /format 'csv', expected json, text or markdown/],
   ["base=main@1&cand=slow@1&limit=1", 400, /'limit'/],
 ];
 
