@@ -90,6 +90,7 @@ const struct route routes[] = {
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
     {"GET", RUN "/whatif", SCOPE_READ, api_get_whatif, NULL},
     {"POST", RUN "/whatif", SCOPE_READ, api_post_whatif, NULL},
+    {"GET", RUN "/calls", SCOPE_READ, api_get_calls, NULL},
     {"GET", RUN "/events", SCOPE_READ, api_get_events, NULL},
     {"GET", RUN "/workbook", SCOPE_READ, api_get_workbook, NULL},
 

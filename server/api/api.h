@@ -69,6 +69,9 @@ bool api_get_timeline(struct request *request, struct response *response, struct
 bool api_get_whatif(struct request *request, struct response *response, struct err *err);
 bool api_post_whatif(struct request *request, struct response *response, struct err *err);
 
+// All calls of a kernel or operator (api_calls.c).
+bool api_get_calls(struct request *request, struct response *response, struct err *err);
+
 // Events of ranks in the formats of other tools (api_events.c).
 bool api_get_events(struct request *request, struct response *response, struct err *err);
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { reply_faults } from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { generate, small_job } from "./helpers/traces.mjs";
+import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
 
 const ROUTE = "/api/v1/runs/{run}/timeline";
 let server;
@@ -127,6 +127,68 @@ test("threads that the file does not name are called so, hostile names stay text
   assert.equal(lanes[0].name, "thread ?");
   assert.equal(lanes[0].thread, "?");
   assert.ok(names.includes(name));
+});
+
+const CALLS = "/api/v1/runs/{run}/calls";
+const calls_path = (run, of, name) =>
+  `/runs/${run}/calls?of=${of}&name=${encodeURIComponent(name)}`;
+
+/** Every row of the tables of a run's headline rank has the same calls, one by one. */
+async function assert_calls_agree(run) {
+  const { summary } = await server.get(`/runs/${run}/summary`);
+  const table = async (name) => (await server.get(
+    `/runs/${run}/${name}?limit=all&rank=${summary.headline_rank}`)).items;
+  for (const row of await table("kernels")) {
+    const { times, launched, longest } = await server.get(calls_path(run, "kernel", row.name));
+    for (const key of ["total_ns", "min_ns", "median_ns", "p99_ns", "max_ns"]) {
+      assert.equal(times[key], row[key], `${row.name} ${key}`);
+    }
+    assert.equal(times.calls, row.calls);
+    assert.equal(sum(times.histogram.map(({ calls }) => calls)), row.calls);
+    assert.equal(longest[0].dur_ns, row.max_ns);
+    assert.equal(launched, null);
+  }
+  for (const row of (await table("operators")).filter(({ name }) => name)) {
+    const { times, launched } = await server.get(calls_path(run, "operator", row.name));
+    assert.deepEqual([times.calls, times.total_ns], [row.calls, row.host_ns], row.name);
+    assert.ok(launched.total_ns >= row.total_ns, row.name); // which counts overlaps once
+  }
+}
+
+test("calls come as described, and of all steps and ranks", async () => {
+  const { items: [kernel_row] } = await server.get("/runs/t/kernels?sort=-calls&limit=1");
+  const reply = await server.request(`/api/v1${calls_path("t", "kernel", kernel_row.name)}`);
+  assert.equal(reply.status, 200, reply.text);
+  assert.deepEqual(reply_faults("GET", CALLS, reply), []);
+  const { steps, ranks, times } = reply.json;
+  assert.equal(sum(ranks.map(({ calls }) => calls)), kernel_row.calls);
+  assert.equal(sum(ranks.map(({ total_ns }) => total_ns)), kernel_row.total_ns);
+  assert.ok(steps.length > 1);
+  assert.ok(sum(steps.map(({ calls }) => calls)) <= times.calls);
+  const again = await server.request(`/api/v1${calls_path("t", "kernel", kernel_row.name)}`,
+    { headers: { "If-None-Match": reply.headers.etag } });
+  assert.equal(again.status, 304);
+});
+
+test("calls add up to the rows of kernels and operators", async () => {
+  await assert_calls_agree("t");
+});
+
+test("so they do in a real trace", { skip: !have_real_traces() && "no real traces" }, async () => {
+  const data = readFileSync(real_file("h100_owlv2"));
+  await server.analyzed("real", [{ filename: "rank0.json.gz", data }]);
+  await assert_calls_agree("real");
+});
+
+test("calls of nothing are refused with the reason", async () => {
+  for (const query of ["", "?name=", "?name=x&of=module", "?name=x&rank=-1", "?name=x&px=4"]) {
+    const reply = await server.request(`/api/v1/runs/t/calls${query}`);
+    assert.equal(reply.status, 400, `${query}: ${reply.text}`);
+    assert.match(reply.json.detail, /found/);
+  }
+  const reply = await server.request("/api/v1/runs/t/calls?name=nothing&of=operator");
+  assert.equal(reply.status, 404);
+  assert.match(reply.json.fix, /operators/);
 });
 
 /** Flips a byte in every place of a trace file in turn, as far as the test has patience. */
