@@ -448,3 +448,57 @@ test("what if says what is wrong with a change, and why a recording has no answe
   assert.match(await page.locator("main").innerText(), /no answer|no analyzed trace|No/);
   await close();
 });
+
+/** The numbers in the readouts of a chart, column by column. */
+async function calls_in(page, card) {
+  await page.locator(card).getByRole("button", { name: "Table" }).click();
+  const cells = page.locator(`${card} tbody tr td:last-child`);
+  return (await cells.allTextContents()).reduce((sum, text) => sum + Number(text), 0);
+}
+
+test("a kernel's row leads to its page: all calls, callers, and the longest in the timeline", () =>
+  on_page({}, async (page) => {
+    const { items: [kernel] } = await server.get(
+      `/runs/${ids.rich}/kernels?rank=0&sort=-total_ns&limit=1`);
+    await visit(page, run_url("rich", "kernels?rank=0"));
+    await page.locator("tbody tr").first().locator(".page-link").click();
+    await page.locator(".name-card").waitFor();
+    await settle(page);
+    const { pathname } = new URL(page.url());
+    assert.equal(decodeURIComponent(pathname), `/runs/${ids.rich}/kernels/${kernel.name}`);
+    assert.equal(await page.locator(".tabs [aria-current=page]").innerText(), "Kernels");
+    assert.equal(await page.locator(".name-card code").innerText(), kernel.name);
+    assert.equal(await calls_in(page, ".card:has(> header h2:text-is('Calls'))"), kernel.calls);
+    assert.deepEqual(await axe_faults(page), []);
+    const callers = page.getByRole("group", { name: "Callers and shapes" });
+    const op = await callers.locator("a").first().innerText();
+    await callers.locator("a").first().click();
+    await page.locator(".name-card").getByText(op, { exact: true }).waitFor();
+    await settle(page);
+    assert.deepEqual(await axe_faults(page), []);
+    await page.getByRole("link", { name: "1. in the timeline" }).click();
+    await page.getByRole("heading", { name: "Selection" }).waitFor();
+  }));
+
+test("a column of a chart is reached by keys, and its words are read out", () =>
+  on_page({ viewport: NARROW }, async (page) => {
+    await visit(page, run_url("rich", "operators/aten%3A%3Amm"));
+    const chart = page.getByRole("application").first();
+    await chart.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    assert.match(await page.locator(".readout").first().innerText(), /calls? (from|of) /);
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), NARROW.width);
+  }));
+
+test("a name that the run does not have is said, hostile or not", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", `kernels/${encodeURIComponent(HOSTILE)}`));
+    assert.match(await page.locator(".empty").innerText(), /No such kernel/);
+    await visit(page, run_url("hostile", "kernels"));
+    await page.locator("tbody .page-link").first().click();
+    await page.locator(".name-card").waitFor();
+    await settle(page);
+    assert.equal(await page.locator("main img, main script").count(), 0);
+    assert.equal(await page.title() === "1" || await page.title() === "2", false);
+  }));

@@ -22,6 +22,8 @@ const ROUTES = [
   ["recording", /^\/docs\/recording\/?$/],
   ["agents", /^\/docs\/agents\/?$/],
   ["overview", /^\/runs\/(?<run>[^/]+)\/?$/],
+  ["kernel", /^\/runs\/(?<run>[^/]+)\/kernels\/(?<name>[^/]+)\/?$/],
+  ["operator", /^\/runs\/(?<run>[^/]+)\/operators\/(?<name>[^/]+)\/?$/],
   ...RUN_PAGES.map((page) => [page, new RegExp(`^/runs/(?<run>[^/]+)/${page}/?$`)]),
 ];
 
@@ -35,7 +37,7 @@ function decoded(text) {
 
 /**
  * @param {string} path
- * @returns {{page: string, run?: string, view?: string}} page "none" if there is no such page
+ * @returns {{page: string, run?: string, name?: string, view?: string}} page "none" if there is no such page
  */
 export function match_path(path) {
   for (const [page, pattern] of ROUTES) {
@@ -105,6 +107,23 @@ export function run_path(run, page = "") {
   const base = `/runs/${encodeURIComponent(run)}`;
   return page ? `${base}/${page}` : base;
 }
+
+const MOST_NAME = 6000; // characters encoded; longer ones do not fit the lines of proxies
+
+const name_path = (page, run, name, rank) => {
+  const text = encodeURIComponent(name);
+  if (text.length > MOST_NAME || /^\.*$/.test(name)) {
+    return address(run_path(run, page), { q: name.slice(0, 200), rank });
+  }
+  return address(`${run_path(run, page)}/${text}`, { rank });
+};
+
+/**
+ * The page of a kernel, or of an operator. Of a name too long for an address, the table's rows.
+ * @param {string} run @param {string} name in full @param {string|number|null} [rank]
+ */
+export const kernel_path = (run, name, rank) => name_path("kernels", run, name, rank);
+export const operator_path = (run, name, rank) => name_path("operators", run, name, rank);
 
 /**
  * The address of a run's timeline around a highlighted span. Tables count from the start of device

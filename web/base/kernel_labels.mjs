@@ -43,3 +43,6 @@ export function use_kernel_labels(runs) {
 
 /** @param {string|null} name @returns {string|undefined} */
 export const use_kernel_label = (name) => use_store(labels).get(name);
+
+/** All labels that are known, by full name. @returns {Map<string, string>} */
+export const use_all_labels = () => use_store(labels);

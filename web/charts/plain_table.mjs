@@ -3,14 +3,15 @@
 import { html } from "../base/ui.mjs";
 
 /**
- * @param {{label: string, head: string[], rows: any[][]}} props the first column is text, the
- * others are figures
+ * @param {{label: string, head: string[], rows: any[][], texts?: number}} props the first column,
+ * or as many as `texts`, is text, the others are figures
  */
-export function PlainTable({ label, head, rows }) {
+export function PlainTable({ label, head, rows, texts = 1 }) {
+  const kind = (i) => (i >= texts ? "num" : "");
   return html`<div class="table-region" role="group" tabindex="0" aria-label=${label}><table>
     <thead><tr>${head.map((name, i) => html`<th scope="col" key=${name}
-      class=${i > 0 ? "num" : ""}>${name}</th>`)}</tr></thead>
+      class=${kind(i)}>${name}</th>`)}</tr></thead>
     <tbody>${rows.map(([first, ...rest], i) => html`<tr key=${i}><th scope="row">${first}</th>
-      ${rest.map((cell, j) => html`<td class="num" key=${j}>${cell}</td>`)}</tr>`)}</tbody>
+      ${rest.map((cell, j) => html`<td class=${kind(j + 1)} key=${j}>${cell}</td>`)}</tr>`)}</tbody>
   </table></div>`;
 }

@@ -2,6 +2,7 @@
 // The name of a kernel wherever one stands: its short label, with an ellipsis in the middle where
 // there is no room, and the full name on demand.
 import { html } from "../base/ui.mjs";
+import { kernel_path, operator_path } from "../base/address.mjs";
 import { short_kernel } from "../base/format.mjs";
 import { use_kernel_label, use_kernel_labels } from "../base/kernel_labels.mjs";
 
@@ -24,3 +25,24 @@ export function KernelText({ name, label }) {
     text.slice(0, split)}</span>${split < text.length && html`<span>${text.slice(split)}</span>`
   }</span>`;
 }
+
+/**
+ * A kernel's name that leads to its page.
+ * @param {{run: string, name: string|null, label?: string|null, rank?: any}} props
+ */
+export function KernelLink({ run, name, label, rank }) {
+  if (!name) return html`<span class="faint">–</span>`;
+  return html`<a class="name-link" href=${kernel_path(run, name, rank)}><${KernelText} name=${name}
+    label=${label} /></a>`;
+}
+
+/** An operator's name that leads to its page; `none` stands in for no name. */
+export function OpLink({ run, name, rank, text = name, none = "–" }) {
+  if (!name || name.startsWith("(")) return html`<span class="faint">${name || none}</span>`;
+  return html`<a class="name-link mono" title=${name} href=${operator_path(run, name, rank)}>${
+    text}</a>`;
+}
+
+/** A mark beside a name that opens a row: the way to its page. */
+export const PageLink = ({ href, name }) => html`<a class="page-link" href=${href}
+  title="Its page" aria-label="Page of ${name}">→</a>`;

@@ -33,7 +33,17 @@ const UNITS = { ms: "ms" };
 /** Column widths of a long table, fixed so that they do not change while it scrolls. */
 const WIDTH_PX = { text: 118, flag: 80, ms: 96, share: 72, count: 76, number: 90, bytes: 90 };
 
-const width_of = (column) => column.width_px ?? WIDTH_PX[column.kind ?? "text"] ?? WIDTH_PX.count;
+/** What a head takes with its unit and the arrow of the sorted one; letters are about this wide. */
+const LETTER_PX = 7.4;
+const HEAD_PX = { unit: 24, rest: 42 };
+
+function head_px({ label, kind, unit }) {
+  if (typeof label !== "string") return 0;
+  return label.length * LETTER_PX + (unit ?? UNITS[kind] ? HEAD_PX.unit : 0) + HEAD_PX.rest;
+}
+
+const width_of = (column) => column.width_px
+  ?? Math.max(WIDTH_PX[column.kind ?? "text"] ?? WIDTH_PX.count, Math.ceil(head_px(column)));
 
 const is_text = ({ kind = "text" }) => kind === "text" || kind === "flag";
 

@@ -57,11 +57,12 @@ function first_key(side) {
 /** The sections below the answer: name in the address, label, content. */
 function sections_of({ data, query, one, candidate, waterfall }) {
   const floor_ns = candidate.summary.relevant_from_ns ?? 0;
+  const runs = [data.base.runs, candidate.runs].map(([run]) => run.id);
   return [
     ["changes", "Changes", html`
-      <${KernelLabels} runs=${[data.base.runs, candidate.runs].map(([run]) => run.id)} />
+      <${KernelLabels} runs=${runs} />
       <${ChangeTable} query=${one} summary=${candidate.summary} place=${waterfall.place}
-        onall=${() => waterfall.go({})} />`],
+        runs=${runs} onall=${() => waterfall.go({})} />`],
     ["steps", "Step time", html`<${StepTimes} data=${data} query=${query} />
       <${TrainingCurves} base=${first_of(data.base.runs)} cand=${first_of(candidate.runs)} />`],
     ["figures", "Figures", html`<${ComparedFigures}
@@ -73,7 +74,8 @@ function sections_of({ data, query, one, candidate, waterfall }) {
     ["memory", "Memory", html`<${Memory} query=${one} />`],
     ["findings", "Findings", html`<${Findings} query=${one} />`],
     ...(candidate.summary.unmatched_share > 0
-      ? [["unmatched", "Unmatched", html`<${Unmatched} query=${one} />`]] : []),
+      ? [["unmatched", "Unmatched", html`<${Unmatched} query=${one}
+        runs=${runs} />`]] : []),
     ["gate", "Gate", html`<${Gate} query=${one} />`],
   ];
 }

@@ -2,12 +2,13 @@
 // What changed, largest first, at the level chosen by the reader; noise and trifles on demand.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
+import { kernel_path } from "../../base/address.mjs";
 import { count, ms_unit, p_text, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
-import { KernelText } from "../../widgets/kernel_text.mjs";
+import { KernelLink, KernelText } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 import { hidden_text, is_unmatched, LEVELS, only_in, per_call_ns, shown_changes }
@@ -29,20 +30,23 @@ function Name({ change, opened, onopen }) {
     title=${part_of(bar).label}></span>${what}</button>`;
 }
 
-const Chip = ({ side, name }) => html`<span class="kernel-chip kernel-${side}"><${KernelText}
-  name=${name} /></span>`;
+const Chip = ({ side, name, run }) => html`<span class="kernel-chip kernel-${side}">${run
+  ? html`<${KernelLink} run=${run} name=${name} />` : html`<${KernelText} name=${name} />`}</span>`;
 
-/** The kernels that did the work on each side. */
-function Kernels({ change }) {
+/** The kernels that did the work on each side, as links if `runs` says in which runs they are. */
+function Kernels({ change, runs = [] }) {
   const { base_kernel: base, cand_kernel: cand } = change;
   if (!base && !cand) return html`<span class="faint">–</span>`;
   if (base === cand) {
-    return html`<span class="pair mono"><${Chip} side="both" name=${base} /></span>`;
+    return html`<span class="pair mono"><${Chip} side="both" name=${base}
+      run=${runs[1]} /></span>`;
   }
   const missing = html`<span class="faint">none</span>`;
-  return html`<span class="pair mono">${base ? html`<${Chip} side="base" name=${base} />` : missing}
+  return html`<span class="pair mono">${base ? html`<${Chip} side="base" name=${base}
+      run=${runs[0]} />` : missing}
     <span class="to" aria-label="to">→</span>${
-    cand ? html`<${Chip} side="cand" name=${cand} />` : missing}</span>`;
+    cand ? html`<${Chip} side="cand" name=${cand}
+      run=${runs[1]} />` : missing}</span>`;
 }
 
 function facts_of(change) {
@@ -66,21 +70,22 @@ function facts_of(change) {
 }
 
 /** The two exact terms of a change, the test results, and the names in full. */
-function Detail({ change }) {
+function Detail({ change, runs }) {
   const { base_kernel: base, cand_kernel: cand } = change;
-  const names = base === cand ? [["Kernel", base]] : [["Base", base], ["Candidate", cand]];
+  const names = [["Base", base, runs[0]], ["Candidate", cand, runs[1]]];
   return html`<div class="kernel-detail">
     ${change.more && html`<p class="kernel-full"><span class="faint">${
       change.level === "shape" ? "Shapes" : "Part of"}</span><code>${change.more}</code></p>`}
-    ${names.filter(([, name]) => name).map(([side, name]) => html`<p key=${side}
-      class="kernel-full"><span class="faint">${side}</span><code>${name}</code>
+    ${names.filter(([, name]) => name).map(([side, name, run]) => html`<p key=${side}
+      class="kernel-full"><span class="faint">${side}</span><code>${run
+      ? html`<a href=${kernel_path(run, name)}>${name}</a>` : name}</code>
       <${CopyButton} text=${name} /></p>`)}
     <dl class="facts">${facts_of(change).map(([label, value]) => html`<div key=${label}>
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl></div>`;
 }
 
 /** Names, and next to them what did the work; kernels are named by the chips of both sides. */
-function name_columns(frame, { opened, toggle, level }) {
+function name_columns(frame, { opened, toggle, level, runs }) {
   const at = (row) => row_at(frame, row);
   const name = (row) => html`<${Name} change=${at(row)} opened=${opened === row}
     onopen=${() => toggle(row)} />`;
@@ -94,7 +99,7 @@ function name_columns(frame, { opened, toggle, level }) {
   return [{ key: "name", label: level === "category" ? "Category" : "Operator or kernel",
     className: "kernel-cell", width_px: 320, cell: name }, match,
   { key: "base_kernel", label: "Kernels", sort: false, priority: 4, className: "pair-cell",
-    width_px: 400, cell: (row) => html`<${Kernels} change=${at(row)} />` }];
+    width_px: 400, cell: (row) => html`<${Kernels} change=${at(row)} runs=${runs} />` }];
 }
 
 function columns_of(frame, view) {
@@ -115,7 +120,7 @@ function columns_of(frame, view) {
   ];
 }
 
-function Rows({ rows, caption, query, change, empty, level }) {
+function Rows({ rows, runs, caption, query, change, empty, level }) {
   const [opened_id, set_opened_id] = useState(null);
   const { q, sort } = query;
   const frame = useMemo(() => frame_of(rows), [rows]);
@@ -125,8 +130,8 @@ function Rows({ rows, caption, query, change, empty, level }) {
   const toggle = (row) => set_opened_id(opened === row ? null : value_at(frame, "id", row));
   return html`<${Table} caption=${caption} frame=${frame} rows=${order} sort=${sort}
     view="${q}|${level}" onsort=${(next) => change({ sort: next })} opened=${opened} empty=${empty}
-    columns=${columns_of(frame, { opened, toggle, level })}
-    detail=${(row) => html`<${Detail} change=${row_at(frame, row)} />`} />`;
+    columns=${columns_of(frame, { opened, toggle, level, runs })}
+    detail=${(row) => html`<${Detail} change=${row_at(frame, row)} runs=${runs} />`} />`;
 }
 
 /** How well the two sides were matched, as a bar of rungs with its key. */
@@ -175,10 +180,12 @@ function NoChange({ found, floor_text, query, change }) {
 }
 
 /**
- * @param {{query: any, summary: any, place: {bar: string, cat: string}, onall: () => void}} props
- * `place` is the place in the waterfall: the table follows it
+ * @param {{query: any, summary: any, place: {bar: string, cat: string}, onall: () => void,
+ *          runs: string[]}} props
+ * `place` is the place in the waterfall: the table follows it; `runs` are the first ones of base
+ * and candidate
  */
-export function ChangeTable({ query, summary, place, onall }) {
+export function ChangeTable({ query, summary, place, onall, runs }) {
   const [view, change] = use_query(DEFAULTS);
   const { resource, rows, links } = use_compare_table(query, "waterfall", { level: view.level });
   const floor_ns = summary.relevant_from_ns ?? 0;
@@ -195,6 +202,7 @@ export function ChangeTable({ query, summary, place, onall }) {
     <${Matched} summary=${summary} />
     <${Controls} query=${view} change=${change} found=${found} floor_text=${floor_text} />
     <${Loaded} resource=${resource}>${() => html`<${Rows} rows=${found.shown} caption="Changes"
+      runs=${runs}
       query=${view} change=${change} level=${view.level}
       empty=${html`<${NoChange} found=${found} floor_text=${floor_text} query=${view}
         change=${change} />`} />`}<//><//>`;
@@ -203,7 +211,7 @@ export function ChangeTable({ query, summary, place, onall }) {
 const only_text = ({ rows, ns }) => `${plural(rows, "row")}, ${ms_unit(ns)}`;
 
 /** What only one side has, whatever its size. */
-export function Unmatched({ query }) {
+export function Unmatched({ query, runs }) {
   const [view, change] = use_query({ unmatched_sort: "-size_ns" });
   const { rows } = use_compare_table(query, "waterfall", { level: "op" });
   const unmatched = useMemo(() => shown_changes(rows.filter(is_unmatched),
@@ -212,7 +220,7 @@ export function Unmatched({ query }) {
   return html`<${Card} title="Unmatched" flush=${true} note=${`only in base: ${
       only_text(only_in(unmatched, "base"))} · only in candidate: ${
       only_text(only_in(unmatched, "cand"))}`}>
-    <${Rows} rows=${unmatched} caption="Unmatched" level="op"
+    <${Rows} rows=${unmatched} caption="Unmatched" level="op" runs=${runs}
       query=${{ q: "", sort: view.unmatched_sort }}
       change=${({ sort }) => change({ unmatched_sort: sort })} /><//>`;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The answer: what the candidate gains and what it loses, the three largest each, and why.
 import { html } from "../../base/ui.mjs";
+import { kernel_path, operator_path } from "../../base/address.mjs";
 import { ms_unit, percent, sentence } from "../../base/format.mjs";
 import { reason_figures, reason_place, reason_shapes, reason_sides, reason_title }
   from "./reason_model.mjs";
@@ -12,7 +13,20 @@ const words_of = (key, { same_work }) => (same_work === false
   ? { gains: "Less time by", losses: "More time by" }
   : { gains: "Faster by", losses: "Slower by" })[key];
 
-function Reason({ row, tone, mark, go }) {
+/** To the page of what made the difference, in the first run of each side. */
+function Pages({ row, sides }) {
+  const has_op = ["operator", "shape"].includes(row.kind);
+  const links = [["base", row.base_kernel, sides[0]], ["candidate", row.cand_kernel, sides[1]]]
+    .filter(([, kernel, run]) => kernel && run);
+  if (links.length === 0) return null;
+  const op = has_op && row.title.includes("::") && sides[1];
+  return html`<span class="reason-pages">
+    ${op && html`<a href=${operator_path(op, row.title)}>operator</a>`}
+    ${links.map(([side, kernel, run]) => html`<a key=${side} href=${kernel_path(run, kernel)}
+      title=${kernel}>${side}’s kernel</a>`)}</span>`;
+}
+
+function Reason({ row, tone, mark, go, sides }) {
   const title = reason_title(row);
   const shapes = reason_shapes(row);
   return html`<li class="reason">
@@ -27,14 +41,14 @@ function Reason({ row, tone, mark, go }) {
       <span class="reason-share">${percent(row.gross_share)}</span></p>
     <span class="reason-bar" aria-hidden="true"><span class="delta-bar ${tone}"
       style=${{ width: `${100 * Math.min(1, row.gross_share ?? 0)}%` }}></span></span>
-    <p class="reason-why">${sentence(row.why)}</p></li>`;
+    <p class="reason-why">${sentence(row.why)}<${Pages} row=${row} sides=${sides} /></p></li>`;
 }
 
 /**
- * @param {{reasons: any[], summary: any, go: (place: any) => void}} props
- * `go` opens a place of the waterfall
+ * @param {{reasons: any[], summary: any, go: (place: any) => void, runs: string[]}} props
+ * `go` opens a place of the waterfall; `runs` are the first ones of base and candidate
  */
-export function Reasons({ reasons, summary, go }) {
+export function Reasons({ reasons, summary, go, runs }) {
   const sides = reason_sides(reasons, summary);
   if (sides.length === 0) {
     return html`<p>No part of the step moved by ${ms_unit(summary.relevant_from_ns ?? 0, 2)} or
@@ -47,6 +61,6 @@ export function Reasons({ reasons, summary, go }) {
         <span>${words_of(key, summary)} <strong>${ms_unit(Math.abs(gross_ns))}</strong></span>
         <span class="faint">share of all ${key}</span></h2>
       <ol>${rows.map((row) => html`<${Reason} key=${row.waterfall + row.title} row=${row}
-        tone=${tone} mark=${mark} go=${go} />`)}</ol></div>`;
+        tone=${tone} mark=${mark} go=${go} sides=${runs} />`)}</ol></div>`;
   })}</div>`;
 }

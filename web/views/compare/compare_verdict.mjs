@@ -75,7 +75,8 @@ export function Verdict({ base, candidate, thresholds, per, go }) {
     ${warning && html`<p class="verdict-warning">
       <strong>Hardly comparable:</strong> ${warning}</p>`}
     <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
-    <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go} />
+    <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go}
+      runs=${[base[0]?.id, runs[0]?.id]} />
     <${Certainty} base=${base} cand=${runs} summary=${summary} thresholds=${thresholds} />
   </section>`;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One finding: what it costs on two lines; evidence, reason and advice on demand.
 import { html } from "../../base/ui.mjs";
-import { evidence_path } from "../../base/address.mjs";
+import { evidence_path, kernel_path } from "../../base/address.mjs";
+import { use_all_labels } from "../../base/kernel_labels.mjs";
+import { KernelLabels, OpLink } from "../../widgets/kernel_text.mjs";
 import { capital, sentence } from "../../base/format.mjs";
 import { Dismiss, Dismissed } from "./dismissals.mjs";
-import { affected_text, cost_text, facts_of, overlap_text, own_cost } from "./finding_model.mjs";
+import { affected_text, cost_text, facts_of, kernel_of_evidence, op_pieces, overlap_text, own_cost }
+  from "./finding_model.mjs";
 
 const SEVERITY = {
   high: ["▲", "High"],
@@ -13,13 +16,19 @@ const SEVERITY = {
   info: ["○", "Info"],
 };
 
+/** A fact whose operators lead to their pages. */
+const FactText = ({ run, text }) => op_pieces(text).map(({ op, text: piece }, i) => (op
+  ? html`<${OpLink} key=${i} run=${run} name=${op} />` : piece));
+
 function Evidence({ run, evidence }) {
   const facts = facts_of(evidence);
+  const labels = use_all_labels();
   if (facts.length === 0) return null;
   return html`<div><dt>Evidence</dt><dd><ul>${facts.map(({ fact, href }, i) => {
-    const path = evidence_path(run, href);
-    const link = path && html` <a href=${path}>show</a>`;
-    return html`<li key=${i}>${capital(String(fact))}${link}</li>`;
+    const kernel = kernel_of_evidence(href, labels);
+    const path = kernel ? kernel_path(run, kernel) : evidence_path(run, href);
+    const link = path && html` <a href=${path}>${kernel ? "its page" : "show"}</a>`;
+    return html`<li key=${i}><${FactText} run=${run} text=${capital(String(fact))} />${link}</li>`;
   })}</ul></dd></div>`;
 }
 
@@ -80,7 +89,10 @@ export function FindingList({ run, findings, all = findings, open_first, can_dis
   nothing = NOTHING }) {
   if (findings.length === 0) return html`<p class="empty-line">${nothing}</p>`;
   const scale_ns = Math.max(...all.map(({ cost_ns }) => cost_ns ?? 0));
-  return html`<div class="findings">${findings.map((finding, i) => html`<${FindingCard}
+  const names_kernels = findings.some(({ evidence }) =>
+    JSON.stringify(evidence ?? "").includes("kernels?q="));
+  return html`${names_kernels && html`<${KernelLabels} runs=${[run]} />`}
+    <div class="findings">${findings.map((finding, i) => html`<${FindingCard}
     key=${finding.id ?? i} run=${run} finding=${finding} all=${all} scale_ns=${scale_ns}
     open=${open_first && i === 0} can_dismiss=${can_dismiss} />`)}</div>`;
 }

@@ -107,3 +107,32 @@ export function facts_of(evidence) {
     return [];
   }
 }
+
+/**
+ * The full name of the kernel that evidence refers to by the first part of its name, or null if
+ * that is not one kernel. @param {unknown} href @param {Map<string, string>} labels by full name
+ */
+export function kernel_of_evidence(href, labels) {
+  const q = /^kernels\?q=([^&]+)$/.exec(String(href ?? ""))?.[1];
+  if (!q) return null;
+  const wanted = new URLSearchParams(`q=${q}`).get("q") ?? "";
+  const found = [...labels.keys()].filter((name) => name.startsWith(wanted));
+  return found.length === 1 ? found[0] : null;
+}
+
+// Operators as profilers write them, not names in C++ code.
+const OPERATOR =
+  /(?<![\w:])(?!(?:at|c10|std|cutlass|ck|rocprim|cub)::)[a-z_]\w*(?:::[a-z_]\w*)+/g;
+
+/** A text split at the names of operators. @returns {{text: string, op?: string}[]} */
+export function op_pieces(text) {
+  const pieces = [];
+  let end = 0;
+  for (const { 0: op, index } of text.matchAll(OPERATOR)) {
+    if (index > end) pieces.push({ text: text.slice(end, index) });
+    pieces.push({ text: op, op });
+    end = index + op.length;
+  }
+  if (end < text.length) pieces.push({ text: text.slice(end) });
+  return pieces;
+}

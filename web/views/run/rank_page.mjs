@@ -34,13 +34,14 @@ function Content({ data, run, rank, change, title, needs_device, untraced, child
 }
 
 /**
- * @param {{route: any, title: string, needs_device?: boolean,
+ * @param {{route: any, title: string, above?: [string, string], needs_device?: boolean,
  *          untraced?: (run: string) => any,
  *          children: (run: string, rank: string, data: any) => any}} props
  */
-export function RankPage({ route, title, needs_device = true, untraced, children }) {
+export function RankPage({ route, title, above, needs_device = true, untraced, children }) {
   const [rank, change] = use_rank();
-  return html`<${RunFrame} route=${route} title=${title}>${(data, run) => html`<${Content}
+  return html`<${RunFrame} route=${route} title=${title} above=${above}>${(data, run) =>
+    html`<${Content}
     data=${data} run=${run} rank=${rank} change=${change} title=${title}
     needs_device=${needs_device} untraced=${untraced}>${children}<//>`}<//>`;
 }

@@ -16,20 +16,23 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
  *            swatch?: (frame: any, row: number) => string, prose?: boolean, limit?: number,
  *            foot?: (frame: any, rows: number[]) => any,
  *            more?: (frame: any, row: number) => any,
+ *            page?: (frame: any, row: number, run: string, rank: string) => string|null,
  *            keep?: (frame: any, row: number) => boolean, extra?: any, empty?: any}} TableView
  * `id` distinguishes the tables of a page in the address; `search` are the text columns to filter
  * by; `opens` makes the first column open a row's detail, which is code unless `prose`, with
- * `labels` besides those of the columns and `more` at its end; rows beyond `limit` are shown on
+ * `labels` besides those of the columns and `more` at its end; `page` is the address of a page
+ * about what the first column names; rows beyond `limit` are shown on
  * demand.
  */
 
 const NO_ROWS = html`<p class="empty-line">No rows.</p>`;
 
 /** The first column as a button that opens its row. */
-function opening(view, frame, opened, set_opened) {
+function opening(view, frame, { run, rank, opened, set_opened }) {
   const [first] = view.columns;
   const text = (row) => value_at(frame, first.key, row) ?? "–";
-  const cell = (row) => html`<${OpenName} text=${view.short?.(text(row), row) ?? text(row)}
+  const cell = (row) => html`<${OpenName} page=${view.page?.(frame, row, run, rank)}
+    text=${view.short?.(text(row), row) ?? text(row)}
     title=${text(row)} is_open=${opened === row} swatch=${view.swatch?.(frame, row)}
     prose=${view.prose}
     onopen=${() => set_opened(opened === row ? -1 : row)} />`;
@@ -44,8 +47,11 @@ function use_rows(frame, view, q, sort) {
   }, [frame, q, sort, view.keep]);
 }
 
-/** The table of a frame with everything around it. @param {{frame: any, view: TableView}} props */
-export function RankTable({ frame, view }) {
+/**
+ * The table of a frame with everything around it.
+ * @param {{frame: any, view: TableView, run?: string, rank?: string}} props
+ */
+export function RankTable({ frame, view, run, rank }) {
   const key = (name) => (view.id ? `${view.id}_${name}` : name);
   const [query, change] = use_query({ [key("q")]: "", [key("sort")]: view.sort });
   const [q, sort] = [query[key("q")], query[key("sort")]];
@@ -58,7 +64,8 @@ export function RankTable({ frame, view }) {
   const labels = { ...Object.fromEntries(view.columns.map(({ key: name, label }) =>
     [name, label])), ...view.labels };
   const wanted = view.opens
-    ? [opening(view, frame, opened, set_opened), ...view.columns.slice(1)] : view.columns;
+    ? [opening(view, frame, { run, rank, opened, set_opened }), ...view.columns.slice(1)]
+    : view.columns;
   const has_filter = view.search && frame.length > 5;
   return html`${(has_filter || view.extra) && html`<div class="filter-bar">
       ${has_filter && html`<${SearchBox} label="Filter ${view.caption.toLowerCase()}" value=${q}
@@ -90,5 +97,5 @@ export function RankTableCard({ run, name, rank, title, note, view, params }) {
       actions=${frame.length > 0 && links}>
     <${Loaded} resource=${resource}>${() => (frame.length === 0
       ? html`<div class="card-empty">${view.empty ?? NO_ROWS}</div>`
-      : html`<${RankTable} frame=${frame} view=${view} />`)}<//><//>`;
+      : html`<${RankTable} frame=${frame} view=${view} run=${run} rank=${rank} />`)}<//><//>`;
 }

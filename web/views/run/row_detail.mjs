@@ -3,6 +3,7 @@
 import { html } from "../../base/ui.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { label_of, write_value } from "../../base/values.mjs";
+import { PageLink } from "../../widgets/kernel_text.mjs";
 import { CopyButton, Help } from "../../widgets/widgets.mjs";
 
 const LONG = 40;
@@ -34,9 +35,12 @@ export function RowDetail({ frame, row, first, prose, labels, more }) {
 }
 
 /** The name in the first cell, which opens and closes the row's detail. */
-export function OpenName({ text, title, is_open, onopen, swatch, prose }) {
-  return html`<button type="button" class="kernel-name" aria-expanded=${is_open}
+export function OpenName({ text, title, is_open, onopen, swatch, prose, page }) {
+  const name = html`<button type="button" class="kernel-name" aria-expanded=${is_open}
     title=${title ?? text} onClick=${onopen}>${swatch && html`<span class="swatch ${swatch}"
       aria-hidden="true"></span>`}<span class=${prose ? "prose" : "mono"}>${text}</span>
     </button>`;
+  if (!page) return name;
+  return html`<span class="paged-name">${name}<${PageLink} href=${page}
+    name=${title ?? text} /></span>`;
 }

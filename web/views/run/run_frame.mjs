@@ -167,10 +167,11 @@ function DamagedNotice({ run, files, page }) {
 
 /**
  * The frame around a page of a run.
- * @param {{route: {page: string, run: string}, title: string,
+ * @param {{route: {page: string, run: string}, title: string, above?: [string, string],
  *          children: (summary: any, run: string) => any}} props
+ * `above` is the page, in the tabs, that a page below it belongs to, and its title
  */
-export function RunFrame({ route, title, children }) {
+export function RunFrame({ route, title, above, children }) {
   const resource = use_summary(route.run);
   const is_unknown = !resource.data && resource.problem?.status === 404;
   const name = resource.data?.run.name ?? (is_unknown ? "No such run" : route.run);
@@ -178,6 +179,7 @@ export function RunFrame({ route, title, children }) {
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
       <li><a href="/">Runs</a></li>
       ${title !== "Overview" && html`<li><a href=${run_path(route.run)}>${name}</a></li>`}
+      ${above && html`<li><a href=${run_path(route.run, above[0])}>${above[1]}</a></li>`}
       <li aria-current="page">${title === "Overview" ? name : title}</li></ol></nav>
     <header class="page-head run-head">
       <h1 tabindex="-1">${name}<span class="visually-hidden">: ${title}</span></h1>
@@ -186,7 +188,8 @@ export function RunFrame({ route, title, children }) {
     </header>
     <${Loaded} resource=${resource}>${(data) => html`
       <${Identity} run=${data.run} summary=${data.summary} />
-      <${Tabs} run=${route.run} page=${route.page} findings=${data.summary?.findings ?? 0} />
+      <${Tabs} run=${route.run} page=${above?.[0] ?? route.page}
+        findings=${data.summary?.findings ?? 0} />
       <${FailedNotice} run=${data.run} page=${route.page} />
       <${UnreadNotice} run=${data.run} page=${route.page} />
       <${DamagedNotice} run=${route.run} files=${data.damaged_files} page=${route.page} />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Next to the timeline's picture: one slice in full, totals of a span, the longest slices.
 import { html } from "../../base/ui.mjs";
-import { address, run_path } from "../../base/address.mjs";
+import { kernel_path, operator_path } from "../../base/address.mjs";
 import { count, decimals, ms, percent, plural } from "../../base/format.mjs";
 import { Card, CopyButton } from "../../widgets/widgets.mjs";
 import { KernelText } from "../../widgets/kernel_text.mjs";
@@ -13,10 +13,10 @@ import { span_of } from "../../charts/timeline/timeline_view.mjs";
 
 const MOST_NAMES = 12;
 
-/** Where the figures of all slices with that name are, null if nowhere. */
+/** The page about all slices with that name, null if there is none. */
 function table_link(run, rank, { kind, tint, name }) {
-  if (kind === "stream") return ["Kernels of this name", "kernels", { q: name, rank }];
-  if (tint === "operator") return ["Operators of this name", "operators", { q: name, rank }];
+  if (kind === "stream") return ["All calls of this kernel", kernel_path(run, name, rank)];
+  if (tint === "operator") return ["All calls of this operator", operator_path(run, name, rank)];
   return null;
 }
 
@@ -46,8 +46,7 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
       <dd>${value}</dd></div>`)}</dl>
     ${slice.count > 1 && html`<p class="footnote">Each of them is narrower than a pixel here; named
       after the longest. Zoom in to see them one by one.</p>`}
-    ${link && html`<p class="tl-links"><a href=${address(run_path(run, link[1]), link[2])}>${
-      link[0]}</a></p>`}<//>`;
+    ${link && html`<p class="tl-links"><a href=${link[1]}>${link[0]}</a></p>`}<//>`;
 }
 
 const name_cell = ({ tint, name }) => html`<span class="swatch tint-${tint}"></span><span

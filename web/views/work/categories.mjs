@@ -2,7 +2,7 @@
 // Device time by kind of work, and by name for what no rule matches.
 import { html, useMemo } from "../../base/ui.mjs";
 import { ms_unit, percent } from "../../base/format.mjs";
-import { address, run_path } from "../../base/address.mjs";
+import { address, kernel_path, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { Segments } from "../../charts/segments.mjs";
@@ -39,6 +39,7 @@ const UNKNOWN = {
   search: ["kernel", "op"],
   opens: true,
   short: (name) => html`<${KernelText} name=${name} />`,
+  page: (frame, row, run, rank) => kernel_path(run, value_at(frame, "kernel", row) ?? "", rank),
   empty: html`<p class="empty-line">Every kernel has a category.</p>`,
   columns: [
     { key: "kernel", label: "Kernel" },

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // How tables show a kernel: its short name in its category's color, full on demand.
 import { html, useMemo } from "../../base/ui.mjs";
-import { address, run_path } from "../../base/address.mjs";
+import { kernel_path } from "../../base/address.mjs";
 import { frame_of, value_at } from "../../base/frame.mjs";
 import { bar_of } from "../../base/parts.mjs";
-import { KernelText } from "../../widgets/kernel_text.mjs";
+import { KernelText, OpLink, PageLink } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 
-/** A kernel's name as the first cell of its row. */
+/** A kernel's name as the first cell of its row; it opens the row or leads to its page. */
 export function KernelName({ frame, row, href, onopen, is_open }) {
   const name = value_at(frame, "name", row);
   const label = value_at(frame, "label", row);
   const part = bar_of(value_at(frame, "category", row), value_at(frame, "class", row));
   const swatch = html`<span class="swatch bar-${part}" aria-hidden="true"></span>`;
   if (onopen) {
-    return html`<button type="button" class="kernel-name" aria-expanded=${is_open}
-      onClick=${onopen}>${swatch}<${KernelText} name=${name} label=${label} /></button>`;
+    return html`<span class="paged-name"><button type="button" class="kernel-name"
+      aria-expanded=${is_open} onClick=${onopen}>${swatch}<${KernelText} name=${name}
+      label=${label} /></button><${PageLink} href=${href} name=${label || name} /></span>`;
   }
   return html`<a class="kernel-name" href=${href}>${swatch}<${KernelText} name=${name}
     label=${label} /></a>`;
@@ -32,11 +33,12 @@ export const ACROSS_RANKS = [
 /** The few top kernels of the overview. @param {{run: string, rows: any[], ranks: number}} props */
 export function KernelRows({ run, rows, ranks }) {
   const frame = useMemo(() => frame_of(rows), [rows]);
-  const link = (row) => address(run_path(run, "kernels"), { q: value_at(frame, "name", row) });
+  const link = (row) => kernel_path(run, value_at(frame, "name", row));
   return html`<${Table} caption="Top kernels" frame=${frame} columns=${[
     { key: "name", label: "Kernel", className: "kernel-cell", cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} href=${link(row)} />` },
     { key: "op", label: "Launched by", priority: 3, className: "mono op-cell",
+      cell: (row) => html`<${OpLink} run=${run} name=${value_at(frame, "op", row)} />`,
       help: "Innermost operator that launched most of its time" },
     { key: "per_step_ns", label: "Per step", kind: "ms",
       help: "Time per steady step of the headline rank" },

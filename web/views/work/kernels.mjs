@@ -3,13 +3,14 @@
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
-import { address } from "../../base/address.mjs";
+import { address, kernel_path } from "../../base/address.mjs";
 import { count, ms, number, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
   from "../../base/frame.mjs";
 import { says_something } from "../../base/values.mjs";
 import { Card, CopyButton, ExportLinks, Loaded, SearchBox, Segments }
   from "../../widgets/widgets.mjs";
+import { OpLink } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Categories } from "./categories.mjs";
 import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
@@ -37,16 +38,18 @@ const MEASURED = [
 ];
 
 /** Columns of the table, for a run or for one rank, where columns across ranks have no meaning. */
-function columns_of(frame, opened, set_opened, of_rank) {
+function columns_of(frame, { run, rank, opened, set_opened, of_rank }) {
   const has = (key) => key in frame.columns;
   const open = (row) => set_opened(opened === row ? -1 : row);
   const all = [
     { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
+        href=${kernel_path(run, value_at(frame, "name", row), rank)}
         onopen=${() => open(row)} />` },
     { key: "category", label: "Category", priority: 5, width_px: 140 },
-    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180,
-      priority: 3 },
+    { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180, priority: 3,
+      cell: (row) => html`<${OpLink} run=${run} name=${value_at(frame, "op", row)}
+        rank=${rank} />` },
     { key: "library", label: "Library", priority: 4, width_px: 96 },
     { key: "operation", label: "Operation", priority: 5, width_px: 130 },
     { key: "dtype", label: "Type", priority: 4, width_px: 84 },
@@ -111,7 +114,7 @@ const FACTS = [
   ...PROFILE_FACTS,
 ];
 
-function KernelDetail({ frame, row }) {
+function KernelDetail({ frame, row, href }) {
   const kernel = row_at(frame, row);
   const facts = FACTS.filter(([, key]) => kernel[key] !== null && kernel[key] !== undefined);
   return html`<div class="kernel-detail">
@@ -119,6 +122,7 @@ function KernelDetail({ frame, row }) {
       label="Copy name" /></p>
     <dl class="facts">${facts.map(([label, key, write]) => html`<div key=${key}>
       <dt title=${frame.help[key]}>${label}</dt><dd>${write(kernel[key])}</dd></div>`)}</dl>
+    <p class="row-page"><a href=${href}>Its calls, callers, shapes and history</a></p>
   </div>`;
 }
 
@@ -157,7 +161,7 @@ function Totals({ frame, rows }) {
     some && total > 0 ? `, ${percent(own / total)} of all kernel time` : " in total"}</p>`;
 }
 
-function KernelTable({ reply, query, change, ranks, names, links }) {
+function KernelTable({ run, reply, query, change, ranks, names, links }) {
   const [opened, set_opened] = useState(-1);
   const frame = useMemo(() => frame_of(reply), [reply]);
   const { q, sort } = query;
@@ -170,10 +174,11 @@ function KernelTable({ reply, query, change, ranks, names, links }) {
   return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
       names=${names} links=${links} />
     <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
-      columns=${columns_of(frame, opened, set_opened,
-        query.rank !== "" || query.range !== "" || ranks.length < 2)}
+      columns=${columns_of(frame, { run, rank: query.rank, opened, set_opened,
+        of_rank: query.rank !== "" || query.range !== "" || ranks.length < 2 })}
       onsort=${(next) => change({ sort: next })} view="${q}|${exact_key}"
-      detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row} />`}
+      detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row}
+        href=${kernel_path(run, value_at(frame, "name", row), query.rank)} />`}
       empty=${html`<p class="empty-line">${frame.length === 0
         ? "No work on a device was recorded."
         : html`No kernel matches. <button type="button" class="link"
@@ -200,7 +205,8 @@ function AllKernels({ run }) {
   const links = [["CSV", href("csv")], ["JSON", href("json")]];
   return html`<${Card} title="Kernels" flush=${true}
       note=${note_of(query, ranks)}>
-    <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} reply=${reply} query=${query}
+    <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} run=${run} reply=${reply}
+      query=${query}
       change=${change} ranks=${ranks} names=${names} links=${links} />`}<//><//>`;
 }
 

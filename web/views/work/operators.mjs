@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators: by name, by input shapes, and by how they call each other.
 import { html } from "../../base/ui.mjs";
+import { operator_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { ms, percent, plural } from "../../base/format.mjs";
 import { sum_rows, value_at } from "../../base/frame.mjs";
 import { bar_of } from "../../base/parts.mjs";
-import { KernelLabels, KernelText } from "../../widgets/kernel_text.mjs";
+import { KernelLabels, KernelLink, OpLink } from "../../widgets/kernel_text.mjs";
 import { Segments } from "../../widgets/widgets.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { Lacks } from "../run/lacks.mjs";
@@ -19,6 +20,11 @@ const VIEWS = [["table", "By operator"], ["shapes", "By shape"], ["tree", "Call 
 const swatch = (frame, row) => {
   const category = value_at(frame, "category", row);
   return category ? `bar-${bar_of(category)}` : "bar-none";
+};
+
+const page = (frame, row, run, rank) => {
+  const name = value_at(frame, "name", row);
+  return name && !name.startsWith("(") ? operator_path(run, name, rank) : null;
 };
 
 /** "812 of 1,204 operators · 12.3 ms owned, 45.6 % of the busy time". */
@@ -35,6 +41,7 @@ const OPERATORS = {
   search: ["name", "category"],
   opens: true,
   swatch,
+  page,
   short: (name) => (name === "–" ? "no operator" : name),
   foot: foot_of("row"),
   columns: [
@@ -60,6 +67,7 @@ const SHAPES = {
   search: ["name", "dims", "types", "module", "kernel"],
   opens: true,
   swatch,
+  page,
   short: (name) => (name === "–" ? "no operator" : name),
   foot: foot_of("row"),
   columns: [
@@ -81,18 +89,20 @@ const SHAPES = {
 /** Backward operators all start alike; what distinguishes them must stay visible. */
 const short_op = (name) => name.replace(/^autograd::engine::evaluate_function: /, "autograd: ");
 
-function NodeName({ node }) {
+function NodeName({ node, run, rank }) {
   if (node.kind === "root") return html`<strong>All device work</strong>`;
   if (node.kind === "unlinked") return html`<em>${node.name || "no operator"}</em>`;
   if (node.kind === "op") {
-    return html`<span class="mono" title=${node.name}>${short_op(node.name)}</span>`;
+    return html`<${OpLink} run=${run} name=${node.name} rank=${rank}
+      text=${short_op(node.name)} />`;
   }
-  return html`<span class="faint"><${KernelText} name=${node.name} /></span>
+  return html`<${KernelLink} run=${run} name=${node.name} rank=${rank} />
     <span class="chip">kernel</span>`;
 }
 
-const tree_columns = (root) => [
-  { key: "name", label: "Operator", cell: (node) => html`<${NodeName} node=${node} />` },
+const tree_columns = (run, rank) => (root) => [
+  { key: "name", label: "Operator", cell: (node) =>
+    html`<${NodeName} node=${node} run=${run} rank=${rank} />` },
   { key: "total_owned_ns", label: "Total", unit: "ms", num: true,
     cell: (node) => ms(node.total_owned_ns), title: (node) => `${node.total_owned_ns} ns` },
   { key: "of_all", label: "Of all", num: true, priority: 2,
@@ -122,7 +132,7 @@ function Content({ run, rank }) {
     ${shown === "tree"
       ? html`<${TreeCard} run=${run} table="op_tree" rank=${rank} title=${TITLES.tree}
           note="device time counted once; a node's own and its children's sum to it exactly"
-          view=${{ label: "Call tree", columns: tree_columns, empty: none }} />`
+          view=${{ label: "Call tree", columns: tree_columns(run, rank), empty: none }} />`
       : html`<${RankTableCard} key=${shown} run=${run} rank=${rank} title=${TITLES[shown]}
           name=${shown === "table" ? "operators" : "op_shapes"}
           note=${shown === "table" ? "self: launched by the operator; total: including operators "

@@ -2,11 +2,13 @@
 // What one named range consists of: its parts of time, kernels, operators, collectives, idle time.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
+import { kernel_path, operator_path } from "../../base/address.mjs";
 import { ms_unit, short_kernel } from "../../base/format.mjs";
 import { frame_of, row_at, value_at } from "../../base/frame.mjs";
 import { bar_of, PARTS } from "../../base/parts.mjs";
 import { cause_label } from "../../base/values.mjs";
 import { Segments } from "../../charts/segments.mjs";
+import { KernelText } from "../../widgets/kernel_text.mjs";
 import { Card, Loaded } from "../../widgets/widgets.mjs";
 import { RangePick, use_range_names } from "../run/range_pick.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
@@ -19,7 +21,8 @@ const KERNELS = {
   search: ["name", "op", "category"],
   opens: true,
   limit: 20,
-  short: (name) => short_kernel(name),
+  short: (name) => html`<${KernelText} name=${name} />`,
+  page: (frame, row, run, rank) => kernel_path(run, value_at(frame, "name", row) ?? "", rank),
   swatch: (frame, row) =>
     `bar-${bar_of(value_at(frame, "category", row), value_at(frame, "class", row))}`,
   columns: [
@@ -39,6 +42,11 @@ const OPERATORS = {
   caption: "Operators of the range",
   sort: "-owned_ns",
   limit: 10,
+  opens: true,
+  page: (frame, row, run, rank) => {
+    const name = value_at(frame, "name", row);
+    return name ? operator_path(run, name, rank) : null;
+  },
   columns: [
     { key: "name", label: "Operator", className: "mono clip", width_px: 240 },
     { key: "category", label: "Category", priority: 3 },

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Work against the device's limits: the roofline, utilization, and what each shape loses.
 import { html, useMemo } from "../../base/ui.mjs";
+import { operator_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { ms_unit, plural } from "../../base/format.mjs";
 import { frame_of, rows_of, sum_rows, value_at, value_counts } from "../../base/frame.mjs";
@@ -39,6 +40,10 @@ const VIEW = {
   opens: true,
   swatch: (all, row) => swatch_of(value_at(all, "kind", row)),
   foot: foot_of,
+  page: (all, row, run, rank) => {
+    const op = value_at(all, "op", row);
+    return op ? operator_path(run, op, rank) : null;
+  },
   columns: [
     { key: "op", label: "Operator", width_px: 260 },
     { key: "problem", label: "Problem or shapes", className: "mono clip", width_px: 270,
@@ -106,7 +111,7 @@ function Work({ reply, run, rank, profiles }) {
     <${Card} title="Work by operator and shape" flush=${true}
       note="lost: measured time beyond what the roofline allows"
       actions=${html`<${ExportLinks} links=${rank_table_links(run, "roofline", rank)} />`}>
-      <${RankTable} frame=${frame} view=${view} /><//>`;
+      <${RankTable} frame=${frame} view=${view} run=${run} rank=${rank} /><//>`;
 }
 
 function Content({ run, rank, throughput, evidence }) {

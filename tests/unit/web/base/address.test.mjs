@@ -2,7 +2,8 @@
 // Paths, queries and what may become a link.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { address, evidence_path, login_path, match_path, next_page, patch_query, run_path }
+import { address, evidence_path, kernel_path, login_path, match_path, next_page, operator_path,
+  patch_query, run_path }
   from "../../../../web/base/address.mjs";
 
 test("each path names one page", () => {
@@ -79,4 +80,18 @@ test("evidence links lead to pages of the run and nowhere else", () => {
     "kernels#x", "nothing?x=1", "", null, 7, { x: 1 }]) {
     assert.equal(evidence_path("r_1", href), null);
   }
+});
+
+test("a kernel or operator of any name has an address that leads back to the name", () => {
+  for (const name of ["gemm", "aten::mm", "void f<a/b>(int, char*)", "50% ☃ &?#", "a b"]) {
+    const [path, search] = kernel_path("r/1", name, 3).split("?");
+    assert.deepEqual(match_path(path), { page: "kernel", run: "r/1", name });
+    assert.equal(search, "rank=3");
+    assert.deepEqual(match_path(operator_path("r", name)), { page: "operator", run: "r", name });
+  }
+});
+
+test("a name too long for an address, or none, leads to the table", () => {
+  assert.ok(kernel_path("r", "k".repeat(9000)).startsWith("/runs/r/kernels?q=kkk"));
+  assert.equal(operator_path("r", ".."), "/runs/r/operators?q=..");
 });

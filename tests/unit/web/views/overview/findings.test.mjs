@@ -2,8 +2,8 @@
 // Findings: their order, the sum that counts no time twice, the text on overlaps, dismissals.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { affected_text, cost_text, facts_of, overlap_text, own_share, part_findings, saving_of,
-  unjudged }
+import { affected_text, cost_text, facts_of, kernel_of_evidence, op_pieces, overlap_text,
+  own_share, part_findings, saving_of, unjudged }
   from "../../../../../web/views/overview/finding_model.mjs";
 
 const MS = 1_000_000;
@@ -98,4 +98,21 @@ test("damaged evidence is no evidence", () => {
   for (const damaged of ["{", "7", null, undefined, '{"fact":1}']) {
     assert.deepEqual(facts_of(damaged), []);
   }
+});
+
+test("evidence names a kernel if its text is the start of just one name", () => {
+  const labels = new Map([["void f<1>(int)", "f"], ["void f<2>(int)", "f"], ["gemm", "GEMM"]]);
+  assert.equal(kernel_of_evidence("kernels?q=void%20f%3C1", labels), "void f<1>(int)");
+  assert.equal(kernel_of_evidence("kernels?q=void%20f", labels), null);
+  for (const other of ["kernels?category=copy", "roofline", null, "kernels?q=none"]) {
+    assert.equal(kernel_of_evidence(other, labels), null);
+  }
+});
+
+test("a text is split at operators, not at names of C++", () => {
+  assert.deepEqual(op_pieces("ends with aten::copy_, then vllm::moe"), [{ text: "ends with " },
+    { text: "aten::copy_", op: "aten::copy_" }, { text: ", then " },
+    { text: "vllm::moe", op: "vllm::moe" }]);
+  assert.deepEqual(op_pieces("void at::native::f"), [{ text: "void at::native::f" }]);
+  assert.deepEqual(op_pieces(""), []);
 });

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the pages of kernels and operators say of calls, and where their counterpart is found.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { counterpart_of, fit_time, histogram_columns, other_vendor_runs, quantile_marks,
+  step_columns, steps_caption, sum_parts, times_caption, vendor_of }
+  from "../../../../../web/views/work/call_model.mjs";
+
+const bins = (edges, calls) => calls.map((n, i) =>
+  ({ from_ns: edges[i], to_ns: edges[i + 1], calls: n }));
+const times = { calls: 10, total_ns: 10_000, min_ns: 100, p10_ns: 150, median_ns: 900,
+  p90_ns: 2500, p99_ns: 3999, max_ns: 3999,
+  histogram: bins([100, 200, 1000, 2000, 4000], [1, 6, 0, 3]) };
+
+test("times are written in the unit of their size", () => {
+  assert.deepEqual([0, 7, 999, 1234, 56_789, 1_076_000, 2_500_000_000, null].map(fit_time),
+    ["0 ns", "7 ns", "999 ns", "1.23 µs", "56.8 µs", "1.08 ms", "2.50 s", "–"]);
+});
+
+test("percentiles lie in their bins, and close ones share a label", () => {
+  assert.deepEqual(quantile_marks(times).map(({ at, label }) => [at, label]),
+    [[0.5, "p10"], [1.875, "p50"], [3.25, "p90"]]);
+  const narrow = { ...times, median_ns: 151 };
+  assert.deepEqual(quantile_marks(narrow).map(({ label }) => label), ["p10, p50", "p90"]);
+});
+
+test("columns and captions say counts and times in words", () => {
+  assert.equal(histogram_columns(times)[1].text, "6 calls from 200 ns to below 1.00 µs");
+  assert.equal(times_caption(times),
+    "10 calls: half take 900 ns or less, eight of ten 150 ns to 2.50 µs; the longest 4.00 µs");
+  assert.equal(times_caption({ calls: 0 }), "No calls");
+  const steps = [{ step: 4, steady: false, calls: 2, total_ns: 9000, max_ns: 8000 },
+    { step: 5, steady: true, calls: 1, total_ns: 3000, max_ns: 3000 },
+    { step: 6, steady: true, calls: 0, total_ns: 0, max_ns: 0 }];
+  assert.equal(step_columns(steps)[0].text,
+    "Step 4: 9.00 µs in 2 calls, the longest 8.00 µs; not a steady step");
+  assert.equal(steps_caption(steps),
+    "Median of 2 steady steps: 0 ns; most in step 5, 3.00 µs in 1 call");
+});
+
+test("GPUs are of the vendor that makes them", () => {
+  assert.deepEqual(["NVIDIA H100 80GB HBM3", "AMD Instinct MI300X VF", "MI250", "Tesla V100",
+    "TPU v5", null].map(vendor_of), ["nvidia", "amd", "amd", "nvidia", null, null]);
+});
+
+test("of the other vendor's runs those of the same model come first, then those named alike", () => {
+  const own = { name: "h100-bert@3", series: "h100-bert", gpu: "NVIDIA H100", meta: {} };
+  const run = (series, gpu, more = {}) => ({ name: `${series}@1`, series, gpu, status: "done",
+    meta: "", ...more });
+  const runs = [run("mi300x-owl", "AMD Instinct MI300X"), run("h100-bert", "NVIDIA H100"),
+    run("mi300x-bert", "AMD Instinct MI300X"),
+    run("x", "AMD Instinct MI300X", { meta: "model=b" }),
+    run("mi250-bert", "AMD Instinct MI250", { status: "failed" }), run("none", null)];
+  assert.deepEqual(other_vendor_runs(runs, own).map(({ series }) => series),
+    ["mi300x-bert", "mi300x-owl", "x"]);
+  assert.equal(other_vendor_runs(runs, { ...own, meta: { model: "b" } })[0].series, "x");
+  assert.deepEqual(other_vendor_runs(runs, { ...own, gpu: null }), []);
+});
+
+test("a counterpart is the operator at the same shapes, else at any", () => {
+  const part = (op, dims, kernel, owned_ns) => ({ op, dims, kernel, owned_ns, calls: 1 });
+  const parts = [part("mm", "a", "k1", 5), part("mm", "a", "k1", 6), part("mm", "b", "k2", 20),
+    part("add", "a", "k3", 9)];
+  const found = counterpart_of(part("mm", "a", "own", 1), parts);
+  assert.equal(found.same_shapes, true);
+  assert.deepEqual(found.rows.map(({ kernel, owned_ns, calls }) => [kernel, owned_ns, calls]),
+    [["k1", 11, 2]]);
+  const other = counterpart_of(part("mm", "c", "own", 1), parts);
+  assert.equal(other.same_shapes, false);
+  assert.deepEqual(other.rows.map(({ kernel }) => kernel), ["k2", "k1"]);
+  assert.deepEqual(counterpart_of(part("sub", "a", "own", 1), parts).rows, []);
+  assert.deepEqual(sum_parts([], ({ kernel }) => kernel), []);
+});
