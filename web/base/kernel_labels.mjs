@@ -5,6 +5,7 @@ import { api_get } from "./api.mjs";
 import { address } from "./address.mjs";
 import { frame_of, value_at } from "./frame.mjs";
 import { use_store } from "./hooks.mjs";
+import { distinct_labels } from "./kernel_distinct.mjs";
 import { create_store, useEffect } from "./ui.mjs";
 
 const MOST = 400; // kernels of a run, those with the most time
@@ -13,14 +14,19 @@ const MOST = 400; // kernels of a run, those with the most time
 const labels = create_store(new Map());
 const asked = new Set();
 
-/** Takes in the labels of a table's rows. @param {import("./frame.mjs").Frame} frame */
+/**
+ * Takes in the labels of a run's kernels. Those that kernels of the run share get the part of the
+ * name that differs, and keep it.
+ * @param {import("./frame.mjs").Frame} frame
+ */
 export function learn_labels(frame) {
+  const pairs = Array.from({ length: frame.length }, (_, row) =>
+    [value_at(frame, "name", row), value_at(frame, "label", row)]).filter(([, label]) => label);
   const known = new Map(labels.get());
-  for (let row = 0; row < frame.length; row++) {
-    const label = value_at(frame, "label", row);
-    if (label) known.set(value_at(frame, "name", row), label);
-  }
-  if (known.size > labels.get().size) labels.set(known);
+  const changes = [...distinct_labels(pairs)].filter(([name, label]) =>
+    label.length > (known.get(name)?.length ?? 0));
+  for (const [name, label] of changes) known.set(name, label);
+  if (changes.length > 0) labels.set(known);
 }
 
 async function load(run) {
@@ -43,6 +49,9 @@ export function use_kernel_labels(runs) {
 
 /** @param {string|null} name @returns {string|undefined} */
 export const use_kernel_label = (name) => use_store(labels).get(name);
+
+/** Labels known by now, for what is drawn. @returns {Map<string, string>} */
+export const labels_now = () => labels.get();
 
 /** All labels that are known, by full name. @returns {Map<string, string>} */
 export const use_all_labels = () => use_store(labels);

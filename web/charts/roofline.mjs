@@ -2,6 +2,7 @@
 // Arithmetic intensity against achieved speed, both logarithmic, below the roofs of the device.
 import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
+import { labels_now } from "../base/kernel_labels.mjs";
 import { ms_unit, number, percent, plural, short_kernel } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure } from "./figure.mjs";
@@ -26,7 +27,8 @@ const MEASURED_RADIUS = 6; // one launch, which the areas of all calls would hid
 
 function point_text(row) {
   if (row.kind === "measured") {
-    const name = [short_kernel(row.op), row.problem].filter(Boolean).join(", ");
+    const label = labels_now().get(row.op) ?? short_kernel(row.op);
+    const name = [label, row.problem].filter(Boolean).join(", ");
     return `${name}: ${number(row.tflops)} TFLOP/s at ${
       number(row.intensity)} FLOP/B of DRAM, ${ms_unit(row.busy_ns)}, measured by Nsight Compute ` +
       "by default with locked clocks and emptied caches";

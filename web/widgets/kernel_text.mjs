@@ -17,7 +17,7 @@ export function KernelLabels({ runs }) {
 /** @param {{name: string|null, label?: string|null}} props */
 export function KernelText({ name, label }) {
   const known = use_kernel_label(name);
-  const short = label || known;
+  const short = known || label;
   const text = short || short_kernel(name);
   const split = text.length > 2 * TAIL ? text.length - TAIL : text.length;
   const style = `kernel-text mono${short ? " kernel-label" : ""}`;

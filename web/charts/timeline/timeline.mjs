@@ -4,6 +4,7 @@ import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../
 import { use_width } from "../../base/hooks.mjs";
 import { announce } from "../../base/announce.mjs";
 import { plural } from "../../base/format.mjs";
+import { use_all_labels, use_kernel_label } from "../../base/kernel_labels.mjs";
 import { busy_lanes, find_pin, first_slice, hit, layout_lanes, neighbor, neighbor_row, pin_of,
   place_of, row_top, slice_of } from "./timeline_model.mjs";
 import { span_of, view_around, view_showing } from "./timeline_view.mjs";
@@ -85,12 +86,14 @@ function LaneName({ band, lanes, ontoggle }) {
 }
 
 function Tooltip({ at, width }) {
+  const label = use_kernel_label(at ? slice_of(at.data, at.i).name : null);
   if (!at) return null;
   const slice = slice_of(at.data, at.i);
   const right = at.x > width / 2;
   const style = { top: `${at.y + 14}px`, ...(right ? { right: `${width - at.x + 6}px` }
     : { left: `${at.x + 10}px` }) };
   return html`<div class="tl-tip" style=${style} aria-hidden="true">
+    ${label && html`<p><strong>${label}</strong></p>`}
     <p class="tl-tip-name mono">${slice.name}</p>
     <p><strong>${length_text(slice.dur_ns)}</strong> at ${exact_ms(slice.begin_ns)}</p>
     <p class="faint"><span class="swatch tint-${slice.tint}"></span>${slice.class_name}</p>
@@ -241,6 +244,7 @@ export function TimelineChart(props) {
   const tallest = Math.max(SHORTEST_PX, Math.round(innerHeight * TALLEST_SHARE));
   const height = Math.min(AXIS_PX + layout.height, tallest);
   const palette = use_palette(canvas, read_palette);
+  use_all_labels(); // once they are there, they are drawn
   const it = useRef({}).current;
   const redraw = use_drawing(canvas, () => ({
     view: it.motion.view, width, height, scroll: scroller.current.scrollTop, layout, palette,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws a timeline on a canvas: lanes with their slices, the axis with the steps, marks on top.
 import { short_kernel } from "../../base/format.mjs";
+import { labels_now } from "../../base/kernel_labels.mjs";
 import { visible } from "../../base/visible.mjs";
 import { first_after, place_of, row_top } from "./timeline_model.mjs";
 import { axis_ticks, span_of } from "./timeline_view.mjs";
@@ -23,14 +24,15 @@ const HATCH_FROM_PX = 5;
 
 const x_of = ({ view, width }, ns) => ((ns - view.from) * width) / span_of(view);
 
-/** Short names, computed once per name shown. */
+/** Short names, found once per name shown and state of the labels. */
 const shorts = new WeakMap();
 function short_name(data, i) {
-  if (!shorts.has(data)) shorts.set(data, new Array(data.names.length));
-  const known = shorts.get(data);
+  const labels = labels_now();
+  if (shorts.get(data)?.labels !== labels) shorts.set(data, { labels, texts: [] });
+  const { texts } = shorts.get(data);
   const name = data.name[i];
-  known[name] ??= short_kernel(data.names[name]);
-  return known[name];
+  texts[name] ??= labels.get(data.names[name]) ?? short_kernel(data.names[name]);
+  return texts[name];
 }
 
 /** One row's slices; skips those on a pixel that is already painted. */

@@ -75,7 +75,8 @@ export function RankTable({ frame, view, run, rank }) {
       columns=${columns_for(frame, wanted)} view=${q}
       onsort=${(next) => change({ [key("sort")]: next })}
       detail=${view.opens && ((row) => html`<${RowDetail} frame=${frame} row=${row}
-        first=${first} prose=${view.prose} labels=${labels} more=${view.more?.(frame, row)} />`)}
+        first=${first} prose=${view.prose} labels=${labels} more=${view.more?.(frame, row)}
+        run=${run} rank=${rank} />`)}
       empty=${frame.length > 0 && html`<p class="empty-line">No row matches. <button type="button"
         class="link" onClick=${() => change({ [key("q")]: "" })}>Show all</button></p>`} />
     ${shown.length < rows.length && html`<p class="table-foot"><button type="button" class="link"

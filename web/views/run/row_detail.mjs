@@ -3,7 +3,7 @@
 import { html } from "../../base/ui.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { label_of, write_value } from "../../base/values.mjs";
-import { PageLink } from "../../widgets/kernel_text.mjs";
+import { KernelLink, PageLink } from "../../widgets/kernel_text.mjs";
 import { CopyButton, Help } from "../../widgets/widgets.mjs";
 
 const LONG = 40;
@@ -12,15 +12,19 @@ const is_given = (value) => value !== null && value !== undefined && value !== "
 
 /**
  * @param {{frame: import("../../base/frame.mjs").Frame, row: number, first: string,
- *          prose?: boolean, labels: Record<string, string>, more?: any}} props `first` is the
+ *          prose?: boolean, labels: Record<string, string>, more?: any, run?: string,
+ *          rank?: string}} props `first` is the
  * column of the row's name
  */
-export function RowDetail({ frame, row, first, prose, labels, more }) {
+export function RowDetail({ frame, row, first, prose, labels, more, run, rank }) {
   const name = prose ? "" : String(value_at(frame, first, row) ?? "");
   const rest = Object.keys(frame.columns)
     .filter((key) => key !== first && is_given(value_at(frame, key, row)));
   const is_long = (key) => String(value_at(frame, key, row)).length > LONG;
-  const write = (key) => write_value(value_at(frame, key, row), frame.units[key]);
+  const write = (key) => (key === "kernel" && run
+    ? html`<${KernelLink} run=${run} rank=${rank} name=${value_at(frame, key, row)} />
+      <span class="full-name">${value_at(frame, key, row)}</span>`
+    : write_value(value_at(frame, key, row), frame.units[key]));
   const facts = (keys, className) => keys.length > 0 && html`<dl class="facts ${className}">${
     keys.map((key) => html`<div key=${key}><dt><${Help} text=${frame.help[key]}>${
       labels[key] ?? label_of(key)}<//></dt>

@@ -11,7 +11,7 @@ import { Card, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { cause_label } from "../../base/values.mjs";
-import { GAPS, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
+import { gaps_view, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
 import { causes_of, devices_of, idle_sums } from "./idle_model.mjs";
 import { Lacks } from "../run/lacks.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
@@ -91,7 +91,8 @@ function steps_of({ headline_rank, steady_steps }, rank) {
 }
 
 /** Gaps that link to their place in the timeline. */
-const gaps_of = (run, rank) => ({ ...GAPS, more: (frame, row) => html`<p class="row-links"><a
+const gaps_of = (run, rank) => ({ ...gaps_view(run, rank), more: (frame, row) => html`<p
+  class="row-links"><a
   href=${timeline_path(run, rank, value_at(frame, "begin_ns", row),
     value_at(frame, "dur_ns", row))}>Show in the timeline</a></p>` });
 

@@ -3,15 +3,16 @@
 import { html } from "../../base/ui.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { cause_label } from "../../base/values.mjs";
-import { KernelText } from "../../widgets/kernel_text.mjs";
+import { KernelLink, OpLink } from "../../widgets/kernel_text.mjs";
 
-const kernel_cell = (key) => (row, frame) =>
-  html`<${KernelText} name=${value_at(frame, key, row)} />`;
+const kernel_cell = (key, run) => (row, frame) =>
+  html`<${KernelLink} run=${run} name=${value_at(frame, key, row)} />`;
 
 const EMPTY_STREAMS = html`<p class="empty-line">No stream has two events with a gap
   between them.</p>`;
 
-export const GAPS = {
+/** The longest gaps of a run. @param {string} run @param {string} rank */
+export const gaps_view = (run, rank) => ({
   id: "gaps",
   caption: "Longest gaps",
   sort: "-dur_ns",
@@ -29,14 +30,15 @@ export const GAPS = {
     { key: "host_event", label: "On the host", className: "mono clip short", width_px: 250 },
     { key: "host_kind", label: "Kind", priority: 4 },
     { key: "before", label: "Before", className: "mono clip short", width_px: 190, priority: 4,
-      cell: kernel_cell("before") },
+      cell: kernel_cell("before", run) },
     { key: "after", label: "After", className: "mono clip short", width_px: 190, priority: 2,
-      cell: kernel_cell("after") },
+      cell: kernel_cell("after", run) },
     { key: "after_op", label: "Launched by", className: "mono clip short", width_px: 160,
-      priority: 4 },
+      priority: 4, cell: (row, frame) => html`<${OpLink} run=${run} rank=${rank}
+        name=${value_at(frame, "after_op", row)} />` },
     { key: "launch_delay_ns", label: "Delay", priority: 3 },
   ],
-};
+});
 
 export const STREAM_IDLE = {
   id: "streams",

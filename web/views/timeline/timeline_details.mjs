@@ -40,6 +40,7 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
       class="small" onClick=${onfit}>Zoom to it</button><button type="button" class="small"
       onClick=${onselect}>Select its time</button><button type="button" class="small"
       onClick=${onclose}>Close</button>`}>
+    <p class="slice-label"><${KernelText} name=${slice.name} /></p>
     <p class="kernel-full"><code>${slice.name}</code><${CopyButton} text=${slice.name}
       label="Copy name" /></p>
     <dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt>

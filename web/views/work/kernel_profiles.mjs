@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Launches that Nsight Compute measured, beside the same kernels in the run's trace.
 import { html } from "../../base/ui.mjs";
-import { ms, ms_unit, number, short_kernel } from "../../base/format.mjs";
+import { kernel_path } from "../../base/address.mjs";
+import { ms, ms_unit, number } from "../../base/format.mjs";
 import { value_at } from "../../base/frame.mjs";
+import { KernelText } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { use_table } from "../run/run_table.mjs";
@@ -22,7 +24,11 @@ const VIEW = {
   search: ["kernel", "trace_kernel", "stalls"],
   opens: true,
   limit: 20,
-  short: (name) => short_kernel(name),
+  short: (name) => html`<${KernelText} name=${name} />`,
+  page: (frame, row, run, rank) => {
+    const kernel = value_at(frame, "trace_kernel", row);
+    return kernel ? kernel_path(run, kernel, rank) : null;
+  },
   columns: [
     { key: "kernel", label: "Kernel", width_px: 280 },
     { key: "grid", label: "Grid", priority: 4, className: "mono" },
@@ -43,12 +49,12 @@ const VIEW = {
 export const use_kernel_profiles = (run, wanted) =>
   use_table(run, "kernel_profiles", { limit: "all" }, wanted);
 
-/** Nothing for a run without such a file. @param {{table: any}} props */
-export function KernelProfiles({ table }) {
+/** Nothing for a run without such a file. @param {{run: string, table: any}} props */
+export function KernelProfiles({ run, table }) {
   if (table.rows.length === 0) return null;
   return html`<${Card} title="Measured by Nsight Compute" flush=${true} note=${LOCKED_CLOCKS}
       actions=${html`<${ExportLinks} links=${table.links} />`}>
-    <${RankTable} frame=${table.frame} view=${VIEW} /><//>`;
+    <${RankTable} frame=${table.frame} view=${VIEW} run=${run} /><//>`;
 }
 
 const percent_of = (value) => `${number(value)} %`;

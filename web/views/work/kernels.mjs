@@ -4,6 +4,7 @@ import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address, kernel_path } from "../../base/address.mjs";
+import { learn_labels } from "../../base/kernel_labels.mjs";
 import { count, ms, number, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, sum_rows, value_at, value_counts }
   from "../../base/frame.mjs";
@@ -24,6 +25,8 @@ const GROUPS = [["", "Kernels"], ["category", "Categories"], ...Object.entries(K
 // Columns that are filtered by an exact value.
 const EXACT = { category: "", class: "", library: "", operation: "", dtype: "", arch: "",
   alignment: "" };
+const EXACT_LABELS = { class: "Class", library: "Library", operation: "Operation", dtype: "Type",
+  arch: "Architecture", alignment: "Alignment" };
 const DEFAULTS = { q: "", sort: "-total_ns", rank: "", range: "", ...EXACT };
 const TEXT = ["name", "label", "op", "category", "class", "library", "operation", "marks"];
 
@@ -145,7 +148,7 @@ function FilterBar({ frame, query, change, ranks, names, links }) {
     <${RangePick} names=${names} range=${query.range} onchange=${(range) => change({ range })} />
     ${Object.keys(EXACT).filter((key) => key !== "category" && query[key]).map((key) =>
       html`<button type="button" key=${key} class="small" title="Show all"
-        onClick=${() => change({ [key]: "" })}>${key} ${query[key]} ×</button>`)}
+        onClick=${() => change({ [key]: "" })}>${EXACT_LABELS[key]}: ${query[key]} ×</button>`)}
     <${ExportLinks} links=${links} />
   </div>`;
 }
@@ -171,6 +174,7 @@ function KernelTable({ run, reply, query, change, ranks, names, links }) {
     [frame, q, exact_key]);
   const rows = useMemo(() => sort_rows(frame, found, sort), [frame, found, sort]);
   useEffect(() => set_opened(-1), [frame]);
+  useEffect(() => learn_labels(frame), [frame]);
   return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
       names=${names} links=${links} />
     <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
@@ -227,7 +231,7 @@ function Content({ run, summary, evidence }) {
     ${by_category || Object.hasOwn(KERNEL_GROUPS, group)
       ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
           onchange=${(next) => change({ rank: next })}>${grouped}<//>`
-      : html`<${AllKernels} run=${run} /><${KernelProfiles} table=${profiles} />`}`;
+      : html`<${AllKernels} run=${run} /><${KernelProfiles} run=${run} table=${profiles} />`}`;
 }
 
 export default function Kernels({ route }) {

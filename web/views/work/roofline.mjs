@@ -7,6 +7,7 @@ import { ms_unit, plural } from "../../base/format.mjs";
 import { frame_of, rows_of, sum_rows, value_at, value_counts } from "../../base/frame.mjs";
 import { Roofline } from "../../charts/roofline.mjs";
 import { mark_of, measured_points, roofline_points } from "../../charts/roofline_model.mjs";
+import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Lacks } from "../run/lacks.mjs";
 import { use_kernel_profiles } from "./kernel_profiles.mjs";
@@ -117,7 +118,8 @@ function Work({ reply, run, rank, profiles }) {
 function Content({ run, rank, throughput, evidence }) {
   const profiles = use_kernel_profiles(run, evidence > 0);
   const resource = use_rank_table(run, "roofline", rank);
-  return html`<${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
+  return html`<${KernelLabels} runs=${[run]} />
+    <${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
       throughput=${throughput} /><//>
     <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}
       rank=${rank} profiles=${profiles.rows} />`}<//>`;

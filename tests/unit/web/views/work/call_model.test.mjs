@@ -43,7 +43,7 @@ test("GPUs are of the vendor that makes them", () => {
     "TPU v5", null].map(vendor_of), ["nvidia", "amd", "amd", "nvidia", null, null]);
 });
 
-test("of the other vendor's runs those of the same model come first, then those named alike", () => {
+test("of the other vendor's runs the same model comes first, then those named alike", () => {
   const own = { name: "h100-bert@3", series: "h100-bert", gpu: "NVIDIA H100", meta: {} };
   const run = (series, gpu, more = {}) => ({ name: `${series}@1`, series, gpu, status: "done",
     meta: "", ...more });
