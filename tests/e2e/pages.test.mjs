@@ -61,7 +61,8 @@ after(async () => {
 const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
 
 const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category", "/operators",
-  "/operators?view=shapes", "/operators?view=tree", "/modules", "/ranges", "/roofline", "/idle",
+  "/operators?view=shapes", "/operators?view=tree", "/modules", "/ranges", "/roofline",
+  "/flame", "/flame?of=idle&dir=flame", "/idle",
   "/collectives", "/memory", "/ranks", "/whatif", "/data"].map((rest) => `/runs/${id}${rest}`);
 const usual_pages = () => ["/", "/upload", "/docs/api", "/docs/recording", "/docs/agents",
   "/compare", "/trends", "/alerts", `/compare?base=${ids.cuda}&cand=${ids.rocm}`,

@@ -343,8 +343,8 @@ test("categories sum to the busy time, and names that no rule knows are listed",
 test("names from outside stay text in trees, tables, charts and details", () =>
   on_page({}, async (page) => {
     for (const rest of ["operators", "operators?view=shapes", "operators?view=tree&open=0.1.2.3",
-      "modules", "ranges", "roofline", "idle", "memory", "collectives", "kernels?group=category",
-      "data", "whatif"]) {
+      "modules", "ranges", "flame", "roofline", "idle", "memory", "collectives",
+      "kernels?group=category", "data", "whatif"]) {
       await visit(page, run_url("hostile", rest));
       for (const opener of await page.locator("tbody button[aria-expanded]").all()) {
         await opener.click();
@@ -501,4 +501,31 @@ test("a name that the run does not have is said, hostile or not", () =>
     await settle(page);
     assert.equal(await page.locator("main img, main script").count(), 0);
     assert.equal(await page.title() === "1" || await page.title() === "2", false);
+  }));
+
+test("a flame graph zooms by click and keys, finds names, and compares with another run", () =>
+  on_page({}, async (page) => {
+    await visit(page, run_url("rich", "flame"));
+    const chart = page.locator(".flame");
+    const trail = page.getByRole("navigation", { name: "Zoomed to" });
+    await chart.locator(".flame-box").nth(1).click();
+    await trail.waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("at"), "0");
+    await chart.focus();
+    await page.keyboard.press("Escape");
+    await trail.waitFor({ state: "detached" });
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    await trail.waitFor();
+    await page.getByRole("searchbox", { name: "Search names" }).fill("mm");
+    await chart.locator(".found").first().waitFor();
+    assert.match(await page.locator("figcaption").innerText(), / in “mm”$/);
+    assert.deepEqual(await axe_faults(page), []);
+    await visit(page, run_url("rich", `flame?vs=${ids.half}`));
+    assert.match(await page.locator("figcaption").innerText(), /^rich .* ms, half .* per step: /);
+    await page.getByRole("button", { name: "Table" }).click();
+    assert.ok(await page.getByRole("group", { name: "Largest differences" })
+      .locator("tbody tr").count() > 3);
+    assert.deepEqual(await axe_faults(page), []);
   }));

@@ -3,7 +3,7 @@
 
 // Pages of a run; the overview has no name of its own.
 const RUN_PAGES = ["findings", "whatif", "kernels", "operators", "modules", "ranges", "roofline",
-  "timeline", "idle", "collectives", "memory", "ranks", "training", "data"];
+  "flame", "timeline", "idle", "collectives", "memory", "ranks", "training", "data"];
 
 const ROUTES = [
   ["runs", /^\/$/],

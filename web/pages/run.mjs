@@ -5,6 +5,7 @@ export { default as operator } from "../views/work/operator_page.mjs";
 export { default as modules } from "../views/work/modules.mjs";
 export { default as ranges } from "../views/work/ranges.mjs";
 export { default as roofline } from "../views/work/roofline.mjs";
+export { default as flame } from "../views/work/flame_page.mjs";
 export { default as timeline } from "../views/timeline/timeline.mjs";
 export { default as idle } from "../views/timeline/idle.mjs";
 export { default as memory } from "../views/memory/memory.mjs";

@@ -3,6 +3,7 @@
 // more than noise, and where exactly the time went.
 import { html, useState } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
+import { address, run_path } from "../../base/address.mjs";
 import { sentence } from "../../base/format.mjs";
 import { use_title } from "../../base/hooks.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
@@ -67,7 +68,10 @@ function sections_of({ data, query, one, candidate, waterfall }) {
       <${TrainingCurves} base=${first_of(data.base.runs)} cand=${first_of(candidate.runs)} />`],
     ["figures", "Figures", html`<${ComparedFigures}
       sides=${[query.base, query.cand[chosen_of(query)]]} />`],
-    ["modules", "Modules", html`<${Modules} query=${one} floor_ns=${floor_ns} />`],
+    ["modules", "Modules", html`<p class="section-link"><a href=${address(
+      run_path(runs[0], "flame"), { vs: runs[1], kernels: "no" })}>The difference as a flame
+      graph</a>, by operator, module or idle cause</p>
+      <${Modules} query=${one} floor_ns=${floor_ns} />`],
     ["communication", "Communication", html`<${Communication} query=${one}
       floor_ns=${floor_ns} />`],
     ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],

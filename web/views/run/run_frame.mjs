@@ -17,14 +17,14 @@ import { RunAction } from "./run_action.mjs";
 const TABS = [
   [["", "Overview"], ["findings", "Findings"], ["whatif", "What if"]],
   [["kernels", "Kernels"], ["operators", "Operators"], ["modules", "Modules"],
-    ["ranges", "Ranges"], ["roofline", "Roofline"]],
+    ["ranges", "Ranges"], ["flame", "Flame"], ["roofline", "Roofline"]],
   [["timeline", "Timeline"], ["idle", "Idle"], ["collectives", "Communication"],
     ["memory", "Memory"]],
   [["training", "Training"], ["ranks", "Ranks"], ["data", "Data"]],
 ];
 // Pages that can show one rank; a rank chosen on one is kept on the way to another.
-const OF_RANK = new Set(["kernels", "operators", "modules", "ranges", "roofline", "timeline",
-  "idle", "collectives", "memory", "data"]);
+const OF_RANK = new Set(["kernels", "operators", "modules", "ranges", "roofline", "flame",
+  "timeline", "idle", "collectives", "memory", "data"]);
 const BUSY_POLL_MS = 1500;
 const META_SHOWN = 6; // the page of data has them all
 

@@ -2,7 +2,7 @@
 // A card around a tree of one rank: root and first level are one request, the rest loads lazily.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { address } from "../../base/address.mjs";
+import { address, run_path } from "../../base/address.mjs";
 import { use_api } from "../../base/api.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
@@ -12,6 +12,8 @@ import { run_api } from "./run_frame.mjs";
 
 const SORT = "-total_owned_ns";
 
+// What the page of flame graphs calls these trees.
+const FLAME_OF = { op_tree: null, modules: "modules", ranges: "ranges" };
 const MOST = 0.9; // of the root's time
 
 /** The root is open at first, and so is a node below it that has nearly all of its time. */
@@ -46,6 +48,8 @@ export function TreeCard({ run, table, rank, title, note, view, actions }) {
   const resource = use_api(address(run_api(run, table),
     { rank, depth: [0, 1], sort: SORT, limit: "all", format: "columns" }));
   return html`<${Card} title=${title} note=${note} flush=${true} actions=${html`${actions}
+      <a class="small-link" href=${address(run_path(run, "flame"),
+        { of: FLAME_OF[table], rank })}>Flame graph</a>
       <${ExportLinks} links=${rank_table_links(run, table, rank)} />`}>
     <${Loaded} resource=${resource}>${(reply) =>
       html`<${Content} reply=${reply} view=${view} base=${base} />`}<//><//>`;

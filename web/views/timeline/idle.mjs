@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { ms, ms_unit, percent, plural } from "../../base/format.mjs";
-import { timeline_path } from "../../base/address.mjs";
+import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { Segments as Bar } from "../../charts/segments.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
@@ -98,7 +98,9 @@ const gaps_of = (run, rank) => ({ ...gaps_view(run, rank), more: (frame, row) =>
 
 function Content({ run, rank, summary }) {
   const resource = use_rank_table(run, "idle_causes", rank);
-  const links = html`<${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
+  const links = html`<a class="small-link" href=${address(run_path(run, "flame"),
+    { of: "idle", rank })}>Flame graph</a>
+    <${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
   const no_links = html`<${Lacks} run=${run} rank=${rank} items=${["launches", "operators"]}
     title="Launches on the host were not recorded" />`;
   const card = (name, title, note, view) => html`<${RankTableCard} run=${run} rank=${rank}

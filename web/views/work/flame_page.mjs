@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Flame graphs: device time by operators, modules or ranges, idle time by cause; of one run, or the
+// difference to another.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_api } from "../../base/api.mjs";
+import { address, kernel_path, operator_path } from "../../base/address.mjs";
+import { frame_of, rows_of } from "../../base/frame.mjs";
+import { ms_unit, percent, short_gpu, short_kernel } from "../../base/format.mjs";
+import { use_all_labels } from "../../base/kernel_labels.mjs";
+import { use_query } from "../../base/router.mjs";
+import { Flame } from "../../charts/flame.mjs";
+import { found_ns, merge_trees, nodes_at } from "../../charts/flame_model.mjs";
+import { Card, Empty, Loaded, SearchBox, Segments } from "../../widgets/widgets.mjs";
+import { KernelLabels } from "../../widgets/kernel_text.mjs";
+import { RankPage } from "../run/rank_page.mjs";
+import { FLAMES, use_flame, use_step_count } from "./flame_data.mjs";
+
+const DEFAULTS = { of: "operators", dir: "icicle", q: "", at: "", vs: "", kernels: "" };
+const DIRECTIONS = [["icicle", "Icicle"], ["flame", "Flame"]];
+const ROOTS = { operators: "All device work", modules: "All device work",
+  ranges: "All device work", idle: "All idle time" };
+
+/** Runs to compare with, the newest first. */
+function use_others(run) {
+  const { data } = use_api(address("/runs", { fields: "id,name,status,gpu", limit: "100",
+    format: "columns" }));
+  return useMemo(() => rows_of(frame_of(data)).filter(({ id, status }) =>
+    id !== run && status === "done"), [data, run]);
+}
+
+function VsPick({ run, vs, onchange }) {
+  const others = use_others(run);
+  const known = others.some(({ id }) => id === vs);
+  return html`<label class="pick"><span>Compare with</span><select value=${vs}
+      onChange=${(event) => onchange(event.target.value)}><option value="">no other run</option>
+    ${vs !== "" && !known && html`<option value=${vs}>${vs}</option>`}
+    ${others.map(({ id, name, gpu }) => html`<option key=${id} value=${id}>${name}${
+      gpu ? `, ${short_gpu(gpu)}` : ""}</option>`)}</select></label>`;
+}
+
+function name_writer(of, labels) {
+  return (node) => {
+    if (node.kind === "root") return ROOTS[of];
+    if (node.kind === "kernel") return labels.get(node.name) ?? short_kernel(node.name);
+    if (of === "modules" && node.name === "") return ROOTS[of];
+    return node.name || "no operator";
+  };
+}
+
+/** The page about a node, if it is a kernel or an operator. */
+const page_of = (run, rank) => ({ kind, name }) => {
+  if (!name || name.startsWith("no ") || name === "end") return null;
+  if (kind === "kernel") return kernel_path(run, name, rank);
+  return kind === "op" ? operator_path(run, name, rank) : null;
+};
+
+function Zoomed({ root, at, write, onzoom }) {
+  const nodes = nodes_at(root, at);
+  if (nodes.length < 2) return null;
+  const path = at.split(".");
+  return html`<nav class="flame-path" aria-label="Zoomed to"><ol>${nodes.map((node, i) => html`<li
+    key=${i}>${i === nodes.length - 1 ? html`<strong>${write(node)}</strong>`
+    : html`<button type="button" class="link" onClick=${() =>
+      onzoom(path.slice(0, i).join("."))}>${write(node)}</button>`}</li>`)}</ol></nav>`;
+}
+
+function caption_of(root, { of, q, vs }, run_names) {
+  if (vs !== "") {
+    const delta = root.cand_ns - root.base_ns;
+    return `${run_names[0]} ${ms_unit(root.base_ns)}, ${run_names[1]} ${ms_unit(root.cand_ns)} ${
+      of === "idle" ? "idle" : "of device time"} per step: ${delta > 0 ? "+" : ""}${
+      ms_unit(delta)}`;
+  }
+  const what = of === "idle" ? "of idle time by what delayed the next work"
+    : "of device time, each nanosecond counted once";
+  const found = q === "" ? "" : `; ${percent(found_ns(root, q) / (root.ns || 1))} in “${q}”`;
+  return `${ms_unit(root.ns)} ${what}${found}`;
+}
+
+function Graph({ root, query, change, run, rank, names }) {
+  const labels = use_all_labels();
+  const write = useMemo(() => name_writer(query.of, labels), [query.of, labels]);
+  const onzoom = (at) => change({ at });
+  if (!root || root.children.length === 0) {
+    return html`<${Empty} title="Nothing to draw"><p>The recording has no such tree: operators,
+      modules or ranges were not recorded, or the device was never idle.</p><//>`;
+  }
+  return html`<${Zoomed} root=${root} at=${query.at} write=${write} onzoom=${onzoom} />
+    <${Flame} root=${root} zoom=${query.at} q=${query.q} is_flame=${query.dir === "flame"}
+      caption=${caption_of(root, query, names)} names=${names} write=${write} onzoom=${onzoom}
+      page=${query.of === "modules" || query.of === "ranges" ? undefined : page_of(run, rank)} />`;
+}
+
+/** The name of a run in a list, else what the address has. */
+function use_name(key) {
+  const { data } = use_api(key === "" ? null : `/runs/${encodeURIComponent(key)}`);
+  return data?.name ?? key;
+}
+
+function Content({ run, rank, name }) {
+  const [query, change] = use_query(DEFAULTS);
+  const { of, vs } = query;
+  const shows_kernels = query.kernels !== "no";
+  const own = use_flame(run, rank, of, shows_kernels);
+  const other = use_flame(vs, "", of, shows_kernels);
+  const steps = [use_step_count(run, rank), use_step_count(vs || run, vs ? "" : rank)];
+  const root = useMemo(() => (vs === "" || !own.root || !other.root ? own.root
+    : merge_trees(own.root, other.root, [1 / steps[0], 1 / steps[1]])),
+  [own.root, other.root, vs, steps[0], steps[1]]);
+  const names = [name, use_name(vs)];
+  const has_kernels = of === "operators";
+  return html`<${KernelLabels} runs=${[run, vs].filter(Boolean)} />
+    <div class="view-bar"><${Segments} label="Of" value=${of} options=${FLAMES}
+      onchange=${(next) => change({ of: next, at: "" })} /></div>
+    <${Card} title="Flame graph" note=${vs === "" ? "the whole recording"
+      : "the whole recordings, divided by their steps"}>
+    <div class="filter-bar"><${SearchBox} label="Search names" value=${query.q}
+        placeholder="Search names" oninput=${(q) => change({ q }, { replace: true })} />
+      <${Segments} label="Direction" value=${query.dir} options=${DIRECTIONS}
+        onchange=${(dir) => change({ dir })} />
+      ${has_kernels && html`<label class="check"><input type="checkbox" checked=${shows_kernels}
+        onChange=${() => change({ kernels: shows_kernels ? "no" : "", at: "" })} />
+        Kernels</label>`}
+      <${VsPick} run=${run} vs=${vs} onchange=${(next) => change({ vs: next, at: "" })} /></div>
+    <${Loaded} resource=${vs !== "" && own.resource.data ? other.resource
+      : own.resource}>${() => html`<${Graph} root=${root} query=${query} change=${change}
+        run=${run} rank=${rank} names=${names} />`}<//><//>`;
+}
+
+export default function FlamePage({ route }) {
+  return html`<${RankPage} route=${route} title="Flame">${(run, rank, data) =>
+    html`<${Content} run=${run} rank=${rank} name=${data.run.name} />`}<//>`;
+}
