@@ -3,7 +3,7 @@
 CREATE TABLE comment (
     id TEXT COLLATE "C" PRIMARY KEY CHECK (starts_with(id, 'c_')),
     run_id TEXT COLLATE "C" NOT NULL REFERENCES stored_run (id) ON DELETE CASCADE,
-    place TEXT COLLATE "C" NOT NULL, -- '': the whole run; 'findings/ID', 'kernels/NAME': a row of a table
+    place TEXT COLLATE "C" NOT NULL, -- '': the whole run; 'findings/ID', 'kernels/NAME': a row
     author TEXT COLLATE "C" NOT NULL,
     text TEXT COLLATE "C" NOT NULL,
     created_ns BIGINT NOT NULL

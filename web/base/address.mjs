@@ -37,7 +37,8 @@ function decoded(text) {
 
 /**
  * @param {string} path
- * @returns {{page: string, run?: string, name?: string, view?: string}} page "none" if there is no such page
+ * @returns {{page: string, run?: string, name?: string, view?: string}} page "none" if there is no
+ *   such page
  */
 export function match_path(path) {
   for (const [page, pattern] of ROUTES) {
