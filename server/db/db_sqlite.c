@@ -78,10 +78,16 @@ static bool check(struct stmt *stmt, int rc)
 
 static bool prepare(struct stmt *stmt, const char *text, const char **rest)
 {
-    sqlite3_stmt *made = NULL;
-    bool ok = check(stmt, sqlite3_prepare_v2(db_sqlite_of(stmt->db)->at, text, -1, &made, rest));
+    struct db_sqlite_file *file = db_sqlite_of(stmt->db);
+    sqlite3_stmt *made = db_sqlite_kept_take(&file->kept, text);
     stmt->at = made;
-    return ok;
+    if (made) {
+        *rest = text + strlen(text);
+        return true;
+    }
+    int rc = sqlite3_prepare_v3(file->at, text, -1, SQLITE_PREPARE_PERSISTENT, &made, rest);
+    stmt->at = made;
+    return check(stmt, rc);
 }
 
 static bool bind_null(struct stmt *stmt)
@@ -128,7 +134,11 @@ static bool reset(struct stmt *stmt)
 
 static bool finish(struct stmt *stmt)
 {
-    return check(stmt, sqlite3_finalize(at(stmt)));
+    int rc = at(stmt) ? sqlite3_reset(at(stmt)) : SQLITE_OK;
+    bool ok = check(stmt, rc); // before anything else changes the connection's last error
+    if (at(stmt) && !(ok && db_sqlite_kept_put(&db_sqlite_of(stmt->db)->kept, at(stmt))))
+        sqlite3_finalize(at(stmt));
+    return ok;
 }
 
 static bool is_null(const struct stmt *stmt, int column)
@@ -275,6 +285,7 @@ static void close_file(struct db *db, bool flush)
     struct db_sqlite_file *file = db_sqlite_of(db);
     if (file->at && !flush)
         sqlite3_db_config(file->at, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    db_sqlite_kept_free(&file->kept);
     sqlite3_close(file->at);
     free(file);
 }

@@ -4,12 +4,12 @@
 #define SERVER_DB_SQLITE_H
 
 #include "server/db/db.h"
-
-#include <sqlite3.h>
+#include "server/db/db_sqlite_kept.h"
 
 struct db_sqlite_file {
     struct db db;
     sqlite3 *at;
+    struct db_sqlite_kept kept;
     struct db_watch watch;
     int64_t deadline_ns; // of the reading transaction, 0: none
     bool was_unclean;

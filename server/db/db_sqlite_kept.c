@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/db/db_sqlite_kept.h"
+
+#include <stddef.h>
+#include <string.h>
+
+// FNV-1a.
+static uint64_t hash_of(const char *text)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (; *text; text++)
+        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+    return hash;
+}
+
+// A PRAGMA may do its work when it is compiled.
+static bool may_run_again(const char *text)
+{
+    static const char *const starts[] = {"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (strncmp(text, starts[i], strlen(starts[i])) == 0)
+            return true;
+    return false;
+}
+
+sqlite3_stmt *db_sqlite_kept_take(struct db_sqlite_kept *kept, const char *text)
+{
+    uint64_t hash = hash_of(text);
+    for (unsigned i = 0; i < DB_SQLITE_KEPT; i++) {
+        sqlite3_stmt *stmt = kept->slots[i].at;
+        if (!stmt || kept->slots[i].hash != hash || strcmp(sqlite3_sql(stmt), text) != 0)
+            continue;
+        kept->slots[i].at = NULL; // a second use at the same time gets one of its own
+        return stmt;
+    }
+    return NULL;
+}
+
+static unsigned slot_to_fill(const struct db_sqlite_kept *kept)
+{
+    unsigned oldest = 0;
+    for (unsigned i = 0; i < DB_SQLITE_KEPT; i++) {
+        if (!kept->slots[i].at)
+            return i;
+        if (kept->slots[i].used < kept->slots[oldest].used)
+            oldest = i;
+    }
+    return oldest;
+}
+
+bool db_sqlite_kept_put(struct db_sqlite_kept *kept, sqlite3_stmt *stmt)
+{
+    const char *text = sqlite3_sql(stmt);
+    if (!may_run_again(text) || sqlite3_clear_bindings(stmt) != SQLITE_OK)
+        return false;
+    unsigned i = slot_to_fill(kept);
+    sqlite3_finalize(kept->slots[i].at);
+    kept->slots[i].at = stmt;
+    kept->slots[i].hash = hash_of(text);
+    kept->slots[i].used = ++kept->uses;
+    return true;
+}
+
+void db_sqlite_kept_free(struct db_sqlite_kept *kept)
+{
+    for (unsigned i = 0; i < DB_SQLITE_KEPT; i++)
+        sqlite3_finalize(kept->slots[i].at);
+    *kept = (struct db_sqlite_kept){0};
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statements a connection keeps after use, so that the same text is not parsed again: parsing takes
+// longer than most of what the service asks.
+#ifndef SERVER_DB_SQLITE_KEPT_H
+#define SERVER_DB_SQLITE_KEPT_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { DB_SQLITE_KEPT = 64 };
+
+struct db_sqlite_kept {
+    struct {
+        sqlite3_stmt *at; // NULL: free
+        uint64_t hash;    // of its text
+        uint64_t used;    // the higher, the later
+    } slots[DB_SQLITE_KEPT];
+    uint64_t uses;
+};
+
+// The statement of exactly this text, without values; it is the caller's until it is put back.
+// NULL if none is at hand.
+sqlite3_stmt *db_sqlite_kept_take(struct db_sqlite_kept *kept, const char *text);
+
+// Keeps a statement that was reset, in place of the one not used for longest. False, and the
+// statement is still the caller's, if compiling it may have an effect of its own.
+bool db_sqlite_kept_put(struct db_sqlite_kept *kept, sqlite3_stmt *stmt);
+
+// Finalizes those that are here.
+void db_sqlite_kept_free(struct db_sqlite_kept *kept);
+
+#endif
