@@ -192,6 +192,8 @@ const struct route routes[] = {
     {"GET", RUN "/comm_calls", SCOPE_READ, api_get_table, &table_comm_calls},
     {"GET", RUN "/passes", SCOPE_READ, api_get_table, &table_passes},
     {"GET", RUN "/recording", SCOPE_READ, api_get_table, &table_recording},
+    {"GET", RUN "/critical_path", SCOPE_READ, api_get_table, &table_critical_path},
+    {"GET", RUN "/ready_changes", SCOPE_READ, api_get_table, &table_ready_changes},
 
     {"POST", "/mcp", SCOPE_READ, mcp_post, NULL},
     {"GET", "/api/v1/report", SCOPE_READ, report_get, NULL},

@@ -5,6 +5,8 @@
 #include "analysis/trace/analyses.h"
 #include "analysis/report/tables.h"
 
+#include <math.h>
+
 // If rules find the same cost, the first one comes first and explains it.
 static const struct finding_rule *const rules[] = {
     &finding_data_loading,
@@ -78,6 +80,8 @@ bool findings_row(struct row *row, const struct finding_rule *rule, const struct
     row_word(row, column + FINDING_RANKS, finding->ranks);
     row_word(row, column + FINDING_STEPS, finding->steps);
     row_word(row, column + FINDING_ID, id);
+    row_word(row, column + FINDING_CHANGE, rule->change);
+    row_i64_if(row, column + FINDING_GAIN_NS, cost->gain_ns, cost->gain_ns ? *cost->gain_ns : 0);
     return id;
 }
 
@@ -107,6 +111,20 @@ static bool check_all(struct finding_case *the_case, struct found *found, struct
     return true;
 }
 
+// What the rule's change brings, as far as the trace could be replayed.
+static const int64_t *find_gain(const struct finding_case *the_case,
+                                const struct finding_rule *rule, int64_t *gain_ns)
+{
+    const struct table *changes = report_find(the_case->report, table_ready_changes.name);
+    for (size_t i = 0; changes && rule->change && i < changes->row_count; i++) {
+        if (!str_equal(table_cell(changes, i, READY_CHANGES_CHANGE)->s, str_of(rule->change)))
+            continue;
+        *gain_ns = llround(table_cell(changes, i, READY_CHANGES_GAIN_NS)->f);
+        return gain_ns;
+    }
+    return NULL;
+}
+
 static bool add_all(const struct finding_case *the_case, const struct found *found,
                     struct report *report, struct err *err)
 {
@@ -120,10 +138,13 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
         return false;
     for (size_t f = 0; f < found->count; f++) {
         bool alone = overlaps[f] == FACTS_NONE;
+        const struct finding_rule *rule = found->rule[order[f]];
+        int64_t gain_ns;
         struct finding_cost cost = {the_case->step_ns, own_ns[f],
-                                    alone ? NULL : found->rule[order[overlaps[f]]]->name};
+                                    alone ? NULL : found->rule[order[overlaps[f]]]->name,
+                                    find_gain(the_case, rule, &gain_ns)};
         struct row row = {.desc = &table_findings};
-        if (!findings_row(&row, found->rule[order[f]], ordered[f], &cost, the_case->arena, err) ||
+        if (!findings_row(&row, rule, ordered[f], &cost, the_case->arena, err) ||
             !row_end(&row, report, err))
             return false;
     }

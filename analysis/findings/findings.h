@@ -52,14 +52,16 @@ struct finding {
 
 // The cost of a finding in relation to the others.
 struct finding_cost {
-    int64_t step_ns;      // the typical step
-    int64_t own_ns;       // part of the cost that no costlier finding explains
-    const char *overlaps; // the rule that explains most of the rest, NULL: none
+    int64_t step_ns;        // the typical step
+    int64_t own_ns;         // part of the cost that no costlier finding explains
+    const char *overlaps;   // the rule that explains most of the rest, NULL: none
+    const int64_t *gain_ns; // simulated, by the rule's change; NULL: not known
 };
 
 struct finding_rule {
     const char *name;
     const char *why, *advice, *method, *false_alarms;
+    const char *change; // ready-made one of analysis/replay that undoes it, NULL: none
     // Sets *fires and, if it does, *finding, which is zeroed before.
     bool (*check)(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);

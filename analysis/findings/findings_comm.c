@@ -34,6 +34,7 @@ static bool check_exposed(const struct finding_case *the_case, bool *fires, stru
 
 const struct finding_rule finding_exposed_communication = {
     .name = "exposed_communication",
+    .change = "infinite_network",
     .why = "While a collective runs alone, the device does no compute: it moves data or waits for "
            "a late rank.",
     .advice = "First upload all ranks and compare them: when one is late, the others wait in the "

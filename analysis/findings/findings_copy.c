@@ -155,6 +155,7 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_blocking_copies = {
     .name = "blocking_copies",
+    .change = "no_copies",
     .why = "A copy from or to pageable memory goes through a staging buffer and blocks the host "
            "until it is done; so does a synchronous copy. The device then waits for the host.",
     .advice = "Copies to the device: pin_memory=True in the data loader, non_blocking=True in "

@@ -111,6 +111,7 @@ static bool check_loading(const struct finding_case *the_case, bool *fires, stru
 
 const struct finding_rule finding_data_loading = {
     .name = "starved_data_loading",
+    .change = "data_ready",
     .why = "The device was idle because the next batch was not ready when the host asked for it.",
     .advice = "Use more and persistent loader workers, pinned memory and deeper prefetch; move "
               "preprocessing to the device or out of the loop.",
@@ -168,6 +169,7 @@ static bool check_launching(const struct finding_case *the_case, bool *fires,
 
 const struct finding_rule finding_launch_bound = {
     .name = "launch_bound",
+    .change = "host_free",
     .why = "The device finished its work before the host got through Python, operators and launch "
            "calls to the next kernel: the host is the bottleneck.",
     .advice =
@@ -259,6 +261,7 @@ static bool check_graphs(const struct finding_case *the_case, bool *fires, struc
 
 const struct finding_rule finding_no_graphs = {
     .name = "no_cuda_graphs",
+    .change = "host_free",
     .why = "Every step launches the same kernels with one call each, and the device waits for "
            "these calls; a captured graph launches them all in one call.",
     .advice = "torch.compile(mode=\"reduce-overhead\"), torch.cuda.make_graphed_callables or "

@@ -62,6 +62,7 @@ static bool check(const struct finding_case *the_case, bool *fires, struct findi
 
 const struct finding_rule finding_recompute = {
     .name = "recompute",
+    .change = "no_recompute",
     .why =
         "Checkpointing drops activations to save memory and recomputes them in the backward pass.",
     .advice =

@@ -251,15 +251,23 @@ static bool apply(struct applied *applied, struct err *err)
     return all || (!host && !drops) || change_hosts(applied, err);
 }
 
+static bool needs_traits(const struct change_list *list)
+{
+    bool needs = false;
+    for (uint32_t c = 0; c < list->count; c++)
+        needs = needs || list->at[c].of == CHANGE_OF_LOADING;
+    return needs;
+}
+
 bool change_apply(const struct change_list *list, const struct facts *facts,
                   const struct rank_graph *graph, int64_t *dur, int64_t *touched_ns,
                   struct err *err)
 {
-    struct host_traits traits;
+    struct host_traits traits = {0};
+    bool ok = true, has_traits = needs_traits(list);
     memcpy(dur, graph->dur, graph->graph.node_count * sizeof *dur);
-    if (!host_traits_make(&traits, facts->trace, facts->budget, err))
+    if (has_traits && !host_traits_make(&traits, facts->trace, facts->budget, err))
         return false;
-    bool ok = true;
     for (uint32_t c = 0; ok && c < list->count; c++) {
         struct arena scratch;
         arena_init(&scratch, facts->budget);
@@ -272,6 +280,7 @@ bool change_apply(const struct change_list *list, const struct facts *facts,
         touched_ns[c] = applied.touched_ns;
         arena_free(&scratch);
     }
-    host_traits_free(&traits);
+    if (has_traits)
+        host_traits_free(&traits);
     return ok;
 }

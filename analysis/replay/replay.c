@@ -188,22 +188,41 @@ void replay_run_lanes(const struct replay_graph *graph, const int64_t *dur, int6
 
 // --- slack and the critical path ----------------------------------------------------------------
 
+// From the latest end that a node may have to that of all it waits for.
+static void hand_back(const struct replay_graph *graph, const int64_t *dur, uint32_t node,
+                      int64_t *latest_ends)
+{
+    int64_t start = latest_ends[node] - dur[node];
+    for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++) {
+        int64_t *latest = &latest_ends[graph->from[e]];
+        *latest = start - graph->lag[e] < *latest ? start - graph->lag[e] : *latest;
+    }
+}
+
 void replay_slack(const struct replay_graph *graph, const int64_t *dur, const int64_t *end,
                   int64_t last, int64_t *slack)
 {
     // First the latest end that each node may have.
     for (uint32_t n = 0; n < graph->node_count; n++)
         slack[n] = last;
-    for (uint32_t at = graph->node_count; at-- > 0;) {
-        uint32_t node = node_at(graph, at);
-        int64_t start = slack[node] - dur[node];
-        for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++) {
-            int64_t *latest = &slack[graph->from[e]];
-            *latest = start - graph->lag[e] < *latest ? start - graph->lag[e] : *latest;
-        }
-    }
+    for (uint32_t at = graph->node_count; at-- > 0;)
+        hand_back(graph, dur, node_at(graph, at), slack);
     for (uint32_t n = 0; n < graph->node_count; n++)
         slack[n] -= end[n];
+}
+
+void replay_slack_to(const struct replay_graph *graph, const int64_t *dur, const int64_t *end,
+                     const struct replay_nodes *targets, int64_t *slack)
+{
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        slack[n] = REPLAY_UNBOUND;
+    for (uint32_t t = 0; t < targets->count; t++)
+        slack[targets->at[t]] = end[targets->at[t]];
+    for (uint32_t at = graph->node_count; at-- > 0;)
+        if (slack[node_at(graph, at)] != REPLAY_UNBOUND)
+            hand_back(graph, dur, node_at(graph, at), slack);
+    for (uint32_t n = 0; n < graph->node_count; n++)
+        slack[n] -= slack[n] == REPLAY_UNBOUND ? 0 : end[n];
 }
 
 uint32_t replay_holding_edge(const struct replay_graph *graph, const int64_t *end, uint32_t node)

@@ -13,6 +13,13 @@
 // Scenarios that replay_run_lanes replays at once.
 enum { REPLAY_LANES = 8 };
 
+#define REPLAY_UNBOUND INT64_MAX
+
+struct replay_nodes {
+    const uint32_t *at;
+    uint32_t count;
+};
+
 // `to` starts at the earliest `lag` after the end of `from`.
 struct replay_edge {
     uint32_t from, to;
@@ -48,6 +55,11 @@ void replay_run_lanes(const struct replay_graph *graph, const int64_t *dur, int6
 // By how much each node could take longer without a later end than `last`.
 void replay_slack(const struct replay_graph *graph, const int64_t *dur, const int64_t *end,
                   int64_t last, int64_t *slack);
+
+// By how much each node could take longer without a later end of any of these nodes;
+// REPLAY_UNBOUND where none of them waits for it.
+void replay_slack_to(const struct replay_graph *graph, const int64_t *dur, const int64_t *end,
+                     const struct replay_nodes *targets, int64_t *slack);
 
 // A node of the critical path, and the edge that held it up (REPLAY_NONE for the first node).
 struct replay_hop {

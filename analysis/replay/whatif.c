@@ -143,7 +143,10 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     bool ok = dur && changed_ns && steps &&
               change_apply(list, whatif->facts, graph, dur, answer->touched_ns, err) &&
               replay_fits(&graph->graph, dur, err);
-    if (ok)
+    size_t bytes = graph->graph.node_count * sizeof *dur;
+    if (ok && !path && memcmp(dur, graph->dur, bytes) == 0) // it selects nothing
+        memcpy(changed_ns, whatif->base_ns, graph->step_count * sizeof *changed_ns);
+    else if (ok)
         replay_steps(whatif, dur, changed_ns);
     for (uint32_t s = 0; ok && s < graph->step_count; s++) {
         const struct step *step = &whatif->facts->steps[graph->steps[s].step];

@@ -222,7 +222,7 @@ static struct shared share(struct sharing *sharing, const struct entry *entry)
 static bool add_rule(const struct run_case *the_case, const struct entry *entry,
                      const struct shared *shared, struct report *report, struct err *err)
 {
-    struct finding_cost cost = {the_case->step_ns, shared->own_ns, shared->overlaps.at};
+    struct finding_cost cost = {the_case->step_ns, shared->own_ns, shared->overlaps.at, NULL};
     struct row row = {.desc = &table_run_findings};
     return findings_row(&row, entry->rule->about, &entry->finding, &cost, the_case->arena, err) &&
            row_end(&row, report, err);

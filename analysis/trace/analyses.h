@@ -42,6 +42,7 @@ extern const struct analysis communication_analysis;
 extern const struct analysis phases_analysis;
 extern const struct analysis recording_analysis;
 extern const struct analysis counters_analysis;
+extern const struct analysis replay_analysis;
 extern const struct analysis findings_analysis;
 extern const struct analysis summary_analysis;
 

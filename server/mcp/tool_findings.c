@@ -37,7 +37,7 @@ static void set_sentence(json_t *shown, json_t *item, const char *name)
 static json_t *finding_json(json_t *item, bool in_full)
 {
     static const char *const figures[] = {"cost_ns",    "own_cost_ns", "cost_share", "severity",
-                                          "confidence", "ranks",       "overlaps"};
+                                          "confidence", "ranks",       "overlaps",   "gain_ns"};
     json_t *shown = json_object();
     json_object_set_new(shown, "id", mcp_name(json_object_get(item, "id")));
     set_sentence(shown, item, "title");
@@ -88,7 +88,8 @@ static void set_findings(json_t *answer, json_t *reply, bool in_full)
         json_object_set(answer, "next_cursor", cursor);
     json_object_set_new(answer, "note",
                         json_string("a cost is an upper bound per steady step and overlaps with "
-                                    "others; only own_cost_ms may be added"));
+                                    "others; only own_cost_ms may be added; gain_ms is "
+                                    "simulated, see what_if"));
 }
 
 static bool answer_findings(struct mcp_call *call, json_t *answer, struct err *err)

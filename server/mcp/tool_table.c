@@ -42,6 +42,7 @@ static const struct shown_table {
     {&table_idle_causes, "cause,bar,gaps,steady_ns,median_ns,max_ns,host_event", "-steady_ns"},
     {&table_idle_gaps, "begin_ns,dur_ns,cause,step,host_event,before,after", "-dur_ns"},
     {&table_launch_delays, NULL, NULL},
+    {&table_critical_path, "by,part,name,path_ns,path_share,total_ns,slack_ns", "-path_ns"},
     {&table_run_short_kernels, NULL, "-short_ns"},
     {&table_copies, "direction,host_memory,blocking,calls,bytes,total_ns,gbps,exposed_ns",
      "-total_ns"},

@@ -138,6 +138,8 @@ export function timeline_path(run, rank, begin_ns, dur_ns) {
 
 // Evidence refers to tables of the API; these are shown on a page with another name.
 const PAGE_OF_TABLE = {
+  critical_path: "whatif",
+  ready_changes: "whatif",
   steps: "",
   breakdown: "",
   parts: "",

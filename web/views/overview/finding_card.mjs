@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // One finding: what it costs on two lines; evidence, reason and advice on demand.
 import { html } from "../../base/ui.mjs";
-import { evidence_path, kernel_path } from "../../base/address.mjs";
+import { address, evidence_path, kernel_path, run_path } from "../../base/address.mjs";
 import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { KernelLabels, OpLink } from "../../widgets/kernel_text.mjs";
 import { capital, sentence } from "../../base/format.mjs";
 import { Dismiss, Dismissed } from "./dismissals.mjs";
-import { affected_text, cost_text, facts_of, kernel_of_evidence, op_pieces, overlap_text, own_cost }
+import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
+  own_cost }
   from "./finding_model.mjs";
 
 const SEVERITY = {
@@ -56,7 +57,8 @@ function CostBar({ finding, scale_ns }) {
 export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) {
   const [shape, word] = SEVERITY[finding.severity] ?? SEVERITY.info;
   const overlap = overlap_text(finding, all);
-  const more = [cost_text(finding), affected_text(finding), `${finding.confidence} confidence`]
+  const more = [cost_text(finding), gain_text(finding), affected_text(finding),
+    `${finding.confidence} confidence`]
     .filter(Boolean).join(" · ");
   return html`<div class="finding finding-${finding.severity}"><details open=${open}>
     <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
@@ -71,6 +73,9 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) 
       <${Paragraph} label="What to do" text=${finding.advice} />
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
+      ${gain_text(finding) && html`<div><dt>What if</dt><dd>${capital(gain_text(finding))} per step:
+        <a href=${address(run_path(run, "whatif"), { change: finding.change })}>try the change</a>
+      </dd></div>`}
     </dl>
     ${can_dismiss && !finding.dismissal && html`<div class="finding-foot"><${Dismiss} run=${run}
       finding=${finding} /></div>`}

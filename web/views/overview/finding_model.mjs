@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings ordered by what each costs on its own, their sum, and which are dismissed; pure.
+// Findings ordered by what mending each brings, their sum, and which are dismissed; pure.
 import { ms_unit, percent } from "../../base/format.mjs";
 
 const SMALL_SHARE = 0.005;
@@ -16,8 +16,11 @@ export function own_share({ cost_ns, own_cost_ns, cost_share }) {
 /** What prevents judging the rest comes first, though it costs nothing. */
 const leads = ({ rule }) => rule === "several_jobs";
 
-const by_cost = (a, b) =>
-  leads(b) - leads(a) || own_cost(b) - own_cost(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
+/** What mending it is worth: simulated where a change could be replayed, else its own cost. */
+const worth = (finding) => finding.gain_ns ?? own_cost(finding);
+
+const by_worth = (a, b) =>
+  leads(b) - leads(a) || worth(b) - worth(a) || (b.cost_ns ?? 0) - (a.cost_ns ?? 0);
 
 // Findings without a time cost are not small: leaks, a recording that lacks the device.
 const costs_no_time = ({ rule, severity, cost_ns }) =>
@@ -33,7 +36,7 @@ const is_small = (finding) => (finding.cost_share ?? 0) < SMALL_SHARE &&
 export function part_findings(findings, dismissals) {
   const reasons = new Map(dismissals.map((one) => [one.finding, one]));
   const all = findings.map((finding) =>
-    ({ ...finding, dismissal: reasons.get(finding.id) ?? null })).sort(by_cost);
+    ({ ...finding, dismissal: reasons.get(finding.id) ?? null })).sort(by_worth);
   const active = all.filter(({ dismissal }) => !dismissal);
   return {
     large: active.filter((finding) => !is_small(finding)),
@@ -68,6 +71,11 @@ export function saving_of(findings) {
 export function cost_text(finding) {
   if (!finding.cost_ns) return "no separate cost";
   return `up to ${ms_unit(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
+}
+
+/** "simulated gain 4.20 ms"; "" where nothing could be replayed. */
+export function gain_text({ gain_ns }) {
+  return gain_ns === null || gain_ns === undefined ? "" : `simulated gain ${ms_unit(gain_ns)}`;
 }
 
 const TOLD_FROM = 0.005; // of the cost

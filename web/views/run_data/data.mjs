@@ -139,7 +139,7 @@ const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "cate
   "uncategorized", "kernel_shapes", "phases", "roofline", "utilization", "idle_causes",
   "idle_gaps", "stream_idle", "queues", "launch_delays", "memory", "memory_timeline",
   "memory_peak", "copies", "process_groups", "comm_sizes", "recording", "counters",
-  "counter_steps", "counter_series"];
+  "counter_steps", "counter_series", "critical_path", "ready_changes"];
 const TREES = ["op_tree", "modules", "ranges"];
 // Of files that are no traces.
 const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "job_settings",

@@ -14,6 +14,7 @@ import { run_api, RunFrame } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
 import { Controls } from "./controls.mjs";
 import { PathBars } from "./path_bars.mjs";
+import { PathTable } from "./path_table.mjs";
 import { change_label, read_changes, toggle_change, write_changes } from "./whatif_model.mjs";
 
 const MOST_KERNELS = 30; // to choose from
@@ -157,7 +158,8 @@ function Content({ data, run }) {
     <${Loaded} resource=${ready}>${(reply) => (reply.refused
       ? html`<${Refused} reason=${reply.refused} />`
       : html`<${Composer} run=${run} rank=${query.rank} reply=${reply} chosen=${chosen}
-          changes=${changes} onchange=${onchange} />`)}<//>`;
+          changes=${changes} onchange=${onchange} />
+        <${PathTable} run=${run} rank=${reply.rank} steps=${reply.steps} />`)}<//>`;
 }
 
 export default function WhatIf({ route }) {

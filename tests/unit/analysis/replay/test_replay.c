@@ -120,6 +120,31 @@ static void check_path(struct small *small, const struct replay_graph *graph, co
         assert_int_equal(longest_with(small, hops[h].node, -1), last - 1);
 }
 
+// Whether a node that takes so much longer leaves these two as they ended.
+static bool leaves(struct small *small, uint32_t node, int64_t longer, const uint32_t *targets,
+                   const int64_t *end)
+{
+    small->dur[node] += longer;
+    bool same = longest_to(small, targets[0]) <= end[targets[0]] &&
+                longest_to(small, targets[1]) <= end[targets[1]];
+    small->dur[node] -= longer;
+    return same;
+}
+
+static void check_slack_to(struct small *small, const struct replay_graph *graph,
+                           const int64_t *end)
+{
+    const uint32_t targets[] = {small->nodes / 2, small->nodes / 3};
+    const struct replay_nodes nodes = {targets, 2};
+    int64_t slack[MAX_NODES];
+    replay_slack_to(graph, small->dur, end, &nodes, slack);
+    for (uint32_t n = 0; n < small->nodes; n++) {
+        bool bound = slack[n] != REPLAY_UNBOUND;
+        assert_true(leaves(small, n, bound ? slack[n] : 1000000, targets, end));
+        assert_true(!bound || !leaves(small, n, slack[n] + 1, targets, end));
+    }
+}
+
 static void check_lanes(const struct small *small, const struct replay_graph *graph)
 {
     int64_t dur[MAX_NODES * REPLAY_LANES], end[MAX_NODES * REPLAY_LANES], last[REPLAY_LANES];
@@ -159,6 +184,8 @@ static void random_graphs_are_replayed_as_every_path_through_them_says(void **st
         check_path(&small, &graph, end, slack);
         if (round % 16 == 0)
             check_lanes(&small, &graph);
+        if (round % 64 == 0)
+            check_slack_to(&small, &graph, end);
         arena_free(&arena);
     }
 }

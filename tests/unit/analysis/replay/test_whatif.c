@@ -250,6 +250,42 @@ static void the_path_moves_with_the_change_and_sums_to_the_step(void **state)
     hand_end(&hand);
 }
 
+// Time on the path of rows of that kind and name ("": all), and the least slack among them.
+static int64_t on_path(const struct hand *hand, const char *by, const char *name, int64_t *slack_ns)
+{
+    const struct table *table = report_find(&hand->report, "critical_path");
+    int64_t sum_ns = 0;
+    *slack_ns = INT64_MAX;
+    for (size_t i = 0; table && i < table->row_count; i++) {
+        const struct cell *own = table_cell(table, i, CRITICAL_PATH_NAME);
+        const struct cell *slack = table_cell(table, i, CRITICAL_PATH_SLACK_NS);
+        if (!str_equal(table_cell(table, i, CRITICAL_PATH_BY)->s, str_of(by)) ||
+            (*name && (own->null || !str_equal(own->s, str_of(name)))))
+            continue;
+        sum_ns += table_cell(table, i, CRITICAL_PATH_PATH_NS)->i;
+        *slack_ns = !slack->null && slack->i < *slack_ns ? slack->i : *slack_ns;
+    }
+    return sum_ns;
+}
+
+static void rows_of_each_kind_sum_to_the_steps_and_have_slack(void **state)
+{
+    (void)state;
+    static const char *const kinds[] = {"part", "category", "operator", "kernel"};
+    struct hand hand;
+    int64_t slack_ns;
+    begin_device_bound(&hand);
+    assert_true(analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err));
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        assert_int_equal(on_path(&hand, kinds[i], "", &slack_ns), 1074000);
+    assert_int_equal(on_path(&hand, "kernel", "odd", &slack_ns), 5 * (100000 + 1000));
+    assert_int_equal(slack_ns, 0);
+    // The first ten launches run ahead of the device; the last one ends the step.
+    assert_int_equal(on_path(&hand, "kernel", "cudaLaunchKernel", &slack_ns), 50000);
+    assert_int_equal(slack_ns, 0);
+    hand_end(&hand);
+}
+
 // The goal is one percent; what misses more must be refused.
 static void check_replay(const struct hand *hand)
 {
@@ -272,6 +308,11 @@ static void check_replay(const struct hand *hand)
     for (uint32_t s = 0; !answer.refused && s < answer.step_count; s++)
         sum_ns -= answer.steps[s].measured_ns;
     assert_int_equal(sum_ns, 0);
+    for (uint32_t s = 0; !answer.refused && s < answer.step_count; s++)
+        sum_ns += answer.steps[s].measured_ns;
+    int64_t slack_ns;
+    assert_int_equal(on_path(hand, "kernel", "", &slack_ns), sum_ns);
+    assert_int_equal(on_path(hand, "category", "", &slack_ns), sum_ns);
     arena_free(&arena);
 }
 
@@ -294,6 +335,7 @@ int main(void)
         cmocka_unit_test(changes_are_refused_with_what_was_found),
         cmocka_unit_test(balance_is_of_one_rank_or_of_all),
         cmocka_unit_test(the_path_moves_with_the_change_and_sums_to_the_step),
+        cmocka_unit_test(rows_of_each_kind_sum_to_the_steps_and_have_slack),
         cmocka_unit_test(real_traces_are_given_back_within_one_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

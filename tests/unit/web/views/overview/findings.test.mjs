@@ -2,7 +2,7 @@
 // Findings: their order, the sum that counts no time twice, the text on overlaps, dismissals.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { affected_text, cost_text, facts_of, kernel_of_evidence, op_pieces, overlap_text,
+import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
   own_share, part_findings, saving_of, unjudged }
   from "../../../../../web/views/overview/finding_model.mjs";
 
@@ -115,4 +115,12 @@ test("a text is split at operators, not at names of C++", () => {
     { text: "vllm::moe", op: "vllm::moe" }]);
   assert.deepEqual(op_pieces("void at::native::f"), [{ text: "void at::native::f" }]);
   assert.deepEqual(op_pieces(""), []);
+});
+
+test("what was simulated decides the order, whatever the bound says", () => {
+  const hidden = finding("exposed_communication", 9, 9, { gain_ns: 1e6 });
+  const { large } = part_findings([hidden, bubble], []);
+  assert.deepEqual(rules(large), ["bubble", "exposed_communication"]);
+  assert.equal(gain_text(hidden), "simulated gain 1.00 ms");
+  assert.equal(gain_text(bubble), "");
 });

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace's steady steps waited for, by category, operator and kernel, and what ready-made
+// changes would bring.
+#include "analysis/replay/whatif.h"
+
+#include "analysis/names/category.h"
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
+#include "analysis/stats/groups.h"
+#include "analysis/trace/analyses.h"
+#include "ingest/base/figures.h"
+
+#include <stdlib.h>
+
+enum { MOST_OFF_PATH = 200 }; // rows of each kind
+
+enum by { BY_PART, BY_CATEGORY, BY_OPERATOR, BY_KERNEL, BY_COUNT };
+
+static const char *const by_words[BY_COUNT] = {"part", "category", "operator", "kernel"};
+
+// What has one name, at one level.
+struct place {
+    enum by by;
+    enum path_part part;
+    uint64_t name; // a text of the trace, of a category its number + 1; 0: none
+    int64_t path_ns, total_ns, slack_ns;
+    uint32_t steps, last_step; // last_step: plus one, of those that are counted
+};
+
+struct placing {
+    const struct whatif *whatif;
+    struct groups groups;
+    struct place *places;
+    size_t room;
+    uint32_t step;
+};
+
+// --- names --------------------------------------------------------------------------------------
+
+static uint64_t name_of(const struct whatif *whatif, uint32_t node, enum by by)
+{
+    const struct facts *facts = whatif->facts;
+    const struct work_node *work = &whatif->graph.nodes[node];
+    bool is_device = work->kind == WORK_DEVICE;
+    bool is_host = work->kind == WORK_HOST || work->kind == WORK_CALL;
+    if (by == BY_PART || !(is_device || is_host) || work->event == FACTS_NONE)
+        return 0;
+    if (by == BY_CATEGORY)
+        return is_device ? facts->devices[work->event].category + 1u : 0;
+    if (is_device)
+        return by == BY_KERNEL ? facts_device_name(facts, work->event)
+                               : facts_device_op(facts, work->event);
+    if (by == BY_KERNEL)
+        return facts->trace->name[work->event];
+    uint32_t op = facts->op_parent[work->event];
+    return op == FACTS_NONE ? 0 : facts->trace->name[op];
+}
+
+// --- sums ---------------------------------------------------------------------------------------
+
+static struct place *find_place(struct placing *placing, enum by by, enum path_part part,
+                                uint64_t name, struct err *err)
+{
+    uint32_t before = placing->groups.count, index;
+    if (!groups_index(&placing->groups, (uint64_t)by << 8 | part, name, &index, err))
+        return NULL;
+    struct place *places = budget_room(placing->groups.budget, placing->places, &placing->room,
+                                       (size_t)index + 1, sizeof *places, err);
+    if (!places)
+        return NULL;
+    placing->places = places;
+    if (index == before)
+        places[index] =
+            (struct place){.by = by, .part = part, .name = name, .slack_ns = REPLAY_UNBOUND};
+    return &places[index];
+}
+
+static bool add_to_path(struct placing *placing, enum path_part part, uint32_t node, int64_t ns,
+                        struct err *err)
+{
+    for (enum by by = BY_PART; by < BY_COUNT; by++) {
+        uint64_t name = node == REPLAY_NONE ? 0 : name_of(placing->whatif, node, by);
+        struct place *place = find_place(placing, by, part, name, err);
+        if (!place)
+            return false;
+        place->path_ns += ns;
+        place->steps += place->last_step != placing->step + 1;
+        place->last_step = placing->step + 1;
+    }
+    return true;
+}
+
+static bool add_piece(void *context, const struct path_piece *piece, struct err *err)
+{
+    struct placing *placing = context;
+    const struct whatif *whatif = placing->whatif;
+    enum path_part part = piece->is_delay
+                              ? PATH_DELAY
+                              : path_part_of(whatif->facts, &whatif->graph.nodes[piece->node]);
+    return add_to_path(placing, part, piece->node, piece->ns, err);
+}
+
+static bool add_paths(struct placing *placing, struct err *err)
+{
+    const struct whatif *whatif = placing->whatif;
+    const struct path_reader reader = {add_piece, placing};
+    replay_run(&whatif->graph.graph, whatif->graph.dur, whatif->end);
+    for (uint32_t s = 0; s < whatif->graph.step_count; s++) {
+        const struct step *step = &whatif->facts->steps[whatif->graph.steps[s].step];
+        const struct path_span span =
+            whatif_span(&whatif->graph, s, whatif->graph.dur, whatif->end);
+        int64_t error_ns = step->end_ns - step->begin_ns - (span.end_ns - span.begin_ns);
+        placing->step = s;
+        if (!critical_path_read(&span, &reader, err) ||
+            (error_ns && !add_to_path(placing, PATH_ERROR, REPLAY_NONE, error_ns, err)))
+            return false;
+    }
+    return true;
+}
+
+// --- slack --------------------------------------------------------------------------------------
+
+static int64_t *make_slack(const struct whatif *whatif, struct arena *arena, struct err *err)
+{
+    const struct rank_graph *graph = &whatif->graph;
+    uint32_t *ends = arena_array(arena, graph->step_count, sizeof *ends, err);
+    int64_t *slack = arena_room(arena, graph->graph.node_count, sizeof *slack, err);
+    struct replay_nodes targets = {ends, 0};
+    for (uint32_t s = 0; ends && s < graph->step_count; s++)
+        if (graph->steps[s].end.node != REPLAY_NONE)
+            ends[targets.count++] = graph->steps[s].end.node;
+    if (ends && slack)
+        replay_slack_to(&graph->graph, graph->dur, whatif->end, &targets, slack);
+    return ends ? slack : NULL;
+}
+
+static bool add_node(struct placing *placing, uint32_t node, int64_t slack_ns, struct err *err)
+{
+    const struct whatif *whatif = placing->whatif;
+    enum path_part part = path_part_of(whatif->facts, &whatif->graph.nodes[node]);
+    for (enum by by = BY_PART; by < BY_COUNT; by++) {
+        struct place *place = find_place(placing, by, part, name_of(whatif, node, by), err);
+        if (!place)
+            return false;
+        figures_sum(&place->total_ns, whatif->graph.dur[node]);
+        place->slack_ns = slack_ns < place->slack_ns ? slack_ns : place->slack_ns;
+    }
+    return true;
+}
+
+// All nodes that start in a steady step.
+static bool add_nodes(struct placing *placing, struct arena *arena, struct err *err)
+{
+    const struct whatif *whatif = placing->whatif;
+    const struct rank_graph *graph = &whatif->graph;
+    const int64_t *slack = make_slack(whatif, arena, err);
+    const struct step *steps = whatif->facts->steps;
+    if (!slack || graph->step_count == 0)
+        return slack != NULL;
+    int64_t from_ns = steps[graph->steps[0].step].begin_ns;
+    int64_t to_ns = steps[graph->steps[graph->step_count - 1].step].end_ns;
+    for (uint32_t n = 0; n < graph->graph.node_count; n++) {
+        const struct work_node *node = &graph->nodes[n];
+        if (node->begin_ns >= from_ns && node->begin_ns < to_ns && graph->dur[n] > 0 &&
+            !add_node(placing, n, slack[n], err))
+            return false;
+    }
+    return true;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+static int by_weight(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+    if (a->by != b->by)
+        return a->by < b->by ? -1 : 1;
+    if (a->path_ns != b->path_ns)
+        return a->path_ns > b->path_ns ? -1 : 1;
+    if (a->total_ns != b->total_ns)
+        return a->total_ns > b->total_ns ? -1 : 1;
+    if (a->part != b->part)
+        return a->part < b->part ? -1 : 1;
+    return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static bool add_row(const struct placing *placing, const struct place *place, int64_t steps_ns,
+                    struct report *report, struct err *err)
+{
+    bool is_category = place->by == BY_CATEGORY && place->name;
+    struct str name = is_category ? str_of(category_word((enum category)(place->name - 1)))
+                                  : trace_text(placing->whatif->facts->trace, (str_id)place->name);
+    bool is_work = place->part != PATH_DELAY && place->part != PATH_ERROR;
+    struct row row = {.desc = &table_critical_path};
+    row_word(&row, CRITICAL_PATH_BY, by_words[place->by]);
+    row_word(&row, CRITICAL_PATH_PART, path_part_word(place->part));
+    row_text_if(&row, CRITICAL_PATH_NAME, place->name != 0, name);
+    row_i64(&row, CRITICAL_PATH_PATH_NS, place->path_ns);
+    row_share(&row, CRITICAL_PATH_PATH_SHARE, place->path_ns, steps_ns);
+    row_i64(&row, CRITICAL_PATH_STEPS, place->steps);
+    row_i64_if(&row, CRITICAL_PATH_TOTAL_NS, is_work, place->total_ns);
+    row_i64_if(&row, CRITICAL_PATH_SLACK_NS, is_work && place->slack_ns != REPLAY_UNBOUND,
+               place->slack_ns);
+    return row_end(&row, report, err);
+}
+
+static bool add_rows(struct placing *placing, int64_t steps_ns, struct report *report,
+                     struct err *err)
+{
+    uint32_t off_path[BY_COUNT] = {0};
+    qsort(placing->places, placing->groups.count, sizeof *placing->places, by_weight);
+    for (uint32_t i = 0; i < placing->groups.count; i++) {
+        const struct place *place = &placing->places[i];
+        if (place->steps == 0 && ++off_path[place->by] > MOST_OFF_PATH)
+            continue;
+        if (!add_row(placing, place, steps_ns, report, err))
+            return false;
+    }
+    return true;
+}
+
+static bool show_path(const struct whatif *whatif, const struct whatif_answer *base,
+                      struct arena *arena, struct report *report, struct err *err)
+{
+    struct placing placing = {.whatif = whatif};
+    int64_t steps_ns = 0;
+    for (uint32_t s = 0; s < base->step_count; s++)
+        steps_ns += base->steps[s].measured_ns;
+    groups_init(&placing.groups, whatif->facts->budget);
+    bool ok = add_paths(&placing, err) && add_nodes(&placing, arena, err) &&
+              add_rows(&placing, steps_ns, report, err);
+    budget_free(placing.groups.budget, placing.places, placing.room * sizeof *placing.places);
+    groups_free(&placing.groups);
+    return ok;
+}
+
+static bool show_change(const struct whatif *whatif, const char *name, struct arena *arena,
+                        struct report *report, struct err *err)
+{
+    struct change_list list = {.count = 0};
+    struct whatif_answer answer;
+    if (!change_parse(str_of(name), &list, err) ||
+        !whatif_change(whatif, &list, arena, &answer, NULL, err))
+        return false;
+    struct row row = {.desc = &table_ready_changes};
+    row_word(&row, READY_CHANGES_CHANGE, name);
+    row_f64(&row, READY_CHANGES_STEP_NS, answer.candidate_ns);
+    row_f64(&row, READY_CHANGES_GAIN_NS, answer.measured_ns - answer.candidate_ns);
+    row_f64_if(&row, READY_CHANGES_LOW_NS, answer.has_interval, answer.low_ns);
+    row_f64_if(&row, READY_CHANGES_HIGH_NS, answer.has_interval, answer.high_ns);
+    return row_end(&row, report, err);
+}
+
+static bool show(const struct facts *facts, struct arena *arena, struct report *report,
+                 struct err *err)
+{
+    static const struct change_list nothing = {.count = 0};
+    struct whatif whatif;
+    struct whatif_answer base;
+    if (!whatif_open(facts, arena, &whatif, err) ||
+        !whatif_change(&whatif, &nothing, arena, &base, NULL, err))
+        return false;
+    if (base.refused)
+        return true;
+    for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
+        if (!ready->of_ranks && !show_change(&whatif, ready->name, arena, report, err))
+            return false;
+    return show_path(&whatif, &base, arena, report, err);
+}
+
+static bool run(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, facts->budget);
+    bool ok = show(facts, &arena, report, err);
+    arena_free(&arena);
+    return ok;
+}
+
+const struct analysis replay_analysis = {"replay", run};

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The critical path of a rank by itself as a table: by category, operator or kernel, with slack.
+import { html } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { count, ms, percent } from "../../base/format.mjs";
+import { Card, ExportLinks, Help, Loaded, Segments } from "../../widgets/widgets.mjs";
+import { KernelText } from "../../widgets/kernel_text.mjs";
+import { use_table } from "../run/run_table.mjs";
+import { PATH_PARTS } from "./whatif_model.mjs";
+
+const SHOWN = 25;
+const KINDS = [["category", "Categories"], ["operator", "Operators"], ["kernel", "Kernels"]];
+const NAMELESS = { host: "other host time", delay: "other delays" };
+
+const part_of = (key) => PATH_PARTS.find((part) => part.key === key) ?? PATH_PARTS[0];
+
+function Name({ row, by }) {
+  if (!row.name) return NAMELESS[row.part] ?? part_of(row.part).label.toLowerCase();
+  const name = by === "kernel" ? html`<${KernelText} name=${row.name} />` : row.name;
+  return row.part === "delay" ? html`before ${name}` : name;
+}
+
+/** Slack is of one call: what any of them may take longer before a step does. */
+const slack_text = ({ slack_ns }) => (slack_ns === null ? "–" : ms(slack_ns));
+
+function Row({ row, by, steps }) {
+  return html`<tr><th scope="row" class="whatif-name"><span
+      class="swatch bar-${part_of(row.part).part}" title=${part_of(row.part).label}></span>
+      <${Name} row=${row} by=${by} /></th>
+    <td class="num" title=${`${row.path_ns} ns in all steady steps`}>${
+      row.path_ns ? ms(row.path_ns / steps) : "–"}</td>
+    <td class="num">${row.path_ns ? percent(row.path_share) : "–"}</td>
+    <td class="num whatif-wide">${row.total_ns === null ? "–" : ms(row.total_ns / steps)}</td>
+    <td class="num">${slack_text(row)}</td>
+    <td class="num whatif-wide">${count(row.steps)}</td></tr>`;
+}
+
+/** @param {{run: string, rank: number, steps: number}} props */
+export function PathTable({ run, rank, steps }) {
+  const [{ by }, change] = use_query({ by: "category" });
+  const table = use_table(run, "critical_path",
+    { by, rank: String(rank), sort: "-path_ns,-total_ns", limit: String(SHOWN) });
+  return html`<${Card} title="On the critical path" flush
+      note=${`rank ${rank} by itself, per steady step`}
+      actions=${html`<${Segments} label="Rows" value=${by} options=${KINDS}
+        onchange=${(next) => change({ by: next })} /><${ExportLinks} links=${table.links} />`}>
+    <${Loaded} resource=${table.resource}>${() => html`<div class="table-region" role="group"
+      tabindex="0" aria-label="Critical path"><table><thead><tr>
+      <th scope="col">What</th>
+      <th scope="col" class="num"><${Help} text="Time on the path.">On the path<//>
+        <span class="unit"> ms</span></th>
+      <th scope="col" class="num">Share</th>
+      <th scope="col" class="num whatif-wide"><${Help} text="On the path or not.">All calls<//>
+        <span class="unit"> ms</span></th>
+      <th scope="col" class="num"><${Help} text=${"Least time by which one of its calls could " +
+        "take longer before a step does."}>Slack<//><span class="unit"> ms</span></th>
+      <th scope="col" class="num whatif-wide">Steps</th></tr></thead>
+      <tbody>${table.rows.map((row, i) => html`<${Row} key=${i} row=${row} by=${by}
+        steps=${Math.max(1, steps)} />`)}</tbody></table></div>`}<//><//>`;
+}
