@@ -14,6 +14,7 @@
 #include "server/http/connections.h"
 #include "server/http/problem.h"
 #include "server/mcp/mcp.h"
+#include "server/steps/live_steps.h"
 #include "server/uploads/uploads.h"
 
 #include <stdio.h>
@@ -86,6 +87,8 @@ const struct route routes[] = {
     {"GET", RUN "/comments", SCOPE_READ, api_list_comments, NULL},
     {"POST", RUN "/comments", SCOPE_WRITE, api_post_comment, NULL},
     {"DELETE", RUN "/comments/{comment}", SCOPE_WRITE, api_delete_comment, NULL},
+    {"POST", "/api/v1/steps", SCOPE_UPLOAD, live_steps_post, NULL},
+    {"GET", RUN "/live", SCOPE_READ, live_steps_get, NULL},
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
     {"GET", RUN "/whatif", SCOPE_READ, api_get_whatif, NULL},

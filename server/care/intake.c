@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Orders changes to files and rows so that a crash at any point loses nothing acknowledged.
+#include "server/files/data_folder.h"
 #include "server/care/care.h"
 
 #include "ingest/base/log.h"
@@ -174,6 +175,8 @@ bool intake_delete_run(const struct intake *intake, struct str run_id, int64_t e
     struct err ignored; // the run is gone; stubborn files are retried at the next start
     if (!intake_collect(intake, &ignored))
         log_warn("files of a deleted run remain: %s", ignored.msg);
+    if (!data_folder_drop(blob_root(intake->blobs), "steps", run_id))
+        log_warn("steps of a deleted run remain");
     care_wake(intake->care);
     return true;
 }

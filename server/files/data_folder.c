@@ -4,8 +4,11 @@
 
 #include "server/files/blob.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool stop_at_first(void *ctx, const char *sha256, uint64_t bytes, struct err *err)
 {
@@ -36,4 +39,20 @@ bool data_folder_check(const char *folder, struct err *err)
                    "found uploaded files but no database %s: restore a backup, or move the folder "
                    "blobs away",
                    path);
+}
+
+bool data_folder_drop(const char *data, const char *name, struct str id)
+{
+    char folder[600], path[900];
+    snprintf(folder, sizeof folder, "%s/%s/%.*s", data, name, (int)id.len, id.at);
+    DIR *dir = opendir(folder);
+    if (!dir)
+        return errno == ENOENT;
+    for (const struct dirent *entry; (entry = readdir(dir));) {
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            (void)unlink(path);
+    }
+    closedir(dir);
+    return rmdir(folder) == 0;
 }

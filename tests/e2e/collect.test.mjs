@@ -381,3 +381,80 @@ test("the gate of a pipeline goes on until it is sure, and writes a comment", as
   const broken = await gate("broken", "nothing");
   assert.equal(broken.status, 2);
 });
+
+// --- stage times ---------------------------------------------------------------------------------
+
+test("stage times of running ranks name who makes a step late, and go with their run", async () => {
+  const RANKS = 4;
+  const stages = ["data", "forward", "sync"];
+  const noise = (i) => ((i * 7919) % 101) * 3000;
+  const send = (rank, first_step, rows, more = {}) => server.send("POST", "/steps",
+    { run: "live", rank, first_step, stages, rows, ...more });
+  for (let rank = 0; rank < RANKS; rank++) {
+    const rows = Array.from({ length: 120 }, (_, step) => {
+      const late = step >= 60 ? 40_000_000 : 0;
+      const own = rank === 2 ? late : 0;
+      return [10_000_000 + own + noise(step * 5 + rank), 50_000_000 + noise(step + rank * 3),
+        5_000_000 + late - own];
+    });
+    const reply = await send(rank, 1000, rows);
+    assert.equal(reply.status, 202, reply.text);
+    assert.equal(reply.json.accepted, 120);
+    assert.equal((await send(rank, 1000, rows)).status, 202); // sent twice counts once
+  }
+  const live = await server.get("/runs/live/live");
+  assert.deepEqual([live.ranks, live.steps, live.first_step, live.last_step],
+    [4, 120, 1000, 1119]);
+  assert.deepEqual(live.stages.map((one) => one.stage), stages);
+  const [change, ...others] = live.changes;
+  assert.deepEqual(others, []);
+  assert.ok(Math.abs(change.step - 1060) <= 2, `${change.step}`);
+  assert.deepEqual([change.suspects[0].stage, change.suspects[0].rank], ["data", 2]);
+  assert.ok(Math.abs(change.suspects[0].gain_ns - 40_000_000) < 2_000_000);
+  const parts = live.stages.reduce((sum, one) => sum + one.mean_ns, 0);
+  const mean = live.points.reduce((sum, [, ns]) => sum + ns, 0) / live.points.length;
+  assert.ok(Math.abs(parts - mean) < 10, "the parts add up");
+  for (const wrong of [{ rank: -1 }, { rank: 16384 }, { stages: [] }, { stages: ["a", "a", "b"] },
+    { rows: [] }, { rows: [[1, 2]] }, { rows: [[1, 2, -3]] }, { rows: [[1, 2, "x"]] },
+    { stages: ["a\nb", "c", "d"] }, { run: "" }, { first_step: 1.5 }, { more: 1 }]) {
+    const reply = await send(0, 0, [[1, 2, 3]], wrong);
+    assert.equal(reply.status, 400, `${JSON.stringify(wrong)} ${reply.text}`);
+  }
+  const many = Array.from({ length: 16 }, (_, i) => `s${i}`);
+  assert.equal((await send(0, 0, [many.map(() => 1)], { stages: many })).status, 400);
+  const kept = () => readdirSync(join(server.data, "steps"));
+  const { id } = await server.get("/runs/live");
+  assert.ok(kept().includes(id));
+  await server.request(`/api/v1/runs/${id}`, { method: "DELETE", headers: { "If-Match": "*" } });
+  await server.request(`/api/v1/bin/${id}`, { method: "DELETE" });
+  assert.ok(!kept().includes(id), "what is purged is gone");
+});
+
+test("record.step() sends stage times, and a server that is gone costs nothing", async () => {
+  const lines = `import time
+from stepscope import record
+import stepscope
+stepscope._STEPS_PAUSE_S = 0.1
+record.start("timed", active=0)
+for i in range(40):
+    record.stage("data")
+    time.sleep(0.002)
+    record.stage("forward")
+    time.sleep(0.004)
+    record.step()
+begin = time.perf_counter_ns()
+for i in range(20000):
+    record.stage("data")
+    record.step()
+print((time.perf_counter_ns() - begin) / 20000)
+`;
+  const done = await train(lines, { STEPSCOPE_URL: server.base, RANK: "0" });
+  assert.deepEqual([done.status, done.stderr], [0, ""]);
+  assert.ok(Number(done.stdout) < 50_000, done.stdout);
+  const live = await server.get("/runs/timed/live");
+  assert.equal(live.ranks, 1);
+  assert.ok(live.steps >= 1000, `${live.steps}`);
+  assert.deepEqual(live.stages.map((one) => one.stage), ["step", "data", "forward"]);
+  const gone = await train(lines, { STEPSCOPE_URL: "http://127.0.0.1:9", RANK: "0" });
+  assert.deepEqual([gone.status, gone.stderr], [0, ""]);
+});

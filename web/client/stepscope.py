@@ -28,11 +28,13 @@ from __future__ import annotations
 
 import atexit
 import base64
+import collections
 import functools
 import gzip
 import hashlib
 import http.client
 import html
+import itertools
 import json
 import logging
 import os
@@ -1001,6 +1003,9 @@ class Hub:
 _log = logging.getLogger("stepscope")
 
 _SPOOL_MOST_BYTES = 8 << 30   # of traces that wait; beyond it nothing is recorded
+_STEPS_PAUSE_S = 5.0          # between two messages with stage times
+_MOST_STEPS = 1000            # of a message
+_WAITING_STEPS = 20_000       # that a server that is gone finds when it is back; older ones go
 _SEND_PAUSE_S = (1.0, 300.0)  # between two tries of the background thread: first, at most
 _RANK_NAMES = ("RANK", "SLURM_PROCID", "OMPI_COMM_WORLD_RANK", "PMI_RANK")
 _WORLD_NAMES = ("WORLD_SIZE", "SLURM_NTASKS", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")
@@ -1250,6 +1255,64 @@ def _packed(path: Path) -> Path:
     return packed
 
 
+class _StepSender:
+    """Sends stage times every few seconds, in a thread of its own."""
+
+    def __init__(self, hub: Hub, run: str, rank: int):
+        self.hub, self.run, self.rank = hub, run, rank
+        self.rows: Any = collections.deque(maxlen=_WAITING_STEPS)  # (step, {stage: ns})
+        self._stopped = threading.Event()
+        self._told = False
+        self._thread = threading.Thread(target=self._work, name="stepscope-steps", daemon=True)
+        self._thread.start()
+
+    def _work(self) -> None:
+        pause = _STEPS_PAUSE_S * (0.5 + random.random())
+        while not self._stopped.wait(pause):
+            pause = _STEPS_PAUSE_S if self._flush() else min(2 * pause, _SEND_PAUSE_S[1])
+        self._flush()
+
+    def stop(self) -> None:
+        """Sends the rest, for a few seconds at most."""
+        self._stopped.set()
+        self._thread.join(5)
+
+    def _flush(self) -> bool:
+        """Sends what is there; whether nothing is left."""
+        try:
+            while self.rows:
+                first = self.rows[0][0]
+                rows = list(itertools.islice(self.rows, _MOST_STEPS))
+                alike = [row for i, row in enumerate(rows) if row[0] == first + i]
+                self._send(first, alike)
+                while self.rows and self.rows[0][0] <= alike[-1][0]:
+                    self.rows.popleft()
+            return True
+        except _Gone:
+            return False
+        except Exception as error:
+            self.rows.clear()
+            if not self._told:
+                self._told = True
+                _log.warning("stage times are not sent: %s", error)
+            return True
+
+    def _send(self, first: int, rows: List[Any]) -> None:
+        stages = list(dict.fromkeys(stage for _, times in rows for stage in times))
+        body = _Body.of_json({"run": self.run, "rank": self.rank, "first_step": first,
+                              "stages": stages,
+                              "rows": [[times.get(stage, 0) for stage in stages]
+                                       for _, times in rows]})
+        try:
+            reply = self.hub._once("POST", "/api/v1/steps", body, {})
+        except (OSError, http.client.HTTPException) as error:
+            raise _Gone(str(error)) from error
+        if reply.status in (408, 429, 507) or reply.status >= 500:
+            raise _Gone(f"{reply.status}")
+        if reply.status >= 400:
+            raise reply.problem()
+
+
 class Recorder:
     """Records some steps of a training and sends them; `record` is the one of this process.
 
@@ -1265,7 +1328,14 @@ class Recorder:
     The environment says the rest, or `record.start(...)` before the first step: STEPSCOPE_URL (the
     server; without it files are kept and nothing is sent), STEPSCOPE_TOKEN, STEPSCOPE_RUN (the
     same name on all ranks; by default from Slurm or torchrun), STEPSCOPE_SPOOL (a folder, ./stepscope),
-    STEPSCOPE_RECORD=0 (nothing is recorded). Nothing here raises, and no server is waited for:
+    STEPSCOPE_RECORD=0 (nothing is recorded).
+
+    With a server, the time of each step is sent as well, a few bytes a step, and shown on the
+    run's page while the job runs. `record.stage("forward")` says what follows until the next stage
+    or step, so that the page can name the rank and the stage that make a step late: mark waiting
+    for other ranks (a barrier, an all-reduce that is waited for) as a stage of its own.
+
+    Nothing here raises, and no server is waited for:
     what goes wrong is logged once, by the logger "stepscope", and the training goes on.
     """
 
@@ -1281,6 +1351,10 @@ class Recorder:
         self._is_ours = True     # the profiler
         self._steps = 0
         self._files = 0
+        self._times: Dict[str, int] = {}   # of this step's stages, ns
+        self._stage = "step"
+        self._since_ns = 0                 # start of the stage; 0: before the first step
+        self._step_sender: Optional[_StepSender] = None
         self.error: Optional[Exception] = None
 
     # --- for the training ---------------------------------------------------------------------
@@ -1308,9 +1382,20 @@ class Recorder:
     def step(self) -> None:
         """A step of the training has ended. Costs about a microsecond outside of captures."""
         self._steps += 1
-        if self._state == "done":
-            return
-        self._step()
+        if self._step_sender:
+            self.stage("step")
+            self._step_sender.rows.append((self._steps, self._times))
+            self._times = {}
+        if self._state != "done":
+            self._step()
+
+    def stage(self, name: str) -> None:
+        """What follows is that stage of the step, such as "data", "forward" or "sync"."""
+        now_ns = time.perf_counter_ns()
+        if self._since_ns:
+            ended = self._stage
+            self._times[ended] = self._times.get(ended, 0) + now_ns - self._since_ns
+        self._stage, self._since_ns = name, now_ns
 
     @_quiet
     def on_trace_ready(self, profiler: Any) -> None:
@@ -1337,6 +1422,9 @@ class Recorder:
             return False
         self._state = "done"
         self._end_profiler()
+        if self._step_sender:
+            self._step_sender.stop()
+            self._step_sender = None
         if not self._sender:
             return True
         done = self._sender.drain(timeout)
@@ -1350,6 +1438,13 @@ class Recorder:
         """Where files lie until they are sent."""
         base = (self._settings.get("spool") or os.environ.get("STEPSCOPE_SPOOL") or "stepscope")
         return Path(base) / "".join(c if c.isalnum() or c in "-_.@" else "_" for c in self.run)
+
+    @property
+    def _url(self) -> Optional[str]:
+        return self._settings.get("url") or os.environ.get("STEPSCOPE_URL")
+
+    def _hub(self) -> Hub:
+        return Hub(self._url, timeout=30, token=self._settings.get("token"))
 
     @property
     def run(self) -> str:
@@ -1376,7 +1471,7 @@ class Recorder:
     @_quiet
     def _step(self) -> None:
         if os.getpid() != self._pid:  # a worker of a loader
-            self._state, self._profiler = "done", None
+            self._state, self._profiler, self._step_sender = "done", None, None
             return
         if self._state == "new":
             self._begin()
@@ -1416,6 +1511,9 @@ class Recorder:
             self._state = "done"
         elif self._is_ours and not self._settings["wait"] and not self._steps:
             self._begin_profiler()
+        if self._url and not self._step_sender:
+            self._step_sender = _StepSender(self._hub(), self.run, self.rank or 0)
+            self._since_ns = time.perf_counter_ns()
         atexit.unregister(self.close)
         atexit.register(self.close)
 
@@ -1457,13 +1555,11 @@ class Recorder:
         self._hand_over(path, {"run": run, "rank": rank, "world_size": _first_number(_WORLD_NAMES)})
 
     def _hand_over(self, path: Path, fields: Dict[str, Any]) -> None:
-        url = self._settings.get("url") or os.environ.get("STEPSCOPE_URL")
-        if not url:
+        if not self._url:
             _log.info("recorded %s; STEPSCOPE_URL would have it sent", path)
             return
         if not self._sender:
-            hub = Hub(url, timeout=30, token=self._settings.get("token"))
-            self._sender = _Sender(hub, self.folder, self.run,
+            self._sender = _Sender(self._hub(), self.folder, self.run,
                                    lambda: {**_job_meta(), **self._settings["meta"]},
                                    self._settings["keep"])
         self._sender.add(path, fields)
