@@ -260,10 +260,10 @@ from stepscope import record
 record.start("cheap", wait=0, warmup=0, active=1)
 record.step()
 COUNT = 100_000
-begin = time.perf_counter_ns()
+begin = time.thread_time_ns()
 for i in range(COUNT):
     record.step()
-print((time.perf_counter_ns() - begin) / COUNT)
+print((time.thread_time_ns() - begin) / COUNT)
 `);
   assert.equal(done.status, 0, done.stderr);
   const cost_ns = Number(done.stdout);
@@ -442,11 +442,11 @@ for i in range(40):
     record.stage("forward")
     time.sleep(0.004)
     record.step()
-begin = time.perf_counter_ns()
+begin = time.thread_time_ns()
 for i in range(20000):
     record.stage("data")
     record.step()
-print((time.perf_counter_ns() - begin) / 20000)
+print((time.thread_time_ns() - begin) / 20000)
 `;
   const done = await train(lines, { STEPSCOPE_URL: server.base, RANK: "0" });
   assert.deepEqual([done.status, done.stderr], [0, ""]);
