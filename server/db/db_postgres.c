@@ -66,6 +66,7 @@ static bool try_begin(struct db_postgres *pg, enum db_access access, struct err 
 {
     char text[240];
     write_begin(pg, access, text);
+    pg->transaction[0] = '\0';
     PGresult *result = pg->pq.execute(pg->conn, text);
     int status = result ? pg->pq.result_status(result) : -1;
     bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
@@ -74,7 +75,7 @@ static bool try_begin(struct db_postgres *pg, enum db_access access, struct err 
     else if (access == DB_WRITE)
         snprintf(pg->transaction, sizeof pg->transaction, "%s", pg->pq.value(result, 0, 0));
     pg->pq.clear(result);
-    pg->in_transaction = pg->pq.status(pg->conn) == CONNECTION_OK;
+    pg->in_transaction = !pg->is_lost;
     return ok;
 }
 
@@ -87,7 +88,7 @@ static bool begin(struct db *db, enum db_access access, struct err *err)
         return false;
     if (try_begin(pg, access, &first))
         return true;
-    if (pg->pq.status(pg->conn) != CONNECTION_OK)
+    if (pg->is_lost)
         return postgres_revive(pg, err) && try_begin(pg, access, err);
     *err = first;
     return false;
@@ -129,16 +130,15 @@ static bool commit(struct db *db, struct err *err)
 {
     struct db_postgres *pg = db_postgres_of(db);
     bool ok = end(pg, err);
-    bool is_lost = pg->pq.status(pg->conn) != CONNECTION_OK;
     pg->in_transaction = false;
     pg->deadline_ns = 0;
-    return ok || (is_lost && pg->transaction[0] && was_committed(pg, err));
+    return ok || (pg->is_lost && pg->transaction[0] && was_committed(pg, err));
 }
 
 static void rollback(struct db *db)
 {
     struct db_postgres *pg = db_postgres_of(db);
-    if (pg->in_transaction)
+    if (pg->in_transaction && !pg->is_lost)
         pg->pq.clear(pg->pq.execute(pg->conn, "ROLLBACK"));
     pg->in_transaction = false;
     pg->deadline_ns = 0;

@@ -12,6 +12,7 @@ struct db_postgres {
     PGconn *conn;
     enum db_access access;
     bool in_transaction;
+    bool is_lost;        // the connection; it is opened again before it is used
     int64_t deadline_ns; // of the reading transaction, 0: none
     int64_t changes;
     char transaction[24];     // the number of the writing one
@@ -31,7 +32,7 @@ void postgres_close(struct db *db, bool flush);
 // Connects again if the connection was lost. ERR_BUSY.
 MUST_CHECK bool postgres_revive(struct db_postgres *pg, struct err *err);
 // What the library says about a failure, as an error.
-bool postgres_fail(const struct db_postgres *pg, const PGresult *result, struct err *err);
+bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *err);
 
 // --- statements (db_postgres_stmt.c) -------------------------------------------------------------
 

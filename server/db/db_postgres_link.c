@@ -49,13 +49,16 @@ static bool fail_as(enum err_code code, const char *text, struct err *err)
     return err_set(err, code, "database: %.*s", (int)strcspn(text, "\n"), text);
 }
 
-bool postgres_fail(const struct db_postgres *pg, const PGresult *result, struct err *err)
+// What the server does not say itself is about the connection, and the library does not always
+// notice.
+bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *err)
 {
     const char *state = result ? pg->pq.result_field(result, PG_DIAG_SQLSTATE) : NULL;
-    bool is_lost = pg->pq.status(pg->conn) != CONNECTION_OK;
     const char *text = result ? pg->pq.result_field(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-    return fail_as(is_lost || !state ? ERR_BUSY : code_of(state),
-                   text ? text : pg->pq.failure(pg->conn), err);
+    pg->is_lost = pg->is_lost || !state || pg->pq.status(pg->conn) != CONNECTION_OK ||
+                  has_class(state, "08") || has_class(state, "57P");
+    return fail_as(pg->is_lost ? ERR_BUSY : code_of(state), text ? text : pg->pq.failure(pg->conn),
+                   err);
 }
 
 // --- opening ------------------------------------------------------------------------------------
@@ -80,12 +83,14 @@ static bool set_up(struct db_postgres *pg, struct err *err)
 
 bool postgres_revive(struct db_postgres *pg, struct err *err)
 {
-    if (pg->pq.status(pg->conn) == CONNECTION_OK)
+    if (!pg->is_lost && pg->pq.status(pg->conn) == CONNECTION_OK)
         return true;
     pg->in_transaction = false;
+    pg->is_lost = true;
     pg->pq.reset(pg->conn);
     if (pg->pq.status(pg->conn) != CONNECTION_OK)
         return fail_as(ERR_BUSY, pg->pq.failure(pg->conn), err);
+    pg->is_lost = false;
     return set_up(pg, err);
 }
 

@@ -141,11 +141,11 @@ bool postgres_bind_bytes(struct stmt *stmt, struct str bytes)
 
 // --- running ------------------------------------------------------------------------------------
 
-// The arrays that libpq takes.
+// The arrays that libpq takes, one after the other; the stacks of requests are small.
 struct arrays {
-    Oid types[MAX_PARAMETERS];
-    const char *values[MAX_PARAMETERS];
-    int lengths[MAX_PARAMETERS], formats[MAX_PARAMETERS];
+    const char **values;
+    int *lengths, *formats;
+    Oid *types;
 };
 
 static bool is_number(const struct parameter *parameter)
@@ -153,14 +153,31 @@ static bool is_number(const struct parameter *parameter)
     return parameter->type == POSTGRES_INT8 || parameter->type == POSTGRES_FLOAT8;
 }
 
+static bool make_arrays(struct arrays *arrays, int count, struct err *err)
+{
+    size_t room = (size_t)count + 1;
+    char *memory = calloc(room, sizeof *arrays->values + 2 * sizeof(int) + sizeof(Oid));
+    if (!memory)
+        return err_set(err, ERR_MEMORY, "out of memory");
+    arrays->values = (const char **)(void *)memory;
+    arrays->lengths = (int *)(void *)(arrays->values + room);
+    arrays->formats = arrays->lengths + room;
+    arrays->types = (Oid *)(void *)(arrays->formats + room);
+    return true;
+}
+
 static bool fill(struct arrays *arrays, const struct sent *sent, struct err *err)
 {
+    if (!make_arrays(arrays, sent->count, err))
+        return false;
     for (int i = 0; i < sent->count; i++) {
         const struct parameter *parameter = &sent->parameters[i];
         bool number = is_number(parameter);
-        if (parameter->value.len > INT_MAX)
+        if (parameter->value.len > INT_MAX) {
+            free(arrays->values);
             return err_set(err, ERR_LIMIT, "database: a value of %zu bytes is too long",
                            parameter->value.len);
+        }
         arrays->types[i] = parameter->type;
         arrays->values[i] = number ? (const char *)parameter->number : parameter->value.at;
         arrays->lengths[i] = number ? 8 : (int)parameter->value.len;
@@ -182,26 +199,32 @@ static void count_changes(struct db_postgres *pg, PGresult *result)
         pg->changes = strtoll(pg->pq.changed(result), NULL, 10);
 }
 
+static PGresult *execute(struct db_postgres *pg, const struct sent *sent, struct err *err)
+{
+    struct arrays arrays;
+    if (!fill(&arrays, sent, err))
+        return NULL;
+    PGresult *result = pg->pq.execute_with(pg->conn, sent->text.at, sent->count, arrays.types,
+                                           arrays.values, arrays.lengths, arrays.formats, 1);
+    free(arrays.values);
+    int status = result ? pg->pq.result_status(result) : -1;
+    if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK)
+        return result;
+    postgres_fail(pg, result, err);
+    pg->pq.clear(result);
+    return NULL;
+}
+
 static bool run(struct stmt *stmt)
 {
     struct db_postgres *pg = db_postgres_of(stmt->db);
     struct sent *sent = sent_of(stmt);
-    struct arrays arrays;
-    if (is_late(pg, stmt->err) || !fill(&arrays, sent, stmt->err))
+    if (is_late(pg, stmt->err) || (!pg->in_transaction && !postgres_revive(pg, stmt->err)))
         return false;
-    if (!pg->in_transaction && !postgres_revive(pg, stmt->err))
-        return false;
-    PGresult *result = pg->pq.execute_with(pg->conn, sent->text.at, sent->count, arrays.types,
-                                           arrays.values, arrays.lengths, arrays.formats, 1);
-    int status = result ? pg->pq.result_status(result) : -1;
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) {
-        postgres_fail(pg, result, stmt->err);
-        pg->pq.clear(result);
-        return false;
-    }
-    count_changes(pg, result);
-    sent->result = result;
-    return true;
+    sent->result = execute(pg, sent, stmt->err);
+    if (sent->result)
+        count_changes(pg, sent->result);
+    return sent->result != NULL;
 }
 
 enum db_step postgres_step(struct stmt *stmt)
