@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/outbound/http_client.h"
 
-#include <curl/curl.h>
-#include <dlfcn.h>
+#include "server/base/curl_calls.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -10,20 +10,6 @@
 
 enum { CONNECT_SECONDS = 10, STALL_SECONDS = 60 };
 #define ANSWER_MAX_BYTES ((size_t)4 << 20)
-
-struct curl_calls {
-    __typeof__(curl_global_init) *global_init;
-    __typeof__(curl_global_cleanup) *global_cleanup;
-    __typeof__(curl_easy_init) *easy_init;
-    __typeof__(curl_easy_reset) *reset;
-    __typeof__(curl_easy_setopt) *set;
-    __typeof__(curl_easy_perform) *perform;
-    __typeof__(curl_easy_getinfo) *get;
-    __typeof__(curl_easy_strerror) *explain;
-    __typeof__(curl_easy_cleanup) *easy_cleanup;
-    __typeof__(curl_slist_append) *append;
-    __typeof__(curl_slist_free_all) *free_list;
-};
 
 struct http_client {
     struct curl_calls calls;
@@ -39,37 +25,6 @@ struct exchange {
     bool file_failed, too_large, stopped;
 };
 
-// --- the library --------------------------------------------------------------------------------
-
-// It stays loaded until the process ends.
-static bool load_calls(struct curl_calls *calls, struct err *err)
-{
-    static const struct {
-        const char *name;
-        size_t at;
-    } known[] = {
-        {"curl_global_init", offsetof(struct curl_calls, global_init)},
-        {"curl_global_cleanup", offsetof(struct curl_calls, global_cleanup)},
-        {"curl_easy_init", offsetof(struct curl_calls, easy_init)},
-        {"curl_easy_reset", offsetof(struct curl_calls, reset)},
-        {"curl_easy_setopt", offsetof(struct curl_calls, set)},
-        {"curl_easy_perform", offsetof(struct curl_calls, perform)},
-        {"curl_easy_getinfo", offsetof(struct curl_calls, get)},
-        {"curl_easy_strerror", offsetof(struct curl_calls, explain)},
-        {"curl_easy_cleanup", offsetof(struct curl_calls, easy_cleanup)},
-        {"curl_slist_append", offsetof(struct curl_calls, append)},
-        {"curl_slist_free_all", offsetof(struct curl_calls, free_list)},
-    };
-    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    bool ok = library;
-    for (size_t i = 0; ok && i < sizeof known / sizeof *known; i++) {
-        void *found = dlsym(library, known[i].name);
-        memcpy((char *)calls + known[i].at, &found, sizeof found);
-        ok = found;
-    }
-    return ok || err_set(err, ERR_UNSUPPORTED, "install libcurl4 to reach other services");
-}
-
 struct http_client *http_client_open(struct err *err)
 {
     struct http_client *client = calloc(1, sizeof *client);
@@ -77,7 +32,7 @@ struct http_client *http_client_open(struct err *err)
         err_set(err, ERR_MEMORY, "out of memory for the HTTP client");
         return NULL;
     }
-    bool ok = load_calls(&client->calls, err);
+    bool ok = curl_calls_load(&client->calls, "reaching other services", err);
     if (!ok || client->calls.global_init(CURL_GLOBAL_DEFAULT) != 0) {
         if (ok)
             err_set(err, ERR_MEMORY, "cannot start the HTTP client");
@@ -277,7 +232,7 @@ bool http_client_call(struct http_client *client, const struct http_call *call,
     struct curl_slist *headers = header_list(client, call);
     if (!headers)
         return err_set(err, ERR_MEMORY, "out of memory for headers");
-    client->calls.reset(client->curl);
+    client->calls.easy_reset(client->curl);
     client->failure[0] = '\0';
     set_limits(client, call);
     set_exchange(client, &exchange);

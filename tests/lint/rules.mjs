@@ -72,7 +72,7 @@ const FENCED = [
   [/^sqlite3\.h$/, /^(server\/db\/db_sqlite[^/]*|ingest\/sqlite\/database\.c)$/],
   [/^jansson\.h$/, /^(ingest\/(json|kineto)|server)\//],
   [/^archive(_entry)?\.h$/, /^ingest\/(unpack|format_archive)\.c$/],
-  [/^curl\/.*$/, /^server\/outbound\/http_client\.c$/],
+  [/^curl\/.*$/, /^server\/base\/curl_calls\.h$/],
   [/^xlsxwriter\.h$/, /^server\/(report\/report_xlsx|exports\/xlsx_book)\.c$/],
   [/^yaml\.h$/, /^ingest\/config\/format_config_yaml\.c$/],
   [/^(isa-l\.h|isa-l\/.*|igzip_lib\.h)$/, /^ingest\/source\/source_gzip\.c$/],
