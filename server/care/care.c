@@ -488,6 +488,17 @@ static bool leads(struct care *care)
     return leads;
 }
 
+// So that no other service that keeps files on its own disk joins.
+static void keep_files(const struct care *care)
+{
+    struct store *store = care->config.intake.store;
+    struct err err;
+    bool is_only;
+    if (care->config.has_files && store_is_shared(store) &&
+        !store_take_role(store, CARE_FILES_ROLE, &is_only, &err))
+        log_warn("keeping the role of the files: %s", err.msg);
+}
+
 static void do_duties(struct care *care)
 {
     struct disk_fault *fault = blob_fault(care->config.intake.blobs);
@@ -498,6 +509,7 @@ static void do_duties(struct care *care)
         return;
     keep_ballast(care);
     settle_audit(care);
+    keep_files(care);
     if (!leads(care))
         return;
     purge_for_room(care);

@@ -20,7 +20,11 @@ struct care_config {
     uint64_t min_free_bytes; // kept free by the ballast; the bin keeps a quarter more
     struct retention_rules retention;
     int64_t audit_days; // older audit entries are deleted, at least 30; 0 never
+    bool has_files;     // stored files are on this service's own disk
 };
+
+// Of several services, the one that has stored files on its own disk.
+#define CARE_FILES_ROLE "files"
 
 // Starts the thread. Everything in the config must outlive it.
 MUST_CHECK struct care *care_open(const struct care_config *config, struct err *err);

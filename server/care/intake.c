@@ -15,13 +15,28 @@ enum { BLOB_PREFIX = 2, TRACE_PREFIX = 4 }; // "ab" and "t_ab" select the folder
 
 // --- removing files that no row refers to --------------------------------------------------------
 
-// Checks once more, exclusively: an upload may just have brought the same bytes.
+struct removal {
+    const struct intake *intake;
+    const char *sha256;
+};
+
+static bool remove_if_unnamed(void *context, struct err *err)
+{
+    const struct removal *removal = context;
+    bool named;
+    return store_names_blob(removal->intake->store, removal->sha256, &named, err) &&
+           (named || blob_remove(removal->intake->blobs, removal->sha256, err));
+}
+
+// Checks once more, exclusively: an upload may just have brought the same bytes. Uploads of other
+// services see in still_there, after they are recorded, what was removed before.
 static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
-    bool named;
+    struct removal removal = {intake, sha256};
     blob_exclude(intake->blobs);
-    bool ok = store_names_blob(intake->store, sha256, &named, err) &&
-              (named || blob_remove(intake->blobs, sha256, err));
+    bool ok = store_is_shared(intake->store)
+                  ? store_while_still(intake->store, remove_if_unnamed, &removal, err)
+                  : remove_if_unnamed(&removal, err);
     blob_include(intake->blobs);
     return ok;
 }
@@ -132,6 +147,21 @@ static void drop_files(const struct intake *intake, const struct intake_request 
             log_warn("a file of a refused upload remains for now: %s", err.msg);
 }
 
+// Another service may have removed the same bytes, as garbage, after they were stored here and
+// before they were recorded. Sending them again repairs that.
+static bool still_there(const struct intake *intake, const struct intake_request *request,
+                        struct err *err)
+{
+    uint64_t bytes;
+    bool ok = true;
+    for (size_t i = 0; ok && store_is_shared(intake->store) && i < request->count; i++) {
+        struct blob_key key = {BLOB_UPLOAD, blob_spool_sha256(request->parts[i].spool)};
+        ok = blob_store_size(blob_stored(intake->blobs), key, &bytes, err) ||
+             err_set(err, ERR_BUSY, "the file was removed meanwhile: send it again");
+    }
+    return ok;
+}
+
 bool intake_accept(const struct intake *intake, const struct intake_request *request,
                    struct arena *arena, struct upload *upload, struct err *err)
 {
@@ -139,7 +169,8 @@ bool intake_accept(const struct intake *intake, const struct intake_request *req
     if (!parts)
         return false;
     blob_pin(intake->blobs);
-    bool ok = keep_and_record(intake, request, parts, arena, upload, err);
+    bool ok = keep_and_record(intake, request, parts, arena, upload, err) &&
+              still_there(intake, request, err);
     blob_unpin(intake->blobs);
     if (!ok)
         drop_files(intake, request);

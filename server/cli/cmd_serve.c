@@ -88,20 +88,32 @@ static void watch_signals(struct service *service)
 }
 
 // A process that was just killed may hold the data directory until its memory is freed.
-static struct blobs *open_blobs(const char *data_dir, struct err *err)
+static struct blobs *open_blobs(const char *data_dir, const char *place, struct err *err)
 {
-    struct blobs *blobs = blob_open(data_dir, err);
+    struct blobs *blobs = blob_open_at(data_dir, place, err);
     for (int i = 0; !blobs && err->code == ERR_BUSY && i < LOCK_TRIES; i++) {
         uv_sleep(LOCK_WAIT_MS);
-        blobs = blob_open(data_dir, err);
+        blobs = blob_open_at(data_dir, place, err);
     }
     return blobs;
+}
+
+// Files in the folder of one service are not found by others.
+static bool take_files(struct store *store, bool are_shared, struct err *err)
+{
+    bool is_only = true;
+    if (!store_is_shared(store) || are_shared)
+        return true;
+    return store_take_role(store, CARE_FILES_ROLE, &is_only, err) &&
+           (is_only || err_set(err, ERR_BUSY,
+                               "another service of this --store keeps its files on its own disk: "
+                               "give all of them the same --blobs s3://..."));
 }
 
 static bool open_store(struct service *service, struct err *err)
 {
     const struct serve_options *chosen = &service->options;
-    service->intake.blobs = open_blobs(service->options.data, err);
+    service->intake.blobs = open_blobs(chosen->data, chosen->blobs, err);
     if (!service->intake.blobs)
         return false;
     service->intake.store = chosen->store || data_folder_check(chosen->data, err)
@@ -110,7 +122,8 @@ static bool open_store(struct service *service, struct err *err)
     if (!service->intake.store)
         return false;
     store_share_fault(service->intake.store, blob_fault(service->intake.blobs));
-    return crash_mark_open(service->options.data, &service->crashed, err);
+    return take_files(service->intake.store, chosen->blobs != NULL, err) &&
+           crash_mark_open(service->options.data, &service->crashed, err);
 }
 
 static void look_for_news(void *hooks)
@@ -136,6 +149,7 @@ static bool start_hooks(struct service *service, struct err *err)
 
 static bool start_jobs(struct service *service, struct err *err)
 {
+    bool works = strcmp(service->options.roles, "web") != 0;
     struct jobs_config config = {
         .store = service->intake.store,
         .blobs = service->intake.blobs,
@@ -147,14 +161,14 @@ static bool start_jobs(struct service *service, struct err *err)
         .job_seconds = service->options.job_seconds > 0 ? service->options.job_seconds : 0,
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,
-        .workers = worker_count(service->options.jobs),
+        .workers = works ? worker_count(service->options.jobs) : 0,
         .after_run = service->hooks ? look_for_news : NULL,
         .context = service->hooks,
     };
-    if (CHECK_JOBS && !job_check_run(&config, err))
+    if (CHECK_JOBS && works && !job_check_run(&config, err))
         return false;
     char count[16];
-    snprintf(count, sizeof count, "%u", config.workers);
+    snprintf(count, sizeof count, "%u", works ? config.workers : 1);
     setenv("UV_THREADPOOL_SIZE", count, 1); // before the pool's first task, while single-threaded
     service->intake.jobs = jobs_open(&service->loop, &config, err);
     return service->intake.jobs != NULL;
@@ -170,6 +184,7 @@ static bool start_care(struct service *service, struct err *err)
         .min_free_bytes = service->options.min_free_bytes,
         .retention = service->options.retention,
         .audit_days = service->options.audit_days,
+        .has_files = service->options.blobs == NULL,
     };
     service->intake.care = care_open(&config, err);
     return service->intake.care != NULL;

@@ -14,6 +14,15 @@ static const struct option table[] = {
      "database: postgres://USER@HOST/NAME, which several services can share; without: SQLite in "
      "the data folder",
      NULL, OPTION_TEXT, AT(store)},
+    {"--blobs", "STEPSCOPE_BLOBS", NULL, "PLACE",
+     "stored files: s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME], which several services can "
+     "share, with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without: in the data "
+     "folder",
+     NULL, OPTION_TEXT, AT(blobs)},
+    {"--roles", "STEPSCOPE_ROLES", "all", NULL,
+     "web: answers requests and leaves analyses to other services of the same --store; worker: "
+     "analyzes, and answers requests, too; all: the same as worker",
+     "all|web|worker", OPTION_CHOICE, AT(roles)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES",
      "memory limit of the analysis of one trace", NULL, OPTION_BYTES, AT(job_memory_bytes)},
     {"--max-tables", "STEPSCOPE_MAX_TABLES", "1G", "BYTES",

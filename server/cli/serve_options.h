@@ -8,7 +8,8 @@
 
 struct serve_options {
     const char *allow_hosts, *log_format;
-    const char *listen, *data, *store, *public_url, *web_dir, *peaks_path, *webhooks_path;
+    const char *listen, *data, *store, *blobs, *roles;
+    const char *public_url, *web_dir, *peaks_path, *webhooks_path;
     const char *auth, *trusted_proxies, *proxy_user_header, *proxy_admins;
     uint64_t quota_day_bytes, quota_stored_bytes;
     int64_t quota_in_flight;

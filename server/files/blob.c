@@ -2,6 +2,8 @@
 // The folders of the data directory, and who may remove files when.
 #include "server/files/blob_dirs.h"
 
+#include "ingest/base/buf.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -61,7 +63,19 @@ static bool flush_above(int root_fd)
     return ok;
 }
 
-static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
+static struct blob_store *open_stored(struct blobs *blobs, const char *place, struct err *err)
+{
+    struct buf full = {0};
+    if (!place)
+        return blob_store_open(blobs->root, &blobs->fault, err);
+    buf_printf(&full, "%s%s&cache=%s/cache", place, strchr(place, '?') ? "" : "?", blobs->root);
+    struct blob_store *store =
+        buf_ok(&full, err) ? blob_store_open(full.at, &blobs->fault, err) : NULL;
+    buf_free(&full);
+    return store;
+}
+
+static bool open_all(struct blobs *blobs, const char *data_dir, const char *place, struct err *err)
 {
     bool made = mkdir(data_dir, 0700) == 0;
     if (!made && errno != EEXIST)
@@ -83,7 +97,7 @@ static bool open_all(struct blobs *blobs, const char *data_dir, struct err *err)
     bool ok = take_lock(blobs, root_fd, err) &&
               (blobs->spool_fd = blob_open_folder(fault, root_fd, "spool", err)) >= 0 &&
               (blobs->pieces_fd = blob_open_folder(fault, root_fd, "pieces", err)) >= 0 &&
-              (blobs->store = blob_store_open(blobs->root, fault, err));
+              (blobs->store = open_stored(blobs, place, err));
     close(root_fd);
     return ok;
 }
@@ -100,6 +114,11 @@ static void init_pins(pthread_rwlock_t *pins)
 
 struct blobs *blob_open(const char *data_dir, struct err *err)
 {
+    return blob_open_at(data_dir, NULL, err);
+}
+
+struct blobs *blob_open_at(const char *data_dir, const char *place, struct err *err)
+{
     struct blobs *blobs = calloc(1, sizeof *blobs);
     if (!blobs || strlen(data_dir) >= sizeof blobs->root) {
         free(blobs);
@@ -109,7 +128,7 @@ struct blobs *blob_open(const char *data_dir, struct err *err)
     blobs->lock_fd = blobs->spool_fd = blobs->pieces_fd = blobs->removals_fd = -1;
     init_pins(&blobs->pins);
     pthread_mutex_init(&blobs->removing, NULL);
-    if (open_all(blobs, data_dir, err))
+    if (open_all(blobs, data_dir, place, err))
         return blobs;
     blob_close(blobs);
     return NULL;

@@ -20,6 +20,9 @@ struct spool;
 // Opens the folders below data_dir, creating missing ones (0700). ERR_BUSY if another process has
 // them open.
 MUST_CHECK struct blobs *blob_open(const char *data_dir, struct err *err);
+// Same, with stored files at another place (blob_store.h) and data_dir/cache as its cache; NULL: in
+// data_dir.
+MUST_CHECK struct blobs *blob_open_at(const char *data_dir, const char *place, struct err *err);
 void blob_close(struct blobs *blobs); // NULL is allowed
 
 // Where flush failures are recorded, shared with the database.

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-const struct blob_kind *const blob_kinds[] = {&blob_local, NULL};
+const struct blob_kind *const blob_kinds[] = {&blob_local, &blob_s3, NULL};
 
 struct blob_store *blob_store_open(const char *place, struct disk_fault *fault, struct err *err)
 {

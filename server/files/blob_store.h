@@ -53,15 +53,16 @@ struct blob_kind {
 };
 
 extern const struct blob_kind *const blob_kinds[]; // ends with NULL
-extern const struct blob_kind blob_local;
+extern const struct blob_kind blob_local, blob_s3;
 
 // The first member of each kind's struct.
 struct blob_store {
     const struct blob_kind *kind;
 };
 
-// place: the path of a data folder or of a backup. fault is where failures to flush are recorded;
-// NULL: nothing is put, swept or probed, and nothing created.
+// place: the path of a data folder or of a backup, or s3://BUCKET[/PREFIX]?...&cache=FOLDER. fault
+// is where failures to flush are recorded; NULL: nothing is put, swept or probed, and nothing
+// created.
 MUST_CHECK struct blob_store *blob_store_open(const char *place, struct disk_fault *fault,
                                               struct err *err);
 void blob_store_close(struct blob_store *store); // NULL is allowed
@@ -84,7 +85,8 @@ MUST_CHECK bool blob_store_size(struct blob_store *store, struct blob_key key, u
 // A missing file is not an error.
 MUST_CHECK bool blob_store_remove(struct blob_store *store, struct blob_key key, struct err *err);
 
-// Visits every file in no particular order; visitors may remove what they are given.
+// Visits every file in no particular order; visitors may remove what they are given. In a place
+// that several services share, those of the last hour are left out: their rows may be on their way.
 MUST_CHECK bool blob_store_each(struct blob_store *store, const struct blob_visitor *visitor,
                                 struct err *err);
 

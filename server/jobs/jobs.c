@@ -20,6 +20,7 @@ enum {
     RETRY_MS = 2000, // after the queue could not be read or written, or a process could not be
                      // started
     LEASE_CHECK_MS = STORE_LEASE_NS / 4000000,
+    POLL_MS = 700, // on a store where others add jobs and end them
     MAX_WORKING = 256,
 };
 
@@ -41,7 +42,7 @@ struct jobs {
     uv_loop_t *loop;
     uv_async_t wake;
     uv_timer_t timer; // to try again; while stopping: to cancel
-    uv_timer_t leases;
+    uv_timer_t leases, poll;
 
     pthread_mutex_t lock; // guards the members below; work->job and arena never change while listed
     pthread_cond_t changed;
@@ -275,6 +276,7 @@ static void close_handles(struct jobs *jobs)
     uv_close((uv_handle_t *)&jobs->wake, NULL);
     uv_close((uv_handle_t *)&jobs->timer, NULL);
     uv_close((uv_handle_t *)&jobs->leases, NULL);
+    uv_close((uv_handle_t *)&jobs->poll, NULL);
 }
 
 // Processes that died may have left a wrong count; if none is running the count is known.
@@ -355,6 +357,17 @@ static void woken(uv_async_t *async)
     dispatch(async->data);
 }
 
+// Somebody else ended it, or has it now: what it finds would be refused.
+static void cancel_lost(struct jobs *jobs, const int64_t *ids, size_t count)
+{
+    size_t i = 0;
+    pthread_mutex_lock(&jobs->lock);
+    for (struct work *work = jobs->working; work && i < count; work = work->next)
+        if (ids[i++] == 0)
+            work->progress.cancel = true;
+    pthread_mutex_unlock(&jobs->lock);
+}
+
 // Renews the leases of running jobs; jobs whose worker is gone go back to the queue.
 static void keep_leases(uv_timer_t *timer)
 {
@@ -366,6 +379,8 @@ static void keep_leases(uv_timer_t *timer)
         ids[count++] = work->job.id;
     if (!store_keep_leases(jobs->config.store, ids, count, &lost, &err))
         log_warn("leases of jobs are not renewed: %s", err.msg);
+    else
+        cancel_lost(jobs, ids, count);
     if (lost)
         log_warn("jobs without a worker: %zu, requeued", lost);
     dispatch(jobs);
@@ -405,7 +420,7 @@ static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, 
     jobs->site.cores = &jobs->cores;
     init_lock(jobs);
     jobs->loop = loop;
-    jobs->wake.data = jobs->timer.data = jobs->leases.data = jobs;
+    jobs->wake.data = jobs->timer.data = jobs->leases.data = jobs->poll.data = jobs;
     return jobs;
 }
 
@@ -425,6 +440,9 @@ struct jobs *jobs_open(struct uv_loop_s *loop, const struct jobs_config *config,
     uv_timer_init(loop, &jobs->timer);
     uv_timer_init(loop, &jobs->leases);
     uv_timer_start(&jobs->leases, keep_leases, check_ms, check_ms);
+    uv_timer_init(loop, &jobs->poll);
+    if (store_is_shared(config->store) && config->workers)
+        uv_timer_start(&jobs->poll, retry, POLL_MS, POLL_MS);
     dispatch(jobs);
     return jobs;
 }
@@ -583,8 +601,17 @@ static void end_waiting(struct jobs *jobs)
     pthread_mutex_unlock(&jobs->lock);
 }
 
+static bool is_over(const struct timespec *deadline)
+{
+    struct timespec now = deadline_in(0);
+    return now.tv_sec > deadline->tv_sec ||
+           (now.tv_sec == deadline->tv_sec && now.tv_nsec >= deadline->tv_nsec);
+}
+
+// Its jobs may end in other services, too, which do not tell.
 static bool wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeout_ms)
 {
+    bool asks = store_is_shared(jobs->config.store);
     struct timespec deadline = deadline_in(timeout_ms);
     for (;;) {
         uint64_t seen = current_generation(jobs); // before the check, so that no end is missed
@@ -592,7 +619,9 @@ static bool wait_upload(struct jobs *jobs, struct str upload_id, uint64_t timeou
         struct err err;
         if (!store_upload_open(jobs->config.store, upload_id, &open, &err) || !open)
             return !open;
-        if (!wait_for_change(jobs, seen, &deadline))
+        struct timespec soon = deadline_in(POLL_MS);
+        if (!wait_for_change(jobs, seen, asks && !is_over(&deadline) ? &soon : &deadline) &&
+            (!asks || is_stopping(jobs) || is_over(&deadline)))
             return false;
     }
 }

@@ -4,7 +4,6 @@
 #include "server/base/curl_calls.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <unistd.h>
 

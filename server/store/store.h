@@ -35,6 +35,9 @@ MUST_CHECK struct store *store_open(const char *path, struct err *err);
 // The same as one of several services that share the database. owner: its name, which must be the
 // same after a restart.
 MUST_CHECK struct store *store_open_as(const char *path, const char *owner, struct err *err);
+// Calls act while nobody else changes what several services share.
+MUST_CHECK bool store_while_still(struct store *store, bool (*act)(void *context, struct err *err),
+                                  void *context, struct err *err);
 // A random name for a service.
 MUST_CHECK bool store_new_name(char name[STORE_ID_SIZE], struct err *err);
 void store_close(struct store *store); // NULL is allowed
@@ -418,9 +421,10 @@ struct job_strike {
 MUST_CHECK bool store_strike_job(struct store *store, const struct job *job,
                                  const struct job_strike *why, bool *again, struct err *err);
 
-// Renews the leases of running jobs; *lost others had expired and are queued again.
-MUST_CHECK bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count,
-                                  size_t *lost, struct err *err);
+// Renews the leases of running jobs, and sets the ids of those that are no longer this service's to
+// 0; *lost others had expired and are queued again.
+MUST_CHECK bool store_keep_leases(struct store *store, int64_t *job_ids, size_t count, size_t *lost,
+                                  struct err *err);
 
 // Takes a role that one of the services sharing the database has at a time, or keeps it for another
 // STORE_LEASE_NS. *leads: whether it has the role now.

@@ -244,8 +244,7 @@ bool store_recover_jobs(struct store *store, bool crashed, struct err *err)
 
 // --- leases -------------------------------------------------------------------------------------
 
-static bool renew(struct db *db, const int64_t *job_ids, size_t count, struct str owner,
-                  struct err *err)
+static bool renew(struct db *db, int64_t *job_ids, size_t count, struct str owner, struct err *err)
 {
     int64_t now_ns;
     if (!db->kind->clock(db, &now_ns, err))
@@ -259,11 +258,13 @@ static bool renew(struct db *db, const int64_t *job_ids, size_t count, struct st
         sql_bind_i64(&stmt, job_ids[i]);
         sql_bind_text(&stmt, owner);
         sql_step(&stmt);
+        if (!stmt.failed && db_changes(db) == 0)
+            job_ids[i] = 0;
     }
     return sql_end(&stmt);
 }
 
-bool store_keep_leases(struct store *store, const int64_t *job_ids, size_t count, size_t *lost,
+bool store_keep_leases(struct store *store, int64_t *job_ids, size_t count, size_t *lost,
                        struct err *err)
 {
     struct txn txn;

@@ -1,12 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A service on PostgreSQL answers as one on SQLite does.
+// Rows in PostgreSQL and files in S3: a service on them answers as one on SQLite and its own disk
+// does, and several of them share the work, also while one of them dies.
 import assert from "node:assert/strict";
-import { before, describe, test } from "node:test";
+import { createHash } from "node:crypto";
+import { readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
 import { no_postgres, start_postgres } from "./helpers/postgres.mjs";
+import { s3_keys, start_s3 } from "./helpers/s3.mjs";
 import { start_server } from "./helpers/server.mjs";
+import { temporary, until } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
 
 const LIMIT = 240_000;
+Object.assign(process.env, s3_keys);
+
+/** The name of the service of a data folder. */
+const name_of = (data) => readFileSync(join(data, "node"), "utf8");
 
 /** Ids and times differ from service to service. */
 const same_words = (text) => text
@@ -24,13 +34,24 @@ async function paths_of(server) {
   const { paths } = await server.get("/openapi.json");
   const asked = { run: "p/a@1", rank: "1", series: "a", baseline: "best" };
   return Object.entries(paths)
-    .filter(([path, { get }]) => get && path.startsWith("/api/v1/") &&
-      !NOT_ASKED.test(path))
+    .filter(([path, { get }]) => get && path.startsWith("/api/v1/") && !NOT_ASKED.test(path))
     .map(([path]) => path.replaceAll(/\{(\w+)\}/g, (_, name) =>
       encodeURIComponent(asked[name] ?? "none")))
     .map((path) => (path.includes("/compare") ? `${path}?base=p/a@1&candidate=p/a@2` : path))
     .concat(["name", "status", "gpu", "step_median_ns", "-created"].map((sort) =>
       `/api/v1/runs?sort=${sort}`), "/api/v1/runs?q=A%40", "/api/v1/runs?tag=model:x");
+}
+
+async function assert_same_answers(one, other) {
+  const paths = await paths_of(one);
+  let answered = 0;
+  for (const path of paths) {
+    const [here, there] = [await one.request(path), await other.request(path)];
+    assert.equal(there.status, here.status, `${path}: ${there.text.slice(0, 400)}`);
+    assert.equal(same_words(there.text), same_words(here.text), path);
+    answered += Number(here.status === 200);
+  }
+  assert.ok(answered > 80, `only ${answered} of ${paths.length} were answered`);
 }
 
 async function fill(server, jobs) {
@@ -54,15 +75,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     const one = await start_server();
     const other = await start_server({ options: ["--store", await postgres.store("same")] });
     await Promise.all([fill(one, jobs), fill(other, jobs)]);
-    const paths = await paths_of(one);
-    let answered = 0;
-    for (const path of paths) {
-      const [here, there] = [await one.request(path), await other.request(path)];
-      assert.equal(there.status, here.status, `${path}: ${there.text.slice(0, 400)}`);
-      assert.equal(same_words(there.text), same_words(here.text), path);
-      answered += Number(here.status === 200);
-    }
-    assert.ok(answered > 80, `only ${answered} of ${paths.length} were answered`);
+    await assert_same_answers(one, other);
     await Promise.all([one.stop(), other.stop()]);
   });
 
@@ -77,5 +90,169 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     assert.equal((await server.get(`/runs/${run.id}`)).status, "done");
     await server.analyzed("after@1", files);
     await server.stop();
+  });
+
+  test("a second service that keeps files on its own disk does not start", async () => {
+    const options = ["--store", await postgres.store("alone")];
+    const server = await start_server({ options });
+    await assert.rejects(start_server({ options }), /give all of them the same --blobs/);
+    await server.stop();
+  });
+
+  test("services share the work, and a job whose service died is done by another", async () => {
+    const s3 = await start_s3();
+    const place = await postgres.store("shared");
+    const options = ["--store", place, "--blobs", s3.place(), "--jobs", "1"];
+    const jobs = [await generate(small_job("--ranks", "6")), await generate(small_job())];
+    const web = await start_server({ options: [...options, "--roles", "web"] });
+    const workers = [await start_server({ options }), await start_server({ options })];
+    const single = await start_server();
+    const whole = fill(single, jobs);
+    const work = fill(web, jobs);
+    const sql = (text) => postgres.run(text, "shared");
+    /** The one that is at work. */
+    const owner = await until("a job is running", () =>
+      sql("SELECT owner FROM job WHERE state = 'running' LIMIT 1"), 60_000);
+    const names = workers.map(({ data }) => name_of(data));
+    const victim = workers[names.indexOf(owner.trim())];
+    assert.ok(victim, `${owner} is none of ${names}`);
+    await victim.kill();
+    const held = Number(await sql(`SELECT count(*) FROM job WHERE state = 'running' AND owner = '${
+      owner.trim()}'`));
+    await sql("UPDATE job SET lease_until_ns = 1 WHERE state = 'running'"); // time passes
+    await Promise.all([work, whole]);
+    assert.ok(held > 0, "it held no job when it died");
+    await assert_same_answers(single, web);
+    const twice = await sql("SELECT count(*) FROM job WHERE attempts > 1");
+    assert.ok(Number(twice) >= 1, "no job was done again");
+    assert.equal((await sql("SELECT count(*) FROM job WHERE state NOT IN ('done', 'failed')"))
+      .trim(), "0");
+    const by = await sql("SELECT DISTINCT owner FROM job WHERE state = 'done'");
+    assert.ok(!by.includes(name_of(web.data)), "a service for requests analyzed");
+    const left = [single, web, ...workers].filter((server) => server !== victim);
+    await Promise.all(left.map((server) => server.stop()));
+    s3.stop();
+  });
+});
+
+describe("files in S3", { timeout: LIMIT }, () => {
+  /** @type {Awaited<ReturnType<typeof start_s3>>} */
+  let s3;
+  /** @type {Awaited<ReturnType<typeof start_server>>} */
+  let server;
+  let run;
+  let files;
+  const data = join(temporary("s3"), "data");
+  const start = () => start_server({ data, options: ["--blobs", s3.place("&part_bytes=500000")] });
+  const forget = () => ["blobs", "traces"].forEach((name) =>
+    rmSync(join(data, "cache", name), { recursive: true, force: true }));
+  const download = () => server.request(`/api/v1/runs/${run.id}/ranks/0/trace`);
+  before(async () => {
+    s3 = await start_s3();
+    server = await start();
+    ({ files } = await generate(small_job()));
+    run = await server.analyzed("a@1", files);
+  });
+  after(async () => {
+    await server.stop();
+    s3.stop();
+  });
+
+  test("uploads and what is made of them are objects, the larger ones sent in parts", () => {
+    assert.equal(run.status, "done");
+    const keys = [...s3.objects.keys()].filter((key) => !key.endsWith("probe"));
+    assert.equal(keys.length, 4, keys.join());
+    for (const { data: bytes } of files) {
+      const hash = createHash("sha256").update(bytes).digest("hex");
+      const object = s3.objects.get(`team/blobs/${hash.slice(0, 2)}/${hash}`);
+      assert.ok(object?.data.equals(bytes));
+      assert.match(object.etag, /-3"$/);
+    }
+    assert.equal(s3.uploads.size, 0);
+  });
+
+  test("the cache may be removed at any time", async () => {
+    forget();
+    assert.ok((await download()).body.equals(files[0].data));
+    await server.stop();
+    forget();
+    server = await start();
+    assert.ok((await download()).body.equals(files[0].data));
+    const asked = s3.log.length;
+    assert.ok((await download()).body.equals(files[0].data));
+    assert.equal(s3.log.length, asked, "a cached file was fetched again");
+  });
+
+  test("a service that is busy or breaks off is asked again", async () => {
+    forget();
+    let tries = 0;
+    s3.instead = (request, response) => {
+      if (request.method !== "GET" || ++tries > 2) return false;
+      if (tries === 1) s3.refuse(response, 503, "SlowDown");
+      else {
+        response.writeHead(200, { "Content-Length": files[0].data.length });
+        response.write(files[0].data.subarray(0, 1000), () => response.destroy());
+      }
+      return true;
+    };
+    assert.ok((await download()).body.equals(files[0].data));
+    s3.instead = () => false;
+    assert.equal(tries, 3);
+  });
+
+  test("other bytes than those that were sent are not given out", async () => {
+    const key = [...s3.objects.keys()].find((name) => name.includes("blobs/"));
+    const object = s3.objects.get(key);
+    const sound = object.data;
+    object.data = Buffer.from(sound);
+    object.data[sound.length >> 1] ^= 1;
+    await server.stop();
+    forget();
+    server = await start();
+    const answers = [];
+    for (const rank of [0, 1]) {
+      answers.push(await server.request(`/api/v1/runs/${run.id}/ranks/${rank}/trace`));
+    }
+    assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 503]);
+    assert.match(answers.find(({ status }) => status === 503).text, /damaged/);
+    object.data = sound;
+  });
+
+  test("refused or out of reach, uploads are not acknowledged", async () => {
+    const upload = () => server.post([{ name: "run", data: "b@1" },
+      { name: "trace", data: Buffer.from('{"traceEvents":[]}'), filename: "b.json" }]);
+    s3.instead = (request, response) => {
+      s3.refuse(response, 403, "AccessDenied");
+      return true;
+    };
+    const refused = await upload();
+    assert.ok(refused.status >= 500, refused.text);
+    assert.match(refused.text, /403 AccessDenied/);
+    s3.instead = (request, response) => Boolean(response.destroy());
+    assert.equal((await upload()).status, 503);
+    s3.instead = () => false;
+    await server.alive();
+  });
+
+  test("a start removes what nobody needs, but nothing young", async () => {
+    const old = new Date(Date.now() - 2 * 86_400_000).toISOString();
+    const now = new Date().toISOString();
+    const orphan = (c, time) => s3.objects.set(`team/blobs/${c}${c}/${c.repeat(64)}`,
+      { data: Buffer.from(c), etag: '"x"', time });
+    orphan("a", old);
+    orphan("b", now);
+    s3.objects.set("team/blobs/..%2f", { data: Buffer.from("x"), etag: '"x"', time: old });
+    s3.uploads.set("old", { key: "team/blobs/aa/x", parts: [], time: old });
+    s3.uploads.set("new", { key: "team/blobs/aa/y", parts: [], time: now });
+    s3.page = 2;
+    await server.stop();
+    server = await start();
+    s3.page = 1000;
+    const keys = [...s3.objects.keys()];
+    assert.ok(!keys.some((key) => key.includes("/aa/")), "an old orphan remains");
+    assert.ok(keys.includes(`team/blobs/bb/${"b".repeat(64)}`), "a young one is gone");
+    assert.ok(keys.includes("team/blobs/..%2f"), "a foreign object is gone");
+    assert.deepEqual([...s3.uploads.keys()], ["new"]);
+    assert.ok((await download()).body.equals(files[0].data));
   });
 });

@@ -43,9 +43,13 @@ static void check(struct fixture *f, bool ok)
 static void open_kind(struct fixture *f, const struct blob_kind *kind)
 {
     *f = (struct fixture){0};
+    char place[256];
+    const char *bucket = getenv("STEPSCOPE_TEST_S3");
     make_folder(f->folder);
-    assert_ptr_equal(kind, &blob_local); // another kind needs a place of its own here
-    f->store = blob_store_open(f->folder, &f->fault, &f->err);
+    snprintf(place, sizeof place, "%s", f->folder);
+    if (kind == &blob_s3)
+        snprintf(place, sizeof place, "%s&cache=%s/cache", bucket, f->folder);
+    f->store = blob_store_open(place, &f->fault, &f->err);
     check(f, f->store != NULL);
     assert_ptr_equal(f->store->kind, kind);
 }
@@ -99,6 +103,10 @@ static void for_each_kind(void (*test)(struct fixture *f))
 {
     for (size_t i = 0; blob_kinds[i]; i++) {
         struct fixture f;
+        if (blob_kinds[i] == &blob_s3 && !getenv("STEPSCOPE_TEST_S3")) {
+            print_message("SKIPPED on s3: set STEPSCOPE_TEST_S3=s3://BUCKET/NEW?endpoint=URL\n");
+            continue;
+        }
         open_kind(&f, blob_kinds[i]);
         test(&f);
         close_kind(&f);
@@ -110,7 +118,8 @@ static void for_each_kind(void (*test)(struct fixture *f))
 static void put_and_read(struct fixture *f)
 {
     assert_none(f, upload_key);
-    put(f, upload_key, "damaged");
+    if (f->store->kind == &blob_local) // S3 takes no bytes of another hash
+        put(f, upload_key, "damaged");
     put(f, upload_key, "abc");
     put(f, trace_key, "a trace");
     assert_holds(f, f->store, upload_key, "abc");
@@ -169,6 +178,8 @@ static bool see_trace(void *ctx, const char *trace_id, uint64_t bytes, struct er
 
 static void visit(struct fixture *f)
 {
+    if (f->store->kind != &blob_local)
+        return; // leaves out what is young
     struct seen seen = {.f = f};
     struct blob_visitor all = {see_blob, see_trace, &seen};
     check(f, blob_store_each(f->store, &all, &f->err));

@@ -1,0 +1,664 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stored files as objects of S3, which several services share: blobs/ab/<sha256> and
+// traces/ab/<trace id>.sst below the place's prefix. What was read or written lately is also in a
+// cache, a folder that may be emptied at any time.
+#include "server/base/disk_fault.h"
+#include "server/files/blob_store.h"
+#include "server/files/s3_client.h"
+#include "server/files/s3_list.h"
+#include "server/files/sigv4.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { KEY_SIZE = 128, NAME_MOST = 90, QUERY_SIZE = 512, MAX_PARTS = 10000 };
+enum { FREE_SHARE = 10 }; // of the cache's disk that the cache leaves free, in percent
+
+// Objects that are younger are left alone by whoever looks for those that nobody needs: their rows
+// may be on their way. An upload in parts takes longer.
+enum { YOUNG_SECONDS = 3600, OPEN_SECONDS = 86400 };
+
+struct s3 {
+    struct blob_store store;
+    struct s3_client *client;
+    struct blob_store *cache; // NULL: nothing is put or read
+    struct disk_fault fault;  // of the cache; nothing in it is needed
+    int cache_fd;
+    atomic_ullong fetches; // so far, for names
+};
+
+static struct s3 *s3_of(struct blob_store *store)
+{
+    return (struct s3 *)store;
+}
+
+static void key_of(struct blob_key key, char text[KEY_SIZE])
+{
+    bool is_upload = key.type == BLOB_UPLOAD;
+    snprintf(text, KEY_SIZE, is_upload ? "blobs/%.2s/%.90s" : "traces/%.2s/%.90s.sst",
+             is_upload ? key.name : key.name + 2, key.name);
+}
+
+// --- opening ------------------------------------------------------------------------------------
+
+static bool is_url(const char *place)
+{
+    return strncmp(place, "s3://", strlen("s3://")) == 0;
+}
+
+static void close_s3(struct blob_store *store)
+{
+    struct s3 *s3 = s3_of(store);
+    s3_client_close(s3->client);
+    blob_store_close(s3->cache);
+    if (s3->cache_fd >= 0)
+        close(s3->cache_fd);
+    free(s3);
+}
+
+// The service adds its folder to the place.
+static bool open_cache(struct s3 *s3, const char *place, struct err *err)
+{
+    static const char name[] = "&cache=";
+    const char *found = strstr(place, name);
+    if (!found)
+        return true;
+    const char *folder = found + strlen(name);
+    if (mkdir(folder, 0700) != 0 && errno != EEXIST)
+        return err_set_errno(err, "%s", folder);
+    s3->cache_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (s3->cache_fd < 0)
+        return err_set_errno(err, "%s", folder);
+    s3->cache = blob_local.open(folder, &s3->fault, err);
+    return s3->cache != NULL;
+}
+
+static struct blob_store *open_s3(const char *place, struct disk_fault *fault, struct err *err)
+{
+    struct s3 *s3 = calloc(1, sizeof *s3);
+    (void)fault; // the disk is another machine's
+    if (!s3) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    s3->store.kind = &blob_s3;
+    s3->cache_fd = -1;
+    s3->client = s3_client_open(place, err);
+    if (s3->client && open_cache(s3, place, err))
+        return &s3->store;
+    close_s3(&s3->store);
+    return NULL;
+}
+
+// --- sending ------------------------------------------------------------------------------------
+
+// A file on its way to S3.
+struct sending {
+    const char *key, *hash;
+    int fd;
+    uint64_t bytes;
+    char etag[S3_ETAG_SIZE];
+};
+
+static bool send_whole(struct s3 *s3, struct sending *sending, struct err *err)
+{
+    struct s3_answer answer;
+    struct s3_request request = {.method = "PUT",
+                                 .key = sending->key,
+                                 .query = "",
+                                 .fd = sending->fd,
+                                 .bytes = sending->bytes,
+                                 .hash = sending->hash,
+                                 .meta_hash = sending->hash,
+                                 .into_fd = -1};
+    bool ok = s3_send(s3->client, &request, &answer, err);
+    snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
+    buf_free(&answer.text);
+    return ok;
+}
+
+// The id of an upload in parts, percent-encoded.
+static bool begin_parts(struct s3 *s3, const struct sending *sending, struct buf *id,
+                        struct err *err)
+{
+    struct s3_answer answer;
+    struct s3_request request = {.method = "POST",
+                                 .key = sending->key,
+                                 .query = "uploads=",
+                                 .fd = -1,
+                                 .meta_hash = sending->hash,
+                                 .into_fd = -1};
+    bool ok = s3_send(s3->client, &request, &answer, err);
+    if (ok)
+        sigv4_encode(s3_list_text((struct str){answer.text.at, answer.text.len}, STR("UploadId")),
+                     false, id);
+    buf_free(&answer.text);
+    return ok && buf_ok(id, err) &&
+           ((id->len > 0 && id->len < QUERY_SIZE - 60) ||
+            err_set(err, ERR_IO, "S3 began an upload without an id"));
+}
+
+static bool send_part(struct s3 *s3, const struct sending *sending, const char *id, int number,
+                      struct buf *list, struct err *err)
+{
+    char query[QUERY_SIZE];
+    struct s3_answer answer;
+    uint64_t most = s3_client_part_bytes(s3->client);
+    uint64_t from = (uint64_t)(number - 1) * most, left = sending->bytes - from;
+    snprintf(query, sizeof query, "partNumber=%d&uploadId=%s", number, id);
+    struct s3_request request = {.method = "PUT",
+                                 .key = sending->key,
+                                 .query = query,
+                                 .fd = sending->fd,
+                                 .from = from,
+                                 .bytes = left < most ? left : most,
+                                 .into_fd = -1};
+    bool ok = s3_send(s3->client, &request, &answer, err);
+    buf_free(&answer.text);
+    buf_printf(list, "<Part><PartNumber>%d</PartNumber><ETag>%s</ETag></Part>", number,
+               answer.etag);
+    return ok && buf_ok(list, err);
+}
+
+// Ends an upload in parts: with POST it becomes the object, with DELETE nothing. S3 may report a
+// failure of the former in the body.
+static bool end_parts(struct s3 *s3, struct sending *sending, const char *method, const char *id,
+                      const struct buf *list, struct err *err)
+{
+    char query[QUERY_SIZE];
+    struct s3_answer answer;
+    snprintf(query, sizeof query, "uploadId=%s", id);
+    struct s3_request request = {.method = method,
+                                 .key = sending->key,
+                                 .query = query,
+                                 .fd = -1,
+                                 .text = list ? (struct str){list->at, list->len} : STR(""),
+                                 .into_fd = -1};
+    bool ok = s3_send(s3->client, &request, &answer, err);
+    struct str body = {answer.text.at ? answer.text.at : "", answer.text.len};
+    struct str etag = s3_list_text(body, STR("ETag"));
+    if (ok && list && etag.len == 0)
+        ok = err_set(err, ERR_BUSY, "S3 did not put the parts of %s together", sending->key);
+    snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
+    buf_free(&answer.text);
+    return ok;
+}
+
+static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
+{
+    struct buf id = {0}, list = {0};
+    uint64_t part = s3_client_part_bytes(s3->client);
+    uint64_t count = ((sending->bytes + part - 1) / part);
+    bool ok = count <= MAX_PARTS || err_set(err, ERR_LIMIT, "a file is too large for S3");
+    bool begun = ok = ok && begin_parts(s3, sending, &id, err);
+    buf_puts(&list, "<CompleteMultipartUpload>");
+    for (int i = 1; ok && i <= (int)count; i++)
+        ok = send_part(s3, sending, id.at, i, &list, err);
+    buf_puts(&list, "</CompleteMultipartUpload>");
+    ok = ok && buf_ok(&list, err) && end_parts(s3, sending, "POST", id.at, &list, err);
+    struct err ignored; // a sweep removes what remains
+    if (begun && !ok)
+        (void)!end_parts(s3, sending, "DELETE", id.at, NULL, &ignored);
+    buf_free(&id);
+    buf_free(&list);
+    return ok;
+}
+
+// --- the cache ----------------------------------------------------------------------------------
+
+// A trace may be written again under its name. The time of a cached one is made of the object's
+// ETag, so that an older one is noticed.
+static struct timespec time_of(const char *etag)
+{
+    uint64_t hash = 14695981039346656037u;
+    for (const char *c = etag; *c; c++)
+        if (*c != '"')
+            hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    return (struct timespec){(time_t)(hash >> 34), (long)(hash % 1000000000)};
+}
+
+static void stamp(int fd, const char *etag)
+{
+    const struct timespec times[2] = {{0, UTIME_NOW}, time_of(etag)};
+    (void)!futimens(fd, times); // without it the file is fetched again
+}
+
+static bool has_stamp(int fd, const char *etag)
+{
+    struct stat info;
+    struct timespec expected = time_of(etag);
+    return fstat(fd, &info) == 0 && info.st_mtim.tv_sec == expected.tv_sec &&
+           info.st_mtim.tv_nsec == expected.tv_nsec;
+}
+
+static bool has_room(const struct s3 *s3, uint64_t bytes)
+{
+    struct statvfs info;
+    if (fstatvfs(s3->cache_fd, &info) != 0)
+        return true;
+    uint64_t free_blocks = (uint64_t)info.f_bavail,
+             kept = (uint64_t)info.f_blocks * FREE_SHARE / 100;
+    return free_blocks > kept && (free_blocks - kept) * info.f_frsize >= bytes;
+}
+
+// What making room goes through.
+struct room {
+    struct s3 *s3;
+    uint64_t bytes;
+};
+
+static bool drop_cached(const struct room *room, enum blob_type type, const char *name,
+                        struct err *err)
+{
+    if (has_room(room->s3, room->bytes))
+        return err_set(err, ERR_CANCELLED, "there is room");
+    struct blob_key key = {type, name};
+    return room->s3->cache->kind->remove(room->s3->cache, key, err);
+}
+
+static bool drop_blob(void *ctx, const char *name, uint64_t bytes, struct err *err)
+{
+    (void)bytes;
+    return drop_cached(ctx, BLOB_UPLOAD, name, err);
+}
+
+static bool drop_trace(void *ctx, const char *name, uint64_t bytes, struct err *err)
+{
+    (void)bytes;
+    return drop_cached(ctx, BLOB_TRACE, name, err);
+}
+
+// Any cached files go, as many as have to.
+static void make_room(struct s3 *s3, uint64_t bytes)
+{
+    struct room room = {s3, bytes};
+    struct blob_visitor visitor = {drop_blob, drop_trace, &room};
+    struct err ignored;
+    if (!has_room(s3, bytes))
+        (void)!s3->cache->kind->each(s3->cache, &visitor, &ignored);
+}
+
+// --- writing ------------------------------------------------------------------------------------
+
+static bool send_file(struct s3 *s3, struct blob_key key, struct sending *sending, struct err *err)
+{
+    struct stat info;
+    char hash[S3_HASH_SIZE];
+    if (fstat(sending->fd, &info) != 0)
+        return err_set_errno(err, "a file for S3");
+    sending->bytes = (uint64_t)info.st_size;
+    sending->hash = key.name;
+    if (key.type == BLOB_TRACE) {
+        if (!s3_hash(sending->fd, 0, sending->bytes, hash, err))
+            return false;
+        sending->hash = hash;
+    }
+    return sending->bytes > s3_client_part_bytes(s3->client) ? send_parts(s3, sending, err)
+                                                             : send_whole(s3, sending, err);
+}
+
+// S3 has it when this returns; that it is cached, too, only saves time.
+static bool put(struct blob_store *store, struct blob_key key, const struct blob_part *part,
+                struct err *err)
+{
+    struct s3 *s3 = s3_of(store);
+    char text[KEY_SIZE];
+    key_of(key, text);
+    struct sending sending = {.key = text, .fd = part->fd};
+    if (!send_file(s3, key, &sending, err))
+        return false;
+    stamp(part->fd, sending.etag);
+    make_room(s3, 0);
+    struct err ignored;
+    if (!s3->cache->kind->put(s3->cache, key, part, &ignored))
+        (void)!unlinkat(part->dir_fd, part->name, 0);
+    return true;
+}
+
+static bool ask(struct s3 *s3, const char *method, const char *key, struct s3_answer *answer,
+                struct err *err)
+{
+    struct s3_request request = {
+        .method = method, .key = key, .query = "", .fd = -1, .into_fd = -1};
+    bool ok = s3_send(s3->client, &request, answer, err);
+    buf_free(&answer->text);
+    return ok;
+}
+
+static bool remove_object(struct blob_store *store, struct blob_key key, struct err *err)
+{
+    struct s3 *s3 = s3_of(store);
+    struct s3_answer answer;
+    char text[KEY_SIZE];
+    struct err ignored;
+    key_of(key, text);
+    if (s3->cache)
+        (void)!s3->cache->kind->remove(s3->cache, key, &ignored);
+    return ask(s3, "DELETE", text, &answer, err) || err->code == ERR_NOT_FOUND;
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+static bool gone(struct blob_key key, struct err *err)
+{
+    return err_set(err, ERR_NOT_FOUND, "the stored file %.14s is gone", key.name);
+}
+
+static bool size(struct blob_store *store, struct blob_key key, uint64_t *bytes, struct err *err)
+{
+    struct s3_answer answer;
+    char text[KEY_SIZE];
+    key_of(key, text);
+    bool ok = ask(s3_of(store), "HEAD", text, &answer, err);
+    *bytes = answer.bytes;
+    return ok || (err->code == ERR_NOT_FOUND ? gone(key, err) : false);
+}
+
+// Whether the bytes that arrived are those that were sent once.
+static bool check_file(struct blob_key key, int fd, const struct s3_answer *answer, struct err *err)
+{
+    struct stat info;
+    char hash[S3_HASH_SIZE];
+    const char *expected = key.type == BLOB_UPLOAD ? key.name : answer->meta_hash;
+    if (fstat(fd, &info) != 0)
+        return err_set_errno(err, "a file of the cache");
+    if (!s3_hash(fd, 0, (uint64_t)info.st_size, hash, err))
+        return false;
+    return strcmp(hash, expected) == 0 ||
+           err_set(err, ERR_IO, "the stored file %.14s is damaged: its SHA-256 is %.14s...",
+                   key.name, hash);
+}
+
+static bool get(struct s3 *s3, struct blob_key key, int fd, struct err *err)
+{
+    char text[KEY_SIZE];
+    struct s3_answer answer;
+    key_of(key, text);
+    struct s3_request request = {
+        .method = "GET", .key = text, .query = "", .fd = -1, .into_fd = fd};
+    bool ok = s3_send(s3->client, &request, &answer, err);
+    buf_free(&answer.text);
+    if (!ok)
+        return err->code == ERR_NOT_FOUND ? gone(key, err) : false;
+    if (!check_file(key, fd, &answer, err))
+        return false;
+    stamp(fd, answer.etag);
+    return true;
+}
+
+// The same file, only for reading.
+static int open_again(int fd)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+// Puts what arrived into the cache; if that fails, as after the cache was removed, it is only read.
+static bool keep(struct s3 *s3, struct blob_key key, const struct blob_part *part, int *fd,
+                 uint64_t *bytes, struct err *err)
+{
+    struct err ignored;
+    struct stat info;
+    *fd = open_again(part->fd);
+    if (*fd < 0 || fstat(*fd, &info) != 0)
+        return err_set_errno(err, "a file of the cache");
+    *bytes = (uint64_t)info.st_size;
+    if (!s3->cache->kind->put(s3->cache, key, part, &ignored))
+        (void)!unlinkat(part->dir_fd, part->name, 0);
+    return true;
+}
+
+static bool fetch(struct s3 *s3, struct blob_key key, int *fd, uint64_t *bytes, struct err *err)
+{
+    struct blob_part part = {.dir_fd = s3->cache_fd};
+    if (!size(&s3->store, key, bytes, err))
+        return false;
+    make_room(s3, *bytes);
+    snprintf(part.name, sizeof part.name, "%llu.part", atomic_fetch_add(&s3->fetches, 1));
+    part.fd = openat(part.dir_fd, part.name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (part.fd < 0)
+        return err_set_errno(err, "a file of the cache");
+    bool ok = get(s3, key, part.fd, err);
+    if (!ok)
+        (void)!unlinkat(part.dir_fd, part.name, 0);
+    ok = ok && keep(s3, key, &part, fd, bytes, err);
+    close(part.fd);
+    return ok;
+}
+
+static bool read_cached(struct s3 *s3, struct blob_key key, int *fd, uint64_t *bytes,
+                        struct err *err)
+{
+    return s3->cache->kind->read(s3->cache, key, fd, bytes, err);
+}
+
+// Uploads never change. Without an answer of S3, what is cached must do.
+static bool is_current(struct s3 *s3, struct blob_key key, int fd)
+{
+    struct s3_answer answer;
+    char text[KEY_SIZE];
+    struct err err;
+    if (key.type == BLOB_UPLOAD)
+        return true;
+    key_of(key, text);
+    return ask(s3, "HEAD", text, &answer, &err) ? has_stamp(fd, answer.etag)
+                                                : err.code != ERR_NOT_FOUND;
+}
+
+static bool read_object(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
+                        struct err *err)
+{
+    struct s3 *s3 = s3_of(store);
+    *fd = -1;
+    if (!s3->cache)
+        return err_set(err, ERR_UNSUPPORTED, "files of S3 are read by a service only");
+    if (read_cached(s3, key, fd, bytes, err)) {
+        if (is_current(s3, key, *fd))
+            return true;
+        close(*fd);
+        *fd = -1;
+    } else if (err->code != ERR_NOT_FOUND) {
+        return false;
+    }
+    return fetch(s3, key, fd, bytes, err);
+}
+
+static bool copy(struct blob_store *store, struct blob_key key, const char *folder, struct err *err)
+{
+    struct s3 *s3 = s3_of(store);
+    uint64_t bytes;
+    int fd;
+    if (!read_object(store, key, &fd, &bytes, err))
+        return false;
+    close(fd);
+    return s3->cache->kind->copy(s3->cache, key, folder, err);
+}
+
+// --- lists --------------------------------------------------------------------------------------
+
+// One page of a list.
+static bool list_page(struct s3 *s3, const char *query, struct s3_answer *answer, struct err *err)
+{
+    struct s3_request request = {
+        .method = "GET", .key = "", .query = query, .fd = -1, .into_fd = -1};
+    return s3_send(s3->client, &request, answer, err);
+}
+
+static void write_limit(int64_t seconds, char limit[24])
+{
+    time_t at = time(NULL) - (time_t)seconds;
+    struct tm parts;
+    gmtime_r(&at, &parts);
+    strftime(limit, 24, "%Y-%m-%dT%H:%M:%S", &parts);
+}
+
+// The name in a key, if it is one of ours: blobs/ab/NAME or traces/ab/NAME.sst.
+static bool name_in(struct str key, enum blob_type type, char name[KEY_SIZE])
+{
+    char again[KEY_SIZE];
+    const char *slash = key.len ? memrchr(key.at, '/', key.len) : NULL;
+    if (!slash)
+        return false;
+    size_t len = key.len - (size_t)(slash + 1 - key.at);
+    size_t cut = type == BLOB_TRACE ? strlen(".sst") : 0;
+    if (len <= cut + 2 || len > NAME_MOST)
+        return false;
+    snprintf(name, KEY_SIZE, "%.*s", (int)(len - cut), slash + 1);
+    key_of((struct blob_key){type, name}, again);
+    size_t again_len = strlen(again);
+    return key.len >= again_len && memcmp(key.at + key.len - again_len, again, again_len) == 0;
+}
+
+static bool visit_page(struct str xml, enum blob_type type, const struct blob_visitor *visitor,
+                       struct err *err)
+{
+    struct s3_entry entry;
+    char name[KEY_SIZE], limit[24];
+    bool ok = true;
+    write_limit(YOUNG_SECONDS, limit);
+    while (ok && s3_list_next(&xml, STR("Contents"), &entry))
+        if (name_in(entry.key, type, name) && s3_list_is_before(entry.time, limit))
+            ok = (type == BLOB_UPLOAD ? visitor->blob : visitor->trace)(visitor->ctx, name,
+                                                                        entry.bytes, err);
+    return ok;
+}
+
+static bool each_of(struct s3 *s3, enum blob_type type, const struct blob_visitor *visitor,
+                    struct err *err)
+{
+    struct buf token = {0}, query = {0};
+    bool ok = true, more = true;
+    while (ok && more) {
+        struct s3_answer answer;
+        buf_clear(&query);
+        if (token.len)
+            buf_printf(&query, "continuation-token=%s&", token.at);
+        buf_puts(&query, "list-type=2&prefix=");
+        sigv4_encode(str_of(s3_client_prefix(s3->client)), false, &query);
+        buf_puts(&query, type == BLOB_UPLOAD ? "blobs%2F" : "traces%2F");
+        ok = buf_ok(&query, err);
+        if (!ok)
+            break;
+        ok = list_page(s3, query.at, &answer, err);
+        struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
+        ok = ok && visit_page(xml, type, visitor, err);
+        buf_clear(&token);
+        sigv4_encode(s3_list_text(xml, STR("NextContinuationToken")), false, &token);
+        more = str_equal(s3_list_text(xml, STR("IsTruncated")), STR("true")) && token.len;
+        buf_free(&answer.text);
+    }
+    buf_free(&token);
+    buf_free(&query);
+    return ok;
+}
+
+// Without those that were written a moment ago.
+static bool each(struct blob_store *store, const struct blob_visitor *visitor, struct err *err)
+{
+    return (!visitor->blob || each_of(s3_of(store), BLOB_UPLOAD, visitor, err)) &&
+           (!visitor->trace || each_of(s3_of(store), BLOB_TRACE, visitor, err));
+}
+
+// --- care ---------------------------------------------------------------------------------------
+
+// Uploads in parts that nobody will end; their keys have the prefix in front.
+static bool end_old(struct s3 *s3, struct str xml, unsigned *removed, struct err *err)
+{
+    struct s3_entry entry;
+    char limit[24], key[KEY_SIZE];
+    size_t prefix_len = strlen(s3_client_prefix(s3->client));
+    bool ok = true;
+    write_limit(OPEN_SECONDS, limit);
+    while (ok && s3_list_next(&xml, STR("Upload"), &entry)) {
+        if (!s3_list_is_before(entry.time, limit) || entry.key.len <= prefix_len ||
+            entry.key.len - prefix_len >= sizeof key)
+            continue;
+        struct buf id = {0};
+        struct sending sending = {.key = key};
+        snprintf(key, sizeof key, "%.*s", (int)(entry.key.len - prefix_len),
+                 entry.key.at + prefix_len);
+        sigv4_encode(entry.upload_id, false, &id);
+        ok =
+            buf_ok(&id, err) && (end_parts(s3, &sending, "DELETE", id.at ? id.at : "", NULL, err) ||
+                                 err->code == ERR_NOT_FOUND);
+        buf_free(&id);
+        (*removed)++;
+    }
+    return ok;
+}
+
+static bool sweep_parts(struct s3 *s3, unsigned *removed, struct err *err)
+{
+    struct buf query = {0};
+    struct s3_answer answer;
+    buf_puts(&query, "prefix=");
+    sigv4_encode(str_of(s3_client_prefix(s3->client)), false, &query);
+    buf_puts(&query, "&uploads=");
+    bool ok = buf_ok(&query, err) && list_page(s3, query.at, &answer, err);
+    if (ok) {
+        ok = end_old(s3, (struct str){answer.text.at ? answer.text.at : "", answer.text.len},
+                     removed, err);
+        buf_free(&answer.text);
+    }
+    buf_free(&query);
+    return ok;
+}
+
+static void sweep_cache(const struct s3 *s3)
+{
+    int fd = openat(s3->cache_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+    if (!folder) {
+        if (fd >= 0)
+            close(fd);
+        return;
+    }
+    for (struct dirent *entry; (entry = readdir(folder));)
+        if (strstr(entry->d_name, ".part"))
+            (void)!unlinkat(fd, entry->d_name, 0);
+    closedir(folder);
+}
+
+static bool sweep(struct blob_store *store, unsigned *removed, struct err *err)
+{
+    struct s3 *s3 = s3_of(store);
+    sweep_cache(s3);
+    return sweep_parts(s3, removed, err);
+}
+
+static bool probe(struct blob_store *store, struct err *err)
+{
+    struct s3_answer answer;
+    struct s3_request request = {.method = "PUT",
+                                 .key = "probe",
+                                 .query = "",
+                                 .fd = -1,
+                                 .text = STR("can this be written?"),
+                                 .into_fd = -1};
+    bool ok = s3_send(s3_of(store)->client, &request, &answer, err);
+    buf_free(&answer.text);
+    return ok;
+}
+
+const struct blob_kind blob_s3 = {
+    .name = "s3",
+    .is_place = is_url,
+    .open = open_s3,
+    .close = close_s3,
+    .put = put,
+    .read = read_object,
+    .size = size,
+    .remove = remove_object,
+    .each = each,
+    .copy = copy,
+    .sweep = sweep,
+    .probe = probe,
+};
