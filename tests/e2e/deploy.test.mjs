@@ -2,7 +2,8 @@
 // What deploy/ ships: nginx and Caddy in front of a running service, where they terminate TLS,
 // stream uploads through and let nobody pose as somebody else; the systemd unit; the image.
 import assert from "node:assert/strict";
-import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from
+  "node:fs";
 import { basename, join } from "node:path";
 import { connect as open_plain } from "node:net";
 import { after, before, describe, test } from "node:test";
@@ -157,6 +158,28 @@ test("the unit for systemd is sound and locks the service in", async (context) =
   writeFileSync(unit, text.replace("/usr/local/bin/stepscope", stepscope_bin()));
   await run_program("systemd-analyze", ["verify", unit]);
   await run_program("systemd-analyze", ["security", "--offline=true", "--threshold=15", unit]);
+});
+
+test("the unit as a template for several services is sound", async (context) => {
+  if (!await have("systemd-analyze")) return context.skip("no systemd-analyze");
+  const folder = temporary("units");
+  const changed = (name) => readFileSync(join(root, "deploy/systemd", name), "utf8")
+    .replaceAll("/usr/local/bin/stepscope", stepscope_bin());
+  mkdirSync(join(folder, "stepscope@a.service.d"));
+  writeFileSync(join(folder, "stepscope@a.service"), changed("stepscope.service"));
+  writeFileSync(join(folder, "stepscope@a.service.d", "node.conf"), changed("node.conf"));
+  await run_program("systemd-analyze", ["verify", join(folder, "stepscope@a.service")]);
+});
+
+test("nginx takes several services in place of the one", async (context) => {
+  if (!await have("nginx")) return context.skip("no nginx");
+  const folder = temporary("nginx");
+  const file = (name) => readFileSync(join(root, "deploy/nginx", name), "utf8");
+  const site = file("stepscope.conf").replace(/^upstream stepscope \{[^}]*\}/m, file("nodes.conf"))
+    .replaceAll(/^ *ssl_certificate.*$/gm, "").replace("listen 443 ssl http2", "listen 8443");
+  assert.match(site, /10\.0\.0\.13/);
+  writeFileSync(join(folder, "nginx.conf"), `pid ${folder}/pid; events {} http { ${site} }`);
+  await run_program("nginx", ["-t", "-e", join(folder, "log"), "-c", join(folder, "nginx.conf")]);
 });
 
 test("the image holds the libraries that the program is linked with", async (context) => {
