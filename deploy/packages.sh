@@ -81,6 +81,14 @@ need_proxies() {
     done
 }
 
+# Tests start servers of their own; a service of this machine nobody asked for.
+need_postgres() {
+    if ! compgen -G '/usr/lib/postgresql/*/bin/postgres' >/dev/null; then
+        need_packages postgresql
+        as_root systemctl disable --now postgresql 2>/dev/null || true
+    fi
+}
+
 # Any Python will do that can run the notebook client.
 need_python() {
     if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))' 2>/dev/null; then

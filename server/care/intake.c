@@ -33,10 +33,15 @@ static bool remove_if_unnamed(void *context, struct err *err)
 static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
     struct removal removal = {intake, sha256};
+    struct blob_key key = {BLOB_UPLOAD, sha256};
+    bool is_shared = store_is_shared(intake->store);
+    uint64_t bytes;
+    // Others do not wait for a place that does not answer.
+    if (is_shared && !blob_store_size(blob_stored(intake->blobs), key, &bytes, err))
+        return err->code == ERR_NOT_FOUND;
     blob_exclude(intake->blobs);
-    bool ok = store_is_shared(intake->store)
-                  ? store_while_still(intake->store, remove_if_unnamed, &removal, err)
-                  : remove_if_unnamed(&removal, err);
+    bool ok = is_shared ? store_while_still(intake->store, remove_if_unnamed, &removal, err)
+                        : remove_if_unnamed(&removal, err);
     blob_include(intake->blobs);
     return ok;
 }
