@@ -24,7 +24,7 @@ function(embed_assets target)
     OUTPUT ${generated}
     COMMAND ${WEB_DIR}/bundle.sh ${packed} ${WEB_DIR} ${paths} ${VENDOR_LICENSES}
     COMMAND ${WEB_DIR}/embed.sh ${generated} ${packed}
-    DEPENDS ${sources} ${WEB_DIR}/vendor/MANIFEST ${WEB_DIR}/bundle.sh ${WEB_DIR}/embed.sh
+    DEPENDS ${sources} ${WEB_DIR}/vendor/MANIFEST ${WEB_DIR}/../GLOSSARY.md ${WEB_DIR}/bundle.sh ${WEB_DIR}/embed.sh
     COMMENT "Embedding the dashboard"
     VERBATIM)
   target_sources(${target} PRIVATE ${generated})

@@ -18,6 +18,9 @@ for path in "$@"; do
     esac
 done
 
+# What the help looks up; --web-dir serves none.
+cp -- ../GLOSSARY.md "$out/client/glossary.md"
+
 # What several of the entries use becomes a chunk, whose name has a hash of its content.
 vendor/esbuild --bundle --splitting --minify --format=esm --charset=utf8 --log-level=warning \
     --out-extension:.js=.mjs "--chunk-names=chunks/[name]-[hash]" --outbase=. --outdir="$out" \

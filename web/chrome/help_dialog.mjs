@@ -3,6 +3,7 @@
 import { html, useState } from "../base/ui.mjs";
 import { Dialog } from "../widgets/widgets.mjs";
 import { PARTS } from "../base/parts.mjs";
+import { Glossary } from "./glossary.mjs";
 import { set_shortcuts, shortcuts_on } from "./shortcuts.mjs";
 
 const KEYS = [
@@ -28,6 +29,7 @@ function ShortcutSwitch() {
 
 export function HelpDialog({ onclose }) {
   return html`<${Dialog} title="Help" onclose=${onclose} className="wide">
+    <${Glossary} />
     <h3>The eight parts of a step</h3>
     <p>Every nanosecond of a step belongs to exactly one part, so the parts sum to the step.</p>
     <dl class="definitions">${PARTS.map((part) => html`<div key=${part.key}>

@@ -4,7 +4,8 @@ import { html } from "../../base/ui.mjs";
 import { address, evidence_path, kernel_path, run_path } from "../../base/address.mjs";
 import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { KernelLabels, OpLink } from "../../widgets/kernel_text.mjs";
-import { capital, sentence } from "../../base/format.mjs";
+import { capital, plural, sentence } from "../../base/format.mjs";
+import { Comments, use_comments } from "../said/comments.mjs";
 import { Dismiss, Dismissed } from "./dismissals.mjs";
 import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
   own_cost }
@@ -52,13 +53,16 @@ function CostBar({ finding, scale_ns }) {
 
 /**
  * @param {{run: string, finding: any, all: any[], scale_ns: number, open?: boolean,
- *          can_dismiss?: boolean}} props `all` are the findings that may explain the same time
+ *          can_dismiss?: boolean, comments: any[]}} props `all` are the findings that may explain
+ *   the same time, `comments` those on the run
  */
-export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) {
+export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, comments }) {
+  const place = `findings/${finding.id}`;
+  const said = comments.filter((comment) => comment.place === place).length;
   const [shape, word] = SEVERITY[finding.severity] ?? SEVERITY.info;
   const overlap = overlap_text(finding, all);
   const more = [cost_text(finding), gain_text(finding), affected_text(finding),
-    `${finding.confidence} confidence`]
+    `${finding.confidence} confidence`, said > 0 && plural(said, "comment")]
     .filter(Boolean).join(" · ");
   return html`<div class="finding finding-${finding.severity}"><details open=${open}>
     <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
@@ -77,6 +81,8 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss }) 
         <a href=${address(run_path(run, "whatif"), { change: finding.change })}>try the change</a>
       </dd></div>`}
     </dl>
+    ${finding.id && html`<div class="finding-foot"><${Comments} run=${run} comments=${comments}
+      place=${place} label="Comment on: ${finding.title}" folded=${true} /></div>`}
     ${can_dismiss && !finding.dismissal && html`<div class="finding-foot"><${Dismiss} run=${run}
       finding=${finding} /></div>`}
   </details>
@@ -92,6 +98,7 @@ const NOTHING = "No rule found anything worth fixing in this recording.";
  */
 export function FindingList({ run, findings, all = findings, open_first, can_dismiss,
   nothing = NOTHING }) {
+  const comments = use_comments(run);
   if (findings.length === 0) return html`<p class="empty-line">${nothing}</p>`;
   const scale_ns = Math.max(...all.map(({ cost_ns }) => cost_ns ?? 0));
   const names_kernels = findings.some(({ evidence }) =>
@@ -99,5 +106,5 @@ export function FindingList({ run, findings, all = findings, open_first, can_dis
   return html`${names_kernels && html`<${KernelLabels} runs=${[run]} />`}
     <div class="findings">${findings.map((finding, i) => html`<${FindingCard}
     key=${finding.id ?? i} run=${run} finding=${finding} all=${all} scale_ns=${scale_ns}
-    open=${open_first && i === 0} can_dismiss=${can_dismiss} />`)}</div>`;
+    open=${open_first && i === 0} can_dismiss=${can_dismiss} comments=${comments} />`)}</div>`;
 }

@@ -6,6 +6,7 @@ import { filter_rows, frame_of, sort_rows, value_at } from "../../base/frame.mjs
 import { columns_for } from "../../base/values.mjs";
 import { Card, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
+import { RowComments } from "../said/comments.mjs";
 import { OpenName, RowDetail } from "./row_detail.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 
@@ -49,9 +50,10 @@ function use_rows(frame, view, q, sort) {
 
 /**
  * The table of a frame with everything around it.
- * @param {{frame: any, view: TableView, run?: string, rank?: string}} props
+ * @param {{frame: any, view: TableView, run?: string, rank?: string, said?: (name: string) => any}}
+ *   props `said` has what people said about a row, by its first column
  */
-export function RankTable({ frame, view, run, rank }) {
+export function RankTable({ frame, view, run, rank, said }) {
   const key = (name) => (view.id ? `${view.id}_${name}` : name);
   const [query, change] = use_query({ [key("q")]: "", [key("sort")]: view.sort });
   const [q, sort] = [query[key("q")], query[key("sort")]];
@@ -75,7 +77,9 @@ export function RankTable({ frame, view, run, rank }) {
       columns=${columns_for(frame, wanted)} view=${q}
       onsort=${(next) => change({ [key("sort")]: next })}
       detail=${view.opens && ((row) => html`<${RowDetail} frame=${frame} row=${row}
-        first=${first} prose=${view.prose} labels=${labels} more=${view.more?.(frame, row)}
+        first=${first} prose=${view.prose} labels=${labels}
+        more=${html`${view.more?.(frame, row)}${
+          said?.(String(value_at(frame, first, row) ?? ""))}`}
         run=${run} rank=${rank} />`)}
       empty=${frame.length > 0 && html`<p class="empty-line">No row matches. <button type="button"
         class="link" onClick=${() => change({ [key("q")]: "" })}>Show all</button></p>`} />
@@ -94,9 +98,11 @@ export function RankTableCard({ run, name, rank, title, note, view, params }) {
   const resource = use_rank_table(run, name, rank, params);
   const frame = useMemo(() => frame_of(resource.data), [resource.data]);
   const links = html`<${ExportLinks} links=${rank_table_links(run, name, rank, params)} />`;
+  const said = (row_name) => html`<${RowComments} run=${run} place="${name}/${row_name}" />`;
   return html`<${Card} title=${title} note=${note} flush=${true}
       actions=${frame.length > 0 && links}>
     <${Loaded} resource=${resource}>${() => (frame.length === 0
       ? html`<div class="card-empty">${view.empty ?? NO_ROWS}</div>`
-      : html`<${RankTable} frame=${frame} view=${view} run=${run} rank=${rank} />`)}<//><//>`;
+      : html`<${RankTable} frame=${frame} view=${view} run=${run} rank=${rank}
+          said=${said} />`)}<//><//>`;
 }

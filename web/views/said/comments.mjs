@@ -77,15 +77,24 @@ function One({ run, comment, now }) {
 
 /**
  * What was said about one thing, and a field to say more.
- * @param {{run: string, comments: any[], place?: string, label?: string}} props `comments` are all
- *   of the run; `place` as in the API
+ * @param {{run: string, comments: any[], place?: string, label?: string, folded?: boolean}} props
+ *   `comments` are all of the run; `place` as in the API; `folded`: the field opens by a button
  */
-export function Comments({ run, comments, place = "", label = "Comment on this run" }) {
+export function Comments({ run, comments, place = "", label = "Comment on this run", folded }) {
   const now = use_now();
+  const [open, set_open] = useState(!folded);
   const here = comments.filter((comment) => comment.place === place);
   return html`${here.length > 0 && html`<ul class="comments" aria-label="Comments">${here.map(
       (one) => html`<${One} key=${one.id} run=${run} comment=${one} now=${now} />`)}</ul>`}
-    ${may("write") && html`<${Form} run=${run} place=${place} label=${label} />`}`;
+    ${may("write") && (open ? html`<${Form} run=${run} place=${place} label=${label} />`
+      : html`<p><button type="button" class="small" onClick=${() => set_open(true)}
+        aria-label=${label}>Comment</button></p>`)}`;
+}
+
+/** The comments on one row of a table. @param {{run: string, place: string}} props */
+export function RowComments({ run, place }) {
+  return html`<${Comments} run=${run} comments=${use_comments(run)} place=${place}
+    label="Comment on this row" folded=${true} />`;
 }
 
 /** The comments on a run as a whole. @param {{run: string}} props */
