@@ -10,10 +10,10 @@
 static bool check_bytes(const char *what, struct str text, size_t max_bytes, struct err *err)
 {
     if (text.len > max_bytes)
-        return err_set(err, ERR_USAGE, "found a %s of %zu bytes, expected at most %zu", what,
-                       text.len, max_bytes);
+        return err_set(err, ERR_USAGE, "found %zu bytes of %s, expected at most %zu", text.len,
+                       what, max_bytes);
     return str_valid_utf8(text) == text.len ||
-           err_set(err, ERR_USAGE, "found a %s that is not valid UTF-8", what);
+           err_set(err, ERR_USAGE, "%s is not valid UTF-8", what);
 }
 
 static bool check_line(const char *what, struct str text, size_t max_bytes, struct err *err)

@@ -177,6 +177,26 @@ test("who may only upload comes to the page for that, whose lines name a token",
   });
 });
 
+test("comments carry the name of the token, and only who may edit runs writes them", async () => {
+  await as("read", "/runs/first", async (page) => {
+    assert.equal(await page.getByRole("textbox", { name: /^Comment/ }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: /^Link/ }).count(), 0);
+  });
+  await as("admin", "/runs/first", async (page) => {
+    await page.getByLabel("Comment on this run").fill("seen");
+    assert.equal(await page.getByLabel("Your name").count(), 0, "the sender is known");
+    await page.keyboard.press("Enter");
+    await page.locator(".comments").getByText("boss").waitFor();
+  });
+  const send = (who, body) => server.request("/api/v1/runs/first/comments", { method: "POST",
+    body: JSON.stringify(body), headers: { Authorization: `Bearer ${tokens[who]}`,
+      "Content-Type": "application/json" } });
+  for (const who of ["read", "upload"]) {
+    assert.equal((await send(who, { text: "no" })).status, 403, who);
+  }
+  assert.equal((await send("admin", { text: "x", author: "other" })).status, 400);
+});
+
 test("signing out ends the session, here and at the server", async () => {
   await as("admin", "/", async (page) => {
     const [{ value }] = await page.context().cookies();

@@ -10,6 +10,4 @@ export { default as alerts } from "../views/trends/alerts.mjs";
 export { default as login } from "../views/access/login.mjs";
 export { default as overview } from "../views/overview/overview.mjs";
 export { default as findings } from "../views/overview/findings.mjs";
-export { default as kernels } from "../views/work/kernels.mjs";
-export { default as operators } from "../views/work/operators.mjs";
 export { default as none } from "../chrome/not_found.mjs";

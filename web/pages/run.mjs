@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Further pages of a run, loaded together with the first of them that is opened.
+export { default as kernels } from "../views/work/kernels.mjs";
+export { default as operators } from "../views/work/operators.mjs";
 export { default as kernel } from "../views/work/kernel_page.mjs";
 export { default as operator } from "../views/work/operator_page.mjs";
 export { default as modules } from "../views/work/modules.mjs";

@@ -13,7 +13,6 @@ import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs
 import { use_dismissals } from "./dismissals.mjs";
 import { CommentsCard } from "../said/comments.mjs";
 import { FindingList } from "./finding_card.mjs";
-import { lead_text } from "./lead_model.mjs";
 import { part_findings } from "./finding_model.mjs";
 import { KernelRows } from "../work/kernel_rows.mjs";
 import { fullest_device } from "../memory/memory_model.mjs";
@@ -179,8 +178,7 @@ function Measured({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
   const path = address(run_api(run, "ranks"), { format: "columns" });
   const ranks = use_api(has_spread(summary) ? path : null);
-  const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
-  return html`<p class="lead">${lead_text(summary, row)}</p><${Lacking} breakdown=${breakdown} />
+  return html`<${Lacking} breakdown=${breakdown} />
     <${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
     <${Phases} run=${run} />

@@ -10,6 +10,7 @@ import { ago, capital, count, plural, sentence, short_commit, when } from "../..
 import { HangNotice } from "./hang_notice.mjs";
 import { Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/widgets.mjs";
 import { meta_entries } from "./meta_model.mjs";
+import { lead_text } from "./lead_model.mjs";
 import { first_group, trust_groups } from "./trust_model.mjs";
 import { RunAction } from "./run_action.mjs";
 
@@ -165,6 +166,8 @@ function DamagedNotice({ run, files, page }) {
       href=${run_path(run, "data")}>Show the file</a>`}</p><//>`;
 }
 
+const Lead = ({ text }) => text && html`<p class="lead">${text}</p>`;
+
 /**
  * The frame around a page of a run.
  * @param {{route: {page: string, run: string}, title: string, above?: [string, string],
@@ -197,6 +200,7 @@ export function RunFrame({ route, title, above, children }) {
       <${PartialStrip} run=${data.run} partial=${data.partial} />
       ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
         trust=${data.trust} partial=${data.partial} />`}
+      <${Lead} text=${lead_text(route.page, data)} />
       ${children(data, route.run)}`}
     <//>`;
 }

@@ -2,7 +2,6 @@
 // Findings: their order, the sum that counts no time twice, the text on overlaps, dismissals.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { lead_text } from "../../../../../web/views/overview/lead_model.mjs";
 import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
   own_share, part_findings, saving_of, unjudged }
   from "../../../../../web/views/overview/finding_model.mjs";
@@ -124,14 +123,4 @@ test("what was simulated decides the order, whatever the bound says", () => {
   assert.deepEqual(rules(large), ["bubble", "exposed_communication"]);
   assert.equal(gain_text(hidden), "simulated gain 1.00 ms");
   assert.equal(gain_text(bubble), "");
-});
-
-test("a run is said in one sentence: its step and its two largest parts", () => {
-  const row = { gemm_ns: 60e6, attention_ns: 0, other_compute_ns: 4e6, exposed_comm_ns: 0,
-    exposed_memory_ns: 0, idle_host_wait_ns: 36e6, idle_other_ns: 0, unrecorded_ns: 0 };
-  assert.equal(lead_text({ step_median_ns: 50e6, ranks: 1 }, row),
-    "A step takes 50.0 ms: 60.0 % of it in matrix products, 36.0 % waiting for the host.");
-  assert.match(lead_text({ step_median_ns: 50e6, ranks: 8 }, row), /^A step of the typical rank /);
-  assert.equal(lead_text({ step_median_ns: null, ranks: 1 }, row), "");
-  assert.equal(lead_text({ step_median_ns: 5, ranks: 1 }, undefined), "");
 });

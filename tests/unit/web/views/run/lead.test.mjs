@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each page of a run in one sentence: a number, its unit, and what it is of.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { lead_text } from "../../../../../web/views/run/lead_model.mjs";
+
+const row = { scope: "run_median", steps: 2, window_ns: 100e6, busy_ns: 64e6, gemm_ns: 60e6,
+  attention_ns: 0, other_compute_ns: 4e6, exposed_comm_ns: 0, exposed_memory_ns: 0,
+  idle_host_wait_ns: 36e6, idle_other_ns: 0, unrecorded_ns: 0 };
+const data = (summary = {}, more = {}) => ({ breakdown: [row], kernels: [],
+  summary: { device_events: 9, step_median_ns: 50e6, ranks: 1, ...summary }, ...more });
+
+test("the overview says the step and its two largest parts", () => {
+  assert.equal(lead_text("overview", data()),
+    "A step takes 50.0 ms: 60.0 % of it in matrix products, 36.0 % waiting for the host.");
+  assert.match(lead_text("overview", data({ ranks: 8 })), /^A step of the typical rank takes 50/);
+  assert.equal(lead_text("overview", data({ step_median_ns: null })), "");
+});
+
+test("other pages say what they are about", () => {
+  const kernel = { name: "void f<int>(int)", label: "", op: "aten::mm", per_step_ns: 3e6,
+    busy_share: 0.25 };
+  assert.equal(lead_text("kernels", data({}, { kernels: [kernel] })), "f<int>, launched by "
+    + "aten::mm, takes most: 3.00 ms per step, 25.0 % of the busy time.");
+  assert.equal(lead_text("modules", data()),
+    "Of 50.0 ms per step the GPU works 32.0 ms (64.0 %).");
+  assert.equal(lead_text("ranks", data({ ranks: 4, slowest_rank: 3, rank_spread_share: 0.1 })),
+    "Rank 3 is the slowest of 4: its step is 10.0 % longer than the 50.0 ms of the typical rank.");
+  assert.equal(lead_text("ranks", data({ ranks: 4, slowest_rank: 3, rank_spread_share: 0.001 })),
+    "All 4 ranks take 50.0 ms per step.");
+});
+
+test("nothing is said where nothing is known, or the page says it itself", () => {
+  for (const page of ["overview", "kernels", "operators", "ranks"]) {
+    assert.equal(lead_text(page, { summary: null }), "");
+    assert.equal(lead_text(page, data({ device_events: 0 })), "");
+  }
+  assert.equal(lead_text("kernels", data()), "");
+  assert.equal(lead_text("memory", data()), "");
+});

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each page of a run in one plain sentence with its number: pure, from the run's summary alone.
+import { count, ms_unit, percent, short_kernel } from "../../base/format.mjs";
+import { parts_of, total_of } from "../../base/parts.mjs";
+
+// What a step does in each part, as the words after "of it".
+const DOING = { gemm: "in matrix products", attention: "in attention",
+  other_compute: "in other compute kernels", exposed_comm: "communicating while nothing computes",
+  exposed_memory: "copying while nothing computes", idle_host_wait: "waiting for the host",
+  idle_other: "idle for other reasons", unrecorded: "in work that was not recorded" };
+const TOLD = 0.05; // of the step; smaller parts are in the breakdown
+const MOST_PARTS = 2;
+const ALIKE = 0.005; // ranks that differ less take the same time
+
+const row_of = ({ breakdown }) =>
+  breakdown?.find(({ scope }) => scope === "run_median") ?? breakdown?.[0];
+
+/** "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." */
+function overview({ summary, breakdown }) {
+  const parts = parts_of(row_of({ breakdown }));
+  const total = total_of(parts);
+  if (!(summary.step_median_ns > 0) || !(total > 0)) return "";
+  const most = parts.map(({ part, ns }) => ({ key: part.key, share: ns / total }))
+    .filter(({ key, share }) => share >= TOLD && key in DOING)
+    .sort((a, b) => b.share - a.share).slice(0, MOST_PARTS);
+  const whose = summary.ranks > 1 ? " of the typical rank" : "";
+  const said = most.map(({ key, share }, i) =>
+    `${percent(share)} ${i === 0 ? "of it " : ""}${DOING[key]}`);
+  return `A step${whose} takes ${[ms_unit(summary.step_median_ns), ...said].join(", ")
+    .replace(", ", ": ")}.`;
+}
+
+function kernels({ kernels: [first] = [] }) {
+  if (!first) return "";
+  const by = first.op ? `, launched by ${first.op},` : "";
+  return `${first.label || short_kernel(first.name)}${by} takes most: ${
+    ms_unit(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
+}
+
+function busy({ breakdown }) {
+  const row = row_of({ breakdown });
+  if (!row || !(row.window_ns > 0)) return "";
+  const steps = Math.max(1, row.steps || 1);
+  return `Of ${ms_unit(row.window_ns / steps)} per step the GPU works ${
+    ms_unit(row.busy_ns / steps)} (${percent(row.busy_ns / row.window_ns)}).`;
+}
+
+function ranks({ summary }) {
+  const { ranks: known, slowest_rank: slowest, rank_spread_share: spread } = summary;
+  if (!(known > 1) || !(summary.step_median_ns > 0)) return "";
+  const typical = ms_unit(summary.step_median_ns);
+  if (spread < ALIKE) return `All ${count(known)} ranks take ${typical} per step.`;
+  return `Rank ${slowest} is the slowest of ${count(known)}: its step is ${
+    percent(spread)} longer than the ${typical} of the typical rank.`;
+}
+
+const PAGES = { overview, kernels, operators: busy, modules: busy, ranges: busy, ranks };
+
+/**
+ * @param {string} page @param {any} data the reply of /summary
+ * @returns {string} "" where the page begins with its number, or nothing is known
+ */
+export const lead_text = (page, data) =>
+  (data.summary?.device_events > 0 && page in PAGES ? PAGES[page](data) : "");
