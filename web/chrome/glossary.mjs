@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Terms and their meanings, fetched when somebody asks.
 import { html, useEffect, useMemo, useState } from "../base/ui.mjs";
-import { SearchBox } from "../widgets/widgets.mjs";
 import { found_terms, meaning_parts, terms_of } from "./glossary_model.mjs";
 
 const MOST = 6;
@@ -21,7 +20,10 @@ async function fetch_terms() {
 const Meaning = ({ text }) => meaning_parts(text).map((part, i) =>
   (i % 2 ? html`<code key=${i}>${part}</code>` : part));
 
-/** Shows what a selected word means, or any that is looked up. */
+/**
+ * Shows what a selected word means, or any that is looked up. No search field: there the first Esc
+ * would empty it instead of closing the dialog.
+ */
 export function Glossary() {
   const [terms, set_terms] = useState(null);
   const [asked, set_asked] = useState(selected_text);
@@ -32,8 +34,9 @@ export function Glossary() {
   const shown = asked ? found.slice(0, MOST) : [];
   if (terms?.length === 0) return null;
   return html`<h3>What does it mean?</h3>
-    <${SearchBox} label="Look up a term" value=${asked} oninput=${set_asked}
-      placeholder="headline rank, exposed communication, bridge …" />
+    <input class="search" aria-label="Look up a term" value=${asked} autocomplete="off"
+      placeholder="headline rank, exposed communication, bridge …"
+      onInput=${(event) => set_asked(event.target.value)} />
     <div role="status">${shown.length > 0 && html`<dl class="definitions">${shown.map(
       ({ term, meaning }) => html`<div key=${term}><dt>${term}</dt><dd><${Meaning}
         text=${meaning} /></dd></div>`)}</dl>`}
