@@ -272,3 +272,25 @@ test("a blocked window is said, with what to do", () => on_page({}, async (page)
   await page.getByRole("button", { name: "Open in Perfetto" }).click();
   await page.getByRole("alert").filter({ hasText: "blocked the new window" }).waitFor();
 }));
+
+test("ranks stand side by side on one clock, chosen by what they are or by number", () =>
+  on_page({}, async (page) => {
+    await show(page);
+    const card = page.locator(".card:has(> header h2:text-is('Ranks side by side'))");
+    assert.equal(await card.locator("canvas").count(), 0); // nothing is asked for without a choice
+    await card.getByRole("button", { name: "All" }).click();
+    await card.locator("canvas").waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("beside"), "all");
+    assert.deepEqual(await card.locator(".rank-lanes li a").allTextContents(),
+      ["Rank 0", "Rank 1"]);
+    assert.match(await card.locator("figcaption").innerText(), /wait/);
+    assert.match(await card.locator(".readout").innerText(), /[1-9]\d* collectives? in view/);
+    assert.deepEqual(await axe_faults(page), []);
+    await card.getByRole("button", { name: "Table" }).click();
+    await card.getByRole("group", { name: "Longest waits of these ranks" }).waitFor();
+    const search = card.getByRole("searchbox", { name: "Ranks to show" });
+    await search.fill("1");
+    await search.press("Enter");
+    await until("one rank is left", async () => new URL(page.url()).searchParams.get("beside")
+      === "1");
+  }));

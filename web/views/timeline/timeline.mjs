@@ -15,6 +15,7 @@ import { Card, Empty, Loaded, ProblemNotice, Segments } from "../../widgets/widg
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs";
 import { TimelineExport } from "./timeline_export.mjs";
+import { TimelineRanks } from "./timeline_ranks.mjs";
 import { use_detail, use_overview } from "./timeline_data.mjs";
 import { use_rank_table, use_ranks } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
@@ -184,6 +185,8 @@ function Timeline({ run, rank, overview, step_rows }) {
       <${TimelineExport} run=${run} rank=${overview.rank} span=${selection ?? view}
         selected=${Boolean(selection)} several=${ranks.length > 1} />
       <${Foot} data=${overview} has_merged=${(detail ?? overview).has_merged} /><//>
+    ${ranks.length > 1 && html`<${TimelineRanks} run=${run} rank=${overview.rank}
+      overview=${overview} view=${view} />`}
     <${Below} run=${run} rank=${rank} query=${query} change=${change} windows=${windows}
       view=${view} selection=${selection} pinned=${locate(windows, query.pin)} motion=${motion}
       steps=${steps} />`;
