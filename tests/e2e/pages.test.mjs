@@ -348,3 +348,17 @@ test("real traces of two vendors are shown and compared without a fault", { skip
     }
   });
 });
+
+test("Back finds a page where it was left, with the focus on its heading", () =>
+  on_page({}, async (page) => {
+    await visit(page, `/runs/${ids.cuda}`);
+    await page.evaluate(() => scrollTo(0, 500));
+    await page.waitForFunction(() => history.state?.y === scrollY && scrollY > 300);
+    const left = await page.evaluate(() => scrollY);
+    await page.locator("main a[href*='/kernels/']").first().click();
+    await page.locator(".name-card").waitFor();
+    assert.equal(await page.evaluate(() => scrollY), 0);
+    await page.goBack();
+    await page.waitForFunction((y) => Math.abs(scrollY - y) <= 1, left);
+    await page.waitForFunction(() => document.activeElement?.tagName === "H1");
+  }));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Addresses: paths name objects, queries hold the view's state; defaults are left out.
+import { keep_scroll, leave_scroll, restore_scroll } from "./scroll.mjs";
 import { create_store } from "./ui.mjs";
 import { use_store } from "./hooks.mjs";
 import { match_path, patch_query } from "./address.mjs";
@@ -17,7 +18,8 @@ const place = create_store(here());
  */
 export function navigate(href, { replace = false } = {}) {
   const leaves = new URL(href, location.href).pathname !== location.pathname;
-  history[replace ? "replaceState" : "pushState"](null, "", href);
+  if (leaves) leave_scroll();
+  history[replace ? "replaceState" : "pushState"](replace ? history.state : null, "", href);
   place.set(here());
   if (leaves) arrive();
 }
@@ -25,7 +27,32 @@ export function navigate(href, { replace = false } = {}) {
 // A new page starts at its top, and a screen reader at its heading.
 function arrive() {
   scrollTo(0, 0);
-  requestAnimationFrame(() => document.querySelector("h1")?.focus({ preventScroll: true }));
+  focus_heading();
+}
+
+const OLD_MS = 400; // a heading that is still there then is the new page's, too
+const MOST_MS = 4000;
+
+/** Once the new page is there: its module may have to be loaded. */
+function focus_heading() {
+  const old = document.querySelector("h1");
+  const start = performance.now();
+  const step = () => {
+    const heading = document.querySelector("h1");
+    const passed = performance.now() - start;
+    if (heading && (heading !== old || passed > OLD_MS)) heading.focus({ preventScroll: true });
+    else if (passed < MOST_MS) requestAnimationFrame(step);
+  };
+  requestAnimationFrame(step);
+}
+
+/** Back or forward: to where that page was left, with the focus on its heading. */
+function return_to() {
+  const leaves = location.pathname !== place.get().path;
+  place.set(here());
+  if (!leaves) return;
+  restore_scroll();
+  focus_heading();
 }
 
 /** Whether a click on a link is ours to handle: same origin, same window, a page of ours. */
@@ -46,7 +73,9 @@ function on_click(event) {
 
 /** From now on handles links and the browser's back and forward. */
 export function start_router() {
-  addEventListener("popstate", () => place.set(here()));
+  addEventListener("popstate", return_to);
+  keep_scroll();
+  if (history.state?.y) restore_scroll(); // reloaded
   document.addEventListener("click", on_click);
 }
 
