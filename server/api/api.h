@@ -72,6 +72,9 @@ bool api_post_whatif(struct request *request, struct response *response, struct 
 // All calls of a kernel or operator (api_calls.c).
 bool api_get_calls(struct request *request, struct response *response, struct err *err);
 
+// The next or previous event whose name has a text (api_find.c).
+bool api_find_event(struct request *request, struct response *response, struct err *err);
+
 // Events of ranks in the formats of other tools (api_events.c).
 bool api_get_events(struct request *request, struct response *response, struct err *err);
 

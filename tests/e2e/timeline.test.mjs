@@ -294,3 +294,25 @@ test("ranks stand side by side on one clock, chosen by what they are or by numbe
     await until("one rank is left", async () => new URL(page.url()).searchParams.get("beside")
       === "1");
   }));
+
+test("a search goes from event to event, by keys and buttons, and shows where it is", () =>
+  on_page({}, async (page) => {
+    await show(page, "?rank=0");
+    const box = page.getByRole("searchbox", { name: "Find an event" });
+    await box.fill("gemm");
+    await box.press("Enter");
+    const found = page.locator(".tl-found");
+    await found.waitFor();
+    const [, first, all] = /^([\d,]+) of ([\d,]+)$/.exec(await found.innerText());
+    const { sel } = await asked(page, "it is selected", (now) => now.sel);
+    await page.getByRole("button", { name: "Next found event" }).click();
+    await until("the next is selected", async () => new URL(page.url()).searchParams.get("sel")
+      !== sel);
+    await box.press("Shift+Enter");
+    await until("the first again", async () =>
+      await found.innerText() === `${first} of ${all}`);
+    await box.fill("no such name");
+    await box.press("Enter");
+    await page.getByText("nothing found").waitFor();
+    assert.deepEqual(await axe_faults(page), []);
+  }));

@@ -180,6 +180,42 @@ test("so they do in a real trace", { skip: !have_real_traces() && "no real trace
   await assert_calls_agree("real");
 });
 
+const FIND = "/api/v1/runs/{run}/find";
+const find = (params) => server.request(`/api/v1/runs/t/find?${new URLSearchParams(params)}`);
+
+test("a search goes through all events with the text, forward and back, and around", async () => {
+  const { items: [row] } = await server.get("/runs/t/kernels?rank=0&sort=-calls&limit=1");
+  const first = await find({ q: row.name.toUpperCase(), rank: 0 });
+  assert.deepEqual(reply_faults("GET", FIND, first), []);
+  const all = [first.json.found];
+  while (all.length < first.json.count) {
+    const { begin_ns, lane } = all.at(-1);
+    const { json } = await find({ q: row.name, rank: 0, at_ns: begin_ns, at_lane: lane });
+    assert.equal(json.found.index, all.length + 1);
+    all.push(json.found);
+  }
+  const kernels = all.filter(({ kind }) => kind === "kernel");
+  assert.equal(kernels.length, row.calls);
+  assert.equal(sum(kernels.map(({ dur_ns }) => dur_ns)), row.total_ns);
+  assert.ok(all.every(({ begin_ns }, i) => i === 0 || begin_ns >= all[i - 1].begin_ns));
+  const last = all.at(-1);
+  const around = await find({ q: row.name, rank: 0, at_ns: last.begin_ns, at_lane: last.lane });
+  assert.deepEqual(around.json.found, all[0]);
+  const back = await find({ q: row.name, rank: 0, at_ns: last.begin_ns, at_lane: last.lane,
+    dir: "previous" });
+  assert.deepEqual(back.json.found, all.at(-2));
+  assert.deepEqual((await find({ q: row.name, rank: 0, dir: "previous" })).json.found, last);
+});
+
+test("a search for nothing finds nothing, and one without a text is refused", async () => {
+  const { json } = await find({ q: "no such name" });
+  assert.deepEqual([json.count, json.found], [0, null]);
+  for (const query of [{}, { q: "" }, { q: "x".repeat(201) }, { q: "a", dir: "up" },
+    { q: "a", at_ns: -2 }, { q: "a", lanes: "host" }]) {
+    assert.equal((await find(query)).status, 400, JSON.stringify(query));
+  }
+});
+
 test("calls of nothing are refused with the reason", async () => {
   for (const query of ["", "?name=", "?name=x&of=module", "?name=x&rank=-1", "?name=x&px=4"]) {
     const reply = await server.request(`/api/v1/runs/t/calls${query}`);

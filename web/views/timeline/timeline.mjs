@@ -9,18 +9,21 @@ import { device_begin, slice_of, TINTS } from "../../charts/timeline/timeline_mo
 import { has_lanes } from "../../charts/timeline/timeline_sums.mjs";
 import { TIMELINE_KEYS } from "../../charts/timeline/timeline_keys.mjs";
 import { exact_ms, length_text } from "../../charts/timeline/timeline_text.mjs";
-import { clamp_view, parse_span, parse_view, span_of, view_around, whole_span }
+import { clamp_view, parse_span, parse_view, span_of, view_around, view_showing,
+  whole_span }
   from "../../charts/timeline/timeline_view.mjs";
 import { Card, Empty, Loaded, ProblemNotice, Segments } from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs";
 import { TimelineExport } from "./timeline_export.mjs";
+import { TimelineSearch } from "./timeline_search.mjs";
 import { TimelineRanks } from "./timeline_ranks.mjs";
 import { use_detail, use_overview } from "./timeline_data.mjs";
 import { use_rank_table, use_ranks } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 
-const DEFAULTS = { rank: "", from: "", to: "", sel: "", pin: "", fold: "", of: "", at: "" };
+const DEFAULTS = { rank: "", from: "", to: "", sel: "", pin: "", fold: "", of: "", at: "",
+  find: "" };
 const SIDES = [["device", "Device"], ["host", "Host"]];
 
 /** The first steady step, else everything. */
@@ -76,7 +79,8 @@ const Button = ({ label, title, onClick }) => html`<button type="button" class="
   title=${title} aria-label="${label} ${title}" onClick=${onClick}>${label}</button>`;
 
 /** The mouse equivalents of the keys. */
-function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, onrank }) {
+function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, onrank,
+  search }) {
   const middle = () => (motion().view.from + motion().view.to) / 2;
   const act = (move) => () => {
     motion().start();
@@ -101,7 +105,7 @@ function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, o
     <button type="button" class="small" aria-pressed=${selecting}
       title="Drag selects a span, like shift and drag"
       onClick=${() => onselecting(!selecting)}>Select</button>
-    <${StepPick} steps=${steps} motion=${motion} bounds=${bounds} />
+    <${StepPick} steps=${steps} motion=${motion} bounds=${bounds} />${search}
     <p class="tl-where" aria-busy=${loading}>${length_text(span_of(view))} from ${
       exact_ms(view.from)}${loading ? " · loading" : ""}</p></div>`;
 }
@@ -168,11 +172,21 @@ function Timeline({ run, rank, overview, step_rows }) {
     const { from, to } = whole_span(span);
     if (to > from) change({ sel: `${from}-${to}` });
   };
+  const on_found = ({ begin_ns, dur_ns }) => {
+    const span = { from: begin_ns, to: begin_ns + Math.max(1, dur_ns) };
+    const near = view_around(span, bounds, 6);
+    const shown = span_of(view) > span_of(near) ? view_showing(view, span, bounds) : near;
+    const { from, to } = whole_span(shown);
+    change({ sel: `${span.from}-${span.to}`, from: String(from), to: String(to) });
+  };
   const note = `rank ${overview.rank}, time since the start of the trace` +
     (overview.left_out ? `; ${count(overview.left_out)} lanes with few events are left out` : "");
   return html`<${Card} title="Timeline" flush=${true} note=${note}>
       <${Tools} motion=${motion} view=${view} bounds=${bounds} steps=${steps} loading=${loading}
-        selecting=${selecting} onselecting=${set_selecting} onrank=${onrank} />
+        selecting=${selecting} onselecting=${set_selecting} onrank=${onrank}
+        search=${html`<${TimelineSearch} run=${run} rank=${overview.rank} text=${query.find}
+          from_ns=${selection?.from ?? view.from} ontext=${(find) => change({ find })}
+          onfound=${on_found} />`} />
       ${problem && html`<${ProblemNotice} problem=${problem} retry=${retry} />`}
       <${TimelineChart} ...${windows} view=${view} bounds=${bounds} steps=${steps}
         selection=${selection} pin=${query.pin} toggled=${toggled} selecting=${selecting}
