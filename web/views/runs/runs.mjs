@@ -127,7 +127,8 @@ function columns_of({ frame, ticks, now, tracking, counts, onstar }) {
       width_px: 120, priority: 2, help: "Median step against that of the baseline. The "
         + "difference between two single runs says nothing about noise: the comparison does",
       cell: (row) => delta(row) },
-    lines.rows.size > 0 && { key: "series", label: "Series", sort: false, priority: 4,
+    lines.rows.size > 0 && { key: "series", label: "Series", sort: false,
+      priority: counts.size > 0 ? 2 : 4,
       width_px: 110, help: "Step times of the run's series, oldest first; the dot is this run",
       cell: (row) => html`<${SeriesCell} run=${at(row)} lines=${lines} />` },
     { key: "parts", label: "Step breakdown", sort: false, className: "stack-cell", priority: 2,
