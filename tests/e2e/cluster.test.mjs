@@ -129,6 +129,14 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       .trim(), "0");
     const by = await sql("SELECT DISTINCT owner FROM job WHERE state = 'done'");
     assert.ok(!by.includes(name_of(web.data)), "a service for requests analyzed");
+    const headers = { "If-Match": "*" };
+    for (const path of ["baselines/best", "runs/p%2Fa@1", "runs/p%2Fa@2", "runs/p%2Fbroken@1",
+      "bin"]) {
+      const gone = await web.request(`/api/v1/${path}`, { method: "DELETE", headers });
+      assert.ok(gone.status < 300, `${path}: ${gone.text}`);
+    }
+    await until("the objects are gone", () =>
+      [...s3.objects.keys()].every((key) => key.endsWith("probe")));
     const left = [single, web, ...workers].filter((server) => server !== victim);
     await Promise.all(left.map((server) => server.stop()));
     s3.stop();
