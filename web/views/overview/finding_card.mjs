@@ -77,9 +77,9 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, co
       <${Paragraph} label="What to do" text=${finding.advice} />
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
-      ${gain_text(finding) && html`<div><dt>What if</dt><dd>${capital(gain_text(finding))} per step:
-        <a href=${address(run_path(run, "whatif"), { change: finding.change })}>try the change</a>
-      </dd></div>`}
+      ${gain_text(finding) && html`<div><dt>What if</dt>
+        <dd>${capital(gain_text(finding))} per step.${" "}<a href=${address(run_path(run, "whatif"),
+          { change: finding.change })}>Try the change</a></dd></div>`}
     </dl>
     ${finding.id && html`<div class="finding-foot"><${Comments} run=${run} comments=${comments}
       place=${place} label="Comment on: ${finding.title}" folded=${true} /></div>`}

@@ -51,7 +51,7 @@ function AllFindings({ run, reply, dismissals, links }) {
   return html`<${Saving} findings=${[...large, ...small]} />
     ${resource.problem && html`<${ProblemNotice} problem=${resource.problem}
       retry=${resource.reload} />`}
-    <${Card} title="Findings" note="largest own cost first" actions=${links}>
+    <${Card} title="Findings" note="most to gain first" actions=${links}>
       <${FindingList} findings=${large} open_first=${true} nothing=${nothing} ...${of} />
       <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the step"
         findings=${small} ...${of} />
