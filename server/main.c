@@ -20,6 +20,7 @@ static const struct command commands[] = {
     {"inspect", "say what files are and what is in them", cmd_inspect, NULL},
     {"push", "send files and folders to a service", cmd_push, NULL},
     {"watch", "send files to a service as they appear in a folder", cmd_watch, NULL},
+    {"agent", "record running PyTorch processes of a node on request", cmd_agent, NULL},
     {"mcp", "answer an agent over standard input and output", cmd_mcp, NULL},
     {"token", "create, list and revoke tokens of a service", cmd_token, NULL},
     {"backup", "back up the data of a service, also while it runs", cmd_backup, NULL},

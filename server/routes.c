@@ -6,6 +6,7 @@
 #include "ingest/base/log.h"
 #include "server/access/access.h"
 #include "server/access/audit.h"
+#include "server/agents/agents.h"
 #include "server/api/api.h"
 #include "server/base/services.h"
 #include "server/compare/compare_reply.h"
@@ -87,6 +88,9 @@ const struct route routes[] = {
     {"GET", RUN "/comments", SCOPE_READ, api_list_comments, NULL},
     {"POST", RUN "/comments", SCOPE_WRITE, api_post_comment, NULL},
     {"DELETE", RUN "/comments/{comment}", SCOPE_WRITE, api_delete_comment, NULL},
+    {"POST", "/api/v1/agents/poll", SCOPE_UPLOAD, agents_post_poll, NULL},
+    {"GET", "/api/v1/agents", SCOPE_READ, agents_get, NULL},
+    {"POST", "/api/v1/captures", SCOPE_WRITE, agents_post_capture, NULL},
     {"POST", "/api/v1/steps", SCOPE_UPLOAD, live_steps_post, NULL},
     {"GET", RUN "/live", SCOPE_READ, live_steps_get, NULL},
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 struct access;
+struct known_agents;
 struct audit;
 struct connections;
 struct hooks;
@@ -29,6 +30,14 @@ struct services {
     struct hooks *hooks;     // NULL: word of nothing goes out
     const char *public_url;  // NULL: links use the request's Host
     const char *web_dir;     // NULL: built-in dashboard
+    struct metrics *metrics;     // NULL: nothing is counted
+    struct access *access;       // NULL: nobody is asked who they are
+    struct quota *quota;         // NULL: no limits
+    struct audit *audit;         // NULL: nothing is logged
+    struct known_agents *agents; // NULL: none may come
+    struct hooks *hooks;         // NULL: word of nothing goes out
+    const char *public_url;      // NULL: links use the request's Host
+    const char *web_dir;         // NULL: built-in dashboard
     uint64_t max_upload_bytes;
     uint64_t min_free_bytes; // with less disk space, uploads are refused and /readyz fails
     const struct retention_rules *retention;

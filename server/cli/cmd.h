@@ -22,6 +22,7 @@ struct command {
     bool (*judge)(int argc, char **argv, int *verdict, struct err *err);
 };
 
+bool cmd_agent(int argc, char **argv, struct err *err);
 bool cmd_serve(int argc, char **argv, struct err *err);
 bool cmd_analyze(int argc, char **argv, struct err *err);
 bool cmd_backup(int argc, char **argv, struct err *err);

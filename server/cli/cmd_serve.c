@@ -8,6 +8,7 @@
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
 #include "server/files/data_folder.h"
+#include "server/agents/known_agents.h"
 #include "server/hooks/hooks.h"
 #include "server/http/http.h"
 #include "server/jobs/crash_mark.h"
@@ -50,7 +51,8 @@ struct service {
     struct metrics *metrics;
     struct intake intake;
     struct hooks *hooks; // NULL: none
-    bool crashed;        // the previous process
+    struct known_agents *agents;
+    bool crashed; // the previous process
     struct serve_access guards;
     struct replays *replays;
     struct http *http;
@@ -208,6 +210,7 @@ static struct services services_of(const struct service *service)
         .audit = service->guards.audit,
         .replays = service->replays,
         .hooks = service->hooks,
+        .agents = service->agents,
         .public_url = chosen->public_url,
         .web_dir = chosen->web_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
@@ -262,7 +265,8 @@ static bool read_peaks(struct service *service, struct err *err)
 static bool start(struct service *service, struct err *err)
 {
     service->metrics = metrics_new(err);
-    if (!service->metrics || !serve_options_check(&service->options, err) ||
+    service->agents = known_agents_new(err);
+    if (!service->metrics || !service->agents || !serve_options_check(&service->options, err) ||
         !read_peaks(service, err) || !open_store(service, err) ||
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !intake_sweep(&service->intake, err) || !start_hooks(service, err) ||
@@ -281,6 +285,7 @@ static void release(struct service *service)
     care_close(service->intake.care);
     jobs_close(service->intake.jobs);
     hooks_close(service->hooks);
+    known_agents_free(service->agents);
     serve_access_close(&service->guards);
     uv_loop_close(&service->loop);
     replays_close(service->replays);

@@ -11,7 +11,8 @@
 bool stop_signal_open(struct stop_signal *stop, struct err *err)
 {
     sigset_t set;
-    *stop = (struct stop_signal){.fd = -1, .deadline_ns = stop->deadline_ns};
+    stop->fd = -1;
+    stop->seen = false;
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);

@@ -5,10 +5,12 @@
 
 #include "ingest/base/err.h"
 
+#include <stdatomic.h>
+
 struct stop_signal {
     int fd;
-    bool seen;
-    int64_t deadline_ns; // once seen: until when work may go on; 0: stop at once
+    atomic_bool seen;            // these two may be looked at by several threads
+    _Atomic int64_t deadline_ns; // once seen: until when work may go on; 0: stop at once
 };
 
 // Blocks the two signals of this process from now on.

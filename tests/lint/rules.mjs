@@ -41,8 +41,8 @@ const LAYERS = [
     "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "outbound/", "db/", "exports/", "http/", "store/", "files/", "hooks/", "jobs/",
-    "access/", "care/", "api/", "steps/", "compare/", "report/", "uploads/", "mcp/", "collect/",
-    "routes.", "cli/", ""]
+    "access/", "care/", "api/", "steps/", "agents/", "compare/", "report/", "uploads/", "mcp/",
+    "collect/", "routes.", "cli/", ""]
     .map((room) => `server/${room}`),
 ];
 

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/agents/known_agents.h"
+
+#include "ingest/base/clock.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SECOND_NS  1000000000LL
+#define SILENT_NS  (60 * SECOND_NS)
+#define OFFER_NS   (20 * SECOND_NS) // so that ranks of all nodes start together
+#define CAPTURE_NS (3600 * SECOND_NS)
+
+struct known_agents {
+    pthread_mutex_t lock;
+    struct known_node *nodes[AGENTS_MOST_NODES];
+    size_t node_count;
+    struct wanted_capture captures[AGENTS_MOST_CAPTURES];
+    size_t capture_count;
+};
+
+struct known_agents *known_agents_new(struct err *err)
+{
+    struct known_agents *agents = calloc(1, sizeof *agents);
+    if (agents)
+        pthread_mutex_init(&agents->lock, NULL);
+    else
+        err_set(err, ERR_MEMORY, "out of memory for agents");
+    return agents;
+}
+
+void known_agents_free(struct known_agents *agents)
+{
+    if (!agents)
+        return;
+    for (size_t i = 0; i < agents->node_count; i++)
+        free(agents->nodes[i]);
+    pthread_mutex_destroy(&agents->lock);
+    free(agents);
+}
+
+// --- with the lock held -------------------------------------------------------------------------
+
+static void age(struct known_agents *agents, int64_t now_ns)
+{
+    for (size_t i = 0; i < agents->node_count;)
+        if (now_ns - agents->nodes[i]->seen_ns > SILENT_NS) {
+            free(agents->nodes[i]);
+            agents->nodes[i] = agents->nodes[--agents->node_count];
+        } else {
+            i++;
+        }
+    size_t kept = 0;
+    for (size_t i = 0; i < agents->capture_count; i++)
+        if (now_ns - agents->captures[i].at_ns <= CAPTURE_NS)
+            agents->captures[kept++] = agents->captures[i];
+    agents->capture_count = kept;
+}
+
+// A node is the same only for the same token.
+static struct known_node *see(struct known_agents *agents, const struct known_node *now)
+{
+    for (size_t i = 0; i < agents->node_count; i++)
+        if (strcmp(agents->nodes[i]->name, now->name) == 0 &&
+            strcmp(agents->nodes[i]->owner, now->owner) == 0)
+            return agents->nodes[i];
+    if (agents->node_count == AGENTS_MOST_NODES)
+        return NULL;
+    struct known_node *node = calloc(1, sizeof *node);
+    if (node)
+        agents->nodes[agents->node_count++] = node;
+    return node;
+}
+
+static bool is_for(const struct wanted_capture *capture, const struct known_node *node)
+{
+    char job[32];
+    for (size_t i = 0; i < node->process_count; i++) {
+        snprintf(job, sizeof job, "%lld", (long long)node->processes[i].job);
+        if (!capture->job[0] || strcmp(capture->job, job) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void put_capture(const struct wanted_capture *capture, struct buf *out)
+{
+    buf_printf(out, "{\"id\":\"%s\",\"run\":", capture->id);
+    buf_json(out, str_of(capture->run));
+    buf_puts(out, ",\"job\":");
+    buf_json(out, str_of(capture->job));
+    buf_printf(out, ",\"steps\":%lld,\"warmup\":%lld,\"roundup\":%lld,\"nodes\":%lld}",
+               (long long)capture->steps, (long long)capture->warmup, (long long)capture->roundup,
+               (long long)capture->handed);
+}
+
+static void put_node(const struct known_node *node, struct buf *out)
+{
+    char at[CLOCK_RFC3339_SIZE];
+    clock_rfc3339(node->seen_ns, at);
+    buf_puts(out, "{\"node\":");
+    buf_json(out, str_of(node->name));
+    buf_printf(out, ",\"seen\":\"%s\",\"processes\":[", at);
+    for (size_t i = 0; i < node->process_count; i++) {
+        const struct known_process *process = &node->processes[i];
+        buf_printf(out, "%s{\"pid\":%lld,\"job\":\"%lld\",\"rank\":", i ? "," : "",
+                   (long long)process->pid, (long long)process->job);
+        if (process->rank < 0)
+            buf_puts(out, "null");
+        else
+            buf_i64(out, process->rank);
+        buf_printf(out, ",\"busy\":%s}", process->is_busy ? "true" : "false");
+    }
+    buf_puts(out, "]}");
+}
+
+// --- from outside -------------------------------------------------------------------------------
+
+bool known_agents_poll(struct known_agents *agents, const struct known_node *now, struct buf *out,
+                       struct err *err)
+{
+    bool first = true;
+    int64_t now_ns = clock_wall_ns();
+    pthread_mutex_lock(&agents->lock);
+    age(agents, now_ns);
+    struct known_node *node = see(agents, now);
+    if (node)
+        *node = *now;
+    buf_putc(out, '[');
+    for (size_t i = 0; node && i < agents->capture_count; i++) {
+        struct wanted_capture *capture = &agents->captures[i];
+        if (now_ns - capture->at_ns > OFFER_NS || !is_for(capture, node))
+            continue;
+        buf_puts(out, first ? "" : ",");
+        capture->handed++;
+        put_capture(capture, out);
+        first = false;
+    }
+    buf_putc(out, ']');
+    pthread_mutex_unlock(&agents->lock);
+    return node ||
+           err_set(err, ERR_LIMIT, "found more than %d nodes with agents", AGENTS_MOST_NODES);
+}
+
+bool known_agents_want(struct known_agents *agents, const struct wanted_capture *capture,
+                       size_t *nodes, struct err *err)
+{
+    *nodes = 0;
+    pthread_mutex_lock(&agents->lock);
+    age(agents, clock_wall_ns());
+    bool ok = agents->capture_count < AGENTS_MOST_CAPTURES;
+    if (ok)
+        agents->captures[agents->capture_count++] = *capture;
+    for (size_t i = 0; i < agents->node_count; i++)
+        *nodes += is_for(capture, agents->nodes[i]);
+    pthread_mutex_unlock(&agents->lock);
+    return ok || err_set(err, ERR_LIMIT, "found %d captures within an hour, no more are taken",
+                         AGENTS_MOST_CAPTURES);
+}
+
+void known_agents_nodes(struct known_agents *agents, struct buf *out)
+{
+    pthread_mutex_lock(&agents->lock);
+    age(agents, clock_wall_ns());
+    buf_putc(out, '[');
+    for (size_t i = 0; i < agents->node_count; i++) {
+        buf_puts(out, i ? "," : "");
+        put_node(agents->nodes[i], out);
+    }
+    buf_putc(out, ']');
+    pthread_mutex_unlock(&agents->lock);
+}
+
+void known_agents_captures(struct known_agents *agents, struct buf *out)
+{
+    pthread_mutex_lock(&agents->lock);
+    age(agents, clock_wall_ns());
+    buf_putc(out, '[');
+    for (size_t i = 0; i < agents->capture_count; i++) {
+        buf_puts(out, i ? "," : "");
+        put_capture(&agents->captures[i], out);
+    }
+    buf_putc(out, ']');
+    pthread_mutex_unlock(&agents->lock);
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Agents that asked lately, and captures that someone wants. In memory: an agent that has a capture
+// needs the hub no more to record it.
+#ifndef SERVER_KNOWN_AGENTS_H
+#define SERVER_KNOWN_AGENTS_H
+
+#include "ingest/base/buf.h"
+#include "ingest/base/err.h"
+
+struct known_agents;
+
+enum {
+    AGENTS_MOST_NODES = 1024,
+    AGENTS_MOST_PROCESSES = 64, // of a node
+    AGENTS_MOST_CAPTURES = 32,
+    AGENTS_POLL_SECONDS = 5
+};
+
+struct known_process {
+    int64_t pid, job, rank; // rank: -1 unknown
+    bool is_busy;
+};
+
+struct known_node {
+    char name[64];
+    char owner[80];  // whose token it uses
+    int64_t seen_ns; // wall clock
+    struct known_process processes[AGENTS_MOST_PROCESSES];
+    size_t process_count;
+};
+
+struct wanted_capture {
+    char id[24], run[256], job[32]; // job: "": any
+    int64_t steps, warmup, roundup;
+    int64_t at_ns;  // wall clock
+    int64_t handed; // nodes that got it
+};
+
+MUST_CHECK struct known_agents *known_agents_new(struct err *err);
+void known_agents_free(struct known_agents *agents); // NULL is allowed
+
+// Takes what a node says, and appends the captures for it as a JSON list. ERR_LIMIT: too many
+// nodes.
+MUST_CHECK bool known_agents_poll(struct known_agents *agents, const struct known_node *node,
+                                  struct buf *out, struct err *err);
+
+// Adds a capture; *nodes: how many have processes for it now. ERR_LIMIT: too many are wanted.
+MUST_CHECK bool known_agents_want(struct known_agents *agents, const struct wanted_capture *capture,
+                                  size_t *nodes, struct err *err);
+
+// Appends nodes and captures as JSON lists.
+void known_agents_nodes(struct known_agents *agents, struct buf *out);
+void known_agents_captures(struct known_agents *agents, struct buf *out);
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/collect/agent_state.h"
+
+#include <stdio.h>
+
+#define SECOND_NS  1000000000LL
+#define SILENT_NS  (60 * SECOND_NS)
+#define OFFER_NS   (30 * SECOND_NS)
+#define CAPTURE_NS (3600 * SECOND_NS)
+
+struct agent_process *agent_state_see(struct agent_state *state, const char *name,
+                                      const struct fabric_message *message, int64_t now_ns)
+{
+    struct agent_process *process = NULL;
+    for (size_t i = 0; i < state->process_count; i++)
+        if (strcmp(state->processes[i].name, name) == 0)
+            process = &state->processes[i];
+    if (!process && state->process_count == AGENT_MOST_PROCESSES)
+        return NULL;
+    if (!process) {
+        process = &state->processes[state->process_count++];
+        *process = (struct agent_process){.rank = -1};
+        snprintf(process->name, sizeof process->name, "%s", name);
+    }
+    process->own_pid = message->pids[0];
+    process->job = message->job;
+    process->seen_ns = now_ns;
+    return process;
+}
+
+void agent_state_age(struct agent_state *state, int64_t now_ns)
+{
+    for (size_t i = 0; i < state->process_count;)
+        if (now_ns - state->processes[i].seen_ns > SILENT_NS)
+            state->processes[i] = state->processes[--state->process_count];
+        else
+            i++;
+    for (size_t i = 0; i < AGENT_MOST_CAPTURES; i++) {
+        struct agent_capture *capture = &state->captures[i];
+        if (!capture->since_ns || now_ns - capture->since_ns <= CAPTURE_NS)
+            continue;
+        capture->since_ns = 0;
+        for (size_t j = 0; j < state->process_count; j++)
+            state->processes[j].given &= ~(1u << i);
+    }
+}
+
+bool agent_state_add(struct agent_state *state, const struct fabric_capture *capture,
+                     int64_t now_ns)
+{
+    struct agent_capture *room = NULL;
+    for (size_t i = 0; i < AGENT_MOST_CAPTURES; i++) {
+        struct agent_capture *known = &state->captures[i];
+        if (known->since_ns && strcmp(known->what.id, capture->id) == 0)
+            return true;
+        room = known->since_ns || room ? room : known;
+    }
+    if (room)
+        *room = (struct agent_capture){*capture, now_ns};
+    return room != NULL;
+}
+
+const struct fabric_capture *agent_state_take(struct agent_state *state,
+                                              struct agent_process *process, int64_t now_ns)
+{
+    char job[32];
+    snprintf(job, sizeof job, "%lld", (long long)process->job);
+    for (size_t i = 0; !process->is_busy && i < AGENT_MOST_CAPTURES; i++) {
+        const struct agent_capture *capture = &state->captures[i];
+        bool is_meant = !capture->what.job[0] || strcmp(capture->what.job, job) == 0;
+        if (!capture->since_ns || now_ns - capture->since_ns > OFFER_NS || !is_meant ||
+            (process->given & 1u << i))
+            continue;
+        process->given |= 1u << i;
+        return &capture->what;
+    }
+    return NULL;
+}

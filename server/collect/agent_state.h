@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an agent knows: the training processes of its node, and captures for them. Shared by its two
+// threads; whoever calls holds the lock.
+#ifndef SERVER_AGENT_STATE_H
+#define SERVER_AGENT_STATE_H
+
+#include "server/collect/fabric.h"
+
+#include <sys/types.h>
+
+enum { AGENT_MOST_PROCESSES = 256, AGENT_MOST_CAPTURES = 16 };
+
+struct agent_process {
+    char name[108];  // of its socket: a process has a new one
+    int32_t own_pid; // as it sees itself, which is in the names of its files
+    pid_t pid;       // as this agent sees it
+    uid_t uid;
+    int64_t job, seen_ns, rank; // rank: -1 unknown
+    bool is_busy;               // recording
+    uint32_t given;             // captures, a bit each by their place
+};
+
+struct agent_capture {
+    struct fabric_capture what;
+    int64_t since_ns; // 0: a free place
+};
+
+struct agent_state {
+    struct agent_process processes[AGENT_MOST_PROCESSES];
+    size_t process_count;
+    struct agent_capture captures[AGENT_MOST_CAPTURES];
+};
+
+// The process that sent a message, new or known; NULL: there are too many.
+struct agent_process *agent_state_see(struct agent_state *state, const char *name,
+                                      const struct fabric_message *message, int64_t now_ns);
+
+// Drops processes that have not asked for a minute, and captures of an hour ago.
+void agent_state_age(struct agent_state *state, int64_t now_ns);
+
+// Keeps a capture that is not known yet. False: there are too many.
+bool agent_state_add(struct agent_state *state, const struct fabric_capture *capture,
+                     int64_t now_ns);
+
+// A capture that the process should get now, which counts as given; NULL: none. It is only offered
+// for half a minute, so that no process starts long after the others.
+const struct fabric_capture *agent_state_take(struct agent_state *state,
+                                              struct agent_process *process, int64_t now_ns);
+
+#endif
