@@ -22,19 +22,12 @@ struct retention_rules;
 
 struct services {
     const struct intake *intake;
-    struct metrics *metrics; // NULL: nothing is counted
-    struct access *access;   // NULL: nobody is asked who they are
-    struct quota *quota;     // NULL: no limits
-    struct audit *audit;     // NULL: nothing is logged
-    struct replays *replays; // for what-if
-    struct hooks *hooks;     // NULL: word of nothing goes out
-    const char *public_url;  // NULL: links use the request's Host
-    const char *web_dir;     // NULL: built-in dashboard
     struct metrics *metrics;     // NULL: nothing is counted
     struct access *access;       // NULL: nobody is asked who they are
     struct quota *quota;         // NULL: no limits
     struct audit *audit;         // NULL: nothing is logged
     struct known_agents *agents; // NULL: none may come
+    struct replays *replays;     // for what-if
     struct hooks *hooks;         // NULL: word of nothing goes out
     const char *public_url;      // NULL: links use the request's Host
     const char *web_dir;         // NULL: built-in dashboard

@@ -46,6 +46,8 @@ const WORDS = {
     "asked what changes would bring to {run}"],
   [`POST ${RUN}/comments`]: ["comment on {run}", "commented on {run}"],
   [`DELETE ${RUN}/comments/{comment}`]: ["remove a comment on {run}", "removed a comment on {run}"],
+  "POST /api/v1/agents/poll": ["report as the agent of a node", "reported as the agent of a node"],
+  "POST /api/v1/captures": ["record a running job", "recorded a running job"],
   "POST /api/v1/steps": ["report steps", "reported steps"],
   "POST /api/v1/views": ["save a view", "saved a view"],
   "DELETE /api/v1/views/{view}": ["remove view {view}", "removed view {view}"],
