@@ -34,10 +34,11 @@ static void read_values(struct str bytes)
 static void read_statement(struct str bytes)
 {
     struct buf words = {0};
-    char *text = strndup(bytes.at, bytes.len);
-    if (text)
-        (void)postgres_text(text, &words);
-    free(text);
+    struct buf text = {0}; // ends with a zero, unlike the input
+    buf_add(&text, bytes.at, bytes.len);
+    if (text.at)
+        (void)postgres_text(text.at, &words);
+    buf_free(&text);
     buf_free(&words);
 }
 
