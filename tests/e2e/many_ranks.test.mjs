@@ -249,7 +249,7 @@ test("a dismissal that fails says so and keeps what was written", async () => {
 /** Tables that scroll sideways. */
 const sideways = (page) => page.locator(".table-region").evaluateAll((regions) =>
   regions.filter((node) => node.scrollWidth > node.clientWidth)
-    .map((node) => node.getAttribute("aria-label")));
+    .map((node) => `${node.ariaLabel}: ${node.scrollWidth} of ${node.clientWidth} pixels`));
 
 for (const [colorScheme, name] of [["light", "late"], ["dark", "late"], ["dark", "lone"]]) {
   test(`on a narrow screen, ${colorScheme}, the pages of ${name} fit with all their tables`, () =>

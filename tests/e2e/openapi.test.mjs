@@ -72,6 +72,8 @@ function address(path) {
     return known[name];
   });
   if (filled === "/api/v1/report") return `${filled}?run=a&run=b&format=json`;
+  if (/\/runs\/[^/]+\/calls$/.test(filled)) return `${filled}?of=operator&name=aten::mm`;
+  if (/\/runs\/[^/]+\/find$/.test(filled)) return `${filled}?q=gemm`;
   if (filled === "/api/v1/plan") return `${filled}?parameters=7e9`;
   if (filled === "/api/v1/plan/setups") return `${filled}?parameters=7e9&gpu=MI300X`;
   return filled.includes("/compare") ? `${filled}?base=a&cand=b` : filled;
@@ -106,7 +108,8 @@ test("every table of one rank is answered as described", async () => {
     one.name === "rank" && one.in === "query"));
   assert.ok(of_rank.length > 30, `only ${of_rank.length} tables are of a rank`);
   for (const { path } of of_rank) {
-    const reply = await server.request(`${address(path)}?rank=1`);
+    const filled = address(path);
+    const reply = await server.request(`${filled}${filled.includes("?") ? "&" : "?"}rank=1`);
     if (reply.status !== 200) faults.push(`GET ${path}: ${reply.status} ${reply.text}`);
     faults.push(...reply_faults("GET", path, reply));
   }

@@ -518,8 +518,8 @@ test("many clients upload ranks of one run at once", async () => {
   assert.equal(items.length, 24);
 });
 
-const OTHER_LINES =
-  /\/(compare|client|inputs|events|api\/v1\/(baselines|series|alerts|report|runs\?))\b/;
+const OTHER_LINES = new RegExp("/(compare|client|inputs|events|whatif|comments|" +
+  "api/v1/(agents|captures|views|baselines|series|alerts|report|runs\\?))\\b");
 
 /** The README's curl lines that upload, without comments. */
 const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")

@@ -34,7 +34,7 @@ function brief_columns(frame, slowest, scale_ns, median_ns) {
     { key: "rank", label: "Rank", width_px: 150, cell: (row) => html`${
       value_at(frame, "rank", row) ?? "–"}${marks_of(frame, row, slowest).map((mark) =>
         html`<span class="chip" key=${mark}>${mark}</span>`)}` },
-    { key: "step_median_ns", label: "Step p50", kind: "ms" },
+    { key: "step_median_ns", label: "Step p50", kind: "ms", width_px: 98 },
     { key: "away", label: "Against median", kind: "number", sort: false, priority: 2,
       width_px: 120, cell: (row) => html`<${Away} of_ns=${median_ns}
         step_ns=${value_at(frame, "step_median_ns", row)} />` },
