@@ -199,17 +199,48 @@ static bool is_host(const struct work_node *node)
     return node->kind == WORK_HOST || node->kind == WORK_CALL;
 }
 
-static bool change_thread(struct applied *applied, uint32_t track, uint32_t frames, struct err *err)
+// The nodes of all threads by thread, each thread's in order.
+struct thread_nodes {
+    uint32_t *first, *at; // of track t: at[first[t]] .. at[first[t + 1] - 1]
+};
+
+static bool takes_time(const struct rank_graph *graph, uint32_t node)
+{
+    return is_host(&graph->nodes[node]) && graph->dur[node] > 0;
+}
+
+static bool list_thread_nodes(struct applied *applied, struct thread_nodes *nodes, struct err *err)
+{
+    const struct rank_graph *graph = applied->graph;
+    uint32_t tracks = applied->facts->trace->track_count, from = applied->facts->device_count;
+    size_t count = graph->graph.node_count - from;
+    nodes->first = arena_array(applied->scratch, (size_t)tracks + 2, sizeof *nodes->first, err);
+    nodes->at = arena_room(applied->scratch, count + 1, sizeof *nodes->at, err);
+    if (!nodes->first || !nodes->at)
+        return false;
+    uint32_t *next = nodes->first + 1; // ends as the first of the next track
+    for (uint32_t n = from; n < graph->graph.node_count; n++)
+        if (takes_time(graph, n))
+            next[graph->nodes[n].track + 1]++;
+    for (uint32_t t = 0; t < tracks; t++)
+        next[t + 1] += next[t];
+    for (uint32_t n = from; n < graph->graph.node_count; n++)
+        if (takes_time(graph, n))
+            nodes->at[next[graph->nodes[n].track]++] = n;
+    return true;
+}
+
+static bool change_thread(struct applied *applied, const struct thread_nodes *nodes, uint32_t track,
+                          uint32_t frames, struct err *err)
 {
     const struct rank_graph *graph = applied->graph;
     struct stretches stretches;
     if (!list_stretches(applied, track, frames, &stretches, err))
         return false;
     struct cover cover = {applied->facts->trace, &stretches, 0, INT64_MIN};
-    for (uint32_t n = applied->facts->device_count; n < graph->graph.node_count; n++) {
+    for (uint32_t i = nodes->first[track]; i < nodes->first[track + 1]; i++) {
+        uint32_t n = nodes->at[i];
         const struct work_node *node = &graph->nodes[n];
-        if (node->track != track || !is_host(node) || graph->dur[n] <= 0)
-            continue;
         int64_t selected_ns = cover_of(&cover, node->begin_ns, node->begin_ns + graph->dur[n]);
         if (selected_ns > 0)
             change_node(applied, n, selected_ns);
@@ -227,11 +258,14 @@ static void change_whole_host(struct applied *applied)
 static bool change_hosts(struct applied *applied, struct err *err)
 {
     const struct trace *trace = applied->facts->trace;
+    struct thread_nodes nodes;
     uint32_t *frames_of;
-    if (!track_pairs_make(trace, TRACK_PYTHON, applied->scratch, &frames_of, err))
+    if (!track_pairs_make(trace, TRACK_PYTHON, applied->scratch, &frames_of, err) ||
+        !list_thread_nodes(applied, &nodes, err))
         return false;
     for (uint32_t t = 0; t < trace->track_count; t++)
-        if (trace->tracks[t].family == TRACK_HOST && !change_thread(applied, t, frames_of[t], err))
+        if (trace->tracks[t].family == TRACK_HOST && nodes.first[t] < nodes.first[t + 1] &&
+            !change_thread(applied, &nodes, t, frames_of[t], err))
             return false;
     return true;
 }

@@ -4,6 +4,8 @@
 
 #include "analysis/replay/whatif.h"
 
+#include <time.h>
+
 static void add_call(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns,
                      int64_t correlation)
 {
@@ -165,6 +167,38 @@ static void host_time_is_selected_by_what_encloses_it(void **state)
     assert_int_equal(changed(&hand, "remove:host=my::*"), 501000 - 300000);
     assert_int_equal(changed(&hand, "scale=0.5:host=my::inner"), 501000 - 50000);
     assert_int_equal(changed(&hand, "remove:host=other"), 501000);
+    hand_end(&hand);
+}
+
+// With a pass over all nodes for each thread this would take minutes.
+static void thousands_of_threads_take_no_time_each_for_all(void **state)
+{
+    (void)state;
+    enum { THREADS = 30000 };
+    struct hand hand;
+    hand_begin(&hand);
+    for (int t = 0; t < THREADS; t++) {
+        int64_t begin_ns = t * INT64_C(10000);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                            .name = "cudaLaunchKernel",
+                                            .row = 100 + t,
+                                            .begin_ns = begin_ns,
+                                            .dur_ns = 4000,
+                                            .correlation = t + 1});
+        add_kernel(&hand, "k", begin_ns + 5000, 1000, t + 1);
+    }
+    add_call(&hand, "cudaLaunchKernel", THREADS * INT64_C(10000), 4000, THREADS + 1);
+    add_kernel(&hand, "last", THREADS * INT64_C(10000) + 5000, 1000, THREADS + 1);
+    hand_facts(&hand);
+    struct whatif whatif;
+    struct whatif_answer answer;
+    struct change_list list = {.count = 0};
+    assert_true(change_parse(STR("scale=0.5:host=cuda*"), &list, &hand.err));
+    assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
+    clock_t begin = clock();
+    assert_true(whatif_change(&whatif, &list, &hand.arena, &answer, NULL, &hand.err));
+    assert_true(clock() - begin < 3 * CLOCKS_PER_SEC);
+    assert_int_equal(answer.touched_ns[0], (THREADS + 1) * INT64_C(4000));
     hand_end(&hand);
 }
 
@@ -332,6 +366,7 @@ int main(void)
         cmocka_unit_test(no_launches_no_answer),
         cmocka_unit_test(a_device_that_nothing_recorded_holds_up_is_not_answered_for),
         cmocka_unit_test(host_time_is_selected_by_what_encloses_it),
+        cmocka_unit_test(thousands_of_threads_take_no_time_each_for_all),
         cmocka_unit_test(changes_are_refused_with_what_was_found),
         cmocka_unit_test(balance_is_of_one_rank_or_of_all),
         cmocka_unit_test(the_path_moves_with_the_change_and_sums_to_the_step),
