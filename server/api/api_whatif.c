@@ -328,7 +328,7 @@ static bool ask_together(struct asking *asking, struct err *err)
 static bool offer_all(struct asking *asking, struct err *err)
 {
     for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
-        if ((!ready->of_ranks || asking->job->count > 1) &&
+        if ((!ready->of_ranks || asking->rank_count > 1) &&
             !add_change(asking, str_of(ready->name), err))
             return false;
     return true;
@@ -336,8 +336,6 @@ static bool offer_all(struct asking *asking, struct err *err)
 
 static bool ask_all(struct asking *asking, struct err *err)
 {
-    if (asking->of_all && !offer_all(asking, err))
-        return false;
     if (!ask_base(asking, err) || asking->refused)
         return asking->refused != NULL;
     if (!ask_alone(asking, err))
@@ -467,6 +465,8 @@ static bool answer(struct asking *asking, struct err *err)
                                          (uint32_t)asking->rank_count,
                                          fill_job,
                                          asking};
+    if (asking->of_all && !offer_all(asking, err))
+        return false;
     asking->job = replays_enter(replays, &source, err);
     if (!asking->job) {
         if (err->code == ERR_LIMIT && asking->rank_count > 1)
@@ -474,9 +474,13 @@ static bool answer(struct asking *asking, struct err *err)
         return false;
     }
     bool ok = ask_all(asking, err);
+    if (!ok && err->code == ERR_LIMIT && replays_make_room(replays)) {
+        *err = (struct err){.pos = ERR_NO_POS};
+        ok = ask_all(asking, err);
+    }
     if (ok)
         put_reply(asking);
-    replays_leave(replays);
+    replays_leave(replays, asking->job);
     return ok;
 }
 

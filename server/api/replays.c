@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// One lock for all: an answer takes milliseconds, and a job that is read may use all the memory.
+// The lock is held to look a job up, never while one is read or asked: those are marked as busy.
+// All jobs and answers share one budget.
 #include "server/api/replays.h"
 
 #include "server/store/store.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { MOST_KEPT = 8 };
+enum { MOST_KEPT = 8, MOST_BUSY = 3, MOST_WAITING = 8, WAIT_SECONDS = 10 };
 #define USUAL_BYTES ((uint64_t)1 << 30)
 
 struct kept {
     char run_id[STORE_ID_SIZE]; // "" none
     int64_t revision, rank;
-    uint64_t used; // when it was asked for
-    bool too_large;
-    struct budget budget;
+    uint64_t used;  // when it was asked for
+    bool busy;      // one caller reads or asks it
+    bool too_large; // and so is not read again
     struct whatif_job job;
 };
 
 struct replays {
-    pthread_mutex_t lock;
-    uint64_t limit_bytes, uses;
+    pthread_mutex_t lock; // guards all but the jobs of busy ones
+    pthread_cond_t changed;
+    struct budget budget;
+    uint64_t uses;
+    unsigned busy, waiting;
+    bool reading;
     struct kept kept[MOST_KEPT];
 };
 
@@ -33,8 +40,13 @@ struct replays *replays_open(uint64_t job_memory_bytes, struct err *err)
         err_set(err, ERR_MEMORY, "out of memory for replays");
         return NULL;
     }
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&replays->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&replays->lock, NULL);
-    replays->limit_bytes = job_memory_bytes ? job_memory_bytes / 4 : USUAL_BYTES;
+    replays->budget.limit = job_memory_bytes ? job_memory_bytes / 4 : USUAL_BYTES;
     return replays;
 }
 
@@ -49,8 +61,10 @@ void replays_close(struct replays *replays)
 {
     for (int i = 0; replays && i < MOST_KEPT; i++)
         drop(&replays->kept[i]);
-    if (replays)
+    if (replays) {
+        pthread_cond_destroy(&replays->changed);
         pthread_mutex_destroy(&replays->lock);
+    }
     free(replays);
 }
 
@@ -67,99 +81,185 @@ static bool is_of(const struct kept *kept, const struct replay_key *key)
            kept->rank == key->rank;
 }
 
-// The place that was asked for longest ago.
-static struct kept *oldest(struct replays *replays)
+static struct kept *find(struct replays *replays, const struct replay_key *key)
 {
-    struct kept *oldest = &replays->kept[0];
-    for (int i = 1; i < MOST_KEPT; i++)
-        oldest = replays->kept[i].used < oldest->used ? &replays->kept[i] : oldest;
-    return oldest;
-}
-
-static uint64_t bytes_left(const struct replays *replays)
-{
-    uint64_t held = 0;
     for (int i = 0; i < MOST_KEPT; i++)
-        held += replays->kept[i].budget.used;
-    return held < replays->limit_bytes ? replays->limit_bytes - held : 1; // 0 is no limit
-}
-
-static bool fill(struct kept *kept, const struct replay_source *source, uint64_t limit_bytes,
-                 struct err *err)
-{
-    kept->budget.limit = limit_bytes;
-    bool ok = whatif_job_open(&kept->job, source->ranks, &kept->budget, err) &&
-              source->fill(source->context, &kept->job, &kept->budget, err);
-    if (!ok) {
-        whatif_job_close(&kept->job);
-        *kept = (struct kept){.used = 0};
-        return false;
-    }
-    name(kept, &source->key);
-    return true;
-}
-
-// Remembers that a job is too large, so that asking again costs nothing.
-static bool refuse(struct replays *replays, struct kept *kept, const struct replay_key *key,
-                   struct err *err)
-{
-    kept->too_large = true;
-    name(kept, key);
-    return err_set(err, ERR_LIMIT, "replaying these ranks takes more than %llu MiB of memory",
-                   (unsigned long long)(replays->limit_bytes >> 20));
-}
-
-// First beside the others, then in place of all of them.
-static struct kept *read_job(struct replays *replays, const struct replay_source *source,
-                             struct err *err)
-{
-    struct kept *kept = oldest(replays);
-    drop(kept);
-    uint64_t left = bytes_left(replays);
-    if (fill(kept, source, left, err))
-        return kept;
-    if (err->code == ERR_LIMIT && left < replays->limit_bytes) {
-        for (int i = 0; i < MOST_KEPT; i++)
-            drop(&replays->kept[i]);
-        *err = (struct err){.pos = ERR_NO_POS};
-        if (fill(kept, source, replays->limit_bytes, err))
-            return kept;
-    }
-    if (err->code == ERR_LIMIT)
-        (void)refuse(replays, kept, &source->key, err);
+        if (is_of(&replays->kept[i], key))
+            return &replays->kept[i];
     return NULL;
 }
 
-static struct kept *find(struct replays *replays, const struct replay_source *source,
-                         struct err *err)
+// --- turns --------------------------------------------------------------------------------------
+
+static void begin(struct replays *replays, struct kept *kept)
 {
+    kept->busy = true;
+    kept->used = ++replays->uses;
+    replays->busy++;
+}
+
+static void end(struct replays *replays, struct kept *kept)
+{
+    kept->busy = false;
+    replays->busy--;
+    pthread_cond_broadcast(&replays->changed);
+}
+
+// Whether a caller can go on: with this job (NULL: none is kept), or to read it.
+static bool is_free(const struct replays *replays, const struct kept *kept)
+{
+    if (kept)
+        return !kept->busy && replays->busy < MOST_BUSY;
+    return !replays->reading && replays->busy < MOST_BUSY;
+}
+
+static bool wait_until_free(struct replays *replays, const struct replay_key *key, struct err *err)
+{
+    struct timespec deadline;
+    int status = 0;
+    clock_gettime(CLOCK_MONOTONIC, &deadline);
+    deadline.tv_sec += WAIT_SECONDS;
+    if (!is_free(replays, find(replays, key)) && replays->waiting == MOST_WAITING)
+        status = EBUSY;
+    replays->waiting++;
+    while (status == 0 && !is_free(replays, find(replays, key)))
+        status = pthread_cond_timedwait(&replays->changed, &replays->lock, &deadline);
+    replays->waiting--;
+    return status == 0 ||
+           err_set(err, ERR_BUSY, "other runs are being replayed; try again in some seconds");
+}
+
+// --- reading ------------------------------------------------------------------------------------
+
+// The place that was asked for longest ago, of those that are not busy.
+static struct kept *oldest(struct replays *replays)
+{
+    struct kept *oldest = NULL;
     for (int i = 0; i < MOST_KEPT; i++) {
         struct kept *kept = &replays->kept[i];
-        if (!is_of(kept, &source->key))
-            continue;
-        if (!kept->too_large)
-            return kept;
-        kept->used = ++replays->uses;
-        (void)refuse(replays, kept, &source->key, err);
-        return NULL;
+        if (!kept->busy && (!oldest || kept->used < oldest->used))
+            oldest = kept;
     }
-    return read_job(replays, source, err);
+    return oldest;
+}
+
+// Drops all that are not busy; whether there were any.
+static bool drop_idle(struct replays *replays)
+{
+    bool any = false;
+    for (int i = 0; i < MOST_KEPT; i++) {
+        struct kept *kept = &replays->kept[i];
+        if (kept->busy || !kept->run_id[0] || kept->too_large)
+            continue;
+        drop(kept);
+        any = true;
+    }
+    return any;
+}
+
+// Without the lock.
+static bool fill(struct replays *replays, struct kept *kept, const struct replay_source *source,
+                 struct err *err)
+{
+    pthread_mutex_unlock(&replays->lock);
+    bool ok = whatif_job_open(&kept->job, source->ranks, &replays->budget, err) &&
+              source->fill(source->context, &kept->job, &replays->budget, err);
+    if (!ok)
+        whatif_job_close(&kept->job);
+    pthread_mutex_lock(&replays->lock);
+    return ok;
+}
+
+// Remembers that a job is too large, so that asking again costs nothing.
+static bool refuse(struct replays *replays, struct kept *kept, struct err *err)
+{
+    kept->too_large = true;
+    return err_set(err, ERR_LIMIT, "replaying these ranks takes more than %llu MiB of memory",
+                   (unsigned long long)(replays->budget.limit >> 20));
+}
+
+// First beside the others, then in place of those that nobody asks now.
+static bool read_job(struct replays *replays, struct kept *kept, const struct replay_source *source,
+                     struct err *err)
+{
+    if (fill(replays, kept, source, err))
+        return true;
+    bool beside_others = replays->busy > 1;
+    if (err->code == ERR_LIMIT && drop_idle(replays)) {
+        *err = (struct err){.pos = ERR_NO_POS};
+        if (fill(replays, kept, source, err))
+            return true;
+        beside_others = beside_others || replays->busy > 1;
+    }
+    if (err->code == ERR_LIMIT && !beside_others)
+        return refuse(replays, kept, err);
+    kept->run_id[0] = '\0';
+    if (err->code == ERR_LIMIT)
+        return err_set(err, ERR_BUSY, "other replays hold the memory; try again in some seconds");
+    return false;
+}
+
+static struct kept *start_reading(struct replays *replays, const struct replay_source *source,
+                                  struct err *err)
+{
+    struct kept *kept = oldest(replays);
+    drop(kept);
+    name(kept, &source->key);
+    begin(replays, kept);
+    replays->reading = true;
+    bool ok = read_job(replays, kept, source, err);
+    replays->reading = false;
+    if (ok) {
+        pthread_cond_broadcast(&replays->changed);
+        return kept;
+    }
+    end(replays, kept);
+    return NULL;
+}
+
+// --- use ----------------------------------------------------------------------------------------
+
+static struct kept *enter(struct replays *replays, const struct replay_source *source,
+                          struct err *err)
+{
+    if (!wait_until_free(replays, &source->key, err))
+        return NULL;
+    struct kept *kept = find(replays, &source->key);
+    if (!kept)
+        return start_reading(replays, source, err);
+    if (!kept->too_large) {
+        begin(replays, kept);
+        return kept;
+    }
+    kept->used = ++replays->uses;
+    (void)refuse(replays, kept, err);
+    return NULL;
 }
 
 const struct whatif_job *replays_enter(struct replays *replays, const struct replay_source *source,
                                        struct err *err)
 {
     pthread_mutex_lock(&replays->lock);
-    struct kept *kept = find(replays, source, err);
-    if (kept) {
-        kept->used = ++replays->uses;
-        return &kept->job;
-    }
+    struct kept *kept = enter(replays, source, err);
+    atomic_store(&replays->budget.refused, false); // for replays_make_room
     pthread_mutex_unlock(&replays->lock);
-    return NULL;
+    return kept ? &kept->job : NULL;
 }
 
-void replays_leave(struct replays *replays)
+void replays_leave(struct replays *replays, const struct whatif_job *job)
 {
+    pthread_mutex_lock(&replays->lock);
+    for (int i = 0; i < MOST_KEPT; i++)
+        if (&replays->kept[i].job == job)
+            end(replays, &replays->kept[i]);
     pthread_mutex_unlock(&replays->lock);
+}
+
+bool replays_make_room(struct replays *replays)
+{
+    pthread_mutex_lock(&replays->lock);
+    bool lacked = atomic_exchange(&replays->budget.refused, false);
+    bool dropped = lacked && drop_idle(replays);
+    pthread_mutex_unlock(&replays->lock);
+    return dropped;
 }

@@ -28,10 +28,15 @@ struct replay_source {
     void *context;
 };
 
-// The job, for the caller alone: others wait. Pair with replays_leave when not NULL. ERR_LIMIT if
-// it takes more memory than all may.
+// The job, for the caller alone. One job is read at a time, and a few are asked. A few callers wait
+// for their turn, some seconds: ERR_BUSY for all others. ERR_LIMIT if the job takes more memory
+// than all may. Pair with replays_leave when not NULL.
 MUST_CHECK const struct whatif_job *
 replays_enter(struct replays *replays, const struct replay_source *source, struct err *err);
-void replays_leave(struct replays *replays);
+void replays_leave(struct replays *replays, const struct whatif_job *job);
+
+// After an answer failed with ERR_LIMIT: whether it lacked memory, and jobs that nobody asks now
+// made room, so that it is worth another try.
+bool replays_make_room(struct replays *replays);
 
 #endif
