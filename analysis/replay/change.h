@@ -36,15 +36,21 @@ enum { CHANGE_MOST = 32 };
 struct change_list {
     struct change at[CHANGE_MOST];
     uint32_t count;
-    bool balanced; // also, no rank has more to do than the median rank; counts for several ranks
-    int64_t balanced_rank; // only that rank has not; CHANGE_ALL_RANKS: none has
+    bool balanced; // also, no rank has more to do than the median rank; needs several ranks
+    int64_t balanced_ranks[CHANGE_MOST]; // only these have not
+    uint32_t balanced_count;             // 0: none has
 };
-
-#define CHANGE_ALL_RANKS (-1)
 
 // Adds a change such as "scale=0.5:category=GEMM", or those that a ready-made name stands for
 // ("host_free", "balanced=5"). The text must outlive the list. ERR_USAGE.
 MUST_CHECK bool change_parse(struct str text, struct change_list *list, struct err *err);
+
+// Adds all changes of another list. ERR_USAGE: too many.
+MUST_CHECK bool change_join(struct change_list *list, const struct change_list *other,
+                            struct err *err);
+
+// Whether that rank is to be balanced.
+bool change_balances(const struct change_list *list, int64_t rank);
 
 // What can be said, for help.
 extern const char change_syntax[];

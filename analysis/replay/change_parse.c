@@ -111,28 +111,74 @@ static bool parse_what(struct str text, struct change *change)
     return false;
 }
 
-static bool parse_balanced(struct str text, struct change_list *list)
+static bool refuse_more(struct err *err)
+{
+    return err_set(err, ERR_USAGE, "found more than %d changes", CHANGE_MOST);
+}
+
+bool change_balances(const struct change_list *list, int64_t rank)
+{
+    bool balances = list->balanced && list->balanced_count == 0;
+    for (uint32_t i = 0; i < list->balanced_count; i++)
+        balances = balances || list->balanced_ranks[i] == rank;
+    return balances;
+}
+
+static void balance_all(struct change_list *list)
+{
+    list->balanced = true;
+    list->balanced_count = 0;
+}
+
+static bool balance_rank(struct change_list *list, int64_t rank, struct err *err)
+{
+    if (change_balances(list, rank))
+        return true;
+    if (list->balanced_count == CHANGE_MOST)
+        return refuse_more(err);
+    list->balanced = true;
+    list->balanced_ranks[list->balanced_count++] = rank;
+    return true;
+}
+
+// The rank of balanced=5, -1 of balanced.
+static bool read_balanced(struct str text, int64_t *rank)
 {
     struct str rest = text, name = split(&rest, '=');
-    bool all = name.len == text.len;
-    int64_t rank = CHANGE_ALL_RANKS;
-    if (!str_equal(name, STR("balanced")) || (!all && (!str_to_i64(rest, &rank) || rank < 0)))
-        return false;
-    list->balanced_rank = list->balanced && list->balanced_rank != rank ? CHANGE_ALL_RANKS : rank;
-    list->balanced = true;
+    *rank = -1;
+    return str_equal(name, STR("balanced")) &&
+           (name.len == text.len || (str_to_i64(rest, rank) && *rank >= 0));
+}
+
+bool change_join(struct change_list *list, const struct change_list *other, struct err *err)
+{
+    if (other->count > CHANGE_MOST - list->count)
+        return refuse_more(err);
+    for (uint32_t i = 0; i < other->count; i++)
+        list->at[list->count++] = other->at[i];
+    if (other->balanced && other->balanced_count == 0)
+        balance_all(list);
+    for (uint32_t i = 0; i < other->balanced_count; i++)
+        if (!balance_rank(list, other->balanced_ranks[i], err))
+            return false;
     return true;
 }
 
 bool change_parse(struct str text, struct change_list *list, struct err *err)
 {
     struct str rest = text;
-    if (parse_balanced(text, list))
+    int64_t rank;
+    if (read_balanced(text, &rank)) {
+        if (rank >= 0)
+            return balance_rank(list, rank, err);
+        balance_all(list);
         return true;
+    }
     for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
         if (ready->change && str_equal(text, str_of(ready->name)))
             rest = str_of(ready->change);
     if (list->count == CHANGE_MOST)
-        return err_set(err, ERR_USAGE, "found more than %d changes", CHANGE_MOST);
+        return refuse_more(err);
     struct change change = {0};
     struct str action = split(&rest, ':');
     if (!parse_action(action, &change) || !parse_what(rest, &change))

@@ -198,18 +198,6 @@ static bool build_all(struct job_build *build, struct err *err)
                              build->arena, &job->graph, err);
 }
 
-bool job_replay_make(struct job_rank *ranks, const struct run_comm *comm, struct arena *arena,
-                     struct job_replay *job, struct err *err)
-{
-    struct arena scratch;
-    *job = (struct job_replay){.ranks = ranks, .rank_count = comm->rank_count};
-    arena_init(&scratch, comm->budget);
-    struct job_build build = {.job = job, .comm = comm, .arena = arena, .scratch = &scratch};
-    bool ok = build_all(&build, err);
-    arena_free(&scratch);
-    return ok;
-}
-
 // --- balance ------------------------------------------------------------------------------------
 
 enum balanced { BALANCED_COMPUTE, BALANCED_COPIES, BALANCED_HOST, BALANCED_KINDS };
@@ -270,7 +258,7 @@ static void relieve(const struct job_rank *rank, int kind, double factor, int64_
             dur[n] = llround((double)dur[n] * factor);
 }
 
-static bool balance(const struct job_replay *job, int64_t which, int64_t *dur,
+static bool balance(const struct job_replay *job, const struct change_list *list, int64_t *dur,
                     struct arena *scratch, struct err *err)
 {
     uint32_t count = job->rank_count;
@@ -282,7 +270,7 @@ static bool balance(const struct job_replay *job, int64_t which, int64_t *dur,
         sum_kinds(&job->ranks[r], dur + job->ranks[r].first, sums + (size_t)r * BALANCED_KINDS);
     for (int kind = 0; kind < BALANCED_KINDS; kind++)
         for (uint32_t r = 0; r < count; r++) {
-            if (which != CHANGE_ALL_RANKS && which != job->ranks[r].rank)
+            if (!change_balances(list, job->ranks[r].rank))
                 continue;
             double median = (double)peer_median(job, sums + kind, r, sorted);
             double own = (double)sums[(size_t)r * BALANCED_KINDS + (size_t)kind];
@@ -406,9 +394,52 @@ static bool replay(const struct job_replay *job, int64_t *dur, int64_t *end, str
     return true;
 }
 
-static bool start_answer(const struct job_rank *rank, struct arena *arena,
+static int64_t step_of(const struct job_replay *job, uint32_t r, const struct replayed *all,
+                       uint32_t step)
+{
+    struct path_span span = span_of(job, r, all, step);
+    return span.end_ns - span.begin_ns;
+}
+
+// Replays the ranks as they were recorded.
+static bool replay_base(struct job_replay *job, struct arena *arena, struct arena *scratch,
+                        struct err *err)
+{
+    size_t nodes = (size_t)job->graph.node_count + 1, steps = 0;
+    int64_t *dur = arena_array(scratch, nodes, sizeof *dur, err);
+    int64_t *end = arena_room(scratch, nodes, sizeof *end, err);
+    for (uint32_t r = 0; dur && r < job->rank_count; r++) {
+        const struct rank_graph *graph = &job->ranks[r].whatif->graph;
+        memcpy(dur + job->ranks[r].first, graph->dur, graph->graph.node_count * sizeof *dur);
+        job->ranks[r].first_step = (uint32_t)steps;
+        steps += graph->step_count;
+    }
+    job->base_ns = arena_room(arena, steps + 1, sizeof *job->base_ns, err);
+    if (!dur || !end || !job->base_ns || !replay(job, dur, end, err))
+        return false;
+    const struct replayed all = {dur, end};
+    for (uint32_t r = 0; r < job->rank_count; r++)
+        for (uint32_t s = 0; s < job->ranks[r].whatif->graph.step_count; s++)
+            job->base_ns[job->ranks[r].first_step + s] = step_of(job, r, &all, s);
+    return true;
+}
+
+bool job_replay_make(struct job_rank *ranks, const struct run_comm *comm, struct arena *arena,
+                     struct job_replay *job, struct err *err)
+{
+    struct arena scratch;
+    *job = (struct job_replay){.ranks = ranks, .rank_count = comm->rank_count};
+    arena_init(&scratch, comm->budget);
+    struct job_build build = {.job = job, .comm = comm, .arena = arena, .scratch = &scratch};
+    bool ok = build_all(&build, err) && replay_base(job, arena, &scratch, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool start_answer(const struct job_replay *job, uint32_t r, struct arena *arena,
                          struct whatif_answer *answer, struct err *err)
 {
+    const struct job_rank *rank = &job->ranks[r];
     const struct rank_graph *graph = &rank->whatif->graph;
     struct whatif_step *steps =
         arena_array(arena, (size_t)graph->step_count + 1, sizeof *steps, err);
@@ -417,19 +448,18 @@ static bool start_answer(const struct job_rank *rank, struct arena *arena,
         const struct step *step = &facts_of(rank)->steps[graph->steps[s].step];
         steps[s].number = step->number;
         steps[s].measured_ns = step->end_ns - step->begin_ns;
+        steps[s].replayed_ns = job->base_ns[rank->first_step + s];
     }
     return steps != NULL;
 }
 
-static void fill_steps(const struct job_replay *job, const struct replayed *all, bool changed,
+static void fill_steps(const struct job_replay *job, const struct replayed *all,
                        struct whatif_answer *answers)
 {
     for (uint32_t r = 0; r < job->rank_count; r++) {
         struct whatif_step *steps = (struct whatif_step *)(uintptr_t)answers[r].steps;
-        for (uint32_t s = 0; s < answers[r].step_count; s++) {
-            struct path_span span = span_of(job, r, all, s);
-            *(changed ? &steps[s].changed_ns : &steps[s].replayed_ns) = span.end_ns - span.begin_ns;
-        }
+        for (uint32_t s = 0; s < answers[r].step_count; s++)
+            steps[s].changed_ns = step_of(job, r, all, s);
     }
 }
 
@@ -449,7 +479,6 @@ bool job_replay_change(const struct job_replay *job, const struct change_list *l
                        struct arena *arena, struct whatif_answer *answers, struct job_path *path,
                        struct err *err)
 {
-    static const struct change_list nothing = {.count = 0};
     struct arena scratch;
     arena_init(&scratch, arena->budget);
     size_t nodes = (size_t)job->graph.node_count + 1;
@@ -457,15 +486,11 @@ bool job_replay_change(const struct job_replay *job, const struct change_list *l
     int64_t *end = arena_room(&scratch, nodes, sizeof *end, err);
     bool ok = dur && end;
     for (uint32_t r = 0; ok && r < job->rank_count; r++)
-        ok = start_answer(&job->ranks[r], arena, &answers[r], err);
-    ok = ok && change_all(job, &nothing, dur, answers, err) && replay(job, dur, end, err);
-    if (ok)
-        fill_steps(job, &(struct replayed){dur, end}, false, answers);
+        ok = start_answer(job, r, arena, &answers[r], err);
     ok = ok && change_all(job, list, dur, answers, err) &&
-         (!list->balanced || balance(job, list->balanced_rank, dur, &scratch, err)) &&
-         replay(job, dur, end, err);
+         (!list->balanced || balance(job, list, dur, &scratch, err)) && replay(job, dur, end, err);
     if (ok)
-        fill_steps(job, &(struct replayed){dur, end}, true, answers);
+        fill_steps(job, &(struct replayed){dur, end}, answers);
     ok = ok && (!path || sum_path(job, &(struct replayed){dur, end}, answers, path, err));
     for (uint32_t r = 0; ok && r < job->rank_count; r++)
         ok = whatif_conclude(&job->ranks[r].whatif->graph, arena, &answers[r], err);

@@ -11,6 +11,7 @@ struct job_rank {
     int64_t rank;
     const struct whatif *whatif; // none of them refused
     uint32_t first;              // of its nodes in the graph
+    uint32_t first_step;         // of its steps in base_ns
 };
 
 struct job_join;
@@ -25,6 +26,7 @@ struct job_replay {
     uint32_t first_join;   // the joins are nodes, too, from this one on
     uint32_t first_origin; // and so are the starts of the ranks' recordings
     int64_t *origin_ns;    // per rank: start of its recording after the first one's
+    int64_t *base_ns;      // per steady step of each rank, of the unchanged replay
 };
 
 // Joins ranks by their matched communication. comm has the same ranks in the same order. Arrays

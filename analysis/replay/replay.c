@@ -70,11 +70,11 @@ static uint32_t release(struct followers *followers, uint32_t node, uint32_t *or
     return count;
 }
 
-static bool find_order(struct replay_graph *graph, struct err *err)
+static bool find_order(struct replay_graph *graph, struct budget *budget, struct err *err)
 {
     struct arena scratch;
     struct followers followers;
-    arena_init(&scratch, NULL);
+    arena_init(&scratch, budget);
     bool ok = make_followers(graph, &scratch, &followers, err);
     uint32_t count = 0;
     for (uint32_t n = 0; ok && n < graph->node_count; n++)
@@ -106,7 +106,7 @@ bool replay_graph_make(const struct replay_edge *edges, size_t edge_count, uint3
     if (is_ordered(edges, edge_count))
         return true;
     graph->order = arena_room(arena, node_count, sizeof *graph->order, err);
-    return graph->order && find_order(graph, err);
+    return graph->order && find_order(graph, arena->budget, err);
 }
 
 static uint64_t magnitude(int64_t value)

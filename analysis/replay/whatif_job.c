@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/replay/whatif_job.h"
 
+#include "ingest/base/figures.h"
 #include "ingest/trace/trace.h"
 
 #include <stdlib.h>
@@ -55,7 +56,7 @@ bool whatif_job_sort(struct whatif_job *job, struct err *err)
         if (rank->number < 0 || (i > 0 && rank->number == job->ranks[i - 1]->number))
             return err_set(err, ERR_USAGE, "%s: expected traces of different ranks of one job",
                            rank->name);
-        job->joined[i] = (struct job_rank){rank->number, &rank->whatif, 0};
+        job->joined[i] = (struct job_rank){.rank = rank->number, .whatif = &rank->whatif};
         if (rank->whatif.refused && !job->refused &&
             !(job->refused = arena_printf(&job->arena, err, "rank %lld: %s",
                                           (long long)rank->number, rank->whatif.refused)))
@@ -90,10 +91,29 @@ bool whatif_job_join(struct whatif_job *job, struct err *err)
 
 // --- answers ------------------------------------------------------------------------------------
 
+// Each rank that is to be balanced must be there, and others with it.
+static bool check_balanced(const struct whatif_job *job, const struct change_list *list,
+                           struct err *err)
+{
+    if (list->balanced && job->count == 1)
+        return err_set(err, ERR_USAGE, "balanced compares ranks, expected several, found one");
+    for (uint32_t i = 0; i < list->balanced_count; i++) {
+        uint32_t r = 0;
+        while (r < job->count && job->ranks[r]->number != list->balanced_ranks[i])
+            r++;
+        if (r == job->count)
+            return err_set(err, ERR_USAGE, "found balanced=%lld, but no trace of rank %lld",
+                           (long long)list->balanced_ranks[i], (long long)list->balanced_ranks[i]);
+    }
+    return true;
+}
+
 bool whatif_job_ask(const struct whatif_job *job, const struct change_list *list,
                     struct arena *arena, struct whatif_answer *answers, struct job_path *path,
                     struct err *err)
 {
+    if (!check_balanced(job, list, err))
+        return false;
     if (job->count == 1)
         return whatif_change(&job->ranks[0]->whatif, list, arena, answers,
                              path ? &path->sums : NULL, err);
@@ -102,6 +122,15 @@ bool whatif_job_ask(const struct whatif_job *job, const struct change_list *list
     for (uint32_t i = 0; i < job->count; i++)
         answers[i] = (struct whatif_answer){.refused = job->refused};
     return true;
+}
+
+int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,
+                           uint32_t change)
+{
+    int64_t sum_ns = 0;
+    for (uint32_t i = 0; i < job->count; i++)
+        figures_sum(&sum_ns, answers[i].touched_ns[change]);
+    return sum_ns;
 }
 
 uint32_t whatif_job_headline(const struct whatif_job *job, const struct whatif_answer *base)

@@ -50,10 +50,15 @@ MUST_CHECK bool whatif_job_add_tables(struct whatif_job *job, uint32_t rank,
                                       const struct report *report, struct err *err);
 MUST_CHECK bool whatif_job_join(struct whatif_job *job, struct err *err);
 
-// What changes bring on each rank. path: as of job_replay_change.
+// What changes bring on each rank. path: as of job_replay_change. ERR_USAGE if they balance a rank
+// that is not there, or the only one.
 MUST_CHECK bool whatif_job_ask(const struct whatif_job *job, const struct change_list *list,
                                struct arena *arena, struct whatif_answer *answers,
                                struct job_path *path, struct err *err);
+
+// Recorded time of all ranks that one of the changes selects.
+int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,
+                           uint32_t change);
 
 // The rank that stands for the job by answers without a change, the one with the lower-median step;
 // why there is no answer, NULL: there is one.

@@ -232,15 +232,28 @@ static bool fill_job(void *context, struct whatif_job *job, struct budget *budge
 
 // --- answers ------------------------------------------------------------------------------------
 
+// Of the answers of all ranks that of the one that is shown.
+static void keep_answer(const struct asking *asking, const struct whatif_answer *answers,
+                        struct whatif_answer *answer)
+{
+    *answer = answers[asking->shown];
+    answer->steps = NULL;
+    answer->refused = NULL;
+    answer->touched_ns[0] = whatif_job_touched(asking->job, answers, 0);
+}
+
+// Answers of all ranks live only until the next is asked for, and count as memory of the replays.
 static bool ask(const struct asking *asking, const struct change_list *list,
                 struct whatif_answer *answer, struct job_path *path, struct err *err)
 {
-    struct arena *arena = asking->request->arena;
-    struct whatif_answer *answers = arena_array(arena, asking->job->count, sizeof *answers, err);
-    if (!answers || !whatif_job_ask(asking->job, list, arena, answers, path, err))
-        return false;
-    *answer = answers[asking->shown];
-    return true;
+    struct arena arena;
+    arena_init(&arena, asking->job->arena.budget);
+    struct whatif_answer *answers = arena_array(&arena, asking->job->count, sizeof *answers, err);
+    bool ok = answers && whatif_job_ask(asking->job, list, &arena, answers, path, err);
+    if (ok)
+        keep_answer(asking, answers, answer);
+    arena_free(&arena);
+    return ok;
 }
 
 // Of several ranks the first that cannot be replayed is the reason for all.
@@ -261,22 +274,33 @@ static bool find_refusal(struct asking *asking, const struct whatif_answer *answ
     return asking->refused != NULL;
 }
 
+// Which rank is shown, and whether there is an answer.
+static bool ask_first(struct asking *asking, struct err *err)
+{
+    static const struct change_list nothing = {.count = 0};
+    struct arena arena;
+    arena_init(&arena, asking->job->arena.budget);
+    struct whatif_answer *answers = arena_array(&arena, asking->job->count, sizeof *answers, err);
+    bool ok = answers && whatif_job_ask(asking->job, &nothing, &arena, answers, NULL, err);
+    if (ok) {
+        asking->shown = whatif_job_headline(asking->job, answers);
+        asking->base_path.rank = asking->path.rank = asking->shown;
+        keep_answer(asking, answers, &asking->base);
+        ok = find_refusal(asking, answers, err);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
 static bool ask_base(struct asking *asking, struct err *err)
 {
     static const struct change_list nothing = {.count = 0};
     struct arena *arena = asking->request->arena;
     uint32_t count = asking->job->count;
-    struct whatif_answer *answers = arena_array(arena, count, sizeof *answers, err);
     asking->base_path.rank_ns = arena_array(arena, count, sizeof(int64_t), err);
     asking->path.rank_ns = arena_array(arena, count, sizeof(int64_t), err);
-    if (!answers || !asking->base_path.rank_ns || !asking->path.rank_ns ||
-        !whatif_job_ask(asking->job, &nothing, arena, answers, NULL, err))
+    if (!asking->base_path.rank_ns || !asking->path.rank_ns || !ask_first(asking, err))
         return false;
-    asking->shown = whatif_job_headline(asking->job, answers);
-    asking->base = answers[asking->shown];
-    if (!find_refusal(asking, answers, err))
-        return false;
-    asking->base_path.rank = asking->path.rank = asking->shown;
     return asking->refused || ask(asking, &nothing, &asking->base, &asking->base_path, err);
 }
 
@@ -285,7 +309,7 @@ static bool ask_alone(struct asking *asking, struct err *err)
     for (uint32_t i = 0; i < asking->change_count; i++) {
         struct asked_change *change = &asking->changes[i];
         if (!ask(asking, &change->list, &change->answer, &asking->path, err))
-            return false;
+            return err_wrap(err, "change %u", i + 1);
         change->path = asking->path.sums;
     }
     return true;
@@ -298,27 +322,18 @@ static int by_candidate(const void *left, const void *right)
     return apart < 0 ? -1 : apart > 0;
 }
 
-static void join_lists(struct change_list *all, const struct change_list *one)
-{
-    for (uint32_t i = 0; i < one->count; i++)
-        all->at[all->count++] = one->at[i];
-    if (one->balanced)
-        all->balanced_rank = all->balanced && all->balanced_rank != one->balanced_rank
-                                 ? CHANGE_ALL_RANKS
-                                 : one->balanced_rank;
-    all->balanced = all->balanced || one->balanced;
-}
-
 // With each change on top of those before it.
 static bool ask_together(struct asking *asking, struct err *err)
 {
     struct change_list list = {.count = 0};
     asking->together = asking->base;
     asking->path.sums = asking->base_path.sums;
+    memcpy(asking->path.rank_ns, asking->base_path.rank_ns,
+           asking->job->count * sizeof *asking->path.rank_ns);
     for (uint32_t i = 0; i < asking->change_count; i++) {
         struct asked_change *change = &asking->changes[i];
-        join_lists(&list, &change->list);
-        if (!ask(asking, &list, &change->staircase, &asking->path, err))
+        if (!change_join(&list, &change->list, err) ||
+            !ask(asking, &list, &change->staircase, &asking->path, err))
             return false;
         asking->together = change->staircase;
     }

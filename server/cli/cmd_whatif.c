@@ -122,8 +122,10 @@ static void print_columns(void)
            "step between");
 }
 
-static void print_answer(const struct question *question, const struct whatif_answer *answer)
+static void print_answer(const struct whatif_job *job, const struct question *question,
+                         const struct whatif_answer *answers, uint32_t shown)
 {
+    const struct whatif_answer *answer = &answers[shown];
     double gain_ns = answer->measured_ns - answer->candidate_ns;
     printf("  ");
     shown_put(stdout, question->text, SIZE_MAX);
@@ -138,7 +140,7 @@ static void print_answer(const struct question *question, const struct whatif_an
         fputs("  not known from one step", stdout);
     bool selects = question->list.count == 0 || question->list.balanced;
     for (uint32_t c = 0; c < question->list.count; c++)
-        selects = selects || answer->touched_ns[c] > 0;
+        selects = selects || whatif_job_touched(job, answers, c) > 0;
     puts(selects ? "" : "  (selects nothing)");
 }
 
@@ -307,7 +309,7 @@ static void print_text(const struct opened_job *opened, const struct questions *
     print_path(&opened->path.sums, &base);
     print_columns();
     for (uint32_t q = 0; q < questions->count; q++)
-        print_answer(&questions->at[q], &answers[q + 1][shown]);
+        print_answer(&opened->job, &questions->at[q], answers[q + 1], shown);
 }
 
 static bool print_json(const struct opened_job *opened, const struct questions *questions,

@@ -193,6 +193,23 @@ describe("what if, asked of the service", () => {
       assert.equal(again.status, 304);
     });
 
+  test("without any change the path with all changes is that of the recording", async () => {
+    const { json } = await ask("mesh", { changes: [] });
+    assert.ok(json.base.path_ranks.length > 0);
+    assert.deepEqual(json.together.path_ranks, json.base.path_ranks);
+    assert.deepEqual(json.together.critical_path, json.base.critical_path);
+  });
+
+  test("what a change selects is counted on all ranks, and ranks are balanced together",
+    async () => {
+      const [all] = (await ask("mesh", { changes: ["scale=0.5:category=GEMM"] })).json.changes;
+      const alone = await Promise.all([0, 1, 2, 3].map((rank) =>
+        ask("mesh", { changes: ["scale=0.5:category=GEMM"], rank })));
+      assert.equal(all.touched_ns, sum_of(alone.map(({ json }) => json.changes[0].touched_ns)));
+      const { json: two } = await ask("mesh", { changes: ["balanced=0", "balanced=1"] });
+      assert.ok(Math.abs(two.together.gain_share) < 0.001, "rank 3 is the straggler");
+    });
+
   test("what is wrong with a question is said with its place", async () => {
     const refused = async (body, detail, status = 400) => {
       const reply = await ask("mesh", body);
@@ -208,6 +225,9 @@ describe("what if, asked of the service", () => {
     await refused({ changes: Array(17).fill("host_free") }, /more than 16 changes/);
     await refused({ changes: ["x".repeat(401)] }, /change 1: found 401 bytes/);
     await refused({ changes: Array(8).fill("scale=1000:kernel=*") }, /./, 413);
+    await refused({ changes: ["host_free", "balanced=99"] },
+      /^change 2: found balanced=99, but no trace of rank 99/);
+    await refused({ changes: ["balanced"], rank: 3 }, /^change 1: balanced compares ranks/);
     await refused({ changes: [], rank: 9 }, /no analyzed trace of rank 9/, 404);
     assert.equal((await ask("nobody", { changes: [] })).status, 404);
   });

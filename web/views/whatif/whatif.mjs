@@ -15,7 +15,7 @@ import { use_table } from "../run/run_table.mjs";
 import { Controls } from "./controls.mjs";
 import { PathBars } from "./path_bars.mjs";
 import { PathTable } from "./path_table.mjs";
-import { change_label, read_changes, toggle_change, write_changes } from "./whatif_model.mjs";
+import { change_label, changes_alone, read_changes, toggle_change, write_changes } from "./whatif_model.mjs";
 
 const MOST_KERNELS = 30; // to choose from
 const LEAST_GAIN = 0.0005; // a smaller one is shown as nothing
@@ -144,11 +144,12 @@ function Content({ data, run }) {
   const [query, change] = use_query({ change: [], rank: "" });
   const path = run_api(run, "whatif");
   const ready = use_api(data.summary ? address(path, { rank: query.rank }) : null);
-  const chosen = use_api(query.change.length > 0 && ready.data?.base
-    ? address(path, { change: query.change, rank: query.rank }) : null);
+  const changes = query.rank || ready.data?.ranks.length === 1 ? changes_alone(query.change)
+    : query.change;
+  const chosen = use_api(changes.length > 0 && ready.data?.base
+    ? address(path, { change: changes, rank: query.rank }) : null);
   const ranks = use_table(run, "ranks", { fields: "rank" }).rows.map(({ rank }) => rank);
   if (!data.summary) return html`<${NoResult} run=${data.run} />`;
-  const changes = query.change;
   const onchange = (list) => change({ change: list });
   return html`<${KernelLabels} runs=${[run]} />
     <p class="lead">How long a step would take after a change, before anyone makes it: the recording

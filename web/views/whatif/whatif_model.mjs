@@ -67,6 +67,10 @@ export function read_changes(changes) {
   return setup;
 }
 
+/** Those that make sense for a rank by itself: balance needs others. @param {string[]} changes */
+export const changes_alone = (changes) =>
+  changes.filter((change) => !/^balanced(=|$)/.test(change));
+
 const short = (share) => String(Number(share.toFixed(6)));
 
 function network_change(times) {

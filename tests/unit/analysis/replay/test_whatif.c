@@ -239,15 +239,25 @@ static void changes_are_refused_with_what_was_found(void **state)
     }
 }
 
-static void balance_is_of_one_rank_or_of_all(void **state)
+static void balance_is_of_some_ranks_or_of_all(void **state)
 {
     (void)state;
     struct change_list list = {.count = 0};
     struct err err = {0};
     assert_true(change_parse(STR("balanced=5"), &list, &err));
-    assert_int_equal(list.balanced_rank, 5);
-    assert_true(change_parse(STR("balanced=6"), &list, &err)); // both is more than either
-    assert_int_equal(list.balanced_rank, CHANGE_ALL_RANKS);
+    assert_true(change_parse(STR("balanced=3"), &list, &err));
+    assert_true(change_parse(STR("balanced=5"), &list, &err));
+    assert_int_equal(list.balanced_count, 2);
+    assert_true(change_balances(&list, 3) && change_balances(&list, 5));
+    assert_false(change_balances(&list, 4));
+    struct change_list all = {.count = 0};
+    assert_false(change_balances(&all, 3));
+    assert_true(change_join(&all, &list, &err));
+    assert_true(change_balances(&all, 3) && !change_balances(&all, 4));
+    assert_true(change_parse(STR("balanced"), &list, &err));
+    assert_true(change_parse(STR("balanced=5"), &list, &err));
+    assert_true(change_join(&all, &list, &err));
+    assert_true(change_balances(&list, 4) && change_balances(&all, 4));
     assert_int_equal(list.count, 0);
 }
 
@@ -368,7 +378,7 @@ int main(void)
         cmocka_unit_test(host_time_is_selected_by_what_encloses_it),
         cmocka_unit_test(thousands_of_threads_take_no_time_each_for_all),
         cmocka_unit_test(changes_are_refused_with_what_was_found),
-        cmocka_unit_test(balance_is_of_one_rank_or_of_all),
+        cmocka_unit_test(balance_is_of_some_ranks_or_of_all),
         cmocka_unit_test(the_path_moves_with_the_change_and_sums_to_the_step),
         cmocka_unit_test(rows_of_each_kind_sum_to_the_steps_and_have_slack),
         cmocka_unit_test(real_traces_are_given_back_within_one_percent),

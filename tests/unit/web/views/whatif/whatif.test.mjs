@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
-  change_label, HOSTS, kernel_pattern, NETWORKS, path_rows, read_changes, roofline_factor,
-  toggle_change, write_changes,
+  change_label, changes_alone, HOSTS, kernel_pattern, NETWORKS, path_rows, read_changes,
+  roofline_factor, toggle_change, write_changes,
 } from "../../../../../web/views/whatif/whatif_model.mjs";
 
 test("each position of the controls is a change, which leads back to it", () => {
@@ -24,6 +24,11 @@ test("what no control shows stays as it is", () => {
     "scale=0.3:host", "nonsense"];
   assert.deepEqual(read_changes(odd).others, odd);
   assert.deepEqual(write_changes(read_changes(odd)), odd);
+});
+
+test("a rank by itself has no balance with others", () => {
+  assert.deepEqual(changes_alone(["balanced", "host_free", "balanced=5", "remove:op=balanced"]),
+    ["host_free", "remove:op=balanced"]);
 });
 
 test("a ready-made change is added once and taken away again", () => {
