@@ -9,7 +9,8 @@
 #include "server/http/reply_room.h"
 #include "server/store/store.h"
 
-#define MOST_RANKS 256 // whose tables are read
+#define MOST_RANKS      256                // whose tables are read
+#define MOST_READ_BYTES ((size_t)64 << 20) // of these tables together, before the last one
 
 struct asked {
     int64_t rank;
@@ -111,7 +112,7 @@ static void put_rank(const struct table *table, size_t row, const struct rank_co
 }
 
 static bool put_rank_of(const struct calls_reply *reply, const struct trace_row *trace,
-                        struct buf *out, struct err *err)
+                        struct buf *out, size_t *read_bytes, struct err *err)
 {
     const struct rank_columns *columns = &columns_of[reply->asked.kind];
     const struct table_desc *const only[] = {columns->desc, NULL};
@@ -129,6 +130,7 @@ static bool put_rank_of(const struct calls_reply *reply, const struct trace_row 
         put_rank(table, row, columns, out);
         break;
     }
+    *read_bytes += arena_bytes(&arena);
     arena_free(&arena);
     return ok;
 }
@@ -136,7 +138,7 @@ static bool put_rank_of(const struct calls_reply *reply, const struct trace_row 
 static bool put_ranks(const struct calls_reply *reply, struct buf *out, struct err *err)
 {
     struct trace_row *traces;
-    size_t count, left_out = 0, done = 0;
+    size_t count, left_out = 0, done = 0, read_bytes = 0;
     if (!store_list_traces(reply->request->services->intake->store, reply->run.id,
                            reply->request->arena, &traces, &count, err))
         return false;
@@ -144,9 +146,9 @@ static bool put_ranks(const struct calls_reply *reply, struct buf *out, struct e
     for (size_t i = 0; i < count; i++) {
         if (traces[i].state != TRACE_DONE || traces[i].rank < 0)
             continue;
-        if (done++ >= MOST_RANKS)
+        if (done++ >= MOST_RANKS || read_bytes >= MOST_READ_BYTES)
             left_out++;
-        else if (!put_rank_of(reply, &traces[i], out, err))
+        else if (!put_rank_of(reply, &traces[i], out, &read_bytes, err))
             return false;
     }
     buf_printf(out, "],\"ranks_left_out\":%zu}", left_out);

@@ -6,8 +6,10 @@
 #include "ingest/base/hash.h"
 #include "ingest/trace/trace_file.h"
 #include "server/api/replays.h"
+#include "server/http/connections.h"
 #include "server/http/json_body.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -160,6 +162,15 @@ static bool find_ranks(struct asking *asking, struct err *err)
                                       (long long)asking->rank);
 }
 
+// Nobody waits for the answer any more: its memory and its turn are for others.
+static bool check_client(const struct asking *asking, struct err *err)
+{
+    const struct request *request = asking->request;
+    int fd = connections_socket(request->services->connections, request->connection);
+    struct pollfd wait = {.fd = fd, .events = POLLRDHUP};
+    return fd < 0 || poll(&wait, 1, 0) <= 0 || err_set(err, ERR_CANCELLED, "the client has left");
+}
+
 // --- reading the traces -------------------------------------------------------------------------
 
 static struct trace *load_trace(const struct asking *asking, const struct rank_trace *rank,
@@ -223,6 +234,8 @@ static bool fill_job(void *context, struct whatif_job *job, struct budget *budge
                                          .warmup_steps = (int)run->warmup_steps};
     for (size_t i = 0; i < asking->rank_count; i++) {
         const struct rank_trace *rank = &asking->ranks[i];
+        if (!check_client(asking, err))
+            return false;
         struct whatif_source source = {load_trace(asking, rank, budget, err), rank->rank, ""};
         if (!source.trace || !whatif_job_add(job, &source, options, err))
             return false;
@@ -246,6 +259,8 @@ static void keep_answer(const struct asking *asking, const struct whatif_answer 
 static bool ask(const struct asking *asking, const struct change_list *list,
                 struct whatif_answer *answer, struct job_path *path, struct err *err)
 {
+    if (!check_client(asking, err))
+        return false;
     struct arena arena;
     arena_init(&arena, asking->job->arena.budget);
     struct whatif_answer *answers = arena_array(&arena, asking->job->count, sizeof *answers, err);
