@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "analysis/replay/whatif_job.h"
 #include "ingest/trace/timeline.h"
 #include "ingest/trace/trace_file.h"
 #include "server/exports/event_source.h"
@@ -33,6 +34,36 @@ static void use(const struct trace *trace)
         abort();
     dump_trace(&out, trace);
     buf_free(&out);
+}
+
+// As the service does with a run's traces, in its own process.
+static void replay(struct trace *trace)
+{
+    static const char *const changes[] = {"host_free", "data_ready", "scale=3:kernel=*",
+                                          "drop:op=*", "set=1us:host=*"};
+    struct budget *budget = trace->budget;
+    struct analysis_options options = {.warmup_steps = -1};
+    struct change_list list = {.count = 0};
+    struct whatif_answer answer;
+    struct job_path path = {.rank = 0};
+    struct err err = {0};
+    struct whatif_job job;
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        if (!change_parse(str_of(changes[i]), &list, &err))
+            abort();
+    struct arena arena;
+    arena_init(&arena, budget);
+    bool opened = whatif_job_open(&job, 1, budget, &err);
+    if (!opened)
+        trace_free(trace);
+    bool ok = opened &&
+              whatif_job_add(&job, &(struct whatif_source){trace, 0, "fuzzed"}, &options, &err) &&
+              whatif_job_sort(&job, &err) &&
+              whatif_job_ask(&job, &list, &arena, &answer, &path, &err);
+    arena_free(&arena);
+    whatif_job_close(&job);
+    if (!ok && err.code == ERR_NONE)
+        abort();
 }
 
 static void check_slices(const struct timeline *timeline)
@@ -104,13 +135,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct budget budget = {.limit = (uint64_t)64 << 20};
     struct err err = {0};
     struct trace *trace = trace_file_load(path, &budget, &err);
-    if (trace)
+    bool loaded = trace;
+    if (trace) {
         use(trace);
-    trace_free(trace);
+        replay(trace); // and frees it
+    }
     look(path);
     export_all(path);
     close(fd);
-    if (budget.used || (!trace && err.code == ERR_NONE))
+    if (budget.used || (!loaded && err.code == ERR_NONE))
         abort();
     return 0;
 }
