@@ -15,7 +15,8 @@ import { use_table } from "../run/run_table.mjs";
 import { Controls } from "./controls.mjs";
 import { PathBars } from "./path_bars.mjs";
 import { PathTable } from "./path_table.mjs";
-import { change_label, changes_alone, read_changes, toggle_change, write_changes } from "./whatif_model.mjs";
+import { change_label, changes_alone, read_changes, toggle_change, write_changes }
+  from "./whatif_model.mjs";
 
 const MOST_KERNELS = 30; // to choose from
 const LEAST_GAIN = 0.0005; // a smaller one is shown as nothing

@@ -94,7 +94,7 @@ static void what_is_too_large_is_refused_and_not_read_again(void **state)
     replays_close(replays);
 }
 
-// Reads its job until it is told to go on, as another client's request.
+// Reads its job until it may go on, as another client's request.
 struct reader {
     struct replays *replays;
     const char *run;
@@ -176,7 +176,7 @@ static void what_lacks_memory_beside_a_busy_run_may_come_back(void **state)
     replays_close(replays);
 }
 
-static void a_few_wait_and_all_others_are_told_to_come_back(void **state)
+static void a_few_wait_and_all_others_have_to_come_back(void **state)
 {
     (void)state;
     enum { WAITING = 9 };
@@ -246,7 +246,7 @@ int main(void)
         cmocka_unit_test(what_is_too_large_is_refused_and_not_read_again),
         cmocka_unit_test(a_kept_run_is_answered_while_another_is_read),
         cmocka_unit_test(what_lacks_memory_beside_a_busy_run_may_come_back),
-        cmocka_unit_test(a_few_wait_and_all_others_are_told_to_come_back),
+        cmocka_unit_test(a_few_wait_and_all_others_have_to_come_back),
         cmocka_unit_test(an_answer_without_memory_gets_that_of_idle_runs),
         cmocka_unit_test(what_failed_is_tried_again),
     };
