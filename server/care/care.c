@@ -388,7 +388,7 @@ static void tell_damage(struct care *care, const struct store_blob *blob, const 
 static bool scrub_one(struct care *care, bool *more, struct err *err)
 {
     const struct intake *intake = &care->config.intake;
-    struct scrub_pace pace = {rest, care, SCRUB_BYTES_PS};
+    struct scrub_pace pace = {rest, care, SCRUB_BYTES_PS, true};
     struct store_blob blob;
     char damage[STORE_DAMAGE_SIZE];
     if (!store_next_to_scrub(intake->store, clock_wall_ns() - SCRUB_NS, &blob, more, err))

@@ -20,16 +20,21 @@ struct removal {
     const char *sha256;
 };
 
-static bool remove_if_unnamed(void *context, struct err *err)
+static bool remove_file(void *context, struct err *err)
 {
     const struct removal *removal = context;
+    return blob_remove(removal->intake->blobs, removal->sha256, err);
+}
+
+static bool remove_if_unnamed(struct removal *removal, struct err *err)
+{
     bool named;
     return store_names_blob(removal->intake->store, removal->sha256, &named, err) &&
-           (named || blob_remove(removal->intake->blobs, removal->sha256, err));
+           (named || remove_file(removal, err));
 }
 
 // Checks once more, exclusively: an upload may just have brought the same bytes. Uploads of other
-// services see in still_there, after they are recorded, what was removed before.
+// services see in keep_again, after they are recorded, what was removed before.
 static bool remove_unnamed(const struct intake *intake, const char *sha256, struct err *err)
 {
     struct removal removal = {intake, sha256};
@@ -40,7 +45,7 @@ static bool remove_unnamed(const struct intake *intake, const char *sha256, stru
     if (is_shared && !blob_store_size(blob_stored(intake->blobs), key, &bytes, err))
         return err->code == ERR_NOT_FOUND;
     blob_exclude(intake->blobs);
-    bool ok = is_shared ? store_while_still(intake->store, remove_if_unnamed, &removal, err)
+    bool ok = is_shared ? store_while_unnamed(intake->store, sha256, remove_file, &removal, err)
                         : remove_if_unnamed(&removal, err);
     blob_include(intake->blobs);
     return ok;
@@ -153,17 +158,13 @@ static void drop_files(const struct intake *intake, const struct intake_request 
 }
 
 // Another service may have removed the same bytes, as garbage, after they were stored here and
-// before they were recorded. Sending them again repairs that.
-static bool still_there(const struct intake *intake, const struct intake_request *request,
-                        struct err *err)
+// before they were recorded.
+static bool keep_again(const struct intake *intake, const struct intake_request *request,
+                       struct err *err)
 {
-    uint64_t bytes;
     bool ok = true;
-    for (size_t i = 0; ok && store_is_shared(intake->store) && i < request->count; i++) {
-        struct blob_key key = {BLOB_UPLOAD, blob_spool_sha256(request->parts[i].spool)};
-        ok = blob_store_size(blob_stored(intake->blobs), key, &bytes, err) ||
-             err_set(err, ERR_BUSY, "the file was removed meanwhile: send it again");
-    }
+    for (size_t i = 0; ok && store_is_shared(intake->store) && i < request->count; i++)
+        ok = blob_spool_keep_again(request->parts[i].spool, err);
     return ok;
 }
 
@@ -175,7 +176,7 @@ bool intake_accept(const struct intake *intake, const struct intake_request *req
         return false;
     blob_pin(intake->blobs);
     bool ok = keep_and_record(intake, request, parts, arena, upload, err) &&
-              still_there(intake, request, err);
+              keep_again(intake, request, err);
     blob_unpin(intake->blobs);
     if (!ok)
         drop_files(intake, request);
@@ -286,6 +287,14 @@ bool intake_sweep_unnamed(const struct intake *intake, struct err *err)
     return ok;
 }
 
+// A service also starts while the place of its files is out of reach; care sweeps again.
+static bool may_wait(bool ok, const struct err *err)
+{
+    if (!ok && err->code == ERR_BUSY)
+        log_warn("files that nobody needs may remain for now: %s", err->msg);
+    return ok || err->code == ERR_BUSY;
+}
+
 bool intake_sweep(const struct intake *intake, struct err *err)
 {
     unsigned removed;
@@ -293,6 +302,6 @@ bool intake_sweep(const struct intake *intake, struct err *err)
         return false;
     if (removed)
         log_info("removed %u unfinished files of an earlier process", removed);
-    return intake_collect(intake, err) && intake_sweep_unnamed(intake, err) &&
-           resumable_sweep_files(intake, err);
+    return may_wait(intake_collect(intake, err), err) &&
+           may_wait(intake_sweep_unnamed(intake, err), err) && resumable_sweep_files(intake, err);
 }

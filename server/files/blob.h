@@ -59,6 +59,10 @@ const char *blob_spool_sha256(const struct spool *spool); // after the seal
 // blob_unpin, before which a row must refer to it.
 MUST_CHECK bool blob_spool_keep(struct spool *spool, struct err *err);
 
+// Looks whether a kept file is still there, and keeps it again if not: another service that shares
+// the place may have removed it before its row was committed.
+MUST_CHECK bool blob_spool_keep_again(struct spool *spool, struct err *err);
+
 // Frees the spool and removes its file if it was not kept. NULL is allowed.
 void blob_spool_close(struct spool *spool);
 

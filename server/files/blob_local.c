@@ -329,6 +329,7 @@ const struct blob_kind blob_local = {
     .close = close_local,
     .put = put,
     .read = read_file,
+    .read_past_cache = read_file,
     .size = size,
     .remove = remove_file,
     .each = each,

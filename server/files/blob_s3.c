@@ -8,6 +8,8 @@
 #include "server/files/s3_list.h"
 #include "server/files/sigv4.h"
 
+#include "ingest/base/log.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +26,8 @@ enum { FREE_SHARE = 10 }; // of the cache's disk that the cache leaves free, in 
 // Objects that are younger are left alone by whoever looks for those that nobody needs: their rows
 // may be on their way. An upload in parts takes longer.
 enum { YOUNG_SECONDS = 3600, OPEN_SECONDS = 86400 };
+
+enum { REMOVAL_MS = 4000 };
 
 struct s3 {
     struct blob_store store;
@@ -191,6 +195,20 @@ static bool end_parts(struct s3 *s3, struct sending *sending, const char *method
     return ok;
 }
 
+// The answer to an earlier try may have been lost: then the upload is over, and the object is
+// there.
+static bool is_complete(struct s3 *s3, struct sending *sending, struct err *err)
+{
+    struct s3_answer answer;
+    struct s3_request request = {
+        .method = "HEAD", .key = sending->key, .query = "", .fd = -1, .into_fd = -1};
+    bool ok = s3_send(s3->client, &request, &answer, err);
+    ok = ok && answer.bytes == sending->bytes && strcmp(answer.meta_hash, sending->hash) == 0;
+    snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
+    buf_free(&answer.text);
+    return ok || err_set(err, ERR_BUSY, "S3 lost the parts of %s", sending->key);
+}
+
 static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
 {
     struct buf id = {0}, list = {0};
@@ -202,7 +220,9 @@ static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
     for (int i = 1; ok && i <= (int)count; i++)
         ok = send_part(s3, sending, id.at, i, &list, err);
     buf_puts(&list, "</CompleteMultipartUpload>");
-    ok = ok && buf_ok(&list, err) && end_parts(s3, sending, "POST", id.at, &list, err);
+    ok = ok && buf_ok(&list, err) &&
+         (end_parts(s3, sending, "POST", id.at, &list, err) ||
+          (err->code == ERR_NOT_FOUND && is_complete(s3, sending, err)));
     struct err ignored; // a sweep removes what remains
     if (begun && !ok)
         (void)!end_parts(s3, sending, "DELETE", id.at, NULL, &ignored);
@@ -213,29 +233,43 @@ static bool send_parts(struct s3 *s3, struct sending *sending, struct err *err)
 
 // --- the cache ----------------------------------------------------------------------------------
 
-// A trace may be written again under its name. The time of a cached one is made of the object's
-// ETag, so that an older one is noticed.
-static struct timespec time_of(const char *etag)
+// Its disk is no reason to give up what S3 has: it is tried again later.
+static bool cache_failed(struct err *err)
 {
-    uint64_t hash = 14695981039346656037u;
-    for (const char *c = etag; *c; c++)
+    err_set_errno(err, "a file of the cache");
+    err->code = ERR_BUSY;
+    return false;
+}
+
+// A cached file's time says what it must be, so that one that was cut off by a crash, or a trace
+// that was written again under its name, is noticed: it is made of the object's ETag (of an upload,
+// its name) and the length.
+static struct timespec time_of(struct blob_key key, uint64_t bytes, const char *etag)
+{
+    uint64_t hash = 14695981039346656037u ^ bytes;
+    for (const char *c = key.type == BLOB_UPLOAD ? key.name : etag; *c; c++)
         if (*c != '"')
             hash = (hash ^ (unsigned char)*c) * 1099511628211u;
     return (struct timespec){(time_t)(hash >> 34), (long)(hash % 1000000000)};
 }
 
-static void stamp(int fd, const char *etag)
-{
-    const struct timespec times[2] = {{0, UTIME_NOW}, time_of(etag)};
-    (void)!futimens(fd, times); // without it the file is fetched again
-}
-
-static bool has_stamp(int fd, const char *etag)
+// Flushed: what is cached is believed later.
+static bool stamp(struct blob_key key, int fd, const char *etag, struct err *err)
 {
     struct stat info;
-    struct timespec expected = time_of(etag);
-    return fstat(fd, &info) == 0 && info.st_mtim.tv_sec == expected.tv_sec &&
-           info.st_mtim.tv_nsec == expected.tv_nsec;
+    if (fstat(fd, &info) != 0)
+        return cache_failed(err);
+    const struct timespec times[2] = {{0, UTIME_NOW}, time_of(key, (uint64_t)info.st_size, etag)};
+    return (futimens(fd, times) == 0 && fsync(fd) == 0) || cache_failed(err);
+}
+
+static bool has_stamp(struct blob_key key, int fd, const char *etag)
+{
+    struct stat info;
+    if (fstat(fd, &info) != 0)
+        return false;
+    struct timespec expected = time_of(key, (uint64_t)info.st_size, etag);
+    return info.st_mtim.tv_sec == expected.tv_sec && info.st_mtim.tv_nsec == expected.tv_nsec;
 }
 
 static bool has_room(const struct s3 *s3, uint64_t bytes)
@@ -314,34 +348,43 @@ static bool put(struct blob_store *store, struct blob_key key, const struct blob
     struct sending sending = {.key = text, .fd = part->fd};
     if (!send_file(s3, key, &sending, err))
         return false;
-    stamp(part->fd, sending.etag);
     make_room(s3, 0);
     struct err ignored;
-    if (!s3->cache->kind->put(s3->cache, key, part, &ignored))
+    if (!stamp(key, part->fd, sending.etag, &ignored) ||
+        !s3->cache->kind->put(s3->cache, key, part, &ignored))
         (void)!unlinkat(part->dir_fd, part->name, 0);
     return true;
 }
 
-static bool ask(struct s3 *s3, const char *method, const char *key, struct s3_answer *answer,
-                struct err *err)
+static bool ask(struct s3 *s3, const char *key, struct s3_answer *answer, struct err *err)
 {
     struct s3_request request = {
-        .method = method, .key = key, .query = "", .fd = -1, .into_fd = -1};
+        .method = "HEAD", .key = key, .query = "", .fd = -1, .into_fd = -1};
     bool ok = s3_send(s3->client, &request, answer, err);
     buf_free(&answer->text);
     return ok;
 }
 
+// Whoever removes an upload holds the lock of the database meanwhile, which it would lose after 10
+// seconds: one short try. Care tries again.
 static bool remove_object(struct blob_store *store, struct blob_key key, struct err *err)
 {
     struct s3 *s3 = s3_of(store);
     struct s3_answer answer;
     char text[KEY_SIZE];
     struct err ignored;
+    struct s3_request request = {.method = "DELETE",
+                                 .key = text,
+                                 .query = "",
+                                 .fd = -1,
+                                 .once_ms = REMOVAL_MS,
+                                 .into_fd = -1};
     key_of(key, text);
     if (s3->cache)
         (void)!s3->cache->kind->remove(s3->cache, key, &ignored);
-    return ask(s3, "DELETE", text, &answer, err) || err->code == ERR_NOT_FOUND;
+    bool ok = s3_send(s3->client, &request, &answer, err);
+    buf_free(&answer.text);
+    return ok || err->code == ERR_NOT_FOUND;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -356,7 +399,7 @@ static bool size(struct blob_store *store, struct blob_key key, uint64_t *bytes,
     struct s3_answer answer;
     char text[KEY_SIZE];
     key_of(key, text);
-    bool ok = ask(s3_of(store), "HEAD", text, &answer, err);
+    bool ok = ask(s3_of(store), text, &answer, err);
     *bytes = answer.bytes;
     return ok || (err->code == ERR_NOT_FOUND ? gone(key, err) : false);
 }
@@ -368,7 +411,7 @@ static bool check_file(struct blob_key key, int fd, const struct s3_answer *answ
     char hash[S3_HASH_SIZE];
     const char *expected = key.type == BLOB_UPLOAD ? key.name : answer->meta_hash;
     if (fstat(fd, &info) != 0)
-        return err_set_errno(err, "a file of the cache");
+        return cache_failed(err);
     if (!s3_hash(fd, 0, (uint64_t)info.st_size, hash, err))
         return false;
     return strcmp(hash, expected) == 0 ||
@@ -387,10 +430,7 @@ static bool get(struct s3 *s3, struct blob_key key, int fd, struct err *err)
     buf_free(&answer.text);
     if (!ok)
         return err->code == ERR_NOT_FOUND ? gone(key, err) : false;
-    if (!check_file(key, fd, &answer, err))
-        return false;
-    stamp(fd, answer.etag);
-    return true;
+    return check_file(key, fd, &answer, err) && stamp(key, fd, answer.etag, err);
 }
 
 // The same file, only for reading.
@@ -409,29 +449,63 @@ static bool keep(struct s3 *s3, struct blob_key key, const struct blob_part *par
     struct stat info;
     *fd = open_again(part->fd);
     if (*fd < 0 || fstat(*fd, &info) != 0)
-        return err_set_errno(err, "a file of the cache");
+        return cache_failed(err);
     *bytes = (uint64_t)info.st_size;
     if (!s3->cache->kind->put(s3->cache, key, part, &ignored))
         (void)!unlinkat(part->dir_fd, part->name, 0);
     return true;
 }
 
+static bool no_cache(struct err *err)
+{
+    return err_set(err, ERR_UNSUPPORTED, "files of S3 are read by a service only");
+}
+
+// Brings a file here; its part is kept or removed by the caller.
+static bool bring(struct s3 *s3, struct blob_key key, struct blob_part *part, struct err *err)
+{
+    uint64_t bytes;
+    *part = (struct blob_part){.dir_fd = s3->cache_fd, .fd = -1};
+    if (!size(&s3->store, key, &bytes, err))
+        return false;
+    make_room(s3, bytes);
+    snprintf(part->name, sizeof part->name, "%llu.part", atomic_fetch_add(&s3->fetches, 1));
+    part->fd = openat(part->dir_fd, part->name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (part->fd < 0)
+        return cache_failed(err);
+    if (get(s3, key, part->fd, err))
+        return true;
+    (void)!unlinkat(part->dir_fd, part->name, 0);
+    close(part->fd);
+    err->code = err->code == ERR_SPACE ? ERR_BUSY : err->code; // of the cache
+    return false;
+}
+
 static bool fetch(struct s3 *s3, struct blob_key key, int *fd, uint64_t *bytes, struct err *err)
 {
-    struct blob_part part = {.dir_fd = s3->cache_fd};
-    if (!size(&s3->store, key, bytes, err))
+    struct blob_part part;
+    if (!bring(s3, key, &part, err))
         return false;
-    make_room(s3, *bytes);
-    snprintf(part.name, sizeof part.name, "%llu.part", atomic_fetch_add(&s3->fetches, 1));
-    part.fd = openat(part.dir_fd, part.name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (part.fd < 0)
-        return err_set_errno(err, "a file of the cache");
-    bool ok = get(s3, key, part.fd, err);
-    if (!ok)
-        (void)!unlinkat(part.dir_fd, part.name, 0);
-    ok = ok && keep(s3, key, &part, fd, bytes, err);
+    bool ok = keep(s3, key, &part, fd, bytes, err);
     close(part.fd);
     return ok;
+}
+
+// Into a file without a name.
+static bool read_past_cache(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
+                            struct err *err)
+{
+    struct blob_part part;
+    struct stat info;
+    *fd = -1;
+    if (!s3_of(store)->cache)
+        return no_cache(err);
+    if (!bring(s3_of(store), key, &part, err))
+        return false;
+    (void)!unlinkat(part.dir_fd, part.name, 0);
+    *fd = part.fd;
+    *bytes = fstat(*fd, &info) == 0 ? (uint64_t)info.st_size : 0;
+    return lseek(*fd, 0, SEEK_SET) == 0 || cache_failed(err);
 }
 
 static bool read_cached(struct s3 *s3, struct blob_key key, int *fd, uint64_t *bytes,
@@ -440,17 +514,17 @@ static bool read_cached(struct s3 *s3, struct blob_key key, int *fd, uint64_t *b
     return s3->cache->kind->read(s3->cache, key, fd, bytes, err);
 }
 
-// Uploads never change. Without an answer of S3, what is cached must do.
+// Uploads never change. Without an answer of S3, a cached trace must do.
 static bool is_current(struct s3 *s3, struct blob_key key, int fd)
 {
     struct s3_answer answer;
     char text[KEY_SIZE];
     struct err err;
     if (key.type == BLOB_UPLOAD)
-        return true;
+        return has_stamp(key, fd, "");
     key_of(key, text);
-    return ask(s3, "HEAD", text, &answer, &err) ? has_stamp(fd, answer.etag)
-                                                : err.code != ERR_NOT_FOUND;
+    return ask(s3, text, &answer, &err) ? has_stamp(key, fd, answer.etag)
+                                        : err.code != ERR_NOT_FOUND;
 }
 
 static bool read_object(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
@@ -459,13 +533,13 @@ static bool read_object(struct blob_store *store, struct blob_key key, int *fd, 
     struct s3 *s3 = s3_of(store);
     *fd = -1;
     if (!s3->cache)
-        return err_set(err, ERR_UNSUPPORTED, "files of S3 are read by a service only");
+        return no_cache(err);
     if (read_cached(s3, key, fd, bytes, err)) {
         if (is_current(s3, key, *fd))
             return true;
         close(*fd);
         *fd = -1;
-    } else if (err->code != ERR_NOT_FOUND) {
+    } else if (err->code == ERR_BUSY) {
         return false;
     }
     return fetch(s3, key, fd, bytes, err);
@@ -500,32 +574,37 @@ static void write_limit(int64_t seconds, char limit[24])
     strftime(limit, 24, "%Y-%m-%dT%H:%M:%S", &parts);
 }
 
-// The name in a key, if it is one of ours: blobs/ab/NAME or traces/ab/NAME.sst.
-static bool name_in(struct str key, enum blob_type type, char name[KEY_SIZE])
+// The name in a key, if it is one of ours: PREFIXblobs/ab/NAME or PREFIXtraces/ab/NAME.sst.
+static bool name_in(const struct s3 *s3, struct str key, enum blob_type type, char name[KEY_SIZE])
 {
+    static const char known[] = "0123456789abcdefghijklmnopqrstuvwxyz_";
     char again[KEY_SIZE];
+    struct str prefix = str_of(s3_client_prefix(s3->client));
     const char *slash = key.len ? memrchr(key.at, '/', key.len) : NULL;
-    if (!slash)
+    if (!slash || !str_starts_with(key, prefix))
         return false;
     size_t len = key.len - (size_t)(slash + 1 - key.at);
     size_t cut = type == BLOB_TRACE ? strlen(".sst") : 0;
-    if (len <= cut + 2 || len > NAME_MOST)
+    if (len <= cut + 4 || len > NAME_MOST)
         return false;
     snprintf(name, KEY_SIZE, "%.*s", (int)(len - cut), slash + 1);
     key_of((struct blob_key){type, name}, again);
-    size_t again_len = strlen(again);
-    return key.len >= again_len && memcmp(key.at + key.len - again_len, again, again_len) == 0;
+    bool is_name = type == BLOB_UPLOAD
+                       ? len == S3_HASH_SIZE - 1 && strspn(name, known) == len
+                       : strncmp(name, "t_", 2) == 0 && strspn(name, known) == len - cut;
+    return is_name &&
+           str_equal((struct str){key.at + prefix.len, key.len - prefix.len}, str_of(again));
 }
 
-static bool visit_page(struct str xml, enum blob_type type, const struct blob_visitor *visitor,
-                       struct err *err)
+static bool visit_page(const struct s3 *s3, struct str xml, enum blob_type type,
+                       const struct blob_visitor *visitor, struct err *err)
 {
     struct s3_entry entry;
     char name[KEY_SIZE], limit[24];
     bool ok = true;
     write_limit(YOUNG_SECONDS, limit);
     while (ok && s3_list_next(&xml, STR("Contents"), &entry))
-        if (name_in(entry.key, type, name) && s3_list_is_before(entry.time, limit))
+        if (name_in(s3, entry.key, type, name) && s3_list_is_before(entry.time, limit))
             ok = (type == BLOB_UPLOAD ? visitor->blob : visitor->trace)(visitor->ctx, name,
                                                                         entry.bytes, err);
     return ok;
@@ -549,7 +628,7 @@ static bool each_of(struct s3 *s3, enum blob_type type, const struct blob_visito
             break;
         ok = list_page(s3, query.at, &answer, err);
         struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
-        ok = ok && visit_page(xml, type, visitor, err);
+        ok = ok && visit_page(s3, xml, type, visitor, err);
         buf_clear(&token);
         sigv4_encode(s3_list_text(xml, STR("NextContinuationToken")), false, &token);
         more = str_equal(s3_list_text(xml, STR("IsTruncated")), STR("true")) && token.len;
@@ -569,28 +648,33 @@ static bool each(struct blob_store *store, const struct blob_visitor *visitor, s
 
 // --- care ---------------------------------------------------------------------------------------
 
-// Uploads in parts that nobody will end; their keys have the prefix in front.
+static bool end_upload(struct s3 *s3, const char *key, struct str upload_id, struct err *err)
+{
+    struct buf id = {0};
+    struct sending sending = {.key = key};
+    sigv4_encode(upload_id, false, &id);
+    bool ok = buf_ok(&id, err) && id.len < QUERY_SIZE - 60 &&
+              (end_parts(s3, &sending, "DELETE", id.at ? id.at : "", NULL, err) ||
+               err->code == ERR_NOT_FOUND);
+    buf_free(&id);
+    return ok;
+}
+
+// Uploads in parts that nobody will end; other programs' are left alone.
 static bool end_old(struct s3 *s3, struct str xml, unsigned *removed, struct err *err)
 {
     struct s3_entry entry;
-    char limit[24], key[KEY_SIZE];
-    size_t prefix_len = strlen(s3_client_prefix(s3->client));
+    char limit[24], key[KEY_SIZE], name[KEY_SIZE];
     bool ok = true;
     write_limit(OPEN_SECONDS, limit);
     while (ok && s3_list_next(&xml, STR("Upload"), &entry)) {
-        if (!s3_list_is_before(entry.time, limit) || entry.key.len <= prefix_len ||
-            entry.key.len - prefix_len >= sizeof key)
+        bool is_upload = name_in(s3, entry.key, BLOB_UPLOAD, name);
+        if (!s3_list_is_before(entry.time, limit) ||
+            (!is_upload && !name_in(s3, entry.key, BLOB_TRACE, name)))
             continue;
-        struct buf id = {0};
-        struct sending sending = {.key = key};
-        snprintf(key, sizeof key, "%.*s", (int)(entry.key.len - prefix_len),
-                 entry.key.at + prefix_len);
-        sigv4_encode(entry.upload_id, false, &id);
-        ok =
-            buf_ok(&id, err) && (end_parts(s3, &sending, "DELETE", id.at ? id.at : "", NULL, err) ||
-                                 err->code == ERR_NOT_FOUND);
-        buf_free(&id);
-        (*removed)++;
+        key_of((struct blob_key){is_upload ? BLOB_UPLOAD : BLOB_TRACE, name}, key);
+        ok = end_upload(s3, key, entry.upload_id, err);
+        *removed += ok;
     }
     return ok;
 }
@@ -598,16 +682,14 @@ static bool end_old(struct s3 *s3, struct str xml, unsigned *removed, struct err
 static bool sweep_parts(struct s3 *s3, unsigned *removed, struct err *err)
 {
     struct buf query = {0};
-    struct s3_answer answer;
+    struct s3_answer answer = {0};
     buf_puts(&query, "prefix=");
     sigv4_encode(str_of(s3_client_prefix(s3->client)), false, &query);
     buf_puts(&query, "&uploads=");
     bool ok = buf_ok(&query, err) && list_page(s3, query.at, &answer, err);
-    if (ok) {
-        ok = end_old(s3, (struct str){answer.text.at ? answer.text.at : "", answer.text.len},
-                     removed, err);
-        buf_free(&answer.text);
-    }
+    ok = ok && end_old(s3, (struct str){answer.text.at ? answer.text.at : "", answer.text.len},
+                       removed, err);
+    buf_free(&answer.text);
     buf_free(&query);
     return ok;
 }
@@ -630,8 +712,12 @@ static void sweep_cache(const struct s3 *s3)
 static bool sweep(struct blob_store *store, unsigned *removed, struct err *err)
 {
     struct s3 *s3 = s3_of(store);
+    struct err why;
+    (void)err;
     sweep_cache(s3);
-    return sweep_parts(s3, removed, err);
+    if (!sweep_parts(s3, removed, &why))
+        log_warn("uploads in parts that nobody will end remain: %s", why.msg);
+    return true;
 }
 
 static bool probe(struct blob_store *store, struct err *err)
@@ -655,6 +741,7 @@ const struct blob_kind blob_s3 = {
     .close = close_s3,
     .put = put,
     .read = read_object,
+    .read_past_cache = read_past_cache,
     .size = size,
     .remove = remove_object,
     .each = each,

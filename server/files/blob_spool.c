@@ -280,6 +280,14 @@ bool blob_spool_keep(struct spool *spool, struct err *err)
                              : blob_store_put(spool->blobs->store, key, &spool->part, err);
 }
 
+bool blob_spool_keep_again(struct spool *spool, struct err *err)
+{
+    struct blob_key key = {BLOB_UPLOAD, spool->sha256};
+    uint64_t bytes;
+    return blob_store_size(spool->blobs->store, key, &bytes, err) ||
+           (err->code == ERR_NOT_FOUND && blob_spool_keep(spool, err));
+}
+
 void blob_spool_close(struct spool *spool)
 {
     if (!spool)

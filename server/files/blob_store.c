@@ -33,6 +33,12 @@ bool blob_store_read(struct blob_store *store, struct blob_key key, int *fd, uin
     return store->kind->read(store, key, fd, bytes, err);
 }
 
+bool blob_store_read_past_cache(struct blob_store *store, struct blob_key key, int *fd,
+                                uint64_t *bytes, struct err *err)
+{
+    return store->kind->read_past_cache(store, key, fd, bytes, err);
+}
+
 bool blob_store_size(struct blob_store *store, struct blob_key key, uint64_t *bytes,
                      struct err *err)
 {

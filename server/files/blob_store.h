@@ -43,6 +43,8 @@ struct blob_kind {
                 struct err *err);
     bool (*read)(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
                  struct err *err);
+    bool (*read_past_cache)(struct blob_store *store, struct blob_key key, int *fd, uint64_t *bytes,
+                            struct err *err);
     bool (*size)(struct blob_store *store, struct blob_key key, uint64_t *bytes, struct err *err);
     bool (*remove)(struct blob_store *store, struct blob_key key, struct err *err);
     bool (*each)(struct blob_store *store, const struct blob_visitor *visitor, struct err *err);
@@ -77,6 +79,10 @@ MUST_CHECK bool blob_store_put(struct blob_store *store, struct blob_key key,
 // the file is removed. ERR_NOT_FOUND, ERR_BUSY for a lack of descriptors or memory.
 MUST_CHECK bool blob_store_read(struct blob_store *store, struct blob_key key, int *fd,
                                 uint64_t *bytes, struct err *err);
+
+// The same of what is stored itself, rather than of a copy in a cache.
+MUST_CHECK bool blob_store_read_past_cache(struct blob_store *store, struct blob_key key, int *fd,
+                                           uint64_t *bytes, struct err *err);
 
 // The file's size without opening it. ERR_NOT_FOUND.
 MUST_CHECK bool blob_store_size(struct blob_store *store, struct blob_key key, uint64_t *bytes,

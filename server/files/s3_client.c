@@ -342,6 +342,7 @@ static void set_options(const struct s3_client *client, CURL *curl, const char *
     calls->set(curl, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_SECONDS);
     calls->set(curl, CURLOPT_LOW_SPEED_LIMIT, 1000L); // bytes per second
     calls->set(curl, CURLOPT_LOW_SPEED_TIME, (long)STALLED_SECONDS);
+    calls->set(curl, CURLOPT_TIMEOUT_MS, (long)exchange->request->once_ms);
     calls->set(curl, CURLOPT_USERAGENT, "stepscope/" STEPSCOPE_VERSION);
     set_body(client, curl, exchange);
     calls->set(curl, CURLOPT_CUSTOMREQUEST, exchange->request->method);
@@ -381,20 +382,32 @@ static CURLcode perform(struct s3_client *client, const char *url,
     return code;
 }
 
+// A refusal is for good only for what is sent now: others may be allowed later, as when keys are
+// renewed or the clock is set.
+static enum err_code code_of(const struct exchange *exchange, struct str word)
+{
+    const char *method = exchange->request->method;
+    bool is_write = strcmp(method, "PUT") == 0 || strcmp(method, "POST") == 0;
+    long status = exchange->status;
+    if (str_equal(word, STR("NoSuchBucket")) || status == 403)
+        return is_write ? ERR_IO : ERR_BUSY;
+    if (status == 404)
+        return ERR_NOT_FOUND;
+    if (status == 507)
+        return ERR_SPACE;
+    bool comes_back =
+        status == 408 || status == 429 || status >= 500 || str_equal(word, STR("RequestTimeout"));
+    return comes_back ? ERR_BUSY : ERR_IO;
+}
+
 static bool explain(const struct exchange *exchange, struct err *err)
 {
     const struct buf *text = &exchange->answer->text;
     struct str word = s3_list_text((struct str){text->at ? text->at : "", text->len}, STR("Code"));
     word.len = word.len < 60 ? word.len : 60;
-    enum err_code code = ERR_IO;
-    if (exchange->status == 404)
-        code = ERR_NOT_FOUND;
-    else if (exchange->status == 429 || exchange->status >= 500)
-        code = exchange->status == 507 ? ERR_SPACE : ERR_BUSY;
-    if (str_equal(word, STR("NoSuchBucket")))
-        code = ERR_IO;
-    return err_set(err, code, "S3 answers %ld %.*s to %s %.100s", exchange->status, (int)word.len,
-                   word.at, exchange->request->method, exchange->request->key);
+    return err_set(err, code_of(exchange, word), "S3 answers %ld %.*s to %s %.100s",
+                   exchange->status, (int)word.len, word.at, exchange->request->method,
+                   exchange->request->key);
 }
 
 static bool try_once(struct s3_client *client, const struct s3_request *request, const char *hash,
@@ -458,10 +471,11 @@ bool s3_send(struct s3_client *client, const struct s3_request *request, struct 
             return false;
         hash = own;
     }
-    for (int i = 0; i < TRIES; i++) {
+    int tries = request->once_ms ? 1 : TRIES;
+    for (int i = 0; i < tries; i++) {
         if (try_once(client, request, hash, answer, err))
             return true;
-        if (err->code != ERR_BUSY || i + 1 == TRIES || !start_again(request, err))
+        if (err->code != ERR_BUSY || i + 1 == tries || !start_again(request, err))
             return false;
         wait_before(i);
     }

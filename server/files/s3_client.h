@@ -20,6 +20,7 @@ struct s3_request {
     struct str text;
     const char *hash;      // of the body, NULL: it is hashed first
     const char *meta_hash; // kept with the object; NULL: none
+    int once_ms;           // one try that takes no longer; 0: some tries while bytes come
     int into_fd;           // the answer's body is appended there, -1: to answer->text
 };
 

@@ -67,12 +67,15 @@ static bool compare(struct reading *reading, const struct store_blob *blob, stru
 }
 
 // Checks that need no reading.
-static bool look(struct blob_store *files, const struct store_blob *blob, int *fd,
-                 char damage[STORE_DAMAGE_SIZE], struct err *err)
+static bool look(struct blob_store *files, const struct store_blob *blob, struct reading *reading,
+                 struct err *err)
 {
     uint64_t bytes;
     struct err why;
-    if (!blob_store_read(files, (struct blob_key){BLOB_UPLOAD, blob->sha256}, fd, &bytes, &why)) {
+    struct blob_key key = {BLOB_UPLOAD, blob->sha256};
+    char *damage = reading->damage;
+    if (!(reading->pace->past_cache ? blob_store_read_past_cache
+                                    : blob_store_read)(files, key, &reading->fd, &bytes, &why)) {
         if (why.code == ERR_BUSY)
             return err_set(err, ERR_BUSY, "a stored file cannot be opened now: %.150s", why.msg);
         snprintf(damage, STORE_DAMAGE_SIZE, "%s%.150s",
@@ -102,8 +105,8 @@ bool scrub_file(struct blob_store *files, const struct store_blob *blob,
 {
     damage[0] = '\0';
     struct reading reading = {.fd = -1, .pace = pace, .damage = damage};
-    bool ok = look(files, blob, &reading.fd, damage, err) &&
-              (damage[0] || read_and_compare(&reading, blob, err));
+    bool ok =
+        look(files, blob, &reading, err) && (damage[0] || read_and_compare(&reading, blob, err));
     if (reading.fd >= 0)
         close(reading.fd);
     return ok;

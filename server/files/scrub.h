@@ -6,11 +6,13 @@
 #include "server/files/blob_store.h"
 #include "server/store/store_care.h"
 
-// How fast it may go (0: no limit), and whether it must stop. NULL wait: neither.
+// How fast it may go (0: no limit), and whether it must stop. NULL wait: neither. past_cache: what
+// is stored itself is read, rather than a copy in a cache.
 struct scrub_pace {
     bool (*wait)(void *context, int64_t ns); // false: stop
     void *context;
     uint64_t bytes_per_s;
+    bool past_cache;
 };
 
 // Reads a blob's file. damage says what is wrong with it, "" for nothing. Fails with ERR_CANCELLED

@@ -9,6 +9,8 @@
 #include "server/store/store_access.h"
 #include "server/store/store_inputs.h"
 
+#include "ingest/base/log.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -206,6 +208,16 @@ static bool add_to_batch(struct unpacking *unpacking, struct batch *batch, size_
     return true;
 }
 
+// After their rows were committed: until then another service may have removed them as garbage.
+static bool keep_again(struct unpacking *unpacking, struct batch *batch, struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && store_is_shared(unpacking->site->config->store) && i < batch->count;
+         i++)
+        ok = !batch->spools[i] || blob_spool_keep_again(batch->spools[i], err);
+    return ok;
+}
+
 // Files first, then their rows: files without rows are deleted later.
 static bool keep_batch(struct unpacking *unpacking, struct batch *batch, struct err *err)
 {
@@ -214,7 +226,9 @@ static bool keep_batch(struct unpacking *unpacking, struct batch *batch, struct 
     blob_pin(config->blobs);
     for (size_t i = 0; ok && i < batch->count; i++)
         ok = !batch->spools[i] || blob_spool_keep(batch->spools[i], err);
-    ok = ok && store_add_members(config->store, unpacking->job, batch->members, batch->count, err);
+    ok = ok &&
+         store_add_members(config->store, unpacking->job, batch->members, batch->count, err) &&
+         keep_again(unpacking, batch, err);
     blob_unpin(config->blobs);
     return ok;
 }
@@ -250,9 +264,19 @@ static bool store_batch(struct unpacking *unpacking, size_t *index, struct err *
     return ok;
 }
 
+// The last ones of an attempt that was cut off may be missing if others share the place: they are
+// stored again.
+static size_t first_to_store(const struct unpacking *unpacking)
+{
+    size_t stored = (size_t)unpacking->state.stored;
+    if (!store_is_shared(unpacking->site->config->store))
+        return stored;
+    return stored > BATCH_MEMBERS ? stored - BATCH_MEMBERS : 0;
+}
+
 static bool store_members(struct unpacking *unpacking, struct err *err)
 {
-    size_t index = (size_t)unpacking->state.stored;
+    size_t index = first_to_store(unpacking);
     unpacking->windows = windows_of(&unpacking->members, &unpacking->arena, err);
     if (!unpacking->windows)
         return false;
@@ -295,6 +319,9 @@ static bool keep_attachment(struct unpacking *unpacking, struct spool *spool, st
     blob_pin(config->blobs);
     bool ok = blob_spool_keep(spool, err) &&
               store_unpack_as_attachment(config->store, unpacking->job, &row, err);
+    struct err why; // the job is done, whatever comes now
+    if (ok && store_is_shared(config->store) && !blob_spool_keep_again(spool, &why))
+        log_warn("an attachment of %s may be missing: %s", unpacking->job->run_id.at, why.msg);
     blob_unpin(config->blobs);
     return ok;
 }

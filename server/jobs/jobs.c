@@ -109,6 +109,8 @@ static bool is_put_back(struct work *work, const struct err *why)
 static bool write_end(struct work *work, const struct err *why, const char *reason, struct err *err)
 {
     struct store *store = work->jobs->config.store;
+    if (why->code == ERR_BUSY) // what it lacks takes a moment to come back
+        (void)wait_to_retry(work->jobs);
     do {
         if (is_put_back(work, why) ? store_requeue_job(store, &work->job, err)
                                    : store_fail_job(store, &work->job, reason, err))

@@ -251,13 +251,6 @@ bool txn_end(struct txn *txn, bool ok, struct err *err)
     return ok;
 }
 
-bool store_while_still(struct store *store, bool (*act)(void *context, struct err *err),
-                       void *context, struct err *err)
-{
-    struct txn txn;
-    return txn_begin(store, DB_WRITE, &txn, err) && txn_end(&txn, act(context, err), err);
-}
-
 bool store_number(struct store *store, const char *sql, struct str parameter, int64_t *number,
                   struct err *err)
 {

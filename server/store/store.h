@@ -35,9 +35,6 @@ MUST_CHECK struct store *store_open(const char *path, struct err *err);
 // The same as one of several services that share the database. owner: its name, which must be the
 // same after a restart.
 MUST_CHECK struct store *store_open_as(const char *path, const char *owner, struct err *err);
-// Calls act while nobody else changes what several services share.
-MUST_CHECK bool store_while_still(struct store *store, bool (*act)(void *context, struct err *err),
-                                  void *context, struct err *err);
 // A random name for a service.
 MUST_CHECK bool store_new_name(char name[STORE_ID_SIZE], struct err *err);
 void store_close(struct store *store); // NULL is allowed
@@ -482,6 +479,11 @@ MUST_CHECK bool store_forget_garbage(struct store *store, const struct garbage *
 // Whether a row names this blob, or this trace file.
 MUST_CHECK bool store_names_blob(struct store *store, const char *sha256, bool *named,
                                  struct err *err);
+// Calls act unless a row names the blob, while nobody else can commit one. act must take much less
+// than the 10 seconds after which PostgreSQL ends a transaction that waits.
+MUST_CHECK bool store_while_unnamed(struct store *store, const char *sha256,
+                                    bool (*act)(void *context, struct err *err), void *context,
+                                    struct err *err);
 MUST_CHECK bool store_names_trace(struct store *store, const char *trace_id, bool *named,
                                   struct err *err);
 

@@ -11,6 +11,21 @@ bool store_names_blob(struct store *store, const char *sha256, bool *named, stru
     return ok;
 }
 
+// The look also shows that the transaction is still there, and nobody else's lock.
+bool store_while_unnamed(struct store *store, const char *sha256,
+                         bool (*act)(void *context, struct err *err), void *context,
+                         struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db, "SELECT 1 FROM blob WHERE sha256 = ?", err);
+    sql_bind_text(&stmt, str_of(sha256));
+    bool named = sql_row(&stmt);
+    bool ok = sql_end(&stmt) && (named || act(context, err));
+    return txn_end(&txn, ok, err);
+}
+
 bool store_names_trace(struct store *store, const char *trace_id, bool *named, struct err *err)
 {
     int64_t count;

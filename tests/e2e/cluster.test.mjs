@@ -3,9 +3,10 @@
 // does, and several of them share the work, also while one of them dies.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { tar } from "./helpers/archives.mjs";
 import { no_postgres, start_postgres } from "./helpers/postgres.mjs";
 import { s3_keys, start_s3 } from "./helpers/s3.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -97,6 +98,58 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     const server = await start_server({ options });
     await assert.rejects(start_server({ options }), /give all of them the same --blobs/);
     await server.stop();
+  });
+
+  test("files that another service removes before they are recorded are stored again", async () => {
+    const s3 = await start_s3();
+    const options = ["--store", await postgres.store("again"), "--blobs", s3.place()];
+    const server = await start_server({ options });
+    const { files } = await generate(small_job());
+    const lost = new Set();
+    s3.instead = (request) => {
+      const key = request.url.replace("/bucket/", "");
+      if (request.method === "HEAD" && key.includes("/blobs/") && !lost.has(key)) {
+        lost.add(key);
+        s3.objects.delete(key);
+      }
+    };
+    const archive = tar(files.map(({ filename, data }) => ({ name: filename, data })));
+    const run = await server.analyzed("a@1", [{ data: archive, filename: "job.tar" }]);
+    assert.equal(run.status, "done");
+    assert.equal(lost.size, 3); // the archive and its members
+    for (const { data } of files) {
+      const hash = createHash("sha256").update(data).digest("hex");
+      assert.ok(s3.objects.has(`team/blobs/${hash.slice(0, 2)}/${hash}`), "a member is gone");
+    }
+    s3.instead = () => false;
+    await server.stop();
+    s3.stop();
+  });
+
+  test("a removal that S3 does not answer ends before the database ends its transaction", async () => {
+    const s3 = await start_s3();
+    const options = ["--store", await postgres.store("slow"), "--blobs", s3.place()];
+    const server = await start_server({ options });
+    const { files } = await generate(small_job("--ranks", "1"));
+    const run = await server.analyzed("a@1", files);
+    const times = [];
+    s3.instead = (request, response) => {
+      if (request.method !== "DELETE") return false;
+      const from = performance.now();
+      response.once("close", () => times.push(performance.now() - from));
+      return true;
+    };
+    const headers = { "If-Match": "*" };
+    for (const path of [`runs/${run.id}`, "bin"]) {
+      const gone = await server.request(`/api/v1/${path}`, { method: "DELETE", headers });
+      assert.ok(gone.status < 300, gone.text);
+    }
+    assert.ok(times.length > 0 && times.every((ms) => ms < 8000), `${times}`);
+    s3.instead = () => false;
+    await until("it was done later", () =>
+      [...s3.objects.keys()].every((key) => key.endsWith("probe")));
+    await server.stop();
+    s3.stop();
   });
 
   test("services share the work, and a job whose service died is done by another", async () => {
@@ -242,6 +295,55 @@ describe("files in S3", { timeout: LIMIT }, () => {
     await server.alive();
   });
 
+  test("a service also starts while S3 is out of reach", async () => {
+    await server.stop();
+    s3.instead = (request, response) => {
+      if (request.method === "PUT") return false; // the probe of /readyz
+      s3.refuse(response, 403, "AccessDenied");
+      return true;
+    };
+    server = await start();
+    s3.instead = () => false;
+    assert.ok((await download()).body.equals(files[0].data));
+  });
+
+  test("a cached file that was cut off is fetched again", async () => {
+    const hash = createHash("sha256").update(files[0].data).digest("hex");
+    truncateSync(join(data, "cache", "blobs", hash.slice(0, 2), hash), 1000);
+    assert.ok((await download()).body.equals(files[0].data));
+  });
+
+  test("an analysis waits while S3 refuses to give its file", async () => {
+    forget();
+    s3.instead = (request, response) => {
+      if (!["GET", "HEAD"].includes(request.method)) return false;
+      s3.refuse(response, 403, "RequestTimeTooSkewed");
+      return true;
+    };
+    const again = await server.request(`/api/v1/runs/${run.id}/reanalyze`, { method: "POST" });
+    assert.ok(again.status < 300, again.text);
+    const asked = s3.log.length;
+    await until("S3 was asked", () => s3.log.length > asked + 4);
+    s3.instead = () => false;
+    assert.equal((await server.settled(run.id)).status, "done");
+  });
+
+  test("the answer that parts were put together may get lost", async () => {
+    const { files: [file] } = await generate(small_job("--ranks", "1", "--seed", "8"));
+    let lost = 0;
+    s3.instead = (request, response) => {
+      if (request.method !== "POST" || !request.url.includes("uploadId=") || lost++) return false;
+      const [[id, { key, parts, hash }]] = [...s3.uploads];
+      s3.uploads.delete(id);
+      s3.objects.set(key, { data: Buffer.concat(parts), etag: '"x-3"', hash,
+        time: new Date().toISOString() });
+      return Boolean(response.destroy());
+    };
+    assert.equal((await server.analyzed("parts@1", [file])).status, "done");
+    s3.instead = () => false;
+    assert.ok(lost >= 1);
+  });
+
   test("a start removes what nobody needs, but nothing young", async () => {
     const old = new Date(Date.now() - 2 * 86_400_000).toISOString();
     const now = new Date().toISOString();
@@ -250,8 +352,11 @@ describe("files in S3", { timeout: LIMIT }, () => {
     orphan("a", old);
     orphan("b", now);
     s3.objects.set("team/blobs/..%2f", { data: Buffer.from("x"), etag: '"x"', time: old });
-    s3.uploads.set("old", { key: "team/blobs/aa/x", parts: [], time: old });
-    s3.uploads.set("new", { key: "team/blobs/aa/y", parts: [], time: now });
+    const ours = `team/blobs/aa/${"a".repeat(64)}`;
+    s3.uploads.set("old", { key: ours, parts: [], time: old });
+    s3.uploads.set("new", { key: ours, parts: [], time: now });
+    const foreign = ["team/blobs/aa/x y", "team/other", `team/x&y/blobs/aa/${"a".repeat(64)}`];
+    foreign.forEach((key) => s3.uploads.set(key, { key, parts: [], time: old }));
     s3.page = 2;
     await server.stop();
     server = await start();
@@ -260,7 +365,8 @@ describe("files in S3", { timeout: LIMIT }, () => {
     assert.ok(!keys.some((key) => key.includes("/aa/")), "an old orphan remains");
     assert.ok(keys.includes(`team/blobs/bb/${"b".repeat(64)}`), "a young one is gone");
     assert.ok(keys.includes("team/blobs/..%2f"), "a foreign object is gone");
-    assert.deepEqual([...s3.uploads.keys()], ["new"]);
+    assert.deepEqual([...s3.uploads.keys()], ["new", ...foreign]);
+    s3.uploads.clear();
     assert.ok((await download()).body.equals(files[0].data));
   });
 });
