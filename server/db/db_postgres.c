@@ -94,24 +94,37 @@ static bool begin(struct db *db, enum db_access access, struct err *err)
     return false;
 }
 
-// Whether the transaction whose answer was lost took effect.
+// The state of the transaction whose answer was lost; "" if the database does not answer or does
+// not know.
+static void ask_state(struct db_postgres *pg, char state[20])
+{
+    struct err ignored;
+    struct stmt stmt =
+        sql_begin(&pg->db, "SELECT pg_xact_status(CAST(CAST(? AS TEXT) AS xid8))", &ignored);
+    sql_bind_text(&stmt, str_of(pg->transaction));
+    struct str word = sql_row(&stmt) ? sql_bytes(&stmt, 0) : STR("");
+    snprintf(state, 20, "%.*s", (int)word.len, word.at);
+    if (!sql_end(&stmt))
+        state[0] = '\0';
+}
+
+// Whether it took effect. Others wait meanwhile: not for long.
 static bool was_committed(struct db_postgres *pg, struct err *err)
 {
-    enum { TRIES = 50, WAIT_NS = 100000000 };
+    enum { WAIT_NS = 100000000 };
+    int64_t end_ns = clock_mono_ns() + 10 * INT64_C(1000000000);
     char state[20] = "";
-    for (int i = 0; i < TRIES && !str_equal(str_of(state), STR("committed")); i++) {
-        struct stmt stmt =
-            sql_begin(&pg->db, "SELECT pg_xact_status(CAST(CAST(? AS TEXT) AS xid8))", err);
-        sql_bind_text(&stmt, str_of(pg->transaction));
-        struct str word = sql_row(&stmt) ? sql_bytes(&stmt, 0) : STR("");
-        snprintf(state, sizeof state, "%.*s", (int)word.len, word.at);
-        bool is_known = sql_end(&stmt) && !str_equal(str_of(state), STR("in progress"));
-        if (is_known)
-            break;
+    while (clock_mono_ns() < end_ns) {
+        ask_state(pg, state);
+        if (str_equal(str_of(state), STR("committed")))
+            return true;
+        if (str_equal(str_of(state), STR("aborted")))
+            return err_set(err, ERR_BUSY, "database: the connection was lost; nothing was changed");
         nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
     }
-    return str_equal(str_of(state), STR("committed")) ||
-           err_set(err, ERR_BUSY, "database: the connection was lost; nothing was changed");
+    return err_set(err, ERR_BUSY,
+                   "database: the connection was lost; it is not known whether this was stored: "
+                   "look, or send it again");
 }
 
 static bool end(struct db_postgres *pg, struct err *err)

@@ -2,6 +2,7 @@
 // Connections to PostgreSQL: opening them, again after they were lost, and what failures mean.
 #include "server/db/db_postgres.h"
 
+#include "ingest/base/log.h"
 #include "ingest/base/str.h"
 
 #include <stdlib.h>
@@ -49,6 +50,14 @@ static bool fail_as(enum err_code code, const char *text, struct err *err)
     return err_set(err, code, "database: %.*s", (int)strcspn(text, "\n"), text);
 }
 
+// What the library says has the host and the port, which clients need not know.
+static bool fail_unreached(const struct db_postgres *pg, const char *what, struct err *err)
+{
+    const char *text = pg->pq.failure(pg->conn);
+    log_warn("database: %.*s", (int)strcspn(text, "\n"), text);
+    return fail_as(ERR_BUSY, what, err);
+}
+
 // What the server does not say itself is about the connection, and the library does not always
 // notice.
 bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *err)
@@ -57,8 +66,8 @@ bool postgres_fail(struct db_postgres *pg, const PGresult *result, struct err *e
     const char *text = result ? pg->pq.result_field(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     pg->is_lost = pg->is_lost || !state || pg->pq.status(pg->conn) != CONNECTION_OK ||
                   has_class(state, "08") || has_class(state, "57P");
-    return fail_as(pg->is_lost ? ERR_BUSY : code_of(state), text ? text : pg->pq.failure(pg->conn),
-                   err);
+    return text ? fail_as(pg->is_lost ? ERR_BUSY : code_of(state), text, err)
+                : fail_unreached(pg, "the connection was lost", err);
 }
 
 // --- opening ------------------------------------------------------------------------------------
@@ -89,9 +98,23 @@ bool postgres_revive(struct db_postgres *pg, struct err *err)
     pg->is_lost = true;
     pg->pq.reset(pg->conn);
     if (pg->pq.status(pg->conn) != CONNECTION_OK)
-        return fail_as(ERR_BUSY, pg->pq.failure(pg->conn), err);
+        return fail_unreached(pg, "it cannot be reached", err);
     pg->is_lost = false;
     return set_up(pg, err);
+}
+
+// The library's message repeats the URL, and with it the password.
+static bool check_place(const struct db_postgres *pg, const char *place, struct err *err)
+{
+    char *failure = NULL;
+    struct pg_options *options = pg->pq.parse(place, &failure);
+    pg->pq.free(failure);
+    if (options)
+        pg->pq.free_options(options);
+    return options ||
+           err_set(err, ERR_USAGE,
+                   "expected a database as postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=verify-"
+                   "full, with %%XX for what is special in a URL");
 }
 
 // What the place says replaces what comes before it. Of several hosts the one that takes writes is
@@ -123,7 +146,7 @@ struct db *postgres_open(const char *place, enum db_access access, const struct 
     }
     pg->db.kind = &db_postgres;
     pg->access = access;
-    if (libpq_load(&pg->pq, err) && connect_to(pg, place, err))
+    if (libpq_load(&pg->pq, err) && check_place(pg, place, err) && connect_to(pg, place, err))
         return &pg->db;
     postgres_close(&pg->db, false);
     return NULL;

@@ -12,6 +12,9 @@ bool libpq_load(struct libpq *pq, struct err *err)
         const char *name;
         size_t at;
     } known[] = {
+        {"PQconninfoParse", offsetof(struct libpq, parse)},
+        {"PQconninfoFree", offsetof(struct libpq, free_options)},
+        {"PQfreemem", offsetof(struct libpq, free)},
         {"PQconnectdbParams", offsetof(struct libpq, connect)},
         {"PQfinish", offsetof(struct libpq, finish)},
         {"PQreset", offsetof(struct libpq, reset)},

@@ -10,11 +10,15 @@
 typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 typedef unsigned int Oid;
+struct pg_options; // PQconninfoOption
 enum { CONNECTION_OK = 0 };
 enum { PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2 };
 enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
 
 struct libpq {
+    struct pg_options *(*parse)(const char *place, char **failure);
+    void (*free_options)(struct pg_options *options);
+    void (*free)(void *text);
     PGconn *(*connect)(const char *const *keywords, const char *const *values, int expand_dbname);
     void (*finish)(PGconn *conn);
     void (*reset)(PGconn *conn);
