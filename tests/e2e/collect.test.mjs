@@ -254,20 +254,24 @@ test("whatever breaks in the profiler, the training goes on and the log says it 
   assert.deepEqual([none.stdout, none.stderr], ["trained None\n", ""]);
 });
 
+/** Lines that print the least cost of a step, ns of processor time; other processes only add. */
+const least_cost = (body) => `import time
+def cost():
+    begin = time.thread_time_ns()
+    for i in range(1000):
+        ${body.replaceAll("\n", "\n        ")}
+    return (time.thread_time_ns() - begin) / 1000
+print(min(cost() for i in range(10)))
+`;
+const REQUEST_NS = 150_000; // the client's share of one to this machine is more
+
 test("a step outside of a capture costs next to nothing", async () => {
-  const done = await train(`import time
-from stepscope import record
+  const done = await train(`from stepscope import record
 record.start("cheap", wait=0, warmup=0, active=1)
 record.step()
-COUNT = 100_000
-begin = time.thread_time_ns()
-for i in range(COUNT):
-    record.step()
-print((time.thread_time_ns() - begin) / COUNT)
-`);
+${least_cost("record.step()")}`);
   assert.equal(done.status, 0, done.stderr);
-  const cost_ns = Number(done.stdout);
-  assert.ok(cost_ns < 20_000, `${cost_ns} ns a step`); // 1 % of 2 ms, on a busy machine
+  assert.ok(Number(done.stdout) < REQUEST_NS / 3, `${done.stdout} ns a step`);
 });
 
 // --- word that goes out --------------------------------------------------------------------------
@@ -442,15 +446,10 @@ for i in range(40):
     record.stage("forward")
     time.sleep(0.004)
     record.step()
-begin = time.thread_time_ns()
-for i in range(20000):
-    record.stage("data")
-    record.step()
-print((time.thread_time_ns() - begin) / 20000)
-`;
+${least_cost('record.stage("data")\nrecord.step()')}`;
   const done = await train(lines, { STEPSCOPE_URL: server.base, RANK: "0" });
   assert.deepEqual([done.status, done.stderr], [0, ""]);
-  assert.ok(Number(done.stdout) < 50_000, done.stdout);
+  assert.ok(Number(done.stdout) < REQUEST_NS, `${done.stdout} ns a step`);
   const live = await server.get("/runs/timed/live");
   assert.equal(live.ranks, 1);
   assert.ok(live.steps >= 1000, `${live.steps}`);
