@@ -156,7 +156,9 @@ bool file_list_record(struct file_list *list, const struct listed_file *file, co
                (long long)file->modified_ns);
     buf_json(&line, str_of(note));
     buf_puts(&line, "}\n");
-    bool ok = buf_ok(&line, err) && line.len < MOST_LINE &&
+    bool ok = buf_ok(&line, err) &&
+              (line.len < MOST_LINE ||
+               err_set(err, ERR_LIMIT, "found a name too long for the list of sent files")) &&
               (write(list->fd, line.at, line.len) == (ssize_t)line.len ||
                err_set_errno(err, "cannot write down what was sent"));
     buf_free(&line);

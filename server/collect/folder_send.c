@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/collect/folder_send.h"
 
+#include "ingest/base/buf.h"
 #include "ingest/base/clock.h"
 #include "server/collect/found_files.h"
 #include "server/collect/stop_signal.h"
@@ -10,15 +11,34 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000LL
-enum { UNSURE_FACTOR = 5, RESCAN_SECONDS = 60 };
+enum { UNSURE_FACTOR = 24, RESCAN_SECONDS = 60 };
 
 // --- one file -----------------------------------------------------------------------------------
+
+static void tell(const char *what, const char *name, const char *why)
+{
+    struct buf line = {0};
+    buf_printf(&line, "%s ", what);
+    buf_add_shown(&line, str_of(name));
+    buf_puts(&line, why);
+    fprintf(stderr, "%s\n", line.at && !line.failed ? line.at : what);
+    buf_free(&line);
+}
 
 static void tell_sent(const char *name, const struct listed_file *file, int64_t took_ns,
                       const struct send_result *result)
 {
-    fprintf(stderr, "%s %s (%.1f MB, %.1f s)\n", result->was_there ? "known" : "sent ", name,
-            (double)file->bytes / 1e6, (double)took_ns / 1e9);
+    char how[64];
+    snprintf(how, sizeof how, " (%.1f MB, %.1f s)", (double)file->bytes / 1e6,
+             (double)took_ns / 1e9);
+    tell(result->was_there ? "known" : "sent ", name, how);
+}
+
+static void tell_failure(const char *what, const char *name, const struct err *why)
+{
+    char text[sizeof why->msg + 2];
+    snprintf(text, sizeof text, ": %s", why->msg);
+    tell(what, name, text);
 }
 
 static void record(struct folder_send *send, struct listed_file *file, enum file_status status,
@@ -36,14 +56,23 @@ static bool settle_failure(struct folder_send *send, struct listed_file *file,
 {
     switch (why->code) {
     case ERR_FORMAT:
-        fprintf(stderr, "refused %s: %s\n", file->name, why->msg);
+        tell_failure("refused", file->name, why);
         record(send, file, FILE_REFUSED, why->msg);
         send->refused++;
         return true;
+    case ERR_USAGE: // settings may be why: the next process asks again
+        tell_failure("refused", file->name, why);
+        file->status = FILE_REFUSED;
+        send->refused++;
+        return true;
+    case ERR_BUSY:
+        if (send->target->hub->patience_s) // which is over
+            return false;
+        // fall through
     case ERR_CONFLICT: // look again later
     case ERR_NOT_FOUND:
     case ERR_IO:
-        fprintf(stderr, "failed %s: %s\n", file->name, why->msg);
+        tell_failure("failed", file->name, why);
         file->since_ns = clock_mono_ns();
         send->failed++;
         send->waiting++;
@@ -102,16 +131,17 @@ static bool consider(struct folder_send *send, const char *path, const struct li
     }
     if (file->status == FILE_REFUSED && !send->retry)
         return true;
-    if (is_settled(send, file, path) && is_rewritten(send, file)) {
+    if (!is_settled(send, file, path)) {
+        send->waiting++;
+        return true;
+    }
+    if (is_rewritten(send, file)) {
         const struct err why = {
             .code = ERR_FORMAT,
             .msg = "it was sent before and has changed; --replace puts it in place of the first"};
         return settle_failure(send, file, &why);
     }
-    if (is_settled(send, file, path))
-        return send_listed(send, file, path, err);
-    send->waiting++;
-    return true;
+    return send_listed(send, file, path, err);
 }
 
 static struct listed_file file_of(const char *name, const struct stat *info)
@@ -188,6 +218,7 @@ bool folder_send_watch(struct folder_send *send, struct stop_signal *stop, struc
     while (ok && !stop_signal_seen(stop)) {
         ok = folder_send_pass(send, err);
         int64_t wait_ns = send->waiting ? send->settle_ns : RESCAN_SECONDS * SECOND_NS;
+        wait_ns = wait_ns < SECOND_NS ? SECOND_NS : wait_ns; // a pass reads the whole folder
         if (ok && stop_signal_wait(stop, send->notify, wait_ns)) {
             stop_signal_wait(stop, -1, SECOND_NS / 5); // more may follow at once
             drain(send->notify);

@@ -50,7 +50,7 @@ static bool address(const struct remote_hub *hub, const char *path, struct buf *
     if (path[0] == '/')
         buf_add_str(url, base);
     else if (!str_starts_with(str_of(path), base) || path[base.len] != '/')
-        return err_set(err, ERR_FORMAT,
+        return err_set(err, ERR_USAGE,
                        "the service names the address '%.80s', which is not below "
                        "its own; check its --public-url",
                        path);
@@ -88,25 +88,6 @@ bool remote_hub_try(struct remote_hub *hub, const struct hub_call *call, struct 
     return ok;
 }
 
-bool remote_hub_is_busy(const struct remote_hub *hub)
-{
-    switch (hub->answer.status) {
-    case 0:
-    case 408:
-    case 423: // another connection has the upload, perhaps a dead one of our own
-    case 425:
-    case 429:
-    case 500:
-    case 502:
-    case 503:
-    case 504:
-    case 507: return true;
-    default: return false;
-    }
-}
-
-// --- what it says -------------------------------------------------------------------------------
-
 // A member of the problem in the answer, or "".
 static void read_member(const struct remote_hub *hub, const char *name, char *text, size_t size)
 {
@@ -120,6 +101,37 @@ static void read_member(const struct remote_hub *hub, const char *name, char *te
     json_decref(problem);
 }
 
+// Not the page of a proxy in between. The answer to a HEAD has no body.
+static bool is_hubs_own(const struct remote_hub *hub)
+{
+    char type[160];
+    struct str media = http_answer_header(&hub->answer, "Content-Type");
+    read_member(hub, "type", type, sizeof type);
+    return str_starts_with(media, STR("application/problem+json")) &&
+           (!hub->answer.body.len || str_starts_with(str_of(type), STR("tag:stepscope")));
+}
+
+bool remote_hub_is_busy(const struct remote_hub *hub)
+{
+    switch (hub->answer.status) {
+    case 0:
+    case 408:
+    case 423: // another connection has the upload, perhaps a dead one of our own
+    case 425:
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+    case 507: return true;
+    case 401:
+    case 403: return false;
+    default: return hub->answer.status >= 300 && !is_hubs_own(hub);
+    }
+}
+
+// --- what it says -------------------------------------------------------------------------------
+
 bool remote_hub_says(const struct remote_hub *hub, const char *type)
 {
     char text[160];
@@ -128,18 +140,27 @@ bool remote_hub_says(const struct remote_hub *hub, const char *type)
     return strcmp(word ? word + 1 : text, type) == 0;
 }
 
+static enum err_code code_of(const struct remote_hub *hub)
+{
+    switch (hub->answer.status) {
+    case 401:
+    case 403: return ERR_DENIED;
+    case 404: return remote_hub_is_busy(hub) ? ERR_BUSY : ERR_NOT_FOUND;
+    case 409:
+    case 413:
+    case 415:
+    case 422: return remote_hub_is_busy(hub) ? ERR_BUSY : ERR_FORMAT;
+    default: return remote_hub_is_busy(hub) || hub->answer.status < 300 ? ERR_BUSY : ERR_USAGE;
+    }
+}
+
 bool remote_hub_refused(const struct remote_hub *hub, struct err *err)
 {
     char detail[160];
     long status = hub->answer.status;
-    bool denied = status == 401 || status == 403;
     read_member(hub, "detail", detail, sizeof detail);
-    return err_set(err,
-                   denied                    ? ERR_DENIED
-                   : remote_hub_is_busy(hub) ? ERR_BUSY
-                                             : ERR_FORMAT,
-                   "the service answers %ld%s%s%s", status, *detail ? ": " : "", detail,
-                   status == 401 ? "; set STEPSCOPE_TOKEN" : "");
+    return err_set(err, code_of(hub), "the service answers %ld%s%s%s", status, *detail ? ": " : "",
+                   detail, status == 401 ? "; set STEPSCOPE_TOKEN" : "");
 }
 
 // --- patience -----------------------------------------------------------------------------------

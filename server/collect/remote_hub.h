@@ -55,8 +55,9 @@ MUST_CHECK bool remote_hub_wait(struct remote_hub *hub, struct hub_patience *pat
 MUST_CHECK bool remote_hub_ask(struct remote_hub *hub, const struct hub_call *call,
                                struct err *err);
 
-// What the hub says is wrong: ERR_DENIED for 401 and 403, ERR_BUSY if it may pass, else ERR_FORMAT.
-// Returns false.
+// What the hub says is wrong: ERR_FORMAT if it will not have the file itself; ERR_USAGE and
+// ERR_NOT_FOUND if it dislikes the request; ERR_DENIED for 401 and 403; ERR_BUSY if it may pass, as
+// anything may that is no problem of its own. Returns false.
 bool remote_hub_refused(const struct remote_hub *hub, struct err *err);
 
 // Whether the answer is a problem of that type, "offset".

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/collect/send_file.h"
 
+#include "server/collect/stop_signal.h"
 #include "server/files/hasher.h"
 #include "server/uploads/base64.h"
 
@@ -33,7 +34,7 @@ struct sending {
 static bool open_file(struct sending *sending, const char *path, struct err *err)
 {
     struct stat info;
-    sending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    sending->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (sending->fd < 0 || fstat(sending->fd, &info) != 0) {
         bool gone = errno == ENOENT;
         err_set_errno(err, "cannot open it");
@@ -60,6 +61,7 @@ static bool is_unchanged(const struct sending *sending, struct err *err)
 static bool hash_file(struct sending *sending, struct err *err)
 {
     char *block = malloc(BLOCK_BYTES);
+    struct stop_signal *stop = sending->target->hub->stop;
     struct hasher *hasher = block ? hasher_new(err) : NULL;
     bool ok = hasher || (!block && err_set(err, ERR_MEMORY, "out of memory"));
     for (uint64_t at = 0; ok && at < sending->bytes;) {
@@ -67,6 +69,8 @@ static bool hash_file(struct sending *sending, struct err *err)
         ok = got > 0 ? hasher_add(hasher, block, (size_t)got, err)
                      : err_set(err, ERR_IO, "the file cannot be read, or became shorter");
         at += got > 0 ? (uint64_t)got : 0;
+        if (ok && stop && stop_signal_now(stop))
+            ok = err_set(err, ERR_CANCELLED, "stopped");
     }
     ok = ok && hasher_end(hasher, sending->result->sha256, err);
     hasher_free(hasher);
@@ -176,7 +180,7 @@ static bool start(struct sending *sending, struct err *err)
         return remote_hub_refused(hub, err);
     keep(http_answer_header(&hub->answer, "Location"), sending->location, sizeof sending->location);
     return sending->location[0] ||
-           err_set(err, ERR_FORMAT, "the service gave the upload no Location");
+           err_set(err, ERR_BUSY, "the service gave the upload no Location");
 }
 
 // An upload of an earlier process may have been refused, for a reason that has passed.
@@ -206,7 +210,7 @@ static bool look_at_offset(struct sending *sending, struct err *err)
         return true;
     if (!str_to_i64(http_answer_header(&hub->answer, "Upload-Offset"), &offset) || offset < 0 ||
         (uint64_t)offset > sending->bytes)
-        return err_set(err, ERR_FORMAT, "the service gave no valid Upload-Offset");
+        return err_set(err, ERR_BUSY, "the service gave no valid Upload-Offset");
     sending->at = (uint64_t)offset;
     return true;
 }

@@ -2,6 +2,7 @@
 // Which files of a node are sent, and the list of those that were.
 #include "server/collect/file_list.h"
 #include "server/collect/found_files.h"
+#include "server/collect/remote_hub.h"
 #include "server/outbound/http_client.h"
 
 #include "tests/unit/folder.h"
@@ -98,12 +99,66 @@ static void headers_of_an_answer_are_found_whatever_their_case(void **state)
     http_answer_free(&answer);
 }
 
+// What an answer counts as when it is no success.
+static enum err_code refused(long status, const char *media, const char *body)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct remote_hub hub = {.answer.status = status};
+    buf_printf(&hub.answer.headers, "HTTP/1.1 %ld\r\nContent-Type: %s\r\n", status, media);
+    buf_puts(&hub.answer.body, body);
+    assert_false(remote_hub_refused(&hub, &err));
+    assert_int_equal(remote_hub_is_busy(&hub), err.code == ERR_BUSY && status >= 300);
+    http_answer_free(&hub.answer);
+    return err.code;
+}
+
+static void only_a_problem_of_the_hub_is_a_refusal_of_a_file(void **state)
+{
+    static const char problem[] = "application/problem+json; charset=utf-8";
+    static const char ours[] = "{\"type\":\"tag:stepscope,2026:problem/x\"}";
+    (void)state;
+    assert_int_equal(refused(409, problem, ours), ERR_FORMAT);
+    assert_int_equal(refused(422, problem, ours), ERR_FORMAT);
+    assert_int_equal(refused(413, "text/html", "<html>"), ERR_BUSY);
+    assert_int_equal(refused(409, "application/json", ours), ERR_BUSY);
+    assert_int_equal(refused(409, problem, "{\"type\":\"about:blank\"}"), ERR_BUSY);
+    assert_int_equal(refused(404, "text/html", "<html>"), ERR_BUSY);
+    assert_int_equal(refused(404, problem, ""), ERR_NOT_FOUND);
+    assert_int_equal(refused(400, problem, ours), ERR_USAGE);
+    assert_int_equal(refused(400, "text/html", "<html>"), ERR_BUSY);
+    assert_int_equal(refused(301, "text/html", ""), ERR_BUSY);
+    assert_int_equal(refused(405, "text/html", ""), ERR_BUSY);
+    assert_int_equal(refused(200, "text/html", "<html>"), ERR_BUSY);
+    assert_int_equal(refused(401, "text/html", ""), ERR_DENIED);
+    assert_int_equal(refused(503, problem, ours), ERR_BUSY);
+}
+
+static void a_name_too_long_for_the_list_is_said(void **state)
+{
+    char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64], name[9000];
+    struct err err = {.pos = ERR_NO_POS};
+    struct file_list list;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/list", folder);
+    assert_true(file_list_open(&list, path, "hub run", &err));
+    memset(name, 'a', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    const struct listed_file now = {.name = name};
+    assert_false(file_list_record(&list, &now, "", &err));
+    assert_non_null(strstr(err.msg, "too long"));
+    file_list_free(&list);
+    folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_and_settings_are_wanted_but_neither_weights_nor_unfinished_files),
         cmocka_unit_test(a_file_that_a_process_writes_is_open),
         cmocka_unit_test(what_was_sent_is_known_to_the_next_process_even_after_a_torn_line),
+        cmocka_unit_test(only_a_problem_of_the_hub_is_a_refusal_of_a_file),
+        cmocka_unit_test(a_name_too_long_for_the_list_is_said),
         cmocka_unit_test(headers_of_an_answer_are_found_whatever_their_case),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
