@@ -10,7 +10,8 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 
-#define MOST_NS ((json_int_t)3600 * 1000000000)
+#define MOST_NS   ((json_int_t)3600 * 1000000000)
+#define MOST_STEP ((json_int_t)1 << 40)
 enum { LIVE_STEPS = 2048, MOST_POINTS = 512 };
 
 static bool folder_of(const struct request *request, struct str run_id, char *path, size_t size,
@@ -71,7 +72,7 @@ static bool read_delivery(struct request *request, json_t *body, struct delivery
     if (!json_body_allow(body, known, err) ||
         !json_body_text(body, "run", request->arena, &delivery->run, err) ||
         !read_count(body, "rank", STEP_MOST_RANKS - 1, &delivery->rank, err) ||
-        !read_count(body, "first_step", (json_int_t)1 << 48, &delivery->first_step, err))
+        !read_count(body, "first_step", MOST_STEP, &delivery->first_step, err))
         return false;
     if (!json_is_array(stages) || json_array_size(stages) == 0)
         return err_set(err, ERR_USAGE, "found no stages, expected a list of names");
@@ -125,6 +126,18 @@ static bool keep_rows(struct request *request, const struct delivery *delivery, 
     return step_log_append(folder, &rows, err);
 }
 
+// Steps are too many for the audit log, a run that they make is not.
+static bool make_run(struct request *request, const struct run_request *wanted, struct run *run,
+                     struct err *err)
+{
+    if (!store_create_run(request->services->intake->store, wanted, request->arena, run, err))
+        return false;
+    request->changes_nothing = false;
+    request->object = str_of(
+        arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at));
+    return true;
+}
+
 // The run of that name, made if there is none. A token that may only upload adds to its own runs.
 static bool find_run(struct request *request, struct str name, struct run *run, struct err *err)
 {
@@ -137,7 +150,7 @@ static bool find_run(struct request *request, struct str name, struct run *run, 
         if (err->code != ERR_NOT_FOUND)
             return false;
         *err = (struct err){.pos = ERR_NO_POS};
-        if (!store_create_run(store, &wanted, request->arena, run, err) &&
+        if (!make_run(request, &wanted, run, err) &&
             (err->code != ERR_CONFLICT ||
              !store_find_run(store, name, request->arena, run, err))) // by another rank meanwhile
             return false;
@@ -159,7 +172,7 @@ bool live_steps_post(struct request *request, struct response *response, struct 
     struct delivery delivery;
     struct run run;
     char folder[512];
-    request->changes_nothing = true; // too many for the audit log
+    request->changes_nothing = true; // unless it makes a run
     json_t *body = json_body_read(request, response, err);
     bool ok = body && has_room(request, err) && read_delivery(request, body, &delivery, err) &&
               find_run(request, delivery.run, &run, err) &&

@@ -233,32 +233,50 @@ static bool next_block(struct view view, size_t *at, const struct block **found)
 // Which steps and ranks are in the window.
 struct plan {
     uint64_t least, first, end; // steps: the first of any block, and the window's; end: one after
-    bool *has;                  // by number of the rank
+    size_t start;               // the block with which the job started last
+    uint32_t starts;
+    uint64_t *last;       // by number of the rank: the first step of its last block
+    uint32_t *last_start; // and the start that it belongs to
+    bool *has;
     uint32_t *place;
     size_t ranks;
 };
 
+// Blocks in the order in which they came, with their number.
 static void each_block(const struct view views[FILES], void *context,
-                       void (*take)(void *context, const struct block *block))
+                       void (*take)(void *context, const struct block *block, size_t number))
 {
     const struct block *block;
+    size_t number = 0;
     for (size_t i = 0; i < FILES; i++)
         for (size_t at = 0; next_block(views[i], &at, &block);)
-            take(context, block);
+            take(context, block, number++);
 }
 
-static void take_end(void *context, const struct block *block)
+// A rank that goes back to lower steps was started again, as the others are then: what came before
+// is of an earlier job under that name. The same block may be sent twice.
+static void take_end(void *context, const struct block *block, size_t number)
 {
     struct plan *plan = context;
     uint64_t end = block->first_step + block->rows;
+    if (plan->last_start[block->rank] == plan->starts &&
+        block->first_step < plan->last[block->rank]) {
+        plan->starts++;
+        plan->start = number;
+        plan->end = 0;
+        plan->least = UINT64_MAX;
+    }
+    plan->last_start[block->rank] = plan->starts;
+    plan->last[block->rank] = block->first_step;
     plan->end = end > plan->end ? end : plan->end;
     plan->least = block->first_step < plan->least ? block->first_step : plan->least;
 }
 
-static void take_rank(void *context, const struct block *block)
+static void take_rank(void *context, const struct block *block, size_t number)
 {
     struct plan *plan = context;
-    plan->has[block->rank] |= block->first_step + block->rows > plan->first;
+    plan->has[block->rank] |=
+        number >= plan->start && block->first_step + block->rows > plan->first;
 }
 
 struct filling {
@@ -267,14 +285,14 @@ struct filling {
     size_t stages;
 };
 
-static void fill(void *context, const struct block *block)
+static void fill(void *context, const struct block *block, size_t number)
 {
     const struct filling *filling = context;
     const struct plan *plan = filling->plan;
     const uint32_t *row = (const void *)(block + 1);
     for (uint64_t i = 0; i < block->rows; i++, row += block->stages) {
         uint64_t step = block->first_step + i;
-        if (step < plan->first || step >= plan->end)
+        if (number < plan->start || step < plan->first || step >= plan->end)
             continue;
         size_t at = ((size_t)(step - plan->first) * plan->ranks + plan->place[block->rank]) *
                     filling->stages;
@@ -304,8 +322,10 @@ static bool read_views(const struct view views[FILES], size_t most_steps, struct
 {
     size_t stages = window->matrix.stages;
     struct plan plan = {.least = UINT64_MAX,
+                        .last = arena_array(arena, STEP_MOST_RANKS, sizeof(uint64_t), err),
+                        .last_start = arena_array(arena, STEP_MOST_RANKS, sizeof(uint32_t), err),
                         .has = arena_array(arena, STEP_MOST_RANKS, sizeof(bool), err)};
-    if (!plan.has)
+    if (!plan.last || !plan.last_start || !plan.has)
         return false;
     each_block(views, &plan, take_end);
     plan.first = plan.end > most_steps ? plan.end - most_steps : 0;

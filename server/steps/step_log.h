@@ -34,7 +34,7 @@ MUST_CHECK bool step_log_read_stages(const char *folder, struct step_stages *sta
 
 MUST_CHECK bool step_log_append(const char *folder, const struct step_rows *rows, struct err *err);
 
-// The newest steps, of all ranks that have any of these.
+// The newest steps since the job started last, of all ranks that have any of these.
 struct step_window {
     struct step_matrix matrix;
     uint64_t first_step;
