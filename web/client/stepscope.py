@@ -37,6 +37,7 @@ import html
 import itertools
 import json
 import logging
+import multiprocessing.util
 import os
 import random
 import shutil
@@ -100,7 +101,7 @@ class GateFailed(Exception):
 
 
 class _Reply:
-    def __init__(self, status: int, headers: Mapping[str, str], body: bytes):
+    def __init__(self, status: int, headers: http.client.HTTPMessage, body: bytes):
         self.status, self.headers, self.body = status, headers, body
 
     def json(self) -> Any:
@@ -788,7 +789,7 @@ class Hub:
                 if not body:
                     raise  # of an upload the server may have refused, and said why
             reply = connection.getresponse()
-            return _Reply(reply.status, dict(reply.headers), reply.read())
+            return _Reply(reply.status, reply.headers, reply.read())
         finally:
             connection.close()
 
@@ -1113,7 +1114,7 @@ class _Sender:
         self._stopped = False
         self._busy = False
         self._gone = self._told = False
-        self.sent = 0
+        self.sent = self.given_up = 0
         self._thread = threading.Thread(target=self._work, name="stepscope", daemon=True)
         self._thread.start()
 
@@ -1123,13 +1124,13 @@ class _Sender:
             self._wake.notify_all()
 
     def drain(self, timeout: float) -> bool:
-        """Waits until all is sent, unless the server is gone; whether it is."""
+        """Waits until all is sent or given up, unless the server is gone; whether all is sent."""
         end = time.monotonic() + timeout
         with self._wake:
             while ((self._queue or self._busy) and not self._gone
                    and time.monotonic() < end):
                 self._wake.wait(max(0.0, end - time.monotonic()))
-            return not self._queue and not self._busy
+            return not self._queue and not self._busy and not self.given_up
 
     def stop(self) -> None:
         with self._wake:
@@ -1178,6 +1179,7 @@ class _Sender:
                 _log.warning("%s; traces wait in %s", gone, self.folder)
             return max(pause, gone.args[1] if len(gone.args) > 1 else 0)
         except Exception as error:
+            self.given_up += 1
             _log.warning("%s is not sent and stays there: %s", item["path"], error)
         return None
 
@@ -1345,7 +1347,7 @@ class Recorder:
 
     def _reset(self) -> None:
         self._pid = os.getpid()
-        self._state = "new"      # recording, done, off
+        self._state = "new"      # recording, done, off (after an error), disabled
         self._profiler: Any = None
         self._sender: Optional[_Sender] = None
         self._is_ours = True     # the profiler
@@ -1386,7 +1388,7 @@ class Recorder:
             self.stage("step")
             self._step_sender.rows.append((self._steps, self._times))
             self._times = {}
-        if self._state != "done":
+        if self._state not in ("done", "disabled"):
             self._step()
 
     def stage(self, name: str) -> None:
@@ -1401,12 +1403,12 @@ class Recorder:
     def on_trace_ready(self, profiler: Any) -> None:
         """Writes what a torch.profiler.profile recorded and has it sent; for its option of that
         name."""
-        if os.getpid() != self._pid:
+        if not self._adopts_process():
             return
         if self._state == "new":
             self._is_ours = False
             self._begin()
-        if self._state != "off":
+        if self._state not in ("off", "disabled"):
             self._write(profiler)
 
     def schedule(self, wait: int = 10, warmup: int = 2, active: int = 8, repeat: int = 1) -> Any:
@@ -1418,9 +1420,10 @@ class Recorder:
     def close(self, timeout: float = 10) -> bool:
         """Ends the recording and waits until all is sent, at most `timeout` seconds; whether all
         is. What is not stays in the spool folder: `stepscope push` sends it. Called at exit."""
-        if os.getpid() != self._pid:
+        if not self._adopts_process():
             return False
-        self._state = "done"
+        if self._state != "disabled":
+            self._state = "done"
         self._end_profiler()
         if self._step_sender:
             self._step_sender.stop()
@@ -1462,6 +1465,13 @@ class Recorder:
 
     # --- inside -------------------------------------------------------------------------------
 
+    def _adopts_process(self) -> bool:
+        """Whether this process records: that which began, or, before that, any that was forked
+        since the import."""
+        if self._state == "new":
+            self._pid = os.getpid()
+        return os.getpid() == self._pid
+
     def _fail(self, error: Exception) -> None:
         self._state = "off"
         if self.error is None:
@@ -1470,7 +1480,7 @@ class Recorder:
 
     @_quiet
     def _step(self) -> None:
-        if os.getpid() != self._pid:  # a worker of a loader
+        if not self._adopts_process():  # a worker of a loader
             self._state, self._profiler, self._step_sender = "done", None, None
             return
         if self._state == "new":
@@ -1497,7 +1507,7 @@ class Recorder:
 
     def _begin(self) -> None:
         if os.environ.get("STEPSCOPE_RECORD", "") == "0":
-            self._state = "off"
+            self._state = "disabled"
             return
         if not self._settings:
             self._settings = dict(wait=10, warmup=2, active=8, repeat=1, meta={}, keep=False,
@@ -1516,6 +1526,8 @@ class Recorder:
             self._since_ns = time.perf_counter_ns()
         atexit.unregister(self.close)
         atexit.register(self.close)
+        if multiprocessing.parent_process():  # such a process does not call what atexit has
+            multiprocessing.util.Finalize(None, self.close, exitpriority=0)
 
     def _begin_profiler(self) -> None:
         import torch.profiler as torch_profiler

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recording on request; the client of Kineto is a stand-in.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { join } from "node:path";
+import { after, before, test } from "node:test";
+import { start_server } from "./helpers/server.mjs";
+import { root, run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
+
+let server;
+before(async () => { server = await start_server(); });
+after(() => server?.stop());
+
+test("an agent has all processes of a job record the same steps, and sends it", async () => {
+  const sockets = temporary("agent");
+  const traces = join(sockets, "traces");
+  const start = (more = []) => {
+    const child = spawn(stepscope_bin(), ["agent", "--url", server.base, "--node", "node7",
+      "--socket-dir", sockets, "--traces", traces, "--poll", "1", ...more]);
+    const seen = { child, text: "" };
+    child.stderr.on("data", (text) => { seen.text += text; });
+    seen.ended = new Promise((done) => child.on("exit", done));
+    after(() => child.kill("SIGKILL"));
+    return seen;
+  };
+  const killed = start();
+  await until("the agent waits", () => /waiting for training/.test(killed.text));
+  killed.child.kill("SIGKILL"); // leaves its socket file behind
+  await killed.ended;
+  const agent = start();
+  await until("the agent waits again", () => /waiting for training/.test(agent.text));
+  assert.equal(await start().ended, 6, "one daemon for a node");
+  const client = join(root, "tests/e2e/helpers/stand_in/kineto_client.py");
+  const train_one = (rank, job) => run_status(process.env.STEPSCOPE_PYTHON ?? "python3",
+    [client, "40"], { env: { PATH: process.env.PATH, KINETO_IPC_SOCKET_DIR: sockets,
+      SLURM_JOB_ID: job, RANK: String(rank), PYTHONDONTWRITEBYTECODE: "1" } });
+  const ranks = [0, 1, 2].map((rank) => train_one(rank, "4242"));
+  const agents = await until("the service knows them", async () => {
+    const known = await server.get("/agents");
+    return known.nodes[0]?.processes.length === 3 && known;
+  });
+  assert.equal(agents.nodes[0].node, "node7");
+  assert.deepEqual(agents.nodes[0].processes.map((one) => one.rank).sort(), [0, 1, 2]);
+  assert.ok(agents.nodes[0].processes.every((one) => one.job === "4242" && !one.busy));
+  const none = await server.send("POST", "/captures", { run: "other", job: "1" });
+  assert.deepEqual([none.status, none.json.nodes], [202, 0]);
+  const wanted = await server.send("POST", "/captures", { run: "captured", job: "4242", steps: 3 });
+  assert.deepEqual([wanted.status, wanted.json.nodes], [202, 1]);
+  for (const wrong of [{}, { run: "x", steps: 0 }, { run: "x", job: "a" }])
+    assert.equal((await server.send("POST", "/captures", wrong)).status, 400);
+  for (const one of await Promise.all(ranks)) {
+    assert.equal(one.status, 0, one.stderr);
+    const answers = one.stdout.trim().split("\n").map((line) => JSON.parse(line));
+    assert.match(answers.at(-1).text, /^ACTIVITIES_LOG_FILE=.*\nACTIVITIES_DURATION_MSECS=0\n/);
+    assert.match(answers.at(-1).text, /\nACTIVITIES_ITERATIONS=3\n/);
+    assert.ok(answers.every(({ text }, i) => !text || i === answers.length - 1), "asked once");
+  }
+  await until("all traces are sent", () => agent.text.match(/^sent /gm)?.length === 3);
+  const run = await server.settled("captured");
+  assert.equal(run.status, "done");
+  assert.deepEqual(run.traces.map((one) => one.rank).sort(), [0, 1, 2]);
+  assert.ok((await server.get("/runs/captured/steps?limit=all")).items.length >= 3);
+  agent.child.kill("SIGTERM");
+  assert.equal(await agent.ended, 0, agent.text);
+});
