@@ -9,13 +9,30 @@
 
 #define DAY_NS   86400000000000LL
 #define QUIET_NS 60000000000LL
-enum { MOST_RUNS = 200 };
+enum { PAGE_RUNS = 200 };
 
 // Older things are known, or came from a restored copy of the data.
 static int64_t since(const struct hook_queue *queue)
 {
     int64_t day_ago = clock_wall_ns() - DAY_NS;
     return queue->since_ns > day_ago ? queue->since_ns : day_ago;
+}
+
+static bool has_seen(const struct hook_news *news, const struct hook_queue *queue, const char *key)
+{
+    pthread_mutex_lock(news->lock);
+    bool seen = hook_queue_has_seen(queue, key);
+    pthread_mutex_unlock(news->lock);
+    return seen;
+}
+
+static bool add(const struct hook_news *news, struct hook_queue *queue,
+                const struct hook_event *event, struct err *err)
+{
+    pthread_mutex_lock(news->lock);
+    bool ok = hook_queue_add(queue, event, err);
+    pthread_mutex_unlock(news->lock);
+    return ok;
 }
 
 static void put_duration(int64_t ns, struct buf *out)
@@ -116,32 +133,43 @@ static bool queue_run(const struct hook_news *news, struct hook_queue *queue, co
                                      .data = {data.at, data.len},
                                      .at_ns = clock_wall_ns()};
     bool ok = buf_ok(&text, err) && buf_ok(&data, err) && buf_ok(&url, err) &&
-              hook_queue_add(queue, &event, err);
+              add(news, queue, &event, err);
     buf_free(&text);
     buf_free(&data);
     buf_free(&url);
     return ok;
 }
 
-static bool look_at_runs(struct hook_news *news, struct hook_queue *queue, struct arena *arena,
-                         bool *again, struct err *err)
+// What cannot be queued does not keep others from it.
+static bool look_at_run(struct hook_news *news, struct hook_queue *queue, const struct run *run,
+                        bool *again, struct err *err)
 {
-    const struct run_query query = {.since_ns = since(queue), .limit = MOST_RUNS};
-    struct run_list list;
-    if (!store_list_runs(news->store, &query, arena, &list, err))
-        return false;
-    for (size_t i = 0; i < list.count; i++) {
-        char key[STORE_ID_SIZE + 8];
-        const struct run *run = &list.runs[i];
-        snprintf(key, sizeof key, "run-%.*s", (int)run->id.len, run->id.at);
-        if (!is_settled(run) || hook_queue_has_seen(queue, key))
-            continue;
-        bool quiet = is_quiet(news, run);
-        *again |= !quiet;
-        if (quiet && !queue_run(news, queue, run, key, err))
-            return false;
+    char key[STORE_ID_SIZE + 8];
+    snprintf(key, sizeof key, "run-%.*s", (int)run->id.len, run->id.at);
+    if (!is_settled(run) || has_seen(news, queue, key))
+        return true;
+    bool quiet = is_quiet(news, run);
+    *again |= !quiet;
+    return !quiet || queue_run(news, queue, run, key, err);
+}
+
+// Page by page, so that no number of runs hides one. One that is created or removed meanwhile moves
+// the others, and is looked for again with the next sign.
+static bool look_at_runs(struct hook_news *news, struct hook_queue *queue, bool *again,
+                         struct err *err)
+{
+    struct run_query query = {.since_ns = since(queue), .limit = PAGE_RUNS};
+    struct run_list list = {.total = 1};
+    bool ok = true, all = true;
+    for (; ok && query.offset < list.total; query.offset += PAGE_RUNS) {
+        struct arena arena;
+        arena_init(&arena, NULL);
+        ok = store_list_runs(news->store, &query, &arena, &list, err);
+        for (size_t i = 0; ok && i < list.count; i++)
+            all &= look_at_run(news, queue, &list.runs[i], again, err);
+        arena_free(&arena);
     }
-    return true;
+    return ok && all;
 }
 
 // --- alerts -------------------------------------------------------------------------------------
@@ -185,7 +213,7 @@ static bool queue_alert(const struct hook_news *news, struct hook_queue *queue,
     struct str id = cell_of(table, row, ALERTS_ID)->s;
     snprintf(key, sizeof key, "alert-%.*s", (int)id.len, id.at);
     clock_rfc3339(since(queue), earliest);
-    if (hook_queue_has_seen(queue, key) ||
+    if (has_seen(news, queue, key) ||
         str_compare(cell_of(table, row, ALERTS_CREATED)->s, str_of(earliest)) < 0)
         return true;
     struct buf text = {0}, data = {0}, url = {0};
@@ -199,7 +227,7 @@ static bool queue_alert(const struct hook_news *news, struct hook_queue *queue,
                                      .data = {data.at, data.len},
                                      .at_ns = clock_wall_ns()};
     bool ok = buf_ok(&text, err) && buf_ok(&data, err) && buf_ok(&url, err) &&
-              hook_queue_add(queue, &event, err);
+              add(news, queue, &event, err);
     buf_free(&text);
     buf_free(&data);
     buf_free(&url);
@@ -213,10 +241,10 @@ static bool look_at_alerts(struct hook_news *news, struct hook_queue *queue, str
     struct table table;
     if (!store_list_alerts(news->store, &query, arena, &table, err))
         return false;
+    bool ok = true;
     for (size_t row = 0; row < table.row_count; row++)
-        if (!queue_alert(news, queue, &table, row, err))
-            return false;
-    return true;
+        ok &= queue_alert(news, queue, &table, row, err);
+    return ok;
 }
 
 bool hook_news_look(struct hook_news *news, struct hook_queue *queue, bool *again, struct err *err)
@@ -224,8 +252,8 @@ bool hook_news_look(struct hook_news *news, struct hook_queue *queue, bool *agai
     struct arena arena;
     arena_init(&arena, NULL);
     *again = false;
-    bool ok =
-        look_at_runs(news, queue, &arena, again, err) && look_at_alerts(news, queue, &arena, err);
+    bool ok = look_at_runs(news, queue, again, err);
+    ok &= look_at_alerts(news, queue, &arena, err);
     arena_free(&arena);
     return ok;
 }

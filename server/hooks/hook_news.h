@@ -6,6 +6,8 @@
 #include "server/hooks/hook_queue.h"
 #include "server/store/store.h"
 
+#include <pthread.h>
+
 // Runs whose ranks may still be coming, and since when nothing has.
 struct hook_quiet_run {
     char id[STORE_ID_SIZE];
@@ -15,6 +17,7 @@ enum { HOOK_QUIET_RUNS = 64 };
 
 struct hook_news {
     struct store *store;
+    pthread_mutex_t *lock; // guards the queue; taken while it is used, not while the store is
     const char *base_url;
     struct hook_quiet_run quiet[HOOK_QUIET_RUNS];
     size_t quiet_count;

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_DELIVERIES = 10000, MOST_SEEN = 100000, KEPT_SEEN = 50000, MOST_KEY = 200 };
+enum { MOST_DELIVERIES = 10000, MOST_SEEN = 100000, KEPT_SEEN = 50000, MOST_KEY = 200, NAME_SIZE = 240 };
 
 // --- keys ---------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ static void path_of(const struct hook_queue *queue, const char *key, const char 
     snprintf(path, 1024, "%s/%s.%s.json", queue->folder, key, target);
 }
 
-// Due at once. Takes the place of an earlier one of the same name.
+// Due at once.
 static bool list_delivery(struct hook_queue *queue, const struct hook_target *target, json_t *saved,
                           struct err *err)
 {
@@ -249,22 +249,57 @@ static bool add_for(struct hook_queue *queue, const struct hook_target *target,
     return ok;
 }
 
+static bool is_listed(const struct hook_queue *queue, const char *key,
+                      const struct hook_target *target)
+{
+    const struct hook_delivery *at = queue->first;
+    while (at && (at->target != target || strcmp(at->key, key) != 0))
+        at = at->next;
+    return at != NULL;
+}
+
+// Keys of one target are kept in memory alone, for events that could not be kept for all.
+static void name_for(const char *key, const struct hook_target *target, char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "%s/%s", key, target->id);
+}
+
+static bool add_once(struct hook_queue *queue, const struct hook_target *target,
+                     const struct hook_event *event, struct err *err)
+{
+    char name[NAME_SIZE];
+    name_for(event->key, target, name);
+    if (is_listed(queue, event->key, target) || hook_queue_has_seen(queue, name))
+        return true;
+    if (queue->count >= MOST_DELIVERIES)
+        return err_set(err, ERR_LIMIT, "%d webhooks wait already", MOST_DELIVERIES);
+    return add_for(queue, target, event, err);
+}
+
+// Whoever has a delivery does not get it again with the next try, though it may be gone by then.
+static bool add_for_all(struct hook_queue *queue, const struct hook_event *event, struct err *err)
+{
+    const struct hook_targets *targets = queue->targets;
+    char name[NAME_SIZE];
+    bool ok = true;
+    for (size_t i = 0; ok && i < targets->count; i++)
+        ok = !hook_target_wants(&targets->at[i], event->type, event->project) ||
+             add_once(queue, &targets->at[i], event, err);
+    for (size_t i = 0; !ok && i < targets->count; i++)
+        if (is_listed(queue, event->key, &targets->at[i])) {
+            struct err ignored;
+            name_for(event->key, &targets->at[i], name);
+            (void)!remember(queue, name, &ignored);
+        }
+    return ok;
+}
+
 bool hook_queue_add(struct hook_queue *queue, const struct hook_event *event, struct err *err)
 {
     if (!is_key(event->key))
         return err_set(err, ERR_INTERNAL, "found an invalid key of a webhook");
-    if (hook_queue_has_seen(queue, event->key))
-        return true;
-    for (size_t i = 0; i < queue->targets->count; i++) {
-        const struct hook_target *target = &queue->targets->at[i];
-        if (!hook_target_wants(target, event->type, event->project))
-            continue;
-        if (queue->count >= MOST_DELIVERIES)
-            return err_set(err, ERR_LIMIT, "%d webhooks wait already", MOST_DELIVERIES);
-        if (!add_for(queue, target, event, err))
-            return false;
-    }
-    return tell(queue, event->key, err);
+    return hook_queue_has_seen(queue, event->key) ||
+           (add_for_all(queue, event, err) && tell(queue, event->key, err));
 }
 
 struct hook_delivery *hook_queue_next(const struct hook_queue *queue)

@@ -75,6 +75,16 @@ static bool read_target(struct hook_target *target, json_t *value, struct err *e
            read_secret(target, variable, err) && check_events(events, err);
 }
 
+// Their deliveries would have the same names.
+static bool is_new(const struct hook_targets *targets, const struct hook_target *target,
+                   struct err *err)
+{
+    for (size_t i = 0; i < targets->count; i++)
+        if (strcmp(targets->at[i].id, target->id) == 0)
+            return err_set(err, ERR_FORMAT, "found the address of webhook %zu again", i + 1);
+    return true;
+}
+
 bool hook_targets_read(struct hook_targets *targets, const char *path, struct err *err)
 {
     json_error_t why;
@@ -89,7 +99,8 @@ bool hook_targets_read(struct hook_targets *targets, const char *path, struct er
     if (!targets->at)
         return err_set(err, ERR_MEMORY, "out of memory for webhooks");
     for (size_t i = 0; i < count; i++) {
-        if (!read_target(&targets->at[i], json_array_get(targets->file, i), err))
+        if (!read_target(&targets->at[i], json_array_get(targets->file, i), err) ||
+            !is_new(targets, &targets->at[i], err))
             return err_wrap(err, "%.80s, webhook %zu", path, i + 1);
         targets->count++;
     }

@@ -125,13 +125,15 @@ static void wait_until(struct hooks *hooks, int64_t due_ns)
     pthread_cond_timedwait(&hooks->changed, &hooks->lock, &at);
 }
 
-// When to look again.
+// When to look again. With the lock held, which is not held while the store is read.
 static int64_t look(struct hooks *hooks)
 {
     struct err err = {.pos = ERR_NO_POS};
     bool again = false;
     hooks->look = false;
+    pthread_mutex_unlock(&hooks->lock);
     bool ok = hook_news_look(&hooks->news, &hooks->queue, &again, &err);
+    pthread_mutex_lock(&hooks->lock);
     if (!ok)
         log_warn("webhooks: %s", err.msg);
     return clock_mono_ns() + (again || !ok ? QUIET_LOOK_NS : LOOK_NS);
@@ -189,6 +191,7 @@ static bool prepare(struct hooks *hooks, const struct hooks_config *config, stru
     snprintf(hooks->base_url, sizeof hooks->base_url, "%s", config->base_url);
     hooks->news.store = config->store;
     hooks->news.base_url = hooks->base_url;
+    hooks->news.lock = &hooks->lock;
     hooks->queue.seen_fd = -1;
     if (!hook_targets_read(&hooks->targets, config->targets_path, err) ||
         !hook_queue_open(&hooks->queue, folder, &hooks->targets, err))

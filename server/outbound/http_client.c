@@ -66,6 +66,26 @@ bool http_client_is_plain(const char *text)
     return true;
 }
 
+// The path and a password may be secrets.
+static bool refuse_url(const char *url, struct err *err)
+{
+    const char *colon = strstr(url, "://");
+    size_t scheme = colon ? (size_t)(colon - url) + 3 : 0;
+    size_t len = strcspn(url + scheme, "/?#");
+    const char *host = url + scheme, *at = memrchr(host, '@', len);
+    if (at) {
+        len -= (size_t)(at + 1 - host);
+        host = at + 1;
+    }
+    struct buf shown = {0};
+    buf_add_shown(&shown, (struct str){url, scheme});
+    buf_add_shown(&shown, (struct str){host, len});
+    err_set(err, ERR_USAGE, "found the address '%.80s', expected http://HOST or https://HOST",
+            shown.at && !shown.failed ? shown.at : "");
+    buf_free(&shown);
+    return false;
+}
+
 bool http_client_check_url(const char *url, struct err *err)
 {
     struct str text = str_of(url);
@@ -73,8 +93,7 @@ bool http_client_check_url(const char *url, struct err *err)
                     : str_starts_with(text, STR("http://")) ? 7
                                                             : 0;
     return (scheme && text.len > scheme && http_client_is_plain(url)) ||
-           err_set(err, ERR_USAGE,
-                   "found the address '%.80s', expected http://HOST or https://HOST", url);
+           refuse_url(url, err);
 }
 
 // This machine is not reached through a proxy.

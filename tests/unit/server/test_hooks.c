@@ -45,6 +45,8 @@ static void a_wrong_file_says_which_webhook_is_wrong(void **state)
         "[]",
         "{}",
         "[{\"url\":\"ftp://a\"}]",
+        "[{\"url\":\"hooks.example/token\"}]",
+        "[{\"url\":\"ftp://me:token@a/token?token\"}]",
         "[{\"url\":\"http://a\",\"shade\":1}]",
         "[{\"url\":\"http://a\",\"format\":\"xml\"}]",
         "[{\"url\":\"http://a\",\"secret\":\"short\"}]",
@@ -52,6 +54,7 @@ static void a_wrong_file_says_which_webhook_is_wrong(void **state)
         "[{\"url\":\"http://a\",\"events\":[\"runs\"]}]",
         "[{\"url\":\"http://a\",\"events\":\"run\"}]",
         "[{\"url\":\"http://a\"},3]",
+        "[{\"url\":\"http://a\"},{\"url\":\"http://a\",\"project\":\"p\"}]",
     };
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
@@ -59,6 +62,7 @@ static void a_wrong_file_says_which_webhook_is_wrong(void **state)
         struct hook_targets targets;
         assert_false(read_targets(wrong[i], &targets, &err));
         assert_int_not_equal(err.msg[0], 0);
+        assert_null(strstr(err.msg, "token"));
         hook_targets_free(&targets);
     }
 }
@@ -129,6 +133,34 @@ static void deliveries_wait_on_disk_and_no_event_is_queued_twice(void **state)
     folder_remove(folder);
 }
 
+static void nobody_gets_an_event_again_because_it_could_not_be_kept_for_all(void **state)
+{
+    char folder[] = "/tmp/stepscope-hooks-XXXXXX", blocked[128];
+    struct err err = {.pos = ERR_NO_POS};
+    struct hook_targets targets;
+    struct hook_queue queue;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    assert_true(read_targets("[{\"url\":\"http://a\"},{\"url\":\"http://b\"}]", &targets, &err));
+    assert_true(hook_queue_open(&queue, folder, &targets, &err));
+    snprintf(blocked, sizeof blocked, "%s/alert-a_1.%s.json.part", folder, targets.at[1].id);
+    assert_int_equal(mkdir(blocked, 0700), 0);
+    assert_false(hook_queue_add(&queue, &event, &err));
+    assert_false(hook_queue_add(&queue, &event, &err));
+    assert_int_equal(queue.count, 1);
+    assert_ptr_equal(hook_queue_next(&queue)->target, &targets.at[0]);
+    hook_queue_remove(&queue, hook_queue_next(&queue)); // it was delivered
+    assert_false(hook_queue_add(&queue, &event, &err));
+    assert_int_equal(queue.count, 0);
+    assert_int_equal(rmdir(blocked), 0);
+    assert_true(hook_queue_add(&queue, &event, &err));
+    assert_int_equal(queue.count, 1);
+    assert_ptr_equal(hook_queue_next(&queue)->target, &targets.at[1]);
+    hook_queue_free(&queue);
+    hook_targets_free(&targets);
+    folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -137,6 +169,7 @@ int main(void)
         cmocka_unit_test(a_body_is_signed_as_standard_webhooks_has_it),
         cmocka_unit_test(texts_are_escaped_for_slack_and_for_json),
         cmocka_unit_test(deliveries_wait_on_disk_and_no_event_is_queued_twice),
+        cmocka_unit_test(nobody_gets_an_event_again_because_it_could_not_be_kept_for_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
