@@ -13,8 +13,14 @@ name=${NAME:?name of the runs, such as pr-17-abc123}
 limit=${MAX_REGRESSION:-0.03} most=${MOST:-8}
 traces=$(realpath -m "${TRACES:-gate-traces}")
 url=${STEPSCOPE_URL:?address of the service}
-auth=()
-if [[ -n ${STEPSCOPE_TOKEN:-} ]]; then auth=(-H "Authorization: Bearer $STEPSCOPE_TOKEN"); fi
+token=${STEPSCOPE_TOKEN:-}
+unset STEPSCOPE_TOKEN # the two commands do not need it
+
+# Arguments of a program can be seen by others on the machine, this file cannot.
+credentials() {
+    if [[ -n $token ]]; then printf 'header = "Authorization: Bearer %s"\n' "$token"; fi
+}
+ask_curl() { curl --config <(credentials) -sS --retry 5 "$@"; }
 
 record() { # RUN COMMAND
     local file parts=()
@@ -23,7 +29,7 @@ record() { # RUN COMMAND
     while IFS= read -r -d '' file; do
         parts+=(-F "trace=@$file;filename=${file#"$traces"/}")
     done < <(find "$traces" -type f -print0 | sort -z)
-    curl -sS --fail-with-body --retry 5 -o gate.answer "${auth[@]}" -F "run=$1" "${parts[@]}" \
+    ask_curl --fail-with-body -o gate.answer -F "run=$1" "${parts[@]}" \
         "$url/upload?wait=60" ||
         { cat gate.answer >&2; return 2; }
 }
@@ -31,7 +37,7 @@ record() { # RUN COMMAND
 ask() { # FORMAT [MORE]: prints the answer; 0 or 1 is the verdict
     local status
     sleep "${3:-0}"
-    status=$(curl -sS --retry 5 "${auth[@]}" -o gate.answer -w '%{http_code}' \
+    status=$(ask_curl -o gate.answer -w '%{http_code}' \
         -G "$url/api/v1/compare/gate" --data-urlencode "base=$name-base@*" \
         --data-urlencode "cand=$name-change@*" \
         -d "max_regression=$limit&sequential=true&format=$1${2:-}") || return 2

@@ -123,3 +123,19 @@ test("the gate of a pipeline goes on until it is sure, and writes a comment", as
   const broken = await gate("broken", "nothing");
   assert.equal(broken.status, 2);
 });
+
+test("the gate's token is neither an argument nor in the environment of what is profiled",
+  async () => {
+    const cwd = temporary("gate-token");
+    writeFileSync(join(cwd, "curl"), '#!/bin/bash\necho "$*" > arguments\ncat "$2" > config\nexit 7\n',
+      { mode: 0o755 });
+    const command = 'echo "$STEPSCOPE_TOKEN" > seen; touch "$TRACES/a.json"';
+    const done = await run_status("bash", [join(root, "deploy/ci/gate.sh"), command, command],
+      { cwd, env: { PATH: `${cwd}:${process.env.PATH}`, STEPSCOPE_URL: "http://127.0.0.1:9",
+        STEPSCOPE_TOKEN: "ss_secret", NAME: "token" } });
+    assert.equal(done.status, 2);
+    const text = (name) => readFileSync(join(cwd, name), "utf8");
+    assert.equal(text("config"), 'header = "Authorization: Bearer ss_secret"\n');
+    assert.doesNotMatch(text("arguments"), /ss_secret/);
+    assert.equal(text("seen"), "\n");
+  });
