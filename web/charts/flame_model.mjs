@@ -87,6 +87,14 @@ function merged(base, cand, scale) {
  */
 export const merge_trees = (base, cand, scale) => sorted(merged(base, cand, scale));
 
+/**
+ * The difference of two recordings per step; null without a tree or a step on either side.
+ * @param {FlameNode|null} base @param {FlameNode|null} cand
+ * @param {(number|null)[]} steps of both, null if not known
+ */
+export const per_step_difference = (base, cand, steps) => (!base || !cand || !steps.every(Boolean)
+  ? null : merge_trees(base, cand, [1 / steps[0], 1 / steps[1]]));
+
 /** The node at a path of positions, "0.2.1", and those above it from the root. */
 export function nodes_at(root, path) {
   const nodes = [root];

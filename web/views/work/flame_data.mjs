@@ -6,7 +6,6 @@ import { address } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { cause_label } from "../../base/values.mjs";
 import { tree_of_paths, tree_of_rows } from "../../charts/flame_model.mjs";
-import { use_rank_table } from "../run/rank_data.mjs";
 import { run_api } from "../run/run_frame.mjs";
 
 const MOST_NODES = "10000"; // those with the most time, and so all nodes above them
@@ -54,9 +53,9 @@ export function use_flame(run, rank, of, kernels) {
   return { resource: is_idle && resource.data ? causes : resource, root };
 }
 
-/** How many steps a rank has, 1 without. */
+/** How many steps a rank has, null until known. @param {string} run "" for none */
 export function use_step_count(run, rank) {
-  const { data } = use_rank_table(run, "steps", rank, { fields: "step" });
-  const count = data?.columns?.step?.length ?? 0;
-  return Math.max(1, count);
+  const resource = use_api(run === "" ? null : address(run_api(run, "steps"),
+    { fields: "step", limit: "all", rank, format: "columns" }));
+  return { resource, count: resource.data === null ? null : frame_of(resource.data).length };
 }

@@ -9,7 +9,7 @@ import { ms_unit, percent, short_gpu, short_kernel } from "../../base/format.mjs
 import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { use_query } from "../../base/router.mjs";
 import { Flame } from "../../charts/flame.mjs";
-import { found_ns, merge_trees, nodes_at } from "../../charts/flame_model.mjs";
+import { found_ns, nodes_at, per_step_difference } from "../../charts/flame_model.mjs";
 import { Card, Empty, Loaded, SearchBox, Segments } from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { RankPage } from "../run/rank_page.mjs";
@@ -91,6 +91,11 @@ function Graph({ root, query, change, run, rank, names }) {
       page=${query.of === "modules" || query.of === "ranges" ? undefined : page_of(run, rank)} />`;
 }
 
+function WithoutSteps({ names }) {
+  return html`<${Empty} title="The runs cannot be compared per step"><p>No steps were recorded in ${
+    names.join(" and ")}, so times of recordings of different lengths would be compared.</p><//>`;
+}
+
 /** The name of a run in a list, else what the address has. */
 function use_name(key) {
   const { data } = use_api(key === "" ? null : `/runs/${encodeURIComponent(key)}`);
@@ -103,10 +108,12 @@ function Content({ run, rank, name }) {
   const shows_kernels = query.kernels !== "no";
   const own = use_flame(run, rank, of, shows_kernels);
   const other = use_flame(vs, "", of, shows_kernels);
-  const steps = [use_step_count(run, rank), use_step_count(vs || run, vs ? "" : rank)];
-  const root = useMemo(() => (vs === "" || !own.root || !other.root ? own.root
-    : merge_trees(own.root, other.root, [1 / steps[0], 1 / steps[1]])),
-  [own.root, other.root, vs, steps[0], steps[1]]);
+  const sides = [use_step_count(vs && run, rank), use_step_count(vs, "")];
+  const steps = sides.map((side) => side.count);
+  const root = useMemo(() => (vs === "" ? own.root
+    : per_step_difference(own.root, other.root, steps)), [own.root, other.root, vs, ...steps]);
+  const needed = vs === "" ? [own.resource]
+    : [own.resource, other.resource, ...sides.map(({ resource }) => resource)];
   const names = [name, use_name(vs)];
   const has_kernels = of === "operators";
   return html`<${KernelLabels} runs=${[run, vs].filter(Boolean)} />
@@ -122,9 +129,10 @@ function Content({ run, rank, name }) {
         onChange=${() => change({ kernels: shows_kernels ? "no" : "", at: "" })} />
         Kernels</label>`}
       <${VsPick} run=${run} vs=${vs} onchange=${(next) => change({ vs: next, at: "" })} /></div>
-    <${Loaded} resource=${vs !== "" && own.resource.data ? other.resource
-      : own.resource}>${() => html`<${Graph} root=${root} query=${query} change=${change}
-        run=${run} rank=${rank} names=${names} />`}<//><//>`;
+    <${Loaded} resource=${needed.find(({ data }) => data === null) ?? own.resource}>${() => (
+      vs !== "" && steps.includes(0) ? html`<${WithoutSteps} names=${names.filter((_, i) =>
+        steps[i] === 0)} />` : html`<${Graph} root=${root} query=${query} change=${change}
+        run=${run} rank=${rank} names=${names} />`)}<//><//>`;
 }
 
 export default function FlamePage({ route }) {

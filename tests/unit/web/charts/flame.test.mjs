@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { box_by_key, boxes_of, found_ns, largest_nodes, merge_trees, nodes_at, path_above,
-  tree_of_paths, tree_of_rows } from "../../../../web/charts/flame_model.mjs";
+  per_step_difference, tree_of_paths, tree_of_rows } from "../../../../web/charts/flame_model.mjs";
 
 const row = (id, parent, name, total_owned_ns, kind = "op") =>
   ({ id, parent, name, kind, calls: 1, total_owned_ns });
@@ -31,6 +31,16 @@ test("boxes lie side by side within their parent, and a zoom keeps what is above
   assert.deepEqual(nodes_at(root, "0.0").map(({ name }) => name), ["", "linear", "mm"]);
   assert.equal(nodes_at(root, "7.3").length, 1);
   assert.deepEqual(["0.1.2", "3", ""].map(path_above), ["0.1", "", ""]);
+});
+
+test("a difference per step needs the steps of both sides", () => {
+  const tree = tree_of_rows(ROWS);
+  const root = per_step_difference(tree, tree, [4, 2]);
+  assert.deepEqual([root.base_ns, root.cand_ns], [25, 50]);
+  for (const steps of [[null, 2], [4, null], [0, 2], [4, 0]]) {
+    assert.equal(per_step_difference(tree, tree, steps), null);
+  }
+  assert.equal(per_step_difference(tree, null, [4, 2]), null);
 });
 
 test("two trees are matched by names on the way, and their difference sums exactly", () => {
