@@ -115,11 +115,13 @@ export function api_get(path, signal, { keeps = true } = {}) {
   const one = under_way.get(path) ?? start_get(path, keeps);
   one.users++;
   return new Promise((resolve, reject) => {
-    signal?.addEventListener("abort", () => {
+    const leave = () => {
       one.leave();
       reject(signal.reason);
-    }, { once: true });
-    one.reply.then(resolve, reject);
+    };
+    signal?.addEventListener("abort", leave, { once: true });
+    const settle = () => signal?.removeEventListener("abort", leave);
+    one.reply.finally(settle).then(resolve, reject);
   });
 }
 
