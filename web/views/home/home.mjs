@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Home: what happened since the last visit, and what waits for a decision.
-import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
+import { html, useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { api_get, use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { ago, ms_unit, plural, sentence, when } from "../../base/format.mjs";
@@ -12,7 +12,7 @@ import { AlertCard } from "../trends/alert_card.mjs";
 import { change_words, series_key, series_path } from "../trends/trends_model.mjs";
 import { FirstRun } from "./first_run.mjs";
 import {
-  costliest, extremes, moved_series, newest_runs, news_sentence, visit_of,
+  age_param, costliest, extremes, moved_series, newest_runs, news_sentence, visit_of,
 } from "./home_model.mjs";
 
 const KEY = "home-visit";
@@ -31,8 +31,16 @@ function this_visit() {
   }
 }
 
-/** A time as the API takes it: how long ago. @param {number} since in ms */
-const ago_param = (since) => `${Math.max(1, Math.ceil((Date.now() - since) / 60_000))}m`;
+/**
+ * Runs since a time. Their address changes with its age; until the new one has an answer, that of
+ * the last one stays.
+ */
+function use_runs_since(since, params) {
+  const last = useRef(null);
+  const resource = use_api(address("/runs", { ...params, since }), () => POLL_MS);
+  last.current = resource.data ?? last.current;
+  return { ...resource, data: last.current };
+}
 
 /** @param {string} path @returns {{resource: any, rows: any[]}} */
 function use_rows(path) {
@@ -44,7 +52,7 @@ function use_rows(path) {
 
 function Waiting({ alerts, now }) {
   const shown = alerts.slice(0, MOST_ALERTS);
-  return html`<${Card} title="Waits for a decision" href="/alerts" flush=${shown.length > 0}
+  return html`<${Card} title="Awaiting a decision" href="/alerts" flush=${shown.length > 0}
       note=${alerts.length > shown.length ? `${shown.length} of ${alerts.length} alerts` : ""}>
     ${shown.length > 0 ? html`<ul class="alerts alerts-list" tabindex="-1">${shown.map((alert) =>
       html`<${AlertCard} key=${alert.id} alert=${alert} now=${now} />`)}</ul>`
@@ -78,7 +86,9 @@ function Extremes({ best, worst }) {
         names agree up to @ are a series.</p>`}<//>`;
 }
 
-/** The costliest findings of the newest runs, each with its run. */
+const FAILED = "failed";
+
+/** The costliest findings of the newest runs, each with its run; null: not yet, or FAILED. */
 function use_findings(runs) {
   const chosen = newest_runs(runs);
   const key = chosen.map(({ id }) => id).join(" ");
@@ -92,20 +102,25 @@ function use_findings(runs) {
       return data.items.map((finding) => ({ ...finding, run }));
     };
     Promise.all(chosen.map(of_run)).then((lists) => set_found(costliest(lists)),
-      () => !stop.signal.aborted && set_found([]));
+      () => !stop.signal.aborted && set_found(FAILED));
     return () => stop.abort();
   }, [key]);
   return found;
 }
 
+function no_findings(found) {
+  if (found === null) return "Looking…";
+  return found === FAILED ? "They could not be loaded." : "No new run has one.";
+}
+
 function Findings({ runs }) {
   const found = use_findings(runs);
+  const rows = Array.isArray(found) ? found : [];
   return html`<${Card} title="Costliest findings of new runs" note="at most this much per step">
-    ${found?.length > 0 ? html`<ul class="news">${found.map((finding) => html`<li
+    ${rows.length > 0 ? html`<ul class="news">${rows.map((finding) => html`<li
         key=${`${finding.run.id} ${finding.id}`}><a href=${run_path(finding.run.id, "findings")}>${
         sentence(finding.title)}</a> <span class="faint">${finding.run.name}</span></li>`)}</ul>`
-      : html`<p class="empty-line">${found === null ? "Looking…" : "No new run has one."}</p>`}
-  <//>`;
+      : html`<p class="empty-line">${no_findings(found)}</p>`}<//>`;
 }
 
 function Failed({ runs, now }) {
@@ -120,7 +135,7 @@ function Failed({ runs, now }) {
 function News({ runs, visit, since, now }) {
   const { rows: series } = use_rows("/series?format=columns&limit=all");
   const { rows: alerts } = use_rows("/alerts?format=columns&limit=all&status=new");
-  const failed = use_api(address("/runs", { status: "failed", since, limit: 20 }), () => POLL_MS);
+  const failed = use_runs_since(since, { status: "failed", limit: 20 });
   const bad = failed.data?.items ?? [];
   const moved = moved_series(series, alerts, visit.since);
   const sorted = useMemo(() => alerts_of(alerts, "new"), [alerts]);
@@ -140,9 +155,9 @@ export default function Home() {
   use_title("Home");
   const now = use_now();
   const [visit] = useState(this_visit);
-  const [since] = useState(() => ago_param(visit.since));
+  const since = age_param(visit.since, now);
   const any = use_api("/runs?sort=-created&limit=1", () => POLL_MS);
-  const fresh = use_api(address("/runs", { since, sort: "-created", limit: 100 }), () => POLL_MS);
+  const fresh = use_runs_since(since, { sort: "-created", limit: 100 });
   return html`<header class="page-head"><h1 tabindex="-1">Home</h1>
       <p class="page-note">${any.data?.total > 0 && `${plural(any.data.total, "run")} in all`}</p>
     </header>

@@ -22,6 +22,9 @@ export function visit_of(kept, now) {
   return { since, first: same && !kept.before, keep: { at: now, before: same ? kept.before : at } };
 }
 
+/** A time as the API takes it: how long ago, in whole minutes. @param {number} since in ms */
+export const age_param = (since, now) => `${Math.max(1, Math.ceil((now - since) / 60_000))}m`;
+
 const is_new = (since) => ({ last }) => Date.parse(last ?? "") >= since;
 
 /** A series whose level changed since then, although its newest run is like the ones before it. */

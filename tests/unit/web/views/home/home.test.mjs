@@ -2,11 +2,16 @@
 // The home page: since when, what moved, which findings come first, and the sentence that says it.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { costliest, extremes, moved_series, newest_runs, news_sentence, visit_of }
+import { age_param, costliest, extremes, moved_series, newest_runs, news_sentence, visit_of }
   from "../../../../../web/views/home/home_model.mjs";
 
 const MINUTE = 60_000;
 const NOW = Date.parse("2026-11-26T08:00:00Z");
+
+test("the age of a visit grows, so that what is new since then stays", () => {
+  assert.deepEqual([0, MINUTE, 90_000, 61 * MINUTE].map((age) => age_param(NOW - age, NOW)),
+    ["1m", "1m", "2m", "61m"]);
+});
 
 test("a visit lasts half an hour, and the one before it is remembered", () => {
   const first = visit_of(null, NOW);
