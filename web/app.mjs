@@ -33,13 +33,18 @@ function use_missing_scope(page) {
   return scope === null || kind === "nobody" || may(scope) ? null : scope;
 }
 
-/** A page's component once it is here; a failure (a server restarted with newer files) is shown. */
+/** Why a page's code is missing: a server that answers may have been restarted with newer files. */
+const why_missing = () => fetch("/healthz", { cache: "no-store" }).then(
+  () => "The server may have been updated since this page was opened.",
+  () => "The server is not responding.");
+
+/** A page's component once it is here, or why it is not. */
 function use_page(route) {
   const [, set_there] = useState(route.page in ready);
-  const [failed, set_failed] = useState(false);
+  const [failed, set_failed] = useState("");
   useEffect(() => {
     if (route.page in ready) return;
-    fetch_page(route).then(() => set_there(true), () => set_failed(true));
+    fetch_page(route).then(() => set_there(true), () => why_missing().then(set_failed));
   }, []);
   return { View: ready[route.page], failed };
 }
@@ -54,10 +59,7 @@ function Page({ route }) {
   const { View, failed } = use_page(route);
   const [error] = useErrorBoundary();
   if (error) return html`<${Failure}><p>${String(error.message ?? error)}</p><//>`;
-  if (failed) {
-    return html`<${Failure}><p>The server may have been updated since this page was opened.</p>
-      <//>`;
-  }
+  if (failed) return html`<${Failure}><p>${failed}</p><//>`;
   return View ? html`<${View} key=${route.run ?? route.page} route=${route} />`
     : html`<${Loading} />`;
 }

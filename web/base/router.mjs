@@ -33,13 +33,20 @@ function arrive() {
 const OLD_MS = 400; // a heading that is still there then is the new page's, too
 const MOST_MS = 4000;
 
-/** Once the new page is there: its module may have to be loaded. */
+/** Once the new page is there, as its module may have to be loaded, and unless the user goes on. */
 function focus_heading() {
   const old = document.querySelector("h1");
+  const focused = document.activeElement;
+  let goes_on = false;
+  addEventListener("keydown", () => { goes_on = true; }, { once: true, capture: true });
+  // What was focused on the page that is left goes with it.
+  const is_taken = () => document.activeElement !== focused
+    && document.activeElement !== document.body;
   const start = performance.now();
   const step = () => {
     const heading = document.querySelector("h1");
     const passed = performance.now() - start;
+    if (goes_on || is_taken()) return;
     if (heading && (heading !== old || passed > OLD_MS)) heading.focus({ preventScroll: true });
     else if (passed < MOST_MS) requestAnimationFrame(step);
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The controls that compose changes: sliders with few stops, switches, and kernels.
-import { html, useEffect, useId, useState } from "../../base/ui.mjs";
+import { html, useEffect, useId, useRef, useState } from "../../base/ui.mjs";
 import { percent } from "../../base/format.mjs";
 import { KernelText } from "../../widgets/kernel_text.mjs";
 import { HOSTS, kernel_pattern, NETWORKS, roofline_factor } from "./whatif_model.mjs";
@@ -12,10 +12,12 @@ function Slider({ label, help, stops, value, write, onchange }) {
   const id = useId();
   const place = Math.max(0, stops.indexOf(value));
   const [at, set_at] = useState(place);
+  const report = useRef(onchange); // the newest, which knows of changes made meanwhile
+  report.current = onchange;
   useEffect(() => set_at(place), [place]);
   useEffect(() => {
     if (at === place) return undefined;
-    const timer = setTimeout(() => onchange(stops[at]), SLIDER_WAIT_MS);
+    const timer = setTimeout(() => report.current(stops[at]), SLIDER_WAIT_MS);
     return () => clearTimeout(timer);
   }, [at, place]);
   return html`<div class="whatif-control"><label for=${id}>${label}</label>
