@@ -63,15 +63,16 @@ export const waits_of = (ranks) => ranks.map(({ rank, waits }) =>
 
 /**
  * Slowest, median and fastest of a run's ranks. Ranks that wait for each other have equal steps:
- * then the one that waits least is the slowest, as the others wait for it.
+ * then the one that waits least is the slowest, as the others wait for it, and one whose waits are
+ * not known has no place among them.
  * @param {{rank: number, wait_ns: number|null, step_median_ns: number|null}[]} rows
  * @returns {number[]} without repeats
  */
 export function spread_ranks(rows) {
   const waits = rows.some(({ wait_ns }) => wait_ns > 0);
-  const slowness = ({ wait_ns, step_median_ns }) =>
-    (waits ? -(wait_ns ?? 0) : (step_median_ns ?? 0));
-  const sorted = [...rows].sort((a, b) => slowness(b) - slowness(a) || a.rank - b.rank)
+  const slowness = ({ wait_ns, step_median_ns }) => (waits ? -wait_ns : (step_median_ns ?? 0));
+  const known = waits ? rows.filter(({ wait_ns }) => wait_ns !== null) : [...rows];
+  const sorted = known.sort((a, b) => slowness(b) - slowness(a) || a.rank - b.rank)
     .map(({ rank }) => rank);
   if (sorted.length === 0) return [];
   return [...new Set([sorted[0], sorted[(sorted.length - 1) >> 1], sorted.at(-1)])];

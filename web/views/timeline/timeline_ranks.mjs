@@ -89,9 +89,11 @@ export function TimelineRanks({ run, rank, overview, view }) {
   if (rows.length < 2) return null;
   const marks = new Map(beside === "spread" && ranks.length === 3
     ? ranks.map((one, i) => [one, WORDS[i]]) : []);
+  const part = ranks.length < rows.length && beside !== "spread"
+    ? `${ranks.length} of ${rows.length} ranks; ` : "";
   const listed = ["", "spread", "all"].includes(beside) ? "" : beside;
-  return html`<${Card} title="Ranks side by side" note="the span in view, clocks aligned; ${""
-    }time since the first event of any rank"
+  return html`<${Card} title="Ranks side by side" note="${part}the span in view, clocks ${""
+    }aligned; time since the first event of any rank"
     actions=${html`<${Segments} label="Ranks" value=${beside} options=${CHOICES}
       onchange=${(next) => change({ beside: next })} />
       <${SearchBox} label="Ranks to show" placeholder="or 0-3,7" value=${listed}

@@ -34,6 +34,8 @@ test("the slowest rank is the one that the others wait for, else the one with lo
   assert.deepEqual(spread_ranks([row(0, 9, 5), row(1, 0, 5), row(2, 8, 5), row(3, 7, 5)]),
     [1, 3, 0]);
   assert.deepEqual(spread_ranks([row(0, null, 5), row(1, null, 8), row(2, null, 6)]), [1, 2, 0]);
+  assert.deepEqual(spread_ranks([row(0, null, 5), row(1, 3, 5), row(2, 8, 5), row(4, 5, 5)]),
+    [1, 4, 2], "unknown waits are not the least");
   assert.deepEqual(spread_ranks([row(3, 1, 1)]), [3]);
   assert.deepEqual(spread_ranks([]), []);
 });
