@@ -402,13 +402,13 @@ test("what if: sliders, fields and ready-made changes move the step and are in t
   on_page({}, async (page) => {
     await visit(page, run_url("rich", "whatif"));
     const before = await whatif_figures(page);
-    assert.equal(before["Step then"], before["Step as recorded"]);
+    assert.equal(before["Step after changes"], before["Step as recorded"]);
     const stairs = page.locator(".whatif-stairs tbody tr");
     assert.ok(await stairs.count() >= 7);
     await stairs.nth(1).getByRole("button").click();
     await page.waitForURL(/change=/);
     await until("the step has moved", async () =>
-      (await whatif_figures(page))["Step then"] !== before["Step as recorded"]);
+      (await whatif_figures(page))["Step after changes"] !== before["Step as recorded"]);
     assert.match(await page.locator(".whatif-answer").innerText(), /instead of .*%\sless\.$/);
     assert.equal(await page.locator(".path-bar").count(), 2);
     await stairs.nth(1).getByRole("button").click();
@@ -433,10 +433,10 @@ test("what if: sliders, fields and ready-made changes move the step and are in t
     await page.reload();
     await settle(page);
     await until("the link shows the same", async () =>
-      (await whatif_figures(page))["Step then"] === composed["Step then"]);
-    await page.getByRole("button", { name: "Take all back" }).click();
+      (await whatif_figures(page))["Step after changes"] === composed["Step after changes"]);
+    await page.getByRole("button", { name: "Reset" }).click();
     await until("nothing is changed", async () =>
-      (await whatif_figures(page))["Step then"] === before["Step then"]);
+      (await whatif_figures(page))["Step after changes"] === before["Step after changes"]);
     assert.deepEqual(await axe_faults(page), []);
   }));
 

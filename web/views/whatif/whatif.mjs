@@ -37,8 +37,8 @@ function between({ low_ns, high_ns }) {
 
 function answer_text(base, then) {
   const gain = then.gain_ns;
-  if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes bring nothing: a step takes " +
-    `${ms_unit(base.step_ns)} all the same.`;
+  if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes make no difference: " +
+    `a step still takes ${ms_unit(base.step_ns)}.`;
   return `A step would take ${ms_unit(then.step_ns)} instead of ${ms_unit(base.step_ns)}, ${
     percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
 }
@@ -49,7 +49,7 @@ function Figures({ reply, then }) {
     <${Figure} label="Step as recorded" value=${ms(base.step_ns)} unit="ms"
       help="Mean of the steady steps.">${plural(reply.steps, "steady step")} of rank ${
         reply.rank}<//>
-    <${Figure} label="Step then" value=${ms((then ?? base).step_ns)} unit="ms"
+    <${Figure} label="Step after changes" value=${ms((then ?? base).step_ns)} unit="ms"
       help="The recorded step less what the replay gained.">${
         then ? between(then) : "no change chosen"}<//>
     <${Figure} label="Gain" value=${ms(then?.gain_ns ?? 0)} unit="ms"
@@ -111,7 +111,7 @@ function Composer({ run, rank, reply, chosen, changes, onchange }) {
   const names = kernels.rows.map(({ name }) => name);
   const set = (patch) => onchange(write_changes({ ...read_changes(changes), ...patch }));
   return html`<${Figures} reply=${reply} then=${shown?.together} />
-    <div class="whatif-sides"><div><${Card} title="The step then" note="critical path"
+    <div class="whatif-sides"><div><${Card} title="Step after changes" note="critical path"
         actions=${html`<${ExportLinks} links=${[["JSON",
           api_href(address(run_api(run, "whatif"), { change: changes, rank }))]]} />`}>
       <p class="whatif-answer" role="status">${shown ? answer_text(reply.base, shown.together)
@@ -121,7 +121,7 @@ function Composer({ run, rank, reply, chosen, changes, onchange }) {
       <${PathBars} base=${reply.base} then=${shown?.together} steps=${reply.steps} /><//>
     <${Staircase} reply=${reply} changes=${changes} onchange=${onchange} /></div>
     <${Card} title="Changes" actions=${changes.length > 0 && html`<button
-        type="button" class="small" onClick=${() => onchange([])}>Take all back</button>`}>
+        type="button" class="small" onClick=${() => onchange([])}>Reset</button>`}>
       <${Controls} setup=${read_changes(changes)} ranks=${reply.ranks} kernels=${names}
         roofline=${roofline.rows} onchange=${set} /><//></div>`;
 }

@@ -74,7 +74,7 @@ export function ByRanks({ calls, href }) {
   return html`<${Card} title="By rank" flush=${true} note=${left_out > 0
       ? `the first ${count(ranks.length)} ranks; ${count(left_out)} more are left out`
       : "most time first"}>
-    <${PlainTable} label="Calls by rank" head=${["Rank", "Of the slowest", "Total, ms", "Calls",
+    <${PlainTable} label="Calls by rank" head=${["Rank", "Share of slowest", "Total, ms", "Calls",
       "p50", "p95"]} rows=${sorted.map((row) => [
       html`<a href=${href(row.rank)} aria-current=${row.rank === calls.rank ? "true"
         : undefined}>Rank ${row.rank}</a>`,
