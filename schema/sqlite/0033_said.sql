@@ -19,3 +19,4 @@ CREATE TABLE saved_view (
 ) STRICT, WITHOUT ROWID;
 CREATE UNIQUE INDEX saved_view_once ON saved_view (address, name);
 CREATE INDEX saved_view_by_name ON saved_view (name, id) WHERE name <> '';
+CREATE INDEX saved_view_links ON saved_view (created_ns, id) WHERE name = '';

@@ -208,13 +208,33 @@ static bool find_same(struct db *db, struct arena *arena, struct saved_view *vie
     return sql_end(&stmt);
 }
 
+// Links without a name are made by a click and listed nowhere: the oldest make room for a new one.
+static bool drop_oldest_links(struct db *db, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "DELETE FROM saved_view WHERE id IN (SELECT id FROM saved_view "
+                                 "WHERE name = '' ORDER BY created_ns DESC, id DESC "
+                                 "LIMIT ? OFFSET ?)",
+                                 err);
+    sql_bind_u64(&stmt, STORE_MAX_LINKS);
+    sql_bind_u64(&stmt, STORE_MAX_LINKS - 1);
+    return sql_run(&stmt);
+}
+
+static bool check_named(struct db *db, struct err *err)
+{
+    return check_room(db, "SELECT count(*) FROM saved_view WHERE name <> ''", (struct str){NULL, 0},
+                      STORE_MAX_VIEWS, "saved views", err);
+}
+
 static bool save_view(struct db *db, struct arena *arena, struct saved_view *view, struct err *err)
 {
     char id[STORE_ID_SIZE];
     bool found;
     if (!find_same(db, arena, view, &found, err) || found)
         return found;
-    if (!sql_new_id('v', id, err))
+    bool is_link = view->name.len == 0;
+    if (!sql_new_id('v', id, err) || (is_link && !drop_oldest_links(db, err)))
         return false;
     struct stmt stmt = sql_begin(db, "INSERT INTO saved_view VALUES (?, ?, ?, ?, ?)", err);
     sql_bind_text(&stmt, str_of(id));
@@ -222,9 +242,7 @@ static bool save_view(struct db *db, struct arena *arena, struct saved_view *vie
     sql_bind_text(&stmt, view->address);
     sql_bind_clean(&stmt, view->author);
     sql_bind_i64(&stmt, clock_wall_ns());
-    return sql_run(&stmt) &&
-           check_room(db, "SELECT count(*) FROM saved_view", (struct str){NULL, 0}, STORE_MAX_VIEWS,
-                      "saved views", err) &&
+    return sql_run(&stmt) && (is_link || check_named(db, err)) &&
            find_same(db, arena, view, &found, err);
 }
 

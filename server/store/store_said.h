@@ -6,11 +6,13 @@
 
 #include "server/store/store.h"
 
-#define STORE_MAX_COMMENTS      ((size_t)1000)  // of a run
-#define STORE_MAX_VIEWS         ((size_t)10000) // with and without a name
-#define STORE_MAX_LISTED_VIEWS  ((size_t)1000)
-#define STORE_PLACE_MAX_BYTES   ((size_t)2000)
-#define STORE_ADDRESS_MAX_BYTES ((size_t)4000)
+#define STORE_MAX_COMMENTS     ((size_t)1000)  // of a run
+#define STORE_MAX_VIEWS        ((size_t)10000) // with a name
+#define STORE_MAX_LINKS        ((size_t)10000) // without a name; then the oldest go
+#define STORE_MAX_LISTED_VIEWS ((size_t)1000)
+#define STORE_PLACE_MAX_BYTES  ((size_t)2000)
+// With the longest name it fits into an index of PostgreSQL, whose rows end at 2704 bytes.
+#define STORE_ADDRESS_MAX_BYTES ((size_t)2000)
 
 struct comment {
     struct str id;
@@ -49,7 +51,7 @@ MUST_CHECK bool store_find_view(struct store *store, struct str id, struct arena
                                 struct saved_view *view, struct err *err);
 
 // Saves an address, or finds the one that was saved with the same name; fills in id, author and
-// time. ERR_USAGE for an invalid one, ERR_CONFLICT for too many.
+// time. ERR_USAGE for an invalid one, ERR_CONFLICT for too many with a name.
 MUST_CHECK bool store_save_view(struct store *store, struct arena *arena, struct saved_view *view,
                                 struct err *err);
 

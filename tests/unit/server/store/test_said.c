@@ -94,6 +94,37 @@ static void only_paths_of_this_service_are_saved(void **state)
     }
 }
 
+static void an_address_that_no_index_takes_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    char address[STORE_ADDRESS_MAX_BYTES + 1];
+    memset(address, 'x', sizeof address);
+    address[0] = '/';
+    struct saved_view view = {.address = {address, sizeof address - 1}, .author = STR("a")};
+    assert_ok(f, store_save_view(f->store, &f->arena, &view, &f->err));
+    view.address.len++;
+    assert_false(store_save_view(f->store, &f->arena, &view, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+}
+
+static void links_without_a_name_make_room_and_named_views_stay(void **state)
+{
+    struct fixture *f = *state;
+    db_raw_run(f->path, "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE "
+                        "i < 10000) INSERT INTO saved_view SELECT 'v_' || i, '', '/?q=' || i, "
+                        "'a', i FROM n");
+    db_raw_run(f->path, "INSERT INTO saved_view VALUES ('v_0', 'kept', '/', 'a', 0)");
+    struct saved_view link = {.address = STR("/new"), .author = STR("a")}, found;
+    struct saved_view named = {.address = STR("/"), .name = STR("n"), .author = STR("a")};
+    assert_ok(f, store_save_view(f->store, &f->arena, &link, &f->err));
+    assert_ok(f, store_save_view(f->store, &f->arena, &named, &f->err));
+    assert_ok(f, store_find_view(f->store, link.id, &f->arena, &found, &f->err));
+    assert_ok(f, store_find_view(f->store, STR("v_0"), &f->arena, &found, &f->err));
+    assert_ok(f, store_find_view(f->store, STR("v_2"), &f->arena, &found, &f->err));
+    assert_false(store_find_view(f->store, STR("v_1"), &f->arena, &found, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
+}
+
 static void comments_go_with_their_run(void **state)
 {
     struct fixture *f = *state;
@@ -115,6 +146,8 @@ int main(void)
         TEST(comments_are_checked_and_their_secrets_masked),
         TEST(a_saved_view_is_found_by_its_link_and_saved_once),
         TEST(only_paths_of_this_service_are_saved),
+        TEST(an_address_that_no_index_takes_is_refused),
+        TEST(links_without_a_name_make_room_and_named_views_stay),
         TEST(comments_go_with_their_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
