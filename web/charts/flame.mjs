@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flame graph, or upside down an icicle: boxes as wide as their time, children at their parents.
 // A click or Enter zooms; of two merged trees the color is the difference.
-import { html, useMemo, useState } from "../base/ui.mjs";
+import { html, useEffect, useId, useMemo, useState } from "../base/ui.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
 import { ms, ms_signed, ms_unit, percent, percent_signed } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
-import { box_by_key, boxes_of, largest_nodes, path_above } from "./flame_model.mjs";
+import { box_by_key, boxes_of, has_text, largest_nodes, path_above } from "./flame_model.mjs";
 
 const ROW_PX = 21;
 const LEAST_PX = 2;
@@ -80,7 +80,7 @@ function Box({ box, i, width, top, root, q, chosen, write, choose, onzoom }) {
   const { node, from, share, above } = box;
   const { className, style } = colors(node);
   const px = share * width;
-  const found = q !== "" && node.name.toLowerCase().includes(q.toLowerCase());
+  const found = q !== "" && box.path !== "" && has_text(node, q, write);
   const state = `${i === chosen ? "chosen" : ""} ${above ? "above" : ""} ${
     q === "" ? "" : found ? "found" : "not-found"}`;
   return html`<div class="flame-box ${className} ${state}" style=${{ left: `${from * width}px`,
@@ -99,9 +99,11 @@ function Box({ box, i, width, top, root, q, chosen, write, choose, onzoom }) {
  */
 export function Flame({ root, zoom, onzoom, q, is_flame, caption, names, actions, write, page }) {
   const [ref, width] = use_width();
+  const id = useId();
   const [at, set_at] = useState(-1);
   const boxes = useMemo(() => boxes_of(root, zoom, LEAST_PX / Math.max(100, width)),
     [root, zoom, width]);
+  useEffect(() => set_at(-1), [boxes]);
   const is_diff = root.base_ns !== undefined;
   const rows = Math.max(...boxes.map(({ depth }) => depth)) + 1;
   const top_of = ({ depth }) => (is_flame ? rows - 1 - depth : depth) * ROW_PX;
@@ -131,10 +133,11 @@ export function Flame({ root, zoom, onzoom, q, is_flame, caption, names, actions
       legend=${html`<${Legend} is_diff=${is_diff} names=${names} />`}>
     <div class="flame" ref=${ref} style=${{ height: `${rows * ROW_PX}px` }} role="application"
       tabindex="0" aria-label=${caption} onKeyDown=${on_key}
-      aria-roledescription="flame graph, arrow keys move, Enter zooms in, Escape zooms out"
-      onMouseLeave=${() => set_at(-1)}>${width > 0 && boxes.map((box, i) => html`<${Box}
+      aria-roledescription="flame graph" aria-describedby=${id}>${width > 0
+      && boxes.map((box, i) => html`<${Box}
         key=${box.path} box=${box} i=${i} width=${width} top=${top_of(box)} root=${root} q=${q}
         chosen=${at} write=${write} choose=${set_at} onzoom=${go} />`)}</div>
+    <p id=${id} hidden>Arrow keys move, Enter zooms in, Escape zooms out.</p>
     <p class="readout">${chosen ? node_text(chosen.node, root, write)
       : "Click a box to zoom in, one above it to zoom out; arrow keys, Enter and Escape do, too."}${
       href && html` <a href=${href}>Its page</a>`}</p><//>`;

@@ -142,11 +142,15 @@ export function boxes_of(root, zoom, least) {
   return boxes.slice(0, MOST_BOXES);
 }
 
-/** The time of all nodes whose name has the text, none of them twice. */
-export function found_ns(node, q) {
+/** Whether a node's name has a text, or what is written for it. */
+export const has_text = (node, q, write) => [node.name, write(node)]
+  .some((text) => text.toLowerCase().includes(q.toLowerCase()));
+
+/** The time of all nodes below one that have the text, none of them twice. */
+export function found_ns(node, q, write) {
   if (q === "") return 0;
-  if (node.name.toLowerCase().includes(q.toLowerCase())) return node.ns;
-  return node.children.reduce((sum, child) => sum + found_ns(child, q), 0);
+  return node.children.reduce((sum, child) =>
+    sum + (has_text(child, q, write) ? child.ns : found_ns(child, q, write)), 0);
 }
 
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0] };

@@ -54,17 +54,19 @@ const page_of = (run, rank) => ({ kind, name }) => {
   return kind === "op" ? operator_path(run, name, rank) : null;
 };
 
-function Zoomed({ root, at, write, onzoom }) {
+function Zoomed({ root, at, write, onzoom, page }) {
   const nodes = nodes_at(root, at);
   if (nodes.length < 2) return null;
   const path = at.split(".");
+  const href = page?.(nodes.at(-1));
   return html`<nav class="flame-path" aria-label="Zoomed to"><ol>${nodes.map((node, i) => html`<li
-    key=${i}>${i === nodes.length - 1 ? html`<strong>${write(node)}</strong>`
+    key=${i}>${i === nodes.length - 1 ? html`<strong>${write(node)}</strong>${
+      href && html` <a href=${href}>Its page</a>`}`
     : html`<button type="button" class="link" onClick=${() =>
       onzoom(path.slice(0, i).join("."))}>${write(node)}</button>`}</li>`)}</ol></nav>`;
 }
 
-function caption_of(root, { of, q, vs }, run_names) {
+function caption_of(root, { of, q, vs }, run_names, write) {
   if (vs !== "") {
     const delta = root.cand_ns - root.base_ns;
     return `${run_names[0]} ${ms_unit(root.base_ns)}, ${run_names[1]} ${ms_unit(root.cand_ns)} ${
@@ -73,7 +75,8 @@ function caption_of(root, { of, q, vs }, run_names) {
   }
   const what = of === "idle" ? "of idle time by what delayed the next work"
     : "of device time, each nanosecond counted once";
-  const found = q === "" ? "" : `; ${percent(found_ns(root, q) / (root.ns || 1))} in “${q}”`;
+  const found = q === "" ? "" : `; ${percent(found_ns(root, q, write)
+    / (root.ns || 1))} in “${q}”`;
   return `${ms_unit(root.ns)} ${what}${found}`;
 }
 
@@ -85,10 +88,12 @@ function Graph({ root, query, change, run, rank, names }) {
     return html`<${Empty} title="Nothing to draw"><p>The recording has no such tree: operators,
       modules or ranges were not recorded, or the device was never idle.</p><//>`;
   }
-  return html`<${Zoomed} root=${root} at=${query.at} write=${write} onzoom=${onzoom} />
+  const page = query.of === "modules" || query.of === "ranges" ? undefined : page_of(run, rank);
+  return html`<${Zoomed} root=${root} at=${query.at} write=${write} onzoom=${onzoom}
+      page=${page} />
     <${Flame} root=${root} zoom=${query.at} q=${query.q} is_flame=${query.dir === "flame"}
-      caption=${caption_of(root, query, names)} names=${names} write=${write} onzoom=${onzoom}
-      page=${query.of === "modules" || query.of === "ranges" ? undefined : page_of(run, rank)} />`;
+      caption=${caption_of(root, query, names, write)} names=${names} write=${write}
+      onzoom=${onzoom} page=${page} />`;
 }
 
 function WithoutSteps({ names }) {

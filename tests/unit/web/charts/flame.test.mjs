@@ -63,10 +63,13 @@ test("paths with times are one tree, and a search counts no time twice", () => {
     { path: [["Sync", "cause"], ["other", "host"]], ns: 2 },
     { path: [["Sync", "cause"], ["cudaSync", "host"]], ns: 1 }]);
   assert.deepEqual([root.ns, root.children[0].ns, root.children[0].children[0].ns], [10, 10, 8]);
-  assert.equal(found_ns(root, "sync"), 10);
-  assert.equal(found_ns(root, "CUDA"), 8);
-  assert.equal(found_ns(root, ""), 0);
-  assert.equal(found_ns(root, "none"), 0);
+  const write = ({ name }) => (name === "cudaSync" ? "wait for the device" : name || "All");
+  assert.equal(found_ns(root, "sync", write), 10);
+  assert.equal(found_ns(root, "wait for", write), 8, "as it is written");
+  assert.equal(found_ns(root, "all", write), 0, "the root is not a name");
+  assert.equal(found_ns(root, "CUDA", write), 8);
+  assert.equal(found_ns(root, "", write), 0);
+  assert.equal(found_ns(root, "none", write), 0);
 });
 
 test("keys go along a row, to children and back", () => {
