@@ -248,7 +248,25 @@ test("a short link keeps what a page shows, and a comment its place and its auth
     await says(page.locator(".comments li"), /<img src=x.*disk was full[^]*Ada/);
     assert.equal((await server.get(`/runs/${ids[0]}/comments`)).items[0].author, "Ada");
     await page.getByRole("button", { name: "Remove the comment of Ada" }).click();
+    await page.getByRole("button", { name: "Keep" }).click();
+    await page.getByRole("button", { name: "Remove the comment of Ada" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.locator(".comments").waitFor({ state: "detached" });
+  }));
+
+test("a short link that cannot be copied stays in a field", () =>
+  on_page({}, async (page) => {
+    await page.addInitScript(() => {
+      Object.defineProperty(navigator, "clipboard",
+        { value: { writeText: () => Promise.reject(new Error("refused")) } });
+    });
+    await visit(page, "/?q=llama");
+    await page.getByRole("button", { name: /^Link/ }).click();
+    const field = page.getByLabel("Short link to this page");
+    assert.match(await field.inputValue(), /^http.*\/v\/v_/);
+    assert.deepEqual(await axe_faults(page), []);
+    await page.getByRole("button", { name: "Close the link" }).click();
+    await page.getByRole("button", { name: /^Link/ }).waitFor();
   }));
 
 test("runs collapse to series, columns go, and a saved view brings both back", () =>
@@ -271,6 +289,7 @@ test("runs collapse to series, columns go, and a saved view brings both back", (
     await page.locator("label", { hasText: "View" }).locator("select").selectOption(HOSTILE);
     await page.waitForURL(/hide=busy_share&rows=series/);
     await page.getByRole("button", { name: "Remove view" }).click();
+    await page.getByRole("button", { name: "Remove", exact: true }).click();
     await page.getByRole("button", { name: "Save view" }).waitFor();
   }));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A button on every page that makes a short link to it, with everything it shows, and copies it.
-import { html, useState } from "../base/ui.mjs";
+import { html, useEffect, useRef, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { api_send } from "../base/api.mjs";
 import { copy_text } from "../base/clipboard.mjs";
@@ -8,8 +8,21 @@ import { may } from "../base/session.mjs";
 
 const SHOWN_MS = 2500;
 
+/** A link that could not be copied, chosen so that a key does it. */
+function LinkField({ link, onclose }) {
+  const field = useRef(null);
+  useEffect(() => field.current.select(), [link]);
+  return html`<input class="short-link" readonly aria-label="Short link to this page" size="30"
+      value=${link} ref=${field} onFocus=${(event) => event.target.select()} /><button
+      type="button" class="icon" aria-label="Close the link" onClick=${onclose}>×</button>`;
+}
+
+const NONE = { link: "", address: "" };
+const here = () => location.pathname + location.search;
+
 export function ShortLink() {
   const [said, set_said] = useState("");
+  const [left, set_left] = useState(NONE); // a link that could not be copied, and to what
   if (!may("write")) return null;
   const say = (text) => {
     set_said(text);
@@ -18,14 +31,20 @@ export function ShortLink() {
   };
   const make = async () => {
     try {
-      const body = { address: location.pathname + location.search };
+      const body = { address: here() };
       const { url } = await api_send("POST", "/views", { body, shown: false });
       const link = location.origin + url;
-      say(await copy_text(link) ? `Copied ${url}` : link);
+      const copied = await copy_text(link);
+      set_left(copied ? NONE : { link, address: body.address });
+      if (copied) say(`Copied ${url}`);
+      else announce("The link could not be copied; it is in a field");
     } catch (problem) {
       say(problem.message);
     }
   };
+  if (left.link && left.address === here()) {
+    return html`<${LinkField} link=${left.link} onclose=${() => set_left(NONE)} />`;
+  }
   return html`${said && html`<span class="faint short-link">${said}</span>`}<button type="button"
     class="small" aria-label="Link: copy a short link to this page"
     title="Copy a short link to this page, with all that it shows" onClick=${make}>Link</button>`;

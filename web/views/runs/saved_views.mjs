@@ -7,6 +7,7 @@ import { next_page } from "../../base/address.mjs";
 import { focus_once } from "../../base/hooks.mjs";
 import { navigate } from "../../base/router.mjs";
 import { may } from "../../base/session.mjs";
+import { AskFirst } from "../../widgets/ask_first.mjs";
 import { ProblemNotice } from "../../widgets/widgets.mjs";
 
 const here = () => location.pathname + location.search;
@@ -49,7 +50,8 @@ export function SavedViews() {
       ${views.map(({ id, name }) => html`<option key=${id} value=${id}>${name}</option>`)}
     </select></label>`}
     ${may("write") && (current
-      ? html`<button type="button" class="link" onClick=${remove}>Remove view</button>`
+      ? html`<${AskFirst} key=${current.id} text="Remove view" deed="Remove"
+        question="Remove it for everybody?" ondo=${remove} />`
       : html`<button type="button" class="link" onClick=${() => set_saving(true)}>Save
         view…</button>`)}`;
 }

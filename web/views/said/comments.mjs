@@ -6,6 +6,7 @@ import { api_send, use_api } from "../../base/api.mjs";
 import { ago, plural, when } from "../../base/format.mjs";
 import { use_now } from "../../base/hooks.mjs";
 import { may, use_session } from "../../base/session.mjs";
+import { AskFirst } from "../../widgets/ask_first.mjs";
 import { Card, ProblemNotice } from "../../widgets/widgets.mjs";
 
 const LONGEST = 4000;
@@ -70,8 +71,8 @@ function One({ run, comment, now }) {
   return html`<li><p>${comment.text}</p>
     <span class="faint"><strong>${comment.author}</strong> · <time datetime=${comment.created}
       title=${when(comment.created)}>${ago(comment.created, now)}</time></span>
-    ${may("write") && html` <button type="button" class="link" onClick=${remove}
-      aria-label="Remove the comment of ${comment.author}">Remove</button>`}
+    ${may("write") && html` <${AskFirst} text="Remove" question="Remove this comment?" deed="Remove"
+      label="Remove the comment of ${comment.author}" ondo=${remove} />`}
     ${problem && html`<${ProblemNotice} problem=${problem} />`}</li>`;
 }
 
