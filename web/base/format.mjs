@@ -162,7 +162,7 @@ export function plural(n, word, many = `${word}s`) {
   return `${count(n)} ${n === 1 ? word : many}`;
 }
 
-/** A device's name without its maker and memory: "MI300X". @param {string|null} gpu */
+/** A device's name without its vendor and memory: "MI300X". @param {string|null} gpu */
 export function short_gpu(gpu) {
   if (!gpu) return NONE;
   return gpu.replace(/^(NVIDIA|AMD)\s+(Instinct\s+|GeForce\s+|Tesla\s+)?/, "")

@@ -11,7 +11,7 @@ import { may } from "../../base/session.mjs";
 import { compare_address, ROOM, set_tray, tray } from "../../base/tray.mjs";
 import { ProblemNotice, ReportLinks } from "../../widgets/widgets.mjs";
 import { DeleteDialog } from "../bin/delete_dialog.mjs";
-import { partner_of } from "./partner_model.mjs";
+import { partners_of } from "../run/partner_model.mjs";
 import { tag_patch } from "./tag_model.mjs";
 
 const MOST_SEARCHED = 500; // runs among which a partner is looked for
@@ -52,13 +52,13 @@ function TrayBar() {
       <button type="button" class="link" onClick=${() => set_tray([])}>Empty</button></span></div>`;
 }
 
-/** Leads to the comparison with the run of the same work on the GPU of another maker. */
+/** Leads to the comparison with the run of the same work on the GPU of another vendor. */
 function Partner({ run }) {
   const { data } = use_api(address("/runs", { sort: "-created", limit: MOST_SEARCHED }));
-  const partner = useMemo(() => partner_of(run, data?.items ?? []), [run, data]);
+  const [partner] = useMemo(() => partners_of(run, data?.items ?? []), [run, data]);
   if (!partner) return null;
   return html`<a class="button" href=${compare_address([run, partner])}
-    title="The same work on the GPU of another maker">Compare with ${partner.name} (${
+    title="The same work on the GPU of another vendor">Compare with ${partner.name} (${
     short_gpu(partner.gpu)})</a>`;
 }
 

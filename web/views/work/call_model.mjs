@@ -87,39 +87,6 @@ export function steps_caption(steps) {
 /** The scale in which the largest of some times is drawn, and its unit. */
 export const scale_of = (values) => time_unit(Math.max(...values, 1));
 
-const VENDORS = [["nvidia", /nvidia|tesla|geforce|\b[abh]\d00\b|gh200|quadro/i],
-  ["amd", /amd|instinct|radeon|\bmi\d{2,3}/i]];
-
-/** @param {string|null} gpu */
-export const vendor_of = (gpu) => VENDORS.find(([, is]) => is.test(gpu ?? ""))?.[0] ?? null;
-
-const words_of = (name) => new Set(String(name).toLowerCase().split(/[^a-z0-9.]+/)
-  .filter((word) => word && vendor_of(word) === null));
-
-/** Lists of runs have metadata as text, "key=value" of each. */
-const model_of = ({ meta }) => (typeof meta === "string"
-  ? /(?:^|[\s,;])model=([^\s,;]+)/.exec(meta)?.[1] : meta?.model) ?? "";
-
-function likeness(run, own) {
-  const model = model_of(run) && model_of(run) === model_of(own) ? 100 : 0;
-  const words = words_of(own.series ?? own.name);
-  return model + [...words_of(run.series ?? run.name)].filter((word) => words.has(word)).length;
-}
-
-/**
- * Runs on the other vendor's GPUs, those of the same model or with the most words of the name in
- * common first, of these the newest. @param {any[]} runs newest first @param {any} own
- */
-export function other_vendor_runs(runs, own) {
-  const vendor = vendor_of(own.gpu);
-  if (!vendor) return [];
-  return runs.filter((run) => run.status === "done" && vendor_of(run.gpu) &&
-      vendor_of(run.gpu) !== vendor)
-    .map((run, i) => ({ run, i, score: likeness(run, own) }))
-    .sort((a, b) => b.score - a.score || a.i - b.i)
-    .map(({ run }) => run);
-}
-
 /** Rows of parts summed by a key, most time first. @param {any[]} rows */
 export function sum_parts(rows, key_of) {
   const sums = new Map();
@@ -131,6 +98,36 @@ export function sum_parts(rows, key_of) {
     sum.owned_ns += row.owned_ns;
   }
   return [...sums.values()].sort((a, b) => b.owned_ns - a.owned_ns);
+}
+
+/**
+ * Who calls an operator: a node below one of the same name is no call by another, and its time is
+ * in that of the one above.
+ * @param {{name: string, nodes: any[], total: number, parents: any[]}} tree `nodes` of the name,
+ * some of `total`; `parents` are nodes above, perhaps not of all
+ * @returns {{callers: any[], left: number}} `left`: nodes that are not in the sums
+ */
+export function callers_of({ name, nodes, total, parents }) {
+  const above = new Map(parents.map((node) => [node.id, node]));
+  const known = nodes.filter(({ parent }) => above.has(parent));
+  const outer = known.filter(({ parent }) =>
+    above.get(parent).kind !== "op" || above.get(parent).name !== name);
+  const rows = outer.map((node) => ({ caller: above.get(node.parent).name,
+    kind: above.get(node.parent).kind, calls: node.calls, owned_ns: node.total_owned_ns }));
+  return { callers: sum_parts(rows, ({ caller, kind }) => `${kind} ${caller}`),
+    left: total - known.length };
+}
+
+/**
+ * A run's place in the history of a name: 0 where it is not called, null where it is not known.
+ * @param {any} row of the name, if the run has it @param {string} figure
+ * @param {number|null} steps to divide by; null: the figure is per step already
+ */
+export function history_figures(row, figure, steps) {
+  if (!row) return { calls: 0, ns: 0, median_ns: null };
+  const ns = row[figure] ?? null;
+  const per_step = steps === 0 || ns === null ? null : ns / (steps ?? 1);
+  return { calls: row.calls ?? 0, ns: per_step, median_ns: row.median_ns ?? null };
 }
 
 /**

@@ -10,10 +10,11 @@ import { PlainTable } from "../../charts/plain_table.mjs";
 import { KernelLabels, KernelLink } from "../../widgets/kernel_text.mjs";
 import { Card } from "../../widgets/widgets.mjs";
 import { run_api } from "../run/run_frame.mjs";
-import { counterpart_of, fit_time, other_vendor_runs } from "./call_model.mjs";
+import { partners_of } from "../run/partner_model.mjs";
+import { counterpart_of, fit_time } from "./call_model.mjs";
 
 const MOST_RUNS = 3; // whose tables are looked through
-const FIELDS = "id,name,project,series,status,gpu,meta";
+const MOST_SEARCHED = 200; // runs among which they are looked for
 
 const rows_at = async (path, signal) => rows_of(frame_of((await api_get(path, signal)).data));
 
@@ -21,12 +22,12 @@ const rows_at = async (path, signal) => rows_of(frame_of((await api_get(path, si
 export const parts_path = (run, op, rank = "") =>
   address(run_api(run, "parts"), { op, rank, format: "columns", limit: "all" });
 
-/** The first run of the other vendor with the operator at these shapes, else with the operator. */
+/** The first partner that has the operator at these shapes, else one that has the operator. */
 async function find(run, row, signal) {
-  const runs = await rows_at(address("/runs",
-    { fields: FIELDS, limit: "200", format: "columns" }), signal);
+  const { data } = await api_get(address("/runs",
+    { sort: "-created", limit: MOST_SEARCHED }), signal);
   let best = null;
-  for (const other of other_vendor_runs(runs, run).slice(0, MOST_RUNS)) {
+  for (const other of partners_of(run, data.items).slice(0, MOST_RUNS)) {
     const found = counterpart_of(row, await rows_at(parts_path(other.id, row.op), signal));
     if (found.rows.length === 0 || (best && !found.same_shapes)) continue;
     best = { other, ...found };

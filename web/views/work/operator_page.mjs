@@ -13,12 +13,13 @@ import { use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { ByRanks, BySteps, Distribution, LongestCalls, use_calls } from "./call_cards.mjs";
-import { fit_time, sum_parts } from "./call_model.mjs";
+import { callers_of, fit_time, sum_parts } from "./call_model.mjs";
 import { Counterpart } from "./counterpart.mjs";
 import { FirstRows, use_rows_of, WorkCard } from "./name_cards.mjs";
 import { NameHistory } from "./name_history.mjs";
 
-const MOST_CALLERS = 100; // nodes of the call tree that are looked up
+const MOST_NODES = "100"; // of the operator in the call tree, by time
+const MOST_PARENTS = 30; // that are looked up: a request has at most 32 filters
 
 function Head({ row, help }) {
   const part = row.category ? bar_of(row.category) : "none";
@@ -66,25 +67,23 @@ function Kernels({ run, rank, kernels }) {
 
 /** The nodes above those of a name, with the calls and time that they make of it. */
 function use_callers(run, rank, name) {
-  const nodes = use_rows_of(run, "op_tree", rank, { name, kind: "op", sort: "-total_owned_ns",
-    limit: String(MOST_CALLERS) });
+  const { data } = use_rank_table(run, "op_tree", rank, { name, kind: "op",
+    sort: "-total_owned_ns", limit: MOST_NODES });
+  const nodes = useMemo(() => rows_of(frame_of(data)), [data]);
   const ids = nodes.map(({ parent }) => parent).filter((id) => id !== null);
   const above = use_api(ids.length === 0 ? null : address(run_api(run, "op_tree"), { rank,
-    id: [...new Set(ids)].slice(0, 60), format: "columns", limit: "all" }));
-  return useMemo(() => {
-    const parents = new Map(rows_of(frame_of(above.data)).map((node) => [node.id, node]));
-    return sum_parts(nodes.filter(({ parent }) => parents.has(parent)).map((node) => {
-      const { name: caller, kind } = parents.get(node.parent);
-      return { caller, kind, calls: node.calls, owned_ns: node.total_owned_ns };
-    }), ({ caller, kind }) => `${kind} ${caller}`);
-  }, [nodes, above.data]);
+    id: [...new Set(ids)].slice(0, MOST_PARENTS), format: "columns", limit: "all" }));
+  return useMemo(() => callers_of({ name, nodes, total: data?.total ?? nodes.length,
+    parents: rows_of(frame_of(above.data)) }), [name, nodes, above.data]);
 }
 
 function Callers({ run, rank, name }) {
-  const callers = use_callers(run, rank, name);
+  const { callers, left } = use_callers(run, rank, name);
   if (callers.length === 0) return null;
+  const rest = left === 0 ? ""
+    : `; without ${plural(left, "place")} of the call tree with less time`;
   return html`<${Card} title="Called by" flush=${true}
-      note="operators around it, over the whole recording">
+      note="operators around it, over the whole recording${rest}">
     <${FirstRows} label="Called by" head=${["Operator", "Calls", "Time"]} rows=${callers}
       line=${(row) => [row.kind === "root" ? "no other operator"
         : html`<${OpLink} run=${run} name=${row.caller} rank=${rank} />`,
@@ -122,7 +121,7 @@ function Content({ run, rank, name, data }) {
       <${WorkCard} run=${run} rank=${rank} rows=${work} of_kernel=${false} />
       <${Elsewhere} run=${data.run} parts=${parts} />
       <${NameHistory} run=${data.run} table="operators" name=${name} figure="owned_ns"
-        what="Owned time" path=${operator_path} />
+        by_steps=${true} what="Owned time per step" path=${operator_path} />
       <${LongestCalls} run=${run} calls=${reply} />`}<//>`}`;
 }
 

@@ -78,7 +78,7 @@ test("a kernel's short name drops return type, arguments and common namespaces o
   for (const [name, short] of cases) assert.equal(format.short_kernel(name), short);
 });
 
-test("a device is named without its maker and memory", () => {
+test("a device is named without its vendor and memory", () => {
   assert.equal(format.short_gpu("AMD Instinct MI300X"), "MI300X");
   assert.equal(format.short_gpu("NVIDIA H100 80GB HBM3"), "H100");
   assert.equal(format.short_gpu("Tesla V100-SXM2-16GB"), "Tesla V100");

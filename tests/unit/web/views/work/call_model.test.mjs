@@ -2,8 +2,8 @@
 // What the pages of kernels and operators say of calls, and where their counterpart is found.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { counterpart_of, fit_time, histogram_columns, other_vendor_runs, quantile_marks,
-  step_columns, steps_caption, sum_parts, times_caption, vendor_of }
+import { callers_of, counterpart_of, fit_time, histogram_columns, history_figures, quantile_marks,
+  step_columns, steps_caption, sum_parts, times_caption }
   from "../../../../../web/views/work/call_model.mjs";
 
 const bins = (edges, calls) => calls.map((n, i) =>
@@ -38,23 +38,25 @@ test("columns and captions say counts and times in words", () => {
     "Median of 2 steady steps: 0 ns; most in step 5, 3.00 µs in 1 call");
 });
 
-test("GPUs are of the vendor that makes them", () => {
-  assert.deepEqual(["NVIDIA H100 80GB HBM3", "AMD Instinct MI300X VF", "MI250", "Tesla V100",
-    "TPU v5", null].map(vendor_of), ["nvidia", "amd", "amd", "nvidia", null, null]);
+test("an operator below itself is not its own caller, and what is left out is counted", () => {
+  const node = (id, parent, total_owned_ns) => ({ id, parent, calls: 2, total_owned_ns });
+  const tree = { name: "f", total: 9,
+    nodes: [node(5, 1, 50), node(6, 5, 30), node(7, 2, 20), node(8, 0, 4), node(9, 77, 3)],
+    parents: [{ id: 0, name: null, kind: "root" }, { id: 1, name: "g", kind: "op" },
+      { id: 2, name: "g", kind: "op" }, { id: 5, name: "f", kind: "op" }] };
+  const { callers, left } = callers_of(tree);
+  assert.deepEqual(callers.map(({ caller, calls, owned_ns }) => [caller, calls, owned_ns]),
+    [["g", 4, 70], [null, 2, 4]]);
+  assert.equal(left, 5);
 });
 
-test("of the other vendor's runs the same model comes first, then those named alike", () => {
-  const own = { name: "h100-bert@3", series: "h100-bert", gpu: "NVIDIA H100", meta: {} };
-  const run = (series, gpu, more = {}) => ({ name: `${series}@1`, series, gpu, status: "done",
-    meta: "", ...more });
-  const runs = [run("mi300x-owl", "AMD Instinct MI300X"), run("h100-bert", "NVIDIA H100"),
-    run("mi300x-bert", "AMD Instinct MI300X"),
-    run("x", "AMD Instinct MI300X", { meta: "model=b" }),
-    run("mi250-bert", "AMD Instinct MI250", { status: "failed" }), run("none", null)];
-  assert.deepEqual(other_vendor_runs(runs, own).map(({ series }) => series),
-    ["mi300x-bert", "mi300x-owl", "x"]);
-  assert.equal(other_vendor_runs(runs, { ...own, meta: { model: "b" } })[0].series, "x");
-  assert.deepEqual(other_vendor_runs(runs, { ...own, gpu: null }), []);
+test("a run in the history of a name is divided by its steps, and a gap where it cannot be", () => {
+  const row = { calls: 3, owned_ns: 600, median_ns: 7 };
+  const ns = (...args) => history_figures(...args).ns;
+  assert.deepEqual([ns(row, "owned_ns", 4), ns(row, "owned_ns", null), ns(row, "owned_ns", 0)],
+    [150, 600, null]);
+  assert.equal(ns({ ...row, owned_ns: null }, "owned_ns", 4), null);
+  assert.deepEqual(history_figures(undefined, "owned_ns", 4), { calls: 0, ns: 0, median_ns: null });
 });
 
 test("a counterpart is the operator at the same shapes, else at any", () => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which run did the same work on the GPU of another maker; pure.
+// Which run did the same work on the GPU of another vendor; pure.
 
-const MAKERS = [["amd", /amd|instinct|\bmi\d{2,3}/i], ["nvidia",
+const VENDORS = [["amd", /amd|instinct|\bmi\d{2,3}/i], ["nvidia",
   /nvidia|geforce|tesla|\b(a|b|h|gh|gb|v|l)\d{2,3}/i], ["intel", /intel|gaudi|max\s*\d{4}/i]];
 const HARDWARE = new RegExp(`^(${["amd", "nvidia", "cuda", "rocm", "hip", "instinct", "mi\\d+\\w*",
   "[abhvlt]\\d{2,3}\\w*", "g[hb]\\d+"].join("|")})$`, "i");
@@ -9,7 +9,8 @@ const SETTINGS = ["model", "batch_size", "seq_len", "precision", "tokens_per_ste
 const LEAST = 0.6; // share of the words of both names that they have in common
 
 /** @param {string|null} gpu @returns {string|null} */
-export const maker_of = (gpu) => MAKERS.find(([, pattern]) => pattern.test(gpu ?? ""))?.[0] ?? null;
+export const vendor_of = (gpu) =>
+  VENDORS.find(([, pattern]) => pattern.test(gpu ?? ""))?.[0] ?? null;
 
 /** A name's words without the hardware, as "llama", "fp8" of "llama_mi300x_fp8@2". */
 function words_of({ name }) {
@@ -36,21 +37,20 @@ function agrees(a, b) {
 }
 
 /**
- * The run most like this one on another maker's GPU; of equals the first.
- * @param {any} run @param {any[]} runs newest first @returns {any|null}
+ * Analyzed runs of the same work on another vendor's GPU, the one most like it first, of equals the
+ * newest.
+ * @param {any} run @param {any[]} runs newest first @returns {any[]}
  */
-export function partner_of(run, runs) {
-  const maker = maker_of(run.gpu);
-  if (!maker) return null;
+export function partners_of(run, runs) {
+  const vendor = vendor_of(run.gpu);
+  if (!vendor) return [];
   const words = words_of(run);
-  let best = null;
-  let most = LEAST;
-  for (const other of runs) {
-    const theirs = maker_of(other.gpu);
-    if (!theirs || theirs === maker || !agrees(run, other)) continue;
-    const same_ranks = ranks_of(run) === ranks_of(other) ? 0.05 : 0;
-    const score = likeness(words, words_of(other));
-    if (score >= LEAST && score + same_ranks > most) [best, most] = [other, score + same_ranks];
-  }
-  return best;
+  const is_partner = (other) => other.status === "done" && vendor_of(other.gpu)
+    && vendor_of(other.gpu) !== vendor && agrees(run, other);
+  return runs.filter(is_partner)
+    .map((other, i) => ({ other, i, like: likeness(words, words_of(other)),
+      same_ranks: ranks_of(run) === ranks_of(other) ? 0.05 : 0 }))
+    .filter(({ like }) => like >= LEAST)
+    .sort((a, b) => b.like + b.same_ranks - a.like - a.same_ranks || a.i - b.i)
+    .map(({ other }) => other);
 }
