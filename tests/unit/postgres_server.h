@@ -45,15 +45,15 @@ static inline bool postgres_leave_root(void)
                              setuid(user->pw_uid) == 0);
 }
 
-// The folder of the programs is put before the line.
+// A shell's line, with the folder of the programs in PATH.
 static inline pid_t postgres_spawn(const struct postgres_server *server, const char *line)
 {
     pid_t parent = getpid(), pid = fork();
-    char command[320];
+    char command[700];
     if (pid != 0)
         return pid;
     int log = open("/dev/null", O_RDWR);
-    snprintf(command, sizeof command, "exec %s/%s", server->programs, line);
+    snprintf(command, sizeof command, "PATH=%s:$PATH; %s", server->programs, line);
     bool ok = log >= 0 && dup2(log, 0) >= 0 && dup2(log, 1) >= 0 && dup2(log, 2) >= 0 &&
               postgres_leave_root() && prctl(PR_SET_PDEATHSIG, SIGQUIT) == 0 &&
               getppid() == parent && chdir(server->folder) == 0;
@@ -90,10 +90,15 @@ static inline bool postgres_start(struct postgres_server *server)
     const struct passwd *user = getuid() == 0 ? getpwnam("postgres") : NULL;
     if (user && chown(server->folder, user->pw_uid, user->pw_gid) != 0)
         return false;
-    static const char init[] = "initdb -D data -U app --auth=trust -E UTF8 --locale=C --no-sync";
-    char serve[160];
+    // Made once and copied: whoever comes first leaves it to the others.
+    static const char init[] =
+        "made=/tmp/stepscope_initdb.$(id -u).$(initdb --version | tr -dc 0-9.); "
+        "[ -O $made ] || { initdb -D data -U app --auth=trust -E UTF8 --locale=C --no-sync && "
+        "cp -a data new && mv -T new $made; rm -rf new; }; "
+        "[ -d data ] || cp -a $made data";
+    char serve[200];
     snprintf(serve, sizeof serve,
-             "postgres -D data -c listen_addresses= -c fsync=off -c shared_buffers=32MB "
+             "exec postgres -D data -c listen_addresses= -c fsync=off -c shared_buffers=32MB "
              "-c autovacuum=off -k %s",
              server->folder);
     waitpid(postgres_spawn(server, init), &status, 0);

@@ -40,7 +40,7 @@ class Postgres {
 
   async start() {
     const { program, rest } = this.command("postgres", ["-D", join(this.folder, "data"), "-c",
-      "listen_addresses=", "-k", this.folder]);
+      "listen_addresses=", "-c", "fsync=off", "-k", this.folder]);
     this.child = spawn(program, rest, { stdio: "ignore", cwd: this.folder });
     this.child.unref();
     await until("PostgreSQL answers", () => this.run("SELECT 1").then(() => true, () => false),
