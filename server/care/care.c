@@ -512,7 +512,8 @@ static void do_duties(struct care *care)
     keep_files(care);
     if (!leads(care))
         return;
-    purge_for_room(care);
+    if (care->config.has_files) // else runs take no room here
+        purge_for_room(care);
     if (is_clock_believed(care)) {
         expire_runs(care);
         purge_old(care);

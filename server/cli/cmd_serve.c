@@ -17,6 +17,7 @@
 #include "server/store/store_place.h"
 
 #include "analysis/names/peaks.h"
+#include "ingest/base/buf.h"
 #include "ingest/base/log.h"
 
 #include <malloc.h>
@@ -89,14 +90,30 @@ static void watch_signals(struct service *service)
     }
 }
 
-// A process that was just killed may hold the data directory until its memory is freed.
-static struct blobs *open_blobs(const char *data_dir, const char *place, struct err *err)
+// What is cached must neither keep uploads out nor count as a disk that runs low.
+static bool write_place(const struct serve_options *chosen, struct buf *place, struct err *err)
 {
-    struct blobs *blobs = blob_open_at(data_dir, place, err);
+    buf_printf(
+        place, "%s%s" BLOB_KEEP_FREE "%llu", chosen->blobs, strchr(chosen->blobs, '?') ? "" : "?",
+        (unsigned long long)(chosen->min_free_bytes < UINT64_MAX / 2 ? 2 * chosen->min_free_bytes
+                                                                     : chosen->min_free_bytes));
+    return buf_ok(place, err);
+}
+
+// A process that was just killed may hold the data directory until its memory is freed.
+static struct blobs *open_blobs(const struct serve_options *chosen, struct err *err)
+{
+    struct buf place = {0};
+    if (chosen->blobs && !write_place(chosen, &place, err)) {
+        buf_free(&place);
+        return NULL;
+    }
+    struct blobs *blobs = blob_open_at(chosen->data, place.at, err);
     for (int i = 0; !blobs && err->code == ERR_BUSY && i < LOCK_TRIES; i++) {
         uv_sleep(LOCK_WAIT_MS);
-        blobs = blob_open_at(data_dir, place, err);
+        blobs = blob_open_at(chosen->data, place.at, err);
     }
+    buf_free(&place);
     return blobs;
 }
 
@@ -112,10 +129,50 @@ static bool take_files(struct store *store, bool are_shared, struct err *err)
                                "give all of them the same --blobs s3://..."));
 }
 
+static bool read_mark(struct service *service, char mark[BLOB_MARK_SIZE], struct err *err)
+{
+    return blob_store_read_mark(blob_stored(service->intake.blobs), mark, err);
+}
+
+// The first service marks its place. One that starts beside it may not see that at once.
+static bool compare_marks(struct service *service, const char *kept, char mark[BLOB_MARK_SIZE],
+                          struct err *err)
+{
+    enum { MARK_WAIT_MS = 2000 };
+    if (!mark[0])
+        uv_sleep(MARK_WAIT_MS);
+    return (mark[0] || read_mark(service, mark, err)) &&
+           (strcmp(mark, kept) == 0 ||
+            err_set(err, ERR_USAGE,
+                    "found another place of files than that of the other services of this --store; "
+                    "if it has their files, put %s into its \"" BLOB_MARK "\"",
+                    kept));
+}
+
+static bool check_place(struct service *service, struct err *err)
+{
+    struct store *store = service->intake.store;
+    char mark[BLOB_MARK_SIZE], own[STORE_ID_SIZE], kept[STORE_ID_SIZE];
+    if (!store_is_shared(store))
+        return true;
+    if (!read_mark(service, mark, err)) {
+        log_warn("whether all services have the same place of files is not known: %s", err->msg);
+        return err->code == ERR_BUSY;
+    }
+    if (!store_new_name(own, err))
+        return false;
+    const char *known = mark[0] ? mark : own;
+    if (!store_keep_mark(store, known, kept, err))
+        return false;
+    if (strcmp(known, kept) != 0)
+        return compare_marks(service, kept, mark, err);
+    return mark[0] || blob_store_write_mark(blob_stored(service->intake.blobs), kept, err);
+}
+
 static bool open_store(struct service *service, struct err *err)
 {
     const struct serve_options *chosen = &service->options;
-    service->intake.blobs = open_blobs(chosen->data, chosen->blobs, err);
+    service->intake.blobs = open_blobs(chosen, err);
     if (!service->intake.blobs)
         return false;
     service->intake.store = chosen->store || data_folder_check(chosen->data, err)
@@ -125,6 +182,7 @@ static bool open_store(struct service *service, struct err *err)
         return false;
     store_share_fault(service->intake.store, blob_fault(service->intake.blobs));
     return take_files(service->intake.store, chosen->blobs != NULL, err) &&
+           check_place(service, err) &&
            crash_mark_open(service->options.data, &service->crashed, err);
 }
 

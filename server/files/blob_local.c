@@ -171,6 +171,32 @@ static bool probe(struct blob_store *store, struct err *err)
            blob_probe_folder(local->fault, local->traces_fd, "traces", err);
 }
 
+static bool read_mark(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err)
+{
+    int fd = openat(local_of(store)->root_fd, BLOB_MARK, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    mark[0] = '\0';
+    if (fd < 0)
+        return errno == ENOENT || err_set_errno(err, "the file " BLOB_MARK);
+    ssize_t got = read(fd, mark, BLOB_MARK_SIZE - 1);
+    mark[got > 0 ? got : 0] = '\0';
+    mark[strcspn(mark, "\r\n")] = '\0';
+    close(fd);
+    return got >= 0 || err_set(err, ERR_IO, "the file " BLOB_MARK " cannot be read");
+}
+
+static bool write_mark(struct blob_store *store, const char *mark, struct err *err)
+{
+    struct local *local = local_of(store);
+    int fd = openat(local->root_fd, BLOB_MARK, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    bool ok = fd >= 0 && write(fd, mark, strlen(mark)) == (ssize_t)strlen(mark);
+    if (!ok)
+        err_set_errno(err, "the file " BLOB_MARK);
+    ok = ok && disk_fault_flush_file(local->fault, fd, "the file " BLOB_MARK, err) &&
+         disk_fault_flush_folder(local->fault, local->root_fd, "a folder", err);
+    close_fd(fd);
+    return ok;
+}
+
 // --- reading ------------------------------------------------------------------------------------
 
 // Says what failed: descriptors and memory come back, what is gone stays gone.
@@ -336,4 +362,6 @@ const struct blob_kind blob_local = {
     .copy = copy,
     .sweep = sweep,
     .probe = probe,
+    .read_mark = read_mark,
+    .write_mark = write_mark,
 };

@@ -35,6 +35,7 @@ struct s3 {
     struct blob_store *cache; // NULL: nothing is put or read
     struct disk_fault fault;  // of the cache; nothing in it is needed
     int cache_fd;
+    uint64_t kept_bytes;   // of the cache's disk that stay free in any case
     atomic_ullong fetches; // so far, for names
 };
 
@@ -74,7 +75,8 @@ static bool open_cache(struct s3 *s3, const char *place, struct err *err)
     const char *found = strstr(place, name);
     if (!found)
         return true;
-    const char *folder = found + strlen(name);
+    const char *folder = found + strlen(name), *kept = strstr(place, BLOB_KEEP_FREE);
+    s3->kept_bytes = kept && kept < found ? strtoull(kept + strlen(BLOB_KEEP_FREE), NULL, 10) : 0;
     if (mkdir(folder, 0700) != 0 && errno != EEXIST)
         return err_set_errno(err, "%s", folder);
     s3->cache_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -277,9 +279,10 @@ static bool has_room(const struct s3 *s3, uint64_t bytes)
     struct statvfs info;
     if (fstatvfs(s3->cache_fd, &info) != 0)
         return true;
-    uint64_t free_blocks = (uint64_t)info.f_bavail,
-             kept = (uint64_t)info.f_blocks * FREE_SHARE / 100;
-    return free_blocks > kept && (free_blocks - kept) * info.f_frsize >= bytes;
+    uint64_t free_bytes = (uint64_t)info.f_bavail * info.f_frsize;
+    uint64_t share = (uint64_t)info.f_blocks * FREE_SHARE / 100 * info.f_frsize;
+    uint64_t kept = share > s3->kept_bytes ? share : s3->kept_bytes;
+    return free_bytes > kept && free_bytes - kept >= bytes;
 }
 
 // What making room goes through.
@@ -720,18 +723,37 @@ static bool sweep(struct blob_store *store, unsigned *removed, struct err *err)
     return true;
 }
 
-static bool probe(struct blob_store *store, struct err *err)
+static bool put_text(struct blob_store *store, const char *key, struct str text, struct err *err)
 {
     struct s3_answer answer;
-    struct s3_request request = {.method = "PUT",
-                                 .key = "probe",
-                                 .query = "",
-                                 .fd = -1,
-                                 .text = STR("can this be written?"),
-                                 .into_fd = -1};
+    struct s3_request request = {
+        .method = "PUT", .key = key, .query = "", .fd = -1, .text = text, .into_fd = -1};
     bool ok = s3_send(s3_of(store)->client, &request, &answer, err);
     buf_free(&answer.text);
     return ok;
+}
+
+static bool probe(struct blob_store *store, struct err *err)
+{
+    return put_text(store, "probe", STR("can this be written?"), err);
+}
+
+static bool read_mark(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err)
+{
+    struct s3_answer answer;
+    struct s3_request request = {
+        .method = "GET", .key = BLOB_MARK, .query = "", .fd = -1, .into_fd = -1};
+    bool ok = s3_send(s3_of(store)->client, &request, &answer, err);
+    snprintf(mark, BLOB_MARK_SIZE, "%.*s",
+             ok ? (int)strcspn(answer.text.at ? answer.text.at : "", "\r\n") : 0,
+             ok && answer.text.at ? answer.text.at : "");
+    buf_free(&answer.text);
+    return ok || err->code == ERR_NOT_FOUND;
+}
+
+static bool write_mark(struct blob_store *store, const char *mark, struct err *err)
+{
+    return put_text(store, BLOB_MARK, str_of(mark), err);
 }
 
 const struct blob_kind blob_s3 = {
@@ -748,4 +770,6 @@ const struct blob_kind blob_s3 = {
     .copy = copy,
     .sweep = sweep,
     .probe = probe,
+    .read_mark = read_mark,
+    .write_mark = write_mark,
 };

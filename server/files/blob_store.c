@@ -70,3 +70,13 @@ bool blob_store_probe(struct blob_store *store, struct err *err)
 {
     return store->kind->probe(store, err);
 }
+
+bool blob_store_read_mark(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err)
+{
+    return store->kind->read_mark(store, mark, err);
+}
+
+bool blob_store_write_mark(struct blob_store *store, const char *mark, struct err *err)
+{
+    return store->kind->write_mark(store, mark, err);
+}

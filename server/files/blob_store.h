@@ -13,6 +13,10 @@
 struct blob_store;
 struct disk_fault;
 
+#define BLOB_KEEP_FREE "&keep_free=" // of a place in S3, before the cache: bytes of its disk
+#define BLOB_MARK      "place"       // what has the mark of a place
+enum { BLOB_MARK_SIZE = 32 };
+
 enum blob_type { BLOB_UPLOAD, BLOB_TRACE };
 
 struct blob_key {
@@ -52,6 +56,8 @@ struct blob_kind {
                  struct err *err);
     bool (*sweep)(struct blob_store *store, unsigned *removed, struct err *err);
     bool (*probe)(struct blob_store *store, struct err *err);
+    bool (*read_mark)(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err);
+    bool (*write_mark)(struct blob_store *store, const char *mark, struct err *err);
 };
 
 extern const struct blob_kind *const blob_kinds[]; // ends with NULL
@@ -106,5 +112,11 @@ MUST_CHECK bool blob_store_sweep(struct blob_store *store, unsigned *removed, st
 
 // Tries to write. ERR_SPACE, ERR_IO.
 MUST_CHECK bool blob_store_probe(struct blob_store *store, struct err *err);
+
+// A word by which services that share a database know that they have the same place; "" if there is
+// none yet.
+MUST_CHECK bool blob_store_read_mark(struct blob_store *store, char mark[BLOB_MARK_SIZE],
+                                     struct err *err);
+MUST_CHECK bool blob_store_write_mark(struct blob_store *store, const char *mark, struct err *err);
 
 #endif

@@ -427,6 +427,9 @@ MUST_CHECK bool store_keep_leases(struct store *store, int64_t *job_ids, size_t 
 // STORE_LEASE_NS. *leads: whether it has the role now.
 MUST_CHECK bool store_take_role(struct store *store, const char *role, bool *leads,
                                 struct err *err);
+// The mark of the place where the services' files are (blob_store.h); mark if none was kept yet.
+MUST_CHECK bool store_keep_mark(struct store *store, const char *mark, char kept[STORE_ID_SIZE],
+                                struct err *err);
 bool store_is_shared(const struct store *store); // whether there may be other services
 
 // All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when

@@ -100,6 +100,21 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     await server.stop();
   });
 
+  test("a service whose files are at another place than the others' does not start", async () => {
+    const s3 = await start_s3();
+    const start = (place) => start_server({ options: ["--store", store, "--blobs", place] });
+    const store = await postgres.store("places");
+    const server = await start(s3.place());
+    await assert.rejects(start(s3.place().replace("/team", "/other")), /another place of files/);
+    await server.stop();
+    await assert.rejects(start_server({ options: ["--store", "postgres://u:secret@[h/x"] }),
+      ({ message }) => /expected a database as postgres:/.test(message) &&
+        !message.includes("secret"));
+    const webhooks = ["--webhooks", "none.json"];
+    await assert.rejects(start_server({ options: ["--store", store, ...webhooks] }), /share/);
+    s3.stop();
+  });
+
   test("files that another service removes before they are recorded are stored again", async () => {
     const s3 = await start_s3();
     const options = ["--store", await postgres.store("again"), "--blobs", s3.place()];
@@ -126,7 +141,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     s3.stop();
   });
 
-  test("a removal that S3 does not answer ends before the database ends its transaction", async () => {
+  test("a removal that S3 does not answer ends before its transaction would", async () => {
     const s3 = await start_s3();
     const options = ["--store", await postgres.store("slow"), "--blobs", s3.place()];
     const server = await start_server({ options });
@@ -147,7 +162,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     assert.ok(times.length > 0 && times.every((ms) => ms < 8000), `${times}`);
     s3.instead = () => false;
     await until("it was done later", () =>
-      [...s3.objects.keys()].every((key) => key.endsWith("probe")));
+      [...s3.objects.keys()].every((key) => /(probe|place)$/.test(key)));
     await server.stop();
     s3.stop();
   });
@@ -189,7 +204,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       assert.ok(gone.status < 300, `${path}: ${gone.text}`);
     }
     await until("the objects are gone", () =>
-      [...s3.objects.keys()].every((key) => key.endsWith("probe")));
+      [...s3.objects.keys()].every((key) => /(probe|place)$/.test(key)));
     const left = [single, web, ...workers].filter((server) => server !== victim);
     await Promise.all(left.map((server) => server.stop()));
     s3.stop();

@@ -101,6 +101,18 @@ static void a_role_is_taken_by_one_until_its_time_is_over(void **state)
     store_close(both.b);
 }
 
+static void all_services_get_the_first_mark_of_the_place(void **state)
+{
+    struct fixture *f = *state;
+    struct services both = open_both(f);
+    char kept[STORE_ID_SIZE];
+    assert_ok(f, store_keep_mark(f->store, "one", kept, &f->err));
+    assert_string_equal(kept, "one");
+    assert_ok(f, store_keep_mark(both.b, "other", kept, &f->err));
+    assert_string_equal(kept, "one");
+    store_close(both.b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +121,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_job_whose_lease_ran_out_goes_to_another, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(only_own_jobs_are_to_blame_for_a_crash, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_services_get_the_first_mark_of_the_place, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_role_is_taken_by_one_until_its_time_is_over, set_up,
                                         tear_down),
     };

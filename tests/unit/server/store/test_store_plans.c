@@ -481,6 +481,8 @@ static void work_in_vain(struct fixture *f, struct str run_id)
     assert_ok(f, store_keep_leases(f->store, &job.id, 1, &lost, &f->err));
     bool leads;
     assert_ok(f, store_take_role(f->store, "care", &leads, &f->err));
+    char kept[STORE_ID_SIZE];
+    assert_ok(f, store_keep_mark(f->store, "mark", kept, &f->err));
     assert_ok(f, store_strike_job(f->store, &job, &why, &again, &f->err));
     assert_ok(f, store_cancel_run(f->store, run_id, &f->err));
 }
