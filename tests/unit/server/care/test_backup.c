@@ -318,7 +318,7 @@ static void a_look_at_a_file_rests_and_can_be_stopped(void **state)
     struct blob_store *files = files_of(s);
     char path[256], damage[STORE_DAMAGE_SIZE];
     int64_t rested_ns = 0;
-    struct scrub_pace pace = {stop, &rested_ns, 5000};
+    struct scrub_pace pace = {stop, &rested_ns, 5000, false};
     memcpy(blob.sha256, upload.traces[0].sha256.at, sizeof blob.sha256);
     assert_false(scrub_file(files, &blob, &pace, damage, &s->err));
     assert_int_equal(s->err.code, ERR_CANCELLED);
