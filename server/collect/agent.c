@@ -270,6 +270,19 @@ static bool is_trace(const char *name)
     return name[0] != '.' && len > 5 && strcmp(name + len - 5, ".json") == 0;
 }
 
+// Users choose the names.
+static void tell_sent(const char *name, bool ok, const struct err *err)
+{
+    struct buf line = {0};
+    buf_puts(&line, ok ? "sent " : "refused ");
+    buf_add_shown(&line, str_of(name));
+    if (!ok)
+        buf_printf(&line, ": %s", err->msg);
+    if (buf_ok(&line, NULL))
+        fprintf(stderr, "%s\n", line.at);
+    buf_free(&line);
+}
+
 static bool send_trace(struct agent *agent, const char *run, const char *folder, const char *name,
                        struct err *err)
 {
@@ -280,12 +293,12 @@ static bool send_trace(struct agent *agent, const char *run, const char *folder,
     snprintf(shown, sizeof shown, "%s/%s", agent->config->node, name);
     bool ok = send_file(&target, path, shown, &result, err);
     if (ok || err->code == ERR_FORMAT) {
-        fprintf(stderr, "%s %s%s%s\n", ok ? "sent" : "refused", shown, ok ? "" : ": ",
-                ok ? "" : err->msg);
+        tell_sent(shown, ok, err);
         unlink(path);
         return true;
     }
-    return err->code == ERR_CONFLICT || err->code == ERR_IO || err->code == ERR_NOT_FOUND;
+    return err->code == ERR_CONFLICT || err->code == ERR_IO || err->code == ERR_NOT_FOUND ||
+           err->code == ERR_USAGE;
 }
 
 static bool send_folder(struct agent *agent, const char *name, struct err *err)

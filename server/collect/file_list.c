@@ -11,7 +11,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-enum { MOST_FILES = 1 << 20, MOST_LINE = 8192 };
+enum { MOST_FILES = 1 << 20, LONG_LIST = 1 << 16, MOST_LINE = 8192 };
 
 static int by_name(const void *a, const void *b)
 {
@@ -32,13 +32,17 @@ static struct listed_file *add(struct file_list *list, const struct listed_file 
         err_set(err, ERR_LIMIT, "found more than %d files in the folder", MOST_FILES);
         return NULL;
     }
-    struct listed_file *file = arena_alloc(&list->arena, sizeof *file, err);
-    if (!file || !(file->name = arena_strdup(&list->arena, str_of(now->name), err)))
-        return NULL;
-    if (!tsearch(file, &list->tree, by_name)) {
+    size_t size = strlen(now->name) + 1;
+    struct listed_file *file = calloc(1, sizeof *file + size);
+    if (file)
+        file->name = memcpy(file + 1, now->name, size);
+    if (!file || !tsearch(file, &list->tree, by_name)) {
+        free(file);
         err_set(err, ERR_MEMORY, "out of memory for the list of files");
         return NULL;
     }
+    file->next = list->first;
+    list->first = file;
     list->count++;
     return file;
 }
@@ -47,16 +51,37 @@ struct listed_file *file_list_see(struct file_list *list, const struct listed_fi
                                   struct err *err)
 {
     struct listed_file *file = find(list, now->name);
-    if (file && file->bytes == now->bytes && file->modified_ns == now->modified_ns)
-        return file;
+    bool is_known = file && file->bytes == now->bytes && file->modified_ns == now->modified_ns;
     if (!file && !(file = add(list, now, err)))
         return NULL;
-    const char *name = file->name;
-    bool was_sent = file->was_sent || file->status == FILE_SENT;
+    file->pass = list->pass;
+    if (is_known)
+        return file;
+    const struct listed_file old = *file;
     *file = *now;
-    file->name = name;
-    file->was_sent = was_sent;
+    file->next = old.next;
+    file->name = old.name;
+    file->pass = old.pass;
+    file->was_sent = old.was_sent || old.status == FILE_SENT;
     return file;
+}
+
+void file_list_pass(struct file_list *list)
+{
+    bool is_long = list->count > LONG_LIST;
+    struct listed_file **at = &list->first;
+    while (is_long && *at) {
+        struct listed_file *file = *at;
+        if (file->pass == list->pass) {
+            at = &file->next;
+            continue;
+        }
+        *at = file->next;
+        tdelete(file, &list->tree, by_name);
+        free(file);
+        list->count--;
+    }
+    list->pass++;
 }
 
 // --- the file -----------------------------------------------------------------------------------
@@ -112,7 +137,6 @@ static void end_torn_line(int fd)
 bool file_list_open(struct file_list *list, const char *path, const char *target, struct err *err)
 {
     *list = (struct file_list){.target = target, .fd = -1};
-    arena_init(&list->arena, NULL);
     if (!path)
         return true;
     list->fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -126,18 +150,13 @@ bool file_list_open(struct file_list *list, const char *path, const char *target
     return true;
 }
 
-static void keep_node(void *node)
-{
-    (void)node; // the arena has it
-}
-
 void file_list_free(struct file_list *list)
 {
     if (list->fd >= 0)
         close(list->fd);
-    tdestroy(list->tree, keep_node);
-    arena_free(&list->arena);
+    tdestroy(list->tree, free);
     list->tree = NULL;
+    list->first = NULL;
     list->fd = -1;
 }
 

@@ -187,6 +187,7 @@ static void entered(void *context, const char *path)
 bool folder_send_pass(struct folder_send *send, struct err *err)
 {
     send->waiting = 0;
+    file_list_pass(send->list);
     const struct found_files walk = {.folder = send->folder,
                                      .only = send->only,
                                      .file = found,

@@ -13,7 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_DELIVERIES = 10000, MOST_SEEN = 100000, KEPT_SEEN = 50000, MOST_KEY = 200, NAME_SIZE = 240 };
+enum {
+    MOST_DELIVERIES = 10000,
+    MOST_SEEN = 100000,
+    KEPT_SEEN = 50000,
+    MOST_KEY = 200,
+    NAME_SIZE = 240
+};
 
 // --- keys ---------------------------------------------------------------------------------------
 

@@ -92,8 +92,7 @@ bool http_client_check_url(const char *url, struct err *err)
     size_t scheme = str_starts_with(text, STR("https://"))  ? 8
                     : str_starts_with(text, STR("http://")) ? 7
                                                             : 0;
-    return (scheme && text.len > scheme && http_client_is_plain(url)) ||
-           refuse_url(url, err);
+    return (scheme && text.len > scheme && http_client_is_plain(url)) || refuse_url(url, err);
 }
 
 // This machine is not reached through a proxy.

@@ -133,8 +133,8 @@ static bool make_run(struct request *request, const struct run_request *wanted, 
     if (!store_create_run(request->services->intake->store, wanted, request->arena, run, err))
         return false;
     request->changes_nothing = false;
-    request->object = str_of(
-        arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at));
+    request->object =
+        str_of(arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at));
     return true;
 }
 

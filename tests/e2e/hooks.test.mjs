@@ -127,8 +127,8 @@ test("the gate of a pipeline goes on until it is sure, and writes a comment", as
 test("the gate's token is neither an argument nor in the environment of what is profiled",
   async () => {
     const cwd = temporary("gate-token");
-    writeFileSync(join(cwd, "curl"), '#!/bin/bash\necho "$*" > arguments\ncat "$2" > config\nexit 7\n',
-      { mode: 0o755 });
+    writeFileSync(join(cwd, "curl"),
+      '#!/bin/bash\necho "$*" > arguments\ncat "$2" > config\nexit 7\n', { mode: 0o755 });
     const command = 'echo "$STEPSCOPE_TOKEN" > seen; touch "$TRACES/a.json"';
     const done = await run_status("bash", [join(root, "deploy/ci/gate.sh"), command, command],
       { cwd, env: { PATH: `${cwd}:${process.env.PATH}`, STEPSCOPE_URL: "http://127.0.0.1:9",

@@ -186,6 +186,9 @@ test("stage times of running ranks name who makes a step late, and go with their
     assert.equal(reply.json.accepted, 120);
     assert.equal((await send(rank, 1000, rows)).status, 202); // sent twice counts once
   }
+  const { items } = await server.get("/audit?limit=all");
+  assert.equal(items.filter((one) => one.object.startsWith("/api/v1/steps (run r_")).length, 1,
+    "making a run is audited, steps are not");
   const live = await server.get("/runs/live/live");
   assert.deepEqual([live.ranks, live.steps, live.first_step, live.last_step],
     [4, 120, 1000, 1119]);

@@ -133,6 +133,30 @@ static void only_a_problem_of_the_hub_is_a_refusal_of_a_file(void **state)
     assert_int_equal(refused(503, problem, ours), ERR_BUSY);
 }
 
+static void a_long_list_forgets_names_that_are_gone(void **state)
+{
+    enum { GONE = 70000 };
+    char name[32];
+    struct err err = {.pos = ERR_NO_POS};
+    struct file_list list;
+    (void)state;
+    assert_true(file_list_open(&list, NULL, "hub run", &err));
+    for (int i = 0; i < GONE; i++) {
+        snprintf(name, sizeof name, "gone%05d", (int)(i * 7919LL % GONE));
+        const struct listed_file now = {.name = name};
+        assert_non_null(file_list_see(&list, &now, &err));
+    }
+    file_list_pass(&list);
+    assert_int_equal(list.count, GONE);
+    const struct listed_file stays = {.name = "stays", .bytes = 5};
+    struct listed_file *file = file_list_see(&list, &stays, &err);
+    file->status = FILE_SENT;
+    file_list_pass(&list);
+    assert_int_equal(list.count, 1);
+    assert_int_equal(file_list_see(&list, &stays, &err)->status, FILE_SENT);
+    file_list_free(&list);
+}
+
 static void a_name_too_long_for_the_list_is_said(void **state)
 {
     char folder[] = "/tmp/stepscope-collect-XXXXXX", path[64], name[9000];
@@ -158,6 +182,7 @@ int main(void)
         cmocka_unit_test(a_file_that_a_process_writes_is_open),
         cmocka_unit_test(what_was_sent_is_known_to_the_next_process_even_after_a_torn_line),
         cmocka_unit_test(only_a_problem_of_the_hub_is_a_refusal_of_a_file),
+        cmocka_unit_test(a_long_list_forgets_names_that_are_gone),
         cmocka_unit_test(a_name_too_long_for_the_list_is_said),
         cmocka_unit_test(headers_of_an_answer_are_found_whatever_their_case),
     };
