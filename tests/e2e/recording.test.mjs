@@ -186,8 +186,9 @@ test("stage times of running ranks name who makes a step late, and go with their
     assert.equal(reply.json.accepted, 120);
     assert.equal((await send(rank, 1000, rows)).status, 202); // sent twice counts once
   }
+  const { id } = await server.get("/runs/live");
   const { items } = await server.get("/audit?limit=all");
-  assert.equal(items.filter((one) => one.object.startsWith("/api/v1/steps (run r_")).length, 1,
+  assert.equal(items.filter((one) => one.object === `/api/v1/steps (run ${id})`).length, 1,
     "making a run is audited, steps are not");
   const live = await server.get("/runs/live/live");
   assert.deepEqual([live.ranks, live.steps, live.first_step, live.last_step],
@@ -210,7 +211,6 @@ test("stage times of running ranks name who makes a step late, and go with their
   const many = Array.from({ length: 16 }, (_, i) => `s${i}`);
   assert.equal((await send(0, 0, [many.map(() => 1)], { stages: many })).status, 400);
   const kept = () => readdirSync(join(server.data, "steps"));
-  const { id } = await server.get("/runs/live");
   assert.ok(kept().includes(id));
   await server.request(`/api/v1/runs/${id}`, { method: "DELETE", headers: { "If-Match": "*" } });
   await server.request(`/api/v1/bin/${id}`, { method: "DELETE" });
