@@ -43,7 +43,8 @@ bool step_log_read_stages(const char *folder, struct step_stages *stages, struct
         return errno == ENOENT || errno == ENOTDIR || err_set_errno(err, "cannot read the stages");
     while (stages->count < STEP_MOST_STAGES && fgets(line, sizeof line, in)) {
         line[strcspn(line, "\n")] = '\0';
-        snprintf(stages->names[stages->count++], sizeof stages->names[0], "%s", line);
+        snprintf(stages->names[stages->count++], sizeof stages->names[0], "%.*s", STEP_MOST_NAME,
+                 line);
     }
     fclose(in);
     return true;
