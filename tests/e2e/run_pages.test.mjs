@@ -518,6 +518,8 @@ test("a flame graph zooms by click and keys, finds names, and compares with anot
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("Enter");
     await trail.waitFor();
+    assert.match(await trail.getByRole("link", { name: "Its page" }).getAttribute("href"),
+      /\/operators\//);
     await page.getByRole("searchbox", { name: "Search names" }).fill("mm");
     await chart.locator(".found").first().waitFor();
     assert.match(await page.locator("figcaption").innerText(), / in “mm”$/);

@@ -118,6 +118,13 @@ export function callers_of({ name, nodes, total, parents }) {
     left: total - known.length };
 }
 
+/** How many steps one rank has: the table of a run has the steps of all. @param {any[]} rows */
+export function steps_of_rank(rows) {
+  const counts = new Map();
+  for (const { rank } of rows) counts.set(rank, (counts.get(rank) ?? 0) + 1);
+  return Math.max(0, ...counts.values());
+}
+
 /**
  * A run's place in the history of a name: 0 where it is not called, null where it is not known.
  * @param {any} row of the name, if the run has it @param {string} figure

@@ -7,6 +7,7 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { cause_label } from "../../base/values.mjs";
 import { tree_of_paths, tree_of_rows } from "../../charts/flame_model.mjs";
 import { run_api } from "../run/run_frame.mjs";
+import { steps_of_rank } from "./call_model.mjs";
 
 const MOST_NODES = "10000"; // those with the most time, and so all nodes above them
 
@@ -56,6 +57,8 @@ export function use_flame(run, rank, of, kernels) {
 /** How many steps a rank has, null until known. @param {string} run "" for none */
 export function use_step_count(run, rank) {
   const resource = use_api(run === "" ? null : address(run_api(run, "steps"),
-    { fields: "step", limit: "all", rank, format: "columns" }));
-  return { resource, count: resource.data === null ? null : frame_of(resource.data).length };
+    { fields: "rank,step", limit: "all", rank, format: "columns" }));
+  const count = useMemo(() => (resource.data === null ? null
+    : steps_of_rank(rows_of(frame_of(resource.data)))), [resource.data]);
+  return { resource, count };
 }

@@ -10,7 +10,7 @@ import { Columns } from "../../charts/columns.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { Card } from "../../widgets/widgets.mjs";
 import { run_api } from "../run/run_frame.mjs";
-import { fit_time, history_figures, scale_of } from "./call_model.mjs";
+import { fit_time, history_figures, scale_of, steps_of_rank } from "./call_model.mjs";
 
 const MOST_RUNS = 12;
 
@@ -36,9 +36,9 @@ async function figures_of(run, { table, name, figure, by_steps }, signal) {
   const [rows, steps] = await Promise.all([
     rows_at(address(run_api(run, table), { name, fields: `calls,${figure},median_ns`,
       format: "columns" }), signal),
-    by_steps ? rows_at(address(run_api(run, "steps"), { fields: "step", limit: "all",
+    by_steps ? rows_at(address(run_api(run, "steps"), { fields: "rank,step", limit: "all",
       format: "columns" }), signal) : null]);
-  return history_figures(rows[0], figure, steps && steps.length);
+  return history_figures(rows[0], figure, steps && steps_of_rank(steps));
 }
 
 function use_history(what) {

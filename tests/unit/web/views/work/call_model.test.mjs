@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { callers_of, counterpart_of, fit_time, histogram_columns, history_figures, quantile_marks,
-  step_columns, steps_caption, sum_parts, times_caption }
+  step_columns, steps_caption, steps_of_rank, sum_parts, times_caption }
   from "../../../../../web/views/work/call_model.mjs";
 
 const bins = (edges, calls) => calls.map((n, i) =>
@@ -48,6 +48,13 @@ test("an operator below itself is not its own caller, and what is left out is co
   assert.deepEqual(callers.map(({ caller, calls, owned_ns }) => [caller, calls, owned_ns]),
     [["g", 4, 70], [null, 2, 4]]);
   assert.equal(left, 5);
+});
+
+test("the steps of one rank are counted, not those of all", () => {
+  const row = (rank, step) => ({ rank, step });
+  assert.equal(steps_of_rank([row(0, 3), row(0, 4), row(1, 3), row(1, 4), row(2, 4)]), 2);
+  assert.equal(steps_of_rank([row(null, 1)]), 1);
+  assert.equal(steps_of_rank([]), 0);
 });
 
 test("a run in the history of a name is divided by its steps, and a gap where it cannot be", () => {
