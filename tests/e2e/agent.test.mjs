@@ -4,12 +4,29 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { axe_faults, launch, on_clean_page, visit } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { root, run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
 
 let server;
 before(async () => { server = await start_server(); });
 after(() => server?.stop());
+
+/** Presses the button of the only job that is known. */
+async function record_on_the_page(run, steps) {
+  const browser = await launch();
+  after(() => browser.close());
+  await on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/upload");
+    const card = page.locator(".card", { hasText: "Record a running job" });
+    await card.getByText("3 processes on node7").waitFor();
+    await card.getByLabel("Run", { exact: true }).fill(run);
+    await card.getByLabel("Steps").fill(String(steps));
+    await card.getByRole("button", { name: "Record job 4242" }).click();
+    await card.getByText(`Asked 1 node to record; ${run} appears`).waitFor();
+    assert.deepEqual(await axe_faults(page), []);
+  });
+}
 
 test("an agent has all processes of a job record the same steps, and sends it", async () => {
   const sockets = temporary("agent");
@@ -44,8 +61,7 @@ test("an agent has all processes of a job record the same steps, and sends it", 
   assert.ok(agents.nodes[0].processes.every((one) => one.job === "4242" && !one.busy));
   const none = await server.send("POST", "/captures", { run: "other", job: "1" });
   assert.deepEqual([none.status, none.json.nodes], [202, 0]);
-  const wanted = await server.send("POST", "/captures", { run: "captured", job: "4242", steps: 3 });
-  assert.deepEqual([wanted.status, wanted.json.nodes], [202, 1]);
+  await record_on_the_page("captured", 3);
   for (const wrong of [{}, { run: "x", steps: 0 }, { run: "x", job: "a" }])
     assert.equal((await server.send("POST", "/captures", wrong)).status, 400);
   for (const one of await Promise.all(ranks)) {

@@ -7,6 +7,7 @@ import { offer_files } from "../../chrome/drop_target.mjs";
 import { files_of_input } from "../../uploads/dropped_files.mjs";
 import { RECORD } from "../docs/recording.mjs";
 import { first_curl } from "../home/first_run.mjs";
+import { RecordCard } from "./record.mjs";
 
 const origin = () => location.origin;
 
@@ -84,6 +85,7 @@ export default function Upload() {
   use_title("Upload");
   return html`<header class="page-head"><h1 tabindex="-1">Upload traces</h1></header>
     <${DropZone} />
+    <${RecordCard} />
     <div class="columns-2">
       <${Card} title="From a shell"><${CurlLines} /><//>
       <${Card} title="Recording a trace with PyTorch"><${Recording} /><//>
