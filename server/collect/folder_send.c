@@ -54,6 +54,8 @@ static void record(struct folder_send *send, struct listed_file *file, enum file
 static bool settle_failure(struct folder_send *send, struct listed_file *file,
                            const struct err *why)
 {
+    if (why->code == ERR_BUSY && send->target->hub->patience_s) // which is over
+        return false;
     switch (why->code) {
     case ERR_FORMAT:
         tell_failure("refused", file->name, why);
@@ -65,11 +67,8 @@ static bool settle_failure(struct folder_send *send, struct listed_file *file,
         file->status = FILE_REFUSED;
         send->refused++;
         return true;
-    case ERR_BUSY:
-        if (send->target->hub->patience_s) // which is over
-            return false;
-        // fall through
-    case ERR_CONFLICT: // look again later
+    case ERR_BUSY: // look again later
+    case ERR_CONFLICT:
     case ERR_NOT_FOUND:
     case ERR_IO:
         tell_failure("failed", file->name, why);
