@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define MOST_PARAMETERS 65535L // PostgreSQL's own limit
+
 struct walk {
     const char *at;
     struct buf *out;
@@ -49,14 +51,18 @@ static void copy_to(struct walk *walk, const char *end)
 
 static void parameter(struct walk *walk)
 {
-    char *end;
-    long number = strtol(walk->at + 1, &end, 10);
-    if (end == walk->at + 1)
-        number = walk->parameters + 1;
+    const char *after = walk->at + 1;
+    long number = walk->parameters + 1;
+    if (*after >= '0' && *after <= '9') {
+        char *end;
+        number = strtol(after, &end, 10);
+        after = end;
+    }
+    number = number < MOST_PARAMETERS ? number : MOST_PARAMETERS;
     if (number > walk->parameters)
         walk->parameters = number;
     buf_printf(walk->out, "$%ld", number);
-    walk->at = end;
+    walk->at = after;
 }
 
 static void word(struct walk *walk)

@@ -40,8 +40,11 @@ static long double numeric(struct str bytes)
     return short_at(bytes, SIGN) ? -value : value;
 }
 
+// NaN becomes 0.
 static int64_t saturate(long double value)
 {
+    if (value != value)
+        return 0;
     if (value >= 0x1p63L)
         return INT64_MAX;
     return value <= -0x1p63L ? INT64_MIN : (int64_t)value;

@@ -3,6 +3,7 @@
 #include "server/db/postgres_text.h"
 #include "server/db/postgres_value.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,6 +87,8 @@ static void numbers_come_back_as_they_went(void **state)
     postgres_put_f64(-0.1, bytes);
     double back = postgres_f64(POSTGRES_FLOAT8, (struct str){(char *)bytes, 8});
     assert_false(back < -0.1 || back > -0.1);
+    postgres_put_f64(NAN, bytes);
+    assert_int_equal(postgres_i64(POSTGRES_FLOAT8, (struct str){(char *)bytes, 8}), 0);
 }
 
 static void assert_clean(struct str text, const char *expected)
