@@ -262,7 +262,7 @@ test("a short link that cannot be copied stays in a field", () =>
     });
     await visit(page, "/?q=llama");
     await page.getByRole("button", { name: /^Link/ }).click();
-    const field = page.getByLabel("Short link to this page");
+    const field = page.getByRole("textbox", { name: "Short link to this page" });
     assert.match(await field.inputValue(), /^http.*\/v\/v_/);
     assert.deepEqual(await axe_faults(page), []);
     await page.getByRole("button", { name: "Close the link" }).click();
