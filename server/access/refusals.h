@@ -6,7 +6,7 @@
 
 #include "server/store/store_access.h"
 
-#define REFUSALS_KINDS 256 // counted separately per hour; all others together
+#define REFUSALS_KINDS 512 // counted separately per hour; all others together
 
 struct refusals;
 
