@@ -4,11 +4,11 @@
 
 # shellcheck disable=SC2034 # the scripts that source this read the lists
 
-# What the release build links and runs.
+# What the release build links and runs; gcc calls make to link in parallel.
 build_packages=(
     ca-certificates cmake curl gcc gzip libarchive-dev libc6-dev libcivetweb-dev
     libcurl4-openssl-dev libisal-dev libjansson-dev libminizip-dev libseccomp-dev libsqlite3-dev
-    libssl-dev libuv1-dev libxlsxwriter-dev libyaml-dev libzstd-dev ninja-build pkg-config
+    libssl-dev libuv1-dev libxlsxwriter-dev libyaml-dev libzstd-dev make ninja-build pkg-config
     util-linux zlib1g-dev
 )
 
