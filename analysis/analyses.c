@@ -18,11 +18,12 @@ static const struct analysis *const independent[] = {
     &roofline_analysis,      &memory_use_analysis,   &copies_analysis,
     &communication_analysis, &recording_analysis,    &counters_analysis,
     &phases_analysis,        &kernel_rates_analysis, &ranges_analysis,
-    &kernel_shapes_analysis, &replay_analysis,
+    &kernel_shapes_analysis,
 };
 
-// These read the tables of those above.
-static const struct analysis *const concluding[] = {&findings_analysis, &summary_analysis};
+// The replay takes most memory, so it runs alone; the others read the tables of those before them.
+static const struct analysis *const concluding[] = {&replay_analysis, &findings_analysis,
+                                                    &summary_analysis};
 
 enum {
     INDEPENDENT = sizeof independent / sizeof *independent,

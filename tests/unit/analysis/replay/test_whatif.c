@@ -312,6 +312,32 @@ static int64_t on_path(const struct hand *hand, const char *by, const char *name
     return sum_ns;
 }
 
+// Whether the analysis ends within so much memory, and whether the replay had a place in it.
+static bool fits(uint64_t room, bool *replayed)
+{
+    struct hand hand;
+    begin_device_bound(&hand);
+    hand.budget.limit = hand.budget.used + room;
+    bool ok = analyze_trace(hand.trace, &hand.options, &hand.report, &hand.err);
+    assert_true(ok || hand.err.code == ERR_LIMIT);
+    const struct table *table = report_find(&hand.report, "critical_path");
+    *replayed = table && table->row_count > 0;
+    hand_end(&hand);
+    return ok;
+}
+
+static void without_memory_for_the_graph_the_other_tables_are_made(void **state)
+{
+    (void)state;
+    enum { STEP = 1 << 12, MOST = 1 << 23 };
+    bool replayed = false;
+    unsigned others_alone = 0;
+    for (uint64_t room = STEP; room < MOST && !replayed; room += STEP)
+        others_alone += fits(room, &replayed) && !replayed;
+    assert_true(replayed);
+    assert_true(others_alone > 0);
+}
+
 static void rows_of_each_kind_sum_to_the_steps_and_have_slack(void **state)
 {
     (void)state;
@@ -381,6 +407,7 @@ int main(void)
         cmocka_unit_test(balance_is_of_some_ranks_or_of_all),
         cmocka_unit_test(the_path_moves_with_the_change_and_sums_to_the_step),
         cmocka_unit_test(rows_of_each_kind_sum_to_the_steps_and_have_slack),
+        cmocka_unit_test(without_memory_for_the_graph_the_other_tables_are_made),
         cmocka_unit_test(real_traces_are_given_back_within_one_percent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
