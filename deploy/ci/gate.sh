@@ -15,6 +15,7 @@ traces=$(realpath -m "${TRACES:-gate-traces}")
 url=${STEPSCOPE_URL:?address of the service}
 token=${STEPSCOPE_TOKEN:-}
 unset STEPSCOPE_TOKEN # the two commands do not need it
+rm -f gate.md gate.answer # those of an earlier run in this folder
 
 # Arguments of a program can be seen by others on the machine, this file cannot.
 credentials() {

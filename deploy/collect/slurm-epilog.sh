@@ -10,11 +10,13 @@
 SPOOL=${STEPSCOPE_SPOOL:-/scratch/traces}
 folder=$SPOOL/$SLURM_JOB_ID
 [ -d "$folder" ] || exit 0
+# The name is the user's: in an argument, systemd would replace ${...} by what the environment has.
 exec systemd-run --quiet --collect --unit="stepscope-push-$SLURM_JOB_ID" \
     --property=EnvironmentFile=/etc/stepscope-push.env --property=DynamicUser=yes \
     --property=SupplementaryGroups=traces --property=StateDirectory=stepscope-push \
     --property=ProtectSystem=strict --property=ProtectHome=yes --property=CapabilityBoundingSet= \
     --property=Restart=on-failure --property=RestartSec=60 --property=StartLimitIntervalSec=0 \
     --property="RestartPreventExitStatus=2 3 4" \
-    /usr/local/bin/stepscope push "$folder" --run "${SLURM_JOB_NAME:-job}-$SLURM_JOB_ID" \
+    --setenv="STEPSCOPE_RUN=${SLURM_JOB_NAME:-job}-$SLURM_JOB_ID" \
+    /usr/local/bin/stepscope push "$folder" \
     --state "/var/lib/stepscope-push/$SLURM_JOB_ID.sent" --meta "slurm_job=$SLURM_JOB_ID"

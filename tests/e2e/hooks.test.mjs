@@ -86,6 +86,8 @@ test("webhooks bring finished runs, alerts and gates, signed, once, and after a 
     await again.analyzed("last", [{ data: small_json(), filename: "a.json" }], { world_size: 1 });
     await until("the last run has come", () => got.length > before);
     assert.deepEqual(got.slice(before).map((one) => one.json.data.name), ["last"]);
+    const gates = of("/json").filter(({ json }) => json.type.startsWith("gate."));
+    assert.equal(gates.length, 1, "word of a gate goes out once, and only if that was asked for");
     const ids = of("/json").map((one) => one.headers["webhook-id"]);
     assert.equal(new Set(ids).size, ids.length, "each once");
     const text = await again.request("/api/v1/compare/gate?base=nightly@9&cand=nightly@10" +

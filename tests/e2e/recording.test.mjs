@@ -239,4 +239,5 @@ ${least_cost('record.stage("data")\nrecord.step()')}`;
   assert.deepEqual(live.stages.map((one) => one.stage), ["step", "data", "forward"]);
   const gone = await train(lines, { STEPSCOPE_URL: "http://127.0.0.1:9", RANK: "0" });
   assert.deepEqual([gone.status, gone.stderr], [0, ""]);
+  assert.ok(Number(gone.stdout) < REQUEST_NS, `${gone.stdout} ns a step`);
 });

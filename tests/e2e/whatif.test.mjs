@@ -6,7 +6,7 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { start_server } from "./helpers/server.mjs";
-import { real_traces, run_program, stepscope_bin, temporary, tracegen_bin }
+import { real_traces, run_program, skipped, stepscope_bin, temporary, tracegen_bin }
   from "./helpers/tools.mjs";
 
 const SEEDS = Number(process.env.STEPSCOPE_TRIALS ?? 1);
@@ -234,7 +234,7 @@ describe("what if, asked of the service", () => {
 
   test("what cannot be replayed is refused with the reason", async (t) => {
     const file = join(real_traces, "mi300x_resnet_ddp8_rank0.json.gz");
-    if (!existsSync(file)) return t.skip(`${file} is absent`);
+    if (!existsSync(file)) return t.skip(skipped(`${file} is absent`));
     await server.analyzed("resnet", [{ data: readFileSync(file), filename: "rank0.json.gz" }]);
     const found = await server.get("/runs/resnet/whatif");
     assert.match(found.refused, /what starts 82 % of its device time was recorded/);

@@ -71,6 +71,10 @@ static inline bool kind_start(const struct db_kind *kind)
 {
     if (kind == &db_sqlite || postgres_start(&kind_server))
         return true;
+    if (kind_server.programs[0]) {
+        print_error("%s is installed, but its server cannot be made\n", kind->name);
+        exit(1);
+    }
     print_message("SKIPPED on %s: install postgresql\n", kind->name);
     return false;
 }

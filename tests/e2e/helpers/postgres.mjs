@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { run_program, temporary, until } from "./tools.mjs";
+import { run_program, skipped, temporary, until } from "./tools.mjs";
 
 const BASE = "/usr/lib/postgresql";
 const found = existsSync(BASE)
@@ -12,7 +12,7 @@ const found = existsSync(BASE)
   : undefined;
 
 /** Why there is no server; false if there is one. @type {string | false} */
-export const no_postgres = found ? false : "install postgresql";
+export const no_postgres = found ? false : skipped("what needs PostgreSQL: install postgresql");
 
 // It refuses to run as root.
 const as_user = process.getuid?.() === 0

@@ -8,7 +8,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <time.h>
 #include <cmocka.h>
 
 #define MIB ((size_t)1 << 20)
@@ -98,7 +97,7 @@ static void what_is_too_large_is_refused_and_not_read_again(void **state)
 struct reader {
     struct replays *replays;
     const char *run;
-    sem_t reads, goes_on;
+    sem_t reads, goes_on, *ended; // NULL: nobody waits for its end
     size_t bytes;
     enum err_code code;
     pthread_t thread;
@@ -124,6 +123,8 @@ static void *read_slowly(void *context)
     reader->code = err.code;
     if (job)
         replays_leave(reader->replays, job);
+    if (reader->ended)
+        sem_post(reader->ended);
     return NULL;
 }
 
@@ -185,20 +186,23 @@ static void a_few_wait_and_all_others_have_to_come_back(void **state)
     struct reader slow = {.replays = replays, .run = "r_slow", .bytes = MIB};
     struct reader waiting[WAITING];
     unsigned refused = 0;
+    sem_t ended;
+    sem_init(&ended, 0, 0);
     start_reader(&slow);
     sem_wait(&slow.reads);
     for (int i = 0; i < WAITING; i++) {
-        waiting[i] = (struct reader){.replays = replays, .run = "r_slow", .bytes = MIB};
+        waiting[i] =
+            (struct reader){.replays = replays, .run = "r_slow", .ended = &ended, .bytes = MIB};
         start_reader(&waiting[i]);
     }
-    struct timespec moment = {0, 200000000};
-    nanosleep(&moment, NULL);
+    sem_wait(&ended); // the one that is refused: all others wait
     end_reader(&slow);
     for (int i = 0; i < WAITING; i++) {
         end_reader(&waiting[i]);
         refused += waiting[i].code == ERR_BUSY;
     }
     assert_int_equal(refused, 1);
+    sem_destroy(&ended);
     replays_close(replays);
 }
 
