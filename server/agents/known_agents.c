@@ -125,18 +125,19 @@ bool known_agents_poll(struct known_agents *agents, const struct known_node *now
     pthread_mutex_lock(&agents->lock);
     age(agents, now_ns);
     struct known_node *node = see(agents, now);
-    if (node)
-        *node = *now;
     buf_putc(out, '[');
     for (size_t i = 0; node && i < agents->capture_count; i++) {
         struct wanted_capture *capture = &agents->captures[i];
-        if (now_ns - capture->at_ns > OFFER_NS || !is_for(capture, node))
+        if (now_ns - capture->at_ns > OFFER_NS || !is_for(capture, now))
             continue;
         buf_puts(out, first ? "" : ",");
-        capture->handed++;
+        // What it knew when it last asked says whether it got this one then.
+        capture->handed += capture->at_ns > node->seen_ns || !is_for(capture, node);
         put_capture(capture, out);
         first = false;
     }
+    if (node)
+        *node = *now;
     buf_putc(out, ']');
     pthread_mutex_unlock(&agents->lock);
     return node ||

@@ -42,8 +42,9 @@ static int64_t rank_of(pid_t pid)
     for (ssize_t at = 0; at < len;) {
         struct str variable = {text + at, strnlen(text + at, (size_t)(len - at))};
         if (str_starts_with(variable, STR("RANK=")) &&
-            !str_to_i64((struct str){variable.at + 5, variable.len - 5}, &rank))
-            rank = -1;
+            (!str_to_i64((struct str){variable.at + 5, variable.len - 5}, &rank) || rank < 0 ||
+             rank > INT32_MAX))
+            rank = -1; // anyone can set it, and the service takes no other
         at += (ssize_t)variable.len + 1;
     }
     return rank;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/db/db_sqlite_kept.h"
 
+#include "ingest/base/hash.h"
+
 #include <stddef.h>
 #include <string.h>
 
-// FNV-1a.
 static uint64_t hash_of(const char *text)
 {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (; *text; text++)
-        hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-    return hash;
+    return hash_bytes(text, strlen(text));
 }
 
 // A PRAGMA may do its work when it is compiled.

@@ -2,8 +2,9 @@
 // From a node to the service: push, watch and what they do while the service is gone.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, appendFileSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from
-  "node:fs";
+import {
+  appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync,
+} from "node:fs";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";

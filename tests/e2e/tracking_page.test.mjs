@@ -276,7 +276,7 @@ test("runs collapse to series, columns go, and a saved view brings both back", (
     await page.getByRole("button", { name: "Series", exact: true }).click();
     await page.waitForURL(/rows=series/);
     await until("a row for each series", async () => await rows.count() === 3);
-    await says(rows.filter({ hasText: "llama" }), /and 19 earlier runs of llama/);
+    await says(rows.filter({ hasText: "llama" }), /and 19 more runs of llama/);
     await page.getByText("Columns", { exact: true }).click();
     await page.getByLabel("GPU busy").uncheck();
     await page.waitForURL(/hide=busy_share/);

@@ -70,19 +70,20 @@ const kept = new Map();
 
 function keep(path, reply) {
   kept.delete(path);
-  kept.set(path, { ...reply, at: performance.now() });
+  kept.set(path, reply);
   if (kept.size > KEPT_REPLIES) kept.delete(kept.keys().next().value);
 }
 
 /** GETs JSON with the ETag of the last reply; on a 304 returns that reply itself. */
 async function get_json(path, signal, keeps) {
+  const at = performance.now(); // when asked: a change after that is not in the reply
   const known = kept.get(path);
   const headers = known?.etag ? { "If-None-Match": known.etag } : {};
   const response = await request(path, { signal, headers, cache: "no-store" });
   if (response.status === 304 && known) return known;
   if (response.status === 401) leave_for_login();
   if (!response.ok) throw await problem_of(response);
-  const reply = { etag: response.headers.get("ETag"), data: await read_json(response) };
+  const reply = { etag: response.headers.get("ETag"), data: await read_json(response), at };
   if (keeps) keep(path, reply);
   return reply;
 }

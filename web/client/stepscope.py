@@ -1523,6 +1523,7 @@ class Recorder:
             self._begin_profiler()
         if self._url and not self._step_sender:
             self._step_sender = _StepSender(self._hub(), self.run, self.rank or 0)
+            self._times, self._stage = {}, "step"  # what was before belongs to no step that is sent
             self._since_ns = time.perf_counter_ns()
         atexit.unregister(self.close)
         atexit.register(self.close)

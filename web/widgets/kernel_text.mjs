@@ -31,7 +31,7 @@ export function KernelText({ name, label }) {
  * @param {{run: string, name: string|null, label?: string|null, rank?: any}} props
  */
 export function KernelLink({ run, name, label, rank }) {
-  if (!name) return html`<span class="faint">–</span>`;
+  if (!name || name === "(other kernels)") return html`<span class="faint">${name || "–"}</span>`;
   return html`<a class="name-link" href=${kernel_path(run, name, rank)}><${KernelText} name=${name}
     label=${label} /></a>`;
 }

@@ -9,17 +9,21 @@ export const MOST_RUNS = 5;
 const VISIT_MS = 30 * 60 * 1000; // a page opened again within it belongs to the same visit
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 
+/** A time in the past that was remembered; 0 for anything else. */
+const past = (value, now) => (Number(value) > 0 && Number(value) <= now ? Number(value) : 0);
+
 /**
  * When the visit before this one was, and what to remember for the next.
  * @param {any} kept what was remembered @param {number} now
  */
 export function visit_of(kept, now) {
-  const at = Number(kept?.at) || 0;
-  const before = Number(kept?.before) || now - WEEK_MS;
+  const at = past(kept?.at, now);
+  const kept_before = past(kept?.before, now);
+  const before = kept_before || now - WEEK_MS;
   if (at === 0) return { since: now - WEEK_MS, first: true, keep: { at: now, before: 0 } };
   const same = now - at < VISIT_MS;
   const since = same ? before : at;
-  return { since, first: same && !kept.before, keep: { at: now, before: same ? kept.before : at } };
+  return { since, first: same && !kept_before, keep: { at: now, before: same ? kept_before : at } };
 }
 
 /** A time as the API takes it: how long ago, in whole minutes. @param {number} since in ms */

@@ -47,7 +47,7 @@ function busy({ breakdown }) {
 
 function ranks({ summary }) {
   const { ranks: known, slowest_rank: slowest, rank_spread_share: spread } = summary;
-  if (!(known > 1) || !(summary.step_median_ns > 0)) return "";
+  if (!(known > 1) || !(summary.step_median_ns > 0) || spread === null) return "";
   const typical = ms_unit(summary.step_median_ns);
   if (spread < ALIKE) return `All ${count(known)} ranks take ${typical} per step.`;
   return `Rank ${slowest} is the slowest of ${count(known)}: its step is ${

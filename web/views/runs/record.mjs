@@ -14,7 +14,7 @@ const POLL_MS = 5000;
 function Sent({ run, nodes }) {
   return html`<p role="status">${nodes > 0 ? html`Asked ${plural(nodes, "node")} to record; <a
     href=${run_path(run)}>${run}</a> appears when the first trace arrives.`
-    : "No process of this job answers now, so nothing is recorded."}</p>`;
+    : "No process of this job is responding, so nothing is recorded."}</p>`;
 }
 
 /** @param {{job: import("./record_model.mjs").RunningJob}} props */
@@ -39,7 +39,8 @@ function Job({ job }) {
     <form class="form-actions" onSubmit=${record}>
       <label>Run <input name="run" required maxlength="200" autocomplete="off"
         defaultValue=${job.job === "0" ? "" : `job-${job.job}`} /></label>
-      <label>Steps <input name="steps" type="number" min="1" max="100" defaultValue="4" /></label>
+      <label>Steps <input name="steps" type="number" required min="1" max="100"
+        defaultValue="4" /></label>
       <button type="submit" class="primary" aria-label="Record ${job_name(job)}">Record</button>
     </form>
     ${answer?.problem && html`<${ProblemNotice} problem=${answer.problem} />`}
@@ -48,8 +49,8 @@ function Job({ job }) {
 
 /** Jobs that can be recorded now; nothing where there is no agent. */
 export function RecordCard() {
-  const { data } = use_api("/agents", () => POLL_MS);
-  if (!may("write") || !data?.nodes?.length) return null;
+  const { data } = use_api(may("write") ? "/agents" : null, () => POLL_MS);
+  if (!data?.nodes?.length) return null;
   const jobs = jobs_of(data);
   return html`<${Card} title="Record a running job"
       note=${plural(data.nodes.length, "node with an agent", "nodes with an agent")}>

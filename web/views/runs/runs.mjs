@@ -57,7 +57,7 @@ function RunName({ run, delta, also }) {
       status=${run.status} progress=${run.progress} /></span>`}
       ${delta && html`<span class="only-narrow">${delta}</span>`}
       ${also > 0 && html`<a href=${series_path(run.project, run.series)}>and ${
-        plural(also, "earlier run")} of ${run.series}</a>`}
+        plural(also, "more run")} of ${run.series}</a>`}
       ${shown_project(run) && html`<span>${run.project}</span>`}
       ${(run.baselines ?? []).map((name) => html`<span class="chip chip-baseline" key=${name}><span
         aria-hidden="true">★ </span>${name}</span>`)}

@@ -70,10 +70,12 @@ function TagForm({ runs, onclose }) {
     try {
       const body = { tags: tag_patch(String(new FormData(event.target).get("tag") ?? "")) };
       const type = "application/merge-patch+json";
-      for (const { id } of runs) {
-        await api_send("PATCH", `/runs/${encodeURIComponent(id)}`, { body, etag: "*", type });
+      for (const [i, { id }] of runs.entries()) {
+        const shown = i === runs.length - 1; // what is shown is fetched once
+        await api_send("PATCH", `/runs/${encodeURIComponent(id)}`,
+          { body, etag: "*", type, shown });
       }
-      announce(`Tagged ${plural(runs.length, "run")}`);
+      announce(`Changed the tag of ${plural(runs.length, "run")}`);
       onclose();
     } catch (error) {
       set_problem(error);

@@ -108,8 +108,10 @@ function use_name(key) {
 }
 
 function Content({ run, rank, name }) {
-  const [query, change] = use_query(DEFAULTS);
-  const { of, vs } = query;
+  const [asked, change] = use_query(DEFAULTS);
+  const of = FLAMES.some(([word]) => word === asked.of) ? asked.of : DEFAULTS.of;
+  const query = { ...asked, of };
+  const { vs } = query;
   const shows_kernels = query.kernels !== "no";
   const own = use_flame(run, rank, of, shows_kernels);
   const other = use_flame(vs, "", of, shows_kernels);
