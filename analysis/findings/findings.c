@@ -117,7 +117,7 @@ static const int64_t *find_gain(const struct finding_case *the_case,
 {
     const struct table *changes = report_find(the_case->report, table_ready_changes.name);
     for (size_t i = 0; changes && rule->change && i < changes->row_count; i++) {
-        if (!str_equal(table_cell(changes, i, READY_CHANGES_CHANGE)->s, str_of(rule->change)))
+        if (!table_is(changes, i, READY_CHANGES_CHANGE, str_of(rule->change)))
             continue;
         *gain_ns = llround(table_cell(changes, i, READY_CHANGES_GAIN_NS)->f);
         return gain_ns;

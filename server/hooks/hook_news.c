@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/hooks/hook_news.h"
 
+#include "analysis/report/report.h"
 #include "ingest/base/clock.h"
 #include "server/store/server_tables.h"
 #include "server/store/store_tracking.h"
@@ -174,32 +175,27 @@ static bool look_at_runs(struct hook_news *news, struct hook_queue *queue, bool 
 
 // --- alerts -------------------------------------------------------------------------------------
 
-static const struct cell *cell_of(const struct table *table, size_t row, unsigned column)
-{
-    return &table->cells[row * table->desc->column_count + (column & 0xff)];
-}
-
 static void put_alert(const struct table *table, size_t row, struct buf *text, struct buf *data)
 {
-    double share = cell_of(table, row, ALERTS_CHANGE_SHARE)->f;
-    int64_t before = cell_of(table, row, ALERTS_BEFORE_NS)->i;
-    int64_t after = cell_of(table, row, ALERTS_AFTER_NS)->i;
-    buf_add_shown(text, cell_of(table, row, ALERTS_RUN_NAME)->s);
+    double share = table_cell(table, row, ALERTS_CHANGE_SHARE)->f;
+    int64_t before = table_cell(table, row, ALERTS_BEFORE_NS)->i;
+    int64_t after = table_cell(table, row, ALERTS_AFTER_NS)->i;
+    buf_add_shown(text, table_cell(table, row, ALERTS_RUN_NAME)->s);
     buf_printf(text, ": step %.1f %% %s than before, ", 100 * (share < 0 ? -share : share),
                share < 0 ? "faster" : "slower");
     put_duration(before, text);
     buf_puts(text, " became ");
     put_duration(after, text);
     buf_puts(data, "{\"alert\":");
-    buf_json(data, cell_of(table, row, ALERTS_ID)->s);
+    buf_json(data, table_cell(table, row, ALERTS_ID)->s);
     buf_puts(data, ",\"series\":");
-    buf_json(data, cell_of(table, row, ALERTS_SERIES)->s);
+    buf_json(data, table_cell(table, row, ALERTS_SERIES)->s);
     buf_puts(data, ",\"run\":");
-    buf_json(data, cell_of(table, row, ALERTS_RUN)->s);
+    buf_json(data, table_cell(table, row, ALERTS_RUN)->s);
     buf_puts(data, ",\"name\":");
-    buf_json(data, cell_of(table, row, ALERTS_RUN_NAME)->s);
+    buf_json(data, table_cell(table, row, ALERTS_RUN_NAME)->s);
     buf_puts(data, ",\"kind\":");
-    buf_json(data, cell_of(table, row, ALERTS_KIND)->s);
+    buf_json(data, table_cell(table, row, ALERTS_KIND)->s);
     buf_printf(data, ",\"before_ns\":%lld,\"after_ns\":%lld,\"change_share\":", (long long)before,
                (long long)after);
     buf_f64(data, share);
@@ -210,18 +206,18 @@ static bool queue_alert(const struct hook_news *news, struct hook_queue *queue,
                         const struct table *table, size_t row, struct err *err)
 {
     char key[STORE_ID_SIZE + 8], earliest[CLOCK_RFC3339_SIZE];
-    struct str id = cell_of(table, row, ALERTS_ID)->s;
+    struct str id = table_cell(table, row, ALERTS_ID)->s;
     snprintf(key, sizeof key, "alert-%.*s", (int)id.len, id.at);
     clock_rfc3339(since(queue), earliest);
     if (has_seen(news, queue, key) ||
-        str_compare(cell_of(table, row, ALERTS_CREATED)->s, str_of(earliest)) < 0)
+        str_compare(table_cell(table, row, ALERTS_CREATED)->s, str_of(earliest)) < 0)
         return true;
     struct buf text = {0}, data = {0}, url = {0};
     put_alert(table, row, &text, &data);
     buf_printf(&url, "%s/alerts", news->base_url);
     const struct hook_event event = {.key = key,
                                      .type = "alert.raised",
-                                     .project = cell_of(table, row, ALERTS_PROJECT)->s,
+                                     .project = table_cell(table, row, ALERTS_PROJECT)->s,
                                      .text = {text.at, text.len},
                                      .url = {url.at, url.len},
                                      .data = {data.at, data.len},

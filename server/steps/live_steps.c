@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 
 #define MOST_NS   ((json_int_t)3600 * 1000000000)
 #define MOST_STEP ((json_int_t)1 << 40)
@@ -161,10 +160,10 @@ static bool find_run(struct request *request, struct str name, struct run *run, 
 
 static bool has_room(const struct request *request, struct err *err)
 {
-    struct statvfs room;
-    return statvfs(blob_root(request->services->intake->blobs), &room) != 0 ||
-           (uint64_t)room.f_bavail * room.f_frsize >= request->services->min_free_bytes ||
-           err_set(err, ERR_SPACE, "the disk has too little free space for steps");
+    uint64_t free_bytes;
+    return blob_free_bytes(request->services->intake->blobs, &free_bytes, err) &&
+           (free_bytes >= request->services->min_free_bytes ||
+            err_set(err, ERR_SPACE, "the disk has too little free space for steps"));
 }
 
 bool live_steps_post(struct request *request, struct response *response, struct err *err)
