@@ -41,7 +41,11 @@ struct part {
 static bool conduct(const struct analysis *analysis, const struct facts *facts,
                     struct report *report, struct err *err)
 {
-    return analysis->run(facts, report, err) || err_wrap(err, "analysis %s", analysis->name);
+    struct arena scratch;
+    arena_init(&scratch, facts->budget);
+    bool ok = analysis->run(facts, &scratch, report, err);
+    arena_free(&scratch);
+    return ok || err_wrap(err, "analysis %s", analysis->name);
 }
 
 static bool run_part(void *context, struct err *err)

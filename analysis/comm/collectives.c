@@ -163,17 +163,15 @@ static bool add_rows(const struct collective_sums *sums, struct arena *arena, st
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct collective_sums sums = {.facts = facts};
-    bool ok = grouping_make(facts, collective_key, &scratch, &sums.grouping, err) &&
-              share_rows(&sums, &scratch, err) &&
-              grouping_sort(facts, &scratch, &sums.grouping, err) && sum(&sums, &scratch, err) &&
-              add_rows(&sums, &scratch, report, err);
+    bool ok = grouping_make(facts, collective_key, scratch, &sums.grouping, err) &&
+              share_rows(&sums, scratch, err) &&
+              grouping_sort(facts, scratch, &sums.grouping, err) && sum(&sums, scratch, err) &&
+              add_rows(&sums, scratch, report, err);
     grouping_free(&sums.grouping);
-    arena_free(&scratch);
     return ok;
 }
 

@@ -5,20 +5,17 @@
 #include "analysis/comm/comm_table.h"
 #include "analysis/trace/step_passes.h"
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
     struct comm_calls calls;
     struct comm_phases phases;
-    arena_init(&scratch, facts->budget);
-    bool ok = comm_calls_make(facts, &scratch, &calls, err) &&
-              (calls.count == 0 || (process_groups_add(facts, &calls, report, err) &&
-                                    comm_sizes_add(facts, &calls, report, err) &&
-                                    comm_phases_make(facts, &scratch, &phases, err) &&
-                                    comm_table_add(facts, &calls, &phases, report, err) &&
-                                    step_passes_add(facts, &phases, report, err)));
-    arena_free(&scratch);
-    return ok;
+    return comm_calls_make(facts, scratch, &calls, err) &&
+           (calls.count == 0 || (process_groups_add(facts, &calls, report, err) &&
+                                 comm_sizes_add(facts, &calls, report, err) &&
+                                 comm_phases_make(facts, scratch, &phases, err) &&
+                                 comm_table_add(facts, &calls, &phases, report, err) &&
+                                 step_passes_add(facts, &phases, report, err)));
 }
 
 const struct analysis communication_analysis = {"communication", run};

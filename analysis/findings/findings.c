@@ -189,20 +189,17 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
     return ok;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
     if (facts->device_count == 0)
         return add_no_device(facts, report, err);
     if (facts->steady_count == 0 || parts_recorded_ns(&facts->steady) < facts->steady_count)
         return true;
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct finding_case the_case;
     struct found found = {0};
-    bool ok = findings_case_make(facts, report, &scratch, &the_case, err) &&
-              check_all(&the_case, &found, err) && add_all(&the_case, &found, report, err);
-    arena_free(&scratch);
-    return ok;
+    return findings_case_make(facts, report, scratch, &the_case, err) &&
+           check_all(&the_case, &found, err) && add_all(&the_case, &found, report, err);
 }
 
 const struct analysis findings_analysis = {"findings", run};

@@ -147,19 +147,17 @@ static bool add_rows(const struct copy_walk *walk, struct report *report, struct
     }
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     const uint32_t *first = facts->class_first + CLASS_MEMORY;
     struct copy_walk walk = {
         .facts = facts, .devices = facts->class_devices + first[0], .count = first[1] - first[0]};
-    bool ok = copy_names_make(facts, &scratch, &walk.names, err) && count_all(&walk, &scratch, err);
+    bool ok = copy_names_make(facts, scratch, &walk.names, err) && count_all(&walk, scratch, err);
     if (ok) {
         part_durations(&walk);
         ok = add_rows(&walk, report, err);
     }
-    arena_free(&scratch);
     return ok;
 }
 

@@ -238,15 +238,12 @@ static bool add_all(const struct facts *facts, struct arena *arena, struct repor
            add_left_out(curves.left_out, "allocations on devices beyond the 64th", report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
     if (facts->trace->memory_args_count == 0)
         return true;
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
-    bool ok = add_all(facts, &scratch, report, err);
-    arena_free(&scratch);
-    return ok;
+    return add_all(facts, scratch, report, err);
 }
 
 const struct analysis memory_use_analysis = {"memory_use", run};

@@ -268,12 +268,10 @@ static bool show(const struct facts *facts, struct arena *arena, struct report *
     return show_path(&whatif, &base, arena, report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
 {
-    struct arena arena;
-    arena_init(&arena, facts->budget);
-    bool ok = show(facts, &arena, report, err);
-    arena_free(&arena);
+    bool ok = show(facts, arena, report, err);
     if (ok || err->code != ERR_LIMIT)
         return ok;
     // The graph takes more memory than any other analysis; without it the others still hold.

@@ -3,7 +3,8 @@
 // has no version; frames are stored and have one.
 #include "analysis/report/report_parts.h"
 
-#include <errno.h>
+#include "ingest/base/fd_io.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,21 +27,10 @@ struct writing {
     struct report_block packed;
 };
 
-static bool write_all(int fd, const void *bytes, size_t len, struct err *err)
-{
-    for (const char *at = bytes; len > 0;) {
-        ssize_t wrote = write(fd, at, len);
-        if (wrote < 0 && errno != EINTR)
-            return err_set_errno(err, "writing the tables");
-        at += wrote > 0 ? wrote : 0;
-        len -= wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
 static bool put_part(int fd, const struct header *header, struct str frame, struct err *err)
 {
-    return write_all(fd, header, sizeof *header, err) && write_all(fd, frame.at, frame.len, err);
+    return (fd_write(fd, header, sizeof *header) && fd_write(fd, frame.at, frame.len)) ||
+           err_set_errno(err, "writing the tables");
 }
 
 bool report_part_write(const struct report_part *part, int fd, struct err *err)
@@ -166,15 +156,10 @@ void report_parts_close(struct report_parts *parts)
 static bool read_all(struct report_parts *parts, void *to, size_t len, size_t *got, struct err *err)
 {
     uint64_t left = parts->end - parts->at;
-    *got = 0;
-    while (*got < len && len <= left) {
-        ssize_t more = pread(parts->fd, (char *)to + *got, len - *got, (off_t)(parts->at + *got));
-        if (more < 0 && errno != EINTR)
-            return err_set_errno(err, "reading tables");
-        if (more == 0)
-            break;
-        *got += more > 0 ? (size_t)more : 0;
-    }
+    ssize_t read = len <= left ? fd_read_at(parts->fd, to, len, parts->at) : 0;
+    if (read < 0)
+        return err_set_errno(err, "reading tables");
+    *got = (size_t)read;
     parts->at += *got;
     return true;
 }

@@ -5,10 +5,12 @@
 
 #include "analysis/facts/facts.h"
 
-// One analysis of one trace. It reads the trace and the facts and adds rows to the report.
+// One analysis of one trace. It reads the trace and the facts and adds rows to the report; scratch
+// is freed after it.
 struct analysis {
     const char *name;
-    bool (*run)(const struct facts *facts, struct report *report, struct err *err);
+    bool (*run)(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err);
 };
 
 extern const struct analysis breakdown_analysis;

@@ -43,8 +43,10 @@ static bool add_devices(const struct facts *facts, struct report *report, struct
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     if (facts->device_count == 0)
         return true;
     if (!add_row(report, (struct scope){"trace", NULL, -1}, &facts->whole, err) ||

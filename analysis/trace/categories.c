@@ -79,8 +79,10 @@ static bool add_rows(const struct facts *facts, const struct category_sum *sums,
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     struct category_sum sums[CATEGORY_COUNT] = {0};
     struct groups seen;
     groups_init(&seen, facts->budget);

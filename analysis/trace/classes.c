@@ -3,8 +3,10 @@
 #include "analysis/trace/analyses.h"
 #include "analysis/report/tables.h"
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     int64_t events[DEVICE_CLASS_COUNT] = {0}, sum_ns[DEVICE_CLASS_COUNT] = {0};
     for (uint32_t i = 0; i < facts->device_count; i++) {
         const struct device_event *device = &facts->devices[i];

@@ -225,15 +225,12 @@ static bool add_all(const struct facts *facts, struct arena *arena, struct repor
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
 {
-    struct arena arena;
     if (facts->trace->counter_count == 0)
         return true;
-    arena_init(&arena, facts->budget);
-    bool ok = add_all(facts, &arena, report, err);
-    arena_free(&arena);
-    return ok;
+    return add_all(facts, arena, report, err);
 }
 
 const struct analysis counters_analysis = {"counters", run};

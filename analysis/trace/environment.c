@@ -91,8 +91,10 @@ static bool add_flavour(struct writer *writer, const struct facts *facts, struct
            add(writer, STR("flavour"), str_of(flavour), err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     const struct trace *trace = facts->trace;
     struct writer writer = {report, 0};
     bool ok = add_options(&writer, facts->options, err) && add_flavour(&writer, facts, err) &&

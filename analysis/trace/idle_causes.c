@@ -116,8 +116,10 @@ static bool add_all(const struct facts *facts, struct scope *scope, struct repor
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     size_t largest = largest_list(facts), size = 2 * largest * sizeof(int64_t);
     int64_t *lengths_ns = budget_alloc(facts->budget, size, err);
     if (!lengths_ns)

@@ -149,15 +149,14 @@ static bool add_row(const struct facts *facts, const struct choice *choice,
     return row_end(&row, report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
 {
     uint32_t gpus = facts->gpu_count < GAPS_MAX_DEVICES ? facts->gpu_count : GAPS_MAX_DEVICES;
     size_t cap = MERGED_ROWS + (size_t)gpus * DEVICE_ROWS;
-    struct arena arena;
-    arena_init(&arena, facts->budget);
     struct choices choices = {
-        .items = arena_array(&arena, cap, sizeof *choices.items, err),
-        .places = arena_array(&arena, cap, sizeof *choices.places, err),
+        .items = arena_array(arena, cap, sizeof *choices.items, err),
+        .places = arena_array(arena, cap, sizeof *choices.places, err),
     };
     bool ok = choices.items && choices.places && choose_all(facts, &choices, err) &&
               host_places_fill(facts->trace, choices.places, choices.place_count, err);
@@ -167,7 +166,6 @@ static bool run(const struct facts *facts, struct report *report, struct err *er
                      choice->place == FACTS_NONE ? NULL : &choices.places[choice->place], report,
                      err);
     }
-    arena_free(&arena);
     return ok;
 }
 

@@ -235,16 +235,14 @@ static bool add_steps(const struct rates *rates, struct arena *arena, struct rep
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
     struct rates rates = {.facts = facts};
-    arena_init(&scratch, facts->budget);
-    bool ok = grouping_make(facts, kind_key, &scratch, &rates.groups, err) &&
-              sum(&rates, &scratch, err) && add_rows(&rates, &scratch, report, err) &&
-              add_steps(&rates, &scratch, report, err);
+    bool ok = grouping_make(facts, kind_key, scratch, &rates.groups, err) &&
+              sum(&rates, scratch, err) && add_rows(&rates, scratch, report, err) &&
+              add_steps(&rates, scratch, report, err);
     grouping_free(&rates.groups);
-    arena_free(&scratch);
     return ok;
 }
 

@@ -94,16 +94,14 @@ static bool add_rows(const struct facts *facts, const struct grouping *shapes, s
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
     struct grouping shapes;
-    arena_init(&scratch, facts->budget);
-    bool ok = grouping_make(facts, shape_key, &scratch, &shapes, err) &&
-              grouping_sort(facts, &scratch, &shapes, err) &&
-              add_rows(facts, &shapes, &scratch, report, err);
+    bool ok = grouping_make(facts, shape_key, scratch, &shapes, err) &&
+              grouping_sort(facts, scratch, &shapes, err) &&
+              add_rows(facts, &shapes, scratch, report, err);
     grouping_free(&shapes);
-    arena_free(&scratch);
     return ok;
 }
 

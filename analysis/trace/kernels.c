@@ -325,15 +325,13 @@ static bool add_rows(const struct kernels *all, struct report *report, struct er
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
-    struct kernels all = {.facts = facts, .arena = &scratch};
-    bool ok = find_kinds(&all, err) && grouping_sort(facts, &scratch, &all.names, err) &&
+    struct kernels all = {.facts = facts, .arena = scratch};
+    bool ok = find_kinds(&all, err) && grouping_sort(facts, scratch, &all.names, err) &&
               sum(&all, err) && add_rows(&all, report, err);
     grouping_free(&all.names);
-    arena_free(&scratch);
     return ok;
 }
 

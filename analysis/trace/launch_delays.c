@@ -125,18 +125,16 @@ static bool add_rows(const struct facts *facts, const struct delays *delays, str
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
 {
-    struct arena arena;
-    arena_init(&arena, facts->budget);
     struct delays delays = {0};
     groups_init(&delays.names, facts->budget);
-    bool ok = group(facts, &arena, &delays, err);
+    bool ok = group(facts, arena, &delays, err);
     if (ok)
         fill(facts, &delays);
-    ok = ok && add_rows(facts, &delays, &arena, report, err);
+    ok = ok && add_rows(facts, &delays, arena, report, err);
     groups_free(&delays.names);
-    arena_free(&arena);
     return ok;
 }
 

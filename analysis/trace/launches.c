@@ -124,8 +124,10 @@ static bool add_delays(const struct facts *facts, const struct delays *delays,
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     if (!add_counts(facts, report, err))
         return false;
     if (facts->linked == 0)

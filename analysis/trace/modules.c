@@ -152,19 +152,17 @@ static bool add_metrics(const struct module_walk *walk, struct report *report, s
     return add_metric(report, share, err) && add_metric(report, time, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
     if (facts->device_count == 0)
         return true;
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct module_walk walk = {.facts = facts};
-    walk.times = arena_array(&scratch, facts->module_count, sizeof *walk.times, err);
+    walk.times = arena_array(scratch, facts->module_count, sizeof *walk.times, err);
     bool ok = walk.times != NULL;
     if (ok)
         sum(&walk);
-    ok = ok && add_rows(&walk, &scratch, report, err) && add_metrics(&walk, report, err);
-    arena_free(&scratch);
+    ok = ok && add_rows(&walk, scratch, report, err) && add_metrics(&walk, report, err);
     return ok;
 }
 

@@ -222,22 +222,20 @@ static bool fill(struct shape_table *table, struct arena *arena, struct report *
            add_rows(table, arena, report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct shape_table table = {.facts = facts};
     groups_init(&table.inputs, facts->budget);
     groups_init(&table.keys, facts->budget);
     struct tally *const tallies[] = {&table.categories, &table.modules, &table.kernels};
     for (int t = 0; t < 3; t++)
         tally_init(tallies[t], facts->budget);
-    bool ok = fill(&table, &scratch, report, err);
+    bool ok = fill(&table, scratch, report, err);
     for (int t = 0; t < 3; t++)
         tally_free(tallies[t]);
     groups_free(&table.keys);
     groups_free(&table.inputs);
-    arena_free(&scratch);
     return ok;
 }
 

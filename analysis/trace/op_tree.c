@@ -198,18 +198,16 @@ static bool fill(struct op_tree *tree, struct arena *arena, struct report *repor
     return add_rows(tree, arena, report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
     if (facts->device_count == 0)
         return true;
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct op_tree tree = {.facts = facts};
     groups_init(&tree.keys, facts->budget);
-    bool ok = fill(&tree, &scratch, report, err);
+    bool ok = fill(&tree, scratch, report, err);
     budget_free(facts->budget, tree.nodes, tree.cap * sizeof *tree.nodes);
     groups_free(&tree.keys);
-    arena_free(&scratch);
     return ok;
 }
 

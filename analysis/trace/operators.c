@@ -265,16 +265,14 @@ static bool fill(struct op_table *table, struct arena *arena, struct report *rep
            add_rows(table, arena, report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct op_table table = {.facts = facts};
     tally_init(&table.categories, facts->budget);
-    bool ok = fill(&table, &scratch, report, err);
+    bool ok = fill(&table, scratch, report, err);
     tally_free(&table.categories);
     budget_free(facts->budget, table.rows, table.cap * sizeof *table.rows);
-    arena_free(&scratch);
     return ok;
 }
 

@@ -129,8 +129,10 @@ static bool add_rows(struct part_list *list, struct err *err)
            add_idle(list, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
 {
+    (void)arena; // each try has its own
     struct arena scratch;
     struct part_keys keys;
     arena_init(&scratch, facts->budget);

@@ -109,8 +109,8 @@ static bool add_row(const struct facts *facts, uint32_t track, uint32_t count,
     return row_end(&row, report, err);
 }
 
-static bool add_streams(const struct facts *facts, struct arena *arena, struct report *report,
-                        struct err *err)
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
 {
     size_t count = facts->device_count;
     struct queue_memory memory = {
@@ -130,15 +130,6 @@ static bool add_streams(const struct facts *facts, struct arena *arena, struct r
             return false;
     }
     return true;
-}
-
-static bool run(const struct facts *facts, struct report *report, struct err *err)
-{
-    struct arena arena;
-    arena_init(&arena, facts->budget);
-    bool ok = add_streams(facts, &arena, report, err);
-    arena_free(&arena);
-    return ok;
 }
 
 const struct analysis queues_analysis = {"queues", run};

@@ -109,17 +109,15 @@ static bool add_rows(struct range_tree *tree, struct report *report, struct err 
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
     struct range_tree tree;
     if (!range_tree_has_ranges(facts->trace))
         return true;
-    arena_init(&scratch, facts->budget);
-    bool ok = range_tree_make(facts, &scratch, &tree, err) && add_rows(&tree, report, err) &&
+    bool ok = range_tree_make(facts, scratch, &tree, err) && add_rows(&tree, report, err) &&
               range_parts_add(&tree, report, err);
     range_tree_free(&tree);
-    arena_free(&scratch);
     return ok;
 }
 

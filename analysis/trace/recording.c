@@ -142,8 +142,10 @@ static bool add_row(const struct recording *recording, enum recording_item item,
     return row_end(&row, report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     struct recording recording = {.facts = facts};
     count_all(&recording);
     for (int i = 0; i < ITEM_COUNT; i++)

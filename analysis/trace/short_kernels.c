@@ -61,15 +61,13 @@ static bool add_rows(const struct facts *facts, const struct grouping *grouping,
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct grouping grouping;
-    bool ok = grouping_make(facts, op_key, &scratch, &grouping, err) &&
-              add_rows(facts, &grouping, &scratch, report, err);
+    bool ok = grouping_make(facts, op_key, scratch, &grouping, err) &&
+              add_rows(facts, &grouping, scratch, report, err);
     grouping_free(&grouping);
-    arena_free(&scratch);
     return ok;
 }
 

@@ -117,8 +117,10 @@ static bool add_metrics(const struct samples *samples, struct report *report, st
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     for (uint32_t s = 0; s < facts->step_count; s++)
         if (!add_step(facts, s, report, err))
             return false;

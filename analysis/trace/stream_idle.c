@@ -75,8 +75,8 @@ static bool add_rows(const struct facts *facts, uint32_t track, const struct str
     return true;
 }
 
-static bool add_streams(const struct facts *facts, struct arena *arena, struct report *report,
-                        struct err *err)
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
 {
     struct streams streams;
     struct stream_gaps gaps;
@@ -97,15 +97,6 @@ static bool add_streams(const struct facts *facts, struct arena *arena, struct r
             return false;
     }
     return true;
-}
-
-static bool run(const struct facts *facts, struct report *report, struct err *err)
-{
-    struct arena arena;
-    arena_init(&arena, facts->budget);
-    bool ok = add_streams(facts, &arena, report, err);
-    arena_free(&arena);
-    return ok;
 }
 
 const struct analysis stream_idle_analysis = {"stream_idle", run};

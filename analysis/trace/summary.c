@@ -30,8 +30,10 @@ static bool window_begin(const struct facts *facts, int64_t *begin_ns)
            !__builtin_add_overflow(base_ns, facts->begin_ns, begin_ns);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     const struct identity *who = &facts->identity;
     int64_t steady_ns = parts_recorded_ns(&facts->steady);
     struct row row = {.desc = &table_summary};

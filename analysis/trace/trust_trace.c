@@ -370,8 +370,10 @@ static bool add_cold(const struct facts *facts, struct report *report, struct er
     return !cold.time_ns || doubt_add(report, &cold, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     struct doubt empty = {
         .item = "no_device_events",
         .severity = "error",

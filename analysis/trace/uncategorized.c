@@ -113,16 +113,14 @@ static bool add_doubt(const struct unknown_walk *walk, struct report *report, st
     return !other.count || doubt_add(report, &other, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
-    arena_init(&scratch, facts->budget);
     struct unknown_walk walk = {.facts = facts};
-    bool ok = grouping_make(facts, unknown_key, &scratch, &walk.grouping, err) &&
-              sum(&walk, &scratch, err) && add_rows(&walk, report, err) &&
+    bool ok = grouping_make(facts, unknown_key, scratch, &walk.grouping, err) &&
+              sum(&walk, scratch, err) && add_rows(&walk, report, err) &&
               add_doubt(&walk, report, err);
     grouping_free(&walk.grouping);
-    arena_free(&scratch);
     return ok;
 }
 

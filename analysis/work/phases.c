@@ -95,21 +95,19 @@ static bool add_rows(const struct phases *phases, int64_t *values, struct report
            add_row(phases, SERVING_NONE, values, report, err);
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
     struct serving_steps steps;
-    arena_init(&scratch, facts->budget);
-    bool ok = serving_make(facts, &scratch, &steps, err) &&
-              (steps.count || serving_shapes_make(facts, &scratch, &steps, err));
+    bool ok = serving_make(facts, scratch, &steps, err) &&
+              (steps.count || serving_shapes_make(facts, scratch, &steps, err));
     if (ok && steps.count) {
         struct phases phases = {.steps = &steps};
-        int64_t *values = arena_room(&scratch, 2 * (size_t)steps.count, sizeof *values, err);
+        int64_t *values = arena_room(scratch, 2 * (size_t)steps.count, sizeof *values, err);
         sweep_run(facts, SWEEP_ALL, add_segment, &phases);
         count_passes(&phases);
         ok = values && add_rows(&phases, values, report, err);
     }
-    arena_free(&scratch);
     return ok;
 }
 

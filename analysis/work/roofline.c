@@ -139,15 +139,12 @@ static bool add_rows(const struct work_rows *rows, struct arena *arena, struct r
     return true;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
-    struct arena scratch;
     struct work_rows rows;
-    arena_init(&scratch, facts->budget);
-    bool ok = work_rows_make(facts, &scratch, &rows, err) &&
-              add_rows(&rows, &scratch, report, err) && work_metrics_add(&rows, report, err);
-    arena_free(&scratch);
-    return ok;
+    return work_rows_make(facts, scratch, &rows, err) && add_rows(&rows, scratch, report, err) &&
+           work_metrics_add(&rows, report, err);
 }
 
 const struct analysis roofline_analysis = {"roofline", run};

@@ -225,8 +225,11 @@ static bool run_analysis(struct lap *lap, const struct stage *stage, int64_t *to
 {
     if (!lap_need_facts(lap, err))
         return false;
+    struct arena scratch;
+    arena_init(&scratch, lap->facts.budget);
     int64_t begin_ns = lap_now_ns(lap);
-    bool ok = stage->analysis->run(&lap->facts, &lap->report, err);
+    bool ok = stage->analysis->run(&lap->facts, &scratch, &lap->report, err);
+    arena_free(&scratch);
     *took_ns = lap_now_ns(lap) - begin_ns;
     return ok || err_wrap(err, "%s", stage->analysis->name);
 }
