@@ -2,6 +2,8 @@
 // Bytes of a file.
 #include "ingest/source/source.h"
 
+#include "ingest/base/fd_io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -27,13 +29,10 @@ static uint64_t left_of(const struct file *file)
 static bool file_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     struct file *file = (struct file *)source;
-    ssize_t n;
     // Whoever copies from a file to its end must not read the copy.
     if (file->end && cap > left_of(file))
         cap = (size_t)left_of(file);
-    do
-        n = read(file->fd, bytes, cap);
-    while (n < 0 && errno == EINTR);
+    ssize_t n = fd_read(file->fd, bytes, cap);
     if (n < 0)
         return err_set_errno(err, "cannot read the file");
     *got = (size_t)n;
@@ -69,13 +68,10 @@ static bool file_read_at(struct source *source, const struct source_place *place
                          struct err *err)
 {
     struct file *file = (struct file *)source;
-    ssize_t n = 0;
     *got = 0;
     if (place->offset > INT64_MAX - file->first)
         return true;
-    do
-        n = pread(file->fd, place->bytes, place->cap, (off_t)(file->first + place->offset));
-    while (n < 0 && errno == EINTR);
+    ssize_t n = fd_read_at(file->fd, place->bytes, place->cap, file->first + place->offset);
     if (n < 0)
         return err_set_errno(err, "cannot read the file");
     *got = (size_t)n;

@@ -2,7 +2,8 @@
 // Makes a stream seekable; lends a source that already is.
 #include "ingest/source/source.h"
 
-#include <errno.h>
+#include "ingest/base/fd_io.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -25,16 +26,10 @@ static bool copied_read_at(struct source *source, const struct source_place *pla
     struct copied *copied = (struct copied *)source;
     uint64_t left = place->offset < copied->size ? copied->size - place->offset : 0;
     size_t wanted = least(left, place->cap);
-    for (*got = 0; *got < wanted;) {
-        off_t at = (off_t)(copied->scratch.from + place->offset + *got);
-        ssize_t read = pread(copied->scratch.fd, (char *)place->bytes + *got, wanted - *got, at);
-        if (read < 0 && errno == EINTR)
-            continue;
-        if (read <= 0)
-            return err_set_errno(err, "reading a temporary file");
-        *got += (size_t)read;
-    }
-    return true;
+    uint64_t at = copied->scratch.from + place->offset;
+    *got = wanted;
+    return fd_read_at(copied->scratch.fd, place->bytes, wanted, at) == (ssize_t)wanted ||
+           err_set_errno(err, "reading a temporary file");
 }
 
 static bool copied_read(struct source *source, void *bytes, size_t cap, size_t *got,
@@ -72,17 +67,9 @@ static const struct source_ops copied_ops = {.read = copied_read,
 
 static bool write_block(struct copied *copied, const char *bytes, size_t size, struct err *err)
 {
-    while (size) {
-        off_t at = (off_t)(copied->scratch.from + copied->size);
-        ssize_t wrote = pwrite(copied->scratch.fd, bytes, size, at);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return err_set_errno(err, "unpacking into a temporary file");
-        bytes += wrote;
-        size -= (size_t)wrote;
-        copied->size += (uint64_t)wrote;
-    }
+    if (!fd_write_at(copied->scratch.fd, bytes, size, copied->scratch.from + copied->size))
+        return err_set_errno(err, "unpacking into a temporary file");
+    copied->size += size;
     return true;
 }
 

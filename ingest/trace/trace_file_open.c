@@ -3,6 +3,8 @@
 // fails one request instead of killing the process.
 #include "ingest/trace/trace_file_open.h"
 
+#include "ingest/base/fd_io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -48,19 +50,10 @@ size_t trace_file_block_count(const struct trace_file *file, enum section_id id,
 static bool read_at(const struct trace_file *file, uint64_t offset, void *to, size_t size,
                     struct err *err)
 {
-    for (char *at = to; size;) {
-        ssize_t got = pread(file->fd, at, size, (off_t)offset);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return err_set_errno(err, "cannot read %s", file->path);
-        if (got == 0)
-            return trace_file_damaged(file, "it is cut", err);
-        at += got;
-        offset += (uint64_t)got;
-        size -= (size_t)got;
-    }
-    return true;
+    ssize_t got = fd_read_at(file->fd, to, size, offset);
+    if (got < 0)
+        return err_set_errno(err, "cannot read %s", file->path);
+    return (size_t)got == size || trace_file_damaged(file, "it is cut", err);
 }
 
 static void from_differences(int64_t *values, size_t count)

@@ -13,8 +13,8 @@
 #include "analysis/report/table_limit.h"
 #include "analysis/report/tables.h"
 #include "ingest/base/clock.h"
+#include "ingest/base/fd_io.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <signal.h>
@@ -144,22 +144,12 @@ static void work(const struct job_order *order, struct cores *cores, struct prog
                 report_parts_write(report, trace_tables, JOB_FD_TABLES, &reply->err);
 }
 
-static bool send_all(const struct buf *message, struct err *err)
-{
-    for (size_t at = 0; at < message->len;) {
-        ssize_t wrote = write(JOB_FD_REPLY, message->at + at, message->len - at);
-        if (wrote < 0 && errno != EINTR)
-            return err_set_errno(err, "answering the service");
-        at += wrote > 0 ? (size_t)wrote : 0;
-    }
-    return true;
-}
-
 static bool answer(const struct job_reply *reply, struct err *err)
 {
     struct buf message = {0};
     job_wire_put_reply(reply, &message);
-    bool ok = buf_ok(&message, err) && send_all(&message, err);
+    bool ok = buf_ok(&message, err) && (fd_write(JOB_FD_REPLY, message.at, message.len) ||
+                                        err_set_errno(err, "answering the service"));
     buf_free(&message);
     return ok;
 }

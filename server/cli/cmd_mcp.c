@@ -10,6 +10,8 @@
 #include "server/mcp/mcp.h"
 #include "server/mcp/mcp_message.h"
 
+#include "ingest/base/fd_io.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -42,17 +44,6 @@ static const struct option_set options = {
 
 // --- lines --------------------------------------------------------------------------------------
 
-static bool write_all(struct str text)
-{
-    while (text.len) {
-        ssize_t put = write(STDOUT_FILENO, text.at, text.len);
-        if (put <= 0)
-            return false;
-        text = (struct str){text.at + put, text.len - (size_t)put};
-    }
-    return true;
-}
-
 // Answers one line after another until the input ends.
 static void serve_lines(void (*answer)(void *context, struct str line, struct buf *out),
                         void *context, int stop_fd)
@@ -64,7 +55,7 @@ static void serve_lines(void (*answer)(void *context, struct str line, struct bu
     while (ok && line_reader_next(&reader, &line)) {
         buf_clear(&out);
         answer(context, line, &out);
-        ok = !out.failed && write_all((struct str){out.at, out.len});
+        ok = !out.failed && fd_write(STDOUT_FILENO, out.at, out.len);
     }
     buf_free(&out);
     line_reader_free(&reader);

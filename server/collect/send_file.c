@@ -5,6 +5,8 @@
 #include "server/files/hasher.h"
 #include "server/uploads/base64.h"
 
+#include "ingest/base/fd_io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -65,7 +67,7 @@ static bool hash_file(struct sending *sending, struct err *err)
     struct hasher *hasher = block ? hasher_new(err) : NULL;
     bool ok = hasher || (!block && err_set(err, ERR_MEMORY, "out of memory"));
     for (uint64_t at = 0; ok && at < sending->bytes;) {
-        ssize_t got = pread(sending->fd, block, BLOCK_BYTES, (off_t)at);
+        ssize_t got = fd_read_at(sending->fd, block, BLOCK_BYTES, at);
         ok = got > 0 ? hasher_add(hasher, block, (size_t)got, err)
                      : err_set(err, ERR_IO, "the file cannot be read, or became shorter");
         at += got > 0 ? (uint64_t)got : 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/exports/sorted_spill.h"
 
+#include "ingest/base/fd_io.h"
 #include "ingest/base/scratch.h"
 
 #include <assert.h>
@@ -87,12 +88,8 @@ static bool flush(struct sorted_spill *spill, struct err *err)
 {
     if (!buf_ok(&spill->out, err) || !check_free(spill, err))
         return false;
-    for (size_t at = 0; at < spill->out.len;) {
-        ssize_t put = write(spill->file.fd, spill->out.at + at, spill->out.len - at);
-        if (put < 0)
-            return err_set_errno(err, "writing to the temporary folder");
-        at += (size_t)put;
-    }
+    if (!fd_write(spill->file.fd, spill->out.at, spill->out.len))
+        return err_set_errno(err, "writing to the temporary folder");
     spill->written += spill->out.len;
     buf_clear(&spill->out);
     return true;
@@ -134,17 +131,13 @@ static bool fill(struct sorted_spill *spill, struct run *run, size_t wanted, str
     memmove(run->window, run->window + run->used, run->held - run->used);
     run->held -= run->used;
     run->used = 0;
-    while (run->held < wanted) {
-        uint64_t left = run->end - run->at;
-        size_t room = spill->window_bytes - run->held;
-        ssize_t got = pread(spill->file.fd, run->window + run->held,
-                            left < room ? (size_t)left : room, (off_t)run->at);
-        if (got <= 0)
-            return err_set_errno(err, "reading from the temporary folder");
-        run->held += (size_t)got;
-        run->at += (uint64_t)got;
-    }
-    return true;
+    uint64_t left = run->end - run->at;
+    size_t room = spill->window_bytes - run->held;
+    ssize_t got = fd_read_at(spill->file.fd, run->window + run->held,
+                             left < room ? (size_t)left : room, run->at);
+    run->held += got > 0 ? (size_t)got : 0;
+    run->at += got > 0 ? (uint64_t)got : 0;
+    return run->held >= wanted || err_set_errno(err, "reading from the temporary folder");
 }
 
 static bool is_over(const struct run *run)

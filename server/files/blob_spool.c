@@ -2,6 +2,7 @@
 // Writes an uploaded file: reserved, hashed and flushed on the way, named by its content at the
 // end.
 #include "ingest/base/str.h"
+#include "ingest/base/fd_io.h"
 #include "ingest/source/source.h"
 #include "server/files/blob_dirs.h"
 #include "server/files/flush_behind.h"
@@ -154,17 +155,10 @@ static bool write_all(struct spool *spool, const char *at, size_t size, struct e
     }
     if (!reserve_ahead(spool, size, err))
         return false;
-    while (size > 0) {
-        ssize_t written = write(spool->part.fd, at, size);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return err_set_errno(err, "writing an uploaded file at byte %llu",
-                                 (unsigned long long)spool->bytes);
-        at += written;
-        size -= (size_t)written;
-        spool->bytes += (uint64_t)written;
-    }
+    if (!fd_write(spool->part.fd, at, size))
+        return err_set_errno(err, "writing an uploaded file at byte %llu",
+                             (unsigned long long)spool->bytes);
+    spool->bytes += size;
     flush_behind(spool->part.fd, spool->bytes, &spool->flushed_bytes);
     return true;
 }
@@ -202,9 +196,7 @@ struct source *blob_spool_read(const struct spool *spool, struct err *err)
 static bool hash_file(struct spool *spool, char *block, struct err *err)
 {
     for (;;) {
-        ssize_t got = read(spool->part.fd, block, READ_BYTES);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = fd_read(spool->part.fd, block, READ_BYTES);
         if (got < 0)
             return err_set_errno(err, "reading an uploaded file");
         if (got == 0)

@@ -2,6 +2,8 @@
 // Copies files by cloning their blocks, by a hard link, or by bytes.
 #include "server/files/file_copy.h"
 
+#include "ingest/base/fd_io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -14,30 +16,14 @@
 #define BLOCK_BYTES ((size_t)64 << 10)
 enum { PATH_BYTES = 4096 };
 
-static bool write_all(int fd, const char *at, size_t bytes)
-{
-    while (bytes > 0) {
-        ssize_t written = write(fd, at, bytes);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        at += written;
-        bytes -= (size_t)written;
-    }
-    return true;
-}
-
 static bool copy_through_memory(int from_fd, int to_fd)
 {
     char block[BLOCK_BYTES];
     for (;;) {
-        ssize_t got = read(from_fd, block, sizeof block);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = fd_read(from_fd, block, sizeof block);
         if (got <= 0)
             return got == 0;
-        if (!write_all(to_fd, block, (size_t)got))
+        if (!fd_write(to_fd, block, (size_t)got))
             return false;
     }
 }

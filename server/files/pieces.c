@@ -3,6 +3,7 @@
 // far as its checksums agree.
 #include "server/files/pieces.h"
 
+#include "ingest/base/fd_io.h"
 #include "ingest/base/hash.h"
 #include "ingest/base/log.h"
 #include "ingest/base/str.h"
@@ -176,21 +177,6 @@ uint64_t pieces_offset(const struct pieces *pieces)
 
 // --- writing ------------------------------------------------------------------------------------
 
-static bool write_at(int fd, const char *at, size_t size, uint64_t offset)
-{
-    while (size > 0) {
-        ssize_t written = pwrite(fd, at, size, (off_t)offset);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-        at += written;
-        size -= (size_t)written;
-        offset += (uint64_t)written;
-    }
-    return true;
-}
-
 // It is not a failure if the filesystem cannot reserve.
 static bool reserve_ahead(struct pieces *pieces, size_t size, struct err *err)
 {
@@ -211,7 +197,7 @@ static bool reserve_ahead(struct pieces *pieces, size_t size, struct err *err)
 static bool write_sum(struct pieces *pieces, const void *bytes, size_t size)
 {
     struct sum sum = {size, hash_block(pieces->offset, bytes, size)};
-    if (!write_at(pieces->sums_fd, (const char *)&sum, sizeof sum, pieces->sums * sizeof sum))
+    if (!fd_write_at(pieces->sums_fd, &sum, sizeof sum, pieces->sums * sizeof sum))
         return false;
     pieces->sums++;
     return true;
@@ -224,7 +210,7 @@ bool pieces_write(struct pieces *pieces, const void *bytes, size_t size, bool ch
         return err_set(err, ERR_INTERNAL, "a block does not fit its upload");
     if (!reserve_ahead(pieces, size, err))
         return false;
-    if (!write_at(pieces->fd, bytes, size, pieces->offset) ||
+    if (!fd_write_at(pieces->fd, bytes, size, pieces->offset) ||
         (checked && !write_sum(pieces, bytes, size))) {
         err_set_errno(err, "writing an uploaded file at byte %llu",
                       (unsigned long long)pieces->offset);

@@ -6,6 +6,8 @@
 #include "server/files/s3_list.h"
 #include "server/files/sigv4.h"
 
+#include "ingest/base/fd_io.h"
+
 #include <openssl/evp.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -185,7 +187,7 @@ bool s3_hash(int fd, uint64_t from, uint64_t bytes, char hash[S3_HASH_SIZE], str
     EVP_MD_CTX *context = EVP_MD_CTX_new();
     bool ok = context && EVP_DigestInit_ex(context, EVP_sha256(), NULL) == 1;
     while (ok && bytes) {
-        ssize_t got = pread(fd, chunk, bytes < CHUNK ? (size_t)bytes : CHUNK, (off_t)from);
+        ssize_t got = fd_read_at(fd, chunk, bytes < CHUNK ? (size_t)bytes : CHUNK, from);
         ok = got > 0 && EVP_DigestUpdate(context, chunk, (size_t)got) == 1;
         from += ok ? (uint64_t)got : 0;
         bytes -= ok ? (uint64_t)got : 0;
@@ -226,25 +228,13 @@ static size_t give_body(char *at, size_t size, size_t count, void *data)
     if (request->fd < 0) {
         memcpy(at, request->text.at + exchange->sent, len);
     } else {
-        ssize_t got = pread(request->fd, at, len, (off_t)(request->from + exchange->sent));
+        ssize_t got = fd_read_at(request->fd, at, len, request->from + exchange->sent);
         if (got <= 0)
             return CURL_READFUNC_ABORT;
         len = (size_t)got;
     }
     exchange->sent += len;
     return len;
-}
-
-static bool write_all(int fd, const char *at, size_t len)
-{
-    while (len) {
-        ssize_t wrote = write(fd, at, len);
-        if (wrote <= 0)
-            return false;
-        at += wrote;
-        len -= (size_t)wrote;
-    }
-    return true;
 }
 
 // Texts are bounded: only a file of ours may be long.
@@ -255,7 +245,7 @@ static size_t take_body(char *at, size_t size, size_t count, void *data)
     size_t len = size * count;
     bool is_file = exchange->request->into_fd >= 0 && exchange->status == 200;
     if (is_file) {
-        exchange->failed_here = !write_all(exchange->request->into_fd, at, len);
+        exchange->failed_here = !fd_write(exchange->request->into_fd, at, len);
         return exchange->failed_here ? 0 : len;
     }
     if (answer->text.len + len > TEXT_MOST)

@@ -4,6 +4,8 @@
 
 #include "server/files/hasher.h"
 
+#include "ingest/base/fd_io.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -39,9 +41,7 @@ static bool rest(const struct reading *reading, size_t bytes, struct err *err)
 static bool read_all(struct reading *reading, struct err *err)
 {
     for (;;) {
-        ssize_t got = read(reading->fd, reading->block, BLOCK_BYTES);
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = fd_read(reading->fd, reading->block, BLOCK_BYTES);
         if (got < 0) {
             snprintf(reading->damage, STORE_DAMAGE_SIZE, "cannot be read at byte %llu: %s",
                      (unsigned long long)reading->bytes, strerrorname_np(errno));

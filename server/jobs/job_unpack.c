@@ -9,9 +9,9 @@
 #include "server/store/store_access.h"
 #include "server/store/store_inputs.h"
 
+#include "ingest/base/fd_io.h"
 #include "ingest/base/log.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,9 +149,7 @@ static bool copy(struct unpacking *unpacking, const struct member *member, struc
     for (uint64_t at = 0; at < member->bytes;) {
         uint64_t left = member->bytes - at;
         size_t size = left < BLOCK_BYTES ? (size_t)left : BLOCK_BYTES;
-        ssize_t got = pread(unpacking->bytes, unpacking->block, size, (off_t)(member->at + at));
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = fd_read_at(unpacking->bytes, unpacking->block, size, member->at + at);
         if (got < 0)
             return err_set_errno(err, "reading a member");
         if (got == 0)

@@ -3,7 +3,8 @@
 // ended. Both sides are the same program, so there are no versions.
 #include "server/jobs/members.h"
 
-#include <errno.h>
+#include "ingest/base/fd_io.h"
+
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -20,19 +21,6 @@ struct record {
 };
 
 // --- writing ------------------------------------------------------------------------------------
-
-static bool append(int fd, const struct buf *bytes, struct err *err)
-{
-    for (size_t at = 0; at < bytes->len;) {
-        ssize_t wrote = write(fd, bytes->at + at, bytes->len - at);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return err_set_errno(err, "writing the list of members");
-        at += (size_t)wrote;
-    }
-    return true;
-}
 
 static struct str cut(struct str text, size_t most)
 {
@@ -52,7 +40,8 @@ static bool put(int fd, struct record record, const struct member *member, struc
     buf_add_str(&bytes, member->name);
     buf_add_str(&bytes, member->format);
     buf_add_str(&bytes, reason);
-    bool ok = buf_ok(&bytes, err) && append(fd, &bytes, err);
+    bool ok = buf_ok(&bytes, err) && (fd_write(fd, bytes.at, bytes.len) ||
+                                      err_set_errno(err, "writing the list of members"));
     buf_free(&bytes);
     return ok;
 }

@@ -2,12 +2,12 @@
 // Unpacks an archive, in the child process of a job, which has nothing but its descriptors.
 #include "server/jobs/members.h"
 
+#include "ingest/base/fd_io.h"
 #include "ingest/base/redactor.h"
 #include "ingest/evidence/evidence.h"
 #include "ingest/ingest.h"
 #include "ingest/unpack.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,16 +33,9 @@ static bool write_bytes(struct writer *writer, const char *bytes, size_t size, s
                        "unpacks to more than %" PRIu64
                        " bytes, which is what the disk or a quota has room for",
                        writer->work->max_bytes);
-    while (size) {
-        ssize_t wrote = pwrite(writer->work->bytes, bytes, size, (off_t)writer->at);
-        if (wrote < 0 && errno == EINTR)
-            continue;
-        if (wrote <= 0)
-            return err_set_errno(err, "writing a member");
-        bytes += wrote;
-        size -= (size_t)wrote;
-        writer->at += (uint64_t)wrote;
-    }
+    if (!fd_write_at(writer->work->bytes, bytes, size, writer->at))
+        return err_set_errno(err, "writing a member");
+    writer->at += size;
     return true;
 }
 

@@ -3,7 +3,8 @@
 
 #include "server/base/curl_calls.h"
 
-#include <errno.h>
+#include "ingest/base/fd_io.h"
+
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -143,10 +144,7 @@ static size_t give(char *bytes, size_t size, size_t count, void *data)
     const struct http_call *call = exchange->call;
     uint64_t left = call->file_bytes - exchange->sent;
     size_t want = size * count < left ? size * count : (size_t)left;
-    ssize_t got;
-    do
-        got = pread(call->fd, bytes, want, (off_t)(call->file_at + exchange->sent));
-    while (got < 0 && errno == EINTR);
+    ssize_t got = fd_read_at(call->fd, bytes, want, call->file_at + exchange->sent);
     exchange->file_failed = got < 0 || (got == 0 && want > 0);
     if (exchange->file_failed)
         return CURL_READFUNC_ABORT;
