@@ -85,7 +85,7 @@ bool store_add_token(struct store *store, const struct token_request *request, c
 {
     struct txn txn;
     char text[STORE_ID_SIZE];
-    if (!meta_check_word("token name", request->name, err) || !sql_new_id('k', text, err))
+    if (!text_check_word("token name", request->name, err) || !sql_new_id('k', text, err))
         return false;
     *id = str_of(text);
     id->at = arena_strdup(arena, *id, err);

@@ -66,7 +66,7 @@ static bool set_baseline(struct db *db, struct str name, struct str run_id, stru
 bool store_set_baseline(struct store *store, struct str name, struct str run_id, struct err *err)
 {
     struct txn txn;
-    if (!meta_check_word("baseline name", name, err) || !txn_begin(store, DB_WRITE, &txn, err))
+    if (!text_check_word("baseline name", name, err) || !txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, set_baseline(txn.db, name, run_id, err), err);
 }

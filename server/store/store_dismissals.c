@@ -30,23 +30,11 @@ bool store_list_dismissals(struct store *store, struct str run_id, struct arena 
     return txn_end(&txn, sql_end(&stmt), err);
 }
 
-static bool is_blank(struct str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (!strchr(" \t\r\n", text.at[i]))
-            return false;
-    return true;
-}
-
 static bool check_reason(struct str reason, struct err *err)
 {
-    if (reason.len == 0 || reason.len > STORE_NOTE_MAX_BYTES)
-        return err_set(err, ERR_USAGE, "found a reason of %zu bytes, expected 1 to %zu", reason.len,
-                       STORE_NOTE_MAX_BYTES);
-    if (is_blank(reason))
-        return err_set(err, ERR_USAGE, "found a reason of white space only, expected text");
-    return str_valid_utf8(reason) == reason.len ||
-           err_set(err, ERR_USAGE, "found a reason that is not valid UTF-8");
+    if (text_is_blank(reason))
+        return err_set(err, ERR_USAGE, "found an empty reason, expected text");
+    return text_check("reason", reason, STORE_NOTE_MAX_BYTES, err);
 }
 
 static bool has_finding(const struct table *findings, struct str id)

@@ -2,44 +2,7 @@
 // Settings that people enter for a run, such as its batch size, and which are valid.
 #include "server/store/store_sql.h"
 
-#include "ingest/base/secrets.h"
-
-static bool is_word_char(char c)
-{
-    char letter = (char)(c | 0x20);
-    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
-}
-
-bool meta_check_secret(const char *what, struct str text, struct err *err)
-{
-    struct secret secret;
-    return !secrets_find(text, 0, &secret) ||
-           err_set(err, ERR_USAGE,
-                   "%s contains text at byte %zu that looks like a secret (%s), expected none",
-                   what, secret.at, secret_word(secret.kind));
-}
-
-static bool check_letters(const char *what, struct str word, struct err *err)
-{
-    bool has_more = false; // characters other than dots: "." and ".." are folders in a URL
-    if (word.len == 0 || word.len > STORE_WORD_MAX_BYTES)
-        return err_set(err, ERR_USAGE, "found a %s of %zu bytes, expected 1 to %zu", what, word.len,
-                       STORE_WORD_MAX_BYTES);
-    for (size_t i = 0; i < word.len; i++) {
-        if (!is_word_char(word.at[i]))
-            return err_set(err, ERR_USAGE,
-                           "found a %s with byte 0x%02x, expected letters, digits, '.', '_', '-'",
-                           what, (unsigned)(unsigned char)word.at[i]);
-        has_more = has_more || word.at[i] != '.';
-    }
-    return has_more || err_set(err, ERR_USAGE, "found a %s of dots alone", what);
-}
-
-bool meta_check_word(const char *what, struct str word, struct err *err)
-{
-    return check_letters(what, word, err) && meta_check_secret(what, word, err);
-}
+#include <stdio.h>
 
 static bool check_count(const struct run_tag *meta, struct err *err)
 {
@@ -64,21 +27,14 @@ static bool check_known(const struct run_tag *meta, struct err *err)
                    (int)(meta->value.len < 60 ? meta->value.len : 60), meta->value.at);
 }
 
-// One line of text.
+// The key is a valid word.
 static bool check_value(const struct run_tag *meta, struct err *err)
 {
-    struct str value = meta->value;
-    if (value.len == 0 || value.len > STORE_NAME_MAX_BYTES)
-        return err_set(err, ERR_USAGE, "found %.*s of %zu bytes, expected 1 to %zu",
-                       (int)meta->key.len, meta->key.at, value.len, STORE_NAME_MAX_BYTES);
-    if (str_valid_utf8(value) != value.len)
-        return err_set(err, ERR_USAGE, "found %.*s that is not valid UTF-8 at byte %zu",
-                       (int)meta->key.len, meta->key.at, str_valid_utf8(value));
-    for (size_t i = 0; i < value.len; i++)
-        if ((unsigned char)value.at[i] < ' ' || value.at[i] == 0x7f)
-            return err_set(err, ERR_USAGE, "found %.*s with the control character 0x%02x",
-                           (int)meta->key.len, meta->key.at, (unsigned)value.at[i]);
-    return check_known(meta, err);
+    char key[STORE_WORD_MAX_BYTES + 1];
+    snprintf(key, sizeof key, "%.*s", (int)meta->key.len, meta->key.at);
+    if (meta->value.len == 0)
+        return err_set(err, ERR_USAGE, "found 0 bytes of %s, expected text", key);
+    return text_check_line(key, meta->value, STORE_NAME_MAX_BYTES, err) && check_known(meta, err);
 }
 
 bool meta_check(const struct run_tag *meta, size_t count, struct err *err)
@@ -87,9 +43,9 @@ bool meta_check(const struct run_tag *meta, size_t count, struct err *err)
         return err_set(err, ERR_USAGE, "found %zu settings, expected at most %zu", count,
                        STORE_MAX_META);
     for (size_t i = 0; i < count; i++)
-        if (!check_letters("metadata key", meta[i].key, err) ||
+        if (!text_check_letters("metadata key", meta[i].key, err) ||
             (meta[i].value.at &&
-             (!meta_check_secret("metadata key", meta[i].key, err) || !check_value(&meta[i], err))))
+             (!text_check_secret("metadata key", meta[i].key, err) || !check_value(&meta[i], err))))
             return false; // an entry to remove may have any old value
     return true;
 }

@@ -6,17 +6,6 @@
 
 // --- names --------------------------------------------------------------------------------------
 
-static bool check_text(const char *what, struct str text, size_t max_bytes, struct err *err)
-{
-    if (text.len > max_bytes)
-        return err_set(err, ERR_USAGE, "%s has %zu bytes, at most %zu are allowed", what, text.len,
-                       max_bytes);
-    if (str_valid_utf8(text) != text.len)
-        return err_set(err, ERR_USAGE, "%s is not valid UTF-8 at byte %zu", what,
-                       str_valid_utf8(text));
-    return true;
-}
-
 // The character that valid UTF-8 starts with.
 static uint32_t first_of(struct str text)
 {
@@ -59,19 +48,12 @@ static bool is_hard_to_name(struct str name)
            is_unseen(last_of(name));
 }
 
-// One line of text.
 static bool check_line(const char *what, struct str text, struct err *err)
 {
     if (text.len == 0)
         return err_set(err, ERR_USAGE, "%s is empty", what);
-    if (!check_text(what, text, STORE_NAME_MAX_BYTES, err))
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c < ' ' || c == 0x7f)
-            return err_set(err, ERR_USAGE, "%s has the control character 0x%02x", what, c);
-    }
-    return meta_check_secret(what, text, err);
+    return text_check_line(what, text, STORE_NAME_MAX_BYTES, err) &&
+           text_check_secret(what, text, err);
 }
 
 // A line that can be part of a URL.
@@ -116,7 +98,7 @@ static bool check_tags(const struct run_tag *tags, size_t count, struct err *err
     for (size_t i = 0; i < count; i++)
         if (tags[i].value.at &&
             (!check_line("tag", tags[i].key, err) ||
-             !check_text("tag value", tags[i].value, STORE_NAME_MAX_BYTES, err)))
+             !text_check("tag value", tags[i].value, STORE_NAME_MAX_BYTES, err)))
             return false; // an entry to remove may have any old value
     return true;
 }
@@ -144,7 +126,7 @@ bool store_check_run(const struct run_request *request, struct err *err)
 {
     return (request->name.len == 0 || check_name("run name", request->name, err)) &&
            check_name("project", project_of(request), err) &&
-           check_text("note", request->note, STORE_NOTE_MAX_BYTES, err) &&
+           text_check("note", request->note, STORE_NOTE_MAX_BYTES, err) &&
            check_tags(request->tags, request->tag_count, err) &&
            meta_check(request->meta, request->meta_count, err) &&
            check_world_size(request->world_size, err) &&
@@ -444,7 +426,7 @@ static bool check_patch(const struct run_patch *patch, struct err *err)
     return (!patch->name ||
             (check_name("run name", *patch->name, err) && check_no_id(*patch->name, err))) &&
            (!patch->project || check_name("project", *patch->project, err)) &&
-           (!patch->note || check_text("note", *patch->note, STORE_NOTE_MAX_BYTES, err)) &&
+           (!patch->note || text_check("note", *patch->note, STORE_NOTE_MAX_BYTES, err)) &&
            (!patch->world_size || check_world_size(*patch->world_size, err)) &&
            check_steps(patch->step_pattern ? *patch->step_pattern : STR(""), patch->warmup_steps,
                        err) &&

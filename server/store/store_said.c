@@ -7,49 +7,20 @@
 
 // --- checks -------------------------------------------------------------------------------------
 
-static bool check_bytes(const char *what, struct str text, size_t max_bytes, struct err *err)
-{
-    if (text.len > max_bytes)
-        return err_set(err, ERR_USAGE, "found %zu bytes of %s, expected at most %zu", text.len,
-                       what, max_bytes);
-    return str_valid_utf8(text) == text.len ||
-           err_set(err, ERR_USAGE, "%s is not valid UTF-8", what);
-}
-
-static bool check_line(const char *what, struct str text, size_t max_bytes, struct err *err)
-{
-    if (!check_bytes(what, text, max_bytes, err))
-        return false;
-    for (size_t i = 0; i < text.len; i++) {
-        unsigned char c = (unsigned char)text.at[i];
-        if (c < ' ' || c == 0x7f)
-            return err_set(err, ERR_USAGE, "found the control character 0x%02x in a %s", c, what);
-    }
-    return true;
-}
-
-static bool is_blank(struct str text)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (!strchr(" \t\r\n", text.at[i]))
-            return false;
-    return true;
-}
-
 static bool check_comment(const struct comment *comment, struct err *err)
 {
-    if (is_blank(comment->text))
+    if (text_is_blank(comment->text))
         return err_set(err, ERR_USAGE, "found an empty comment, expected text");
-    return check_bytes("comment", comment->text, STORE_NOTE_MAX_BYTES, err) &&
-           check_line("place", comment->place, STORE_PLACE_MAX_BYTES, err) &&
-           meta_check_secret("place", comment->place, err) &&
-           check_line("author", comment->author, STORE_NAME_MAX_BYTES, err);
+    return text_check("comment", comment->text, STORE_NOTE_MAX_BYTES, err) &&
+           text_check_line("place", comment->place, STORE_PLACE_MAX_BYTES, err) &&
+           text_check_secret("place", comment->place, err) &&
+           text_check_line("author", comment->author, STORE_NAME_MAX_BYTES, err);
 }
 
 // A path of this service: whoever follows the link must not end up elsewhere.
 static bool check_address(struct str address, struct err *err)
 {
-    if (!check_line("address", address, STORE_ADDRESS_MAX_BYTES, err))
+    if (!text_check_line("address", address, STORE_ADDRESS_MAX_BYTES, err))
         return false;
     bool is_path = address.len > 0 && address.at[0] == '/' &&
                    (address.len == 1 || (address.at[1] != '/' && address.at[1] != '\\'));
@@ -59,7 +30,7 @@ static bool check_address(struct str address, struct err *err)
         return err_set(err, ERR_USAGE,
                        "found address '%.*s', expected the path of a page, as /trends",
                        (int)(address.len < 40 ? address.len : 40), address.at);
-    return meta_check_secret("address", address, err);
+    return text_check_secret("address", address, err);
 }
 
 static bool check_room(struct db *db, const char *count, struct str id, size_t most,
@@ -250,9 +221,9 @@ bool store_save_view(struct store *store, struct arena *arena, struct saved_view
                      struct err *err)
 {
     struct txn txn;
-    if (!check_line("name", view->name, STORE_NAME_MAX_BYTES, err) ||
-        !meta_check_secret("name", view->name, err) || !check_address(view->address, err) ||
-        !check_line("author", view->author, STORE_NAME_MAX_BYTES, err) ||
+    if (!text_check_line("name", view->name, STORE_NAME_MAX_BYTES, err) ||
+        !text_check_secret("name", view->name, err) || !check_address(view->address, err) ||
+        !text_check_line("author", view->author, STORE_NAME_MAX_BYTES, err) ||
         !txn_begin(store, DB_WRITE, &txn, err))
         return false;
     return txn_end(&txn, save_view(txn.db, arena, view, err), err);

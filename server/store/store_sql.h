@@ -74,6 +74,23 @@ MUST_CHECK bool migrate_schema(struct db *db, struct err *err);
 MUST_CHECK bool store_number(struct store *store, const char *sql, struct str parameter,
                              int64_t *number, struct err *err);
 
+// --- texts of people, ERR_USAGE naming what (store_texts.c) -------------------------------------
+
+bool text_is_blank(struct str text);
+
+// Valid UTF-8; for a line without control characters.
+MUST_CHECK bool text_check(const char *what, struct str text, size_t max_bytes, struct err *err);
+MUST_CHECK bool text_check_line(const char *what, struct str text, size_t max_bytes,
+                                struct err *err);
+
+// Names are keys, so a secret in one cannot be masked.
+MUST_CHECK bool text_check_secret(const char *what, struct str text, struct err *err);
+
+// "A-Z a-z 0-9 . _ -", 1 to STORE_WORD_MAX_BYTES of them and not only dots; a word also has no
+// secret.
+MUST_CHECK bool text_check_letters(const char *what, struct str word, struct err *err);
+MUST_CHECK bool text_check_word(const char *what, struct str word, struct err *err);
+
 // --- pieces of transactions that several files use ----------------------------------------------
 
 // Ids that a query with one or two parameters (NULL text: none) returns.
@@ -104,13 +121,6 @@ MUST_CHECK bool runs_said(struct db *db, struct str id, struct arena *arena, str
 // Finds or creates the run of a request; id lives in the arena.
 MUST_CHECK bool runs_get_or_create(struct db *db, const struct run_request *request,
                                    struct arena *arena, struct str *id, struct err *err);
-
-// Names are keys, so a secret in one cannot be masked. ERR_USAGE naming what.
-MUST_CHECK bool meta_check_secret(const char *what, struct str text, struct err *err);
-
-// "A-Z a-z 0-9 . _ -", 1 to STORE_WORD_MAX_BYTES of them, not only dots, and no secret. ERR_USAGE
-// naming what.
-MUST_CHECK bool meta_check_word(const char *what, struct str word, struct err *err);
 
 // Whether these are valid settings. ERR_USAGE.
 MUST_CHECK bool meta_check(const struct run_tag *meta, size_t count, struct err *err);
