@@ -9,7 +9,6 @@
 #include "server/http/connections.h"
 #include "server/http/json_body.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -167,8 +166,7 @@ static bool check_client(const struct asking *asking, struct err *err)
 {
     const struct request *request = asking->request;
     int fd = connections_socket(request->services->connections, request->connection);
-    struct pollfd wait = {.fd = fd, .events = POLLRDHUP};
-    return fd < 0 || poll(&wait, 1, 0) <= 0 || err_set(err, ERR_CANCELLED, "the client has left");
+    return !connections_has_left(fd) || err_set(err, ERR_CANCELLED, "the client has left");
 }
 
 // --- reading the traces -------------------------------------------------------------------------

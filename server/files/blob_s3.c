@@ -8,6 +8,7 @@
 #include "server/files/s3_list.h"
 #include "server/files/sigv4.h"
 
+#include "ingest/base/hash.h"
 #include "ingest/base/log.h"
 
 #include <dirent.h>
@@ -248,10 +249,12 @@ static bool cache_failed(struct err *err)
 // its name) and the length.
 static struct timespec time_of(struct blob_key key, uint64_t bytes, const char *etag)
 {
-    uint64_t hash = 14695981039346656037u ^ bytes;
-    for (const char *c = key.type == BLOB_UPLOAD ? key.name : etag; *c; c++)
-        if (*c != '"')
-            hash = (hash ^ (unsigned char)*c) * 1099511628211u;
+    struct str version = str_of(key.type == BLOB_UPLOAD ? key.name : etag);
+    while (version.len && version.at[version.len - 1] == '"')
+        version.len--;
+    while (version.len && version.at[0] == '"')
+        version = (struct str){version.at + 1, version.len - 1};
+    uint64_t hash = hash_mix(hash_bytes(version.at, version.len), bytes);
     return (struct timespec){(time_t)(hash >> 34), (long)(hash % 1000000000)};
 }
 

@@ -7,6 +7,7 @@
 #include "server/http/pace.h"
 
 #include <netdb.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
@@ -212,6 +213,12 @@ void connections_leave(struct connections *connections, struct connection *conne
 int connections_socket(const struct connections *connections, const struct connection *connection)
 {
     return connection ? (int)(connection - connections->table) : -1;
+}
+
+bool connections_has_left(int socket)
+{
+    struct pollfd wait = {.fd = socket, .events = POLLRDHUP};
+    return poll(&wait, 1, 0) > 0;
 }
 
 unsigned connections_limit(const struct connections *connections)

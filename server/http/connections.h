@@ -40,6 +40,9 @@ void connections_leave(struct connections *connections, struct connection *conne
 // Its socket, -1 if unknown. NULL is allowed.
 int connections_socket(const struct connections *connections, const struct connection *connection);
 
+// Whether the client has gone; false for -1.
+bool connections_has_left(int socket);
+
 // A request starts. NULL is allowed here and below, and then nothing is counted.
 void connections_begin(struct connections *connections, struct connection *connection);
 

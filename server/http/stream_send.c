@@ -2,9 +2,10 @@
 // Pieces to chunks, compressed on the fly.
 #include "server/http/stream_send.h"
 
+#include "server/http/connections.h"
+
 #include "ingest/base/log.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <zlib.h>
 
@@ -53,13 +54,6 @@ static bool write_piece(struct packer *packer, const struct buf *piece, bool las
     return write_chunk(packer->send, piece->at, piece->len);
 }
 
-// Writing would tell, but there is nothing to write yet.
-static bool has_left(int fd)
-{
-    struct pollfd wait = {.fd = fd, .events = POLLRDHUP};
-    return poll(&wait, 1, 0) > 0;
-}
-
 static bool write_pieces(struct packer *packer, struct response *response)
 {
     struct err err = {.pos = ERR_NO_POS};
@@ -74,7 +68,9 @@ static bool write_pieces(struct packer *packer, struct response *response)
             return false;
         }
         bool waits = more && response->body.len == 0;
-        if ((waits && has_left(packer->send->fd)) || !write_piece(packer, &response->body, !more))
+        // Writing would tell, but there is nothing to write yet.
+        if ((waits && connections_has_left(packer->send->fd)) ||
+            !write_piece(packer, &response->body, !more))
             return false;
     }
     return true;

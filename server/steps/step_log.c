@@ -194,6 +194,7 @@ bool step_log_append(const char *folder, const struct step_rows *rows, struct er
 struct view {
     const char *at;
     size_t bytes;
+    uint64_t *starts; // a bit for each 8 bytes: whether a whole block starts there
 };
 
 static struct view view_file(const char *folder, const char *name)
@@ -206,29 +207,36 @@ static struct view view_file(const char *folder, const char *name)
     if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0) {
         void *at = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at != MAP_FAILED)
-            view = (struct view){at, (size_t)info.st_size};
+            view = (struct view){.at = at, .bytes = (size_t)info.st_size};
     }
     if (fd >= 0)
         close(fd);
     return view;
 }
 
-// The next whole block at or after a place, which moves behind it; false: none.
-static bool next_block(struct view view, size_t *at, const struct block **found)
+// The bytes of the whole block that starts at a place; 0: none does.
+static size_t whole_bytes(struct view view, size_t at)
 {
-    for (; *at + sizeof(struct block) <= view.bytes; *at += 8) {
-        const struct block *block = (const void *)(view.at + *at);
-        if (block->magic != MAGIC || !block->rows || block->rows > STEP_MOST_ROWS ||
-            !block->stages || block->stages > STEP_MOST_STAGES || block->rank >= STEP_MOST_RANKS)
-            continue;
-        size_t bytes = block_bytes((size_t)block->rows * block->stages);
-        if (bytes > view.bytes - *at || check_of(block, bytes) != block->check)
-            continue;
-        *found = block;
-        *at += bytes;
-        return true;
+    const struct block *block = (const void *)(view.at + at);
+    if (block->magic != MAGIC || !block->rows || block->rows > STEP_MOST_ROWS || !block->stages ||
+        block->stages > STEP_MOST_STAGES || block->rank >= STEP_MOST_RANKS)
+        return 0;
+    size_t bytes = block_bytes((size_t)block->rows * block->stages);
+    return bytes <= view.bytes - at && check_of(block, bytes) == block->check ? bytes : 0;
+}
+
+// Checking takes most of the time, so it is done once.
+static bool find_blocks(struct view *view, struct arena *arena, struct err *err)
+{
+    view->starts = arena_array(arena, view->bytes / 512 + 1, sizeof *view->starts, err);
+    if (!view->starts)
+        return false;
+    for (size_t at = 0, bytes; at + sizeof(struct block) <= view->bytes; at += bytes ? bytes : 8) {
+        bytes = whole_bytes(*view, at);
+        if (bytes)
+            view->starts[at / 512] |= (uint64_t)1 << at / 8 % 64;
     }
-    return false;
+    return true;
 }
 
 // Which steps and ranks are in the window.
@@ -247,11 +255,13 @@ struct plan {
 static void each_block(const struct view views[FILES], void *context,
                        void (*take)(void *context, const struct block *block, size_t number))
 {
-    const struct block *block;
     size_t number = 0;
     for (size_t i = 0; i < FILES; i++)
-        for (size_t at = 0; next_block(views[i], &at, &block);)
-            take(context, block, number++);
+        for (size_t word = 0; word <= views[i].bytes / 512; word++)
+            for (uint64_t bits = views[i].starts[word]; bits; bits &= bits - 1) {
+                size_t at = 512 * word + 8 * (size_t)__builtin_ctzll(bits);
+                take(context, (const void *)(views[i].at + at), number++);
+            }
 }
 
 // A rank that goes back to lower steps was started again, as the others are then: what came before
@@ -362,7 +372,10 @@ bool step_log_read(const char *folder, size_t stages, size_t most_steps, struct 
     for (size_t i = 0; i < FILES; i++)
         views[i] = view_file(folder, files[i]);
     close(lock);
-    bool ok = read_views(views, most_steps, arena, window, err);
+    bool ok = true;
+    for (size_t i = 0; ok && i < FILES; i++)
+        ok = find_blocks(&views[i], arena, err);
+    ok = ok && read_views(views, most_steps, arena, window, err);
     for (size_t i = 0; i < FILES; i++)
         if (views[i].at)
             munmap((void *)(uintptr_t)views[i].at, views[i].bytes);
