@@ -124,7 +124,10 @@ const name_path = (page, run, name, rank) => {
  * @param {string} run @param {string} name in full @param {string|number|null} [rank]
  */
 export const kernel_path = (run, name, rank) => name_path("kernels", run, name, rank);
-export const operator_path = (run, name, rank) => name_path("operators", run, name, rank);
+
+/** Null without a name, and for "(no operator)" and the like, which have no page. */
+export const operator_path = (run, name, rank) =>
+  (!name || name.startsWith("(") ? null : name_path("operators", run, name, rank));
 
 /**
  * The address of a run's timeline around a highlighted span. Tables count from the start of device

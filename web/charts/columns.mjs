@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Columns of one figure: a histogram, or a value for each of some steps or runs.
-import { html, useId, useMemo, useState } from "../base/ui.mjs";
+import { html, useMemo, useState } from "../base/ui.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { nice_ticks, tick_texts } from "./scale.mjs";
 
 const HEIGHT = 150;
@@ -62,7 +62,8 @@ const Marks = ({ marks, place }) => marks.map(({ at, label }) => html`<g key=${l
 export function Columns({ items, caption, hint, table, scale = 1, marks = [], widest = WIDEST,
   onopen }) {
   const [ref, width] = use_width();
-  const id = useId();
+  const [keys, keys_help] = use_keys(
+    `Arrow keys move between columns${onopen ? ", Enter opens one" : ""}.`);
   const [at, set_at] = useState(-1);
   const place = useMemo(() => layout(items, Math.max(160, width), scale, widest),
     [items, width, scale, widest]);
@@ -79,12 +80,10 @@ export function Columns({ items, caption, hint, table, scale = 1, marks = [], wi
     const i = Math.floor((event.clientX - left - LEFT) / place.pitch);
     set_at(i >= 0 && i < items.length ? i : -1);
   };
-  const keys = `Arrow keys move between columns${onopen ? ", Enter opens one" : ""}.`;
   const bottom = HEIGHT - BOTTOM;
   return html`<${ChartFigure} caption=${caption} table=${table}>
-    <div class="step-columns" ref=${ref}><svg width=${width} height=${HEIGHT} role="application"
-        tabindex="0" aria-label=${caption} aria-roledescription="chart"
-        aria-describedby=${id}
+    <div class="step-columns" ref=${ref}><svg width=${width} height=${HEIGHT} ...${keys}
+        aria-label=${caption}
         class=${onopen && at >= 0 ? "opens" : ""} onKeyDown=${on_key} onMouseMove=${on_move}
         onMouseLeave=${() => set_at(-1)} onClick=${() => items[at] && onopen?.(at)}>
       ${width > 0 && html`<${Axis} items=${items} place=${place} width=${width} scale=${scale} />
@@ -95,7 +94,6 @@ export function Columns({ items, caption, hint, table, scale = 1, marks = [], wi
         <${Marks} marks=${marks} place=${place} />
         ${items[at] && html`<rect class="cursor" x=${place.x(at) - 1} y=${TOP - 3}
           width=${place.pitch - place.gap + 2} height=${bottom - TOP + 4} />`}`}
-    </svg>
-    <p id=${id} hidden>${keys}</p>
+    </svg>${keys_help}
     <p class="readout">${items[at]?.text ?? hint}</p></div><//>`;
 }

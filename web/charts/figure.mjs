@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The frame of every chart: a sentence that says what it shows, and the same numbers as a table.
-import { html, useState } from "../base/ui.mjs";
+import { html, useId, useState } from "../base/ui.mjs";
 
 /**
  * @param {{caption: string, table?: () => any, legend?: any, actions?: any, children: any}} props
@@ -17,6 +17,16 @@ export function ChartFigure({ caption, table, legend, actions, children }) {
     </div>
     ${as_table ? table() : html`${children}${legend}`}
   </figure>`;
+}
+
+/**
+ * A chart that takes keys: the properties of its element, and the text beside it that tells screen
+ * readers what they do. @param {string} text @param {string} [kind]
+ */
+export function use_keys(text, kind = "chart") {
+  const id = useId();
+  return [{ role: "application", tabindex: "0", "aria-roledescription": kind,
+    "aria-describedby": id }, html`<p id=${id} hidden>${text}</p>`];
 }
 
 /** A color key as a list. @param {{parts: import("../base/parts.mjs").Part[]}} props */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A flame graph, or upside down an icicle: boxes as wide as their time, children at their parents.
 // A click or Enter zooms; of two merged trees the color is the difference.
-import { html, useEffect, useId, useMemo, useState } from "../base/ui.mjs";
+import { html, useEffect, useMemo, useState } from "../base/ui.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
 import { ms, ms_signed, ms_unit, percent, percent_signed } from "../base/format.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { box_by_key, boxes_of, has_text, largest_nodes, path_above } from "./flame_model.mjs";
 
@@ -99,7 +99,8 @@ function Box({ box, i, width, top, root, q, chosen, write, choose, onzoom }) {
  */
 export function Flame({ root, zoom, onzoom, q, is_flame, caption, names, actions, write, page }) {
   const [ref, width] = use_width();
-  const id = useId();
+  const [keys, keys_help] = use_keys("Arrow keys move, Enter zooms in, Escape zooms out.",
+    "flame graph");
   const [at, set_at] = useState(-1);
   const boxes = useMemo(() => boxes_of(root, zoom, LEAST_PX / Math.max(100, width)),
     [root, zoom, width]);
@@ -131,13 +132,12 @@ export function Flame({ root, zoom, onzoom, q, is_flame, caption, names, actions
   return html`<${ChartFigure} caption=${caption} actions=${actions}
       table=${() => table_of(root, is_diff, write)}
       legend=${html`<${Legend} is_diff=${is_diff} names=${names} />`}>
-    <div class="flame" ref=${ref} style=${{ height: `${rows * ROW_PX}px` }} role="application"
-      tabindex="0" aria-label=${caption} onKeyDown=${on_key}
-      aria-roledescription="flame graph" aria-describedby=${id}>${width > 0
+    <div class="flame" ref=${ref} style=${{ height: `${rows * ROW_PX}px` }} ...${keys}
+      aria-label=${caption} onKeyDown=${on_key}>${width > 0
       && boxes.map((box, i) => html`<${Box}
         key=${box.path} box=${box} i=${i} width=${width} top=${top_of(box)} root=${root} q=${q}
         chosen=${at} write=${write} choose=${set_at} onzoom=${go} />`)}</div>
-    <p id=${id} hidden>Arrow keys move, Enter zooms in, Escape zooms out.</p>
+    ${keys_help}
     <p class="readout">${chosen ? node_text(chosen.node, root, write)
       : "Click a box to zoom in, one above it to zoom out; arrow keys, Enter and Escape do, too."}${
       href && html` <a href=${href}>Its page</a>`}</p><//>`;

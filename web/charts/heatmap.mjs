@@ -4,7 +4,7 @@ import { html, useLayoutEffect, useMemo, useRef, useState } from "../base/ui.mjs
 import { announce } from "../base/announce.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { sized_pen, use_palette } from "./canvas.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { band_layout, BLANK, cell_at, cell_corner, moved_cell } from "./heat_model.mjs";
 import { corner_text, paint_heatmap, read_heat_palette } from "./heat_paint.mjs";
 
@@ -121,8 +121,9 @@ export function Heatmap(props) {
 function HeatCanvas({ canvas, label, scene, onkey, onclick, onmove, onleave }) {
   const palette = use_palette(canvas, read_heat_palette);
   use_painting(canvas, { ...scene, palette });
-  return html`<canvas ref=${canvas} tabindex="0" role="application" aria-label=${label}
-    aria-roledescription="heatmap, arrow keys move from cell to cell, Enter chooses one"
+  const [keys, keys_help] = use_keys("Arrow keys move from cell to cell, Enter chooses one.",
+    "heatmap");
+  return html`<canvas ref=${canvas} aria-label=${label} ...${keys}
     style=${{ height: `${scene.layout.height}px` }} onKeyDown=${onkey} onClick=${onclick}
-    onPointerMove=${onmove} onPointerLeave=${onleave} onBlur=${onleave}></canvas>`;
+    onPointerMove=${onmove} onPointerLeave=${onleave} onBlur=${onleave}></canvas>${keys_help}`;
 }

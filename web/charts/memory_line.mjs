@@ -4,7 +4,7 @@ import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { bytes, bytes_round, ms_unit } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { inner_ticks, linear } from "./scale.mjs";
 import { byte_ticks, memory_extent, peak_index, point_at, step_area, step_path }
@@ -90,6 +90,7 @@ const LEGEND = html`<ul class="legend">
  */
 export function MemoryLine({ points, capacity_bytes, peak_label, caption, actions }) {
   const [ref, width] = use_width();
+  const [keys, keys_help] = use_keys("Arrow keys move through time.");
   const [at, set_at] = useState(-1);
   const extent = useMemo(() => memory_extent(points, capacity_bytes), [points, capacity_bytes]);
   const peak = useMemo(() => peak_index(points), [points]);
@@ -107,13 +108,12 @@ export function MemoryLine({ points, capacity_bytes, peak_label, caption, action
   };
   return html`<${ChartFigure} caption=${caption} actions=${actions} legend=${LEGEND}
       table=${() => table_of(points, peak)}>
-    <div ref=${ref} class="memory-line"><svg width=${width} height=${HEIGHT} role="application"
-        tabindex="0" aria-label=${caption} onKeyDown=${on_key} onMouseMove=${on_move}
-        aria-roledescription="chart, arrow keys move through time"
+    <div ref=${ref} class="memory-line"><svg width=${width} height=${HEIGHT} ...${keys}
+        aria-label=${caption} onKeyDown=${on_key} onMouseMove=${on_move}
         onMouseLeave=${() => set_at(-1)}>
       ${width > 0 && html`<${Curves} points=${points} extent=${extent} peak=${peak}
         capacity_bytes=${capacity_bytes} peak_label=${peak_label} at=${at} width=${width} />`}
-    </svg>
+    </svg>${keys_help}
     <p class="readout">${at >= 0 ? point_text(points[at])
       : "Milliseconds since the start of the recording. Hover over the chart for "
         + "values."}</p></div>

@@ -5,7 +5,7 @@ import { announce } from "../base/announce.mjs";
 import { labels_now } from "../base/kernel_labels.mjs";
 import { ms_unit, number, percent, plural, short_kernel } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
 import { SHAPES } from "./marks.mjs";
 import { PlainTable } from "./plain_table.mjs";
@@ -117,6 +117,7 @@ const NONE = [];
 export function Roofline({ rows, measured = NONE, caption }) {
   const [ref, width] = use_width();
   const [at, set_at] = useState(-1);
+  const [keys, keys_help] = use_keys("Arrow keys move between points by time.");
   const found = useMemo(() => roofline_points(rows), [rows]);
   const points = useMemo(() => [...found.points, ...measured], [found, measured]);
   const roofs = useMemo(() => roofs_of(points), [points]);
@@ -136,9 +137,8 @@ export function Roofline({ rows, measured = NONE, caption }) {
   const chosen = points[at];
   return html`<${ChartFigure} caption=${caption} table=${() => points_table(points)}
       legend=${html`<${Legend} points=${points} />`}>
-    <div ref=${ref} class="roofline"><svg width=${width} height=${HEIGHT} role="application"
-        tabindex="0" aria-label=${caption}
-        aria-roledescription="chart, arrow keys move between points by time" onKeyDown=${on_key}>
+    <div ref=${ref} class="roofline"><svg width=${width} height=${HEIGHT} ...${keys}
+        aria-label=${caption} onKeyDown=${on_key}>
       ${width > 0 && html`
         <${LogAxes} x=${x} y=${y} xs=${powers(range.x)} ys=${powers(range.y)} left=${LEFT}
           right=${width - RIGHT} top=${TOP} bottom=${HEIGHT - BOTTOM} x_text=${plain}
@@ -149,7 +149,7 @@ export function Roofline({ rows, measured = NONE, caption }) {
           text-anchor="middle">TFLOP/s</text>
         <${Roofs} roofs=${roofs} range=${range} x=${x} y=${y} width=${width} />
         <${Points} points=${points} place=${place} chosen=${at} choose=${set_at} />`}
-    </svg>
+    </svg>${keys_help}
     <p class="readout">${chosen ? point_text(chosen)
       : `Hover over a mark or use the arrow keys for its values. ${notes(found)}`}</p></div>
   <//>`;

@@ -7,7 +7,7 @@ import { html, useLayoutEffect, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { bytes, bytes_round, count, ms_unit, number, percent } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
 import { SHAPE_NAMES, SHAPES } from "./marks.mjs";
 import { PlainTable } from "./plain_table.mjs";
@@ -104,6 +104,7 @@ export function Scatter(props) {
   const is_linear = curves.length > 0;
   const [ref, width] = use_width();
   const [at, set_at] = useState(-1);
+  const [keys, keys_help] = use_keys("Arrow keys move from mark to mark by size.");
   // By size, for the arrow keys.
   const points = useMemo(() => [...rows].sort((a, b) => a.bytes - b.bytes), [rows]);
   useLayoutEffect(() => set_at(-1), [points]);
@@ -128,9 +129,8 @@ export function Scatter(props) {
   return html`<${ChartFigure} caption=${caption} table=${() => points_table(points, curves)}
       actions=${actions} legend=${html`<${Legend} kinds=${kinds} shape_of=${shape_of}
         curves=${curves} mark_label=${mark_label} />`}>
-    <div ref=${ref}><svg width=${width} height=${HEIGHT} role="application" tabindex="0"
-        aria-label=${caption} onKeyDown=${on_key}
-        aria-roledescription="chart, arrow keys move from mark to mark by size">
+    <div ref=${ref}><svg width=${width} height=${HEIGHT} ...${keys}
+        aria-label=${caption} onKeyDown=${on_key}>
       ${width > 0 && html`<${LogAxes} x=${x} y=${y} xs=${xs} ys=${ys} left=${LEFT}
         right=${width - RIGHT} top=${TOP} bottom=${HEIGHT - BOTTOM} x_text=${bytes_round}
         is_linear=${is_linear} y_text=${is_linear ? number : speed_text} />
@@ -138,7 +138,7 @@ export function Scatter(props) {
         <${Curves} curves=${curves} place=${place} />
         <${Marks} points=${points} shape_of=${shape_of} place=${place} at=${at}
           most=${Math.max(1, ...points.map((row) => row.calls))} choose=${set_at} />`}
-    </svg>
+    </svg>${keys_help}
     <p class="readout">${points[at] ? point_text(points[at]) : points.length > 0
       ? "Hover over a mark or use the arrow keys for its values."
       : "The run has no such collective on as many ranks."}</p></div>

@@ -5,6 +5,7 @@ import { PARTS } from "../base/parts.mjs";
 import { ms, ms_unit } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
+import { use_keys } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
 import { nice_ticks } from "./scale.mjs";
 
@@ -13,8 +14,6 @@ const LEFT = 44;
 const BOTTOM = 18;
 const TOP = 8;
 const WIDEST = 110;
-const KEYS = "chart, arrow keys move between steps";
-const KEYS_OPEN = `${KEYS}, Enter shows one in the timeline`;
 
 /** @param {Record<string, any>[]} steps rows of the steps table, one rank's */
 function layout(steps, width) {
@@ -80,6 +79,8 @@ export function StepColumns({ steps, onopen }) {
   const id = useId();
   const [ref, width] = use_width();
   const [at, set_at] = useState(-1);
+  const [keys, keys_help] = use_keys(`Arrow keys move between steps${
+    onopen ? ", Enter shows one in the timeline" : ""}.`);
   const place = useMemo(() => layout(steps, Math.max(160, width)), [steps, width]);
   const select = (i) => {
     set_at(i);
@@ -100,8 +101,7 @@ export function StepColumns({ steps, onopen }) {
   };
   const chosen = steps[at];
   return html`<div class="step-columns" ref=${ref}>
-    <svg width=${width} height=${HEIGHT} role="application" tabindex="0"
-        aria-roledescription=${onopen ? KEYS_OPEN : KEYS}
+    <svg width=${width} height=${HEIGHT} ...${keys}
         aria-label="Time of each of ${steps.length} steps by part, in milliseconds"
         class=${onopen && at >= 0 ? "opens" : ""} onClick=${open}
         onKeyDown=${on_key} onMouseMove=${on_move} onMouseLeave=${() => set_at(-1)}>
@@ -112,7 +112,7 @@ export function StepColumns({ steps, onopen }) {
           d=${part_path(steps, i, place, steady)} />`)}</g>`)}
       ${chosen && html`<rect class="cursor" x=${place.x(at) - 1} y=${TOP - 3}
         width=${place.pitch - place.gap + 2} height=${HEIGHT - TOP - BOTTOM + 4} />`}
-    </svg>
+    </svg>${keys_help}
     <p class="readout">${chosen
       ? step_text(chosen)
       : `Milliseconds per step; pale columns are not steady steps.${

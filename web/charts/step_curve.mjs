@@ -4,7 +4,7 @@
 import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { use_width } from "../base/hooks.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { inner_ticks, linear } from "./scale.mjs";
 import { curve_extent, line_path, nearest, range_path, scales_of } from "./step_curve_model.mjs";
@@ -86,6 +86,7 @@ function moved(key, at, { x_low, x_high }) {
 export function StepCurve(props) {
   const { series, marks = [], caption, x_text, y_text, from_zero, actions, x_label } = props;
   const [ref, width] = use_width();
+  const [keys, keys_help] = use_keys("Arrow keys move along it.");
   const [cursor, set_cursor] = useState({ at: null, axis: x_label });
   const extent = useMemo(() => curve_extent(series, { from_zero }), [series, from_zero]);
   // A place on another axis means nothing.
@@ -112,16 +113,16 @@ export function StepCurve(props) {
   };
   return html`<${ChartFigure} caption=${caption} actions=${actions}
       legend=${html`<${Key} series=${series} />`} table=${() => table_of(props)}>
-    <div ref=${ref} class="step-curve"><svg width=${width} height=${HEIGHT} role="application"
-        tabindex="0" aria-label=${caption} onKeyDown=${on_key} onMouseMove=${on_move}
-        aria-roledescription="chart, arrow keys move along it" onMouseLeave=${() => set_at(null)}>
+    <div ref=${ref} class="step-curve"><svg width=${width} height=${HEIGHT} ...${keys}
+        aria-label=${caption} onKeyDown=${on_key} onMouseMove=${on_move}
+        onMouseLeave=${() => set_at(null)}>
       ${width > 0 && html`<${Axes} extent=${extent} x=${x} y=${y} width=${width} x_text=${x_text}
           y_text=${y_text} />
         ${marks.map((mark, i) => html`<${Mark} key=${i} mark=${mark} x=${x} />`)}
         ${series.map((one) => html`<${Line} key=${one.key} series=${one} x=${x} y=${y} />`)}
         ${at !== null && html`<line class="cursor" x1=${x(at)} x2=${x(at)} y1=${TOP}
           y2=${HEIGHT - BOTTOM} />`}`}
-    </svg>
+    </svg>${keys_help}
     <p class="readout">${at !== null ? text(at) : `${extent.cut > 0
       ? `${extent.cut} values lie outside. ` : ""}Hover over the chart for values.`}</p></div>
   <//>`;

@@ -5,7 +5,7 @@ import { html, useId, useMemo, useRef, useState } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
 import { announce } from "../base/announce.mjs";
 import { use_width } from "../base/hooks.mjs";
-import { ChartFigure } from "./figure.mjs";
+import { ChartFigure, use_keys } from "./figure.mjs";
 import { Hatches, paint } from "./hatch.mjs";
 import { SHAPES } from "./marks.mjs";
 import { linear, nice_ticks, tick_texts } from "./scale.mjs";
@@ -21,7 +21,7 @@ const LANE = 16;
 const BETWEEN = 34;
 const BOTTOM = 22;
 const WIDEST = 44;
-const KEYS = "chart, arrow keys move between runs, Enter opens one, Space chooses it to compare";
+const KEYS = "Arrow keys move between runs, Enter opens one, Space chooses it to compare.";
 
 /** Where everything goes. */
 function layout(points, labels, width) {
@@ -174,15 +174,16 @@ export function TrendLine(props) {
   const place = useMemo(() => layout(points, labels, Math.max(240, width)),
     [points, labels, width]);
   const levels = useMemo(() => levels_of(points, changes), [points, changes]);
+  const [keys, keys_help] = use_keys(KEYS);
   const { at, handlers } = use_gestures({ ...props, place });
   return html`<${ChartFigure} caption=${caption} actions=${actions} legend=${LEGEND}>
     <div class="trend-chart" ref=${ref}>
-      <svg width=${width} height=${place.bottom + BOTTOM} role="application" tabindex="0"
-          aria-label=${caption} aria-roledescription=${KEYS} class=${at >= 0 ? "opens" : ""}
+      <svg width=${width} height=${place.bottom + BOTTOM} ...${keys}
+          aria-label=${caption} class=${at >= 0 ? "opens" : ""}
           ...${handlers}>
         ${width > 0 && html`<${Drawing} ...${props} place=${place} levels=${levels} id=${id}
           labels=${labels} at=${at} />`}
-      </svg>
+      </svg>${keys_help}
       <p class="readout">${at >= 0 ? text_of(at) : `The upper axis does not start at zero. Click
         a run to open it, drag from one to another to compare them.`}</p>
     </div><//>`;

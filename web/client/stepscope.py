@@ -1170,9 +1170,6 @@ class _Sender:
         try:
             item["path"] = _packed(item["path"])
             self._send(item)
-            self.sent += 1
-            if not self.keep:
-                item["path"].unlink()
         except _Gone as gone:
             if not self._told:
                 self._told = True
@@ -1181,7 +1178,18 @@ class _Sender:
         except Exception as error:
             self.given_up += 1
             _log.warning("%s is not sent and stays there: %s", item["path"], error)
+        else:
+            self.sent += 1
+            self._remove(item["path"])
         return None
+
+    def _remove(self, path: Path) -> None:
+        if self.keep:
+            return
+        try:
+            path.unlink()
+        except OSError as error:
+            _log.warning("%s is sent but stays there: %s", path, error)
 
     def _ask(self, method: str, path: str, headers: Mapping[str, str],
              body: Optional[_Body] = None) -> _Reply:

@@ -38,9 +38,10 @@ export function KernelLink({ run, name, label, rank }) {
 
 /** An operator's name that leads to its page; `none` stands in for no name. */
 export function OpLink({ run, name, rank, text = name, none = "–" }) {
-  if (!name || name.startsWith("(")) return html`<span class="faint">${name || none}</span>`;
+  const href = operator_path(run, name, rank);
+  if (!href) return html`<span class="faint">${name || none}</span>`;
   const split = text.length > 2 * TAIL ? text.length - TAIL : text.length;
-  return html`<a class="name-link mono" title=${name} href=${operator_path(run, name, rank)}><span
+  return html`<a class="name-link mono" title=${name} href=${href}><span
     class="kernel-head">${text.slice(0, split)}</span>${split < text.length && html`<span>${
     text.slice(split)}</span>`}</a>`;
 }

@@ -10,6 +10,7 @@ import { busy_lanes, find_pin, first_slice, hit, layout_lanes, neighbor, neighbo
 import { span_of, view_around, view_showing } from "./timeline_view.mjs";
 import { AXIS_PX, paint_timeline } from "./timeline_paint.mjs";
 import { sized_pen, use_palette } from "../canvas.mjs";
+import { use_keys } from "../figure.mjs";
 import { read_palette } from "./timeline_palette.mjs";
 import { watch_gestures } from "./timeline_gestures.mjs";
 import { create_motion } from "./timeline_motion.mjs";
@@ -235,6 +236,8 @@ export function TimelineChart(props) {
   const [ref, width] = use_width();
   const canvas = useRef(null);
   const scroller = useRef(null);
+  const [keys, keys_help] = use_keys(
+    "W and S zoom, A and D move, arrow keys go from slice to slice.", "timeline");
   const [hover, set_hover] = useState(null);
   const [cursor, set_cursor] = useState("");
   const busy = useMemo(() => busy_lanes(detail ?? overview, detail ?? overview),
@@ -281,10 +284,9 @@ export function TimelineChart(props) {
           <ul aria-label="Lanes">${layout.bands.map((band) => html`<${LaneName} key=${band.key}
             band=${band} lanes=${overview.lanes} ontoggle=${props.ontoggle} />`)}</ul></div>
         <div class="tl-canvas" ref=${ref} style=${{ height: `${height}px` }}>
-          <canvas ref=${canvas} tabindex="0" role="application" aria-label=${props.label}
+          <canvas ref=${canvas} ...${keys} aria-label=${props.label}
             class=${props.selecting ? "selecting" : hover ? "over" : ""}
-            aria-roledescription="timeline, w a s d to move, arrow keys go from slice to slice"
-            style=${{ height: `${height}px` }} onKeyDown=${on_key}></canvas>
+            style=${{ height: `${height}px` }} onKeyDown=${on_key}></canvas>${keys_help}
           <${Tooltip} at=${hover} width=${width} />
         </div></div></div></div>`;
 }

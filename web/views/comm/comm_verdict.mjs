@@ -4,6 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { Segments } from "../../charts/segments.mjs";
 import { ms, ms_unit, percent, plural } from "../../base/format.mjs";
+import { headline_row } from "../../base/parts.mjs";
 import { Figure } from "../../widgets/widgets.mjs";
 import { clocks_sentence, dimensions_sentence, exposed_split, matched_calls, split_segments,
   split_sentence, waits_by_dimension } from "./comm_model.mjs";
@@ -65,7 +66,7 @@ export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }
   const { steady_steps: steps, step_median_ns: step_ns } = data.summary;
   const parts = waits_by_dimension(waits, ranks.length, steps);
   const late = late_ranks(lateness, { steps, step_ns });
-  const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
+  const row = headline_row(data.breakdown);
   return html`<section class="verdict" aria-label="Cost of communication">
     ${split ? html`<p class="verdict-line">${split_sentence(split)}</p>
         <${Late} run=${run} late=${late} wait_ns=${split.wait_ns} ranks=${ranks}
@@ -85,7 +86,7 @@ const more_skewed = (a, b) => ((b.skew_p95_ns ?? 0) > (a?.skew_p95_ns ?? 0) ? b 
 
 /** The headline rank's communication per step. */
 export function CommFigures({ data, waits }) {
-  const row = data.breakdown.find(({ scope }) => scope === "run_median") ?? data.breakdown[0];
+  const row = headline_row(data.breakdown);
   if (!row) return null;
   const per_step = (name) => row[name] / Math.max(1, row.steps || 1);
   const worst = waits.reduce(more_skewed, null);

@@ -43,7 +43,10 @@ const EARLY = [["waterfall", { level: TOP_LEVELS }], ["waterfall", { level: "op"
 /** Asks for the tables of a comparison while it is itself on its way. @param {boolean} ready */
 export function use_early_tables(query, ready) {
   useEffect(() => {
-    if (ready) ask_early(EARLY.map(([table, more]) => table_path(of_chosen(query), table, more)));
+    if (!ready) return;
+    const one = of_chosen(query);
+    ask_early(EARLY.map(([table, more]) =>
+      table_path(table === "runs" ? query : one, table, more)));
   }, [ready]);
 }
 

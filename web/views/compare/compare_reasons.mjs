@@ -15,13 +15,13 @@ const words_of = (key, { same_work }) => (same_work === false
 
 /** To the page of what made the difference, in the first run of each side. */
 function Pages({ row, sides }) {
-  const has_op = ["operator", "shape"].includes(row.kind);
   const links = [["base", row.base_kernel, sides[0]], ["candidate", row.cand_kernel, sides[1]]]
     .filter(([, kernel, run]) => kernel && run);
   if (links.length === 0) return null;
-  const op = has_op && row.title.includes("::") && sides[1];
+  const is_op = ["operator", "shape"].includes(row.kind) && row.title.includes("::");
+  const op = is_op && sides[1] && operator_path(sides[1], row.title);
   return html`<span class="reason-pages">
-    ${op && html`<a href=${operator_path(op, row.title)}>operator</a>`}
+    ${op && html`<a href=${op}>operator</a>`}
     ${links.map(([side, kernel, run]) => html`<a key=${side} href=${kernel_path(run, kernel)}
       title=${kernel}>${side}’s kernel</a>`)}</span>`;
 }

@@ -4,8 +4,8 @@ import { html, useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { api_get, use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { ago, ms_unit, plural, sentence, when } from "../../base/format.mjs";
-import { frame_of, rows_of } from "../../base/frame.mjs";
 import { use_now, use_title } from "../../base/hooks.mjs";
+import { use_rows } from "../../base/rows.mjs";
 import { Card, Loaded } from "../../widgets/widgets.mjs";
 import { alerts_of } from "../trends/alerts_model.mjs";
 import { AlertCard } from "../trends/alert_card.mjs";
@@ -40,14 +40,6 @@ function use_runs_since(since, params) {
   const resource = use_api(address("/runs", { ...params, since }), () => POLL_MS);
   last.current = resource.data ?? last.current;
   return { ...resource, data: last.current };
-}
-
-/** @param {string} path @returns {{resource: any, rows: any[]}} */
-function use_rows(path) {
-  const resource = use_api(path, () => POLL_MS);
-  const rows = useMemo(() => (resource.data === null ? [] : rows_of(frame_of(resource.data))),
-    [resource.data]);
-  return { resource, rows };
 }
 
 function Waiting({ alerts, now }) {
@@ -133,8 +125,8 @@ function Failed({ runs, now }) {
 }
 
 function News({ runs, visit, since, now }) {
-  const { rows: series } = use_rows("/series?format=columns&limit=all");
-  const { rows: alerts } = use_rows("/alerts?format=columns&limit=all&status=new");
+  const { rows: series } = use_rows("/series?format=columns&limit=all", POLL_MS);
+  const { rows: alerts } = use_rows("/alerts?format=columns&limit=all&status=new", POLL_MS);
   const failed = use_runs_since(since, { status: "failed", limit: 20 });
   const bad = failed.data?.items ?? [];
   const moved = moved_series(series, alerts, visit.since);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A run at a glance: key figures, where a step goes, what to fix first, ranks, top kernels.
-import { html, useMemo } from "../../base/ui.mjs";
+import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { navigate, use_query } from "../../base/router.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
@@ -8,6 +8,8 @@ import { bytes, count, ms, ms_unit, percent, plural } from "../../base/format.mj
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { StepColumns } from "../../charts/step_columns.mjs";
 import { StepStack } from "../../charts/stack.mjs";
+import { headline_row } from "../../base/parts.mjs";
+import { use_rows } from "../../base/rows.mjs";
 import { value_and_unit } from "../../base/values.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
@@ -71,7 +73,7 @@ function SpreadFigure({ summary, ranks }) {
 
 function Figures({ data, run, ranks }) {
   const { summary, breakdown, step_stats, throughput } = data;
-  const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
+  const row = headline_row(breakdown);
   const per_step = (name) => (row ? row[name] / Math.max(1, row.steps || 1) : null);
   const stability = stat(step_stats, "step");
   const whole = row?.unrecorded_ns > 0 ? "recorded time" : "the step";
@@ -100,7 +102,7 @@ function Figures({ data, run, ranks }) {
 
 /** What the recording lacks comes before the figures that leave it out. */
 function Lacking({ breakdown }) {
-  const row = breakdown.find(({ scope }) => scope === "run_median") ?? breakdown[0];
+  const row = headline_row(breakdown);
   if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
   return html`<p class="lacking">For ${percent(row.unrecorded_ns / row.window_ns)} of the steady
     steps of the headline rank (${ms_unit(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
@@ -111,11 +113,7 @@ const SCOPES = [["run_median", "Headline rank"], ["run_slowest", "Slowest rank"]
 
 function StepsOfRank({ run, rank }) {
   const path = address(run_api(run, "steps"), { rank, format: "columns" });
-  const resource = use_api(rank === null || rank === undefined ? null : path);
-  const steps = useMemo(
-    () => (resource.data ? rows_of(frame_of(resource.data)) : []),
-    [resource.data],
-  );
+  const { resource, rows: steps } = use_rows(rank === null || rank === undefined ? null : path);
   const open = ({ begin_ns, window_ns }) =>
     navigate(timeline_path(run, rank, begin_ns, window_ns));
   return html`<${Loaded} resource=${resource}>${() =>

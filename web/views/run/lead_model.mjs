@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each page of a run in one plain sentence with its number: pure, from the run's summary alone.
 import { count, ms_unit, percent, short_kernel } from "../../base/format.mjs";
-import { parts_of, total_of } from "../../base/parts.mjs";
+import { headline_row, parts_of, total_of } from "../../base/parts.mjs";
 
 // What a step does in each part, as the words after "of it".
 const DOING = { gemm: "in matrix products", attention: "in attention",
@@ -12,12 +12,9 @@ const TOLD = 0.05; // of the step; smaller parts are in the breakdown
 const MOST_PARTS = 2;
 const ALIKE = 0.005; // ranks that differ less take the same time
 
-const row_of = ({ breakdown }) =>
-  breakdown?.find(({ scope }) => scope === "run_median") ?? breakdown?.[0];
-
 /** "A step takes 1,076 ms: 46.8 % of it waiting for the host, 45.8 % in attention." */
 function overview({ summary, breakdown }) {
-  const parts = parts_of(row_of({ breakdown }));
+  const parts = parts_of(headline_row(breakdown));
   const total = total_of(parts);
   if (!(summary.step_median_ns > 0) || !(total > 0)) return "";
   const most = parts.map(({ part, ns }) => ({ key: part.key, share: ns / total }))
@@ -33,12 +30,12 @@ function overview({ summary, breakdown }) {
 function kernels({ kernels: [first] = [] }) {
   if (!first) return "";
   const by = first.op ? `, launched by ${first.op},` : "";
-  return `${first.label || short_kernel(first.name)}${by} takes most: ${
+  return `${first.label || short_kernel(first.name)}${by} takes the most time: ${
     ms_unit(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
 }
 
 function busy({ breakdown }) {
-  const row = row_of({ breakdown });
+  const row = headline_row(breakdown);
   if (!row || !(row.window_ns > 0)) return "";
   const steps = Math.max(1, row.steps || 1);
   return `Of ${ms_unit(row.window_ns / steps)} per step the GPU works ${

@@ -36,10 +36,10 @@ const whole = (value) => (value === undefined ? "–" : count(Math.round(value))
 
 const is_moving = ({ status }) => status === "running" || status === "pending";
 
-function poll_ms(reply) {
-  const soon = reply?.total === 0 || reply?.items?.some(is_moving);
-  return soon ? BUSY_POLL_MS : IDLE_POLL_MS;
-}
+/** A first run is waited for, and what is being analyzed; not what a search did not find. */
+const poll_ms = (q) => (reply) =>
+  ((reply?.total === 0 && q === "") || reply?.items?.some(is_moving) ? BUSY_POLL_MS
+    : IDLE_POLL_MS);
 
 /** Where a step goes, or why that is not known. */
 function StepParts({ run, none }) {
@@ -232,7 +232,7 @@ export default function Runs() {
   const filters = parse_search(query.q);
   const { sort, cursor } = query;
   const path = address("/runs", { ...filters, sort, cursor, limit: PAGE_ROWS });
-  const resource = use_api(path, poll_ms);
+  const resource = use_api(path, poll_ms(query.q));
   use_reload_on_upload(resource.reload);
   const ticks = use_ticks();
   const baselines = use_baselines();

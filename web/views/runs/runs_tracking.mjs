@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tracking in the list of runs: their baselines and the line of their series.
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
-import { api_get, use_api } from "../../base/api.mjs";
 import { plural } from "../../base/format.mjs";
-import { frame_of, rows_of } from "../../base/frame.mjs";
+import { rows_at, use_rows } from "../../base/rows.mjs";
 import { Sparkline } from "../../charts/trend_small.mjs";
 import { series_api } from "../trends/trends_data.mjs";
 import { last_points, series_key, series_path, timed_points } from "../trends/trends_model.mjs";
@@ -16,8 +15,7 @@ const POLL_MS = 15000;
 
 /** @returns {Baseline[]} */
 export function use_baselines() {
-  const { data } = use_api("/baselines?format=columns", () => POLL_MS);
-  return useMemo(() => (data === null ? [] : rows_of(frame_of(data))), [data]);
+  return use_rows("/baselines?format=columns", POLL_MS).rows;
 }
 
 /** The series of some runs that have at least two runs overall, once each. */
@@ -37,9 +35,8 @@ function wanted_series(runs, known) {
  * @returns {{rows: Map<string, any>, points: Map<string, any[]>}} by `series_key`
  */
 export function use_series_lines(runs) {
-  const { data } = use_api("/series?format=columns&limit=all", () => POLL_MS);
-  const rows = useMemo(() => wanted_series(runs, data === null ? [] : rows_of(frame_of(data))),
-    [runs, data]);
+  const { rows: known } = use_rows("/series?format=columns&limit=all", POLL_MS);
+  const rows = useMemo(() => wanted_series(runs, known), [runs, known]);
   const [points, set_points] = useState(new Map());
   // A series is fetched again when another run has joined it.
   const state = [...rows.values()].slice(0, MOST_SERIES)
@@ -55,8 +52,8 @@ export function use_series_lines(runs) {
 
 async function load_points(series, signal) {
   const lists = await Promise.all(series.map(async (row) => {
-    const { data } = await api_get(series_api(row.project, row.series, "points"), signal);
-    const points = timed_points(rows_of(frame_of(data)));
+    const points = timed_points(
+      await rows_at(series_api(row.project, row.series, "points"), signal));
     return [series_key(row), last_points(points, String(SPARK_RUNS))];
   }));
   return new Map(lists);

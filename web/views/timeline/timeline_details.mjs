@@ -47,7 +47,7 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
       <dd>${value}</dd></div>`)}</dl>
     ${slice.count > 1 && html`<p class="footnote">Each of them is narrower than a pixel here; named
       after the longest. Zoom in to see them one by one.</p>`}
-    ${link && html`<p class="tl-links"><a href=${link[1]}>${link[0]}</a></p>`}<//>`;
+    ${link?.[1] && html`<p class="tl-links"><a href=${link[1]}>${link[0]}</a></p>`}<//>`;
 }
 
 const name_cell = ({ tint, name }) => html`<span class="swatch tint-${tint}"></span><span

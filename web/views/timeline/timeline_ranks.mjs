@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // Below a rank's timeline: the span in view on several ranks, on one clock.
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
-import { api_get, use_api } from "../../base/api.mjs";
+import { api_get } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { count, ms_unit } from "../../base/format.mjs";
-import { frame_of, rows_of } from "../../base/frame.mjs";
 import { use_query } from "../../base/router.mjs";
+import { use_rows } from "../../base/rows.mjs";
 import { RankLanes } from "../../charts/timeline/rank_lanes.mjs";
 import { rank_lanes, ranks_of_text, spread_ranks, waits_of }
   from "../../charts/rank_lanes_model.mjs";
 import { whole_span } from "../../charts/timeline/timeline_view.mjs";
-import { Card, Loading, ProblemNotice, SearchBox, Segments } from "../../widgets/widgets.mjs";
+import { Card, Loaded, Loading, ProblemNotice, SearchBox, Segments }
+  from "../../widgets/widgets.mjs";
 import { run_api } from "../run/run_frame.mjs";
 
 const PAUSE_MS = 250;
@@ -57,8 +58,8 @@ function caption_of({ ranks }) {
   const waits = waits_of(ranks).sort((a, b) => b.ns - a.ns);
   if (waits[0].ns === 0) return "No rank waits for another in this span";
   const least = waits.at(-1);
-  return `Rank ${waits[0].rank} waits most in this span, ${ms_unit(waits[0].ns)}; rank ${
-    least.rank} least, ${ms_unit(least.ns)}`;
+  return `In this span rank ${waits[0].rank} waits longest, ${ms_unit(waits[0].ns)}, and rank ${
+    least.rank} shortest, ${ms_unit(least.ns)}`;
 }
 
 function Lanes({ lanes, run, marks }) {
@@ -79,14 +80,12 @@ function Lanes({ lanes, run, marks }) {
  */
 export function TimelineRanks({ run, rank, overview, view }) {
   const [{ beside }, change] = use_query({ beside: "" });
-  const table = use_api(address(run_api(run, "ranks"),
+  const { resource, rows } = use_rows(beside === "" ? null : address(run_api(run, "ranks"),
     { fields: "rank,wait_ns,step_median_ns", limit: "all", format: "columns" }));
-  const rows = useMemo(() => rows_of(frame_of(table.data)), [table.data]);
   const ranks = useMemo(() => chosen_ranks(beside, rows), [beside, rows]);
   const events = useMemo(() => events_in(overview, view) * ranks.length, [overview, view, ranks]);
   const fits = events <= MOST_EVENTS;
   const lanes = use_lanes({ run, rank, ranks, view, wanted: beside !== "" && fits });
-  if (rows.length < 2) return null;
   const marks = new Map(beside === "spread" && ranks.length === 3
     ? ranks.map((one, i) => [one, WORDS[i]]) : []);
   const part = ranks.length < rows.length && beside !== "spread"
@@ -99,8 +98,9 @@ export function TimelineRanks({ run, rank, overview, view }) {
       <${SearchBox} label="Ranks to show" placeholder="or 0-3,7" value=${listed}
         oninput=${() => {}} oncommit=${(text) => change({ beside: text.trim() })} />`}>
     ${beside === "" ? html`<p class="empty-line">See who waits for whom: choose ranks.</p>`
-    : ranks.length === 0 ? html`<p class="empty-line">The run has none of these ranks.</p>`
-    : fits ? html`<${Lanes} lanes=${lanes} run=${run} marks=${marks} />`
-    : html`<p class="empty-line">About ${count(events)} events are in view on these ranks. Zoom in
-        above to at most ${count(MOST_EVENTS)}.</p>`}<//>`;
+    : html`<${Loaded} resource=${resource}>${() => (ranks.length === 0
+      ? html`<p class="empty-line">The run has none of these ranks.</p>`
+      : fits ? html`<${Lanes} lanes=${lanes} run=${run} marks=${marks} />`
+      : html`<p class="empty-line">About ${count(events)} events are in view on these ranks. Zoom in
+          above to at most ${count(MOST_EVENTS)}.</p>`)}<//>`}<//>`;
 }

@@ -7,11 +7,12 @@ import { address } from "../../base/address.mjs";
 import { use_now, use_title, use_typed } from "../../base/hooks.mjs";
 import { age, ago, capital, count, ms, ms_unit, plural, when } from "../../base/format.mjs";
 import { frame_of } from "../../base/frame.mjs";
+import { use_rows } from "../../base/rows.mjs";
 import { parse_search } from "../../base/search_query.mjs";
 import { SmallTrend } from "../../charts/trend_small.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Card, Command, Empty, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
-import { use_alerts, use_changes, use_points, use_rows } from "./trends_data.mjs";
+import { POLL_MS, use_alerts, use_changes, use_points } from "./trends_data.mjs";
 import { drawn_and_listed, last_points, new_alert_runs, news_of, open_alerts, series_key,
   series_path, SMALL_RUNS, trend_sentence } from "./trends_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
@@ -112,7 +113,7 @@ function Multiples({ rows }) {
 }
 
 function ProjectPicker({ value, onchange }) {
-  const { rows } = use_rows("/series?format=columns&limit=all");
+  const { rows } = use_rows("/series?format=columns&limit=all", POLL_MS);
   const projects = [...new Set([...rows.map(({ project }) => project), value])].filter(Boolean);
   if (projects.length < 2) return null;
   return html`<label class="pick">Project <select value=${value}
@@ -134,7 +135,8 @@ export function SeriesList() {
   const [text, set_text] = use_typed(query.q, (q) => change({ q }, { replace: true }));
   const { project, ...filters } = parse_search(query.q, KEYS);
   const params = { ...filters, project: query.project || project, limit: "all" };
-  const { resource, rows } = use_rows(address("/series", { ...params, format: "columns" }));
+  const { resource, rows } = use_rows(address("/series", { ...params, format: "columns" }),
+    POLL_MS);
   const href = (format) => api_href(address("/series", { ...params, format }));
   return html`<header class="page-head"><h1 tabindex="-1">Trends</h1>
       <p class="page-note">${rows.length > 0 && note_of(rows)}</p></header>

@@ -3,7 +3,7 @@
 import { html, useEffect, useState } from "../../base/ui.mjs";
 import { api_get } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { frame_of, rows_of } from "../../base/frame.mjs";
+import { rows_at } from "../../base/rows.mjs";
 import { count, number, short_gpu } from "../../base/format.mjs";
 import { shapes_text } from "../../base/shapes_text.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
@@ -15,8 +15,6 @@ import { counterpart_of, fit_time } from "./call_model.mjs";
 
 const MOST_RUNS = 3; // whose tables are looked through
 const MOST_SEARCHED = 200; // runs among which they are looked for
-
-const rows_at = async (path, signal) => rows_of(frame_of((await api_get(path, signal)).data));
 
 /** Parts of one operator. */
 export const parts_path = (run, op, rank = "") =>

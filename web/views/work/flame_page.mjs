@@ -6,6 +6,7 @@ import { use_api } from "../../base/api.mjs";
 import { address, kernel_path, operator_path } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { ms_unit, percent, short_gpu, short_kernel } from "../../base/format.mjs";
+import { distinct_labels } from "../../base/kernel_distinct.mjs";
 import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { use_query } from "../../base/router.mjs";
 import { Flame } from "../../charts/flame.mjs";
@@ -41,10 +42,22 @@ function VsPick({ run, vs, onchange }) {
 function name_writer(of, labels) {
   return (node) => {
     if (node.kind === "root") return ROOTS[of];
-    if (node.kind === "kernel") return labels.get(node.name) ?? short_kernel(node.name);
+    if (node.kind === "kernel") return labels.get(node.name);
     if (of === "modules" && node.name === "") return ROOTS[of];
     return node.name || "no operator";
   };
+}
+
+/** Labels of a tree's kernels, all different: those of two runs may be alike. */
+function labels_in(root, known) {
+  const pairs = [];
+  const open = root ? [root] : []; // a tree may be deeper than the stack
+  while (open.length > 0) {
+    const { kind, name, children } = open.pop();
+    if (kind === "kernel") pairs.push([name, known.get(name) ?? short_kernel(name)]);
+    for (const child of children) open.push(child);
+  }
+  return distinct_labels(pairs);
 }
 
 /** The page about a node, if it is a kernel or an operator. */
@@ -82,7 +95,8 @@ function caption_of(root, { of, q, vs }, run_names, write) {
 
 function Graph({ root, query, change, run, rank, names }) {
   const labels = use_all_labels();
-  const write = useMemo(() => name_writer(query.of, labels), [query.of, labels]);
+  const write = useMemo(() => name_writer(query.of, labels_in(root, labels)),
+    [query.of, root, labels]);
   const onzoom = (at) => change({ at });
   if (!root || root.children.length === 0) {
     return html`<${Empty} title="Nothing to draw"><p>The recording has no such tree: operators,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel or operator over the newest runs of its run's series.
 import { html, useEffect, useState } from "../../base/ui.mjs";
-import { api_get } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { navigate } from "../../base/router.mjs";
-import { frame_of, rows_of } from "../../base/frame.mjs";
+import { rows_at } from "../../base/rows.mjs";
 import { ms } from "../../base/format.mjs";
 import { Columns } from "../../charts/columns.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
@@ -13,11 +12,6 @@ import { run_api } from "../run/run_frame.mjs";
 import { fit_time, history_figures, scale_of, steps_of_rank } from "./call_model.mjs";
 
 const MOST_RUNS = 12;
-
-async function rows_at(path, signal) {
-  const { data } = await api_get(path, signal);
-  return rows_of(frame_of(data));
-}
 
 /** The figures of a name in each of the newest runs of a series, the oldest first. */
 async function load(what, signal) {

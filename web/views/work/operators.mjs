@@ -22,10 +22,7 @@ const swatch = (frame, row) => {
   return category ? `bar-${bar_of(category)}` : "bar-none";
 };
 
-const page = (frame, row, run, rank) => {
-  const name = value_at(frame, "name", row);
-  return name && !name.startsWith("(") ? operator_path(run, name, rank) : null;
-};
+const page = (frame, row, run, rank) => operator_path(run, value_at(frame, "name", row), rank);
 
 /** "812 of 1,204 operators · 12.3 ms owned, 45.6 % of the busy time". */
 const foot_of = (word) => (frame, rows) => {

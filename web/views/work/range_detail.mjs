@@ -43,10 +43,7 @@ const OPERATORS = {
   sort: "-owned_ns",
   limit: 10,
   opens: true,
-  page: (frame, row, run, rank) => {
-    const name = value_at(frame, "name", row);
-    return name ? operator_path(run, name, rank) : null;
-  },
+  page: (frame, row, run, rank) => operator_path(run, value_at(frame, "name", row), rank),
   columns: [
     { key: "name", label: "Operator", className: "mono clip", width_px: 240 },
     { key: "category", label: "Category", priority: 3 },

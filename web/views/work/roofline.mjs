@@ -41,10 +41,7 @@ const VIEW = {
   opens: true,
   swatch: (all, row) => swatch_of(value_at(all, "kind", row)),
   foot: foot_of,
-  page: (all, row, run, rank) => {
-    const op = value_at(all, "op", row);
-    return op ? operator_path(run, op, rank) : null;
-  },
+  page: (all, row, run, rank) => operator_path(run, value_at(all, "op", row), rank),
   columns: [
     { key: "op", label: "Operator", width_px: 260 },
     { key: "problem", label: "Problem or shapes", className: "mono clip", width_px: 270,

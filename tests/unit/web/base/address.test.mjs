@@ -95,3 +95,9 @@ test("a name too long for an address, or none, leads to the table", () => {
   assert.ok(kernel_path("r", "k".repeat(9000)).startsWith("/runs/r/kernels?q=kkk"));
   assert.equal(operator_path("r", ".."), "/runs/r/operators?q=..");
 });
+
+test("what stands in for an operator has no page", () => {
+  for (const name of ["(no operator)", "(several)", "", null]) {
+    assert.equal(operator_path("r", name), null);
+  }
+});

@@ -21,7 +21,7 @@ test("other pages say what they are about", () => {
   const kernel = { name: "void f<int>(int)", label: "", op: "aten::mm", per_step_ns: 3e6,
     busy_share: 0.25 };
   assert.equal(lead_text("kernels", data({}, { kernels: [kernel] })), "f<int>, launched by "
-    + "aten::mm, takes most: 3.00 ms per step, 25.0 % of the busy time.");
+    + "aten::mm, takes the most time: 3.00 ms per step, 25.0 % of the busy time.");
   assert.equal(lead_text("modules", data()),
     "Of 50.0 ms per step the GPU works 32.0 ms (64.0 %).");
   assert.equal(lead_text("ranks", data({ ranks: 4, slowest_rank: 3, rank_spread_share: 0.1 })),
