@@ -448,7 +448,7 @@ static bool start_answer(const struct job_replay *job, uint32_t r, struct arena 
         const struct step *step = &facts_of(rank)->steps[graph->steps[s].step];
         steps[s].number = step->number;
         steps[s].measured_ns = step->end_ns - step->begin_ns;
-        steps[s].replayed_ns = job->base_ns[rank->first_step + s];
+        steps[s].replayed_ns = steps[s].changed_ns = job->base_ns[rank->first_step + s];
     }
     return steps != NULL;
 }
@@ -475,23 +475,52 @@ static bool change_all(const struct job_replay *job, const struct change_list *l
     return true;
 }
 
+// Whether the changes left all times as they were recorded.
+static bool is_unchanged(const struct job_replay *job, const int64_t *dur)
+{
+    for (uint32_t r = 0; r < job->rank_count; r++) {
+        const struct rank_graph *graph = &job->ranks[r].whatif->graph;
+        if (memcmp(dur + job->ranks[r].first, graph->dur, graph->graph.node_count * sizeof *dur))
+            return false;
+    }
+    return true;
+}
+
+// What is asked of all ranks.
+struct asked {
+    const struct change_list *list;
+    struct whatif_answer *answers;
+    struct job_path *path; // NULL: nobody asks
+    struct arena *scratch;
+};
+
+static bool replay_changed(const struct job_replay *job, const struct asked *asked, struct err *err)
+{
+    size_t nodes = (size_t)job->graph.node_count + 1;
+    struct replayed all = {arena_array(asked->scratch, nodes, sizeof *all.dur, err), NULL};
+    if (!all.dur || !change_all(job, asked->list, all.dur, asked->answers, err) ||
+        (asked->list->balanced && !balance(job, asked->list, all.dur, asked->scratch, err)))
+        return false;
+    if (!asked->path && is_unchanged(job, all.dur))
+        return true;
+    all.end = arena_room(asked->scratch, nodes, sizeof *all.end, err);
+    if (!all.end || !replay(job, all.dur, all.end, err))
+        return false;
+    fill_steps(job, &all, asked->answers);
+    return !asked->path || sum_path(job, &all, asked->answers, asked->path, err);
+}
+
 bool job_replay_change(const struct job_replay *job, const struct change_list *list,
                        struct arena *arena, struct whatif_answer *answers, struct job_path *path,
                        struct err *err)
 {
+    bool ok = true, changes = list->count > 0 || list->balanced;
     struct arena scratch;
     arena_init(&scratch, arena->budget);
-    size_t nodes = (size_t)job->graph.node_count + 1;
-    int64_t *dur = arena_array(&scratch, nodes, sizeof *dur, err);
-    int64_t *end = arena_room(&scratch, nodes, sizeof *end, err);
-    bool ok = dur && end;
     for (uint32_t r = 0; ok && r < job->rank_count; r++)
         ok = start_answer(job, r, arena, &answers[r], err);
-    ok = ok && change_all(job, list, dur, answers, err) &&
-         (!list->balanced || balance(job, list, dur, &scratch, err)) && replay(job, dur, end, err);
-    if (ok)
-        fill_steps(job, &(struct replayed){dur, end}, answers);
-    ok = ok && (!path || sum_path(job, &(struct replayed){dur, end}, answers, path, err));
+    const struct asked asked = {list, answers, path, &scratch};
+    ok = ok && (!(changes || path) || replay_changed(job, &asked, err));
     for (uint32_t r = 0; ok && r < job->rank_count; r++)
         ok = whatif_conclude(&job->ranks[r].whatif->graph, arena, &answers[r], err);
     arena_free(&scratch);

@@ -9,7 +9,7 @@ bool graph_build_node(struct graph_build *build, struct work_node node, int64_t 
 {
     struct rank_graph *graph = build->graph;
     if (build->node_count == build->node_room) {
-        size_t room = 2 * build->node_room + 1024, old = build->node_room;
+        size_t room = build->node_room + build->node_room / 4 + 1024, old = build->node_room;
         void *nodes = arena_grow(build->arena, graph->nodes, old * sizeof *graph->nodes,
                                  room * sizeof *graph->nodes, err);
         if (!nodes)
@@ -34,7 +34,7 @@ bool graph_build_edge(struct graph_build *build, uint32_t from, uint32_t to, int
     if (build->edge_count == build->edge_room) {
         size_t room = 2 * build->edge_room + 4096, size = sizeof *build->edges;
         void *edges =
-            arena_grow(build->scratch, build->edges, build->edge_room * size, room * size, err);
+            arena_grow(build->edge_arena, build->edges, build->edge_room * size, room * size, err);
         if (!edges)
             return false;
         build->edges = edges;
@@ -45,12 +45,34 @@ bool graph_build_edge(struct graph_build *build, uint32_t from, uint32_t to, int
     return true;
 }
 
+uint32_t graph_build_before(const struct graph_build *build, uint32_t call)
+{
+    return build->facts->device_count + 2 * call;
+}
+
+uint32_t graph_build_call(const struct graph_build *build, uint32_t call)
+{
+    return graph_build_before(build, call) + 1;
+}
+
 int64_t graph_build_launched_ns(const struct graph_build *build, uint32_t device)
 {
     uint32_t launch = build->facts->devices[device].launch;
     return launch == FACTS_NONE
                ? INT64_MIN
                : build->facts->trace->begin_ns[build->facts->launches[launch].event];
+}
+
+bool graph_build_sort(const struct graph_build *build, struct keyed *items, uint32_t count,
+                      struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, build->facts->budget);
+    struct keyed *other = arena_room(&arena, (size_t)count + 1, sizeof *other, err);
+    if (other)
+        sort_keyed(items, other, count);
+    arena_free(&arena);
+    return other != NULL;
 }
 
 // --- streams ------------------------------------------------------------------------------------
@@ -61,7 +83,7 @@ static bool list_streams(struct graph_build *build, struct err *err)
     uint32_t tracks = facts->trace->track_count, count = facts->device_count;
     uint32_t *last = arena_room(build->scratch, (size_t)tracks + 1, sizeof *last, err);
     build->previous = arena_room(build->scratch, (size_t)count + 1, sizeof(uint32_t), err);
-    build->by_end = arena_room(build->scratch, 2 * (size_t)count + 1, sizeof *build->by_end, err);
+    build->by_end = arena_room(build->scratch, (size_t)count + 1, sizeof *build->by_end, err);
     if (!last || !build->previous || !build->by_end)
         return false;
     for (uint32_t t = 0; t < tracks; t++)
@@ -71,8 +93,7 @@ static bool list_streams(struct graph_build *build, struct err *err)
         last[facts->devices[d].track] = d;
         build->by_end[d] = (struct keyed){facts->devices[d].end_ns, d, 0};
     }
-    sort_keyed(build->by_end, build->by_end + count, count);
-    return true;
+    return graph_build_sort(build, build->by_end, count, err);
 }
 
 // Device events that had ended by a time.
@@ -115,11 +136,11 @@ static bool least_of(int64_t *values, uint32_t count, struct arena *scratch, int
 #define USUAL_LAUNCH_NS 5000
 #define LEAST_SAMPLES   8
 
-static bool learn_delays(struct graph_build *build, struct err *err)
+static bool learn_from(struct graph_build *build, struct arena *arena, struct err *err)
 {
     const struct facts *facts = build->facts;
-    int64_t *launch_ns = arena_room(build->scratch, facts->device_count, sizeof(int64_t), err);
-    int64_t *gap_ns = arena_room(build->scratch, facts->device_count, sizeof(int64_t), err);
+    int64_t *launch_ns = arena_room(arena, facts->device_count, sizeof(int64_t), err);
+    int64_t *gap_ns = arena_room(arena, facts->device_count, sizeof(int64_t), err);
     uint32_t launches = 0, gaps = 0;
     if (!launch_ns || !gap_ns)
         return false;
@@ -138,8 +159,17 @@ static bool learn_delays(struct graph_build *build, struct err *err)
     }
     build->launch_ns = USUAL_LAUNCH_NS;
     return (launches < LEAST_SAMPLES ||
-            least_of(launch_ns, launches, build->scratch, &build->launch_ns, err)) &&
-           least_of(gap_ns, gaps, build->scratch, &build->gap_ns, err);
+            least_of(launch_ns, launches, arena, &build->launch_ns, err)) &&
+           least_of(gap_ns, gaps, arena, &build->gap_ns, err);
+}
+
+static bool learn_delays(struct graph_build *build, struct err *err)
+{
+    struct arena arena;
+    arena_init(&arena, build->facts->budget);
+    bool ok = learn_from(build, &arena, err);
+    arena_free(&arena);
+    return ok;
 }
 
 // --- steps --------------------------------------------------------------------------------------
@@ -209,6 +239,16 @@ static bool place_steps(struct graph_build *build, struct err *err)
 
 // --- all ----------------------------------------------------------------------------------------
 
+// Room for all nodes but the few of what was not recorded.
+static bool make_room(struct graph_build *build, struct err *err)
+{
+    struct rank_graph *graph = build->graph;
+    build->node_room = (size_t)build->facts->device_count + 2 * (size_t)build->call_count + 1024;
+    graph->nodes = arena_room(build->arena, build->node_room, sizeof *graph->nodes, err);
+    graph->dur = arena_room(build->arena, build->node_room, sizeof *graph->dur, err);
+    return graph->nodes && graph->dur;
+}
+
 static bool add_device_nodes(struct graph_build *build, struct err *err)
 {
     const struct facts *facts = build->facts;
@@ -217,7 +257,7 @@ static bool add_device_nodes(struct graph_build *build, struct err *err)
         const struct device_event *device = &facts->devices[d];
         int64_t dur_ns = device->end_ns - device->begin_ns;
         build->graph->device_ns += dur_ns;
-        struct work_node work = {device->begin_ns, d, device->track, WORK_DEVICE};
+        struct work_node work = graph_build_work(device->begin_ns, d, device->track, WORK_DEVICE);
         if (!graph_build_node(build, work, dur_ns, &node, err))
             return false;
     }
@@ -235,23 +275,18 @@ static void find_begin(struct graph_build *build)
 
 static bool fill(struct graph_build *build, struct err *err)
 {
-    struct rank_graph *graph = build->graph;
     if (!stream_waits_make(build->facts, &build->traits, build->scratch, &build->waits, err) ||
         !list_streams(build, err) || !learn_delays(build, err) || !graph_build_calls(build, err) ||
         !graph_build_waits(build, err))
         return false;
     find_begin(build);
-    return add_device_nodes(build, err) && graph_build_hosts(build, err) &&
-           graph_build_devices(build, err) && place_steps(build, err) &&
-           replay_graph_make(build->edges, build->edge_count, build->node_count, build->arena,
-                             &graph->graph, err) &&
-           replay_fits(&graph->graph, graph->dur, err);
+    return make_room(build, err) && add_device_nodes(build, err) && graph_build_hosts(build, err) &&
+           graph_build_devices(build, err) && place_steps(build, err);
 }
 
-static bool make(struct graph_build *build, struct err *err)
+static bool fill_apart(struct graph_build *build, struct err *err)
 {
     struct arena scratch;
-    *build->graph = (struct rank_graph){0};
     if (!host_traits_make(&build->traits, build->facts->trace, build->facts->budget, err))
         return false;
     arena_init(&scratch, build->facts->budget);
@@ -259,6 +294,21 @@ static bool make(struct graph_build *build, struct err *err)
     bool ok = fill(build, err);
     arena_free(&scratch);
     host_traits_free(&build->traits);
+    return ok;
+}
+
+static bool make(struct graph_build *build, struct err *err)
+{
+    struct arena edge_arena;
+    struct rank_graph *graph = build->graph;
+    *graph = (struct rank_graph){0};
+    arena_init(&edge_arena, build->facts->budget);
+    build->edge_arena = &edge_arena;
+    bool ok = fill_apart(build, err) &&
+              replay_graph_make(build->edges, build->edge_count, build->node_count, build->arena,
+                                &graph->graph, err) &&
+              replay_fits(&graph->graph, graph->dur, err);
+    arena_free(&edge_arena);
     return ok;
 }
 

@@ -17,10 +17,10 @@ enum work_kind {
 };
 
 struct work_node {
-    int64_t begin_ns; // as recorded
-    uint32_t event;   // index into facts.devices, or of a call into the columns; else FACTS_NONE
-    uint32_t track;   // its thread or stream
-    uint8_t kind;     // enum work_kind
+    int64_t begin_ns;    // as recorded
+    uint32_t event;      // index into facts.devices, or of a call into the columns; else FACTS_NONE
+    uint32_t track : 29; // its thread or stream
+    uint32_t kind : 3;   // enum work_kind
 };
 
 // The moment a step starts or ends at: `after_ns` after the end of a node, or after its start.

@@ -6,13 +6,14 @@
 #include "analysis/facts/stream_waits.h"
 #include "analysis/replay/rank_graph.h"
 
+#include <assert.h>
+
 // A call that launches or waits for a device.
 struct host_call {
     int64_t begin_ns, end_ns; // end: at most the start of the next one on the thread
     uint32_t event, track;
     uint32_t launch; // index into facts.launches, or FACTS_NONE
     bool synchronizes;
-    uint32_t before, node; // nodes: what its thread does before it, and the call
 };
 
 // A device event that another one waits for; next: index of one more for the same, or FACTS_NONE.
@@ -23,8 +24,9 @@ struct await {
 struct graph_build {
     const struct facts *facts;
     struct rank_graph *graph;
-    struct arena *arena;   // of the graph
-    struct arena *scratch; // of the build
+    struct arena *arena;      // of the graph
+    struct arena *scratch;    // of the build
+    struct arena *edge_arena; // of the edges, which outlive the rest of it
     struct host_traits traits;
     struct stream_waits waits;
     struct host_call *calls; // by begin
@@ -48,11 +50,23 @@ struct graph_build {
     size_t edge_count;
 };
 
+// Tracks are rows of a file, of which memory holds far fewer.
+static inline struct work_node graph_build_work(int64_t begin_ns, uint32_t event, uint32_t track,
+                                                enum work_kind kind)
+{
+    assert(track < 1u << 29);
+    return (struct work_node){begin_ns, event, track & ((1u << 29) - 1), kind & 7};
+}
+
 MUST_CHECK bool graph_build_node(struct graph_build *build, struct work_node node, int64_t dur_ns,
                                  uint32_t *index, struct err *err);
 // lag_ns is limited to what an edge holds.
 MUST_CHECK bool graph_build_edge(struct graph_build *build, uint32_t from, uint32_t to,
                                  int64_t lag_ns, struct err *err);
+
+// The node of what a thread does before a call, and that of the call: they follow the devices'.
+uint32_t graph_build_before(const struct graph_build *build, uint32_t call);
+uint32_t graph_build_call(const struct graph_build *build, uint32_t call);
 
 // When a device event was launched, or INT64_MIN if that is unknown.
 int64_t graph_build_launched_ns(const struct graph_build *build, uint32_t device);
@@ -65,6 +79,10 @@ uint32_t graph_build_done(const struct graph_build *build, uint32_t but_track, i
 // The last event on another stream to end before this one, of those launched before the time.
 uint32_t graph_build_last_done(const struct graph_build *build, uint32_t device,
                                int64_t launched_ns);
+
+// Sorts by key; the room that it takes is given back.
+MUST_CHECK bool graph_build_sort(const struct graph_build *build, struct keyed *items,
+                                 uint32_t count, struct err *err);
 
 // Finds what the host made streams wait for.
 MUST_CHECK bool graph_build_waits(struct graph_build *build, struct err *err);

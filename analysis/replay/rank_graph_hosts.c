@@ -86,19 +86,22 @@ static bool cut_calls(struct graph_build *build, struct err *err)
 bool graph_build_calls(struct graph_build *build, struct err *err)
 {
     uint32_t count = list_calls(build, NULL), launches = build->facts->launch_count;
-    struct keyed *found = arena_room(build->scratch, 2 * (size_t)count + 1, sizeof *found, err);
+    struct arena arena;
+    arena_init(&arena, build->facts->budget);
+    struct keyed *found = arena_room(&arena, (size_t)count + 1, sizeof *found, err);
     build->calls = arena_room(build->scratch, (size_t)count + 1, sizeof *build->calls, err);
     build->launch_call = arena_array(build->scratch, (size_t)launches + 1, sizeof(uint32_t), err);
-    if (!found || !build->calls || !build->launch_call)
-        return false;
-    list_calls(build, found);
-    sort_keyed(found, found + count, count);
-    for (uint32_t c = 0; c < count; c++) {
+    bool ok = found && build->calls && build->launch_call;
+    if (ok)
+        list_calls(build, found);
+    ok = ok && graph_build_sort(build, found, count, err);
+    for (uint32_t c = 0; ok && c < count; c++) {
         fill_call(build, &found[c], &build->calls[c]);
         build->has_synchronizing = build->has_synchronizing || build->calls[c].synchronizes;
     }
     build->call_count = count;
-    return cut_calls(build, err);
+    arena_free(&arena);
+    return ok && cut_calls(build, err);
 }
 
 // --- waiting for a device -----------------------------------------------------------------------
@@ -213,36 +216,38 @@ static bool add_before(struct graph_build *build, struct threads *threads, uint3
     struct host_call *call = &build->calls[c];
     uint32_t after = is_handed_over(build, c) ? c - 1 : threads->last[call->track];
     int64_t from_ns = after == FACTS_NONE ? build->graph->begin_ns : build->calls[after].end_ns;
-    struct work_node work = {from_ns, call->event, call->track,
-                             after == FACTS_NONE ? WORK_LEAD : WORK_HOST};
+    struct work_node work = graph_build_work(from_ns, call->event, call->track,
+                                             after == FACTS_NONE ? WORK_LEAD : WORK_HOST);
     uint32_t device = after == FACTS_NONE ? FACTS_NONE : awaited_silently(build, call, from_ns);
     int64_t own_ns = device == FACTS_NONE ? call->begin_ns - from_ns : 0;
     build->silent_waits += device != FACTS_NONE;
-    if (!graph_build_node(build, work, own_ns, &call->before, err))
+    uint32_t before;
+    if (!graph_build_node(build, work, own_ns, &before, err))
         return false;
+    assert(before == graph_build_before(build, c));
     if (device != FACTS_NONE &&
-        !graph_build_edge(build, device, call->before,
+        !graph_build_edge(build, device, before,
                           call->begin_ns - build->facts->devices[device].end_ns, err))
         return false;
     return after == FACTS_NONE ||
-           graph_build_edge(build, build->calls[after].node, call->before, 0, err);
+           graph_build_edge(build, graph_build_call(build, after), before, 0, err);
 }
 
 // A call that found its device at work ends a little after that; of others all is their own time.
-static bool add_call(struct graph_build *build, struct host_call *call, struct err *err)
+static bool add_call(struct graph_build *build, const struct host_call *call, struct err *err)
 {
-    uint32_t device = awaited(build, call);
+    uint32_t node, device = awaited(build, call);
     int64_t end_ns = device == FACTS_NONE ? INT64_MIN : build->facts->devices[device].end_ns;
     int64_t own_ns = call->end_ns - call->begin_ns, lag_ns = 0;
-    struct work_node work = {call->begin_ns, call->event, call->track, WORK_CALL};
+    struct work_node work = graph_build_work(call->begin_ns, call->event, call->track, WORK_CALL);
     if (end_ns > call->begin_ns) {
         lag_ns = call->end_ns - end_ns;
         own_ns = 0;
     }
-    if (!graph_build_node(build, work, own_ns, &call->node, err) ||
-        !graph_build_edge(build, call->before, call->node, 0, err))
+    if (!graph_build_node(build, work, own_ns, &node, err) ||
+        !graph_build_edge(build, node - 1, node, 0, err))
         return false;
-    return device == FACTS_NONE || graph_build_edge(build, device, call->node, lag_ns, err);
+    return device == FACTS_NONE || graph_build_edge(build, device, node, lag_ns, err);
 }
 
 bool graph_build_hosts(struct graph_build *build, struct err *err)

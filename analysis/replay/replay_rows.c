@@ -33,6 +33,7 @@ struct placing {
     struct place *places;
     size_t room;
     uint32_t step;
+    uint32_t few[BY_OPERATOR][PATH_PARTS][CATEGORY_COUNT + 1]; // index + 1 of parts and categories
 };
 
 // --- names --------------------------------------------------------------------------------------
@@ -58,8 +59,8 @@ static uint64_t name_of(const struct whatif *whatif, uint32_t node, enum by by)
 
 // --- sums ---------------------------------------------------------------------------------------
 
-static struct place *find_place(struct placing *placing, enum by by, enum path_part part,
-                                uint64_t name, struct err *err)
+static struct place *add_place(struct placing *placing, enum by by, enum path_part part,
+                               uint64_t name, struct err *err)
 {
     uint32_t before = placing->groups.count, index;
     if (!groups_index(&placing->groups, (uint64_t)by << 8 | part, name, &index, err))
@@ -73,6 +74,18 @@ static struct place *find_place(struct placing *placing, enum by by, enum path_p
         places[index] =
             (struct place){.by = by, .part = part, .name = name, .slack_ns = REPLAY_UNBOUND};
     return &places[index];
+}
+
+static struct place *find_place(struct placing *placing, enum by by, enum path_part part,
+                                uint64_t name, struct err *err)
+{
+    uint32_t *few = by < BY_OPERATOR ? &placing->few[by][part][name] : NULL;
+    if (few && *few)
+        return &placing->places[*few - 1];
+    struct place *place = add_place(placing, by, part, name, err);
+    if (place && few)
+        *few = (uint32_t)(place - placing->places) + 1;
+    return place;
 }
 
 static bool add_to_path(struct placing *placing, enum path_part part, uint32_t node, int64_t ns,
@@ -100,11 +113,11 @@ static bool add_piece(void *context, const struct path_piece *piece, struct err 
     return add_to_path(placing, part, piece->node, piece->ns, err);
 }
 
+// Of the unchanged replay, whose ends are still there.
 static bool add_paths(struct placing *placing, struct err *err)
 {
     const struct whatif *whatif = placing->whatif;
     const struct path_reader reader = {add_piece, placing};
-    replay_run(&whatif->graph.graph, whatif->graph.dur, whatif->end);
     for (uint32_t s = 0; s < whatif->graph.step_count; s++) {
         const struct step *step = &whatif->facts->steps[whatif->graph.steps[s].step];
         const struct path_span span =
@@ -220,15 +233,18 @@ static bool add_rows(struct placing *placing, int64_t steps_ns, struct report *r
 }
 
 static bool show_path(const struct whatif *whatif, const struct whatif_answer *base,
-                      struct arena *arena, struct report *report, struct err *err)
+                      struct report *report, struct err *err)
 {
     struct placing placing = {.whatif = whatif};
+    struct arena arena;
     int64_t steps_ns = 0;
     for (uint32_t s = 0; s < base->step_count; s++)
         steps_ns += base->steps[s].measured_ns;
     groups_init(&placing.groups, whatif->facts->budget);
-    bool ok = add_paths(&placing, err) && add_nodes(&placing, arena, err) &&
-              add_rows(&placing, steps_ns, report, err);
+    arena_init(&arena, whatif->facts->budget);
+    bool ok = add_paths(&placing, err) && add_nodes(&placing, &arena, err);
+    arena_free(&arena);
+    ok = ok && add_rows(&placing, steps_ns, report, err);
     budget_free(placing.groups.budget, placing.places, placing.room * sizeof *placing.places);
     groups_free(&placing.groups);
     return ok;
@@ -262,10 +278,12 @@ static bool show(const struct facts *facts, struct arena *arena, struct report *
         return false;
     if (base.refused)
         return true;
+    if (!show_path(&whatif, &base, report, err))
+        return false;
     for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
         if (!ready->of_ranks && !show_change(&whatif, ready->name, arena, report, err))
             return false;
-    return show_path(&whatif, &base, arena, report, err);
+    return true;
 }
 
 static bool run(const struct facts *facts, struct arena *arena, struct report *report,

@@ -141,10 +141,11 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     struct whatif_step *steps =
         arena_room(arena, (size_t)graph->step_count + 1, sizeof *steps, err);
     bool ok = dur && changed_ns && steps &&
-              change_apply(list, whatif->facts, graph, dur, answer->touched_ns, err) &&
-              replay_fits(&graph->graph, dur, err);
+              change_apply(list, whatif->facts, graph, dur, answer->touched_ns, err);
     size_t bytes = graph->graph.node_count * sizeof *dur;
-    if (ok && !path && memcmp(dur, graph->dur, bytes) == 0) // it selects nothing
+    bool same = ok && !path && memcmp(dur, graph->dur, bytes) == 0; // it selects nothing
+    ok = ok && (same || replay_fits(&graph->graph, dur, err));
+    if (ok && same)
         memcpy(changed_ns, whatif->base_ns, graph->step_count * sizeof *changed_ns);
     else if (ok)
         replay_steps(whatif, dur, changed_ns);

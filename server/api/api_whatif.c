@@ -335,18 +335,29 @@ static int by_candidate(const void *left, const void *right)
     return apart < 0 ? -1 : apart > 0;
 }
 
-// With each change on top of those before it.
-static bool ask_together(struct asking *asking, struct err *err)
+static void start_together(struct asking *asking)
 {
-    struct change_list list = {.count = 0};
     asking->together = asking->base;
     asking->path.sums = asking->base_path.sums;
     memcpy(asking->path.rank_ns, asking->base_path.rank_ns,
            asking->job->count * sizeof *asking->path.rank_ns);
+}
+
+// With each change on top of those before it. The first is alone there, too, and only the path of
+// the last is shown: of one change that is the path that was read last.
+static bool ask_together(struct asking *asking, struct err *err)
+{
+    struct change_list list = {.count = 0};
+    if (asking->change_count == 0)
+        start_together(asking);
     for (uint32_t i = 0; i < asking->change_count; i++) {
         struct asked_change *change = &asking->changes[i];
-        if (!change_join(&list, &change->list, err) ||
-            !ask(asking, &list, &change->staircase, &asking->path, err))
+        struct job_path *path = i + 1 == asking->change_count ? &asking->path : NULL;
+        if (!change_join(&list, &change->list, err))
+            return false;
+        if (i == 0)
+            change->staircase = change->answer;
+        else if (!ask(asking, &list, &change->staircase, path, err))
             return false;
         asking->together = change->staircase;
     }
