@@ -32,15 +32,32 @@ static const struct {
     {".prv", ".prv", 2, true},
 };
 
+static bool ends_with(struct str name, struct str end)
+{
+    return name.len > end.len &&
+           str_equal((struct str){name.at + name.len - end.len, end.len}, end);
+}
+
+static struct str coding_of(struct str filename)
+{
+    static const char *const codings[] = {".gz", ".zst"};
+    for (size_t i = 0; i < sizeof codings / sizeof *codings; i++)
+        if (ends_with(filename, str_of(codings[i])))
+            return str_of(codings[i]);
+    return STR("");
+}
+
 bool file_set_key(struct str filename, struct file_set_key *key)
 {
+    struct str coding = coding_of(filename);
+    filename.len -= coding.len;
     for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
         struct str end = str_of(members[i].ending);
-        if (filename.len <= end.len ||
-            !str_equal((struct str){filename.at + filename.len - end.len, end.len}, end))
+        if (!ends_with(filename, end))
             continue;
         *key = (struct file_set_key){.stem = {filename.at, filename.len - end.len},
                                      .ending = members[i].joined,
+                                     .coding = coding,
                                      .place = members[i].place,
                                      .events = members[i].events};
         return true;
@@ -88,7 +105,6 @@ struct joined {
     struct source source;
     size_t count, at;
     uint64_t consumed; // of those that ended
-    bool between;      // a line end is due
     struct source *parts[];
 };
 
@@ -98,16 +114,10 @@ static bool joined_read(struct source *source, void *bytes, size_t cap, size_t *
     struct joined *joined = (struct joined *)source;
     *got = 0;
     while (*got == 0 && joined->at < joined->count && cap > 0) {
-        if (joined->between) {
-            *(char *)bytes = '\n';
-            *got = 1;
-            joined->between = false;
-        } else if (!source_read(joined->parts[joined->at], bytes, cap, got, err)) {
+        if (!source_read(joined->parts[joined->at], bytes, cap, got, err))
             return false;
-        } else if (*got == 0) {
+        if (*got == 0)
             joined->consumed += source_consumed(joined->parts[joined->at++]);
-            joined->between = joined->at < joined->count;
-        }
     }
     return true;
 }
@@ -130,16 +140,69 @@ static uint64_t joined_consumed(const struct source *source)
 static const struct source_ops joined_ops = {
     .read = joined_read, .close = joined_close, .consumed = joined_consumed};
 
-struct source *file_set_open(struct source *const *parts, size_t count, struct err *err)
+// Looks at what a part is. If one is compressed, all have to be.
+static bool find_coding(struct source **part, enum source_coding *own, enum source_coding *all,
+                        struct err *err)
 {
-    struct joined *joined = malloc(sizeof *joined + count * sizeof *parts);
-    if (!joined) {
-        for (size_t i = 0; i < count; i++)
-            source_close(parts[i]);
-        err_set(err, ERR_MEMORY, "out of memory");
-        return NULL;
+    struct str head;
+    *part = source_peek_open(*part, 4, &head, err);
+    if (!*part)
+        return false;
+    *own = source_coding_of(head);
+    if (*own != SOURCE_PLAIN && *all != SOURCE_PLAIN && *own != *all)
+        return err_set(err, ERR_UNSUPPORTED,
+                       "found files of one trace as .gz and as .zst, expected one of them");
+    *all = *all == SOURCE_PLAIN ? *own : *all;
+    return true;
+}
+
+// Adds a part and, unless it is the last, the line end that it may lack. Takes it over.
+static bool add_part(struct joined *joined, struct source *part, bool plain,
+                     enum source_coding coding, bool last, struct err *err)
+{
+    struct source *ends[] = {part, last ? NULL : source_mem_open("\n", 1, 0, err)};
+    bool ok = last || ends[1];
+    for (size_t i = 0; i < 2 && ends[i]; i++) {
+        bool stores = coding != SOURCE_PLAIN && (plain || i == 1);
+        if (stores)
+            ends[i] = source_stored_open(ends[i], coding, err);
+        ok = ok && ends[i];
+        if (ends[i])
+            joined->parts[joined->count++] = ends[i];
     }
-    *joined = (struct joined){.source = {&joined_ops}, .count = count};
-    memcpy(joined->parts, parts, count * sizeof *parts);
-    return &joined->source;
+    return ok;
+}
+
+static bool join(struct joined *joined, struct source **parts, enum source_coding *codings,
+                 size_t count, struct err *err)
+{
+    enum source_coding all = SOURCE_PLAIN;
+    for (size_t i = 0; i < count; i++)
+        if (!find_coding(&parts[i], &codings[i], &all, err))
+            return false;
+    for (size_t i = 0; i < count; i++) {
+        struct source *part = parts[i];
+        parts[i] = NULL;
+        if (!add_part(joined, part, codings[i] == SOURCE_PLAIN, all, i + 1 == count, err))
+            return false;
+    }
+    return true;
+}
+
+struct source *file_set_open(struct source **parts, size_t count, struct err *err)
+{
+    struct joined *joined = malloc(sizeof *joined + 2 * count * sizeof *parts);
+    enum source_coding *codings = malloc(count * sizeof *codings);
+    bool ok = (joined && codings) || err_set(err, ERR_MEMORY, "out of memory");
+    if (joined)
+        *joined = (struct joined){.source = {&joined_ops}};
+    ok = ok && join(joined, parts, codings, count, err);
+    for (size_t i = 0; i < count; i++)
+        source_close(parts[i]);
+    free(codings);
+    if (ok)
+        return &joined->source;
+    if (joined)
+        joined_close(&joined->source);
+    return NULL;
 }

@@ -9,7 +9,8 @@
 // By the name of a file.
 struct file_set_key {
     struct str stem;    // what the names of a set have in common: "traces/908"
-    const char *ending; // of the joined file, and the kind of set: ".csv"
+    const char *ending; // of the joined file without a compression, and the kind of set: ".csv"
+    struct str coding;  // of the file: ".gz", ".zst" or ""
     unsigned place;     // those with names come before those with events
     bool events;
 };
@@ -23,8 +24,9 @@ bool file_set_key(struct str filename, struct file_set_key *key);
 // in_set: room for `count` indices.
 size_t file_set_find(const struct str *names, size_t count, size_t index, size_t *in_set);
 
-// The bytes of the files one after another, with a line end between them. Takes over the sources,
-// also on failure.
-MUST_CHECK struct source *file_set_open(struct source *const *parts, size_t count, struct err *err);
+// The bytes of the files one after another, with a line end between them. If some are compressed,
+// so is the whole: it has no bytes of its own decompressed. Takes over the sources, also on
+// failure.
+MUST_CHECK struct source *file_set_open(struct source **parts, size_t count, struct err *err);
 
 #endif

@@ -66,6 +66,12 @@ MUST_CHECK struct source *source_mem_open(const void *bytes, size_t size, size_t
 // A cut or damaged stream yields what came before it, then fails with ERR_FORMAT.
 MUST_CHECK struct source *source_gzip_open(struct source *below, struct err *err);
 MUST_CHECK struct source *source_zstd_open(struct source *below, struct err *err);
+enum source_coding { SOURCE_PLAIN, SOURCE_GZIP, SOURCE_ZSTD };
+// By the first bytes.
+enum source_coding source_coding_of(struct str head);
+// The bytes of `below` in a form that a decompressor reads, without compressing them; not plain.
+MUST_CHECK struct source *source_stored_open(struct source *below, enum source_coding coding,
+                                             struct err *err);
 // The same bytes, readable at any position: `below` itself or, unless it is, a copy of it that is
 // written into the scratch file at once. ERR_UNSUPPORTED if there is none.
 MUST_CHECK struct source *source_seekable_open(struct source *below, struct scratch scratch,

@@ -45,7 +45,7 @@ static const struct option table[] = {
     {"--threads", "STEPSCOPE_THREADS", "0", "N", "worker threads; 0: one per core", NULL,
      OPTION_INT, AT(threads)},
 };
-static const struct option_set options = {"analyze", NULL, "FILE...", table,
+static const struct option_set options = {"analyze", NULL, "FILE|DIR...", table,
                                           sizeof table / sizeof *table};
 
 static void show_help(void)
@@ -55,7 +55,8 @@ static void show_help(void)
     format_endings(1u << FORMAT_ARCHIVE, archives);
     snprintf(summary, sizeof summary,
              "Analyzes profiler traces (%s). Several files are the ranks of one run, and "
-             "so are the traces in an archive (%s). Exit status 0 when all were read, otherwise "
+             "so are the traces in an archive (%s) or below a folder. Exit status 0 when all were "
+             "read, otherwise "
              "that of the first failure: 1 for an internal error, 2 for a wrong command "
              "line, " CMD_SHARED_EXIT_CODES,
              traces, archives);

@@ -6,11 +6,13 @@
 #include "ingest/file_parts.h"
 #include "ingest/file_sets.h"
 #include "ingest/trace/trace_file_open.h"
+#include "server/cli/folder_files.h"
 #include "server/cli/shown.h"
 #include "server/store/rank_name.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -20,6 +22,8 @@ struct reading {
     const struct rank_files_options *options;
     struct groups taken; // ranks
     int64_t free_rank;   // those below are taken
+    bool in_folder;      // files were found in a folder: like members, they need not be traces
+    size_t traces;       // of the folder
 };
 
 // Takes a rank; *taken is false if it was free.
@@ -144,6 +148,11 @@ static bool wants_helpers_gone(const struct walk *walk, const struct budget *bud
     return budget->refused && !walk->repeats && walk->can_repeat && progress && progress->cores;
 }
 
+static struct str name_of(const struct walk *walk, const struct file_part *part)
+{
+    return str_of(part->name ? part->name : walk->path);
+}
+
 // Fails only if no other file could be read either.
 static bool read_part(struct walk *walk, struct file_part *part, const char *path, struct err *err)
 {
@@ -151,8 +160,9 @@ static bool read_part(struct walk *walk, struct file_part *part, const char *pat
     struct budget budget = {.limit = walk->reading->options->job_memory_bytes};
     struct err why = {.pos = ERR_NO_POS};
     // Other JSON in an archive, such as settings, is not a missing trace.
-    bool sure = !part->name || format_like(part->found.format, part->found.head,
-                                           str_of(part->name)) == FORMAT_SURE;
+    bool alone = !part->name && !walk->reading->in_folder;
+    bool sure = alone || format_like(part->found.format, part->found.head, name_of(walk, part)) ==
+                             FORMAT_SURE;
     if (!make_room(files, err)) {
         source_close(part->source);
         return false;
@@ -182,10 +192,10 @@ static bool is_taken(const struct walk *walk)
 }
 
 // By its name, or because it is an archive.
-static bool may_be_trace(const struct file_part *part)
+static bool may_be_trace(const struct walk *walk, const struct file_part *part)
 {
     const struct format *format = part->found.format;
-    return format_has_ending(1u << FORMAT_TRACE, str_of(part->name)) ||
+    return format_has_ending(1u << FORMAT_TRACE, name_of(walk, part)) ||
            (format && format->kind == FORMAT_ARCHIVE);
 }
 
@@ -197,7 +207,7 @@ static bool leave_member(struct walk *walk, const struct file_part *part, const 
         (void)format_refuse_what(
             part->found.head.len ? "content that is not JSON" : "an empty file", &why);
     source_close(part->source);
-    if (why.code != ERR_NONE && may_be_trace(part))
+    if (why.code != ERR_NONE && may_be_trace(walk, part))
         leave_out(walk, path, &why);
     return true;
 }
@@ -216,7 +226,7 @@ static bool take_part_of(void *context, struct file_part *part, struct err *err)
         return path && !walk->again.failed;
     }
     bool is_trace = part->source && part->found.format && part->found.format->read;
-    if (part->name && !is_trace)
+    if ((part->name || walk->reading->in_folder) && !is_trace)
         return leave_member(walk, part, path);
     return read_part(walk, part, path, err);
 }
@@ -231,7 +241,8 @@ static bool go_through(struct walk *walk, struct source *source, struct err *err
     scratch_close(parts.hint.scratch);
     if (!ok)
         return false;
-    return walk->traces ||
+    walk->reading->traces += walk->traces;
+    return walk->traces || walk->reading->in_folder ||
            err_set(err, ERR_FORMAT, "found %s without a trace in it", parts.found.format->what);
 }
 
@@ -310,8 +321,8 @@ static void read_set(struct reading *reading, const char *const *paths, const si
 }
 
 // Files of a set are read with the first of them.
-static bool read_files(struct reading *reading, const char *const *paths, size_t count,
-                       struct err *err)
+static bool read_list(struct reading *reading, const char *const *paths, size_t count,
+                      struct err *err)
 {
     struct arena *arena = &reading->files->arena;
     struct str *names = arena_array(arena, count + 1, sizeof *names, err);
@@ -329,6 +340,59 @@ static bool read_files(struct reading *reading, const char *const *paths, size_t
             read_file(reading, paths[i]);
     }
     return taken;
+}
+
+// --- folders ------------------------------------------------------------------------------------
+
+static void tell_of_windows(const struct reading *reading, const char *folder,
+                            const struct folder_files *files)
+{
+    fprintf(stderr, "stepscope %s: ", reading->options->command);
+    shown_put(stderr, str_of(folder), SIZE_MAX);
+    fprintf(stderr, ": found %zu recordings of the job; read the last, %s\n", files->windows,
+            files->window);
+}
+
+static bool read_folder(struct reading *reading, const char *folder, struct err *err)
+{
+    struct folder_files files;
+    struct walk walk = {.reading = reading, .path = folder};
+    struct err why = {.pos = ERR_NO_POS};
+    reading->traces = 0;
+    if (!folder_files_list(folder, &reading->files->arena, &files, &why)) {
+        leave_out(&walk, folder, &why);
+        return true;
+    }
+    if (files.windows > 1)
+        tell_of_windows(reading, folder, &files);
+    reading->in_folder = true;
+    bool ok = read_list(reading, files.at, files.count, err);
+    reading->in_folder = false;
+    if (ok && !reading->traces && reading->files->unread.code == ERR_NONE) {
+        err_set(&why, ERR_FORMAT, "found no trace in the folder");
+        leave_out(&walk, folder, &why);
+    }
+    return ok;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static bool read_files(struct reading *reading, const char *const *paths, size_t count,
+                       struct err *err)
+{
+    bool ok = true;
+    for (size_t i = 0, files; ok && i < count; i += files ? files : 1) {
+        files = 0; // in a row
+        while (i + files < count && !is_folder(paths[i + files]))
+            files++;
+        ok =
+            files ? read_list(reading, paths + i, files, err) : read_folder(reading, paths[i], err);
+    }
+    return ok;
 }
 
 // --- all files ----------------------------------------------------------------------------------

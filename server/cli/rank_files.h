@@ -31,10 +31,10 @@ struct rank_files {
     struct err unread; // of the first file that could not be read, already reported; ERR_NONE: none
 };
 
-// Reads files, and the traces in archives, one by one, and joins them. Ranks come from their
-// metadata, else from their names, else the first free one is used. Files that cannot be read are
-// reported on stderr and skipped; members of an archive that are not traces are skipped silently.
-// Call rank_files_free even if it fails.
+// Reads files, and the traces in archives and folders, one by one, and joins them. Ranks come from
+// their metadata, else from their names, else the first free one is used. Files that cannot be read
+// are reported on stderr and skipped; what is no trace in an archive or a folder is skipped
+// silently. Call rank_files_free even if it fails.
 MUST_CHECK bool rank_files_read(struct rank_files *files, const char *const *paths, size_t count,
                                 const struct rank_files_options *options, struct err *err);
 void rank_files_free(struct rank_files *files);

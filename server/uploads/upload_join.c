@@ -58,9 +58,13 @@ static bool join_set(struct request *request, struct upload_form *form, size_t f
 {
     struct file_set_key key;
     struct intake_part *part = &form->parts[first];
-    (void)file_set_key(part->filename, &key);
-    const char *name =
-        arena_printf(request->arena, err, "%.*s%s", (int)key.stem.len, key.stem.at, key.ending);
+    struct str coding = STR("");
+    for (size_t i = count; i-- > 0;) {
+        (void)file_set_key(form->parts[in_set[i]].filename, &key);
+        coding = key.coding.len ? key.coding : coding;
+    }
+    const char *name = arena_printf(request->arena, err, "%.*s%s%s", (int)key.stem.len, key.stem.at,
+                                    key.ending, coding.at);
     struct spool *joined = name ? join_bytes(request, form, in_set, count, err) : NULL;
     if (!joined)
         return false;

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { after, before, test } from "node:test";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -48,6 +49,16 @@ test("the CSV files of rocprofv3 are one trace with launches and ranges", async 
   assert.deepEqual([kernel.name, kernel.calls, kernel.total_ns], ["gemm", 20, 12_000]);
 });
 
+test("compressed files of a set are one trace as well", async () => {
+  const parts = Object.entries(FILES).map(([name, text]) => name.includes("agent")
+    ? file_part(text, name) : file_part(gzipSync(text), `${name}.gz`));
+  const reply = await server.post([...fields({ run: "coded" }), ...parts], "/upload?wait=60");
+  assert.equal(reply.status, 200, reply.text);
+  assert.deepEqual(reply.json.traces.map(({ filename }) => filename), ["908.csv.gz"]);
+  const [kernel] = (await server.get("/runs/coded/kernels")).items;
+  assert.deepEqual([kernel.name, kernel.calls], ["gemm", 20]);
+});
+
 test("files of the same name are ranks of their own", async () => {
   const name = "908_kernel_trace.csv";
   const reply = await server.post([...fields({ run: "pair" }), file_part(FILES[name], name),
@@ -74,9 +85,9 @@ test("files that only have names are refused by themselves", async () => {
   assert.equal(reply.status, 422, reply.text);
 });
 
-test("the command line joins them, too", async () => {
-  const stdout = await run_program(stepscope_bin(), ["analyze", "--step", "step", "--format",
-    "json", ...Object.keys(FILES).map((name) => join(folder, name))]);
+test("the command line joins those of a folder, too", async () => {
+  const stdout = await run_program(stepscope_bin(),
+    ["analyze", "--step", "step", "--format", "json", folder]);
   const { traces } = JSON.parse(stdout);
   assert.equal(traces.length, 1);
   const [{ device_events, linked_device_events }] = traces;

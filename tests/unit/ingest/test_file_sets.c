@@ -4,10 +4,12 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include <cmocka.h>
 
 #include "ingest/file_sets.h"
+#include "tests/unit/compress.h"
 
 static void files_of_one_prefix_are_a_set_names_first(void **state)
 {
@@ -60,6 +62,64 @@ static void joined_files_are_parted_by_a_line_end(void **state)
     source_close(joined);
 }
 
+static void a_compressed_file_belongs_to_the_set_of_its_name(void **state)
+{
+    (void)state;
+    const struct str names[] = {STR("t.prv.gz"), STR("t.pcf"), STR("t.row")};
+    struct file_set_key key;
+    size_t in_set[3];
+    assert_int_equal(file_set_find(names, 3, 0, in_set), 3);
+    assert_int_equal(in_set[2], 0);
+    assert_true(file_set_key(names[0], &key));
+    assert_string_equal(key.ending, ".prv");
+    assert_string_equal(key.coding.at, ".gz");
+}
+
+// Joins plain names and a compressed trace, and reads the whole.
+static void check_joined(const struct buf *coded,
+                         struct source *(*open)(struct source *below, struct err *err))
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct buf names = {0};
+    size_t got, size = 200000;
+    for (size_t i = 0; i < size; i++)
+        buf_putc(&names, (char)('a' + i % 26));
+    struct source *parts[] = {source_mem_open(names.at, names.len, 0, &err),
+                              source_mem_open("", 0, 0, &err),
+                              source_mem_open(coded->at, coded->len, 7, &err)};
+    struct source *joined = open(file_set_open(parts, 3, &err), &err);
+    char *bytes = malloc(size + 100);
+    assert_true(source_fill(joined, bytes, size + 100, &got, &err));
+    assert_int_equal(got, size + 7);
+    assert_memory_equal(bytes, names.at, size);
+    assert_memory_equal(bytes + size, "\n\ntrace", 7);
+    source_close(joined);
+    free(bytes);
+    buf_free(&names);
+}
+
+static void what_is_plain_beside_compressed_files_is_stored(void **state)
+{
+    (void)state;
+    struct buf gzip = {0}, zstd = {0};
+    add_gzip(&gzip, STR("trace"), 6);
+    add_zstd(&zstd, STR("trace"));
+    check_joined(&gzip, source_gzip_open);
+    check_joined(&zstd, source_zstd_open);
+    buf_free(&gzip);
+    buf_free(&zstd);
+}
+
+static void two_compressions_are_no_set(void **state)
+{
+    (void)state;
+    struct err err = {.pos = ERR_NO_POS};
+    struct source *parts[] = {source_mem_open("\x1F\x8B..", 4, 0, &err),
+                              source_mem_open("\x28\xB5\x2F\xFD", 4, 0, &err)};
+    assert_null(file_set_open(parts, 2, &err));
+    assert_int_equal(err.code, ERR_UNSUPPORTED);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -67,6 +127,9 @@ int main(void)
         cmocka_unit_test(names_without_events_are_no_set),
         cmocka_unit_test(files_of_the_same_name_are_no_set),
         cmocka_unit_test(joined_files_are_parted_by_a_line_end),
+        cmocka_unit_test(a_compressed_file_belongs_to_the_set_of_its_name),
+        cmocka_unit_test(what_is_plain_beside_compressed_files_is_stored),
+        cmocka_unit_test(two_compressions_are_no_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

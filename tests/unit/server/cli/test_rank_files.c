@@ -12,6 +12,7 @@
 #include "tests/unit/archive_bytes.h"
 #include "tests/unit/folder.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define KERNEL(ts)                                                                   \
@@ -132,12 +133,89 @@ static void an_archive_without_a_trace_or_an_end_is_said(void **state)
     buf_free(&tar);
 }
 
+static void make_folder(const char *root, const char *name)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    assert_int_equal(mkdir(path, 0700), 0);
+}
+
+static void write_below(const char *root, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/%s", root, name);
+    write_file(path, text, strlen(text));
+}
+
+static void ranks_are_found_below_a_folder_as_in_an_archive(void **state)
+{
+    (void)state;
+    struct rank_files files;
+    char folder[] = "/tmp/stepscope-rank-files-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    make_folder(folder, "a");
+    make_folder(folder, "a/b");
+    write_below(folder, "a/rank0.json", RANK_0);
+    write_below(folder, "a/b/other.json", RANK_1);
+    write_below(folder, "a/config.json", "{\"lr\": 0.1}");
+    write_below(folder, "a/metrics.json", "[{\"step\": 1}]");
+    write_below(folder, "a/.hidden.json", RANK_1);
+    write_below(folder, "a/half.json.tmp", RANK_1);
+    read_files(&files, (const char *const[]){folder}, 1);
+    assert_int_equal(files.count, 2);
+    assert_int_equal(files.unread.code, ERR_NONE);
+    assert_string_equal(files.at[0].path + strlen(folder), "/a/rank0.json");
+    assert_string_equal(files.at[1].path + strlen(folder), "/a/b/other.json");
+    rank_files_free(&files);
+    write_below(folder, "a/rank2.json", CUT);
+    read_files(&files, (const char *const[]){folder}, 1);
+    assert_int_equal(files.unread.code, ERR_FORMAT);
+    rank_files_free(&files);
+    folder_remove(folder);
+}
+
+static void of_several_recordings_the_last_is_read(void **state)
+{
+    (void)state;
+    struct rank_files files;
+    char folder[] = "/tmp/stepscope-rank-files-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    make_folder(folder, "iteration_100");
+    make_folder(folder, "iteration_20");
+    write_below(folder, "iteration_20/rank0_trace.json", RANK_0);
+    write_below(folder, "iteration_100/rank0_trace.json", RANK_0);
+    read_files(&files, (const char *const[]){folder}, 1);
+    assert_int_equal(files.count, 1);
+    assert_string_equal(files.at[0].path + strlen(folder), "/iteration_100/rank0_trace.json");
+    rank_files_free(&files);
+    folder_remove(folder);
+}
+
+static void a_folder_without_a_trace_is_said(void **state)
+{
+    (void)state;
+    struct rank_files files;
+    char folder[] = "/tmp/stepscope-rank-files-XXXXXX";
+    assert_non_null(mkdtemp(folder));
+    read_files(&files, (const char *const[]){folder}, 1);
+    assert_int_equal(files.unread.code, ERR_NOT_FOUND);
+    rank_files_free(&files);
+    write_below(folder, "config.json", "{\"lr\": 0.1}");
+    read_files(&files, (const char *const[]){folder}, 1);
+    assert_int_equal(files.unread.code, ERR_FORMAT);
+    rank_files_free(&files);
+    folder_remove(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_archive_is_as_good_as_its_files),
         cmocka_unit_test(a_trace_that_is_missing_from_an_archive_is_said),
         cmocka_unit_test(an_archive_without_a_trace_or_an_end_is_said),
+        cmocka_unit_test(ranks_are_found_below_a_folder_as_in_an_archive),
+        cmocka_unit_test(of_several_recordings_the_last_is_read),
+        cmocka_unit_test(a_folder_without_a_trace_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
