@@ -99,6 +99,7 @@ const struct route routes[] = {
     {"POST", RUN "/whatif", SCOPE_READ, api_post_whatif, NULL},
     {"GET", RUN "/calls", SCOPE_READ, api_get_calls, NULL},
     {"GET", RUN "/find", SCOPE_READ, api_find_event, NULL},
+    {"GET", RUN "/event", SCOPE_READ, api_get_event, NULL},
     {"GET", RUN "/events", SCOPE_READ, api_get_events, NULL},
     {"GET", RUN "/workbook", SCOPE_READ, api_get_workbook, NULL},
 

@@ -228,10 +228,9 @@ static bool sort_rows(struct reader *reader, struct timeline_lane *lane, struct 
     return true;
 }
 
-static bool read_lane(struct reader *reader, size_t track, struct timeline_lane *lane,
-                      struct err *err)
+static bool read_lane(struct reader *reader, struct timeline_lane *lane, struct err *err)
 {
-    const struct level_entry *level = level_for(reader, track);
+    const struct level_entry *level = level_for(reader, lane->number);
     lane->first = reader->slice_count;
     bool ok = level ? add_range(reader, &slice_source, level->first, level->count, err)
                     : add_range(reader, &event_source, lane->track.first, lane->track.count, err);
@@ -241,15 +240,15 @@ static bool read_lane(struct reader *reader, size_t track, struct timeline_lane 
     return sort_rows(reader, lane, err);
 }
 
-// The requested lanes, with the places of their tracks; slices are read later.
+// The requested lanes; slices are read later.
 static void list_lanes(const struct reader *reader, const struct track *tracks, size_t count,
-                       struct timeline *timeline, uint32_t *places)
+                       struct timeline *timeline)
 {
     for (size_t i = 0; i < count; i++) {
         if (reader->query->device_only && !track_is_device(&tracks[i]))
             continue;
-        timeline->lanes[timeline->lane_count] = (struct timeline_lane){.track = tracks[i]};
-        places[timeline->lane_count++] = (uint32_t)i;
+        timeline->lanes[timeline->lane_count++] =
+            (struct timeline_lane){.track = tracks[i], .number = (uint32_t)i};
     }
 }
 
@@ -260,8 +259,7 @@ static int by_count_descending(const void *a, const void *b)
 }
 
 // If there are too many lanes, keeps the TIMELINE_LANES with the most events, in their order.
-static bool leave_out(struct timeline *timeline, uint32_t *places, struct arena *arena,
-                      struct err *err)
+static bool leave_out(struct timeline *timeline, struct arena *arena, struct err *err)
 {
     size_t count = timeline->lane_count, kept = 0, equal = TIMELINE_LANES;
     if (count <= TIMELINE_LANES)
@@ -280,8 +278,7 @@ static bool leave_out(struct timeline *timeline, uint32_t *places, struct arena 
         if (own < least || (own == least && equal == 0))
             continue;
         equal -= own == least;
-        timeline->lanes[kept] = timeline->lanes[i];
-        places[kept++] = places[i];
+        timeline->lanes[kept++] = timeline->lanes[i];
     }
     timeline->lane_count = kept;
     timeline->lanes_left_out = count - kept;
@@ -296,14 +293,13 @@ static bool read_lanes(struct reader *reader, struct timeline *timeline, struct 
     if (!trace_tracks_read(reader->file, arena, &tracks, &count, err))
         return false;
     timeline->lanes = arena_array(arena, count + 1, sizeof *timeline->lanes, err);
-    uint32_t *places = arena_room(arena, count + 1, sizeof *places, err);
-    if (!timeline->lanes || !places)
+    if (!timeline->lanes)
         return false;
-    list_lanes(reader, tracks, count, timeline, places);
-    if (!leave_out(timeline, places, arena, err))
+    list_lanes(reader, tracks, count, timeline);
+    if (!leave_out(timeline, arena, err))
         return false;
     for (size_t i = 0; i < timeline->lane_count; i++)
-        if (!read_lane(reader, places[i], &timeline->lanes[i], err))
+        if (!read_lane(reader, &timeline->lanes[i], err))
             return false;
     return true;
 }

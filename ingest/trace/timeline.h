@@ -21,6 +21,7 @@ struct timeline_query {
 // A track with events. Its slices are first .. first + count - 1, by row, then by time.
 struct timeline_lane {
     struct track track; // checked
+    uint32_t number;    // of the track in the file
     uint32_t rows;      // with slices in the window
     size_t first, count;
 };

@@ -75,6 +75,9 @@ bool api_get_calls(struct request *request, struct response *response, struct er
 // The next or previous event whose name has a text (api_find.c).
 bool api_find_event(struct request *request, struct response *response, struct err *err);
 
+// One event: its arguments, and what it is linked with (api_event.c).
+bool api_get_event(struct request *request, struct response *response, struct err *err);
+
 // Events of ranks in the formats of other tools (api_events.c).
 bool api_get_events(struct request *request, struct response *response, struct err *err);
 

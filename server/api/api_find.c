@@ -15,25 +15,33 @@ struct asked {
     struct name_find find;
 };
 
-static bool read_text(struct request *request, struct str *text, struct err *err)
+// Part of a name as q, or all of it as name.
+static bool read_text(struct request *request, struct name_find *find, struct err *err)
 {
-    struct str q = query_get(&request->query, "q");
+    struct str q = query_get(&request->query, "q"), name = query_get(&request->query, "name");
+    find->exact = name.len;
+    find->text = name;
+    if (name.len && !q.len)
+        return true;
     if (!q.len || q.len > MOST_TEXT)
-        return err_set(err, ERR_USAGE, "found q of %zu bytes, expected 1 to %d", q.len, MOST_TEXT);
+        return err_set(err, ERR_USAGE, "found q of %zu bytes, expected 1 to %d, or name", q.len,
+                       MOST_TEXT);
+    find->exact = false;
     char *lower = arena_room(request->arena, q.len, 1, err);
     for (size_t i = 0; lower && i < q.len; i++)
         lower[i] = q.at[i] >= 'A' && q.at[i] <= 'Z' ? (char)(q.at[i] + 32) : q.at[i];
-    *text = (struct str){lower, q.len};
+    find->text = (struct str){lower, q.len};
     return lower != NULL;
 }
 
 static bool read_asked(struct request *request, struct asked *asked, struct err *err)
 {
-    static const char *const known[] = {"rank", "q", "at_ns", "at_lane", "dir", "lanes", NULL};
+    static const char *const known[] = {"rank",    "q",   "name",  "at_ns",
+                                        "at_lane", "dir", "lanes", NULL};
     const struct query *query = &request->query;
     struct str dir = query_get(query, "dir");
     asked->find.backward = str_equal(dir, STR("previous"));
-    if (!query_allow(query, known, err) || !read_text(request, &asked->find.text, err) ||
+    if (!query_allow(query, known, err) || !read_text(request, &asked->find, err) ||
         !query_get_int(query, (struct query_int){"rank", -1, 0, INT32_MAX}, &asked->rank, err) ||
         !query_get_int(query, (struct query_int){"at_ns", -1, -1, TRACE_MAX_NS}, &asked->at_ns,
                        err) ||

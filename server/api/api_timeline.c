@@ -149,8 +149,9 @@ static void put_lane(struct buf *out, const struct timeline *t, const struct tim
         [TRACK_HOST] = "thread",   [TRACK_PYTHON] = "thread",          [TRACK_OTHER] = "thread",
         [TRACK_DEVICE] = "stream", [TRACK_DEVICE_NOTE] = "annotation",
     };
-    buf_printf(out, "{\"kind\":\"%s\",\"rows\":%u,\"events\":%u", kinds[lane->track.family],
-               lane->rows ? lane->rows : 1, lane->track.count);
+    buf_printf(out, "{\"kind\":\"%s\",\"track\":%u,\"rows\":%u,\"events\":%u",
+               kinds[lane->track.family], lane->number, lane->rows ? lane->rows : 1,
+               lane->track.count);
     name_lane(scratch, t, &lane->track);
     put_text(out, "name", scratch);
     put_label(scratch, t, lane->track.pid);

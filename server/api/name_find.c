@@ -75,7 +75,9 @@ static bool mark_names(const struct trace_file *file, struct search *search, str
     for (uint64_t id = 0; ok && id < count; id++) {
         struct str text;
         ok = trace_texts_get(&texts, (str_id)id, &text, err);
-        search->has_text[id] = ok && str_contains_nocase(text, search->wanted->text);
+        search->has_text[id] =
+            ok && (search->wanted->exact ? str_equal(text, search->wanted->text)
+                                         : str_contains_nocase(text, search->wanted->text));
     }
     trace_texts_close(&texts);
     return ok;

@@ -12,7 +12,8 @@ struct find_key {
 };
 
 struct name_find {
-    struct str text; // in lower case, not empty
+    struct str text; // not empty; in lower case unless exact
+    bool exact;      // the whole name
     bool device_only, backward;
     struct find_key from; // the event wanted is after it, or before
 };

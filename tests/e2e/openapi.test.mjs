@@ -57,7 +57,9 @@ before(async () => {
   const begun = await tus_begin(server.base, 100, { run: "pieces" });
   const pieces = begun.headers.location.split("/").at(-1);
   const { json: view } = await server.send("POST", "/views", { address: "/trends", name: "all" });
-  const own = { input, pieces, tree, view: view.id,
+  const { lanes, slices } = await server.get("/runs/a/timeline?rank=1");
+  const { track: lane } = lanes[slices.lane[slices.begin_ns.indexOf(0)]];
+  const own = { input, pieces, tree, view: view.id, lane,
     page: `${reply.json.run}/kernels`, upload: reply.json.upload };
   names = { run: "a", baseline: "main", series: "a", rank: "0", path: "app.mjs",
     file: "stepscope.py", ...own };
@@ -74,6 +76,7 @@ function address(path) {
   if (filled === "/api/v1/report") return `${filled}?run=a&run=b&format=json`;
   if (/\/runs\/[^/]+\/calls$/.test(filled)) return `${filled}?of=operator&name=aten::mm`;
   if (/\/runs\/[^/]+\/find$/.test(filled)) return `${filled}?q=gemm`;
+  if (/\/runs\/[^/]+\/event$/.test(filled)) return `${filled}?lane=${names.lane}&begin_ns=0`;
   if (filled === "/api/v1/plan") return `${filled}?parameters=7e9`;
   if (filled === "/api/v1/plan/setups") return `${filled}?parameters=7e9&gpu=MI300X`;
   return filled.includes("/compare") ? `${filled}?base=a&cand=b` : filled;

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one event of a handmade trace is linked with.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "ingest/trace/trace_file.h"
+#include "server/api/event_args.h"
+#include "server/api/event_links.h"
+#include "tests/unit/hand_trace.h"
+
+enum { DEVICE = 0, PROCESS = 1, MAIN = 1 };
+
+static void host(struct hand *hand, enum event_kind kind, const char *name, int64_t begin_ns,
+                 int64_t dur_ns, int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = kind,
+                                       .name = name,
+                                       .pid = PROCESS,
+                                       .row = MAIN,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .correlation = correlation,
+                                       .dims = kind == EVENT_CPU_OP ? "[[8,4]]" : NULL});
+}
+
+static void kernel(struct hand *hand, const char *name, int64_t stream, int64_t begin_ns,
+                   int64_t dur_ns, int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = name,
+                                       .pid = DEVICE,
+                                       .row = stream,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = dur_ns,
+                                       .correlation = correlation,
+                                       .grid = 32});
+}
+
+// An operator with two launches inside a frame; the kernels run one after the other on stream 7,
+// a third on stream 8 after them, and a call that waits for the device.
+static struct trace_file *open_trace(struct hand *hand)
+{
+    char path[] = "/tmp/stepscope-links-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    hand_begin(hand);
+    host(hand, EVENT_PYTHON, "frame", 0, 90000, 0);
+    host(hand, EVENT_CPU_OP, "aten::mm", 1000, 30000, 0);
+    host(hand, EVENT_RUNTIME, "cudaLaunchKernel", 2000, 1000, 11);
+    host(hand, EVENT_RUNTIME, "cudaLaunchKernel", 4000, 1000, 12);
+    host(hand, EVENT_RUNTIME, "cudaLaunchKernel", 40000, 1000, 13);
+    host(hand, EVENT_RUNTIME, "cudaDeviceSynchronize", 50000, 100000, 14);
+    kernel(hand, "first", 7, 5000, 20000, 11);
+    kernel(hand, "second", 7, 25500, 50000, 12);
+    kernel(hand, "third", 8, 76000, 1000, 13);
+    hand_seal(hand);
+    assert_true(trace_file_save(hand->trace, path, &hand->err));
+    struct trace_file *file = trace_file_open(path, &hand->err);
+    assert_non_null(file);
+    unlink(path);
+    return file;
+}
+
+// The track of an event by its start, which no other event here shares.
+static struct event_links links_at(const struct trace_file *file, int64_t begin_ns)
+{
+    struct event_links links;
+    struct err err = {.pos = ERR_NO_POS};
+    bool found = false;
+    for (size_t lane = 0; lane < 8 && !found; lane++) {
+        struct event_place place = {lane, begin_ns, -1};
+        assert_true(event_links_read(file, &place, &links, &found, &err));
+    }
+    assert_true(found);
+    return links;
+}
+
+static void a_kernel_is_linked_with_its_launch_and_what_encloses_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct trace_file *file = open_trace(&hand);
+    struct event_links links = links_at(file, 25500);
+    assert_true(links.has_launch);
+    assert_int_equal(links.launch.event.begin_ns, 4000);
+    assert_int_equal(links.correlation, 12);
+    assert_int_equal(links.stack_count, 2);
+    assert_int_equal(links.stack[0].event.begin_ns, 0);
+    assert_int_equal(links.stack[1].event.begin_ns, 1000);
+    assert_int_equal(links.work.count, 0);
+    trace_file_close(file);
+    hand_end(&hand);
+}
+
+static void an_operator_knows_the_device_work_of_its_launches(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct trace_file *file = open_trace(&hand);
+    struct event_links links = links_at(file, 1000);
+    assert_false(links.has_launch);
+    assert_int_equal(links.work.count, 2);
+    assert_int_equal(links.work.busy_ns, 70000);
+    assert_int_equal(links.work.begin_ns, 5000);
+    assert_int_equal(links.work.end_ns, 75500);
+    assert_int_equal(links.work.first.event.begin_ns, 5000);
+    assert_int_equal(links.stack_count, 1);
+    trace_file_close(file);
+    hand_end(&hand);
+}
+
+static void waits_name_what_was_waited_for(void **state)
+{
+    static const struct {
+        int64_t begin_ns, for_ns;
+        enum event_wait wait;
+    } cases[] = {
+        {5000, 0, WAIT_NONE},
+        {25500, 5000, WAIT_STREAM},
+        {76000, 25500, WAIT_OTHER_STREAM},
+        {50000, 76000, WAIT_DEVICE},
+    };
+    (void)state;
+    struct hand hand;
+    struct trace_file *file = open_trace(&hand);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct event_links links = links_at(file, cases[i].begin_ns);
+        assert_int_equal(links.wait, cases[i].wait);
+        if (cases[i].wait != WAIT_NONE)
+            assert_int_equal(links.waited_for.event.begin_ns, cases[i].for_ns);
+    }
+    trace_file_close(file);
+    hand_end(&hand);
+}
+
+static void no_event_is_found_where_none_starts(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct event_links links;
+    bool found = true;
+    struct trace_file *file = open_trace(&hand);
+    struct event_place inside = {0, 1500, -1}, no_track = {99, 1000, -1};
+    assert_true(event_links_read(file, &inside, &links, &found, &hand.err));
+    assert_false(found);
+    assert_true(event_links_read(file, &no_track, &links, &found, &hand.err));
+    assert_false(found);
+    trace_file_close(file);
+    hand_end(&hand);
+}
+
+static void arguments_are_those_of_the_launch_and_of_the_operator(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct buf out = {0};
+    struct trace_file *file = open_trace(&hand);
+    struct event_links links = links_at(file, 25500);
+    assert_true(event_args_json(file, &links, &out, &hand.err));
+    buf_putc(&out, '\0');
+    assert_non_null(strstr(out.at, "{\"correlation\":12,\"grid\":[32,1,1],\"block\":"));
+    assert_non_null(strstr(out.at, "\"inputs\":{\"of\":\"aten::mm\",\"dims\":\"[[8,4]]\""));
+    assert_non_null(strstr(out.at, "\"bytes\":null"));
+    buf_free(&out);
+    trace_file_close(file);
+    hand_end(&hand);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_kernel_is_linked_with_its_launch_and_what_encloses_it),
+        cmocka_unit_test(an_operator_knows_the_device_work_of_its_launches),
+        cmocka_unit_test(waits_name_what_was_waited_for),
+        cmocka_unit_test(no_event_is_found_where_none_starts),
+        cmocka_unit_test(arguments_are_those_of_the_launch_and_of_the_operator),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
