@@ -27,15 +27,46 @@ static size_t make_room(struct link_tables *tables, enum link_part part,
 
 // --- tests --------------------------------------------------------------------------------------
 
-static void row_run(struct row *row, const struct link_run *run)
+// What a file is called that does not say the collective: "all_reduce_perf.log",
+// "allreduce-8n.txt".
+static struct str operation_by_name(struct str file)
+{
+    static const char *const names[][3] = {
+        {"all_reduce", "allreduce", "all-reduce"},
+        {"all_gather", "allgather", "all-gather"},
+        {"reduce_scatter", "reducescatter", "reduce-scatter"},
+        {"alltoall", "all_to_all", "all-to-all"},
+        {"sendrecv", "send_recv", "send-recv"},
+        {"broadcast", "broadcast", "broadcast"},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (size_t j = 0; j < 3; j++)
+            if (str_contains_nocase(file, str_of(names[i][j])))
+                return str_of(names[i][0]);
+    return STR("");
+}
+
+static void row_operation(struct row *row, const struct link_tables *tables,
+                          const struct link_run *run)
 {
     bool is_test = !str_equal(run->tool, STR("perftest"));
-    row_link_text(row, LINK_TESTS_TOOL, run->tool);
-    row_link_text(row, LINK_TESTS_VERSION, run->version);
+    if (is_test && !run->collective.len && tables->links->parts[LINK_RUNS].count == 1) {
+        struct str operation = operation_by_name(tables->file);
+        row_link_text(row, LINK_TESTS_OPERATION, operation);
+        row_link_kind(row, LINK_TESTS_KIND, operation);
+        row_bool(row, LINK_TESTS_GUESSED, run->guessed || operation.len);
+        return;
+    }
     row_link_text(row, LINK_TESTS_OPERATION, run->collective);
     if (is_test)
         row_link_kind(row, LINK_TESTS_KIND, run->collective);
     row_bool(row, LINK_TESTS_GUESSED, run->guessed);
+}
+
+static void row_setup(struct row *row, const struct link_run *run)
+{
+    row_link_text(row, LINK_TESTS_TOOL, run->tool);
+    row_link_text(row, LINK_TESTS_VERSION, run->version);
     row_i64_if(row, LINK_TESTS_RANKS, run->ranks > 0, run->ranks);
     row_i64_if(row, LINK_TESTS_NODES, run->nodes > 0, run->nodes);
 }
@@ -47,7 +78,8 @@ static bool add_test(const struct link_tables *tables, const struct link_row *me
     struct row row = {.desc = &table_link_tests};
     row_text(&row, LINK_TESTS_FILE, tables->file);
     row_i64(&row, LINK_TESTS_TEST, measured->run);
-    row_run(&row, &runs[measured->run]);
+    row_operation(&row, tables, &runs[measured->run]);
+    row_setup(&row, &runs[measured->run]);
     row_link_text(&row, LINK_TESTS_DTYPE, measured->type);
     row_text_if(&row, LINK_TESTS_REDUCTION,
                 measured->reduction.len && !str_equal(measured->reduction, STR("none")),

@@ -78,13 +78,13 @@ static bool add_row(const struct log_sequence *sequence, size_t first, size_t co
 {
     const struct log_line *lines = &sequence->lines[first], *last = &lines[count - 1];
     struct row row = {.desc = &table_log_curve};
-    int64_t ns = 0;
-    bool timed = log_sequence_since(sequence, last->printed->time_ns, &ns);
     row_text(&row, LOG_CURVE_FILE, file);
     row_i64(&row, LOG_CURVE_SEGMENT, last->segment);
     row_i64(&row, LOG_CURVE_STEP, last->step);
     row_i64(&row, LOG_CURVE_STEPS, (int64_t)count);
-    row_i64_if(&row, LOG_CURVE_TIME_NS, timed, ns);
+    row_i64_if(&row, LOG_CURVE_TIME_NS, last->since_ns >= 0, last->since_ns);
+    row_i64_if(&row, LOG_CURVE_CONSUMED_SAMPLES, log_has_whole(last->printed, LOG_CONSUMED_SAMPLES),
+               log_whole(last->printed, LOG_CONSUMED_SAMPLES));
     row_i64_if(&row, LOG_CURVE_CONSUMED_TOKENS, log_has_whole(last->printed, LOG_CONSUMED_TOKENS),
                log_whole(last->printed, LOG_CONSUMED_TOKENS));
     row_values(lines, count, &row);

@@ -75,8 +75,11 @@ static void add_lines(const struct log_book *book, int64_t rank, struct log_sequ
             continue;
         sequence->restarts += before && step <= before->step;
         struct log_line *line = &sequence->lines[sequence->count++];
-        *line = (struct log_line){
-            .printed = printed, .segment = sequence->restarts, .step = step, .step_ns = -1};
+        *line = (struct log_line){.printed = printed,
+                                  .segment = sequence->restarts,
+                                  .step = step,
+                                  .step_ns = -1,
+                                  .since_ns = -1};
         before = line;
     }
 }
@@ -111,6 +114,38 @@ static void find_times(struct log_sequence *sequence)
             line->step_ns = (int64_t)llround(s * 1e9);
         else if (i > 0)
             line->step_ns = ns_between(&sequence->lines[i - 1], line);
+    }
+}
+
+// Of a log without a clock: the sum of the times of its steps. Steps that it leaves out took as
+// long as those that it prints.
+static void add_up_times(struct log_sequence *sequence)
+{
+    int64_t since_ns = 0;
+    for (size_t i = 0; i < sequence->count && sequence->median_ns > 0; i++) {
+        struct log_line *line = &sequence->lines[i];
+        int64_t steps = 1, took_ns;
+        if (i > 0 && line->segment == line[-1].segment)
+            steps = line->step - line[-1].step;
+        if (__builtin_mul_overflow(line->step_ns >= 0 ? line->step_ns : sequence->median_ns, steps,
+                                   &took_ns) ||
+            __builtin_add_overflow(since_ns, i > 0 ? took_ns : 0, &since_ns))
+            return;
+        line->since_ns = since_ns;
+    }
+}
+
+static void find_since(struct log_sequence *sequence)
+{
+    if (sequence->begin_ns == LOG_NO_TIME) {
+        add_up_times(sequence);
+        return;
+    }
+    for (size_t i = 0; i < sequence->count; i++) {
+        struct log_line *line = &sequence->lines[i];
+        int64_t ns;
+        if (log_sequence_since(sequence, line->printed->time_ns, &ns) && ns >= 0)
+            line->since_ns = ns;
     }
 }
 
@@ -173,6 +208,7 @@ bool log_sequence_of(const struct log_book *book, struct arena *arena,
     find_rates(sequence);
     if (!find_median(sequence, arena, err))
         return false;
+    find_since(sequence);
     mark_steady(sequence);
     return true;
 }

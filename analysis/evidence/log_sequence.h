@@ -12,6 +12,7 @@ struct log_line {
     int64_t segment;                // counts restarts from 0
     int64_t step;                   // its number, or its place in the segment if it has none
     int64_t step_ns;                // -1 unknown
+    int64_t since_ns;               // when it was printed, from the first step on; -1 unknown
     bool steady;
     double samples_per_s; // of the job; NAN unknown
 };

@@ -59,12 +59,10 @@ static bool add_row(const struct slow_steps *slow, const struct log_line *line, 
 {
     const struct log_event *event = event_beside(slow->book, line);
     struct row row = {.desc = &table_log_slow_steps};
-    int64_t ns = 0;
-    bool timed = log_sequence_since(slow->sequence, line->printed->time_ns, &ns);
     row_text(&row, LOG_SLOW_STEPS_FILE, slow->file);
     row_i64(&row, LOG_SLOW_STEPS_SEGMENT, line->segment);
     row_i64(&row, LOG_SLOW_STEPS_STEP, line->step);
-    row_i64_if(&row, LOG_SLOW_STEPS_TIME_NS, timed, ns);
+    row_i64_if(&row, LOG_SLOW_STEPS_TIME_NS, line->since_ns >= 0, line->since_ns);
     row_i64(&row, LOG_SLOW_STEPS_STEP_NS, line->step_ns);
     row_i64(&row, LOG_SLOW_STEPS_LOST_NS, line->step_ns - slow->sequence->median_ns);
     if (event) {

@@ -65,7 +65,7 @@ static bool add_step(struct log_tables *tables, const struct log_line *line, str
     row_text(&row, LOG_STEPS_FILE, tables->file);
     row_i64(&row, LOG_STEPS_SEGMENT, line->segment);
     row_i64(&row, LOG_STEPS_STEP, line->step);
-    row_time(tables, &row, LOG_STEPS_TIME_NS, printed->time_ns);
+    row_i64_if(&row, LOG_STEPS_TIME_NS, line->since_ns >= 0, line->since_ns);
     row_i64_if(&row, LOG_STEPS_STEP_NS, line->step_ns >= 0, line->step_ns);
     row_bool(&row, LOG_STEPS_STEADY, line->steady);
     row_f64(&row, LOG_STEPS_SAMPLES_PER_S, line->samples_per_s);
@@ -112,7 +112,7 @@ static bool add_restart(struct log_tables *tables, const struct log_line *line, 
     row_i64(&row, LOG_EVENTS_SEGMENT, line->segment);
     row_word(&row, LOG_EVENTS_KIND, "restart");
     row_i64(&row, LOG_EVENTS_AFTER_STEP, line[-1].step);
-    row_time(tables, &row, LOG_EVENTS_TIME_NS, line->printed->time_ns);
+    row_i64_if(&row, LOG_EVENTS_TIME_NS, line->since_ns >= 0, line->since_ns);
     return row_end(&row, tables->report, err);
 }
 
@@ -271,13 +271,12 @@ static void row_clock(const struct log_tables *tables, struct row *row,
     const struct log_sequence *sequence = &tables->sequence;
     if (sequence->begin_ns == LOG_NO_TIME)
         return;
-    int64_t end = 0;
+    int64_t end = -1;
     clock_rfc3339(sequence->begin_ns, text);
     size_t len = strlen(text);
     row_text(row, LOGS_BEGIN, (struct str){text, tables->book->utc || !len ? len : len - 1});
     for (size_t i = sequence->count; i > 0 && end <= 0; i--)
-        if (!log_sequence_since(sequence, sequence->lines[i - 1].printed->time_ns, &end))
-            end = 0;
+        end = sequence->lines[i - 1].since_ns;
     row_i64_if(row, LOGS_DURATION_NS, end > 0, end);
 }
 

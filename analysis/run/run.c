@@ -12,6 +12,7 @@
 #include "analysis/ranks/run_links.h"
 #include "analysis/run/run_evidence.h"
 #include "analysis/run/run_figures.h"
+#include "analysis/run/run_tokens.h"
 #include "analysis/run/run_hangs.h"
 #include "analysis/run/run_link_shares.h"
 #include "analysis/run/run_merge.h"
@@ -284,10 +285,12 @@ bool analyze_run(const struct rank_source *source, struct report *report, struct
     struct budget *budget = report->arena->budget ? report->arena->budget : &uncounted;
     if (source->count == 0 && source->evidence_count == 0)
         return err_set(err, ERR_USAGE, "a run without ranks cannot be analyzed");
-    return (source->count == 0 || analyze_ranks(source, report, budget, err)) &&
-           run_take_evidence(source, report, err) && run_find_hangs(source, report, err) &&
-           run_link_shares(report, err) && run_join_profiles(source, report, err) &&
-           run_add_figures(source, report, err);
+    if ((source->count && !analyze_ranks(source, report, budget, err)) ||
+        !run_take_evidence(source, report, err))
+        return false;
+    run_fill_tokens(report);
+    return run_find_hangs(source, report, err) && run_link_shares(report, err) &&
+           run_join_profiles(source, report, err) && run_add_figures(source, report, err);
 }
 
 bool analyze_reports(const struct rank_report *ranks, size_t count, struct report *report,

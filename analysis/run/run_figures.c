@@ -4,6 +4,7 @@
 #include "analysis/names/gpu_memory.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/run/run_stated.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -25,6 +26,17 @@ const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
                         "Model FLOPs utilization: without recomputation, of the dense peak.", true},
     [RUN_FIGURE_HFU] = {"hfu", "HFU", "share",
                         "Hardware FLOPs utilization: all executed, of the dense peak.", true},
+    [RUN_FIGURE_GEMM] = {"gemm_tflops", "GEMM TFLOP/s", "TFLOP/s",
+                         "Operations of the matrix products divided by their time on the device.",
+                         true},
+    [RUN_FIGURE_GEMM_SHARE] = {"gemm_of_peak", "GEMM, of peak", "share",
+                               "The same, of the dense peak at each product's precision.", true},
+    [RUN_FIGURE_ATTENTION] = {"attention_tflops", "Attention TFLOP/s", "TFLOP/s",
+                              "Operations of attention, forward and backward, divided by its time "
+                              "on the device.",
+                              true},
+    [RUN_FIGURE_ATTENTION_SHARE] = {"attention_of_peak", "Attention, of peak", "share",
+                                    "The same, of the dense peak at each call's precision.", true},
     [RUN_FIGURE_BUSY] = {"busy_share", "GPU busy", "share",
                          "Share of the steady steps with work on the device.", true},
     [RUN_FIGURE_IDLE] = {"idle_share", "GPU idle", "share",
@@ -77,29 +89,15 @@ struct figures {
 
 // --- what the job is ----------------------------------------------------------------------------
 
-// A whole number that the files state under a standard name, 0 if none does.
-static int64_t stated(const struct report *report, const char *standard)
-{
-    const struct table *settings = report_find(report, "job_settings");
-    int64_t number;
-    for (size_t i = 0; settings && i < settings->row_count; i++) {
-        const struct cell *value = table_cell(settings, i, JOB_SETTINGS_STANDARD_VALUE);
-        if (table_is(settings, i, JOB_SETTINGS_STANDARD, str_of(standard)) && !value->null &&
-            str_to_i64(value->s, &number) && number > 0)
-            return number;
-    }
-    return 0;
-}
-
 static void find_job(struct figures *figures)
 {
     const struct table *summary = report_find(figures->report, "summary");
     const struct table *logs = report_find(figures->report, "logs");
     bool has_ranks = summary && summary->row_count;
     int64_t world = has_ranks ? table_i64(summary, 0, RUN_SUMMARY_WORLD_SIZE, 0) : 0;
-    figures->gpus = world > 0 ? world : stated(figures->report, "world_size");
-    figures->seq_length = stated(figures->report, "seq_length");
-    figures->global_batch = stated(figures->report, "global_batch_size");
+    figures->gpus = world > 0 ? world : run_stated_count(figures->report, "world_size");
+    figures->seq_length = run_stated_count(figures->report, "seq_length");
+    figures->global_batch = run_stated_batch(figures->report);
     for (size_t i = 0; logs && i < logs->row_count && !figures->global_batch; i++)
         figures->global_batch = table_i64(logs, i, LOGS_GLOBAL_BATCH, 0);
 }
@@ -185,8 +183,13 @@ static void read_utilization(struct figures *figures, const struct table *table)
     static const struct {
         enum run_figure_id figure;
         const char *metric;
-    } taken[] = {
-        {RUN_FIGURE_TFLOPS, "step_tflops"}, {RUN_FIGURE_MFU, "mfu"}, {RUN_FIGURE_HFU, "hfu"}};
+    } taken[] = {{RUN_FIGURE_TFLOPS, "step_tflops"},
+                 {RUN_FIGURE_MFU, "mfu"},
+                 {RUN_FIGURE_HFU, "hfu"},
+                 {RUN_FIGURE_GEMM, "gemm_tflops"},
+                 {RUN_FIGURE_GEMM_SHARE, "gemm_of_peak"},
+                 {RUN_FIGURE_ATTENTION, "attention_tflops"},
+                 {RUN_FIGURE_ATTENTION_SHARE, "attention_of_peak"}};
     for (size_t row = 0; row < table->row_count; row++)
         for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
             if (table_is(table, row, UTILIZATION_METRIC, str_of(taken[i].metric)))

@@ -142,6 +142,60 @@ static bool add_flops(const struct work_rows *rows, const struct utilization *us
     return true;
 }
 
+// --- products and attention ----------------------------------------------------------------------
+
+// All calls of a kind of work.
+struct rate {
+    double flops, ns, peak_ns; // known operations, their time, and that at the peak
+    bool peaks_known;
+};
+
+static void add_to_rate(const struct work_row *row, const struct peak *peak, struct rate *rate)
+{
+    if (!count_known(row->work.flops) || row->busy_ns <= 0)
+        return;
+    double flops = (double)row->work.flops * (double)row->calls;
+    double per_ns = peak ? peak->tflops[row->work.precision] * 1e3 : 0;
+    rate->flops += flops;
+    rate->ns += (double)row->busy_ns;
+    rate->peak_ns += per_ns > 0 ? flops / per_ns : 0;
+    rate->peaks_known = rate->peaks_known && per_ns > 0;
+}
+
+static struct rate rate_of(const struct work_rows *rows, enum work_kind kind, enum work_kind other)
+{
+    struct rate rate = {.peaks_known = true};
+    for (uint32_t r = 0; r < rows->count; r++) {
+        enum work_kind found = rows->rows[r].work.kind;
+        if (found == kind || found == other)
+            add_to_rate(&rows->rows[r], rows->peak, &rate);
+    }
+    return rate;
+}
+
+static bool add_rates(const struct work_rows *rows, struct report *report, struct err *err)
+{
+    struct rate gemm = rate_of(rows, WORK_GEMM, WORK_GEMM);
+    struct rate attention = rate_of(rows, WORK_ATTENTION_FORWARD, WORK_ATTENTION_BACKWARD);
+    const struct metric metrics[] = {
+        {"gemm_tflops", "TFLOP/s", gemm.flops / gemm.ns / 1e3,
+         "Operations of the matrix products divided by their time on the device; those without "
+         "recorded shapes are left out."},
+        {"gemm_of_peak", "share", gemm.peaks_known ? gemm.peak_ns / gemm.ns : NAN,
+         "The same, of the device's dense peak, each product at its precision."},
+        {"attention_tflops", "TFLOP/s", attention.flops / attention.ns / 1e3,
+         "Operations of attention, forward and backward, divided by its time on the device; calls "
+         "without recorded shapes are left out."},
+        {"attention_of_peak", "share",
+         attention.peaks_known ? attention.peak_ns / attention.ns : NAN,
+         "The same, of the device's dense peak, each call at its precision."},
+    };
+    for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
+        if (!add(report, &metrics[i], err))
+            return false;
+    return true;
+}
+
 // --- precision -----------------------------------------------------------------------------------
 
 // For a matrix product: by its operator's inputs, else its name.
@@ -271,5 +325,6 @@ bool work_metrics_add(const struct work_rows *rows, struct report *report, struc
 {
     struct utilization use = utilization_of(rows);
     return add_utilization(rows, &use, report, err) && add_flops(rows, &use, report, err) &&
-           add_precisions(rows, report, err) && add_throughput(rows->facts, report, err);
+           add_rates(rows, report, err) && add_precisions(rows, report, err) &&
+           add_throughput(rows->facts, report, err);
 }

@@ -5,6 +5,7 @@
 #include "analysis/report/ranked.h"
 #include "analysis/run/run_figures.h"
 #include "ingest/base/clock.h"
+#include "server/report/report_evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -415,6 +416,42 @@ static bool is_first_of_model(const struct compared *compared, size_t side)
     return true;
 }
 
+// All sides of the model of side `first`.
+static void add_convergence(struct content *content, size_t first)
+{
+    const struct compared *all = content->compared;
+    const struct report *tables[1 + COMPARE_MAX_CANDIDATES];
+    struct str names[1 + COMPARE_MAX_CANDIDATES], model = model_of(first_run(all, first));
+    struct report_sides sides = {tables, names, 0};
+    for (size_t side = first; side < all->side_count; side++) {
+        if (!str_equal(model_of(first_run(all, side)), model))
+            continue;
+        tables[sides.count] = &content->tables[side];
+        names[sides.count++] = name_of(content, all, side);
+    }
+    report_add_convergence(
+        content->doc,
+        model.len ? doc_printf(content->doc, "Convergence: %.*s", (int)model.len, model.at)
+                  : STR("Convergence"),
+        &sides);
+}
+
+static void add_evidence(struct content *content)
+{
+    const struct compared *all = content->compared;
+    const struct report *tables[1 + COMPARE_MAX_CANDIDATES];
+    struct str names[1 + COMPARE_MAX_CANDIDATES];
+    struct report_sides sides = {tables, names, all->side_count};
+    for (size_t side = 0; side < all->side_count; side++) {
+        tables[side] = &content->tables[side];
+        names[side] = name_of(content, all, side);
+    }
+    report_add_links(content->doc, &sides);
+    for (size_t side = 0; side < all->side_count; side++)
+        if (is_first_of_model(all, side))
+            add_convergence(content, side);
+}
+
 static bool add_comparisons(struct content *content, struct err *err)
 {
     for (size_t side = 0; side < content->compared->side_count; side++) {
@@ -515,8 +552,13 @@ static void add_timeline(struct content *content, size_t side)
 
 static bool load(struct content *content, struct err *err)
 {
-    static const struct table_desc *const known[] = {&table_run_figures, &table_run_findings,
-                                                     &table_run_trust, &table_run_breakdown, NULL};
+    static const struct table_desc *const known[] = {&table_run_figures,
+                                                     &table_run_findings,
+                                                     &table_run_trust,
+                                                     &table_run_breakdown,
+                                                     &table_link_tests,
+                                                     &table_log_curve,
+                                                     NULL};
     struct request *request = content->request;
     size_t count = content->compared->side_count;
     content->tables = arena_array(request->arena, count, sizeof *content->tables, err);
@@ -565,6 +607,7 @@ bool report_content(struct request *request, struct response *response,
         return false;
     add_title(&content);
     add_figures(&content);
+    add_evidence(&content);
     if (!add_comparisons(&content, err))
         return false;
     add_findings(&content);

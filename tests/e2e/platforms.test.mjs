@@ -51,18 +51,73 @@ after(() => server?.stop());
 
 const truth_of = ({ name }) => JSON.parse(readFileSync(join(home, name, "figures.json"), "utf8"));
 
-for (const [i, job] of JOBS.entries())
+/** Holds a row of a section against the truth, in the column of a job. */
+function hold(section, label, column, wanted, tolerance = 1e-9) {
+  const row = section.rows.find(([first]) => first.text === label);
+  assert.ok(row, `${label} is missing in ${section.title}`);
+  const found = row[column].value;
+  assert.ok(Math.abs(found - wanted) <= tolerance * Math.abs(wanted),
+    `${label}: ${found}, expected ${wanted}`);
+}
+
+const section_of = (title) => report.sections.find((one) => one.title === title);
+
+for (const [i, job] of JOBS.entries()) {
   test(`${job.name}: every figure equals the truth`, () => {
-    const [platforms] = report.sections;
-    assert.equal(platforms.title, "Platforms");
+    const platforms = section_of("Platforms");
     for (const [label, wanted] of Object.entries(truth_of(job).report)) {
-      const row = platforms.rows.find(([first]) => first.text === label);
-      assert.ok(row, `${label} is missing`);
-      const found = row[i + 1].value;
-      assert.ok(Math.abs(found - wanted) <= 1e-9 * Math.abs(wanted),
-        `${label}: ${found}, expected ${wanted}`);
+      hold(platforms, label, i + 1, wanted);
     }
   });
+
+  test(`${job.name}: losses and links equal the truth`, () => {
+    const truth = truth_of(job);
+    const column = JOBS.filter(({ model }) => model === job.model).indexOf(job) + 1;
+    for (const [label, wanted] of Object.entries(truth.convergence)) {
+      hold(section_of(`Convergence: ${job.model}`), label, column, wanted);
+    }
+    for (const [label, wanted] of Object.entries(truth.links)) {
+      hold(section_of("Links"), label, i + 1, wanted);
+    }
+  });
+
+  test(`${job.name}: shares of the step and utilization equal the truth`, async () => {
+    const platforms = section_of("Platforms");
+    for (const [label, wanted] of Object.entries(await shares_of(job))) {
+      hold(platforms, label, i + 1, wanted);
+    }
+  });
+}
+
+const DENSE_BF16 = { cuda: 989e12, rocm: 1307e12 }; // of H100 and MI300X
+
+/** Of the steady steps of the rank that stands for the run, by what the generator wrote. */
+async function shares_of({ name, flavour }) {
+  const { summary } = await server.get(`/runs/${name}/summary`);
+  const rank = JSON.parse(readFileSync(join(home, name, "truth.json"), "utf8"))
+    .ranks.find((one) => one.rank === summary.headline_rank);
+  const { items } = await server.get(`/runs/${name}/steps?limit=all&rank=${rank.rank}`);
+  const steady = new Set(items.filter((step) => step.steady).map(({ step }) => step));
+  const steps = rank.steps.filter(({ step }) => steady.has(step));
+  const sum = (key) => steps.reduce((total, { breakdown }) => total + breakdown[key], 0);
+  const window = sum("window_ns");
+  const work = rank.work.filter(({ flops }) => flops);
+  const flops = (rows) => rows.reduce((total, row) => total + row.flops * row.calls, 0);
+  const seconds = (rows) => rows.reduce((total, row) => total + row.total_ns, 0) / 1e9;
+  const of_peak = (rows) => flops(rows) / seconds(rows) / DENSE_BF16[flavour];
+  const used = flops(work) / rank.step_count * steps.length / (window / 1e9) / DENSE_BF16[flavour];
+  const rate = (rows) => flops(rows) / seconds(rows) / 1e12;
+  const gemms = work.filter(({ op }) => op.includes("mm"));
+  const attention = work.filter(({ op }) => op.includes("attention"));
+  return { "MFU": used, "HFU": used, "GEMM TFLOP/s": rate(gemms),
+    "Attention TFLOP/s": rate(attention),
+    "GEMM, of peak": of_peak(gemms),
+    "Attention, of peak": of_peak(attention),
+    "GPU busy": sum("busy_ns") / window, "GPU idle": sum("idle_ns") / window,
+    "Communication": sum("total_comm_ns") / window,
+    "Exposed communication": sum("exposed_comm_ns") / window,
+    "Overlapped communication": 1 - sum("exposed_comm_ns") / sum("total_comm_ns") };
+}
 
 test("each model is compared across the vendors, and what differs leads", () => {
   const titles = report.sections.map(({ title }) => title);

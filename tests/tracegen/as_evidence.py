@@ -29,7 +29,7 @@ def step_ms(truth):
 
 def tflops(truth, ms):
     rank = truth["ranks"][0]
-    flops = sum(row["flops"] for row in rank["work"]) / rank["step_count"]
+    flops = sum((row["flops"] or 0) * row["calls"] for row in rank["work"]) / rank["step_count"]
     return round(flops / (ms / 1e3) / 1e12, 1)
 
 
@@ -112,6 +112,33 @@ def write_config(folder, ranks):
     (folder / "ds_config.json").write_text(json.dumps(config, indent=2) + "\n")
 
 
+def race(found):
+    """The step of a loss, from 1, that is reached by the mean of those up to it."""
+    window = min(20, len(found) // 20)
+    smoothed = [sum(found[max(0, i + 1 - window):i + 1]) / len(found[max(0, i + 1 - window):i + 1])
+                for i in range(len(found))]
+    loss = min(smoothed)
+    return loss, next(i for i, one in enumerate(smoothed, 1) if one <= loss)
+
+
+def convergence_of(ranks):
+    """What a report says of losses, by the words of its rows."""
+    found = losses()
+    loss, step = race(found)
+    rows = {f"Loss after step {step}": found[step - 1]
+            for step in range(STEPS // 4, STEPS + 1, STEPS // 4)}
+    rows[f"Steps to loss {loss:.4g}"] = step
+    rows[f"Tokens to loss {loss:.4g}"] = step * MICRO_BATCH * SEQ_LENGTH * ranks
+    rows[f"Time to loss {loss:.4g}"] = (step - 1) * 1e9
+    return rows
+
+
+def link_peak():
+    """The highest bus bandwidth that write_link_test prints."""
+    size = 1 << 30
+    return round(300 * size / (size + (4 << 20)), 2)
+
+
 def figures_of(truth, device, ms, rate, samples, price):
     ranks = len(truth["ranks"])
     step_s = ms / 1e3
@@ -131,7 +158,8 @@ def figures_of(truth, device, ms, rate, samples, price):
     found["Tokens per joule"] = tokens / power
     if price:
         found["Cost per million tokens"] = price / 3600 / tokens * 1e6
-    return {"report": found}
+    return {"report": found, "convergence": convergence_of(ranks),
+            "links": {"all_reduce": link_peak()}}
 
 
 def main():

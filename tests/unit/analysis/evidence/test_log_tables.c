@@ -192,6 +192,19 @@ static void a_log_without_times_of_steps_has_those_of_its_lines(void **state)
     assert_true(str_equal(begin, STR("1970-01-01T00:16:40.000"))); // of an unknown zone
 }
 
+static void a_log_without_a_clock_has_the_sum_of_its_steps(void **state)
+{
+    struct fixture *f = *state;
+    for (int64_t step = 10; step <= 30; step += 10)
+        print_step(f, step_of(step, 2, 5));
+    print_step(f, step_of(20, 3, 5)); // a restart
+    const struct table *steps = table_named(f, "log_steps");
+    const int64_t since_s[] = {0, 20, 40, 43};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(table_i64(steps, i, LOG_STEPS_TIME_NS, -1), since_s[i] * SECOND);
+    assert_true(table_cell(table_named(f, "logs"), 0, LOGS_DURATION_NS)->null);
+}
+
 static void slow_steps_after_a_start_are_no_steady_ones(void **state)
 {
     struct fixture *f = *state;
@@ -381,6 +394,7 @@ int main(void)
         TEST(steps_without_numbers_are_counted),
         TEST(the_last_number_there_is_does_not_overflow),
         TEST(a_log_without_times_of_steps_has_those_of_its_lines),
+        TEST(a_log_without_a_clock_has_the_sum_of_its_steps),
         TEST(slow_steps_after_a_start_are_no_steady_ones),
         TEST(a_slow_step_has_what_stands_beside_it),
         TEST(losses_that_are_no_numbers_are_counted_and_left_out),

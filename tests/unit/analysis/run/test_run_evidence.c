@@ -2,7 +2,9 @@
 // What logs and other files say of a run joins it, as far as there is room, and never fails it.
 #include "analysis/report/rank_source.h"
 #include "analysis/report/tables.h"
+#include "analysis/report/row.h"
 #include "analysis/run/run_evidence.h"
+#include "analysis/run/run_tokens.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -139,6 +141,43 @@ static void files_beyond_a_million_rows_are_left_out_and_said(void **state)
     assert_doubt(files, "evidence", 2);
 }
 
+static void state_setting(struct files *files, const char *standard, const char *value)
+{
+    struct err err;
+    struct row row = {.desc = &table_job_settings};
+    row_word(&row, JOB_SETTINGS_STANDARD, standard);
+    row_word(&row, JOB_SETTINGS_STANDARD_VALUE, value);
+    assert_true(row_end(&row, &files->run, &err));
+}
+
+static void add_samples(struct files *files, int64_t step, int64_t samples)
+{
+    struct err err;
+    struct row row = {.desc = &table_log_steps};
+    row_word(&row, LOG_STEPS_FILE, "a.log");
+    row_i64(&row, LOG_STEPS_STEP, step);
+    row_i64_if(&row, LOG_STEPS_CONSUMED_SAMPLES, samples > 0, samples);
+    assert_true(row_end(&row, &files->run, &err));
+}
+
+static void tokens_follow_from_samples_or_steps_and_the_length_of_a_sequence(void **state)
+{
+    struct files *files = *state;
+    add_samples(files, 3, 100);
+    add_samples(files, 4, 0);
+    run_fill_tokens(&files->run);
+    const struct table *steps = report_find(&files->run, "log_steps");
+    assert_true(table_cell(steps, 0, LOG_STEPS_CONSUMED_TOKENS)->null);
+    state_setting(files, "seq_length", "2048");
+    state_setting(files, "micro_batch_size", "2");
+    state_setting(files, "gradient_accumulation_steps", "4");
+    state_setting(files, "world_size", "8");
+    state_setting(files, "tensor_parallel_size", "2");
+    run_fill_tokens(&files->run);
+    assert_int_equal(table_i64(steps, 0, LOG_STEPS_CONSUMED_TOKENS, -1), 100 * 2048);
+    assert_int_equal(table_i64(steps, 1, LOG_STEPS_CONSUMED_TOKENS, -1), 4 * 2 * 4 * 4 * 2048);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -146,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(logs_join_one_after_another),
         TEST(a_log_of_too_many_steps_leaves_them_out_and_says_so),
+        TEST(tokens_follow_from_samples_or_steps_and_the_length_of_a_sequence),
         TEST(files_beyond_a_million_rows_are_left_out_and_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

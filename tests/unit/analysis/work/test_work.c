@@ -560,6 +560,14 @@ static void utilization_sums_the_time_at_each_precisions_peak(void **state)
     assert_true(fabs(hand_cell(&hand, "utilization", bf16, "value")->f - 1.0 / 3) < 1e-12);
     size_t tf32 = hand_find(&hand, "utilization", "metric", "gemm_tf32_share");
     assert_true(fabs(hand_cell(&hand, "utilization", tf32, "value")->f - 2.0 / 3) < 1e-12);
+    size_t rate = hand_find(&hand, "utilization", "metric", "gemm_tflops");
+    assert_true(fabs(hand_cell(&hand, "utilization", rate, "value")->f -
+                     2 * 2147483648.0 / 30000 / 1e3) < 1e-9);
+    size_t of_peak = hand_find(&hand, "utilization", "metric", "gemm_of_peak");
+    assert_true(fabs(hand_cell(&hand, "utilization", of_peak, "value")->f - want * 100 / 30) <
+                1e-12);
+    size_t attention = hand_find(&hand, "utilization", "metric", "attention_tflops");
+    assert_true(hand_cell(&hand, "utilization", attention, "value")->null);
     hand_end(&hand);
 }
 
