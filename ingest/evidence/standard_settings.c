@@ -12,6 +12,7 @@ enum form {
     PRECISION, // of which there are many spellings
     TEXT,      // as it is
     SWITCH,    // true or false, of any spelling
+    DATA,      // synthetic or real
 };
 
 // What matters most for a comparison comes first.
@@ -60,7 +61,7 @@ enum form {
     ROW(gradient_clipping, NUMBER, NULL)                     \
     ROW(train_steps, COUNT, "steps")                         \
     ROW(seed, NUMBER, NULL)                                  \
-    ROW(data, WORD, NULL)                                    \
+    ROW(data, DATA, NULL)                                    \
     ROW(gpu, TEXT, NULL)                                     \
     ROW(driver, TEXT, NULL)                                  \
     ROW(image, TEXT, NULL)                                   \
@@ -284,7 +285,15 @@ static const struct alias aliases[] = {
     AS("max_steps", train_steps),
     AS("training.steps", train_steps),
     AS("seed", seed),
-    MEANS("mock_data", data, "synthetic"),
+    AS("mock_data", data),
+    AS("synthetic_data", data),
+    AS("use_synthetic_data", data),
+    AS("dataset_type", data),
+    AS("dataset_name", data),
+    AS("data_path", data),
+    AS("train_data_path", data),
+    AS("training.dataset", data),
+    AS("dataset.path_or_dataset", data),
     // where it ran; also the rows of pip and of PyTorch's collect_env
     AS("gpu_info.device_name", gpu),
     AS("gpu_0", gpu),
@@ -445,6 +454,16 @@ static void put_precision(struct standard_setting *setting, struct str value)
         }
 }
 
+// "synthetic" or "real": a switch, or the name of a data set.
+static void put_data(struct standard_setting *setting, struct str value)
+{
+    static const char *const made_up[] = {"synthetic", "mock", "dummy", "fake"};
+    bool is = is_true(value);
+    for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++)
+        is = is || str_contains_nocase(value, str_of(made_up[i]));
+    put(setting, is ? STR("synthetic") : STR("real"));
+}
+
 static void put_form(struct standard_setting *setting, enum form form, struct str value)
 {
     switch (form) {
@@ -453,6 +472,7 @@ static void put_form(struct standard_setting *setting, enum form form, struct st
     case PRECISION: put_precision(setting, value); break;
     case TEXT: put(setting, value); break;
     case WORD: put_lower(setting, value); break;
+    case DATA: put_data(setting, value); break;
     case SWITCH:
         if (is_true(value) || is_false(value))
             put(setting, is_true(value) ? STR("true") : STR("false"));

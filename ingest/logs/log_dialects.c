@@ -3,6 +3,8 @@
 
 #include "ingest/logs/log_text.h"
 
+#include <math.h>
+
 enum { LOG_UNUSED = -1 };
 
 #define GIB        (1024.0 * 1024 * 1024)
@@ -46,6 +48,7 @@ static const struct log_field megatron[] = {
     {"hip mem usage*", LOG_MEMORY_BYTES, GIB, BYTES},
     {"rocm mem usage*", LOG_MEMORY_BYTES, GIB, BYTES},
     {"memory usage*", LOG_MEMORY_BYTES, GIB, BYTES},
+    {"*max mem usage/usage_ratio", LOG_MEMORY_BYTES, GIB, BYTES}, // of the rank with the most
 };
 
 static const struct log_field torchtitan[] = {
@@ -70,6 +73,13 @@ static const struct log_field deepspeed[] = {
 static const struct log_field deepspeed_rates[] = {
     {"skipped", LOG_ALL_SKIPPED, 1, NULL},
     {"lr", LOG_LEARNING_RATE, 1, NULL}, // of the first group of parameters
+};
+
+// Of its pipeline engine.
+static const struct log_field deepspeed_pipeline[] = {
+    {"loss", LOG_LOSS, 1, NULL},
+    {"(s)", LOG_STEP_S, 1, NULL},
+    {"samples/sec", LOG_SAMPLES_PER_S, 1, NULL},
 };
 
 static const struct log_field nemo2[] = {
@@ -167,6 +177,14 @@ static const char nemo_rl_name[] = "nemo-rl";
         .style = LOG_LINE, .needs = BIT(value), FIELDS(nemo_rl)                        \
     }
 
+static const char lightning_name[] = "lightning";
+#define LIGHTNING(after)                                                         \
+    {                                                                            \
+        .name = lightning_name, .source = lightning_name, .mark = (after),       \
+        .steps = {"global_step=", "| "}, .per_epoch = true, .style = LOG_EQUALS, \
+        .needs = BIT(LOG_LOSS), FIELDS(lightning)                                \
+    }
+
 const struct log_dialect log_dialects[] = {
     {.name = "megatron",
      .source = "megatron-lm",
@@ -198,19 +216,27 @@ const struct log_dialect log_dialects[] = {
      .style = LOG_EQUALS,
      .needs = BIT(LOG_ALL_SKIPPED),
      FIELDS(deepspeed_rates)},
+    {.name = "deepspeed-pipeline",
+     .source = "deepspeed",
+     .mark = "iter time (s): ",
+     .steps = {"steps:"},
+     .minor = true,
+     .style = LOG_WORDS,
+     .needs = BIT(LOG_STEP_S),
+     FIELDS(deepspeed_pipeline)},
     {.name = "nemo2",
      .source = "nemo",
      .mark = "global_step: ",
      .steps = {"global_step:"},
      .style = LOG_BARS,
-     .needs = BIT(LOG_STEP_S),
+     .needs = BIT(LOG_LOSS),
      FIELDS(nemo2)},
     {.name = "automodel",
      .source = "nemo-automodel",
      .mark = "| epoch ",
      .steps = {"step "},
      .style = LOG_BARS,
-     .needs = BIT(LOG_LOSS) | BIT(LOG_TOKENS_PER_S),
+     .needs = BIT(LOG_LOSS) | BIT(LOG_JOB_TOKENS_PER_S),
      FIELDS(automodel)},
     {.name = "hf",
      .source = "hf-trainer",
@@ -249,22 +275,27 @@ const struct log_dialect log_dialects[] = {
     NEMO_RL(BULLET "Grad Norm: ", LOG_GRAD_NORM),
     NEMO_RL("E2E (Tokens/sec/gpu): ", LOG_TOKENS_PER_S),
     NEMO_RL("E2E (Tokens/sec): ", LOG_JOB_TOKENS_PER_S),
-    {.name = "lightning",
-     .source = "lightning",
-     .mark = ", v_num=",
-     .steps = {"global_step=", "| "},
-     .per_epoch = true,
-     .style = LOG_EQUALS,
-     .needs = BIT(LOG_LOSS),
-     FIELDS(lightning)},
+    LIGHTNING(", v_num="),
+    LIGHTNING("it/s, loss="),
+    LIGHTNING("s/it, loss="),
+    LIGHTNING("it/s, train_loss"),
+    LIGHTNING("s/it, train_loss"),
 };
 const size_t log_dialect_count = sizeof log_dialects / sizeof *log_dialects;
 
 // --- fields -------------------------------------------------------------------------------------
 
+static bool ends_with(struct str text, const char *ending)
+{
+    struct str end = str_of(ending);
+    return text.len >= end.len && str_equal(log_from(text, text.len - end.len), end);
+}
+
 static bool is_key(const struct log_field *field, struct str key)
 {
     size_t len = strlen(field->key);
+    if (*field->key == '*')
+        return ends_with(key, field->key + 1);
     if (field->key[len - 1] == '*')
         return str_starts_with(key, (struct str){field->key, len - 1});
     return key.len == len && memcmp(key.at, field->key, len) == 0;
@@ -310,12 +341,16 @@ static bool take_value(const struct log_field *field, struct str value, struct l
 {
     double number, factor = 1;
     struct str rest;
-    if (field->value == LOG_UNUSED || log_step_has(step, (enum log_value)field->value))
+    bool has = field->value != LOG_UNUSED && log_step_has(step, (enum log_value)field->value);
+    if (field->value == LOG_UNUSED || (has && field->value != LOG_MEMORY_BYTES))
         return true;
     enum log_number found = log_number(value, &number, &rest);
     if (found != LOG_NUMBER || !ends_number(field->units, rest, &factor))
         return found == LOG_NO_NUMBER;
-    log_step_set(step, (enum log_value)field->value, number * field->scale * factor);
+    number *= field->scale * factor;
+    if (has) // of several figures of memory the highest
+        number = fmax(number, step->values[field->value]);
+    log_step_set(step, (enum log_value)field->value, number);
     if (field->value == LOG_JOB_TOKENS_PER_S && rest.len && *rest.at == '(' &&
         log_number(log_from(rest, 1), &number, &rest) == LOG_NUMBER)
         log_step_set(step, LOG_TOKENS_PER_S, number);
@@ -340,12 +375,6 @@ static bool take_fields(const struct log_dialect *dialect, struct log_fields *fi
 }
 
 // --- lines --------------------------------------------------------------------------------------
-
-static bool ends_with(struct str text, const char *ending)
-{
-    struct str end = str_of(ending);
-    return text.len >= end.len && str_equal(log_from(text, text.len - end.len), end);
-}
 
 // What follows the number of a step: "/100", " |", ".000".
 static bool ends_step(struct str rest)
@@ -407,7 +436,7 @@ static bool find_fields(const struct log_dialect *dialect, struct str text, size
                         struct str *part)
 {
     size_t mark = str_find(text, str_of(dialect->mark)), close = 0;
-    *part = log_from(text, dialect->style == LOG_BARS ? 0 : at);
+    *part = log_from(text, dialect->style == LOG_BARS || dialect->per_epoch ? 0 : at);
     if (dialect->below)
         *part = log_from(text, mark < text.len ? mark : text.len);
     if (dialect->style != LOG_DICT)
@@ -421,6 +450,18 @@ static bool find_fields(const struct log_dialect *dialect, struct str text, size
     return true;
 }
 
+static void take_bar_time(struct str text, struct log_step *step)
+{
+    struct log_bar bar;
+    size_t at = str_find(text, STR("| "));
+    while (at < text.len && !log_bar_read(log_from(text, at + 2), &bar)) {
+        size_t next = str_find(log_from(text, at + 2), STR("| "));
+        at = next == SIZE_MAX ? SIZE_MAX : at + 2 + next;
+    }
+    if (at < text.len && bar.seconds > 0 && !log_step_has(step, LOG_STEP_S))
+        log_step_set(step, LOG_STEP_S, bar.seconds);
+}
+
 bool log_dialect_read(const struct log_dialect *dialect, const struct log_written *line,
                       struct log_hints *hints, struct log_step *step, bool *utc)
 {
@@ -432,6 +473,8 @@ bool log_dialect_read(const struct log_dialect *dialect, const struct log_writte
     struct log_fields fields = {dialect->style, part, line->ended || dialect->style == LOG_DICT};
     if (!take_fields(dialect, &fields, hints, step))
         return false;
+    if (dialect->per_epoch)
+        take_bar_time(text, step);
     struct log_prefix prefix = log_prefix_of(text);
     step->rank = prefix.rank;
     step->time_ns = prefix.time_ns;

@@ -9,7 +9,7 @@
 
 // A figure: number times scale.
 struct log_field {
-    const char *key; // with a '*' at its end: what a key starts with
+    const char *key; // with a '*' at its end: what a key starts with, at its start: ends with
     int value;       // enum log_value, or LOG_UNUSED
     double scale;
     const char *units; // that may follow the number, separated by blanks; NULL: none

@@ -17,6 +17,7 @@ enum {
     MOST_EVENTS = 10000,
     MOST_ARGUMENTS = 4000, // lines after the heading of a block
     MOST_SETTING_LINES = 20000,
+    FAR = 512,    // bytes around figures in which a progress bar is looked for
     SHOWN = 1024, // bytes of a line that become an event or a setting
 };
 
@@ -34,6 +35,7 @@ struct log_reader {
     uint64_t event_pos; // of the last line that was taken as an event
     size_t arguments;   // lines of the block that may follow
     size_t setting_lines;
+    int64_t bar_total;   // of the progress bar that counts steps; 0 not seen yet
     int64_t memory_step; // of the memory of a step that is still to come
     double memory;
 };
@@ -43,6 +45,7 @@ struct found {
     struct log_written written;
     uint64_t pos;
     size_t at;
+    struct str before, after; // what is around it, not far
 };
 
 #define MEMORY    "max reserved: "
@@ -106,8 +109,50 @@ static bool completes(const struct log_step *last, const struct log_step *step)
 static void take_memory(struct log_reader *reader, struct log_step *step)
 {
     double before = log_step_has(step, LOG_MEMORY_BYTES) ? step->values[LOG_MEMORY_BYTES] : 0;
-    if (step->step == reader->memory_step)
+    if (step->step != LOG_NO_STEP && step->step == reader->memory_step)
         log_step_set(step, LOG_MEMORY_BYTES, fmax(before, reader->memory));
+}
+
+// The last bar of a text, or the first.
+static bool find_bar(struct str text, bool first, struct log_bar *bar)
+{
+    bool any = false;
+    struct log_bar found;
+    for (size_t at; !(any && first) && (at = str_find(text, STR("| "))) != SIZE_MAX;) {
+        text = log_from(text, at + 2);
+        if (!log_bar_read(text, &found))
+            continue;
+        *bar = found;
+        any = true;
+    }
+    return any;
+}
+
+// Figures that were printed over a progress bar, which counts the steps. It is mostly written again
+// after them, else that of the next step follows; before them it may be a little old. Other bars,
+// as of an evaluation, have another end.
+static void number_by_bar(struct log_reader *reader, const struct found *found,
+                          struct log_step *step)
+{
+    struct log_bar bar = {0}, next = {0};
+    const struct log_step *last = last_step(reader);
+    struct str after = {found->after.at, 0}, before = found->before;
+    while (after.len < found->after.len && found->after.at[after.len] != '{')
+        after.len++;
+    const char *dict = before.len ? memrchr(before.at, '}', before.len) : NULL;
+    before = dict ? log_from(before, (size_t)(dict - before.at) + 1) : before;
+    bool is_before = find_bar(before, false, &bar), is_after = find_bar(after, true, &next);
+    if (is_after && !(is_before && next.step == bar.step + 1))
+        bar = next;
+    if (!is_before && !is_after)
+        return;
+    if ((reader->bar_total && bar.total != reader->bar_total) ||
+        (last && last->step != LOG_NO_STEP && bar.step <= last->step))
+        return;
+    reader->bar_total = bar.total;
+    step->step = bar.step;
+    if (bar.seconds > 0 && !log_step_has(step, LOG_STEP_S))
+        log_step_set(step, LOG_STEP_S, bar.seconds);
 }
 
 static bool take_step(struct log_reader *reader, size_t number, const struct found *found,
@@ -124,6 +169,8 @@ static bool take_step(struct log_reader *reader, size_t number, const struct fou
         return true;
     step.pos = found->pos;
     step.writer = dialect->name;
+    if (dialect->style == LOG_DICT)
+        number_by_bar(reader, found, &step);
     note_zone(reader, step.time_ns, utc);
     take_memory(reader, &step);
     reader->faults = 0;
@@ -150,7 +197,6 @@ static bool take_step(struct log_reader *reader, size_t number, const struct fou
 // ranks. It may be before the line of the step.
 static void take_rank_memory(struct log_reader *reader, const struct found *found)
 {
-    enum { FAR = 256 };
     const char *after = NULL;
     struct str text = found->written.text, rest, before = {text.at, found->at};
     before = log_from(before, before.len > FAR ? before.len - FAR : 0);
@@ -351,9 +397,14 @@ static void enter_line(struct search *search)
     size_t end = to ? (size_t)(to - text.at) : search->end;
     bool ended = to || search->past > search->end;
     search->next = end + ended;
-    search->line = (struct found){.written = {{text.at + first, end - first}, ended},
-                                  .pos = search->block->pos + first,
-                                  .at = at - first};
+    search->line = (struct found){
+        .written = {{text.at + first, end - first}, ended},
+        .pos = search->block->pos + first,
+        .at = at - first,
+        .before = {text.at + first - (first < FAR ? first : FAR), first < FAR ? first : FAR},
+        .after = {text.at + search->next, text.len - search->next}};
+    if (search->line.after.len > FAR)
+        search->line.after.len = FAR;
     memset(search->tried, 0, sizeof search->tried);
 }
 

@@ -7,11 +7,13 @@
 const struct log_setting_row log_setting_rows[] = {
     // Megatron-LM; the block of arguments is read as such
     {"using world size: ", LOG_LIST, true},
+    {" splits with sizes", LOG_BEFORE, false}, // "Building MockGPTDataset splits with sizes=..."
     // torchtitan
     {"local batch size ", LOG_LIST, true},
     {"device mesh with parallelism: ", LOG_LIST, false},
     {"CUDA capacity: ", LOG_REST, true},
     {"GPU capacity: ", LOG_REST, true},
+    {" dataset from ", LOG_BEFORE, false}, // "Preparing c4 dataset from allenai/c4"
     // DeepSpeed
     {":print]  ", LOG_DOTS, false},
     // MaxText
@@ -95,6 +97,15 @@ bool log_argument_read(struct str text, struct evidence *evidence, bool *is, str
     return !*is || set(evidence, (struct str){text.at + from, dots - from}, value, err);
 }
 
+// The word before the mark, which is the name of a data set.
+static bool set_dataset(struct evidence *evidence, struct str before, struct err *err)
+{
+    size_t from = before.len;
+    while (from > 0 && before.at[from - 1] != ' ')
+        from--;
+    return set(evidence, STR("dataset_name"), log_from(before, from), err);
+}
+
 bool log_setting_read(const struct log_setting_row *row, struct str text, size_t at,
                       struct evidence *evidence, struct err *err)
 {
@@ -104,6 +115,7 @@ bool log_setting_read(const struct log_setting_row *row, struct str text, size_t
     case LOG_LIST: return set_list(evidence, after, err);
     case LOG_DOTS: return log_argument_read(after, evidence, &ignored, err);
     case LOG_REST: return set_rest(evidence, after, err);
+    case LOG_BEFORE: return set_dataset(evidence, (struct str){text.at, at}, err);
     case LOG_TRAIN: return set_train(evidence, log_from(text, at), err);
     }
     return true;

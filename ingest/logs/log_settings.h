@@ -6,10 +6,11 @@
 #include "ingest/evidence/evidence.h"
 
 enum log_setting_form {
-    LOG_LIST,  // "local batch size 8, global batch size 64", also with ':' or '='
-    LOG_DOTS,  // "name ......... value"
-    LOG_REST,  // the value is what follows the mark, its name
-    LOG_TRAIN, // HF's last dictionary
+    LOG_LIST,   // "local batch size 8, global batch size 64", also with ':' or '='
+    LOG_DOTS,   // "name ......... value"
+    LOG_REST,   // the value is what follows the mark, its name
+    LOG_BEFORE, // the name of a data set stands before the mark
+    LOG_TRAIN,  // HF's last dictionary
 };
 
 struct log_setting_row {

@@ -209,6 +209,34 @@ struct str log_uncolored(struct str text, char *room, size_t cap)
     return (struct str){room, len};
 }
 
+// --- progress bars ------------------------------------------------------------------------------
+
+// "1.50s/it" or "2.31it/s"; 0 if it is neither.
+static double seconds_per_step(struct str text)
+{
+    double number;
+    struct str rest;
+    if (log_number(text, &number, &rest) != LOG_NUMBER || !(number > 0))
+        return 0;
+    return str_starts_with(rest, STR("s/it"))   ? number
+           : str_starts_with(rest, STR("it/s")) ? 1 / number
+                                                : 0;
+}
+
+bool log_bar_read(struct str text, struct log_bar *bar)
+{
+    struct str rest;
+    *bar = (struct log_bar){0};
+    if (!log_count(text, &bar->step, &rest) || !str_starts_with(rest, STR("/")) ||
+        !log_count(log_from(rest, 1), &bar->total, &rest) || !str_starts_with(rest, STR(" [")) ||
+        bar->step > bar->total)
+        return false;
+    size_t close = str_find(rest, STR("]")), comma = str_find(rest, STR(","));
+    if (comma < close)
+        bar->seconds = seconds_per_step(log_from(rest, comma + 1));
+    return close != SIZE_MAX;
+}
+
 // --- times --------------------------------------------------------------------------------------
 
 struct stamp {
@@ -236,15 +264,30 @@ static bool take_any(struct str text, size_t *at, const char *of)
     return is;
 }
 
+// "11/20/2025", as loggers of nanotron and Transformers print it.
+static bool take_us_date(struct str text, size_t *at, struct stamp *stamp)
+{
+    return take_part(text, at, 2, &stamp->month) && take_any(text, at, "/") &&
+           take_part(text, at, 2, &stamp->day) && take_any(text, at, "/") &&
+           take_part(text, at, 4, &stamp->year);
+}
+
 // "2025-11-20" or "20251120"
-static bool take_date(struct str text, size_t *at, struct stamp *stamp)
+static bool take_iso_date(struct str text, size_t *at, struct stamp *stamp)
 {
     if (!take_part(text, at, 4, &stamp->year))
         return false;
     bool dashes = take_any(text, at, "-/");
     return take_part(text, at, 2, &stamp->month) && take_any(text, at, "-/") == dashes &&
-           take_part(text, at, 2, &stamp->day) && stamp->month >= 1 && stamp->month <= 12 &&
-           stamp->day >= 1 && stamp->day <= 31 && stamp->year >= 1970 && stamp->year < 2262;
+           take_part(text, at, 2, &stamp->day);
+}
+
+static bool take_date(struct str text, size_t *at, struct stamp *stamp)
+{
+    bool us = *at + 2 < text.len && text.at[*at + 2] == '/';
+    return (us ? take_us_date(text, at, stamp) : take_iso_date(text, at, stamp)) &&
+           stamp->month >= 1 && stamp->month <= 12 && stamp->day >= 1 && stamp->day <= 31 &&
+           stamp->year >= 1970 && stamp->year < 2262;
 }
 
 static bool take_time(struct str text, size_t *at, struct stamp *stamp)

@@ -44,4 +44,12 @@ struct log_prefix {
 };
 struct log_prefix log_prefix_of(struct str text);
 
+// What a progress bar of tqdm says from the number of the step on: "30/100
+// [00:45<01:45, 1.50s/it]".
+struct log_bar {
+    int64_t step, total;
+    double seconds; // per step; 0 unknown
+};
+bool log_bar_read(struct str text, struct log_bar *bar);
+
 #endif

@@ -40,6 +40,10 @@ static void frameworks_have_their_own_names(void **state)
         {"", "SLURM_NNODES", "4", "nodes=4"},
         {"", "gradient_checkpointing", "True", "recompute=full"},
         {"", "trainer.mock_data", "true", "data=synthetic"},
+        {"megatron-lm", "mock_data", "False", "data=real"},
+        {"megatron-lm", "data_path", "None", ""},
+        {"maxtext", "dataset_type", "synthetic", "data=synthetic"},
+        {"torchtitan", "training.dataset", "c4", "data=real"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_string_equal(shown(cases[i].source, cases[i].name, cases[i].value),

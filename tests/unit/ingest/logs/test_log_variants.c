@@ -219,6 +219,27 @@ static void other_tables_are_no_metrics(void **state)
     }
 }
 
+static void nemo_may_print_no_times(void **state)
+{
+    (void)state;
+    read_file(STR("Training epoch 0, iteration 1/9 | lr: 0.0006 | consumed_samples: 64 | "
+                  "global_batch_size: 32 | global_step: 1 | reduced_train_loss: 9.761\n"),
+              "a.log");
+    assert_int_equal(evidence.log.steps[0].step, 1);
+    assert_value("nemo", 0, LOG_LOSS, 9.761);
+}
+
+static void data_sets_are_named_before_they_are_read(void **state)
+{
+    (void)state;
+    read_file(STR("Building MockGPTDataset splits with sizes=(100, 0, 0)\n"
+                  "iteration 1/ 9 | elapsed time per iteration (ms): 10.0 | lm loss: 9.0 |\n"),
+              "a.log");
+    assert_int_equal(evidence.setting_count, 1);
+    assert_true(str_equal(evidence.settings[0].name, STR("dataset_name")));
+    assert_true(str_equal(evidence.settings[0].value, STR("MockGPTDataset")));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -226,6 +247,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_line_is_read_behind_whatever_a_launcher_prints),
         TEST(other_spellings_are_the_same_figures),
+        TEST(nemo_may_print_no_times),
+        TEST(data_sets_are_named_before_they_are_read),
         TEST(times_of_a_history_are_utc),
         TEST(other_tables_are_no_metrics),
     };

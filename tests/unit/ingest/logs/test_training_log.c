@@ -206,6 +206,78 @@ static void automodel_prints_one_gpu_in_brackets(void **state)
     assert_value(step, LOG_MEMORY_BYTES, 12.5 * 0x1p30);
 }
 
+static void a_progress_bar_numbers_and_times_what_is_printed_over_it(void **state)
+{
+    (void)state;
+    static const char text[] =
+        " 10%|#   | 9/100 [00:13<02:15, 1.50s/it]\r{'loss': 2.0, 'epoch': 0.1}\n"
+        " 10%|#   | 10/100 [00:15<02:15, 1.50s/it]\r 20%|##  | 20/100 [00:30<02:00, "
+        "2.00it/s]\r{'loss': 1.5, 'epoch': 0.2}\n 21%|##  | 21/100 [00:31<02:00, 2.00it/s]\n"
+        "{'eval_loss': 1.2, 'epoch': 0.2}\n| 5/7 [00:01<00:01, 4.0it/s]\r"
+        "{'loss': 1.2, 'epoch': 0.3}\n";
+    struct err err;
+    assert_true(gather(str_of(text), &err));
+    const struct log_step *steps = evidence.log.steps;
+    assert_int_equal(evidence.log.step_count, 3);
+    assert_int_equal(steps[0].step, 9); // 10 may be the next one
+    assert_value(&steps[0], LOG_STEP_S, 1.5);
+    assert_int_equal(steps[1].step, 20);
+    assert_value(&steps[1], LOG_STEP_S, 0.5);
+    assert_true(steps[2].step == LOG_NO_STEP);
+}
+
+static void deepspeed_s_pipeline_has_a_line_of_its_own(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("steps: 10 loss: 6.5123 iter time (s): 1.250 samples/sec: 51.200\n");
+    assert_int_equal(step->step, 10);
+    assert_value(step, LOG_LOSS, 6.5123);
+    assert_value(step, LOG_STEP_S, 1.25);
+    assert_value(step, LOG_SAMPLES_PER_S, 51.2);
+}
+
+static void bars_of_lightning_need_no_version(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("Epoch 1:  12%|#  | 3/25 [00:03<00:26, 0.80it/s, loss=2.5]\n");
+    assert_int_equal(step->step, 28);
+    assert_value(step, LOG_LOSS, 2.5);
+    assert_value(step, LOG_STEP_S, 1.25);
+}
+
+static void bars_of_nemo_1_have_their_loss_before_the_step(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("Epoch 0:   1%|  | 795/77225 [9:07:58<878:01:48, 41.36s/it, loss=3.1, v_num=, "
+                "reduced_train_loss=3.090, global_step=794.0, consumed_samples=1.63e+6]\n");
+    assert_int_equal(step->step, 794);
+    assert_value(step, LOG_LOSS, 3.1);
+    assert_value(step, LOG_STEP_S, 41.36);
+}
+
+static void primus_says_the_memory_of_the_rank_with_the_most(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("iteration 2/100 | elapsed time per iteration (ms): 5973.1/5990.2 | rocm mem "
+                "usage/free/total/usage_ratio: 100.0GB/91.9GB/191.98GB/52.1% | rank-5 rocm max mem "
+                "usage/usage_ratio: 150.0GB/78.2% | lm loss: 1.1E+01 |\n");
+    assert_value(step, LOG_MEMORY_BYTES, 150 * 0x1p30);
+}
+
+static void months_may_come_first(void **state)
+{
+    (void)state;
+    const struct log_step *step =
+        step_in("11/20/2025 10:00:01 [INFO|DP=0|PP=0|TP=0]: iteration: 2 / 9 | "
+                "elapsed_time_per_iteration_ms: 1.45K | lm_loss: 9.5 |\n");
+    assert_int_equal(step->time_ns, INT64_C(1763632801) * 1000000000);
+    assert_false(log_step_has(step, LOG_MEMORY_BYTES));
+}
+
 static void hugging_face_prints_dicts_after_progress(void **state)
 {
     (void)state;
@@ -213,7 +285,7 @@ static void hugging_face_prints_dicts_after_progress(void **state)
         step_in("  1%|          | 10/1000 [00:05<08:15]\r{'loss': '2.0912', 'grad_norm': 1.25, "
                 "'learning_rate': 5e-05, 'epoch': 0.02}\r  2%|x         | 11/1000\n"
                 "{'train_runtime': 26.5, 'train_steps_per_second': '1.92', 'epoch': 1.0}\n");
-    assert_true(step->step == LOG_NO_STEP);
+    assert_int_equal(step->step, 10);
     assert_value(step, LOG_LOSS, 2.0912);
     assert_value(step, LOG_LEARNING_RATE, 5e-5);
     assert_int_equal(evidence.setting_count, 2);
@@ -675,6 +747,12 @@ int main(void)
         TEST(older_deepspeed_has_its_step_alone),
         TEST(nemo_counts_by_its_global_step),
         TEST(automodel_prints_one_gpu_in_brackets),
+        TEST(a_progress_bar_numbers_and_times_what_is_printed_over_it),
+        TEST(deepspeed_s_pipeline_has_a_line_of_its_own),
+        TEST(bars_of_lightning_need_no_version),
+        TEST(bars_of_nemo_1_have_their_loss_before_the_step),
+        TEST(primus_says_the_memory_of_the_rank_with_the_most),
+        TEST(months_may_come_first),
         TEST(hugging_face_prints_dicts_after_progress),
         TEST(maxtext_is_read_key_by_key),
         TEST(nanotron_abbreviates_numbers),
