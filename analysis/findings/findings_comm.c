@@ -167,6 +167,7 @@ static bool check_overlap(const struct finding_case *the_case, bool *fires, stru
 
 const struct finding_rule finding_low_overlap = {
     .name = "low_overlap",
+    .change = "perfect_overlap",
     .why = "Data-parallel collectives can overlap compute; here most of them run alone, although "
            "there is compute to hide them.",
     .advice = "Reduce gradients in buckets during the backward pass (DDP) or prefetch the next "

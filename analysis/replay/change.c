@@ -2,8 +2,11 @@
 // Selects device events by what is known of them, and host time by what encloses it.
 #include "analysis/replay/change.h"
 
+#include "analysis/comm/comm_calls.h"
+#include "analysis/comm/group_ranks.h"
 #include "analysis/facts/track_pairs.h"
 #include "analysis/names/host_traits.h"
+#include "analysis/replay/roofline_factors.h"
 #include "ingest/base/figures.h"
 
 #include <math.h>
@@ -19,6 +22,8 @@ struct applied {
     struct host_traits *traits;
     uint8_t *memo; // per string: 0 unknown, 1 does not match, 2 matches
     int64_t *dur;
+    const uint8_t *of_group; // per device event: selected by its process group
+    const double *factor;    // per device event, of its roofline: 1 if unknown
     int64_t touched_ns;
 };
 
@@ -81,6 +86,8 @@ static bool selects_device(struct applied *applied, uint32_t index)
     case CHANGE_OF_OPERATOR: return launch && op_fits(applied, launch->op);
     case CHANGE_OF_CATEGORY: return fits(pattern, str_of(category_word(device->category)));
     case CHANGE_OF_CLASS: return fits(pattern, str_of(class_names[device->class]));
+    case CHANGE_OF_GROUP:
+    case CHANGE_OF_LINK: return applied->of_group[index];
     case CHANGE_OF_RECOMPUTE: return launch && launch->recompute;
     case CHANGE_OF_HOST:
     case CHANGE_OF_LOADING: break;
@@ -95,14 +102,27 @@ static int64_t bounded(double ns)
     return (int64_t)llround(fmax(-most, fmin(ns, most)));
 }
 
-static void change_node(struct applied *applied, uint32_t node, int64_t selected_ns)
+static int64_t kept_of(const struct applied *applied, uint32_t node, int64_t selected_ns)
 {
     const struct change *change = applied->change;
+    int64_t longer_ns = selected_ns;
+    switch (change->action) {
+    case CHANGE_SET: return change->set_ns;
+    case CHANGE_ADD: figures_sum(&longer_ns, change->set_ns); return longer_ns > 0 ? longer_ns : 0;
+    case CHANGE_ROOFLINE: return bounded((double)selected_ns * applied->factor[node]);
+    case CHANGE_OVERLAP: return selected_ns;
+    case CHANGE_SCALE:
+    case CHANGE_DROP: break;
+    }
+    return bounded((double)selected_ns * change->factor);
+}
+
+static void change_node(struct applied *applied, uint32_t node, int64_t selected_ns)
+{
     int64_t *dur = &applied->dur[node];
     selected_ns = selected_ns < *dur ? selected_ns : *dur;
     figures_sum(&applied->touched_ns, selected_ns);
-    int64_t kept_ns = change->action == CHANGE_SET ? change->set_ns
-                                                   : bounded((double)selected_ns * change->factor);
+    int64_t kept_ns = kept_of(applied, node, selected_ns);
     int64_t rest_ns = *dur - selected_ns;
     figures_sum(&rest_ns, kept_ns);
     *dur = rest_ns;
@@ -270,11 +290,68 @@ static bool change_hosts(struct applied *applied, struct err *err)
     return true;
 }
 
+// --- what the recording says elsewhere ----------------------------------------------------------
+
+// Whether a process group is meant: by its name, its description or its span.
+static bool group_fits(struct applied *applied, const struct collective *collective, bool *is_meant,
+                       struct err *err)
+{
+    const struct trace *trace = applied->facts->trace;
+    struct str pattern = applied->change->pattern;
+    struct group_about about = group_about_none();
+    struct group_place place;
+    group_about_add(&about, trace, collective);
+    if (!group_place_find(trace, collective->group, &about, applied->scratch, &place, err))
+        return false;
+    if (applied->change->of == CHANGE_OF_LINK)
+        *is_meant = place.span && fits(pattern, str_of(place.span));
+    else
+        *is_meant = fits(pattern, trace_text(trace, collective->group)) ||
+                    (place.description.len && fits(pattern, place.description));
+    return true;
+}
+
+static bool find_groups(struct applied *applied, struct err *err)
+{
+    const struct facts *facts = applied->facts;
+    const struct trace *trace = facts->trace;
+    struct comm_calls calls;
+    uint8_t *of_group = arena_array(applied->scratch, (size_t)facts->device_count + 1, 1, err);
+    uint8_t *known = arena_array(applied->scratch, (size_t)trace->collective_count + 1, 1, err);
+    if (!of_group || !known || !comm_calls_make(facts, applied->scratch, &calls, err))
+        return false;
+    applied->of_group = of_group;
+    for (uint32_t c = 0; c < calls.count; c++) {
+        uint32_t collective = calls.calls[c].collective;
+        bool is_meant;
+        if (collective == ARGS_NONE)
+            continue;
+        if (!known[collective]) {
+            if (!group_fits(applied, &trace->collectives[collective], &is_meant, err))
+                return false;
+            known[collective] = 1 + is_meant;
+        }
+        of_group[calls.calls[c].device] = known[collective] == 2;
+    }
+    return true;
+}
+
+static bool look_up(struct applied *applied, struct err *err)
+{
+    const struct change *change = applied->change;
+    bool groups = change->of == CHANGE_OF_GROUP || change->of == CHANGE_OF_LINK;
+    return (!groups || find_groups(applied, err)) &&
+           (change->action != CHANGE_ROOFLINE ||
+            roofline_factors(applied->facts, applied->scratch, &applied->factor, err));
+}
+
 // --- all ----------------------------------------------------------------------------------------
 
 static bool apply(struct applied *applied, struct err *err)
 {
     enum change_of of = applied->change->of;
+    if (!look_up(applied, err))
+        return false;
     bool host = of == CHANGE_OF_HOST || of == CHANGE_OF_LOADING;
     bool all = of == CHANGE_OF_HOST && str_equal(applied->change->pattern, STR("*"));
     if (all)
@@ -291,6 +368,43 @@ static bool needs_traits(const struct change_list *list)
     for (uint32_t c = 0; c < list->count; c++)
         needs = needs || list->at[c].of == CHANGE_OF_LOADING;
     return needs;
+}
+
+bool change_overlaps(const struct change_list *list)
+{
+    bool overlaps = false;
+    for (uint32_t c = 0; c < list->count; c++)
+        overlaps = overlaps || list->at[c].action == CHANGE_OVERLAP;
+    return overlaps;
+}
+
+static bool mark_overlapped(struct applied *applied, struct arena *scratch, bool *loose,
+                            struct err *err)
+{
+    const struct facts *facts = applied->facts;
+    applied->scratch = scratch;
+    applied->memo = arena_array(scratch, facts->trace->strings.count + 1, 1, err);
+    if (!applied->memo || !look_up(applied, err))
+        return false;
+    for (uint32_t d = 0; d < facts->device_count; d++)
+        loose[d] = loose[d] || selects_device(applied, d);
+    return true;
+}
+
+bool change_overlapped(const struct change_list *list, const struct facts *facts,
+                       const struct rank_graph *graph, bool *loose, struct err *err)
+{
+    bool ok = true;
+    for (uint32_t c = 0; ok && c < list->count; c++) {
+        struct arena scratch;
+        struct applied applied = {.change = &list->at[c], .facts = facts, .graph = graph};
+        if (list->at[c].action != CHANGE_OVERLAP)
+            continue;
+        arena_init(&scratch, facts->budget);
+        ok = mark_overlapped(&applied, &scratch, loose, err);
+        arena_free(&scratch);
+    }
+    return ok;
 }
 
 bool change_apply(const struct change_list *list, const struct facts *facts,

@@ -7,9 +7,12 @@
 #include "ingest/base/str.h"
 
 enum change_action {
-    CHANGE_SCALE, // takes `factor` times as long
-    CHANGE_SET,   // takes `set_ns`
-    CHANGE_DROP,  // is not done at all: neither the device's part nor the host's
+    CHANGE_SCALE,    // takes `factor` times as long
+    CHANGE_SET,      // takes `set_ns`
+    CHANGE_DROP,     // is not done at all: neither the device's part nor the host's
+    CHANGE_ADD,      // each takes `set_ns` more, or less
+    CHANGE_ROOFLINE, // takes what the device's peaks allow for its work, where that is known
+    CHANGE_OVERLAP,  // other streams and threads do not wait for it
 };
 
 enum change_of {
@@ -17,6 +20,8 @@ enum change_of {
     CHANGE_OF_OPERATOR, // device events launched below operators of a name
     CHANGE_OF_CATEGORY,
     CHANGE_OF_CLASS,
+    CHANGE_OF_GROUP,     // communication by name or description of its process group
+    CHANGE_OF_LINK,      // communication by whether its group leaves the node
     CHANGE_OF_RECOMPUTE, // device events of repeated forwards
     CHANGE_OF_HOST,      // time of threads below operators, calls, ranges or frames of a name
     CHANGE_OF_LOADING,   // time of threads in a data loader
@@ -58,11 +63,17 @@ extern const char change_syntax[];
 // A common change; help: one plain sentence.
 struct change_ready {
     const char *name, *change, *title, *help;
-    bool of_ranks; // needs several ranks
+    bool of_ranks;  // needs several ranks
+    bool on_demand; // costs too much to be answered for each trace
 };
 
 // Ended by one without a name.
 extern const struct change_ready change_ready_made[];
+
+// Whether one of them overlaps work fully; if so, its device events are marked in loose.
+bool change_overlaps(const struct change_list *list);
+MUST_CHECK bool change_overlapped(const struct change_list *list, const struct facts *facts,
+                                  const struct rank_graph *graph, bool *loose, struct err *err);
 
 // Fills the time that each node takes after all changes in order. *touched_ns is the recorded time
 // of what they select, by change.

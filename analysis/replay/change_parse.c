@@ -5,28 +5,36 @@
 #include <math.h>
 
 const char change_syntax[] =
-    "scale=0.5:WHAT, set=12us:WHAT, remove:WHAT (takes no time) or drop:WHAT (the host does not do "
-    "it either); WHAT is kernel=NAME, op=NAME, category=NAME, class=compute|communication|memory, "
-    "recompute, host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a "
-    "NAME is any text. Or host_free, data_ready, infinite_network, network_x2, no_recompute, "
-    "no_copies, or, of several ranks, balanced or balanced=RANK";
+    "scale=0.5:WHAT, set=12us:WHAT, add=-5us:WHAT (each call takes that much more or less), "
+    "roofline:WHAT (what the device's peaks allow), overlap:WHAT (only its own stream waits for "
+    "it), remove:WHAT (takes no time) or drop:WHAT (the host does not do it either); WHAT is "
+    "kernel=NAME, op=NAME, category=NAME, class=compute|communication|memory, group=NAME (a "
+    "process group), link=intra-node|inter-node, recompute, or, but for add, roofline and overlap, "
+    "host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a NAME is any "
+    "text. Or host_free, data_ready, infinite_network, network_x2, perfect_overlap, gemm_roofline, "
+    "no_recompute, no_copies, or, of several ranks, balanced or balanced=RANK";
 
 const struct change_ready change_ready_made[] = {
     {"balanced", NULL, "No straggler",
-     "No rank has more compute, copies or host time than the median of its peers.", true},
+     "No rank has more compute, copies or host time than the median of its peers.", true, false},
     {"host_free", "remove:host", "Free host",
-     "The host takes no time between calls, as with a captured graph of the step.", false},
+     "The host takes no time between calls, as with a captured graph of the step.", false, false},
     {"data_ready", "remove:data_loading", "Data is ready",
-     "The host never waits for the data loader.", false},
+     "The host never waits for the data loader.", false, false},
     {"network_x2", "scale=0.5:class=communication", "Network twice as fast",
-     "Each transfer takes half as long; waiting for late ranks stays.", false},
+     "Each transfer takes half as long; waiting for late ranks stays.", false, false},
     {"infinite_network", "remove:class=communication", "Infinite network",
-     "Transfers take no time; waiting for late ranks stays.", false},
+     "Transfers take no time; waiting for late ranks stays.", false, false},
+    {"perfect_overlap", "overlap:class=communication", "Communication fully overlapped",
+     "Compute and the host never wait for communication, which has a step more to finish.", false,
+     false},
     {"no_copies", "remove:class=memory", "No copies",
-     "Copies and memsets on the device take no time.", false},
+     "Copies and memsets on the device take no time.", false, false},
+    {"gemm_roofline", "roofline:category=GEMM", "Matrix products at their roofline",
+     "Each product takes what the peaks of the GPU allow for its shape.", false, true},
     {"no_recompute", "drop:recompute", "No recomputation",
-     "Activations are kept, so that nothing is computed twice.", false},
-    {NULL, NULL, NULL, NULL, false},
+     "Activations are kept, so that nothing is computed twice.", false, false},
+    {NULL, NULL, NULL, NULL, false, false},
 };
 
 struct what {
@@ -38,6 +46,7 @@ struct what {
 static const struct what whats[] = {
     {"kernel", CHANGE_OF_KERNEL, true},        {"op", CHANGE_OF_OPERATOR, true},
     {"category", CHANGE_OF_CATEGORY, true},    {"class", CHANGE_OF_CLASS, true},
+    {"group", CHANGE_OF_GROUP, true},          {"link", CHANGE_OF_LINK, true},
     {"recompute", CHANGE_OF_RECOMPUTE, false}, {"host", CHANGE_OF_HOST, true},
     {"host", CHANGE_OF_HOST, false},           {"data_loading", CHANGE_OF_LOADING, false},
 };
@@ -82,6 +91,14 @@ static bool duration_of(struct str text, int64_t *ns)
     return false;
 }
 
+static const struct {
+    const char *name;
+    enum change_action action;
+} plain_actions[] = {{"remove", CHANGE_SCALE},
+                     {"drop", CHANGE_DROP},
+                     {"roofline", CHANGE_ROOFLINE},
+                     {"overlap", CHANGE_OVERLAP}};
+
 static bool parse_action(struct str text, struct change *change)
 {
     struct str value = text, name = split(&value, '=');
@@ -92,9 +109,28 @@ static bool parse_action(struct str text, struct change *change)
         change->action = CHANGE_SET;
         return duration_of(value, &change->set_ns);
     }
-    if (str_equal(name, STR("drop")))
-        change->action = CHANGE_DROP;
-    return str_equal(text, STR("remove")) || str_equal(text, STR("drop"));
+    if (str_equal(name, STR("add"))) {
+        change->action = CHANGE_ADD;
+        bool less = value.len > 0 && value.at[0] == '-';
+        struct str size = {value.at + less, value.len - less};
+        if (!duration_of(size, &change->set_ns))
+            return false;
+        change->set_ns = less ? -change->set_ns : change->set_ns;
+        return true;
+    }
+    for (size_t i = 0; i < sizeof plain_actions / sizeof *plain_actions; i++)
+        if (str_equal(text, str_of(plain_actions[i].name))) {
+            change->action = plain_actions[i].action;
+            return true;
+        }
+    return false;
+}
+
+// Threads have neither a roofline nor a stream, and their stretches between calls no number.
+static bool makes_sense(const struct change *change)
+{
+    bool is_host = change->of == CHANGE_OF_HOST || change->of == CHANGE_OF_LOADING;
+    return change->action < CHANGE_ADD || !is_host;
 }
 
 static bool parse_what(struct str text, struct change *change)
@@ -181,7 +217,7 @@ bool change_parse(struct str text, struct change_list *list, struct err *err)
         return refuse_more(err);
     struct change change = {0};
     struct str action = split(&rest, ':');
-    if (!parse_action(action, &change) || !parse_what(rest, &change))
+    if (!parse_action(action, &change) || !parse_what(rest, &change) || !makes_sense(&change))
         return refuse(text, err);
     list->at[list->count++] = change;
     return true;

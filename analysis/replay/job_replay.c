@@ -3,6 +3,7 @@
 // call, then one per rank for the start of its recording.
 #include "analysis/replay/job_replay.h"
 
+#include "analysis/replay/overlap.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
 
@@ -486,6 +487,34 @@ static bool is_unchanged(const struct job_replay *job, const int64_t *dur)
     return true;
 }
 
+// Where ranks arrive at a call together belongs to the stream of the call.
+static void place_arrivals(const struct job_replay *job, struct overlap *overlap)
+{
+    for (uint32_t j = 0; j < job->join_count; j++)
+        for (uint32_t m = 0; m < job->joins[j].count; m++) {
+            uint32_t arrival = job->graph.from[job->graph.first[job->first_join + j] + m];
+            overlap->lane[arrival] = overlap->lane[job->members[job->joins[j].first + m]];
+        }
+}
+
+// The job in whose graph nothing else waits for what the changes overlap.
+static bool overlap_job(const struct job_replay *job, const struct change_list *list,
+                        struct arena *scratch, struct job_replay *changed, struct err *err)
+{
+    struct overlap overlap;
+    *changed = *job;
+    if (!change_overlaps(list))
+        return true;
+    if (!overlap_open(&overlap, job->graph.node_count, scratch, err))
+        return false;
+    for (uint32_t r = 0; r < job->rank_count; r++)
+        if (!overlap_add(&overlap, list, facts_of(&job->ranks[r]), &job->ranks[r].whatif->graph,
+                         job->ranks[r].first, err))
+            return false;
+    place_arrivals(job, &overlap);
+    return overlap_make(&overlap, &job->graph, scratch, &changed->graph, err);
+}
+
 // What is asked of all ranks.
 struct asked {
     const struct change_list *list;
@@ -501,13 +530,15 @@ static bool replay_changed(const struct job_replay *job, const struct asked *ask
     if (!all.dur || !change_all(job, asked->list, all.dur, asked->answers, err) ||
         (asked->list->balanced && !balance(job, asked->list, all.dur, asked->scratch, err)))
         return false;
-    if (!asked->path && is_unchanged(job, all.dur))
+    if (!asked->path && !change_overlaps(asked->list) && is_unchanged(job, all.dur))
         return true;
+    struct job_replay changed;
     all.end = arena_room(asked->scratch, nodes, sizeof *all.end, err);
-    if (!all.end || !replay(job, all.dur, all.end, err))
+    if (!all.end || !overlap_job(job, asked->list, asked->scratch, &changed, err) ||
+        !replay(&changed, all.dur, all.end, err))
         return false;
-    fill_steps(job, &all, asked->answers);
-    return !asked->path || sum_path(job, &all, asked->answers, asked->path, err);
+    fill_steps(&changed, &all, asked->answers);
+    return !asked->path || sum_path(&changed, &all, asked->answers, asked->path, err);
 }
 
 bool job_replay_change(const struct job_replay *job, const struct change_list *list,

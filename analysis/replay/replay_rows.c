@@ -281,7 +281,8 @@ static bool show(const struct facts *facts, struct arena *arena, struct report *
     if (!show_path(&whatif, &base, report, err))
         return false;
     for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
-        if (!ready->of_ranks && !show_change(&whatif, ready->name, arena, report, err))
+        if (!ready->of_ranks && !ready->on_demand &&
+            !show_change(&whatif, ready->name, arena, report, err))
             return false;
     return true;
 }

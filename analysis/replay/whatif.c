@@ -3,6 +3,8 @@
 // cancels out.
 #include "analysis/replay/whatif.h"
 
+#include "analysis/replay/overlap.h"
+
 #include <math.h>
 
 struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, const int64_t *dur,
@@ -127,6 +129,21 @@ static bool sum_path(const struct whatif *whatif, const int64_t *dur,
     return true;
 }
 
+// --- overlap ------------------------------------------------------------------------------------
+
+// The rank in whose graph nothing else waits for what the changes overlap.
+static bool overlap_rank(const struct whatif *whatif, const struct change_list *list,
+                         struct arena *scratch, struct whatif *changed, struct err *err)
+{
+    const struct replay_graph *graph = &whatif->graph.graph;
+    struct overlap overlap;
+    *changed = *whatif;
+    return !change_overlaps(list) ||
+           (overlap_open(&overlap, graph->node_count, scratch, err) &&
+            overlap_add(&overlap, list, whatif->facts, &whatif->graph, 0, err) &&
+            overlap_make(&overlap, graph, scratch, &changed->graph.graph, err));
+}
+
 // --- answers ------------------------------------------------------------------------------------
 
 static bool replay_changed(const struct whatif *whatif, const struct change_list *list,
@@ -143,12 +160,15 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     bool ok = dur && changed_ns && steps &&
               change_apply(list, whatif->facts, graph, dur, answer->touched_ns, err);
     size_t bytes = graph->graph.node_count * sizeof *dur;
-    bool same = ok && !path && memcmp(dur, graph->dur, bytes) == 0; // it selects nothing
-    ok = ok && (same || replay_fits(&graph->graph, dur, err));
+    // It selects nothing.
+    bool same = ok && !path && !change_overlaps(list) && memcmp(dur, graph->dur, bytes) == 0;
+    struct whatif changed;
+    ok = ok && (same || (overlap_rank(whatif, list, &scratch, &changed, err) &&
+                         replay_fits(&changed.graph.graph, dur, err)));
     if (ok && same)
         memcpy(changed_ns, whatif->base_ns, graph->step_count * sizeof *changed_ns);
     else if (ok)
-        replay_steps(whatif, dur, changed_ns);
+        replay_steps(&changed, dur, changed_ns);
     for (uint32_t s = 0; ok && s < graph->step_count; s++) {
         const struct step *step = &whatif->facts->steps[graph->steps[s].step];
         steps[s] = (struct whatif_step){step->number, step->end_ns - step->begin_ns,
@@ -156,7 +176,7 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     }
     answer->steps = steps;
     answer->step_count = graph->step_count;
-    ok = ok && (!path || sum_path(whatif, dur, answer, path, err));
+    ok = ok && (!path || sum_path(&changed, dur, answer, path, err));
     arena_free(&scratch);
     return ok;
 }

@@ -104,8 +104,10 @@ function Others({ changes, onchange }) {
       placeholder="scale=0.5:op=aten::mm" aria-describedby=${`${id}-help`}
       onInput=${(event) => set_text(event.target.value)} />
       <button type="submit">Add</button></span>
-    <p class="whatif-help" id=${`${id}-help`}>An action (scale=, set=, remove, drop), then kernel=,
-      op=, category= or host= and a name, where * is any text.</p>
+    <p class="whatif-help" id=${`${id}-help`}>An action (scale=, set=, add=, roofline, overlap,
+      remove, drop), then kernel=, op=, category=, group=, link= or host= and a name, where * is any
+      text. scale=0.5:link=inter-node is twice the bandwidth between nodes, add=-5us:group=dp 5 us
+      less latency of a group.</p>
     <ul>${changes.map((change, i) => html`<li key=${change} class="whatif-kernel"><code>${
       change}</code><button type="button" class="icon" aria-label=${`Remove ${change}`}
       onClick=${() => onchange(changes.filter((_, at) => at !== i))}>×</button></li>`)}</ul>
@@ -136,6 +138,10 @@ export function Controls({ setup, ranks, kernels, roofline, onchange }) {
       help="Copies and memsets on the device take no time." />
     <${Switch} label="No recomputation" ...${setting("recompute")}
       help="Activations are kept, so that nothing is computed twice." />
+    <${Switch} label="Communication fully overlapped" ...${setting("overlap")}
+      help="Compute and the host never wait for it; it has a step more to finish." />
+    <${Switch} label="Matrix products at their roofline" ...${setting("gemm")}
+      help="Each takes what the peaks of the GPU allow for its shape." />
     <${Kernels} kernels=${setup.kernels} known=${kernels} roofline=${roofline}
       onchange=${(list) => onchange({ kernels: list })} />
     <${Others} changes=${setup.others} onchange=${(list) => onchange({ others: list })} />

@@ -26,18 +26,19 @@ export const PATH_PARTS = [
 
 /**
  * @typedef {{network: number, host: number, balanced: string, data: boolean, copies: boolean,
- *            recompute: boolean, kernels: {name: string, factor: number}[], others: string[]}}
- *          Setup
+ *            recompute: boolean, overlap: boolean, gemm: boolean,
+ *            kernels: {name: string, factor: number}[], others: string[]}} Setup
  * `balanced` is "", "all" or a rank.
  */
 
 /** @returns {Setup} */
 const recorded = () => ({ network: 1, host: 1, balanced: "", data: false, copies: false,
-  recompute: false, kernels: [], others: [] });
+  recompute: false, overlap: false, gemm: false, kernels: [], others: [] });
 
 const NAMED = {
   balanced: { balanced: "all" }, data_ready: { data: true }, no_copies: { copies: true },
-  no_recompute: { recompute: true }, host_free: { host: 0 }, network_x2: { network: 2 },
+  no_recompute: { recompute: true }, perfect_overlap: { overlap: true },
+  gemm_roofline: { gemm: true }, host_free: { host: 0 }, network_x2: { network: 2 },
   infinite_network: { network: Infinity },
 };
 
@@ -92,6 +93,7 @@ export function write_changes(setup) {
     ...network_change(setup.network), ...host_change(setup.host),
     ...(setup.data ? ["data_ready"] : []), ...(setup.copies ? ["no_copies"] : []),
     ...(setup.recompute ? ["no_recompute"] : []),
+    ...(setup.overlap ? ["perfect_overlap"] : []), ...(setup.gemm ? ["gemm_roofline"] : []),
     ...setup.kernels.map(({ name, factor }) => `scale=${short(factor)}:kernel=${name}`),
     ...setup.others,
   ];

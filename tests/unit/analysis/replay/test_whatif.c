@@ -170,6 +170,58 @@ static void host_time_is_selected_by_what_encloses_it(void **state)
     hand_end(&hand);
 }
 
+// One of five rounds: two kernels of together 100 us, the first of which waits for the collective
+// of the round before though it needs nothing of it, then a collective of 300 us on another stream.
+static void add_round(struct hand *hand, int64_t k)
+{
+    int64_t host_ns = k * 20000, at_ns = 5000 + k * 402000;
+    if (k > 0)
+        add_call(hand, "cudaStreamWaitEvent", host_ns, 1000, 0);
+    add_call(hand, "cudaLaunchKernel", host_ns + 2000, 2000, 3 * k + 1);
+    add_kernel(hand, "compute", at_ns, 50000, 3 * k + 1);
+    add_call(hand, "cudaLaunchKernel", host_ns + 4000, 1000, 3 * k + 2);
+    add_kernel(hand, "compute", at_ns + 51000, 49000, 3 * k + 2);
+    add_call(hand, "cudaStreamWaitEvent", host_ns + 5000, 1000, 0);
+    add_call(hand, "cudaLaunchKernel", host_ns + 7000, 2000, 3 * k + 3);
+    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
+                                       .name = "ncclDevKernel_AllReduce",
+                                       .row = 8,
+                                       .begin_ns = at_ns + 101000,
+                                       .dur_ns = 300000,
+                                       .correlation = 3 * k + 3});
+}
+
+static void communication_that_is_overlapped_holds_up_only_its_own_stream(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    for (int k = 0; k < 5; k++)
+        add_round(&hand, k);
+    hand_facts(&hand);
+    int64_t whole_ns = 5 * 402000 - 1000;
+    assert_int_equal(changed(&hand, "scale=1:kernel=*"), whole_ns);
+    // The first round's compute, then one collective after the other.
+    assert_int_equal(changed(&hand, "perfect_overlap"), 101000 + 5 * 300000 + 4 * 1000);
+    assert_int_equal(changed(&hand, "overlap:kernel=none"), whole_ns);
+    assert_int_equal(ask(&hand, "perfect_overlap").touched_ns[0], 5 * 300000);
+    hand_end(&hand);
+}
+
+static void each_call_can_take_a_time_more_or_less(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_device_bound(&hand);
+    assert_int_equal(changed(&hand, "add=-40us:kernel=odd"), 1074000 - 5 * 40000);
+    assert_int_equal(changed(&hand, "add=7us:kernel=last"), 1074000 + 7000);
+    assert_int_equal(changed(&hand, "add=-1s:kernel=last"), 1074000 - 10000);
+    // Nothing is known of the work of these kernels.
+    assert_int_equal(changed(&hand, "roofline:kernel=*"), 1074000);
+    assert_int_equal(changed(&hand, "scale=0.5:group=*"), 1074000);
+    hand_end(&hand);
+}
+
 // With a pass over all nodes for each thread this would take minutes.
 static void thousands_of_threads_take_no_time_each_for_all(void **state)
 {
@@ -217,6 +269,13 @@ static void changes_are_refused_with_what_was_found(void **state)
                                       "remove:kernel",
                                       "remove:kernel=",
                                       "remove:planet=a",
+                                      "add=5:kernel=a",
+                                      "add=--5us:kernel=a",
+                                      "add=5us:host",
+                                      "roofline:host=a",
+                                      "overlap:data_loading",
+                                      "overlap=1:kernel=a",
+                                      "remove:group",
                                       "remove:recompute=a",
                                       "shrink:kernel=a",
                                       "host_free:kernel=a",
@@ -402,6 +461,8 @@ int main(void)
         cmocka_unit_test(no_launches_no_answer),
         cmocka_unit_test(a_device_that_nothing_recorded_holds_up_is_not_answered_for),
         cmocka_unit_test(host_time_is_selected_by_what_encloses_it),
+        cmocka_unit_test(communication_that_is_overlapped_holds_up_only_its_own_stream),
+        cmocka_unit_test(each_call_can_take_a_time_more_or_less),
         cmocka_unit_test(thousands_of_threads_take_no_time_each_for_all),
         cmocka_unit_test(changes_are_refused_with_what_was_found),
         cmocka_unit_test(balance_is_of_some_ranks_or_of_all),

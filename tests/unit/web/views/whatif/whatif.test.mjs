@@ -12,6 +12,7 @@ test("each position of the controls is a change, which leads back to it", () => 
     for (const host of HOSTS)
       for (const balanced of ["", "all", "5"]) {
         const setup = { network, host, balanced, data: true, copies: false, recompute: true,
+          overlap: true, gemm: false,
           kernels: [{ name: "void gemm<float*, 1>(int)", factor: 0.35 }],
           others: ["remove:op=aten::copy_"] };
         assert.deepEqual(read_changes(write_changes(setup)), setup);
