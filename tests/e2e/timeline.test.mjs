@@ -112,6 +112,14 @@ test("a click shows a slice in full and leads to all of its name", () =>
     const card = page.locator(".tl-slice");
     assert.equal(await card.locator("code").innerText(), name);
     assert.match(await card.innerText(), /\d ns\)/);
+    await card.getByText("Correlation").waitFor();
+    assert.match(await card.innerText(), /Grid[\s\S]*Shapes[\s\S]*Stack, \d+ calls/);
+    const { pin } = query(page);
+    await canvas(page).press("l");
+    await asked(page, "the launch is shown", (now) => now.pin && now.pin !== pin);
+    await card.getByText("of device time").waitFor();
+    await canvas(page).press("l");
+    await asked(page, "and what it launched", (now) => now.pin === pin);
     await card.getByRole("link", { name: "All calls of this kernel" }).click();
     await page.waitForURL(/kernels\/./);
     await settle(page);
@@ -130,6 +138,8 @@ test("keys alone go from slice to slice, pin, mark, zoom and let go", () =>
     await press("Enter");
     const { pin } = await asked(page, "the slice is pinned", (now) => now.pin);
     assert.match(pin, /^\d+\.\d+\.\d+$/);
+    await press("b");
+    await asked(page, "the view is bookmarked", (now) => /^\d+-\d+$/.test(now.marks));
     await press("m");
     await asked(page, "its time is selected", (now) => now.sel);
     await press("f");

@@ -123,6 +123,7 @@ function act_on(action, it) {
     case "begin": motion.by_key(() => motion.pan(bounds.from - view.from)); break;
     case "end": motion.by_key(() => motion.pan(bounds.to - view.to)); break;
     case "rank": props.onrank?.(action.by); break;
+    case "link": case "waited": case "bookmark": case "visit": props.onkey?.(action); break;
     case "pin": if (at) props.onpin(pin_of(slice_of(at.data, at.i))); break;
     case "mark": if (of_slice) props.onselect(of_slice); break;
     case "fit": {
@@ -227,6 +228,8 @@ function gestures_of(it) {
  *          onclear: () => void,
  *          onselect: (span: any) => void, onpin: (pin: string) => void,
  *          ontoggle: (key: string) => void, onrank?: (by: number) => void,
+ *          arrows?: import("./timeline_links.mjs").Arrow[], marks?: any[],
+ *          onkey?: (action: {kind: string, by?: number}) => void,
  *          onwidth: (width: number) => void}} props
  * `overview` is the whole trace, `detail` a finer window or null; `control` receives functions that
  * move the view from outside.
@@ -254,6 +257,7 @@ export function TimelineChart(props) {
     bounds,
     sheets: sheets_of(it.props, it.motion.view), steps: props.steps, hover,
     pinned: it.pinned(), cursor: it.cursor(), selection: it.draft ?? props.selection,
+    arrows: props.arrows ?? [], marks: props.marks ?? [],
   }));
   it.motion ??= create_motion({ view, onview: props.onview, redraw });
   if (!it.move_cursor) equip(it);

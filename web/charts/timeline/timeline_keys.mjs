@@ -14,6 +14,8 @@ const ACTIONS = {
   ArrowUp: { kind: "row", by: -1 }, ArrowDown: { kind: "row", by: 1 },
   Enter: { kind: "pin" }, " ": { kind: "pin" }, Escape: { kind: "clear" },
   f: { kind: "fit" }, m: { kind: "mark" },
+  l: { kind: "link" }, v: { kind: "waited" }, b: { kind: "bookmark" },
+  ...Object.fromEntries([1, 2, 3, 4, 5, 6, 7, 8, 9].map((n) => [n, { kind: "visit", by: n }])),
   "[": { kind: "rank", by: -1 }, "]": { kind: "rank", by: 1 },
 };
 
@@ -26,6 +28,9 @@ export const TIMELINE_KEYS = [
   ["Enter", "show details of the slice"],
   ["f", "zoom to the slice or selection"],
   ["m", "select the slice's time range"],
+  ["l", "go to the launch, or to what was launched"],
+  ["v", "go to what the slice waited for"],
+  ["b, 1 to 9", "bookmark the view, go to a bookmark"],
   ["[ ]", "previous or next rank"],
   ["Esc", "close details, clear the selection"],
 ];

@@ -3,6 +3,7 @@
 import { short_kernel } from "../../base/format.mjs";
 import { labels_now } from "../../base/kernel_labels.mjs";
 import { visible } from "../../base/visible.mjs";
+import { middle_of } from "./timeline_links.mjs";
 import { first_after, place_of, row_top } from "./timeline_model.mjs";
 import { axis_ticks, span_of } from "./timeline_view.mjs";
 import { merged_fill } from "./timeline_palette.mjs";
@@ -19,7 +20,8 @@ const HATCH_FROM_PX = 5;
 /**
  * @typedef {{view: any, width: number, height: number, scroll: number, layout: any,
  *            sheets: {data: any, from: number, to: number}[], palette: any, bounds: any,
- *            steps: any[], hover: any, pinned: any, cursor: any, selection: any}} Scene
+ *            steps: any[], hover: any, pinned: any, cursor: any, selection: any,
+ *            arrows: import("./timeline_links.mjs").Arrow[], marks: any[]}} Scene
  */
 
 const x_of = ({ view, width }, ns) => ((ns - view.from) * width) / span_of(view);
@@ -185,6 +187,56 @@ function draw_selection(pen, scene) {
   fill_line(pen, right, STRIP_PX + 2, 1, height);
 }
 
+const HEAD_PX = 6;
+
+/** A curve with a head, kept within the lanes' height so that it shows where it leads. */
+function draw_arrow(pen, scene, { kind, from, to }) {
+  const tops = [middle_of(scene.layout, from), middle_of(scene.layout, to)];
+  if (tops.includes(null)) return;
+  const [y0, y1] = tops.map((y) =>
+    Math.min(scene.height, Math.max(AXIS_PX, y - scene.scroll + AXIS_PX)));
+  const limited = (ns) => Math.min(4 * scene.width, Math.max(-3 * scene.width, x_of(scene, ns)));
+  const [x0, x1] = [limited(from.ns), limited(to.ns)];
+  const bend = Math.max(24, Math.abs(x1 - x0) / 3);
+  pen.setLineDash(kind === "wait" ? [5, 4] : []);
+  pen.beginPath();
+  pen.moveTo(x0, y0);
+  pen.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1, y1);
+  pen.stroke();
+  pen.setLineDash([]);
+  pen.beginPath();
+  pen.moveTo(x1, y1);
+  pen.lineTo(x1 - HEAD_PX * 1.5, y1 - HEAD_PX);
+  pen.lineTo(x1 - HEAD_PX * 1.5, y1 + HEAD_PX);
+  pen.fill();
+}
+
+/** Each arrow twice: a wide one in the surface's color sets it off from the slices. */
+function draw_arrows(pen, scene) {
+  const { palette, arrows } = scene;
+  for (const [color, wide] of [[palette.surface, 5], [palette.ink, 2]]) {
+    pen.strokeStyle = pen.fillStyle = color;
+    pen.lineWidth = wide;
+    for (const arrow of arrows) draw_arrow(pen, scene, arrow);
+  }
+}
+
+/** Bookmarks: numbered flags beside the steps. */
+function draw_marks(pen, scene) {
+  const { palette, marks, width } = scene;
+  pen.font = AXIS_FONT;
+  pen.textBaseline = "middle";
+  pen.textAlign = "center";
+  marks.forEach(({ from, to }, i) => {
+    const x = x_of(scene, (from + to) / 2);
+    if (x < -10 || x > width + 10) return;
+    pen.fillStyle = palette.accent;
+    pen.fillRect(x - 8, STEP_TOP, 16, AXIS_PX - STEP_TOP - 2);
+    pen.fillStyle = palette.surface;
+    pen.fillText(String(i + 1), x, (STEP_TOP + AXIS_PX - 2) / 2);
+  });
+}
+
 /** @param {CanvasRenderingContext2D} pen scaled to CSS pixels @param {Scene} scene */
 export function paint_timeline(pen, scene) {
   const { width, height, palette } = scene;
@@ -201,6 +253,8 @@ export function paint_timeline(pen, scene) {
   outline(pen, scene, scene.hover, palette.ink, 1.5);
   outline(pen, scene, scene.pinned, palette.focus, 2.5);
   outline(pen, scene, scene.cursor, palette.ink, 2.5);
+  draw_arrows(pen, scene);
   draw_axis(pen, scene, ticks);
   draw_selection(pen, scene);
+  draw_marks(pen, scene);
 }

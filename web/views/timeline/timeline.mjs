@@ -5,6 +5,8 @@ import { use_query } from "../../base/router.mjs";
 import { count } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { locate, TimelineChart } from "../../charts/timeline/timeline.mjs";
+import { arrows_of, launch_of, pin_of_placed, waited_of }
+  from "../../charts/timeline/timeline_links.mjs";
 import { device_begin, slice_of, TINTS } from "../../charts/timeline/timeline_model.mjs";
 import { has_lanes } from "../../charts/timeline/timeline_sums.mjs";
 import { TIMELINE_KEYS } from "../../charts/timeline/timeline_keys.mjs";
@@ -14,6 +16,8 @@ import { clamp_view, parse_span, parse_view, span_of, view_around, view_showing,
   from "../../charts/timeline/timeline_view.mjs";
 import { Card, Empty, Loaded, ProblemNotice, Segments } from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
+import { use_linked } from "./slice_links.mjs";
+import { Marks, use_marks } from "./timeline_marks.mjs";
 import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs";
 import { TimelineExport } from "./timeline_export.mjs";
 import { TimelineSearch } from "./timeline_search.mjs";
@@ -23,7 +27,7 @@ import { use_rank_table, use_ranks } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 
 const DEFAULTS = { rank: "", from: "", to: "", sel: "", pin: "", fold: "", of: "", at: "",
-  find: "" };
+  find: "", marks: "" };
 const SIDES = [["device", "Device"], ["host", "Host"]];
 
 /** The first steady step, else everything. */
@@ -80,7 +84,7 @@ const Button = ({ label, title, onClick }) => html`<button type="button" class="
 
 /** The mouse equivalents of the keys. */
 function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, onrank,
-  search }) {
+  search, marks }) {
   const middle = () => (motion().view.from + motion().view.to) / 2;
   const act = (move) => () => {
     motion().start();
@@ -105,7 +109,7 @@ function Tools({ motion, view, bounds, steps, selecting, onselecting, loading, o
     <button type="button" class="small" aria-pressed=${selecting}
       title="Drag selects a span, like shift and drag"
       onClick=${() => onselecting(!selecting)}>Select</button>
-    <${StepPick} steps=${steps} motion=${motion} bounds=${bounds} />${search}
+    <${StepPick} steps=${steps} motion=${motion} bounds=${bounds} />${search}${marks}
     <p class="tl-where" aria-busy=${loading}>${length_text(span_of(view))} from ${
       exact_ms(view.from)}${loading ? " · loading" : ""}</p></div>`;
 }
@@ -132,25 +136,51 @@ function rank_mover(ranks, shown, change) {
   };
 }
 
-function Below({ run, rank, query, change, windows, view, selection, pinned, motion, steps }) {
+function Below({ run, rank, query, change, windows, view, selection, slice, motion, steps,
+  linked, ongo }) {
   const data = windows.detail ?? windows.overview;
   const sides = SIDES.filter(([key]) => has_lanes(windows.overview, key === "device"));
   const side = sides.some(([key]) => key === query.of) ? query.of : sides[0]?.[0];
   const of_device = side === "device";
   const covers = (one) => one && selection && one.from <= selection.from && one.to >= selection.to;
   const fit = (span) => motion().go(view_around(span, windows.overview.bounds));
-  const slice = pinned && slice_of(pinned.data, pinned.i);
   const span = slice && { from: slice.begin_ns, to: slice.end_ns };
   const pick = sides.length > 1 && html`<${Segments} label="Slices of" value=${side}
     options=${sides} onchange=${(of) => change({ of: of === sides[0][0] ? "" : of })} />`;
   return html`${slice && html`<${SliceDetails} run=${run} rank=${rank} slice=${slice} steps=${steps}
-      onfit=${() => fit(span)} onclose=${() => change({ pin: "" })}
+      linked=${linked} ongo=${ongo} onfit=${() => fit(span)} onclose=${() => change({ pin: "" })}
       onselect=${() => change({ sel: `${span.from}-${span.to}` })} />`}
     ${selection && html`<${SpanSummary} span=${selection} of_device=${of_device}
       data=${covers(data) ? data : windows.overview} onfit=${() => fit(selection)}
       onclose=${() => change({ sel: "" })} />`}
     <${LongestSlices} data=${data} view=${view} of_device=${of_device} actions=${pick}
       onpin=${(pin) => change({ pin })} />`;
+}
+
+const MOST_TIMES = 400; // the length of an event, or it is drawn with its neighbors
+
+/** A function that shows an event large enough, moving and widening as little as that takes. */
+function going(view, bounds, change) {
+  return ({ begin_ns, dur_ns }, patch_of) => {
+    const span = { from: begin_ns, to: begin_ns + Math.max(1, dur_ns) };
+    const near = view_around(span, bounds, 6);
+    const too_far = span_of(view) > MOST_TIMES * span_of(span);
+    const shown = too_far ? view_around(span, bounds, MOST_TIMES / 4)
+      : span_of(view) > span_of(near) ? view_showing(view, span, bounds) : near;
+    const { from, to } = whole_span(shown);
+    const sel = `${span.from}-${span.to}`;
+    change({ ...patch_of({ sel }), from: String(from), to: String(to) });
+  };
+}
+
+/** The slice that is shown in full, its links, and the way along them. */
+function use_slice({ run, windows, query, change, go_to }) {
+  const { rank, lanes } = windows.overview;
+  const found = locate(windows, query.pin);
+  const slice = found && slice_of(found.data, found.i);
+  const linked = use_linked(run, rank, slice, lanes);
+  const ongo = (placed) => go_to(placed, () => ({ pin: pin_of_placed(placed, lanes) }));
+  return { slice, linked, ongo };
 }
 
 function Timeline({ run, rank, overview, step_rows }) {
@@ -172,12 +202,15 @@ function Timeline({ run, rank, overview, step_rows }) {
     const { from, to } = whole_span(span);
     if (to > from) change({ sel: `${from}-${to}` });
   };
-  const on_found = ({ begin_ns, dur_ns }) => {
-    const span = { from: begin_ns, to: begin_ns + Math.max(1, dur_ns) };
-    const near = view_around(span, bounds, 6);
-    const shown = span_of(view) > span_of(near) ? view_showing(view, span, bounds) : near;
-    const { from, to } = whole_span(shown);
-    change({ sel: `${span.from}-${span.to}`, from: String(from), to: String(to) });
+  const go_to = going(view, bounds, change);
+  const { slice, linked, ongo } = use_slice({ run, windows, query, change, go_to });
+  const { marks, add: add_mark, drop } = use_marks(query, change);
+  const visit = (mark) => mark && motion().go(mark);
+  const on_key = ({ kind, by }) => {
+    const goal = kind === "link" ? launch_of(linked.data) : waited_of(linked.data);
+    if (kind === "bookmark") add_mark(motion().view);
+    else if (kind === "visit") visit(marks[by - 1]);
+    else if (goal) ongo(goal);
   };
   const note = `rank ${overview.rank}, time since the start of the trace` +
     (overview.left_out ? `; ${count(overview.left_out)} lanes with few events are left out` : "");
@@ -186,11 +219,14 @@ function Timeline({ run, rank, overview, step_rows }) {
         selecting=${selecting} onselecting=${set_selecting} onrank=${onrank}
         search=${html`<${TimelineSearch} run=${run} rank=${overview.rank} text=${query.find}
           from_ns=${selection?.from ?? view.from} ontext=${(find) => change({ find })}
-          onfound=${on_found} />`} />
+          onfound=${(event) => go_to(event, ({ sel }) => ({ sel }))} />`}
+        marks=${html`<${Marks} marks=${marks} onadd=${() => add_mark(motion().view)}
+          ondrop=${drop} ongo=${visit} />`} />
       ${problem && html`<${ProblemNotice} problem=${problem} retry=${retry} />`}
       <${TimelineChart} ...${windows} view=${view} bounds=${bounds} steps=${steps}
         selection=${selection} pin=${query.pin} toggled=${toggled} selecting=${selecting}
         label="Timeline of rank ${overview.rank}: ${overview.lanes.length} lanes"
+        arrows=${arrows_of(slice && linked.data, overview.lanes)} marks=${marks} onkey=${on_key}
         control=${control} onwidth=${set_width} onselect=${on_select} onrank=${onrank}
         onview=${({ from, to }, replace) => change({ from: String(from), to: String(to) },
           { replace })}
@@ -202,8 +238,8 @@ function Timeline({ run, rank, overview, step_rows }) {
     ${ranks.length > 1 && html`<${TimelineRanks} run=${run} rank=${overview.rank}
       overview=${overview} view=${view} />`}
     <${Below} run=${run} rank=${rank} query=${query} change=${change} windows=${windows}
-      view=${view} selection=${selection} pinned=${locate(windows, query.pin)} motion=${motion}
-      steps=${steps} />`;
+      view=${view} selection=${selection} slice=${slice} motion=${motion} steps=${steps}
+      linked=${linked} ongo=${ongo} />`;
 }
 
 function Content({ run, rank }) {

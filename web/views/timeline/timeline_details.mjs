@@ -10,6 +10,7 @@ import { longest_in, sum_span } from "../../charts/timeline/timeline_sums.mjs";
 import { pin_of, slice_of } from "../../charts/timeline/timeline_model.mjs";
 import { exact_ms, length_text, merged_text } from "../../charts/timeline/timeline_text.mjs";
 import { span_of } from "../../charts/timeline/timeline_view.mjs";
+import { LinkedEvent } from "./slice_links.mjs";
 
 const MOST_NAMES = 12;
 
@@ -22,8 +23,8 @@ function table_link(run, rank, { kind, tint, name }) {
 
 const step_at = (steps, ns) => steps.find(({ begin_ns, end_ns }) => ns >= begin_ns && ns < end_ns);
 
-/** Everything about one slice. */
-export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose }) {
+/** Everything about one slice; `linked` is the answer about its event. */
+export function SliceDetails({ run, rank, slice, steps, linked, ongo, onfit, onselect, onclose }) {
   const link = table_link(run, rank, slice);
   const step = step_at(steps, slice.begin_ns);
   const facts = [
@@ -47,6 +48,7 @@ export function SliceDetails({ run, rank, slice, steps, onfit, onselect, onclose
       <dd>${value}</dd></div>`)}</dl>
     ${slice.count > 1 && html`<p class="footnote">Each of them is narrower than a pixel here; named
       after the longest. Zoom in to see them one by one.</p>`}
+    ${slice.count === 1 && html`<${LinkedEvent} resource=${linked} ongo=${ongo} />`}
     ${link?.[1] && html`<p class="tl-links"><a href=${link[1]}>${link[0]}</a></p>`}<//>`;
 }
 

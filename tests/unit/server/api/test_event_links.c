@@ -19,30 +19,20 @@
 
 enum { DEVICE = 0, PROCESS = 1, MAIN = 1 };
 
-static void host(struct hand *hand, enum event_kind kind, const char *name, int64_t begin_ns,
-                 int64_t dur_ns, int64_t correlation)
+static void host(struct hand *hand, struct hand_event event)
 {
-    hand_add(hand, (struct hand_event){.kind = kind,
-                                       .name = name,
-                                       .pid = PROCESS,
-                                       .row = MAIN,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .correlation = correlation,
-                                       .dims = kind == EVENT_CPU_OP ? "[[8,4]]" : NULL});
+    event.pid = PROCESS;
+    event.row = MAIN;
+    hand_add(hand, event);
 }
 
-static void kernel(struct hand *hand, const char *name, int64_t stream, int64_t begin_ns,
-                   int64_t dur_ns, int64_t correlation)
+// On a stream, which is its row.
+static void kernel(struct hand *hand, struct hand_event event)
 {
-    hand_add(hand, (struct hand_event){.kind = EVENT_KERNEL,
-                                       .name = name,
-                                       .pid = DEVICE,
-                                       .row = stream,
-                                       .begin_ns = begin_ns,
-                                       .dur_ns = dur_ns,
-                                       .correlation = correlation,
-                                       .grid = 32});
+    event.kind = EVENT_KERNEL;
+    event.pid = DEVICE;
+    event.grid = 32;
+    hand_add(hand, event);
 }
 
 // An operator with two launches inside a frame; the kernels run one after the other on stream 7,
@@ -55,15 +45,46 @@ static struct trace_file *open_trace(struct hand *hand)
     close(fd);
     unlink(path);
     hand_begin(hand);
-    host(hand, EVENT_PYTHON, "frame", 0, 90000, 0);
-    host(hand, EVENT_CPU_OP, "aten::mm", 1000, 30000, 0);
-    host(hand, EVENT_RUNTIME, "cudaLaunchKernel", 2000, 1000, 11);
-    host(hand, EVENT_RUNTIME, "cudaLaunchKernel", 4000, 1000, 12);
-    host(hand, EVENT_RUNTIME, "cudaLaunchKernel", 40000, 1000, 13);
-    host(hand, EVENT_RUNTIME, "cudaDeviceSynchronize", 50000, 100000, 14);
-    kernel(hand, "first", 7, 5000, 20000, 11);
-    kernel(hand, "second", 7, 25500, 50000, 12);
-    kernel(hand, "third", 8, 76000, 1000, 13);
+    host(hand, (struct hand_event){.kind = EVENT_PYTHON,
+                                   .name = "frame",
+                                   .begin_ns = 0,
+                                   .dur_ns = 90000,
+                                   .correlation = 0});
+    host(hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                   .name = "aten::mm",
+                                   .begin_ns = 1000,
+                                   .dur_ns = 30000,
+                                   .correlation = 0,
+                                   .dims = "[[8,4]]"});
+    host(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                   .name = "cudaLaunchKernel",
+                                   .begin_ns = 2000,
+                                   .dur_ns = 1000,
+                                   .correlation = 11});
+    host(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                   .name = "cudaLaunchKernel",
+                                   .begin_ns = 4000,
+                                   .dur_ns = 1000,
+                                   .correlation = 12});
+    host(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                   .name = "cudaLaunchKernel",
+                                   .begin_ns = 40000,
+                                   .dur_ns = 1000,
+                                   .correlation = 13});
+    host(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                   .name = "cudaDeviceSynchronize",
+                                   .begin_ns = 50000,
+                                   .dur_ns = 100000,
+                                   .correlation = 14});
+    kernel(hand,
+           (struct hand_event){
+               .name = "first", .row = 7, .begin_ns = 5000, .dur_ns = 20000, .correlation = 11});
+    kernel(hand,
+           (struct hand_event){
+               .name = "second", .row = 7, .begin_ns = 25500, .dur_ns = 50000, .correlation = 12});
+    kernel(hand,
+           (struct hand_event){
+               .name = "third", .row = 8, .begin_ns = 76000, .dur_ns = 1000, .correlation = 13});
     hand_seal(hand);
     assert_true(trace_file_save(hand->trace, path, &hand->err));
     struct trace_file *file = trace_file_open(path, &hand->err);

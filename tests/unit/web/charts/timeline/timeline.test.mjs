@@ -4,6 +4,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import * as model from "../../../../../web/charts/timeline/timeline_model.mjs";
+import { arrows_of, middle_of, pin_of_placed }
+  from "../../../../../web/charts/timeline/timeline_links.mjs";
+import { marks_of, marks_text }
+  from "../../../../../web/charts/timeline/timeline_marks_model.mjs";
 import * as sums from "../../../../../web/charts/timeline/timeline_sums.mjs";
 import * as views from "../../../../../web/charts/timeline/timeline_view.mjs";
 import { action_of } from "../../../../../web/charts/timeline/timeline_keys.mjs";
@@ -275,4 +279,44 @@ test("any of twenty thousand slices is found by its time", () => {
   const packed = model.pack(reply({ slices }));
   assert.equal(packed.length, n);
   assert.equal(model.slice_at(packed, 0, 0, 50 * 1000 + 10), 500);
+});
+
+const placed = (lane, row, begin_ns, dur_ns) => ({ lane, row, begin_ns, dur_ns, name: "n" });
+const lanes = [{ track: 4 }, { track: 9 }];
+
+test("arrows lead from a launch to its work, and from what was waited for", () => {
+  const linked = { event: placed(4, 0, 900, 50), launch: placed(9, 2, 100, 20), launched: null,
+    waited: { reason: "stream", for: placed(4, 0, 700, 190) } };
+  assert.deepEqual(arrows_of(linked, lanes), [
+    { kind: "launch", from: { lane: 1, row: 2, ns: 100 }, to: { lane: 0, row: 0, ns: 900 } },
+    { kind: "wait", from: { lane: 0, row: 0, ns: 890 }, to: { lane: 0, row: 0, ns: 900 } }]);
+  const call = { event: placed(9, 1, 100, 500), launch: null,
+    launched: { first: placed(4, 0, 300, 9) },
+    waited: { reason: "device", for: placed(4, 0, 400, 100) } };
+  assert.deepEqual(arrows_of(call, lanes).map(({ from, to }) => [from.ns, to.ns]),
+    [[100, 300], [500, 600]]);
+});
+
+test("an arrow to a lane that is left out is not drawn", () => {
+  const linked = { event: placed(4, 0, 900, 50), launch: placed(7, 2, 100, 20), launched: null,
+    waited: null };
+  assert.deepEqual(arrows_of(linked, lanes), []);
+  assert.deepEqual(arrows_of(null, lanes), []);
+  assert.equal(pin_of_placed(linked.event, lanes), "0.0.900");
+  assert.equal(pin_of_placed(linked.launch, lanes), "");
+});
+
+test("an arrow ends in the middle of its row, of its lane where that is folded", () => {
+  const open = model.layout_lanes(data.lanes, all, new Set());
+  const closed = model.layout_lanes(data.lanes, all, new Set([model.lane_key(data.lanes[1])]));
+  const second = { lane: 1, row: 1 };
+  assert.ok(middle_of(open, second) > middle_of(open, { lane: 1, row: 0 }));
+  const [band] = closed.bands.filter(({ lanes: [lane] }) => lane === 1);
+  assert.equal(middle_of(closed, second), band.y + band.height / 2);
+});
+
+test("bookmarks survive the address, at most nine of them", () => {
+  const marks = Array.from({ length: 11 }, (_, i) => span(i, i + 5));
+  assert.deepEqual(marks_of(marks_text(marks)), marks.slice(2));
+  assert.deepEqual(marks_of("5-1,x,7-9"), [span(7, 9)]);
 });
