@@ -30,6 +30,7 @@ const struct route routes[] = {
     {"GET", "/upload", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/runs/{page*}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/compare", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/compare/timeline", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/trends", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/alerts", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/plan", SCOPE_OPEN, assets_get_page, NULL},

@@ -16,10 +16,26 @@ import * as first from "./pages/first.mjs";
 /** The pages whose code is here, by name. */
 const ready = { ...first };
 
+const BUNDLES = {
+  timeline: () => import("./pages/timeline.mjs"),
+  work: () => import("./pages/work.mjs"),
+  run: () => import("./pages/run.mjs"),
+  desk: () => import("./pages/desk.mjs"),
+};
+const TIMELINE = ["timeline", "compare_timeline", "idle"];
+const WORK = ["kernels", "operators", "kernel", "operator", "modules", "ranges", "roofline",
+  "flame"];
+
+/** The module that has a page. */
+function bundle_of({ page, run }) {
+  if (TIMELINE.includes(page)) return "timeline";
+  if (WORK.includes(page)) return "work";
+  return run === undefined ? "desk" : "run";
+}
+
 /** Fetches a page that does not come with the frame, and those that come with it. */
-async function fetch_page({ run }) {
-  Object.assign(ready, run === undefined ? await import("./pages/desk.mjs")
-    : await import("./pages/run.mjs"));
+async function fetch_page(route) {
+  Object.assign(ready, await BUNDLES[bundle_of(route)]());
 }
 
 /** The scopes that pages need; null: none. All others show runs. */

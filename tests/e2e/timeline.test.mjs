@@ -326,3 +326,21 @@ test("a search goes from event to event, by keys and buttons, and shows where it
     await page.getByText("nothing found").waitFor();
     assert.deepEqual(await axe_faults(page), []);
   }));
+
+test("two runs stand on one axis, aligned at an event; one zoom moves both", () =>
+  on_page({}, async (page) => {
+    const other = (await server.analyzed("other", (await generate(small_job("--stacks", "--slow",
+      "30"))).files)).id;
+    await visit(page, `/compare/timeline?base=${run}&cand=${other}&base_name=aten::mm${""
+      }&cand_name=aten::mm`);
+    const charts = page.getByRole("application");
+    await charts.nth(1).waitFor();
+    assert.match(await page.locator("main").innerText(), /Base[\s\S]*aten::mm[\s\S]*Candidate/);
+    assert.deepEqual(await axe_faults(page), []);
+    const picture = () => charts.nth(1).evaluate((canvas) => canvas.toDataURL());
+    const before_it = await picture();
+    await charts.first().focus();
+    await page.keyboard.press("w");
+    await asked(page, "the common view is in the address", ({ from }) => from);
+    await until("the other one has moved, too", async () => await picture() !== before_it);
+  }));

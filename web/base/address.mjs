@@ -11,6 +11,7 @@ const ROUTES = [
   ["view", /^\/v\/(?<view>[^/]+)$/],
   ["upload", /^\/upload\/?$/],
   ["compare", /^\/compare\/?$/],
+  ["compare_timeline", /^\/compare\/timeline\/?$/],
   ["trends", /^\/trends\/?$/],
   ["alerts", /^\/alerts\/?$/],
   ["plan", /^\/plan\/?$/],

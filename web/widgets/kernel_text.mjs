@@ -47,5 +47,5 @@ export function OpLink({ run, name, rank, text = name, none = "–" }) {
 }
 
 /** A mark beside a name that opens a row: the way to its page. */
-export const PageLink = ({ href, name }) => html`<a class="page-link" href=${href}
-  title="Its page" aria-label="Page of ${name}">→</a>`;
+export const PageLink = ({ href, name, title = "Its page" }) => html`<a class="page-link"
+  href=${href} title=${title} aria-label="${title}: ${name}">→</a>`;

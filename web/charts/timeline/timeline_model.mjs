@@ -134,7 +134,7 @@ export function busy_lanes(data, { from, to }) {
 const KIND_ORDER = { stream: 0, annotation: 1, thread: 2 };
 const ROW_PX = { stream: 20, annotation: 16, thread: 16 };
 const PAD_PX = 4;
-const THIN_PX = 20;
+const THIN_PX = 24; // of what can be pressed
 
 /**
  * @typedef {{kind: "lane"|"idle", key: string, y: number, height: number, lanes: number[],

@@ -26,8 +26,15 @@ export function create_motion({ view, onview, redraw }) {
   };
   const moved = (next) => {
     motion.view = next;
+    motion.onmove?.(next);
     redraw();
     timer ||= setTimeout(tell, TELL_MS);
+  };
+  const take = (next) => {
+    clearTimeout(timer);
+    timer = 0;
+    motion.view = next;
+    reported = whole_span(next);
   };
   const start = () => {
     has_entry = false;
@@ -36,14 +43,13 @@ export function create_motion({ view, onview, redraw }) {
     view,
     bounds: view,
     onview,
-    start,
-    end: tell,
+    start, end: tell,
     stop: () => clearTimeout(timer),
     zoom: (at_ns, factor) => moved(zoom_view(motion.view, at_ns, factor, motion.bounds)),
     pan: (by_ns) => moved(pan_view(motion.view, by_ns, motion.bounds)),
     /** Jumps there. */
     go(next) {
-      start();
+      has_entry = false;
       moved(clamp_view(next, motion.bounds));
       tell();
     },
@@ -54,13 +60,14 @@ export function create_motion({ view, onview, redraw }) {
       last_key = now;
       move();
     },
+    /** Shows what another timeline shows, which reports it. */
+    follow(next) {
+      take(next);
+      redraw();
+    },
     /** Adopts the address's view, unless it only echoes what was reported. */
     adopt(next) {
-      if (same_span(whole_span(next), reported)) return;
-      clearTimeout(timer);
-      timer = 0;
-      motion.view = next;
-      reported = whole_span(next);
+      if (!same_span(whole_span(next), reported)) take(next);
     },
   };
   return motion;

@@ -71,7 +71,7 @@ function sections_of({ data, query, one, candidate, waterfall }) {
     ["modules", "Modules", html`<p class="section-link"><a href=${address(
       run_path(runs[0], "flame"), { vs: runs[1], kernels: "no" })}>The difference as a flame
       graph</a>, by operator, module or idle cause</p>
-      <${Modules} query=${one} floor_ns=${floor_ns} />`],
+      <${Modules} query=${one} floor_ns=${floor_ns} runs=${runs} />`],
     ["communication", "Communication", html`<${Communication} query=${one}
       floor_ns=${floor_ns} />`],
     ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],
@@ -158,7 +158,9 @@ export default function Compare() {
     set_tray([]);
   };
   const tools = html`<${Toggles} query=${query} change=${change}><${SideActions} sides=${sides}
-    adding=${adding} set_adding=${set_adding} /><//>`;
+    adding=${adding} set_adding=${set_adding} />${data && is_ready(sides) && html`<a
+    class="tool-link" href=${address("/compare/timeline", { base: runs_of(-1)[0]?.id,
+      cand: runs_of(chosen_of(query))[0]?.id })}>Timelines</a>`}<//>`;
   return html`<header class="page-head tight"><h1 tabindex="-1">Compare</h1>
       ${ready && html`<${ReportLinks} sides=${[query.base, ...query.cand]} />`}</header>
     <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides} adding=${adding}

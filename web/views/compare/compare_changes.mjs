@@ -2,7 +2,7 @@
 // What changed, largest first, at the level chosen by the reader; noise and trifles on demand.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { kernel_path } from "../../base/address.mjs";
+import { address, kernel_path } from "../../base/address.mjs";
 import { count, ms_unit, p_text, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
@@ -69,6 +69,13 @@ function facts_of(change) {
   ].filter(([, value]) => value !== null);
 }
 
+/** The timelines of both runs, aligned at the first call of what changed. */
+function timelines_path([base, cand], { op, base_kernel, cand_kernel }) {
+  const by_op = op && !op.startsWith("(") ? { base_name: op, cand_name: op }
+    : { base_name: base_kernel, cand_name: cand_kernel };
+  return address("/compare/timeline", { base, cand, ...by_op });
+}
+
 /** The two exact terms of a change, the test results, and the names in full. */
 function Detail({ change, runs }) {
   const { base_kernel: base, cand_kernel: cand } = change;
@@ -81,7 +88,9 @@ function Detail({ change, runs }) {
       ? html`<a href=${kernel_path(run, name)}>${name}</a>` : name}</code>
       <${CopyButton} text=${name} /></p>`)}
     <dl class="facts">${facts_of(change).map(([label, value]) => html`<div key=${label}>
-      <dt>${label}</dt><dd>${value}</dd></div>`)}</dl></div>`;
+      <dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+    ${runs.length === 2 && html`<p class="tl-links"><a href=${timelines_path(runs, change)}>Both
+      timelines, aligned here</a></p>`}</div>`;
 }
 
 /** Names, and next to them what did the work; kernels are named by the chips of both sides. */

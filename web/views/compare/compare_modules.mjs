@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The difference by modules of the model, as a tree whose children are sorted by their change.
 import { html, useMemo } from "../../base/ui.mjs";
+import { address } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { count, ms } from "../../base/format.mjs";
 import { DeltaCell, Delta } from "../../charts/delta.mjs";
+import { PageLink } from "../../widgets/kernel_text.mjs";
 import { Tree } from "../../widgets/tree.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { use_compare_table } from "./compare_data.mjs";
@@ -14,12 +16,17 @@ const paths_text = ({ base_path, cand_path }) => {
   return base_path === cand_path ? base_path : `${base_path} → ${cand_path}`;
 };
 
-function Name({ node }) {
+/** The timelines of both runs, aligned at the device work of a module's first call. */
+const timelines_path = ([base, cand], { base_path, cand_path }) => address("/compare/timeline",
+  { base, cand, base_module: base_path, cand_module: cand_path });
+
+function Name({ node, runs }) {
   if (node.depth === 0) return html`<strong>${node.name}</strong>`;
   const only = node.base_path === null ? "only in candidate"
     : node.cand_path === null ? "only in base" : "";
-  return html`<span class="mono" title=${paths_text(node)}>${node.name}</span>${only && html`
-    <span class="change-more">${only}</span>`}`;
+  return html`<span class="mono" title=${paths_text(node)}>${node.name}</span>${only
+    ? html`<span class="change-more">${only}</span>` : html`<${PageLink} name=${node.name}
+      title="Both timelines, aligned here" href=${timelines_path(runs, node)} />`}`;
 }
 
 const calls_text = ({ base_calls: base, cand_calls: cand }) => (base === cand ? count(base)
@@ -28,8 +35,8 @@ const calls_text = ({ base_calls: base, cand_calls: cand }) => (base === cand ? 
 const scale_of = ({ root, first }) =>
   Math.max(1, ...[root, ...first].map(({ delta_ns }) => Math.abs(delta_ns)));
 
-const columns_of = (scale_ns, floor_ns) => [
-  { key: "path", label: "Module", cell: (node) => html`<${Name} node=${node} />` },
+const columns_of = (scale_ns, floor_ns, runs) => [
+  { key: "path", label: "Module", cell: (node) => html`<${Name} node=${node} runs=${runs} />` },
   { key: "base_ns", label: "Base", unit: "ms", num: true, priority: 2,
     cell: ({ base_ns }) => ms(base_ns), title: ({ base_ns }) => `${count(base_ns)} ns` },
   { key: "cand_ns", label: "Candidate", unit: "ms", num: true, priority: 2,
@@ -43,8 +50,11 @@ const columns_of = (scale_ns, floor_ns) => [
   { key: "base_calls", label: "Calls per step", num: true, priority: 4, cell: calls_text },
 ];
 
-/** @param {{query: any, floor_ns: number}} props query: with the chosen candidate only */
-export function Modules({ query, floor_ns }) {
+/**
+ * @param {{query: any, floor_ns: number, runs: string[]}} props query: with the chosen candidate
+ *   only; runs: the first of each side
+ */
+export function Modules({ query, floor_ns, runs }) {
   const [view, change] = use_query({ modules: "" });
   const { resource, frame, rows, links } = use_compare_table(query, "modules");
   const tree = useMemo(() => module_tree(rows), [rows]);
@@ -52,7 +62,7 @@ export function Modules({ query, floor_ns }) {
       links=${links} />`} note="device time per step, including submodules; largest change first">
     <${Loaded} resource=${resource}>${() => (tree ? html`<${Tree} root=${tree.root}
       first=${tree.first} known=${tree.known} base="" sort="" label="Modules of both sides"
-      columns=${columns_of(scale_of(tree), floor_ns)} help=${frame.help}
+      columns=${columns_of(scale_of(tree), floor_ns, runs)} help=${frame.help}
       open=${view.modules || open_at_first(tree)}
       onopen=${(open) => change({ modules: open || "none" }, { replace: true })} />`
       : html`<p class="empty-line">Neither side has recorded modules: they need${" "}

@@ -22,7 +22,7 @@ import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs
 import { TimelineExport } from "./timeline_export.mjs";
 import { TimelineSearch } from "./timeline_search.mjs";
 import { TimelineRanks } from "./timeline_ranks.mjs";
-import { use_detail, use_overview } from "./timeline_data.mjs";
+import { toggled_with, use_detail, use_overview } from "./timeline_data.mjs";
 import { use_rank_table, use_ranks } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 
@@ -57,13 +57,6 @@ function use_view(query, overview, step_rows) {
     const asked = parse_view(query.from, query.to);
     return asked ? clamp_view(asked, overview.bounds) : default_view(overview, step_rows);
   }, [query.from, query.to, overview, step_rows]);
-}
-
-/** Adds or removes a folded lane or an opened idle line. */
-function toggled_with(toggled, key) {
-  const next = new Set(toggled);
-  if (!next.delete(key)) next.add(key);
-  return [...next].sort().join(",");
 }
 
 function StepPick({ steps, motion, bounds }) {

@@ -21,9 +21,9 @@ export function use_overview(run, rank) {
   return { resource, overview };
 }
 
-const window_path = (run, rank, view, width, bounds) => {
-  const { from, to, px } = window_for(view, width, bounds);
-  return timeline_path(run, { rank, from_ns: from, to_ns: to, px });
+const window_path = ({ run, rank, view, width, overview, lanes }) => {
+  const { from, to, px } = window_for(view, width, overview.bounds);
+  return timeline_path(run, { rank, from_ns: from, to_ns: to, px, lanes });
 };
 
 function keep(windows, path, data) {
@@ -33,16 +33,18 @@ function keep(windows, path, data) {
 
 /**
  * The best window for a view; fetches a finer one if needed.
- * @param {{run: string, rank: string, overview: any, view: any, width: number}} what
+ * @param {{run: string, rank: string, overview: any, view: any, width: number,
+ *          lanes?: string}} what
  * @returns {{detail: any, loading: boolean, problem: any, retry: () => void}}
  */
-export function use_detail({ run, rank, overview, view, width }) {
+export function use_detail(what) {
+  const { overview, view, width } = what;
   const kept = useRef({ overview: null, windows: new Map() }).current;
   const [state, set_state] = useState({ turn: 0, retries: 0, problem: null });
   if (kept.overview !== overview) Object.assign(kept, { overview, windows: new Map() });
   const best = best_window([overview, ...kept.windows.values()], view, width);
   const path = width > 0 && !best.enough
-    ? window_path(run, rank, view, width, overview.bounds) : null;
+    ? window_path(what) : null;
   const wanted = path && !kept.windows.has(path) ? path : null;
   useEffect(() => {
     if (wanted === null) return undefined;
@@ -66,4 +68,11 @@ export function use_detail({ run, rank, overview, view, width }) {
   const retry = () => set_state((was) => ({ ...was, retries: was.retries + 1, problem: null }));
   const detail = best.data === overview ? null : best.data;
   return { detail, loading: wanted !== null, problem: state.problem, retry };
+}
+
+/** Adds or removes a folded lane or an opened idle line. */
+export function toggled_with(toggled, key) {
+  const next = new Set(toggled);
+  if (!next.delete(key)) next.add(key);
+  return [...next].sort().join(",");
 }

@@ -4,6 +4,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import * as model from "../../../../../web/charts/timeline/timeline_model.mjs";
+import { common, module_in, moved, moves_of }
+  from "../../../../../web/charts/timeline/timeline_align.mjs";
 import { arrows_of, middle_of, pin_of_placed }
   from "../../../../../web/charts/timeline/timeline_links.mjs";
 import { marks_of, marks_text }
@@ -319,4 +321,27 @@ test("bookmarks survive the address, at most nine of them", () => {
   const marks = Array.from({ length: 11 }, (_, i) => span(i, i + 5));
   assert.deepEqual(marks_of(marks_text(marks)), marks.slice(2));
   assert.deepEqual(marks_of("5-1,x,7-9"), [span(7, 9)]);
+});
+
+test("what is compared meets at the later place, and no time becomes negative", () => {
+  assert.deepEqual(moves_of([300, 100]), [0, 200]);
+  const later = moved(data, 50);
+  assert.deepEqual([later.begin[0], later.end[0]], [data.begin[0] + 50, data.end[0] + 50]);
+  assert.equal(later.steps[0].begin_ns, data.steps[0].begin_ns + 50);
+  assert.deepEqual(later.bounds, span(50, 1_000_050));
+  assert.deepEqual(common(span(5, 9), span(7, 20)), span(7, 9));
+  assert.deepEqual(common(span(0, 5), span(7, 20)), span(7, 20));
+});
+
+test("a module is the nth of its class in its parent, whatever its number in the trace", () => {
+  const frames = [["nn.Module: Layer_8", 0, 90], ["nn.Module: Layer_9", 10, 20],
+    ["nn.Module: LayerNorm_1", 92, 95], ["nn.Module: Layer_3", 100, 180],
+    ["nn.Module: Layer_5", 300, 400]];
+  const calls = { names: frames.map(([name]) => name), name: frames.map((_, i) => i),
+    begin: frames.map(([, from]) => from), end: frames.map(([, , to]) => to),
+    length: frames.length };
+  assert.deepEqual(module_in(calls, "Layer_0", span(0, 200)), span(0, 90));
+  assert.deepEqual(module_in(calls, "Layer_1", span(0, 200)), span(100, 180));
+  assert.equal(module_in(calls, "Layer_2", span(0, 200)), null);
+  assert.deepEqual(module_in(calls, "Layer_0", span(200, 500)), span(300, 400));
 });
