@@ -25,6 +25,7 @@ static const struct command commands[] = {
     {"token", "create, list and revoke tokens of a service", cmd_token, NULL},
     {"backup", "back up the data of a service, also while it runs", cmd_backup, NULL},
     {"restore", "restore a data folder from a backup", cmd_restore, NULL},
+    {"copy", "copy a service to another database and place of files", cmd_copy, NULL},
     {"check", "check the integrity of stored data", NULL, cmd_check},
     {"retention", "list runs that retention would delete, without deleting", cmd_retention, NULL},
     {"version", "show the version", cmd_version, NULL},

@@ -28,6 +28,7 @@ bool cmd_analyze(int argc, char **argv, struct err *err);
 bool cmd_backup(int argc, char **argv, struct err *err);
 bool cmd_check(int argc, char **argv, int *verdict, struct err *err);
 bool cmd_compare(int argc, char **argv, int *verdict, struct err *err);
+bool cmd_copy(int argc, char **argv, struct err *err);
 bool cmd_export(int argc, char **argv, struct err *err);
 bool cmd_inspect(int argc, char **argv, struct err *err);
 bool cmd_job(int argc, char **argv, struct err *err);

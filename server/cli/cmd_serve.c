@@ -14,6 +14,7 @@
 #include "server/jobs/crash_mark.h"
 #include "server/jobs/job_check.h"
 #include "server/routes.h"
+#include "server/store/store_copy.h"
 #include "server/store/store_place.h"
 
 #include "analysis/names/peaks.h"
@@ -181,7 +182,8 @@ static bool open_store(struct service *service, struct err *err)
     if (!service->intake.store)
         return false;
     store_share_fault(service->intake.store, blob_fault(service->intake.blobs));
-    return take_files(service->intake.store, chosen->blobs != NULL, err) &&
+    return store_check_copied(service->intake.store, err) &&
+           take_files(service->intake.store, chosen->blobs != NULL, err) &&
            check_place(service, err) &&
            crash_mark_open(service->options.data, &service->crashed, err);
 }

@@ -74,6 +74,14 @@ struct db_kind {
     double (*f64)(const struct stmt *stmt, int column);
     struct str (*bytes)(const struct stmt *stmt, int column);
     int64_t (*changes)(struct db *db);
+    // A statement: name and declared type of each column of the table in its parameter into which
+    // rows are inserted, by name.
+    const char *columns;
+    // Ids that the database gives rows of a table go on after the largest one.
+    bool (*continue_ids)(struct db *db, const char *table, struct err *err);
+    // Whether this connection is now the only one that has asked, until it closes. In a folder a
+    // lock on the folder sees to that.
+    bool (*take_alone)(struct db *db, bool *is_alone, struct err *err);
     // The time of day, the same for all who share the database.
     bool (*clock)(struct db *db, int64_t *now_ns, struct err *err);
 

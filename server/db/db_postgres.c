@@ -41,6 +41,32 @@ static bool read_clock(struct db *db, int64_t *now_ns, struct err *err)
     return sql_end(&stmt);
 }
 
+// --- copies -------------------------------------------------------------------------------------
+
+#define COLUMNS                                                              \
+    "SELECT CAST(column_name AS TEXT), CAST(data_type AS TEXT) "             \
+    "FROM information_schema.columns WHERE table_schema = current_schema() " \
+    "AND table_name = ? AND is_generated = 'NEVER' ORDER BY column_name COLLATE \"C\""
+
+static bool continue_ids(struct db *db, const char *table, struct err *err)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "SELECT setval(pg_get_serial_sequence('%s', 'id'), "
+             "(SELECT coalesce(max(id), 0) + 1 FROM %s), false)",
+             table, table);
+    return sql_execute(db, text, err);
+}
+
+static bool take_alone(struct db *db, bool *is_alone, struct err *err)
+{
+    struct stmt stmt = sql_begin(
+        db, "SELECT CAST(pg_try_advisory_lock(hashtextextended(current_schema(), 1)) AS INTEGER)",
+        err);
+    *is_alone = sql_row(&stmt) && sql_i64(&stmt, 0) == 1;
+    return sql_end(&stmt);
+}
+
 // --- transactions -------------------------------------------------------------------------------
 
 static void limit_time(struct db *db, int64_t deadline_ns)
@@ -257,6 +283,9 @@ const struct db_kind db_postgres = {
     .f64 = postgres_column_f64,
     .bytes = postgres_column_bytes,
     .changes = changes,
+    .columns = COLUMNS,
+    .continue_ids = continue_ids,
+    .take_alone = take_alone,
     .clock = read_clock,
     .begin = begin,
     .limit_time = limit_time,

@@ -180,6 +180,23 @@ static bool read_clock(struct db *db, int64_t *now_ns, struct err *err)
     return true;
 }
 
+// --- copies -------------------------------------------------------------------------------------
+
+#define COLUMNS "SELECT name, type FROM pragma_table_info(?) ORDER BY name"
+
+static bool continue_ids(struct db *db, const char *table, struct err *err)
+{
+    (void)db, (void)table, (void)err;
+    return true; // AUTOINCREMENT does
+}
+
+static bool take_alone(struct db *db, bool *is_alone, struct err *err)
+{
+    (void)db, (void)err;
+    *is_alone = true;
+    return true;
+}
+
 // --- opening ------------------------------------------------------------------------------------
 
 // Far above what our statements need.
@@ -427,6 +444,9 @@ const struct db_kind db_sqlite = {
     .f64 = f64,
     .bytes = bytes,
     .changes = changes,
+    .columns = COLUMNS,
+    .continue_ids = continue_ids,
+    .take_alone = take_alone,
     .clock = read_clock,
     .begin = begin,
     .limit_time = limit_time,

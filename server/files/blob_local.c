@@ -255,6 +255,12 @@ static bool copy(struct blob_store *store, struct blob_key key, const char *fold
     return is_made && file_copy(from, to, &how, err);
 }
 
+static bool take(struct blob_store *store, struct blob_key key, struct blob_store *from,
+                 struct err *err)
+{
+    return from->kind->copy(from, key, local_of(store)->root, err);
+}
+
 // --- walking ------------------------------------------------------------------------------------
 
 // Calls visit(ctx, folder, name) for each entry of a folder.
@@ -360,6 +366,7 @@ const struct blob_kind blob_local = {
     .remove = remove_file,
     .each = each,
     .copy = copy,
+    .take = take,
     .sweep = sweep,
     .probe = probe,
     .read_mark = read_mark,

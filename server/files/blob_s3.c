@@ -562,6 +562,21 @@ static bool copy(struct blob_store *store, struct blob_key key, const char *fold
     return s3->cache->kind->copy(s3->cache, key, folder, err);
 }
 
+// Sent from where it is; not cached.
+static bool take(struct blob_store *store, struct blob_key key, struct blob_store *from,
+                 struct err *err)
+{
+    char text[KEY_SIZE];
+    uint64_t bytes;
+    key_of(key, text);
+    struct sending sending = {.key = text, .fd = -1};
+    bool ok = from->kind->read(from, key, &sending.fd, &bytes, err) &&
+              send_file(s3_of(store), key, &sending, err);
+    if (sending.fd >= 0)
+        close(sending.fd);
+    return ok;
+}
+
 // --- lists --------------------------------------------------------------------------------------
 
 // One page of a list.
@@ -771,6 +786,7 @@ const struct blob_kind blob_s3 = {
     .remove = remove_object,
     .each = each,
     .copy = copy,
+    .take = take,
     .sweep = sweep,
     .probe = probe,
     .read_mark = read_mark,

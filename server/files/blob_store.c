@@ -61,6 +61,12 @@ bool blob_store_copy(struct blob_store *store, struct blob_key key, const char *
     return store->kind->copy(store, key, folder, err);
 }
 
+bool blob_store_take(struct blob_store *store, struct blob_key key, struct blob_store *from,
+                     struct err *err)
+{
+    return store->kind->take(store, key, from, err);
+}
+
 bool blob_store_sweep(struct blob_store *store, unsigned *removed, struct err *err)
 {
     return store->kind->sweep(store, removed, err);

@@ -54,6 +54,8 @@ struct blob_kind {
     bool (*each)(struct blob_store *store, const struct blob_visitor *visitor, struct err *err);
     bool (*copy)(struct blob_store *store, struct blob_key key, const char *folder,
                  struct err *err);
+    bool (*take)(struct blob_store *store, struct blob_key key, struct blob_store *from,
+                 struct err *err);
     bool (*sweep)(struct blob_store *store, unsigned *removed, struct err *err);
     bool (*probe)(struct blob_store *store, struct err *err);
     bool (*read_mark)(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err);
@@ -106,6 +108,11 @@ MUST_CHECK bool blob_store_each(struct blob_store *store, const struct blob_visi
 // flushed. ERR_NOT_FOUND.
 MUST_CHECK bool blob_store_copy(struct blob_store *store, struct blob_key key, const char *folder,
                                 struct err *err);
+
+// Copies a file of another place, replacing what is there. In a folder it is not flushed.
+// ERR_NOT_FOUND.
+MUST_CHECK bool blob_store_take(struct blob_store *store, struct blob_key key,
+                                struct blob_store *from, struct err *err);
 
 // Removes what interrupted writers left, before anything writes; adds to *removed.
 MUST_CHECK bool blob_store_sweep(struct blob_store *store, unsigned *removed, struct err *err);

@@ -305,16 +305,18 @@ bool store_take_role(struct store *store, const char *role, bool *leads, struct 
     return txn_end(&txn, ok, err);
 }
 
-// A role that nobody else takes: what has it is the place.
-static bool keep_mark(struct db *db, struct str mark, char kept[STORE_ID_SIZE], struct err *err)
+bool leader_keep(struct db *db, const char *role, struct str mark, char kept[STORE_ID_SIZE],
+                 struct err *err)
 {
     struct stmt stmt =
-        sql_begin(db, "INSERT INTO leader VALUES ('place', ?, ?) ON CONFLICT DO NOTHING", err);
+        sql_begin(db, "INSERT INTO leader VALUES (?, ?, ?) ON CONFLICT DO NOTHING", err);
+    sql_bind_text(&stmt, str_of(role));
     sql_bind_text(&stmt, mark);
     sql_bind_i64(&stmt, INT64_MAX);
     if (!sql_run(&stmt))
         return false;
-    stmt = sql_begin(db, "SELECT owner FROM leader WHERE role = 'place'", err);
+    stmt = sql_begin(db, "SELECT owner FROM leader WHERE role = ?", err);
+    sql_bind_text(&stmt, str_of(role));
     struct str owner = sql_row(&stmt) ? sql_bytes(&stmt, 0) : STR("");
     snprintf(kept, STORE_ID_SIZE, "%.*s", (int)owner.len, owner.at);
     return sql_end(&stmt);
@@ -327,7 +329,7 @@ bool store_keep_mark(struct store *store, const char *mark, char kept[STORE_ID_S
     kept[0] = '\0';
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    bool ok = keep_mark(txn.db, str_of(mark), kept, err);
+    bool ok = leader_keep(txn.db, "place", str_of(mark), kept, err);
     return txn_end(&txn, ok, err);
 }
 

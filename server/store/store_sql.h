@@ -91,6 +91,10 @@ MUST_CHECK bool text_check_secret(const char *what, struct str text, struct err 
 MUST_CHECK bool text_check_letters(const char *what, struct str word, struct err *err);
 MUST_CHECK bool text_check_word(const char *what, struct str word, struct err *err);
 
+// A role that nobody else takes, once it has an owner: kept is the first one.
+MUST_CHECK bool leader_keep(struct db *db, const char *role, struct str mark,
+                            char kept[STORE_ID_SIZE], struct err *err);
+
 // --- pieces of transactions that several files use ----------------------------------------------
 
 // Ids that a query with one or two parameters (NULL text: none) returns.

@@ -2,15 +2,16 @@
 // Rows in PostgreSQL and files in S3: a service on them answers as one on SQLite and its own disk
 // does, and several of them share the work, also while one of them dies.
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync, truncateSync } from "node:fs";
+import { readFileSync, readdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
 import { no_postgres, start_postgres } from "./helpers/postgres.mjs";
 import { s3_keys, start_s3 } from "./helpers/s3.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { temporary, until } from "./helpers/tools.mjs";
+import { run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
 
 const LIMIT = 240_000;
@@ -207,6 +208,89 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       [...s3.objects.keys()].every((key) => /(probe|place)$/.test(key)));
     const left = [single, web, ...workers].filter((server) => server !== victim);
     await Promise.all(left.map((server) => server.stop()));
+    s3.stop();
+  });
+});
+
+const copy = (from, to, ...more) =>
+  run_status(stepscope_bin(), ["copy", "--from", from, "--to", to, ...more]);
+
+async function assert_copied(from, to, ...more) {
+  const { status, stdout, stderr } = await copy(from, to, ...more);
+  assert.equal(status, 0, stdout + stderr);
+  return stdout;
+}
+
+async function assert_refused(why, from, to, ...more) {
+  const { status, stderr } = await copy(from, to, ...more);
+  assert.equal(status, 6, stderr);
+  assert.match(stderr, why);
+}
+
+describe("a copy", { timeout: LIMIT }, () => {
+  const folder = temporary("copy");
+  const from = `sqlite:${join(folder, "from")}`;
+  /** What the source answers. @type {Awaited<ReturnType<typeof start_server>>} */
+  let source;
+  before(async () => {
+    source = await start_server({ data: join(folder, "from") });
+    await fill(source, [await generate(small_job()), await generate(small_job("--seed", "2"))]);
+  });
+
+  /** Starts the source again, beside its copy. */
+  async function assert_answers_as_source(server) {
+    source = await start_server({ data: join(folder, "from") });
+    await assert_same_answers(source, server);
+    await source.stop();
+  }
+
+  test("of a folder answers as it does, and what is in use or has other data is left alone",
+    async () => {
+      const to = join(folder, "to");
+      await assert_refused(/another process/, from, `sqlite:${to}`);
+      await source.stop();
+      assert.match(await assert_copied(from, `sqlite:${to}`), / 5 of them copied now; 0 missing/);
+      assert.match(await assert_copied(from, `sqlite:${to}`), / 0 of them copied now; 0 missing/);
+      assert.ok(!readdirSync(to).some((name) => name.startsWith("copy.")), "files are left");
+      const server = await start_server({ data: to });
+      await assert_refused(/another process/, from, `sqlite:${to}`);
+      await assert_answers_as_source(server);
+      await server.stop();
+      await assert_refused(/other data/, from, `sqlite:${to}`);
+    });
+
+  test("to PostgreSQL and S3 goes on after kill -9, and back", { skip: no_postgres }, async () => {
+    const postgres = await start_postgres();
+    const s3 = await start_s3();
+    const store = await postgres.store("copied");
+    const options = ["--store", store, "--blobs", s3.place()];
+    let puts = 0;
+    s3.instead = ({ method, url }) => method === "PUT" && url.includes("/blobs/") && ++puts === 3;
+    const args = ["copy", "--from", from, "--to", store, "--blobs", s3.place()];
+    const child = spawn(stepscope_bin(), args, { stdio: "ignore" });
+    await until("it is in the middle", () => puts === 3);
+    await assert_refused(/another/, from, store, "--blobs", s3.place());
+    child.kill("SIGKILL");
+    await until("it is gone", () => child.signalCode);
+    s3.instead = () => false;
+    await assert.rejects(start_server({ options }), /has not ended/);
+    await until("PostgreSQL notices", async () => (await copy(from, store, "--blobs",
+      s3.place())).status === 0);
+    const other = s3.place().replace("/team", "/other");
+    await assert.rejects(start_server({ options: ["--store", store, "--blobs", other] }),
+      /another place of files/);
+    const server = await start_server({ options });
+    await assert_answers_as_source(server);
+    const back = `sqlite:${join(folder, "back")}`;
+    await assert_refused(/a service uses the source/, store, back, "--blobs", s3.place());
+    await server.stop();
+    await postgres.run("UPDATE leader SET until_ns = 1 WHERE role = 'care'", "copied");
+    await assert_refused(/other data/, from, store, "--blobs", s3.place());
+    await assert_copied(store, back, "--blobs", s3.place());
+    const again = await start_server({ data: join(folder, "back") });
+    await assert_answers_as_source(again);
+    await again.analyzed("a@3", (await generate(small_job())).files, { project: "p" });
+    await again.stop();
     s3.stop();
   });
 });
