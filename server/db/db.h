@@ -15,7 +15,8 @@
 struct db;
 struct stmt;
 
-enum db_access { DB_READ, DB_WRITE };
+// DB_CLAIM: writes beside others that claim, where a database is shared; those of DB_WRITE wait.
+enum db_access { DB_READ, DB_WRITE, DB_CLAIM };
 
 // What a failed write says about the disk.
 enum db_trouble {
@@ -47,7 +48,9 @@ enum db_step { DB_ROW, DB_DONE, DB_FAILED };
 // in, or that of the statement.
 struct db_kind {
     const char *name;
-    bool is_shared;                      // whether several processes may serve one database
+    const char *claiming; // ends a SELECT of rows to claim from table "job": those of others are
+                          // passed over; "" where only one claims at a time
+    bool is_shared;       // whether several processes may serve one database
     bool (*is_place)(const char *place); // whether such a place belongs to this kind
     bool (*exists)(const char *place);   // whether there is a database
 

@@ -11,10 +11,12 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define BEGIN_WRITE                                                        \
-    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "                    \
-    "SELECT pg_advisory_xact_lock(hashtextextended(current_schema(), 0));" \
+#define BEGIN_WITH(lock)                                      \
+    "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; "       \
+    "SELECT " lock "(hashtextextended(current_schema(), 0));" \
     "SELECT CAST(pg_current_xact_id() AS TEXT)"
+#define BEGIN_WRITE BEGIN_WITH("pg_advisory_xact_lock")
+#define BEGIN_CLAIM BEGIN_WITH("pg_advisory_xact_lock_shared")
 
 static bool is_url(const char *place)
 {
@@ -77,8 +79,8 @@ static void limit_time(struct db *db, int64_t deadline_ns)
 static void write_begin(const struct db_postgres *pg, enum db_access access, char text[240])
 {
     int64_t left_ms = (pg->deadline_ns - clock_mono_ns()) / 1000000;
-    if (access == DB_WRITE)
-        snprintf(text, 240, "%s", BEGIN_WRITE);
+    if (access != DB_READ)
+        snprintf(text, 240, "%s", access == DB_WRITE ? BEGIN_WRITE : BEGIN_CLAIM);
     else if (!pg->deadline_ns)
         snprintf(text, 240, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
     else
@@ -98,7 +100,7 @@ static bool try_begin(struct db_postgres *pg, enum db_access access, struct err 
     bool ok = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!ok)
         postgres_fail(pg, result, err);
-    else if (access == DB_WRITE)
+    else if (access != DB_READ)
         snprintf(pg->transaction, sizeof pg->transaction, "%s", pg->pq.value(result, 0, 0));
     pg->pq.clear(result);
     pg->in_transaction = !pg->is_lost;
@@ -263,6 +265,7 @@ static bool check(struct db *db, enum db_check_depth depth, const atomic_bool *s
 
 const struct db_kind db_postgres = {
     .name = "postgres",
+    .claiming = " FOR UPDATE OF job SKIP LOCKED",
     .is_shared = true,
     .is_place = is_url,
     .exists = may_exist,

@@ -425,6 +425,7 @@ static bool empty_log(struct db *db, bool *done, struct err *err)
 
 const struct db_kind db_sqlite = {
     .name = "sqlite",
+    .claiming = "",
     .is_place = is_path,
     .exists = is_there,
     .open = open_file,

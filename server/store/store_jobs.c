@@ -64,7 +64,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
     "coalesce(trace.sha256, input.blob), coalesce(trace.bytes, input.bytes), "           \
     "attempts + 1, step_pattern, warmup_steps, "                                         \
     "crashes > 0 AND EXISTS (SELECT 1 FROM job WHERE state = 'running'), job.input_id, " \
-    "trace.process, input.filename "                                                     \
+    "trace.process, input.filename, crashes "                                            \
     "FROM job JOIN run ON run.id = job.run_id "                                          \
     "LEFT JOIN trace ON trace.id = job.trace_id "                                        \
     "LEFT JOIN input ON input.id = job.input_id WHERE job.state = 'queued' "             \
@@ -74,14 +74,25 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
     "AND other.kind = job.kind AND other.trace_id IS NOT DISTINCT FROM job.trace_id))) " \
     "ORDER BY due_ns, job.id LIMIT 1"
 
-// The next job whose file has at most max_bytes; its id is 0 if none can start.
-static bool find_next(struct db *db, int64_t max_bytes, struct arena *arena, struct job *job,
+// Looks for jobs whose file has at most max_bytes.
+struct search {
+    int64_t max_bytes;
+    bool beside_others; // who claim, too
+    bool needs_turn;    // set: the next job runs alone, so that nobody may claim meanwhile
+};
+
+// The next job; its id is 0 if none can start.
+static bool find_next(struct db *db, struct search *search, struct arena *arena, struct job *job,
                       struct err *err)
 {
-    struct stmt stmt = sql_begin(db, NEXT, err);
-    sql_bind_i64(&stmt, max_bytes);
+    char text[sizeof NEXT + 40];
+    snprintf(text, sizeof text, NEXT "%s", search->beside_others ? db->kind->claiming : "");
+    struct stmt stmt = sql_begin(db, text, err);
+    sql_bind_i64(&stmt, search->max_bytes);
     *job = (struct job){0};
-    if (sql_row(&stmt) && !sql_i64(&stmt, 9))
+    bool found = sql_row(&stmt);
+    search->needs_turn = found && search->beside_others && sql_i64(&stmt, 13) > 0;
+    if (found && !search->needs_turn && !sql_i64(&stmt, 9))
         *job = (struct job){
             .id = sql_i64(&stmt, 0),
             .kind = jobs_kind(sql_bytes(&stmt, 1)),
@@ -116,30 +127,44 @@ static bool start_job(struct db *db, const struct job *job, struct str owner, st
     return sql_run(&stmt) && jobs_mark(db, job, STR("running"), err);
 }
 
-// Services that have nothing to do ask often: they need not take turns with those that write.
+// Services that have nothing to do ask often: they need not wait for those that write.
 static bool is_idle(struct store *store, int64_t max_bytes, struct arena *arena)
 {
     struct txn txn;
     struct job job;
     struct err ignored;
+    struct search search = {.max_bytes = max_bytes};
     if (!store_is_shared(store) || !txn_begin(store, DB_READ, &txn, &ignored))
         return false;
-    bool ok = find_next(txn.db, max_bytes, arena, &job, &ignored);
+    bool ok = find_next(txn.db, &search, arena, &job, &ignored);
     return txn_end(&txn, ok, &ignored) && !job.id;
+}
+
+static bool claim_as(struct store *store, enum db_access access, struct search *search,
+                     struct arena *arena, struct job *job, struct err *err)
+{
+    struct txn txn;
+    *job = (struct job){0};
+    search->beside_others = access == DB_CLAIM;
+    if (!txn_begin(store, access, &txn, err))
+        return false;
+    bool ok = find_next(txn.db, search, arena, job, err) &&
+              (!job->id || !search->beside_others || jobs_take_turn(txn.db, job, err)) &&
+              (!job->id || start_job(txn.db, job, store_owner(store), err));
+    return txn_end(&txn, ok, err);
 }
 
 static bool claim(struct store *store, int64_t max_bytes, struct arena *arena, struct job *job,
                   struct err *err)
 {
-    struct txn txn;
+    struct search search = {.max_bytes = max_bytes};
     *job = (struct job){0};
     if (is_idle(store, max_bytes, arena))
         return true;
-    if (!txn_begin(store, DB_WRITE, &txn, err))
-        return false;
-    bool ok = find_next(txn.db, max_bytes, arena, job, err) &&
-              (!job->id || start_job(txn.db, job, store_owner(store), err));
-    return txn_end(&txn, ok, err);
+    if (!store_is_shared(store))
+        return claim_as(store, DB_WRITE, &search, arena, job, err);
+    return claim_as(store, DB_CLAIM, &search, arena, job, err) &&
+           (!search.needs_turn || claim_as(store, DB_WRITE, &search, arena, job, err));
 }
 
 bool store_claim_job(struct store *store, struct arena *arena, struct job *job, bool *found,

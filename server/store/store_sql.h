@@ -158,6 +158,10 @@ MUST_CHECK bool blobs_heal(struct db *db, struct str sha256, struct err *err);
 // Queues the failed traces of a blob again.
 MUST_CHECK bool jobs_queue_failed_of(struct db *db, struct str sha256, struct err *err);
 
+// Of claims beside each other, those of one run wait here, so that each counts what the one before
+// it left. Looks again whether the job may start; job->id is 0 if not.
+MUST_CHECK bool jobs_take_turn(struct db *db, struct job *job, struct err *err);
+
 // Sets a trace's state and clears its error.
 MUST_CHECK bool jobs_mark_trace(struct db *db, struct str trace_id, struct str state,
                                 struct err *err);

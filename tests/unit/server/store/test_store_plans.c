@@ -722,6 +722,12 @@ static int check_file(const char *path)
     return bad;
 }
 
+// A copy reads whole tables, and asks the few rows of leader; SQLite has no claims side by side.
+static bool is_judged(const char *file)
+{
+    return strncmp(file, "store_copy", 10) != 0 && strcmp(file, "store_claim.c") != 0;
+}
+
 static void every_statement_of_the_store_was_judged(void **state)
 {
     struct fixture *f = *state;
@@ -733,7 +739,8 @@ static void every_statement_of_the_store_was_judged(void **state)
         char path[300];
         size_t len = strlen(entry->d_name);
         snprintf(path, sizeof path, "server/store/%s", entry->d_name);
-        if (strncmp(entry->d_name, "store", 5) == 0 && strcmp(entry->d_name + len - 2, ".c") == 0)
+        if (strncmp(entry->d_name, "store", 5) == 0 && is_judged(entry->d_name) &&
+            strcmp(entry->d_name + len - 2, ".c") == 0)
             bad += check_file(path);
     }
     closedir(folder);

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many jobs services claim per second that share a database. Each is a process with a store of
+// its own; the jobs are traces of runs of 128 ranks. What they claimed is checked: every job once,
+// and every run's count.
+//
+//     claims PLACE [NODES [JOBS]]      PLACE: an empty database, such as postgres://...
+#include "server/store/store_sql.h"
+
+#include "ingest/base/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { RANKS = 128, RUNNING = 8 };
+
+static _Noreturn void die(const struct err *err)
+{
+    fprintf(stderr, "claims: %s\n", err->msg);
+    exit(1);
+}
+
+static int64_t number(struct store *store, const char *text)
+{
+    int64_t value;
+    struct err err;
+    if (!store_number(store, text, (struct str){0}, &value, &err))
+        die(&err);
+    return value;
+}
+
+static void fill_with(struct store *store, const char *text, int64_t count)
+{
+    struct txn txn;
+    struct err err;
+    if (!txn_begin(store, DB_WRITE, &txn, &err))
+        die(&err);
+    struct stmt stmt = sql_begin(txn.db, text, &err);
+    sql_bind_i64(&stmt, count);
+    bool ok = sql_run(&stmt);
+    if (!txn_end(&txn, ok, &err))
+        die(&err);
+}
+
+static void fill(struct store *store, int64_t jobs)
+{
+    fill_with(store,
+              "INSERT INTO stored_run (id, project, name, series, created_ns, received) "
+              "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?) "
+              "SELECT 'r_' || i, 'p', 'a' || i, 's' || i, i, 128 FROM n",
+              jobs / RANKS);
+    fill_with(store,
+              "INSERT INTO blob (sha256, bytes, created_ns) SELECT "
+              "'0000000000000000000000000000000000000000000000000000000000000000', 1, ?",
+              1);
+    fill_with(store,
+              "INSERT INTO trace (id, run_id, rank, rank_from, sha256, filename, bytes, "
+              "uploaded_ns, state) "
+              "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?) "
+              "SELECT 't_' || i, 'r_' || (i / 128), i % 128, 'field', "
+              "'0000000000000000000000000000000000000000000000000000000000000000', 'x', 1, i, "
+              "'queued' FROM n",
+              jobs);
+    fill_with(
+        store,
+        "INSERT INTO job (kind, run_id, trace_id, created_ns, due_ns) "
+        "SELECT 'trace', run_id, id, uploaded_ns, uploaded_ns FROM trace WHERE uploaded_ns < ?",
+        jobs);
+}
+
+// As little as possible: the traces stay as they are, and are counted in the end.
+static void end_some(struct store *store)
+{
+    struct txn txn;
+    struct err err;
+    if (!txn_begin(store, DB_WRITE, &txn, &err))
+        die(&err);
+    struct stmt stmt = sql_begin(
+        txn.db, "UPDATE job SET state = 'done' WHERE state = 'running' AND owner = ?", &err);
+    sql_bind_text(&stmt, store_owner(store));
+    bool ok = sql_run(&stmt);
+    if (!txn_end(&txn, ok, &err))
+        die(&err);
+}
+
+// Until none is left. As a service does, it has few running at a time.
+static void claim_all(const char *place, int node)
+{
+    char owner[16];
+    struct err err;
+    struct arena arena;
+    bool found = true;
+    snprintf(owner, sizeof owner, "n_%d", node);
+    struct store *store = store_open_as(place, owner, &err);
+    if (!store)
+        die(&err);
+    for (int i = 1; found; i++) {
+        struct job job;
+        arena_init(&arena, NULL);
+        if (!store_claim_job(store, &arena, &job, &found, &err))
+            die(&err);
+        arena_free(&arena);
+        if (i % RUNNING == 0 || !found)
+            end_some(store);
+    }
+    store_close(store);
+    _exit(0); // the store of the process that started it is not ours
+}
+
+int main(int argc, char **argv)
+{
+    int64_t nodes = 3, jobs = 10000;
+    int failed = 0, status;
+    if ((argc > 2 && !str_to_i64(str_of(argv[2]), &nodes)) ||
+        (argc > 3 && !str_to_i64(str_of(argv[3]), &jobs)))
+        die(&(struct err){.msg = "expected numbers"});
+    jobs = jobs / RANKS * RANKS;
+    struct err err;
+    struct store *store = argc > 1 ? store_open_as(argv[1], "n_bench", &err) : NULL;
+    if (!store)
+        die(argc > 1 ? &err : &(struct err){.msg = "expected PLACE [NODES [JOBS]]"});
+    fill(store, jobs);
+    int64_t begin_ns = clock_mono_ns();
+    for (int i = 0; i < nodes; i++)
+        if (fork() == 0)
+            claim_all(argv[1], i);
+    while (wait(&status) > 0)
+        failed += status != 0;
+    double seconds = (double)(clock_mono_ns() - begin_ns) / 1e9;
+    int64_t once = number(store, "SELECT count(*) FROM job WHERE state = 'done' AND attempts = 1");
+    int64_t counted = number(store, "SELECT CAST(sum(running) AS BIGINT) FROM stored_run");
+    int64_t shares = number(store, "SELECT count(DISTINCT owner) FROM job");
+    printf(
+        "%lld services: %lld claims in %.2f s, %.0f claims/s; %lld of them had a share; %lld jobs "
+        "claimed once, %lld counted as running\n",
+        (long long)nodes, (long long)jobs, seconds, (double)jobs / seconds, (long long)shares,
+        (long long)once, (long long)counted);
+    store_close(store);
+    return failed || once != jobs || counted != jobs;
+}

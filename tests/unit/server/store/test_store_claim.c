@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Services that claim at the same time from one database.
+#include "tests/unit/store_fixture.h"
+
+#include <sys/wait.h>
+
+enum { SERVICES = 3, JOBS = 120 };
+
+static void fill(struct fixture *f)
+{
+    char hash[65], text[1600];
+    memset(hash, '0', 64);
+    hash[64] = '\0';
+    snprintf(
+        text, sizeof text,
+        "INSERT INTO stored_run (id, project, name, series, created_ns, received) VALUES "
+        "('r_0', 'p', 'a', 'a', 1, 60), ('r_1', 'p', 'b', 'b', 2, 60);"
+        "INSERT INTO series (project, series, runs, first_ns, last_ns, changed, judged) "
+        "VALUES ('p', 'a', 1, 1, 1, 0, 0), ('p', 'b', 1, 2, 2, 0, 0);"
+        "INSERT INTO blob (sha256, bytes, created_ns) VALUES ('%s', 1, 1);"
+        "INSERT INTO trace (id, run_id, rank, rank_from, sha256, filename, bytes, uploaded_ns, "
+        "state) WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 119) "
+        "SELECT 't_' || i, 'r_' || (i %% 2), i / 2, 'field', '%s', 'x', 1, i, 'queued' FROM n;"
+        "INSERT INTO job (kind, run_id, trace_id, created_ns, due_ns) "
+        "SELECT 'trace', run_id, id, 1, uploaded_ns FROM trace;",
+        hash, hash);
+    db_raw_run(f->path, text);
+}
+
+// Exits with the number of claimed jobs.
+static _Noreturn void claim_some(const struct fixture *f, int service, int most)
+{
+    char owner[16];
+    struct err err;
+    struct arena arena;
+    struct job job;
+    bool found = true;
+    int count = 0;
+    snprintf(owner, sizeof owner, "n_%d", service);
+    arena_init(&arena, NULL);
+    struct store *store = store_open_as(f->path, owner, &err);
+    while (store && found && count < most) {
+        if (!store_claim_job(store, &arena, &job, &found, &err))
+            _exit(255);
+        count += found;
+    }
+    _exit(store ? count : 255);
+}
+
+static int claimed_by_all(const struct fixture *f, int most)
+{
+    int sum = 0, status;
+    pid_t services[SERVICES];
+    fflush(NULL);
+    for (int i = 0; i < SERVICES; i++) {
+        services[i] = fork();
+        if (services[i] == 0)
+            claim_some(f, i, most);
+    }
+    for (int i = 0; i < SERVICES; i++) {
+        assert_int_equal(waitpid(services[i], &status, 0), services[i]);
+        assert_true(WIFEXITED(status) && WEXITSTATUS(status) != 255);
+        sum += WEXITSTATUS(status);
+    }
+    return sum;
+}
+
+static void each_job_is_claimed_once_and_counted(void **state)
+{
+    struct fixture *f = *state;
+    fill(f);
+    assert_int_equal(claimed_by_all(f, JOBS), JOBS);
+    assert_int_equal(db_raw_number(f->path, "SELECT count(*) FROM job WHERE state = 'running' AND "
+                                            "attempts = 1"),
+                     JOBS);
+    assert_int_equal(db_raw_number(f->path, "SELECT CAST(sum(running) AS BIGINT) FROM stored_run"),
+                     JOBS);
+    assert_nothing_drifted(f->path);
+}
+
+static void a_job_that_was_running_in_a_crash_runs_alone(void **state)
+{
+    struct fixture *f = *state;
+    fill(f);
+    db_raw_run(f->path, "UPDATE job SET crashes = 1 WHERE trace_id = 't_0'");
+    assert_int_equal(claimed_by_all(f, JOBS), 1);
+    assert_int_equal(
+        db_raw_number(f->path, "SELECT count(*) FROM job WHERE state = 'running' AND crashes = 1"),
+        1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(each_job_is_claimed_once_and_counted, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_was_running_in_a_crash_runs_alone, set_up,
+                                        tear_down),
+    };
+    return run_on_each_kind(tests);
+}
