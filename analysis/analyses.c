@@ -18,7 +18,7 @@ static const struct analysis *const independent[] = {
     &roofline_analysis,      &memory_use_analysis,   &copies_analysis,
     &communication_analysis, &recording_analysis,    &counters_analysis,
     &phases_analysis,        &kernel_rates_analysis, &ranges_analysis,
-    &kernel_shapes_analysis,
+    &kernel_shapes_analysis, &device_places_analysis, &busy_series_analysis,
 };
 
 // The replay takes most memory, so it runs alone; the others read the tables of those before them.

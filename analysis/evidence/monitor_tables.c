@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/evidence/monitor_tables.h"
 
+#include "analysis/evidence/monitor_samples.h"
+#include "analysis/evidence/monitor_view.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 #include "analysis/report/trust.h"
@@ -9,23 +11,11 @@
 #include "ingest/base/clock.h"
 
 #include <math.h>
+#include <stdio.h>
 
 enum { MOST_DEVICE_ROWS = 500, MOST_ROWS = 20000 };
 
-#define IDLE_BELOW 5.0  // percent
-#define BUSY_FROM  50.0 // percent
-
-// Idle, a display and clocks that somebody set are no throttling.
-static const struct {
-    unsigned bit;
-    const char *word;
-} reasons[] = {{SAMPLE_THROTTLE_POWER, "power cap"},
-               {SAMPLE_THROTTLE_HEAT, "heat"},
-               {SAMPLE_THROTTLE_HARDWARE_HEAT, "heat (hardware)"},
-               {SAMPLE_THROTTLE_POWER_BRAKE, "power brake"},
-               {SAMPLE_THROTTLE_SYNC, "sync boost"},
-               {SAMPLE_THROTTLE_HARDWARE, "hardware slowdown"}};
-enum { REASONS = sizeof reasons / sizeof *reasons };
+#define IDLE_BELOW 5.0 // percent
 
 struct monitor {
     const struct sample_set *set;
@@ -35,41 +25,7 @@ struct monitor {
     int64_t begin_ns, end_ns; // of all samples
 };
 
-// The series of one device, NULL if it has none.
-struct device {
-    const struct sample_device *at;
-    const struct sample_series *utilization, *power, *clock, *temperature, *memory, *throttle;
-};
-
 // --- series -------------------------------------------------------------------------------------
-
-static const struct sample_series *first_of(const struct sample_set *set, uint32_t device,
-                                            const enum sample_metric *metrics, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct sample_series *series = samples_of(set, device, metrics[i]);
-        if (series && series->count) // a column may hold nothing but "N/A"
-            return series;
-    }
-    return NULL;
-}
-
-#define FIRST_OF(set, device, ...)                                       \
-    first_of((set), (device), (const enum sample_metric[]){__VA_ARGS__}, \
-             sizeof(const enum sample_metric[]){__VA_ARGS__} / sizeof(enum sample_metric))
-
-static struct device device_of(const struct sample_set *set, uint32_t index)
-{
-    return (struct device){
-        .at = &set->devices[index],
-        .utilization = FIRST_OF(set, index, SAMPLE_UTILIZATION, SAMPLE_ENGINE_ACTIVITY),
-        .power = FIRST_OF(set, index, SAMPLE_POWER, SAMPLE_POWER_INSTANT),
-        .clock = FIRST_OF(set, index, SAMPLE_SM_CLOCK, SAMPLE_GRAPHICS_CLOCK),
-        .temperature = FIRST_OF(set, index, SAMPLE_TEMPERATURE, SAMPLE_HOTSPOT_TEMPERATURE),
-        .memory = FIRST_OF(set, index, SAMPLE_MEMORY_USED),
-        .throttle = FIRST_OF(set, index, SAMPLE_THROTTLE_REASONS),
-    };
-}
 
 static double highest(const struct sample_series *series)
 {
@@ -99,28 +55,6 @@ static double over_time(const struct sample_series *series)
     return series && sum > 0 && isfinite(sum) ? sum : (double)NAN;
 }
 
-// The value of a series at that time or the last before it; NAN without one.
-static double value_at(const struct sample_series *series, int64_t time_ns)
-{
-    size_t low = 0, high = series ? series->count : 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (series->at[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low ? series->at[low - 1].value : (double)NAN;
-}
-
-static bool is_throttled(double bits)
-{
-    for (size_t i = 0; i < REASONS && bits >= 0 && bits < 4294967296.0; i++)
-        if ((uint64_t)bits & reasons[i].bit)
-            return true;
-    return false;
-}
-
 // --- one row per GPU ----------------------------------------------------------------------------
 
 struct values {
@@ -143,7 +77,7 @@ static double median_of(const struct values *values)
     return values->count ? ordered_double(found.median) : (double)NAN;
 }
 
-static void row_power(const struct monitor *monitor, const struct device *device,
+static void row_power(const struct monitor *monitor, const struct monitor_gpu *device,
                       struct values *values, struct row *row)
 {
     for (size_t i = 0; device->power && i < device->power->count; i++)
@@ -158,18 +92,19 @@ static void row_power(const struct monitor *monitor, const struct device *device
 
 enum state { ANY, THROTTLED, FREE_AND_BUSY };
 
-static bool is_in(const struct device *device, const struct sample *sample, enum state state)
+static bool is_in(const struct monitor_gpu *device, const struct sample *sample, enum state state)
 {
-    double throttle = value_at(device->throttle, sample->time_ns);
-    double utilization = value_at(device->utilization, sample->time_ns);
+    double throttle = monitor_value_at(device->throttle, sample->time_ns);
+    double utilization = monitor_value_at(device->utilization, sample->time_ns);
     if (state == ANY)
         return true;
     if (state == THROTTLED)
-        return is_throttled(throttle);
-    return !is_throttled(throttle) && utilization >= BUSY_FROM;
+        return monitor_is_throttled(throttle);
+    return !monitor_is_throttled(throttle) && utilization >= MONITOR_BUSY_FROM;
 }
 
-static double median_clock(const struct device *device, struct values *values, enum state state)
+static double median_clock(const struct monitor_gpu *device, struct values *values,
+                           enum state state)
 {
     values->count = 0;
     for (size_t i = 0; device->clock && i < device->clock->count; i++)
@@ -178,22 +113,24 @@ static double median_clock(const struct device *device, struct values *values, e
     return median_of(values);
 }
 
-static double lowest_busy_clock(const struct device *device)
+static double lowest_busy_clock(const struct monitor_gpu *device)
 {
     double lowest = (double)NAN;
     for (size_t i = 0; device->clock && i < device->clock->count; i++)
-        if (value_at(device->utilization, device->clock->at[i].time_ns) >= BUSY_FROM)
+        if (monitor_value_at(device->utilization, device->clock->at[i].time_ns) >=
+            MONITOR_BUSY_FROM)
             lowest = fmin(lowest, device->clock->at[i].value);
     return lowest;
 }
 
-static void row_clock(const struct monitor *monitor, const struct device *device, uint32_t index,
-                      struct values *values, struct row *row)
+static void row_clock(const struct monitor *monitor, const struct monitor_gpu *device,
+                      uint32_t index, struct values *values, struct row *row)
 {
     row_f64(row, MONITORS_CLOCK_MHZ, median_clock(device, values, ANY));
     row_f64(row, MONITORS_CLOCK_LOWEST_MHZ, lowest_busy_clock(device));
     row_f64(row, MONITORS_CLOCK_RATED_MHZ,
-            highest(FIRST_OF(monitor->set, index, SAMPLE_SM_CLOCK_MAX, SAMPLE_GRAPHICS_CLOCK_MAX)));
+            highest(MONITOR_FIRST_OF(monitor->set, index, SAMPLE_SM_CLOCK_MAX,
+                                     SAMPLE_GRAPHICS_CLOCK_MAX)));
     if (!device->throttle)
         return;
     row_f64(row, MONITORS_THROTTLED_MHZ, median_clock(device, values, THROTTLED));
@@ -201,21 +138,18 @@ static void row_clock(const struct monitor *monitor, const struct device *device
 }
 
 // The most frequent reason; of equal ones the first.
-static void row_throttling(const struct device *device, struct row *row)
+static void row_throttling(const struct monitor_gpu *device, struct row *row)
 {
-    size_t counts[REASONS] = {0}, throttled = 0, most = 0;
+    size_t counts[MONITOR_REASONS] = {0}, throttled = 0;
     const struct sample_series *series = device->throttle;
     for (size_t i = 0; series && i < series->count; i++) {
         double bits = series->at[i].value;
-        throttled += is_throttled(bits);
-        for (size_t r = 0; r < REASONS && is_throttled(bits); r++)
-            counts[r] += ((uint64_t)bits & reasons[r].bit) != 0;
+        throttled += monitor_is_throttled(bits);
+        monitor_count_reasons(bits, counts);
     }
-    for (size_t r = 1; r < REASONS; r++)
-        most = counts[r] > counts[most] ? r : most;
     row_f64_if(row, MONITORS_THROTTLED_SHARE, series,
                series ? (double)throttled / (double)series->count : 0);
-    row_word(row, MONITORS_THROTTLE_REASON, throttled ? reasons[most].word : NULL);
+    row_word(row, MONITORS_THROTTLE_REASON, monitor_main_reason(counts));
 }
 
 // How often it was read when violations are shares of the time instead of bits.
@@ -228,7 +162,7 @@ static void row_violations(const struct monitor *monitor, uint32_t index, struct
     double most = (double)NAN;
     const char *word = NULL;
     for (size_t i = 0; i < 2; i++) {
-        double share = mean(FIRST_OF(monitor->set, index, violations[i].metric)) / 100;
+        double share = mean(MONITOR_FIRST_OF(monitor->set, index, violations[i].metric)) / 100;
         word = share > 0 && !(share <= most) ? violations[i].word : word;
         most = fmax(most, share);
     }
@@ -276,6 +210,13 @@ static void find_times(const struct sample_set *set, uint32_t device, int64_t *f
     }
 }
 
+static const char *const clock_words[] = {
+    [SAMPLE_NO_CLOCK] = NULL,
+    [SAMPLE_CLOCK_RELATIVE] = "numbered",
+    [SAMPLE_CLOCK_LOCAL] = "local",
+    [SAMPLE_CLOCK_UTC] = "UTC",
+};
+
 static void row_times(const struct monitor *monitor, uint32_t device, struct row *row,
                       char begin[CLOCK_RFC3339_SIZE])
 {
@@ -284,6 +225,7 @@ static void row_times(const struct monitor *monitor, uint32_t device, struct row
     find_times(monitor->set, device, &first, &last);
     if (clock == SAMPLE_NO_CLOCK || first > last || __builtin_sub_overflow(last, first, &ns))
         return;
+    row_word(row, MONITORS_CLOCK, clock_words[clock]);
     row_i64_if(row, MONITORS_DURATION_NS, !monitor->set->period_ns, ns);
     if (clock == SAMPLE_CLOCK_RELATIVE)
         return;
@@ -293,10 +235,43 @@ static void row_times(const struct monitor *monitor, uint32_t device, struct row
              (struct str){begin, len && clock != SAMPLE_CLOCK_UTC ? len - 1 : len});
 }
 
+static bool row_clock_state(struct monitor *monitor, const struct monitor_gpu *device,
+                            struct row *row, struct err *err)
+{
+    struct monitor_clock clock;
+    if (!monitor_clock_of(device, &monitor->scratch, &clock, err))
+        return false;
+    row_word(row, MONITORS_CLOCK_STATE, clock.state);
+    row_f64(row, MONITORS_CLOCK_PINNED_MHZ, clock.mhz);
+    return true;
+}
+
+// Of the series with the most samples.
+static bool row_period(struct monitor *monitor, const struct monitor_gpu *device, struct row *row,
+                       struct err *err)
+{
+    const struct sample_series *series = device->utilization;
+    struct values times;
+    if (!series || (device->power && device->power->count > series->count))
+        series = device->power;
+    if (monitor->set->clock == SAMPLE_NO_CLOCK || !series || series->count < 2)
+        return true;
+    if (!make_values(monitor, series, &times, err))
+        return false;
+    for (size_t i = 1; i < series->count; i++) {
+        int64_t ns;
+        if (!__builtin_sub_overflow(series->at[i].time_ns, series->at[i - 1].time_ns, &ns))
+            times.at[times.count++] = ns;
+    }
+    struct quantiles found = stats_quantiles(times.at, times.scratch, times.count);
+    row_i64_if(row, MONITORS_PERIOD_NS, times.count, found.median);
+    return true;
+}
+
 static bool add_device(struct monitor *monitor, uint32_t index, struct err *err)
 {
     char begin[CLOCK_RFC3339_SIZE];
-    struct device device = device_of(monitor->set, index);
+    struct monitor_gpu device = monitor_gpu_of(monitor->set, index);
     struct row row = {.desc = &table_monitors};
     struct values power, clock;
     if (!make_values(monitor, device.power, &power, err) ||
@@ -305,16 +280,20 @@ static bool add_device(struct monitor *monitor, uint32_t index, struct err *err)
     row_identity(monitor, &device.at->is, &row);
     row_i64(&row, MONITORS_SAMPLES, device.at->rows);
     row_times(monitor, index, &row, begin);
+    if (!row_period(monitor, &device, &row, err))
+        return false;
     row_f64(&row, MONITORS_UTILIZATION_SHARE, mean(device.utilization) / 100);
     row_f64(&row, MONITORS_IDLE_SHARE, idle_share(device.utilization));
     row_power(monitor, &device, &power, &row);
     row_f64(&row, MONITORS_POWER_LIMIT_W,
-            highest(FIRST_OF(monitor->set, index, SAMPLE_POWER_LIMIT)));
+            highest(MONITOR_FIRST_OF(monitor->set, index, SAMPLE_POWER_LIMIT)));
     row_clock(monitor, &device, index, &clock, &row);
+    if (!row_clock_state(monitor, &device, &row, err))
+        return false;
     row_f64(&row, MONITORS_TEMPERATURE_C, highest(device.temperature));
     row_bytes(&row, MONITORS_MEMORY_BYTES, highest(device.memory));
     row_bytes(&row, MONITORS_CAPACITY_BYTES,
-              highest(FIRST_OF(monitor->set, index, SAMPLE_MEMORY_TOTAL)));
+              highest(MONITOR_FIRST_OF(monitor->set, index, SAMPLE_MEMORY_TOTAL)));
     if (device.throttle)
         row_throttling(&device, &row);
     else
@@ -337,7 +316,7 @@ static double mean_until(struct cursor *cursor, int64_t end_ns, bool throttled)
     while (cursor->series && cursor->next < cursor->series->count &&
            cursor->series->at[cursor->next].time_ns < end_ns) {
         double value = cursor->series->at[cursor->next++].value;
-        sum += throttled ? is_throttled(value) : value;
+        sum += throttled ? monitor_is_throttled(value) : value;
         count++;
     }
     return count && isfinite(sum) ? sum / (double)count : (double)NAN;
@@ -373,7 +352,7 @@ static bool add_piece(const struct monitor *monitor, const struct sample_identit
 
 static bool add_series(const struct monitor *monitor, uint32_t index, size_t rows, struct err *err)
 {
-    struct device device = device_of(monitor->set, index);
+    struct monitor_gpu device = monitor_gpu_of(monitor->set, index);
     struct cursors cursors = {{device.utilization, 0}, {device.power, 0},  {device.clock, 0},
                               {device.temperature, 0}, {device.memory, 0}, {device.throttle, 0}};
     int64_t span_ns = monitor->end_ns - monitor->begin_ns;
@@ -402,6 +381,61 @@ static size_t rows_of_device(struct monitor *monitor)
         return 0;
     size_t most = MOST_ROWS / set->device_count;
     return most < MOST_DEVICE_ROWS ? most : MOST_DEVICE_ROWS;
+}
+
+// --- settings -----------------------------------------------------------------------------------
+
+// The clock and power limit that all GPUs have which say one; comparisons list what differs.
+struct common {
+    const char *state; // of the clock, NULL unknown
+    double mhz, limit_w;
+    bool states_differ, limits_differ;
+};
+
+static void take_common(const struct table *rows, size_t row, struct common *common)
+{
+    struct str state = table_text(rows, row, MONITORS_CLOCK_STATE);
+    double mhz = table_f64(rows, row, MONITORS_CLOCK_PINNED_MHZ, (double)NAN);
+    double limit_w = table_f64(rows, row, MONITORS_POWER_LIMIT_W, (double)NAN);
+    if (state.len && common->state)
+        common->states_differ |= !str_equal(state, str_of(common->state)) ||
+                                 (!isnan(mhz) && fabs(mhz - common->mhz) > 0.5);
+    if (!isnan(limit_w) && !isnan(common->limit_w))
+        common->limits_differ |= fabs(limit_w - common->limit_w) > 0.5;
+    common->state = state.len ? state.at : common->state;
+    common->mhz = state.len ? mhz : common->mhz;
+    common->limit_w = isnan(limit_w) ? common->limit_w : limit_w;
+}
+
+static bool add_setting(const struct monitor *monitor, const char *name, const char *value,
+                        const char *unit, struct err *err)
+{
+    struct row row = {.desc = &table_job_settings};
+    row_text(&row, JOB_SETTINGS_FILE, monitor->file);
+    row_word(&row, JOB_SETTINGS_NAME, name);
+    row_word(&row, JOB_SETTINGS_VALUE, value);
+    row_word(&row, JOB_SETTINGS_STANDARD, name);
+    row_word(&row, JOB_SETTINGS_STANDARD_VALUE, value);
+    row_word(&row, JOB_SETTINGS_UNIT, unit);
+    return row_end(&row, monitor->report, err);
+}
+
+static bool add_settings(const struct monitor *monitor, struct err *err)
+{
+    struct common common = {.mhz = (double)NAN, .limit_w = (double)NAN};
+    const struct table *rows = report_find(monitor->report, "monitors");
+    char clocks[64], limit[32];
+    for (size_t i = 0; rows && i < rows->row_count; i++)
+        take_common(rows, i, &common);
+    if (isnan(common.mhz))
+        snprintf(clocks, sizeof clocks, "%s", common.state ? common.state : "");
+    else
+        snprintf(clocks, sizeof clocks, "pinned at %.0f MHz", common.mhz);
+    snprintf(limit, sizeof limit, "%.0f", common.limit_w);
+    bool clocks_known = common.state && !common.states_differ;
+    bool limit_known = common.limit_w > 0 && !common.limits_differ;
+    return (!clocks_known || add_setting(monitor, "gpu_clocks", clocks, NULL, err)) &&
+           (!limit_known || add_setting(monitor, "gpu_power_limit", limit, "W", err));
 }
 
 // --- doubts -------------------------------------------------------------------------------------
@@ -470,5 +504,6 @@ bool monitor_tables_add(const struct evidence *evidence, struct str file, struct
         .set = &evidence->samples, .tool = evidence->source, .file = file, .report = report};
     if (evidence->samples.device_count == 0)
         return true;
-    return add_devices(&monitor, err) && add_doubts(&monitor, err);
+    return add_devices(&monitor, err) && monitor_samples_add(monitor.set, report, err) &&
+           add_settings(&monitor, err) && add_doubts(&monitor, err);
 }

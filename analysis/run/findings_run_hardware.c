@@ -74,6 +74,15 @@ struct throttling {
     double slowdown;
 };
 
+// The same of ranks, whose GPUs are known at the time of their traces.
+struct rank_throttling {
+    const struct table *rows;
+    int64_t *ranks; // ascending
+    size_t count, worst;
+    int64_t cost_ns;
+    bool any; // rank of which it is known whether it is
+};
+
 static bool find_throttled(const struct run_case *the_case, struct throttling *found,
                            struct err *err)
 {
@@ -92,6 +101,56 @@ static bool find_throttled(const struct run_case *the_case, struct throttling *f
         }
     }
     return found->chosen;
+}
+
+// The rank whose clock costs it most, by the monitor over the steps of its trace; false if no
+// rank's GPU is known at that time.
+static bool find_throttled_ranks(const struct run_case *the_case, struct rank_throttling *found,
+                                 struct err *err)
+{
+    const struct table *ranks = report_find(the_case->report, "rank_monitors");
+    *found = (struct rank_throttling){.rows = ranks};
+    found->ranks =
+        arena_array(the_case->arena, ranks ? ranks->row_count + 1 : 1, sizeof *found->ranks, err);
+    for (size_t i = 0; found->ranks && ranks && i < ranks->row_count; i++) {
+        int64_t cost_ns = table_i64(ranks, i, RUN_RANK_MONITORS_THROTTLE_COST_NS, -1);
+        double share = table_f64(ranks, i, RUN_RANK_MONITORS_THROTTLED_SHARE, 0);
+        found->any |= cost_ns >= 0;
+        int64_t rank = table_i64(ranks, i, RUN_RANK_MONITORS_RANK, 0);
+        bool twice = found->count && found->ranks[found->count - 1] == rank;
+        if (!(share >= THROTTLED_SHARE) || cost_ns <= 0 || twice)
+            continue;
+        found->ranks[found->count++] = rank;
+        if (cost_ns > found->cost_ns) {
+            found->cost_ns = cost_ns;
+            found->worst = i;
+        }
+    }
+    return found->ranks;
+}
+
+static bool tell_throttled_ranks(const struct run_case *the_case,
+                                 const struct rank_throttling *found, struct finding *finding,
+                                 struct err *err)
+{
+    const struct cell *reason =
+        table_cell(found->rows, found->worst, RUN_RANK_MONITORS_THROTTLE_REASON);
+    double mhz = table_f64(found->rows, found->worst, RUN_RANK_MONITORS_THROTTLED_MHZ, 0);
+    const char *list = number_list(found->ranks, found->count, the_case->arena, err);
+    struct evidence evidence = {0};
+    if (!list)
+        return false;
+    finding->confidence = "high";
+    finding->title = arena_printf(
+        the_case->arena, err,
+        "the clock of rank%s %s is held down by %s: at most %s per step (%.1f %%)",
+        found->count > 1 ? "s" : "", list, reason->null ? "the hardware" : reason->s.at,
+        time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
+    evidence_add(&evidence, "training", "in %.0f %% of the time of its steps, at %.0f MHz",
+                 100 * table_f64(found->rows, found->worst, RUN_RANK_MONITORS_THROTTLED_SHARE, 0),
+                 mhz);
+    finding->evidence = evidence_end(&evidence, the_case->arena, err);
+    return finding->title && finding->evidence;
 }
 
 static int64_t compute_ns(const struct run_case *the_case)
@@ -128,8 +187,16 @@ static bool check_throttling(const struct run_case *the_case, bool *fires, struc
                              struct err *err)
 {
     struct throttling found;
+    struct rank_throttling of_ranks;
     if (!the_case->monitors)
         return true;
+    if (!find_throttled_ranks(the_case, &of_ranks, err))
+        return false;
+    if (of_ranks.any) {
+        finding->cost_ns = of_ranks.cost_ns;
+        *fires = run_costs(the_case, finding->cost_ns, COST_SHARE);
+        return !*fires || tell_throttled_ranks(the_case, &of_ranks, finding, err);
+    }
     if (!find_throttled(the_case, &found, err))
         return false;
     finding->cost_ns = (int64_t)llround(found.slowdown * (double)compute_ns(the_case));
@@ -147,8 +214,10 @@ static const struct finding_rule throttled_rule = {
     .method = "Of each GPU the share of samples in which the monitor reports a reason, times the "
               "drop of its median clock against the samples without one while it was half busy, "
               "or against its rated clock; of the GPU where that is most, times the compute of "
-              "the step. An upper bound: kernels limited by memory lose less.",
-    .false_alarms = "The monitor covers the whole job and the trace a few seconds of it.",
+              "the step. Where a rank's GPU and the time are known, only the steps of its trace "
+              "count (rank_monitors). An upper bound: kernels limited by memory lose less.",
+    .false_alarms = "Without aligned times the monitor covers the whole job and the trace a few "
+                    "seconds of it.",
 };
 
 const struct run_rule finding_run_throttled = {
@@ -175,6 +244,25 @@ static bool has_busy_mate(const struct table *monitors, size_t row)
     return false;
 }
 
+// Whether the GPUs of all ranks are known and these are none of them.
+static bool is_unused(const struct run_case *the_case, const bool *idle)
+{
+    const struct table *monitors = the_case->monitors;
+    const struct table *ranks = report_find(the_case->report, "rank_monitors");
+    for (size_t r = 0; ranks && r < ranks->row_count; r++) {
+        if (table_cell(ranks, r, RUN_RANK_MONITORS_JOINED_BY)->null)
+            return false;
+        for (size_t i = 0; i < monitors->row_count; i++)
+            if (idle[i] &&
+                table_is(monitors, i, MONITORS_FILE,
+                         table_text(ranks, r, RUN_RANK_MONITORS_FILE)) &&
+                table_i64(monitors, i, MONITORS_GPU, -1) ==
+                    table_i64(ranks, r, RUN_RANK_MONITORS_GPU, -2))
+                return false;
+    }
+    return ranks && ranks->row_count;
+}
+
 static bool check_idle(const struct run_case *the_case, bool *fires, struct finding *finding,
                        struct err *err)
 {
@@ -191,10 +279,14 @@ static bool check_idle(const struct run_case *the_case, bool *fires, struct find
         return idle;
     struct evidence evidence = {0};
     const char *gpus = name_gpus(the_case, idle, err);
+    bool unused = is_unused(the_case, idle);
     finding->severity = "info";
     finding->confidence = "high";
-    finding->title = gpus ? arena_printf(the_case->arena, err, "%s idle%s while others work", gpus,
-                                         count > 1 ? "" : "s")
+    finding->title = gpus ? arena_printf(the_case->arena, err, "%s idle%s while others work%s",
+                                         gpus, count > 1 ? "" : "s",
+                                         !unused     ? ""
+                                         : count > 1 ? ", and no rank uses them"
+                                                     : ", and no rank uses it")
                           : NULL;
     evidence_add(&evidence, "training",
                  "%zu of %zu GPUs are used in less than %.0f %% of the samples", count,

@@ -16,6 +16,7 @@
 #include "analysis/run/run_hangs.h"
 #include "analysis/run/run_link_shares.h"
 #include "analysis/run/run_merge.h"
+#include "analysis/run/run_monitors.h"
 #include "analysis/run/run_profiles.h"
 #include "analysis/ranks/run_passes.h"
 #include "analysis/ranks/run_rates.h"
@@ -235,6 +236,7 @@ static bool conclude(struct joining *joining, struct err *err)
     run->comm = &joining->comm;
     run->links = &joining->links;
     return run_list_ranks(run, err) && run_list_steps(run, err) && run_judge_efficiency(run, err) &&
+           (run_join_monitors(run, err) || err_wrap(err, "monitors of the run")) &&
            run_copy_headline(run, err) && add_summary(run, err);
 }
 

@@ -34,15 +34,17 @@ enum { MOST_STEPS = 500000, MOST_ROWS = 1000000 };
 struct taking {
     const struct rank_source *source;
     struct report *report;
-    const struct table_desc *first[REPORT_MAX_TABLES]; // all but the steps, and dumps (run_hangs.c)
+    const struct table_desc *first[REPORT_MAX_TABLES]; // all but the steps, dumps (run_hangs.c) and
+                                                       // samples (run_monitors.c)
     int64_t steps;
     size_t rows, files_left, logs_left; // left: that were left out
 };
 
 static void choose_first(struct taking *taking)
 {
-    static const struct table_desc *const others[] = {
-        &table_log_steps, &table_flight, &table_flight_groups, &table_flight_entries, NULL};
+    static const struct table_desc *const others[] = {&table_log_steps,       &table_flight,
+                                                      &table_flight_groups,   &table_flight_entries,
+                                                      &table_monitor_samples, NULL};
     size_t count = 0;
     for (size_t i = 0; evidence_tables[i]; i++)
         if (!others[table_place(others, evidence_tables[i])])

@@ -4,6 +4,7 @@
 #include "analysis/names/gpu_memory.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/run/run_monitors.h"
 #include "analysis/run/run_stated.h"
 
 #include <math.h>
@@ -352,6 +353,8 @@ bool run_add_figures(const struct rank_source *source, struct report *report, st
     if (!take_monitor(&figures, err) || !take_trace(&figures, source, err))
         return false;
     derive(&figures);
+    run_monitor_tokens(report, known(figures.global_batch) * known(figures.seq_length) /
+                                   known(figures.gpus));
     for (int i = 0; i < RUN_FIGURE_COUNT; i++)
         if (!add_rows(&figures, (enum run_figure_id)i, err))
             return false;

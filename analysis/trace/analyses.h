@@ -24,6 +24,8 @@ extern const struct analysis collectives_analysis;
 extern const struct analysis short_kernels_analysis;
 extern const struct analysis launches_analysis;
 extern const struct analysis environment_analysis;
+extern const struct analysis device_places_analysis;
+extern const struct analysis busy_series_analysis;
 extern const struct analysis trust_analysis;
 extern const struct analysis operators_analysis;
 extern const struct analysis op_shapes_analysis;

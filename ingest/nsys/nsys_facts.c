@@ -24,13 +24,27 @@ bool nsys_capture_ns(struct nsys *nsys, int64_t *capture_ns, struct err *err)
 
 // --- devices ------------------------------------------------------------------------------------
 
-#define DEVICE_COLUMNS "id name totalMemory smCount computeMajor computeMinor"
-enum { ID, NAME, MEMORY, SM_COUNT, MAJOR, MINOR };
+#define DEVICE_COLUMNS "id name totalMemory smCount computeMajor computeMinor uuid busLocation"
+enum { ID, NAME, MEMORY, SM_COUNT, MAJOR, MINOR, UUID, BUS };
 
 struct device_walk {
     struct nsys *nsys;
     struct nsys_gpus gpus;
 };
+
+static bool intern_address(struct trace_builder *builder, const struct rows *rows, str_id *address,
+                           struct err *err)
+{
+    char text[128];
+    struct str uuid = STR(""), bus = STR("");
+    (void)rows_text(rows, UUID, &uuid);
+    (void)rows_text(rows, BUS, &bus);
+    if (uuid.len + bus.len == 0 || uuid.len > 60 || bus.len > 60)
+        return true;
+    int len = snprintf(text, sizeof text, "%.*s%s%.*s", (int)uuid.len, uuid.at,
+                       uuid.len && bus.len ? " " : "", (int)bus.len, bus.at);
+    return trace_builder_text(builder, (struct str){text, (size_t)len}, ERR_NO_POS, address, err);
+}
 
 // Events have the ordinal; a GPU that the process does not see has none.
 static bool take_device(void *context, const struct rows *rows, struct err *err)
@@ -47,6 +61,7 @@ static bool take_device(void *context, const struct rows *rows, struct err *err)
     (void)rows_text(rows, NAME, &name);
     return !nsys_gpus_ordinal(&walk->gpus, rows_i64_or(rows, ID, 0), &device.id) ||
            (trace_builder_text(builder, name, ERR_NO_POS, &device.name, err) &&
+            intern_address(builder, rows, &device.address, err) &&
             trace_builder_device(builder, &device, err));
 }
 

@@ -143,7 +143,7 @@ struct trace_device {
     int64_t memory_bytes, multiprocessors; // VALUE_ABSENT if not given, like those below
     int64_t compute_major, compute_minor;
     str_id name;
-    uint32_t reserved; // 0
+    str_id address; // its UUID and PCI address, with a blank between if both are given
 };
 
 // A process group that the recording describes.

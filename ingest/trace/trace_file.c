@@ -218,7 +218,7 @@ static bool good_facts(const struct trace *trace)
 {
     uint32_t texts = trace->strings.count;
     for (uint32_t i = 0; i < trace->device_count; i++)
-        if (trace->devices[i].name >= texts)
+        if (trace->devices[i].name >= texts || trace->devices[i].address >= texts)
             return false;
     for (uint32_t i = 0; i < trace->group_count; i++) {
         const struct trace_group *group = &trace->groups[i];

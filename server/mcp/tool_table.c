@@ -61,6 +61,10 @@ static const struct shown_table {
     {&table_log_events, "kind,after_step,dur_ns,text", NULL},
     {&table_log_slow_steps, "step,step_ns,lost_ns,kind,text", "-lost_ns"},
     {&table_monitors, "gpu,name,utilization_share,power_w,clock_mhz,energy_j", NULL},
+    {&table_run_rank_monitors,
+     "rank,gpu,joined_by,aligned_by,doubt,covers,power_w,energy_j_per_step,tokens_per_j,clock_mhz,"
+     "clock_state,temperature_c,throttled_share,throttle_reason,throttle_cost_ns",
+     NULL},
     {&table_run_link_curves, NULL, NULL},
     {&table_hang_ranks, NULL, NULL},
 };

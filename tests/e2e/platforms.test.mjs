@@ -127,6 +127,26 @@ test("each model is compared across the vendors, and what differs leads", () => 
   assert.equal(settings.rows[0][0].text, "gpu");
 });
 
+for (const job of JOBS)
+  test(`${job.name}: each rank's GPU is found, its time and the energy of its steps`, async () => {
+    const truth = truth_of(job);
+    const { items } = await server.get(`/runs/${job.name}/rank_monitors?limit=all`);
+    const steps = (await server.get(`/runs/${job.name}/steps?limit=all`)).items;
+    const by = job.flavour === "rocm" ? "order of devices" : "index";
+    assert.deepEqual(
+      items.map(({ rank, gpu, joined_by, covers }) => [rank, gpu, joined_by, covers]),
+      [[0, 0, by, "steps"], [1, 1, by, "steps"]]);
+    for (const row of items) {
+      const energies = steps.filter(({ rank, steady }) => rank === row.rank && steady)
+        .map(({ step }) => truth.step_energy_j[row.rank][step]);
+      const wanted = energies.reduce((sum, joules) => sum + joules, 0) / energies.length;
+      assert.ok(Math.abs(row.energy_j_per_step - wanted) <= 1e-9 * wanted,
+        `${row.energy_j_per_step} J, expected ${wanted}`);
+      assert.deepEqual([row.aligned_by, row.zone_ns, row.offset_ns], truth.zone_ns === null
+        ? ["UTC", null, 0] : ["zone", truth.zone_ns, -truth.zone_ns]);
+    }
+  });
+
 test("collectives stand beside what the links reached", async () => {
   const { items } = await server.get("/runs/small-cuda/link_tests?limit=all");
   assert.equal(items.length > 0, true);

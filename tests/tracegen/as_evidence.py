@@ -12,12 +12,14 @@ figures.json: what a report must say of the job, worked out here from what was w
 import json
 import statistics
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 STEPS = 200          # of the log
 MICRO_BATCH = 4      # tracegen's products have 8192 = 4 * 2048 rows
 SEQ_LENGTH = 2048
 SAMPLE_S = 1         # of the monitor
+ZONE_S = 9 * 3600    # of nvidia-smi's times, which are local
 GIB = 1 << 30
 
 
@@ -63,21 +65,48 @@ def power_of(sample, gpu):
     return 600 + sample % 5 + 10 * gpu
 
 
-def write_nvidia(folder, name, ranks, samples):
+def monitor_begin_s(base_ns, truth, samples):
+    """Unix time of the first sample: the trace is in the middle."""
+    begin_ns = min(rank["steps"][0]["begin_ns"] for rank in truth["ranks"])
+    return (base_ns + begin_ns) // 10**9 - samples * SAMPLE_S // 2
+
+
+def energies(base_ns, rank, begin_s):
+    """Joules of each step of a rank's GPU, whose power is linear between samples."""
+    def power(time_s):
+        sample = int(time_s // SAMPLE_S)
+        low, high = power_of(sample, rank["rank"]), power_of(sample + 1, rank["rank"])
+        return low + (high - low) * (time_s / SAMPLE_S - sample)
+
+    def energy(begin_ns, end_ns):
+        begin, end = ((ns + base_ns - begin_s * 10**9) / 1e9 for ns in (begin_ns, end_ns))
+        bends = [s * SAMPLE_S for s in range(int(begin // SAMPLE_S) + 1, int(end // SAMPLE_S) + 1)]
+        times = [begin, *bends, end]
+        return sum((power(a) + power(b)) / 2 * (b - a) for a, b in zip(times, times[1:]))
+
+    return {step["step"]: energy(step["begin_ns"], step["end_ns"]) for step in rank["steps"]}
+
+
+def local_text(unix_s):
+    return (datetime(1970, 1, 1) + timedelta(seconds=unix_s + ZONE_S)).strftime("%Y/%m/%d %H:%M:%S")
+
+
+def write_nvidia(folder, name, ranks, samples, begin_s):
     rows = ["timestamp, index, name, uuid, utilization.gpu [%], power.draw [W], clocks.sm [MHz], "
             "clocks.max.sm [MHz], temperature.gpu, memory.used [MiB], memory.total [MiB]"]
     for i in range(samples):
-        rows += [f"2026/11/20 10:{i // 60:02d}:{i % 60:02d}.000, {gpu}, {name}, GPU-{gpu:08x}, "
+        time = local_text(begin_s + i * SAMPLE_S)
+        rows += [f"{time}.000, {gpu}, {name}, GPU-{gpu:08x}, "
                  f"98 %, {power_of(i, gpu):.2f} W, 1755 MHz, 1980 MHz, 60, 70000 MiB, 81559 MiB"
                  for gpu in range(ranks)]
     (folder / "monitor.csv").write_text("\n".join(rows) + "\n")
 
 
-def write_amd(folder, ranks, samples):
+def write_amd(folder, ranks, samples, begin_s):
     rows = ["timestamp,gpu,gfx_activity,umc_activity,socket_power,gfx_0_clk,mem_0_clk,edge,"
             "hotspot,mem,total_vram,used_vram,free_vram"]
     for i in range(samples):
-        rows += [f"{1795341600 + i},{gpu},98,40,{power_of(i, gpu)},2100,1300,N/A,60,50,196592,"
+        rows += [f"{begin_s + i * SAMPLE_S},{gpu},98,40,{power_of(i, gpu)},2100,1300,N/A,60,50,196592,"
                  "70000,126592" for gpu in range(ranks)]
     (folder / "monitor.csv").write_text("\n".join(rows) + "\n")
 
@@ -166,19 +195,25 @@ def main():
     folder = Path(sys.argv[1])
     price = float(sys.argv[3]) if sys.argv[2:3] == ["--price"] else 0
     truth = json.loads((folder / "truth.json").read_text())
-    device = json.loads((folder / "rank0.json").read_text())["deviceProperties"][0]
+    trace = json.loads((folder / "rank0.json").read_text())
+    device = trace["deviceProperties"][0]
+    base_ns = trace["baseTimeNanoseconds"]
     ranks = len(truth["ranks"])
     ms = step_ms(truth)
     rate = tflops(truth, ms)
     samples = 60 // SAMPLE_S
     write_log(folder, ranks, ms, rate)
+    begin_s = monitor_begin_s(base_ns, truth, samples)
     if truth["flavour"] == "rocm":
-        write_amd(folder, ranks, samples)
+        write_amd(folder, ranks, samples, begin_s)
     else:
-        write_nvidia(folder, device["name"], ranks, samples)
+        write_nvidia(folder, device["name"], ranks, samples, begin_s)
     write_link_test(folder, device["name"], ranks)
     write_config(folder, ranks)
     found = figures_of(truth, device, ms, rate, samples, price)
+    found["step_energy_j"] = {rank["rank"]: energies(base_ns, rank, begin_s)
+                              for rank in truth["ranks"]}
+    found["zone_ns"] = None if truth["flavour"] == "rocm" else ZONE_S * 10**9
     (folder / "figures.json").write_text(json.dumps(found, indent=2) + "\n")
 
 

@@ -139,11 +139,13 @@ const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "cate
   "uncategorized", "kernel_shapes", "phases", "roofline", "utilization", "idle_causes",
   "idle_gaps", "stream_idle", "queues", "launch_delays", "memory", "memory_timeline",
   "memory_peak", "copies", "process_groups", "comm_sizes", "recording", "counters",
-  "counter_steps", "counter_series", "critical_path", "ready_changes"];
+  "counter_steps", "counter_series", "critical_path", "ready_changes", "devices",
+  "busy_series"];
 const TREES = ["op_tree", "modules", "ranges"];
 // Of files that are no traces.
 const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "job_settings",
-  "link_curves", "link_tests", "link_topology", "link_ports", "link_records",
+  "monitors", "monitor_series", "rank_monitors", "rank_monitor_series", "link_curves",
+  "link_tests", "link_topology", "link_ports", "link_records",
   "link_communicators", "kernel_profiles"];
 
 const FORMATS = [["csv", "CSV"], ["json", "JSON"], ["arrow", "Arrow"], ["parquet", "Parquet"],

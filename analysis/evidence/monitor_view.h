@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// The series of a monitor's GPU as figures are made of them, whichever tool recorded them.
+#ifndef ANALYSIS_EVIDENCE_MONITOR_VIEW_H
+#define ANALYSIS_EVIDENCE_MONITOR_VIEW_H
+
+#include "ingest/evidence/evidence.h"
+
+#define MONITOR_BUSY_FROM 50.0 // percent
+
+// NULL: the GPU has none.
+struct monitor_gpu {
+    const struct sample_device *at;
+    const struct sample_series *utilization, *power, *energy, *clock, *rated, *temperature, *memory;
+    const struct sample_series *throttle;      // bits; else
+    const struct sample_series *violations[2]; // shares of the time: power, heat; else
+    const struct sample_series *violated_s[2]; // the same as sums since some start
+};
+
+struct monitor_gpu monitor_gpu_of(const struct sample_set *set, uint32_t index);
+
+// The first of those metrics with a sample; NULL without one.
+const struct sample_series *monitor_first_of(const struct sample_set *set, uint32_t device,
+                                             const enum sample_metric *metrics, size_t count);
+#define MONITOR_FIRST_OF(set, device, ...)                                       \
+    monitor_first_of((set), (device), (const enum sample_metric[]){__VA_ARGS__}, \
+                     sizeof(const enum sample_metric[]){__VA_ARGS__} / sizeof(enum sample_metric))
+
+// The value of a series at that time or the last before it; NAN without one.
+double monitor_value_at(const struct sample_series *series, int64_t time_ns);
+
+// Idle, a display and clocks that somebody set are no throttling.
+enum { MONITOR_REASONS = 6 };
+bool monitor_is_throttled(double bits);
+void monitor_count_reasons(double bits, size_t counts[MONITOR_REASONS]);
+const char *monitor_main_reason(const size_t counts[MONITOR_REASONS]); // NULL without any
+
+// Whether the clock of a busy GPU is pinned.
+struct monitor_clock {
+    const char *state; // "pinned", "highest", "constant", "varying"; NULL unknown
+    double mhz;        // that it is pinned to, NAN
+};
+MUST_CHECK bool monitor_clock_of(const struct monitor_gpu *gpu, struct arena *scratch,
+                                 struct monitor_clock *clock, struct err *err);
+
+#endif
