@@ -18,6 +18,8 @@ test_packages=(
     sqlite3 strace systemd time zstd
 )
 
+lists_are_new=false
+
 as_root() {
     if ((EUID == 0)); then
         "$@"
@@ -47,7 +49,10 @@ need_packages() {
         return 0
     fi
     echo "installing: ${missing[*]}"
-    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+    if ! $lists_are_new; then
+        as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq
+        lists_are_new=true
+    fi
     as_root env DEBIAN_FRONTEND=noninteractive \
         apt-get install -y -qq --no-install-recommends "${missing[@]}"
 }

@@ -26,8 +26,8 @@ async function start_behind(which) {
   const data = join(folder, "data");
   const token = await make_token(data, "admin");
   const tls = await free_port();
-  const server = await start_server({ data, options: ["--public-url", `https://${NAME}:${tls}`,
-    "--trusted-proxy", "127.0.0.1"], token });
+  const server = await start_server({ data, token, crowd: true, options: [
+    "--public-url", `https://${NAME}:${tls}`, "--trusted-proxy", "127.0.0.1"] });
   const proxy = await start_proxy(which, { service: server.port, tls });
   return { folder, data, token, tls, server, proxy, base: `https://${NAME}:${tls}` };
 }

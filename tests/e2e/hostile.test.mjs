@@ -20,7 +20,7 @@ let job;
 
 before(async () => {
   job = await generate(small_job("--ranks", "1", "--format", "json"));
-  server = await start_server({ options: ["--job-memory", "256M"] });
+  server = await start_server({ crowd: true, options: ["--job-memory", "256M"] });
 });
 after(() => server?.stop());
 

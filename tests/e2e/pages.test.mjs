@@ -4,7 +4,9 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { launch, NARROW, on_clean_page, open_page, settle, visit } from "./helpers/browser.mjs";
+import {
+  ALL_RULES, launch, NARROW, on_clean_page, open_page, settle, visit,
+} from "./helpers/browser.mjs";
 import { look_at_all } from "./helpers/looks.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
@@ -80,7 +82,7 @@ test("every page works, fits wide and narrow in light and dark, and has no barri
 test("pages of long and turned names fit a narrow screen and have no barrier", () =>
   on_page({ viewport: NARROW }, (page) =>
     look_at_all(page, odd_pages(),
-      [{ viewport: NARROW, colorScheme: "light", with_axe: true }])));
+      [{ viewport: NARROW, colorScheme: "light", rules: ALL_RULES }])));
 
 test("the watch over pages sees errors, violations and requests to other hosts", async () => {
   const { page, faults, close } = await open_page(browser, server.base);

@@ -17,7 +17,7 @@ let server, browser;
 const ids = [];
 
 before(async () => {
-  server = await start_server();
+  server = await start_server({ crowd: true });
   browser = await launch();
 });
 after(async () => {

@@ -23,7 +23,7 @@ const MIN_ASKED = 2000;
 let server;
 
 before(async () => {
-  server = await start_server();
+  server = await start_server({ crowd: true });
 });
 after(() => server?.stop());
 

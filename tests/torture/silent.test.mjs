@@ -20,7 +20,7 @@ const LIMIT_MS = 500;
 let server;
 
 before(async () => {
-  server = await start_server();
+  server = await start_server({ crowd: true });
 });
 after(() => server?.stop());
 
@@ -77,7 +77,7 @@ test("requests beyond those that an address or a token may have under way come b
     const data = join(temporary("crowd"), "data");
     const [mine, theirs] = await Promise.all(["mine", "theirs"].map((name) =>
       make_token(data, name, ["admin"])));
-    const own = await start_server({ data, token: theirs,
+    const own = await start_server({ data, crowd: true, token: theirs,
       options: ["--auth", "required", "--per-client", "4"] });
     const under_way = (count) => until(`${count} uploads are under way`, async () =>
       (await own.request("/metrics")).text.includes(`uploads_in_flight ${count}\n`));

@@ -23,7 +23,7 @@ const BODY = "Host: localhost\r\nContent-Length: 9000000\r\n\r\n";
 let server;
 
 before(async () => {
-  server = await start_server({ options: ["--uploads-in-flight", "1000"] });
+  server = await start_server({ crowd: true, options: ["--uploads-in-flight", "1000"] });
 });
 after(() => server?.stop());
 

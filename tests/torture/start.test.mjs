@@ -90,7 +90,7 @@ test(`beside ${RUNS} runs nothing that nobody names outlives a start`, async () 
 
 /** Starts the service with limits or closed descriptors, set by a line of shell before it. */
 const under = (line, data, options = []) =>
-  start_server({ data, options, under: ["bash", "-c", line, "bash"] });
+  start_server({ data, crowd: true, options, under: ["bash", "-c", line, "bash"] });
 
 async function data_with_an_upload() {
   const server = await start_server();

@@ -61,7 +61,7 @@ export function range_path(points, x, y) {
   const ranged = points.filter((p) => known(p.low) && known(p.high));
   if (!ranged.some((p) => p.low < p.high)) return "";
   const upper = ranged.map((p, i) => `${i ? "L" : "M"}${fixed(x(p.x))} ${fixed(y(p.high))}`);
-  const lower = ranged.toReversed().map((p) => `L${fixed(x(p.x))} ${fixed(y(p.low))}`);
+  const lower = [...ranged].reverse().map((p) => `L${fixed(x(p.x))} ${fixed(y(p.low))}`);
   return `${upper.join("")}${lower.join("")}Z`;
 }
 

@@ -64,15 +64,19 @@ export async function visit(page, path) {
 
 export const settle = (page) => page.waitForFunction(is_settled, undefined, { polling: 50 });
 
+export const ALL_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+/** The rules whose answer depends on colors and sizes. */
+export const LOOK_RULES = ["color-contrast", "target-size", "scrollable-region-focusable"];
+
 /**
  * The faults axe finds on the page, as lines. Describing every element without a fault as well
- * would take twice as long as finding those with one.
+ * would take twice as long as finding those with one; no rule of these needs the style sheets that
+ * it would otherwise fetch again.
  */
-export async function axe_faults(page) {
+export async function axe_faults(page, rules = ALL_RULES) {
   if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(AXE);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, {
-    runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"],
-    resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate((runOnly) => globalThis.axe.run(document, { runOnly,
+    resultTypes: ["violations"], preload: false }), rules);
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.slice(0, 3).map((node) => `${id}: ${help}: ${node.html.slice(0, 160)}`));
 }

@@ -36,7 +36,8 @@ class S3 {
     this.instead = () => false;
     /** Objects in each page of a list. */
     this.page = 1000;
-    this.server = createServer((request, response) => this.answer(request, response));
+    this.server = createServer((request, response) =>
+      this.answer(request, response).catch(() => response.destroy())); // who asked is gone
   }
 
   start() {

@@ -9,6 +9,8 @@ import { stepscope_bin, temporary, until } from "./tools.mjs";
 
 const START_LIMIT_MS = 20_000;
 const STOP_LIMIT_MS = 40_000;
+// Each connection has a thread, and 1,100 threads are most of what a start costs.
+const FEW = ["--connections", "64"];
 
 /** @typedef {import("./http.mjs").Reply} Reply */
 
@@ -162,12 +164,13 @@ class Server {
 
 /**
  * Starts a service and waits until it answers; `under` is a command line prefix,
- * and `token` is sent with every request.
- * @param {{data?: string, options?: string[], under?: string[], token?: string}} [what]
+ * and `token` is sent with every request. `crowd`: with as many connections as by default.
+ * @param {{data?: string, options?: string[], under?: string[], token?: string,
+ *   crowd?: boolean}} [what]
  */
 export function start_server(what = {}) {
   const { data = join(temporary("data"), "data"), options = [], under = [] } = what;
-  const server = new Server(data, options, under);
+  const server = new Server(data, [...(what.crowd ? [] : FEW), ...options], under);
   if (what.token) server.credentials = { Authorization: `Bearer ${what.token}` };
   return server.ready();
 }
