@@ -28,8 +28,10 @@ static int64_t idle_within(const struct facts *facts, uint32_t *gap, int64_t beg
     return idle_ns;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     int64_t window_ns = facts->end_ns - facts->begin_ns;
     int64_t pieces = window_ns < MOST_PIECES ? window_ns : MOST_PIECES;
     uint32_t gap = 0;

@@ -148,8 +148,10 @@ static struct place place_of(const struct facts *facts, int64_t device)
     return place;
 }
 
-static bool run(const struct facts *facts, struct report *report, struct err *err)
+static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
+                struct err *err)
 {
+    (void)scratch;
     for (uint32_t g = 0; g < facts->gpu_count && g < FACTS_DEVICE_ROWS; g++) {
         char text[32];
         struct row row = {.desc = &table_devices};
