@@ -95,16 +95,48 @@ void buf_printf(struct buf *buf, const char *fmt, ...)
     va_end(again);
 }
 
+// Of a value from 1e-4 to 1e15: a decimal of at most 15 digits that reads back as the value is the
+// only one, and what %.15g prints. All factors are exact, so the division rounds as reading does.
+static bool put_short_f64(struct buf *buf, double value)
+{
+    static const double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                    1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    double size = fabs(value);
+    int places = 0;
+    while (places < 18 && size * powers[places + 1] < 1e15)
+        places++;
+    int64_t digits = llrint(size * powers[places]);
+    if ((double)digits / powers[places] != size)
+        return false;
+    while (places && digits % 10 == 0) {
+        digits /= 10;
+        places--;
+    }
+    int64_t unit = (int64_t)powers[places];
+    buf_puts(buf, value < 0 ? "-" : "");
+    buf_i64(buf, digits / unit);
+    if (!places)
+        return true;
+    char fraction[20] = ".";
+    for (int64_t at = places, rest = digits % unit; at > 0; at--, rest /= 10)
+        fraction[at] = (char)('0' + rest % 10);
+    buf_add(buf, fraction, (size_t)places + 1);
+    return true;
+}
+
 void buf_f64(struct buf *buf, double value)
 {
     if (!isfinite(value)) {
         buf_puts(buf, "null");
         return;
     }
+    bool is_plain = fabs(value) >= 1e-4 && fabs(value) < 1e15;
+    if (is_plain && put_short_f64(buf, value))
+        return;
     char text[32];
-    for (int digits = 15; digits <= 17; digits++) {
+    for (int digits = is_plain ? 16 : 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
+        if (digits == 17 || strtod(text, NULL) == value)
             break;
     }
     buf_puts(buf, text);

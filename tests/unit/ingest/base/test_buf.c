@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,37 @@ static void doubles_read_back_as_the_same_value(void **state)
     buf_free(&buf);
 }
 
+static void expect_as_printed(struct buf *buf, double value)
+{
+    char text[32];
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    buf_clear(buf);
+    buf_f64(buf, value);
+    assert_string_equal(buf->at, text);
+}
+
+static void doubles_are_as_short_as_printed(void **state)
+{
+    (void)state;
+    struct buf buf = {0};
+    uint64_t random = 42;
+    for (int i = 0; i < 100000; i++) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+        double whole = (double)(random >> (random % 60)), unit = pow(10, (double)(i % 24));
+        expect_as_printed(&buf, whole / unit);
+        expect_as_printed(&buf, -whole / (double)(i + 1));
+        expect_as_printed(&buf, nextafter(round(whole / unit), (i & 1) ? 0 : INFINITY));
+        expect_as_printed(&buf, nextafter(unit / 1e5, (i & 1) ? 0 : INFINITY));
+    }
+    expect_as_printed(&buf, 0.0);
+    expect_as_printed(&buf, -0.0);
+    buf_free(&buf);
+}
+
 static void text_of_any_length_is_kept_with_its_nul(void **state)
 {
     (void)state;
@@ -101,6 +133,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_texts_are_escaped),
         cmocka_unit_test(doubles_read_back_as_the_same_value),
+        cmocka_unit_test(doubles_are_as_short_as_printed),
         cmocka_unit_test(text_of_any_length_is_kept_with_its_nul),
         cmocka_unit_test(a_failed_buffer_stays_failed_until_it_is_cleared),
     };
