@@ -13,6 +13,7 @@
 #include "server/report/report_reply.h"
 #include "server/http/assets.h"
 #include "server/http/connections.h"
+#include "server/http/known_etags.h"
 #include "server/http/problem.h"
 #include "server/mcp/mcp.h"
 #include "server/steps/live_steps.h"
@@ -351,6 +352,20 @@ static bool admit_token(struct request *request, struct response *response, stru
            refuse_crowd(request, response, "token or user", err);
 }
 
+// What a client may have already need not be made again.
+static bool handle(struct request *request, struct response *response, struct err *err)
+{
+    struct known_etags *known = request->services->known_etags;
+    bool reads = request_is_safe(request);
+    uint64_t version = reads ? store_version(request->services->intake->store) : 0;
+    if (known_etags_answer(known, request, response, version))
+        return true;
+    if (!request->route->handle(request, response, err))
+        return false;
+    known_etags_keep(known, request, response, version);
+    return true;
+}
+
 static bool dispatch(struct request *request, struct response *response, struct err *err)
 {
     if (!admit_client(request, response, err) || !routes_find(request, response, err))
@@ -360,8 +375,7 @@ static bool dispatch(struct request *request, struct response *response, struct 
     if (!query_parse(request->query_text, request->arena, &request->query, err) ||
         !access_admit(request, response, err) || !admit_token(request, response, err))
         return false;
-    return access_sends_to_login(request, response) ||
-           request->route->handle(request, response, err);
+    return access_sends_to_login(request, response) || handle(request, response, err);
 }
 
 // A person who follows a dead link gets the dashboard, which says so; programs get the problem.

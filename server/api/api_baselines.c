@@ -12,6 +12,7 @@ bool api_list_baselines(struct request *request, struct response *response, stru
 {
     struct table_request asked;
     struct table table;
+    response->lasts = true;
     return table_request_parse(request, &table_baselines, NULL, &asked, err) &&
            store_list_baselines(request->services->intake->store, STR(""), request->arena, &table,
                                 err) &&

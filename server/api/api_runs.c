@@ -184,6 +184,15 @@ static bool reply_json(struct request *request, struct response *response,
     return api_finish_json(request, response, "runs", err);
 }
 
+// Neither by the clock nor by the progress of jobs.
+static bool lasts(const struct run_query *query, const struct run_list *list)
+{
+    size_t i = 0;
+    while (i < list->count && list->runs[i].active <= 0)
+        i++;
+    return i == list->count && query->since_ns == 0;
+}
+
 bool api_list_runs(struct request *request, struct response *response, struct err *err)
 {
     static const char *const known[] = {"q",      "project", "gpu",    "status", "series", "tag",
@@ -199,6 +208,7 @@ bool api_list_runs(struct request *request, struct response *response, struct er
     if (!read_query(request, &table, &query, err) ||
         !store_list_runs(request->services->intake->store, &query, request->arena, &list, err))
         return false;
+    response->lasts = lasts(&query, &list);
     if (table.export == &export_json && !table.chosen)
         return reply_json(request, response, &table, &list, err);
     return reply_table(request, response, &table, &list, err);
@@ -219,6 +229,7 @@ bool api_get_run(struct request *request, struct response *response, struct err 
         return false;
     struct buf *out = &response->body;
     api_locate_run(request, response, &run, "");
+    response->lasts = run.active <= 0; // else it has the progress
     if (!api_run_json(request, &run, out, err))
         return false;
     buf_puts(out, ",\"traces\":[");

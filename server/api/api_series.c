@@ -34,6 +34,7 @@ bool api_list_series(struct request *request, struct response *response, struct 
     query.tags = tags;
     query.search = asked.query.search;
     asked.query.search = STR(""); // found already
+    response->lasts = true;
     api_judge_series(request);
     return store_list_series(request->services->intake->store, &query, request->arena, &table,
                              err) &&
@@ -53,6 +54,7 @@ static bool find_series(struct request *request, struct response *response,
         response->fix = STR("GET /api/v1/series lists the series");
         return false;
     }
+    response->lasts = true;
     api_judge_series(request);
     return true;
 }

@@ -210,6 +210,7 @@ bool api_get_table(struct request *request, struct response *response, struct er
     api_locate_run(request, response, &run, rest);
     uint64_t form =
         hash_bytes(request->query_text.at, request->query_text.len) + export_hash(table.export);
+    response->lasts = true;
     if (response_unchanged(request, response, "%.*s.%lld-%d-%016llx", (int)run.id.len, run.id.at,
                            (long long)run.revision, ANALYSIS_VERSION, (unsigned long long)form))
         return true;

@@ -10,6 +10,7 @@
 
 struct access;
 struct known_agents;
+struct known_etags;
 struct audit;
 struct connections;
 struct hooks;
@@ -44,6 +45,7 @@ struct services {
     atomic_bool *draining;   // the service is about to stop
     struct reply_room *room; // of large answers
     struct connections *connections;
+    struct known_etags *known_etags;
     sem_t *comparing; // turns for comparing runs, which takes memory for all their tables
 };
 

@@ -22,6 +22,7 @@ static bool is_unchanged(const struct request *request, struct response *respons
 {
     uint64_t hash =
         compare_sides_hash(request, &asked->compared) + export_hash(asked->table.export);
+    response->lasts = true;
     return response_unchanged(request, response, "c%d-%016llx", ANALYSIS_VERSION,
                               (unsigned long long)hash);
 }

@@ -32,6 +32,7 @@ struct response {
     uint64_t file_bytes;           // of fd
     bool gzipped;                  // the content is already one gzip member
     struct str etag;               // with its quotes; "" none
+    bool lasts;                    // it follows from the store and the request alone
     bool inline_style;             // a page without scripts that brings its style
     enum response_cache cache;
     const char *word; // of the problem type; NULL: from the error code

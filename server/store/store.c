@@ -170,6 +170,11 @@ bool store_is_shared(const struct store *store)
     return store->writer->kind->is_shared;
 }
 
+uint64_t store_version(const struct store *store)
+{
+    return store_is_shared(store) ? 0 : 1 + atomic_load(&store->writes);
+}
+
 struct str store_owner(const struct store *store)
 {
     return str_of(store->owner);

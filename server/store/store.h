@@ -432,6 +432,10 @@ MUST_CHECK bool store_keep_mark(struct store *store, const char *mark, char kept
                                 struct err *err);
 bool store_is_shared(const struct store *store); // whether there may be other services
 
+// Differs after each transaction that may have changed a row. 0: not known, since others write,
+// too.
+uint64_t store_version(const struct store *store);
+
 // All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
 // he ends it. A run without any stays as it is.
 MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct err *err);

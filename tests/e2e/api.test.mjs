@@ -196,6 +196,13 @@ test("what has not changed is answered 304 and what has changed is not", async (
     const reply = await api(path, { headers: { "If-None-Match": tags.get(path) } });
     assert.equal(reply.status, 200, `${path} has changed`);
   }
+  const seen = (path) => api(path, { headers: { "If-None-Match": tags.get(path) } });
+  assert.equal((await seen("/runs/cuda-run@1/summary")).status, 304);
+  const { headers: { etag } } = await api("/runs/etag");
+  const removed = await api("/runs/etag", { method: "DELETE",
+    headers: { "If-Match": etag, "If-None-Match": etag } });
+  assert.equal(removed.status, 200, removed.text);
+  assert.equal((await seen("/runs/etag")).status, 404);
   const json = await api("/runs/cuda-run@1/kernels");
   const csv = await api("/runs/cuda-run@1/kernels?format=csv");
   assert.notEqual(json.headers.etag, csv.headers.etag);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers are compared according to HTTP, and every error has its status.
+#include "server/http/known_etags.h"
 #include "server/http/problem.h"
 
 #include <setjmp.h>
@@ -60,6 +61,73 @@ static void a_known_etag_is_answered_304(void **state)
     assert_false(response_unchanged(&request, &response, "v-%d", 8));
     assert_true(str_equal(response.etag, STR("\"v-8\"")));
     arena_free(&arena);
+}
+
+// A request for a path with an ETag, and the answer that was made for it.
+struct asked {
+    struct arena arena;
+    struct request_header header;
+    struct request request;
+    struct response response;
+};
+
+static void ask(struct asked *asked, const char *path, const char *etag)
+{
+    arena_init(&asked->arena, NULL);
+    response_init(&asked->response);
+    asked->request = with_header(&asked->header, "If-None-Match", etag);
+    asked->request.arena = &asked->arena;
+    asked->request.path = str_of(path);
+}
+
+static int answered(struct known_etags *known, const char *path, const char *etag, uint64_t version)
+{
+    struct asked asked;
+    ask(&asked, path, etag);
+    bool found = known_etags_answer(known, &asked.request, &asked.response, version);
+    arena_free(&asked.arena);
+    return found ? asked.response.status : 0;
+}
+
+static void an_etag_holds_for_its_address_while_the_store_is_unchanged(void **state)
+{
+    (void)state;
+    struct known_etags *known = known_etags_new();
+    struct asked asked;
+    ask(&asked, "/a", "\"v-7\"");
+    assert_true(response_unchanged(&asked.request, &asked.response, "v-7"));
+    known_etags_keep(known, &asked.request, &asked.response, 3);
+    assert_int_equal(answered(known, "/a", "\"v-7\"", 3), 0); // it need not last
+    asked.response.lasts = true;
+    known_etags_keep(known, &asked.request, &asked.response, 0);
+    assert_int_equal(answered(known, "/a", "\"v-7\"", 0), 0); // nothing is known of the store
+    known_etags_keep(known, &asked.request, &asked.response, 3);
+    assert_int_equal(answered(known, "/a", "\"v-7\"", 3), 304);
+    assert_int_equal(answered(known, "/a", "\"v-8\"", 3), 0);
+    assert_int_equal(answered(known, "/b", "\"v-7\"", 3), 0);
+    assert_int_equal(answered(known, "/a", "\"v-7\"", 4), 0);
+    assert_int_equal(answered(NULL, "/a", "\"v-7\"", 3), 0);
+    arena_free(&asked.arena);
+    known_etags_free(known);
+}
+
+static void a_header_of_the_moment_is_not_kept(void **state)
+{
+    (void)state;
+    struct known_etags *known = known_etags_new();
+    struct asked asked;
+    ask(&asked, "/a", "\"v-7\"");
+    asked.response.lasts = true;
+    assert_true(response_unchanged(&asked.request, &asked.response, "v-7"));
+    response_header(&asked.response, &asked.arena, "Content-Location", "/a/1");
+    known_etags_keep(known, &asked.request, &asked.response, 1);
+    assert_int_equal(answered(known, "/a", "\"v-7\"", 1), 304);
+    asked.request.path = STR("/b");
+    response_header(&asked.response, &asked.arena, "Stepscope-Storage", "sound");
+    known_etags_keep(known, &asked.request, &asked.response, 1);
+    assert_int_equal(answered(known, "/b", "\"v-7\"", 1), 0);
+    arena_free(&asked.arena);
+    known_etags_free(known);
 }
 
 static void header_values_cannot_begin_new_lines(void **state)
@@ -151,6 +219,8 @@ int main(void)
         cmocka_unit_test(a_word_is_accepted_unless_its_weight_is_zero),
         cmocka_unit_test(etags_are_found_in_lists),
         cmocka_unit_test(a_known_etag_is_answered_304),
+        cmocka_unit_test(an_etag_holds_for_its_address_while_the_store_is_unchanged),
+        cmocka_unit_test(a_header_of_the_moment_is_not_kept),
         cmocka_unit_test(header_values_cannot_begin_new_lines),
         cmocka_unit_test(errors_become_problems_with_their_status),
         cmocka_unit_test(long_texts_are_compressed_for_those_who_take_it),
