@@ -117,6 +117,9 @@ struct format {
 // Whether this build reads the format.
 bool format_is_read(const struct format *format);
 
+// Whether a file is kept with its run though it is no trace: for what it says, or for people.
+bool format_is_kept(const struct format *format);
+
 // "trace", "archive", ...
 const char *format_kind_word(enum format_kind kind);
 

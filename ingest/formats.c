@@ -49,6 +49,10 @@
     ROW(memory_snapshot_html)  \
     ROW(flight_recorder)       \
     ROW(flight_recorder_json)  \
+    ROW(execution_trace)       \
+    ROW(chakra)                \
+    ROW(speedscope)            \
+    ROW(perf_script)           \
     ROW(rocm_counters)         \
     ROW(rocm_sums)             \
     ROW(rocm_others)           \
@@ -79,6 +83,11 @@ enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 bool format_is_read(const struct format *format)
 {
     return format->read || format->decode || format->unpack;
+}
+
+bool format_is_kept(const struct format *format)
+{
+    return format->gather || (format->count && !format->read);
 }
 
 const char *format_kind_word(enum format_kind kind)

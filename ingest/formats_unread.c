@@ -22,7 +22,6 @@
 #define TRACE_HEAD(has)                                                              \
     JSON("kineto-head", FORMAT_TRACE, has, "the head of a trace without its events", \
          "upload the whole file")
-#define NO_TIMES    "it has no times; upload the profiler's"
 #define NSYS_EXPORT "nsys export --type sqlite --include-blobs=true --include-json=true "
 // An event in its export as JSON or JSON lines.
 #define NSYS_JSON(has)                                                      \
@@ -84,10 +83,6 @@ const struct format formats_unread[] = {
     BYTES("markup", FORMAT_OTHER, "<", "HTML or XML, perhaps an error page in place of the trace",
           NULL),
     // JSON
-    JSON("chakra", FORMAT_RECORDS, "workload_graph", "a Chakra execution trace", NO_TIMES),
-    JSON("execution-trace", FORMAT_RECORDS, "nodes", "an execution trace", NO_TIMES),
-    JSON("speedscope", FORMAT_TRACE, "profiles", "a speedscope profile",
-         "record with torch.profiler"),
     JSON("opentelemetry", FORMAT_RECORDS, "resourceSpans", "OpenTelemetry spans", NULL),
     JSON("notebook", FORMAT_OTHER, "nbformat", "a Jupyter notebook", NULL),
     JSON("weight-index", FORMAT_OTHER, "weight_map", "an index of weights", NULL),

@@ -170,3 +170,35 @@ void figures_json(const struct figures *figures, struct buf *out)
 {
     put_children(figures, (struct str){"", 0}, out);
 }
+
+// --- words --------------------------------------------------------------------------------------
+
+// "top_frames" as "top frames".
+static void put_words(struct buf *out, const char *path)
+{
+    for (; *path; path++)
+        buf_putc(out, *path == '_' ? ' ' : *path);
+}
+
+void figures_words(const struct figures *figures, char *out, size_t size)
+{
+    struct buf text = {0};
+    out[0] = '\0';
+    for (size_t i = 0; i < figures->count; i++) {
+        const struct figure *figure = &figures->at[i];
+        if (strchr(figure->path, IN[0]) ||
+            (figure->kind != FIGURE_COUNT && figure->kind != FIGURE_TEXT))
+            continue;
+        buf_puts(&text, text.len ? "; " : "");
+        put_words(&text, figure->path);
+        if (figure->kind == FIGURE_COUNT)
+            buf_printf(&text, " %lld", (long long)figure->count);
+        else
+            buf_printf(&text, " %s", figure->text);
+    }
+    if (text.len && !text.failed) {
+        size_t len = text.len < size ? text.len : size - 1;
+        snprintf(out, size, "%.*s", (int)str_valid_utf8((struct str){text.at, len}), text.at);
+    }
+    buf_free(&text);
+}

@@ -55,6 +55,10 @@ void figures_list(struct figures *figures, const char *path, ...)
 void figures_text(struct figures *figures, struct str text, const char *path, ...)
     __attribute__((format(printf, 3, 4)));
 
+// The numbers and texts outside of objects and lists, as many as fit: "samples 120, top frames
+// main".
+void figures_words(const struct figures *figures, char *out, size_t size);
+
 // An object in JSON.
 void figures_json(const struct figures *figures, struct buf *out);
 

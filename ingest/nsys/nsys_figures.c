@@ -3,6 +3,7 @@
 // events of one process.
 #include "ingest/nsys/nsys_payload.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -41,15 +42,17 @@ struct total {
     int64_t count, ns, bytes;
 };
 
+enum { COUNTED_KINDS = 128 }; // newer versions have more than those that are known
+
 struct lengths {
-    struct total by_kind[NSYS_COPY_KINDS]; // all of other tables than that of copies: 0
+    struct total by_kind[COUNTED_KINDS]; // all of other tables than that of copies: 0
 };
 
 static bool take_length(void *context, const struct rows *rows, struct err *err)
 {
     struct lengths *lengths = context;
     int64_t start_ns = rows_i64_or(rows, START, 0), kind = rows_i64_or(rows, COPY_KIND, 0), ns;
-    struct total *total = &lengths->by_kind[kind > 0 && kind < NSYS_COPY_KINDS ? kind : 0];
+    struct total *total = &lengths->by_kind[kind > 0 && kind < COUNTED_KINDS ? kind : 0];
     (void)err;
     total->count++;
     if (!__builtin_sub_overflow(rows_i64_or(rows, END, start_ns), start_ns, &ns))
@@ -66,11 +69,15 @@ static bool count_copies(struct table_reader *tables, struct err *err)
                    &lengths, err))
         return false;
     figures_add(figures, 0, "copies" IN);
-    for (int kind = 0; kind < NSYS_COPY_KINDS; kind++) {
+    for (int kind = 0; kind < COUNTED_KINDS; kind++) {
         const struct total *total = &lengths.by_kind[kind];
-        const char *word = nsys_copy_word(kind);
+        char word[16];
         if (!total->count)
             continue;
+        if (kind < NSYS_COPY_KINDS)
+            snprintf(word, sizeof word, "%s", nsys_copy_word(kind));
+        else
+            snprintf(word, sizeof word, "%d", kind);
         figures_add(figures, total->count, "copies" IN "%s" IN "count", word);
         figures_add(figures, total->ns, "copies" IN "%s" IN "ns", word);
         figures_add(figures, total->bytes, "copies" IN "%s" IN "bytes", word);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Paraver traces (.prv), as Extrae writes them: states of threads become ranges of the host. Events
-// and messages are counted. The names of states (.pcf) and rows (.row) may come before (file_sets).
+// Paraver traces (.prv): states of threads, as Extrae writes them, become ranges of the host;
+// events on rows of devices, as nsys2prv writes them, device work. Other events and messages are
+// counted. The names of states and events (.pcf) and of rows (.row) may come before (file_sets).
 #include "ingest/format.h"
+#include "ingest/paraver/prv_rows.h"
 #include "ingest/source/lines.h"
-#include "ingest/trace/event_record.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ struct prv {
         other;
     int64_t state_time[MOST_STATES]; // in units
     str_id state_names[MOST_STATES]; // once used
+    struct prv_rows rows;
+    int64_t device_events;
 };
 
 // The numbers of Paraver's own states.
@@ -120,10 +123,13 @@ static bool read_header(struct prv *prv, const struct line *line, struct err *er
         number.len = digits;
         pass_nodes(&rest);
     }
-    return (close && str_to_i64(number, &prv->end) && prv->end >= 0 &&
-            str_to_i64(next_field(&rest), &prv->applications) && prv->applications >= 0) ||
-           err_set_at(err, ERR_FORMAT, line->pos,
-                      "found a header of Paraver without an end time and a number of applications");
+    bool good = close && str_to_i64(number, &prv->end) && prv->end >= 0 &&
+                str_to_i64(next_field(&rest), &prv->applications) && prv->applications >= 0;
+    return (good && prv_rows_layout(&prv->rows, rest, err)) ||
+           (!good &&
+            err_set_at(
+                err, ERR_FORMAT, line->pos,
+                "found a header of Paraver without an end time and a number of applications"));
 }
 
 // --- records ------------------------------------------------------------------------------------
@@ -194,6 +200,26 @@ static int64_t count_colons(struct str text)
     return count;
 }
 
+// cpu:application:task:thread:time:type:value[:type:value]...
+static bool take_event(struct prv *prv, const int64_t *numbers, struct str line, struct err *err)
+{
+    enum { APPLICATION = 1, TASK, THREAD, TIME, BEFORE_PAIRS = 6 };
+    int64_t pair[2], time_ns = to_ns(prv, numbers[TIME]);
+    struct prv_row *row =
+        prv_rows_find(&prv->rows, numbers[APPLICATION], numbers[TASK], numbers[THREAD]);
+    prv->event_lines++;
+    prv->event_pairs += (count_colons(line) - BEFORE_PAIRS + 1) / 2;
+    if (!row || time_ns == VALUE_ABSENT || numbers[TIME] < 0)
+        return true;
+    prv->device_events++;
+    for (int field = 0; field < BEFORE_PAIRS; field++)
+        (void)next_field(&line);
+    while (str_to_i64(next_field(&line), &pair[0]) && str_to_i64(next_field(&line), &pair[1]))
+        if (!prv_rows_event(&prv->rows, row, time_ns, pair, err))
+            return false;
+    return true;
+}
+
 // "1:5:1:5:1:0:147421126:1"
 static bool take_record(struct prv *prv, const struct line *line, struct err *err)
 {
@@ -205,11 +231,8 @@ static bool take_record(struct prv *prv, const struct line *line, struct err *er
                 read_numbers(rest, numbers, kind == EVENT ? EVENT_FIELDS : MOST_FIELDS, &count);
     if (good && kind == STATE && count == STATE_FIELDS)
         return take_state(prv, numbers, line, err);
-    if (good && kind == EVENT && count == EVENT_FIELDS) {
-        prv->event_lines++;
-        prv->event_pairs += (count_colons(line->text) - EVENT_FIELDS) / 2;
-        return true;
-    }
+    if (good && kind == EVENT && count == EVENT_FIELDS)
+        return take_event(prv, numbers, line->text, err);
     if (good && kind == MESSAGE && count == MESSAGE_FIELDS) {
         prv->messages++;
         figures_sum(&prv->message_bytes, numbers[SIZE]);
@@ -279,6 +302,8 @@ static bool read_names(struct prv *prv, struct line *line, struct err *err)
 {
     bool states = false, ok = lines_next(&prv->lines, line, err);
     for (; ok && !is_header(line->text); ok = lines_next(&prv->lines, line, err)) {
+        if (!prv_rows_name(&prv->rows, line->text, err))
+            return false;
         if (is_blank(line->text) || !strchr("0123456789", line->text.at[0]))
             states = str_equal(trimmed(line->text), STR("STATES"));
         else if (states && !name_of_state(prv, line, err))
@@ -338,15 +363,19 @@ static bool read_all(struct prv *prv, struct err *err)
     if (prv->lines.damage.code != ERR_NONE)
         trace_builder_repair(prv->builder, REPAIR_COMPRESSION, prv->lines.pos);
     report(prv);
-    return prv->states || err_set(err, ERR_FORMAT,
-                                  "found a Paraver trace without states: of Extrae upload the one "
-                                  "with states, of nsys2prv the export that it was made from");
+    return prv->states || prv->device_events ||
+           err_set(err, ERR_FORMAT,
+                   "found a Paraver trace without states and rows of devices: send its .pcf and "
+                   ".row with it in one request");
 }
 
 static bool prv_read(const struct format_input *input, struct err *err)
 {
     struct prv prv = {.input = input, .builder = input->builder};
+    prv.rows.budget = input->budget;
+    prv.rows.builder = input->builder;
     bool ok = read_all(&prv, err);
+    prv_rows_free(&prv.rows);
     lines_close(&prv.lines);
     return ok;
 }

@@ -385,6 +385,8 @@ static bool read_all(struct rocpd *rocpd, struct err *err)
 {
     trace_builder_base(rocpd->builder, VALUE_ABSENT);
     trace_builder_recorder(rocpd->builder, RECORDER_ROCM);
+    figures_add(rocpd->figures, 0, "copies" IN);
+    figures_add(rocpd->figures, 0, "regions");
     return find_suffix(rocpd, err) && load_tables(rocpd, err) &&
            each_fact(rocpd, "metadata", "tag value", take_metadata, err) &&
            each_fact(rocpd, "info_agent", AGENT_COLUMNS, take_agent, err) &&

@@ -162,6 +162,8 @@ static bool read_all(struct rpd *rpd, struct err *err)
     struct table_reader *tables = &rpd->tables;
     trace_builder_base(rpd->builder, VALUE_ABSENT);
     trace_builder_recorder(rpd->builder, RECORDER_ROCM);
+    if (database_has(tables->database, "rocpd_monitor"))
+        figures_add(rpd->figures, 0, "monitor_rows");
     return load_tables(rpd, err) &&
            table_reader_each(tables, "rocpd_op", OP_COLUMNS, take_op, rpd, err) &&
            table_reader_each(tables, "rocpd_api", API_COLUMNS, take_api, rpd, err) &&

@@ -227,6 +227,34 @@ static bool says_something(struct writer *writer, const struct member *member, s
     return ok || why->code != ERR_FORMAT;
 }
 
+// Says what a file holds that is only counted. Returns false if it does not hold that.
+static bool describe(struct writer *writer, struct member *member, const struct format *format)
+{
+    struct format_found found;
+    struct err why = {.pos = ERR_NO_POS};
+    struct budget budget = {.limit = writer->work->memory_bytes};
+    struct arena arena;
+    arena_init(&arena, &budget);
+    struct figures figures = {.arena = &arena};
+    struct source *source = open_bytes(writer, member, &found, &why);
+    source = source ? source_limit_open(source, source_trace_limits, &why) : NULL;
+    struct format_input input = {
+        .source = source, .budget = &budget, .filename = member->name, .figures = &figures};
+    bool ok = source && format->count(&input, &why);
+    if (ok)
+        figures_words(&figures, writer->note.msg, sizeof writer->note.msg);
+    if (ok && writer->note.msg[0])
+        explain(member, writer->note.msg);
+    source_close(source);
+    arena_free(&arena);
+    return ok || why.code != ERR_FORMAT;
+}
+
+static bool is_counted(const struct format *format)
+{
+    return format && format_is_kept(format) && !format->gather;
+}
+
 // A database is known by its tables, JSON perhaps by its start.
 static bool is_sure(const struct member *member, const struct format_found *found)
 {
@@ -295,6 +323,8 @@ static bool classify(struct writer *writer, struct member *member, struct err *w
         return true;
     }
     struct err nothing = {.pos = ERR_NO_POS};
+    if (is_counted(found.format) && describe(writer, member, found.format))
+        return keep_attachment(writer, member, why, err);
     if (found.format && found.format->gather && !sure && !says_something(writer, member, &nothing))
         member->format = STR("text");
     judge(writer, member, found.format, other);
@@ -414,6 +444,8 @@ static bool add_evidence(struct writer *writer, struct source *source, const str
         *end = why;
         return drop_bytes(writer, 0, err);
     }
+    if (is_counted(format))
+        (void)describe(writer, &file, format);
     if (!keep_attachment(writer, &file, &why, err))
         return false;
     if (file.kind == MEMBER_SKIPPED)
@@ -446,7 +478,7 @@ static bool write_members(struct writer *writer, struct err *end, struct err *er
     source = format_open(source, &hint, &found, end);
     if (!source)
         return true;
-    if (found.format && found.format->gather)
+    if (found.format && format_is_kept(found.format))
         return add_evidence(writer, source, found.format, end, err);
     if (!is_archive(found.format) || !found.format->unpack)
         return add_file(writer, source, found.format, err);

@@ -57,7 +57,7 @@ bool sniff_upload(struct str head, struct str filename, struct str *archive, str
 {
     const struct format *found = format_find(head, filename);
     // A database may hold several processes.
-    bool unpacks = found && (found->unpack || found->parts || found->gather ||
+    bool unpacks = found && (found->unpack || found->parts || format_is_kept(found) ||
                              found->kind == FORMAT_DATABASE ||
                              (found->decode && !may_only_be_trace(filename)));
     *archive = unpacks ? str_of(found->name) : STR("");

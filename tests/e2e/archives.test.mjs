@@ -37,6 +37,27 @@ async function inputs(run) {
 const two_ranks = [{ name: "job/rank0.json", data: rank_json(0) },
   { name: "job/rank1.json.gz", data: gzipSync(rank_json(1)) }];
 
+const SPEEDSCOPE = JSON.stringify({
+  profiles: [{ type: "sampled", name: "main", samples: [[0], [0], [0, 1]], weights: [1, 1, 1] }],
+  shared: { frames: [{ name: "forward" }, { name: "load" }] } });
+const GRAPH = JSON.stringify({ schema: "1.0.2",
+  nodes: [{ name: "## process_group:init ##" }, { name: "aten::mm" }] });
+
+test("profiles of the host and execution traces are kept, with what they hold", async () => {
+  const data = tar([{ name: "job/py.speedscope.json", data: SPEEDSCOPE },
+    { name: "job/et.json", data: GRAPH }, { name: "job/rank0.json", data: rank_json(0) }]);
+  const reply = await upload("kept", data, "job.tar");
+  assert.equal(reply.status, 200, reply.text);
+  const alone = await upload("kept", SPEEDSCOPE, "other.json");
+  assert.equal(alone.status, 200, alone.text);
+  const found = (await inputs("kept")).filter(({ kind }) => kind === "attachment");
+  assert.deepEqual(found.map(({ format, reason, status }) => [format, reason, status]).sort(), [
+    ["execution-trace", "schema 1.0.2; nodes 2; names 2; process groups 1; communication nodes 0; "
+      + "nodes with shapes 0; most frequent ## process_group:init ## 50 %, aten::mm 50 %", "done"],
+    ...Array(2).fill(["speedscope",
+      "profiles 1; frames 2; samples 3; top frames forward 67 %, load 33 %", "done"])]);
+});
+
 test("one curl line brings all ranks of a folder to their run", async () => {
   const folder = temporary("archives");
   for (const rank of [0, 1]) writeFileSync(join(folder, `rank${rank}.json`), rank_json(rank));

@@ -34,7 +34,7 @@ function bad_lines(lines, refuses, what) {
 const LAYERS = [
   ...["base/", "trace/", "evidence/", "format.h", "source/", "json/", "csv/", "pickle/", "sqlite/",
     "kineto/", "xplane/", "paraver/", "nsys/", "rocm/", "ncu/", "torch/", "logs/", "monitor/",
-    "links/", "config/", ""]
+    "links/", "attached/", "config/", ""]
     .map((room) => `ingest/${room}`),
   ...["stats/", "report/", "kernel_names/", "names/", "hangs/", "evidence/", "facts/",
     "analysis.h", "trace/", "comm/", "work/", "memory/", "findings/", "ranks/", "replay/",

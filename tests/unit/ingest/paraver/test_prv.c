@@ -137,9 +137,38 @@ static void states_have_the_names_of_the_pcf(void **state)
     assert_refused(STR(PCF), "send the .prv");
 }
 
+#define GPU_NAMES                                                                        \
+    "DEFAULT_OPTIONS\n\nLEVEL THREAD\n\nEVENT_TYPE\n0    9101    Kernel grid X\n\n"      \
+    "EVENT_TYPE\n0    63000006    CUDA kernel\nVALUES\n0   End\n5   sgemm\n6   relu\n\n" \
+    "EVENT_TYPE\n0    63000001    Memcpy/memset kind\nVALUES\n0   End\n1   HtoD\n\n"     \
+    "LEVEL THREAD SIZE 3\nTHREAD 1.1.1\nCUDA-D1.S7-node\nTHREAD 1.2.1\n\n"
+#define GPU_HEADER "#Paraver (21/01/2022 at 16:37):1000_ns:0:1:2(2:1,1:1)\n"
+
+static void events_on_rows_of_devices_are_device_work(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(GPU_NAMES GPU_HEADER "2:0:1:1:2:100:63000006:5:9101:0\n"
+                                           "2:0:1:1:2:180:63000006:0:9101:0\n"
+                                           "2:0:1:1:2:200:63000001:1:9999:4\n"
+                                           "2:0:1:1:2:230:63000001:0\n"
+                                           "2:0:1:2:1:300:63000006:5\n" // a thread of the host
+                                           "2:0:1:1:2:400:63000006:6\n"));
+    assert_int_equal(trace->event_count, 2); // the last one does not end
+    for (uint32_t i = 0; i < 2; i++) {
+        bool kernel = trace->kind[i] == EVENT_KERNEL;
+        assert_true(kernel || trace->kind[i] == EVENT_MEMCPY);
+        assert_int_equal(trace->dur_ns[i], kernel ? 80 : 30);
+        assert_true(
+            str_equal(trace_text(trace, trace->name[i]), kernel ? STR("sgemm") : STR("HtoD")));
+    }
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(events_on_rows_of_devices_are_device_work),
         cmocka_unit_test(states_have_the_names_of_the_pcf),
         cmocka_unit_test(states_are_ranges_of_threads),
         cmocka_unit_test(times_have_the_unit_of_the_header),

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ingest/paraver/prv_rows.h"
+
+#include <stdlib.h>
+
+enum { MOST_TYPES = 256, MOST_VALUES = 1 << 20, MOST_ROWS = 1 << 16 };
+
+void prv_rows_free(struct prv_rows *rows)
+{
+    budget_free(rows->budget, rows->types, rows->type_cap * sizeof *rows->types);
+    budget_free(rows->budget, rows->values, rows->value_cap * sizeof *rows->values);
+    budget_free(rows->budget, rows->rows, rows->row_cap * sizeof *rows->rows);
+    budget_free(rows->budget, rows->first, rows->first_cap * sizeof *rows->first);
+}
+
+// --- text ---------------------------------------------------------------------------------------
+
+static struct str trimmed(struct str text)
+{
+    while (text.len && strchr(" \t\r", text.at[0]))
+        text = (struct str){text.at + 1, text.len - 1};
+    while (text.len && strchr(" \t\r", text.at[text.len - 1]))
+        text.len--;
+    return text;
+}
+
+// Takes the number that a text starts with, and what parts it from the next.
+static bool take_number(struct str *text, int64_t *number)
+{
+    size_t len = 0;
+    while (len < text->len && text->at[len] >= '0' && text->at[len] <= '9')
+        len++;
+    if (!str_to_i64((struct str){text->at, len}, number))
+        return false;
+    *text = (struct str){text->at + len, text->len - len};
+    return true;
+}
+
+static bool starts_with_digit(struct str text)
+{
+    return text.len && text.at[0] >= '0' && text.at[0] <= '9';
+}
+
+// --- event types --------------------------------------------------------------------------------
+
+static bool has_word(struct str text, const char *word)
+{
+    struct str wanted = str_of(word);
+    for (size_t at = 0; at + wanted.len <= text.len; at++)
+        if (str_equal_nocase((struct str){text.at + at, wanted.len}, wanted))
+            return true;
+    return false;
+}
+
+// Numbers differ between Extrae and nsys2prv, so labels decide.
+static bool work_of(struct str label, enum prv_work *work)
+{
+    static const struct {
+        const char *word;
+        enum prv_work work;
+    } words[] = {{"kernel", PRV_KERNEL},
+                 {"memcpy", PRV_COPY},
+                 {"memory copy", PRV_COPY},
+                 {"memset", PRV_SET},
+                 {"graph", PRV_GRAPH}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (has_word(label, words[i].word)) {
+            *work = words[i].work;
+            return true;
+        }
+    return false;
+}
+
+// "0    63000006    CUDA kernel"
+static bool take_type(struct prv_rows *rows, struct str line, struct err *err)
+{
+    int64_t gradient, type;
+    enum prv_work work;
+    if (!take_number(&line, &gradient))
+        return true;
+    line = trimmed(line);
+    if (!take_number(&line, &type) || !work_of(trimmed(line), &work) ||
+        rows->type_count == MOST_TYPES)
+        return true;
+    struct prv_type *types = budget_room(rows->budget, rows->types, &rows->type_cap,
+                                         rows->type_count + 1, sizeof *types, err);
+    if (!types)
+        return false;
+    rows->types = types;
+    types[rows->type_count++] = (struct prv_type){type, work, rows->group};
+    return true;
+}
+
+// "17    ampere_sgemm_128x64_tn"
+static bool take_value(struct prv_rows *rows, struct str line, struct err *err)
+{
+    struct prv_value value = {.group = rows->group};
+    bool wanted = rows->type_count && rows->types[rows->type_count - 1].group == rows->group;
+    if (!wanted || !take_number(&line, &value.value) || value.value == 0 ||
+        rows->value_count == MOST_VALUES)
+        return true;
+    struct prv_value *values = budget_room(rows->budget, rows->values, &rows->value_cap,
+                                           rows->value_count + 1, sizeof *values, err);
+    if (!values)
+        return false;
+    rows->values = values;
+    if (!trace_builder_text(rows->builder, trimmed(line), ERR_NO_POS, &value.name, err))
+        return false;
+    values[rows->value_count++] = value;
+    return true;
+}
+
+// --- rows ---------------------------------------------------------------------------------------
+
+// "CUDA-D1.S7", perhaps with the host after it.
+static bool stream_of(struct str label, struct prv_row *row)
+{
+    static const struct str start = {"CUDA-D", 6};
+    if (!str_starts_with(label, start))
+        return false;
+    struct str rest = {label.at + start.len, label.len - start.len};
+    if (!take_number(&rest, &row->device) || !str_starts_with(rest, STR(".S")))
+        return false;
+    rest = (struct str){rest.at + 2, rest.len - 2};
+    return take_number(&rest, &row->stream);
+}
+
+static bool take_label(struct prv_rows *rows, struct str label, struct err *err)
+{
+    struct prv_row row = {.row = rows->labels++};
+    if (!stream_of(trimmed(label), &row) || rows->row_count == MOST_ROWS)
+        return true;
+    struct prv_row *all = budget_room(rows->budget, rows->rows, &rows->row_cap, rows->row_count + 1,
+                                      sizeof *all, err);
+    if (!all)
+        return false;
+    for (size_t i = 0; i < PRV_WORKS; i++)
+        row.open_ns[i] = VALUE_ABSENT;
+    rows->rows = all;
+    all[rows->row_count++] = row;
+    return true;
+}
+
+bool prv_rows_name(struct prv_rows *rows, struct str line, struct err *err)
+{
+    struct str text = trimmed(line);
+    if (str_starts_with(text, STR("LEVEL "))) {
+        rows->in_types = rows->in_values = false;
+        rows->in_threads = str_starts_with(text, STR("LEVEL THREAD"));
+        return true;
+    }
+    if (text.len == 0) {
+        rows->in_types = rows->in_values = rows->in_threads = false;
+        return true;
+    }
+    if (rows->in_threads)
+        return take_label(rows, text, err);
+    if (str_equal(text, STR("EVENT_TYPE"))) {
+        rows->in_types = true;
+        rows->in_values = false;
+        rows->group++;
+    } else if (str_equal(text, STR("VALUES"))) {
+        rows->in_values = rows->in_types;
+    } else if (rows->in_values) {
+        return !starts_with_digit(text) || take_value(rows, text, err);
+    } else if (rows->in_types) {
+        return !starts_with_digit(text) || take_type(rows, text, err);
+    }
+    return true;
+}
+
+// --- layout -------------------------------------------------------------------------------------
+
+static int by_group_and_value(const void *left, const void *right)
+{
+    const struct prv_value *a = left, *b = right;
+    if (a->group != b->group)
+        return a->group < b->group ? -1 : 1;
+    return (a->value > b->value) - (a->value < b->value);
+}
+
+static bool add_task(struct prv_rows *rows, int64_t row, struct err *err)
+{
+    int64_t *first = budget_room(rows->budget, rows->first, &rows->first_cap, rows->first_count + 1,
+                                 sizeof *first, err);
+    if (!first)
+        return false;
+    rows->first = first;
+    first[rows->first_count++] = row;
+    return true;
+}
+
+bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err *err)
+{
+    int64_t tasks, threads, node, row = 0;
+    struct str rest = applications;
+    if (rows->value_count)
+        qsort(rows->values, rows->value_count, sizeof *rows->values, by_group_and_value);
+    if (!take_number(&rest, &tasks) || !str_starts_with(rest, STR("(")))
+        return true;
+    do {
+        rest = (struct str){rest.at + 1, rest.len - 1};
+        if (!take_number(&rest, &threads) || threads > MOST_ROWS ||
+            rows->first_count == MOST_ROWS || !str_starts_with(rest, STR(":")))
+            return true;
+        rest = (struct str){rest.at + 1, rest.len - 1};
+        if (!take_number(&rest, &node))
+            return true;
+        if (!add_task(rows, row, err))
+            return false;
+        row += threads;
+    } while (str_starts_with(rest, STR(",")));
+    return true;
+}
+
+struct prv_row *prv_rows_find(const struct prv_rows *rows, int64_t application, int64_t task,
+                              int64_t thread)
+{
+    if (application != 1 || task < 1 || thread < 1 || thread > MOST_ROWS ||
+        (uint64_t)task > rows->first_count)
+        return NULL;
+    int64_t wanted = rows->first[task - 1] + thread - 1;
+    size_t from = 0, to = rows->row_count; // they are in the order of their rows
+    while (from < to) {
+        size_t middle = from + (to - from) / 2;
+        if (rows->rows[middle].row < wanted)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from < rows->row_count && rows->rows[from].row == wanted ? &rows->rows[from] : NULL;
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+static const struct prv_type *type_of(const struct prv_rows *rows, int64_t type)
+{
+    for (size_t i = 0; i < rows->type_count; i++)
+        if (rows->types[i].type == type)
+            return &rows->types[i];
+    return NULL;
+}
+
+static str_id name_of(const struct prv_rows *rows, uint32_t group, int64_t value)
+{
+    struct prv_value wanted = {.value = value, .group = group};
+    const struct prv_value *found =
+        rows->value_count
+            ? bsearch(&wanted, rows->values, rows->value_count, sizeof wanted, by_group_and_value)
+            : NULL;
+    return found ? found->name : 0;
+}
+
+static bool end_work(struct prv_rows *rows, struct prv_row *row, enum prv_work work, int64_t end_ns,
+                     struct err *err)
+{
+    static const enum event_kind kinds[PRV_WORKS] = {EVENT_KERNEL, EVENT_MEMCPY, EVENT_MEMSET,
+                                                     EVENT_GRAPH};
+    struct event_record record = event_record_of(kinds[work]);
+    int64_t start_ns = row->open_ns[work];
+    row->open_ns[work] = VALUE_ABSENT;
+    record.pid.number = row->device;
+    record.tid.number = row->stream;
+    record.name = row->open_name[work];
+    return start_ns == VALUE_ABSENT ||
+           !event_record_times(rows->builder, &record, start_ns, end_ns, ERR_NO_POS) ||
+           trace_builder_add(rows->builder, &record, err);
+}
+
+// Values without a name are sizes and numbers of the work, not work.
+bool prv_rows_event(struct prv_rows *rows, struct prv_row *row, int64_t time_ns,
+                    const int64_t pair[2], struct err *err)
+{
+    const struct prv_type *type = type_of(rows, pair[0]);
+    if (!type)
+        return true;
+    if (pair[1] == 0)
+        return row->open_type[type->work] != type->type ||
+               end_work(rows, row, type->work, time_ns, err);
+    str_id name = name_of(rows, type->group, pair[1]);
+    if (!name)
+        return true;
+    if (!end_work(rows, row, type->work, time_ns, err))
+        return false;
+    row->open_ns[type->work] = time_ns;
+    row->open_type[type->work] = type->type;
+    row->open_name[type->work] = name;
+    return true;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of devices in a Paraver trace, as nsys2prv writes them: which threads they are (.row,
+// and the threads in the header), which event types mean device work (.pcf), and what is open on
+// them.
+#ifndef INGEST_PARAVER_PRV_ROWS_H
+#define INGEST_PARAVER_PRV_ROWS_H
+
+#include "ingest/trace/event_record.h"
+
+enum prv_work { PRV_KERNEL, PRV_COPY, PRV_SET, PRV_GRAPH, PRV_WORKS };
+
+// An event type that is device work.
+struct prv_type {
+    int64_t type;
+    enum prv_work work;
+    uint32_t group; // of types that share the names of their values
+};
+
+struct prv_value {
+    int64_t value;
+    uint32_t group;
+    str_id name;
+};
+
+// A row that is the stream of a device.
+struct prv_row {
+    int64_t row; // among all threads, from 0
+    int64_t device, stream;
+    int64_t open_ns[PRV_WORKS]; // VALUE_ABSENT: nothing runs
+    int64_t open_type[PRV_WORKS];
+    str_id open_name[PRV_WORKS];
+};
+
+struct prv_rows {
+    struct budget *budget;
+    struct trace_builder *builder;
+    struct prv_type *types;
+    struct prv_value *values;
+    struct prv_row *rows;
+    int64_t *first; // row of each task of the first application
+    size_t type_count, type_cap, value_count, value_cap, row_count, row_cap, first_count, first_cap;
+    // while names are read
+    uint32_t group;
+    bool in_types, in_values, in_threads;
+    int64_t labels;
+};
+
+void prv_rows_free(struct prv_rows *rows);
+
+// A line before the header: of a .pcf or a .row.
+MUST_CHECK bool prv_rows_name(struct prv_rows *rows, struct str line, struct err *err);
+
+// What the header says of the applications: "2(1:1,3:1)". After all names.
+MUST_CHECK bool prv_rows_layout(struct prv_rows *rows, struct str applications, struct err *err);
+
+// The row of a thread; NULL: it is no device's. Numbers from 1.
+struct prv_row *prv_rows_find(const struct prv_rows *rows, int64_t application, int64_t task,
+                              int64_t thread);
+
+// An event type and value at a time on a row.
+MUST_CHECK bool prv_rows_event(struct prv_rows *rows, struct prv_row *row, int64_t time_ns,
+                               const int64_t pair[2], struct err *err);
+
+#endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as what is kept beside a run: the same figures in pieces as in one.
+#include <stdlib.h>
+#include <string.h>
+
+#include "ingest/format.h"
+#include "ingest/source/source.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static struct buf figures_of(const struct format *format, struct str bytes, size_t step)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct arena arena;
+    struct buf out = {0};
+    struct budget budget = {.limit = (uint64_t)64 << 20};
+    char words[64];
+    arena_init(&arena, NULL);
+    struct figures figures = {.arena = &arena};
+    struct format_input input = {.budget = &budget, .figures = &figures};
+    input.source = source_mem_open(bytes.at, bytes.len, step, &err);
+    bool ok = input.source && format->count(&input, &err);
+    if (!ok && err.code == ERR_NONE)
+        abort();
+    figures_words(&figures, words, sizeof words);
+    figures_json(&figures, &out);
+    buf_printf(&out, "%d %s", ok, words);
+    source_close(input.source);
+    arena_free(&arena);
+    if (budget.used)
+        abort();
+    return out;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const names[] = {"execution-trace", "chakra", "speedscope", "perf-script"};
+    struct str bytes = {(const char *)data, size};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct format *format = format_named(str_of(names[i]));
+        struct buf whole = figures_of(format, bytes, 0), pieces = figures_of(format, bytes, 3);
+        if (whole.len != pieces.len || memcmp(whole.at, pieces.at, whole.len) != 0)
+            abort();
+        buf_free(&whole);
+        buf_free(&pieces);
+    }
+    return 0;
+}
