@@ -194,9 +194,66 @@ static bool add_clocks(const struct facts *facts, struct report *report, struct 
     return !early.count || doubt_add(report, &early, err);
 }
 
+// --- what the format does not have --------------------------------------------------------------
+
+static bool has_kind(const struct trace *trace, const bool *wanted)
+{
+    for (uint32_t i = 0; i < trace->event_count; i++)
+        if (wanted[trace->kind[i]])
+            return true;
+    return false;
+}
+
+static bool add_no_clock(const struct trace *trace, struct report *report, struct err *err)
+{
+    static const struct doubt none = {
+        .item = "no_common_clock",
+        .severity = "info",
+        .count = 1,
+        .detail =
+            "times that count from a moment of this machine alone: the file does not say when "
+            "that was",
+        .effect = "logs, monitors and ranks on other hosts cannot be set beside it by time; ranks "
+                  "are aligned by their collectives if they have any",
+    };
+    return trace->job.base_ns != VALUE_ABSENT || doubt_add(report, &none, err);
+}
+
+// PyTorch's own recordings may lack any of these by their options; the table of recordings says so.
+static bool add_absent(const struct facts *facts, struct report *report, struct err *err)
+{
+    static const bool host[EVENT_KIND_COUNT] = {
+        [EVENT_CPU_OP] = true, [EVENT_ANNOTATION] = true, [EVENT_RUNTIME] = true,
+        [EVENT_DRIVER] = true, [EVENT_PYTHON] = true,     [EVENT_OS_CALL] = true};
+    static const bool operators[EVENT_KIND_COUNT] = {[EVENT_CPU_OP] = true};
+    static const struct doubt no_host = {
+        .item = "no_host_side",
+        .severity = "info",
+        .count = 1,
+        .detail = "a recording of devices without the host: no calls, ranges or operators",
+        .effect = "causes of idle time, launch delays and steps are unknown, and findings about "
+                  "the host are silent; kernels, copies and idle time are complete",
+    };
+    static const struct doubt no_operators = {
+        .item = "no_operators",
+        .severity = "info",
+        .count = 1,
+        .detail = "a recording without the operators of a framework",
+        .effect = "kernels have no operator, module or shapes of tensors, and findings that need "
+                  "them are silent; comparisons match kernels by name, and all work by category",
+    };
+    const struct trace *trace = facts->trace;
+    if (trace->job.recorder == RECORDER_PYTORCH || !facts->device_count)
+        return true;
+    bool is_alone = !has_kind(trace, host);
+    return (!is_alone || doubt_add(report, &no_host, err)) &&
+           (is_alone || has_kind(trace, operators) || doubt_add(report, &no_operators, err)) &&
+           add_no_clock(trace, report, err);
+}
+
 bool doubts_add_host(const struct facts *facts, struct report *report, struct err *err)
 {
     return add_unlinked(facts, report, err) && add_dropped(facts, report, err) &&
            add_clocks(facts, report, err) && add_overhead(facts, report, err) &&
-           add_cost_of_options(facts, report, err);
+           add_cost_of_options(facts, report, err) && add_absent(facts, report, err);
 }

@@ -167,6 +167,15 @@ static bool read_part(struct walk *walk, struct file_part *part, const char *pat
         source_close(part->source);
         return false;
     }
+    if (alone && part->found.format && format_is_kept(part->found.format)) {
+        source_close(part->source);
+        walk->traces++;
+        err_set(&why, ERR_FORMAT,
+                "found %s, expected a trace: stepscope inspect says what is in it",
+                part->found.format->what);
+        leave_out(walk, path, &why);
+        return true;
+    }
     struct rank_file *file = &files->at[files->count];
     *file = (struct rank_file){.path = path, .kept = -1};
     if (analyze_part(walk, part, file, &budget, &why)) {

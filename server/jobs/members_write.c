@@ -5,6 +5,7 @@
 #include "ingest/base/fd_io.h"
 #include "ingest/base/redactor.h"
 #include "ingest/evidence/evidence.h"
+#include "ingest/file_sets.h"
 #include "ingest/ingest.h"
 #include "ingest/unpack.h"
 
@@ -15,8 +16,17 @@
 
 #define BLOCK_BYTES ((size_t)256 << 10)
 
+// A member that may be read as one with others, of which some come later.
+struct waiting {
+    struct str name;
+    uint64_t at, bytes;
+};
+
 struct writer {
     const struct members_work *work;
+    struct arena arena; // of those that wait
+    struct waiting *waiting;
+    size_t waiting_count, waiting_cap;
     struct unpack *unpack;
     uint64_t at;                    // the end of the file of bytes
     struct err note;                // holds the reason of the current member
@@ -347,12 +357,10 @@ static bool copy_member(struct writer *writer, struct source *source, struct mem
     return ok;
 }
 
+// Decides what the bytes of a member are, which were copied.
 static bool take_bytes(struct writer *writer, struct member *member, struct err *why,
                        struct err *err)
 {
-    struct source *source = unpack_source(writer->unpack, err);
-    if (!copy_member(writer, source, member, why, err))
-        return false;
     if (ends(why))
         return true;
     if (member->bytes)
@@ -381,7 +389,164 @@ static bool add_processes(struct writer *writer, const struct member *file, stru
     return ok;
 }
 
-// *end: the archive cannot be read further.
+// Lists a member. *end: the archive cannot be read further.
+static bool add_member(struct writer *writer, struct member *member, const struct err *why,
+                       struct err *end, struct err *err)
+{
+    if (ends(why)) {
+        *end = *why;
+        return drop_bytes(writer, member->at, err);
+    }
+    if (why->code && !member->reason.len)
+        explain(member, why->msg);
+    if (member->kind == MEMBER_TRACE && writer->processes->count > 1)
+        return add_processes(writer, member, err);
+    return (member->kind != MEMBER_SKIPPED || drop_bytes(writer, member->at, err)) &&
+           member_list_add(writer->work->list, member, err);
+}
+
+// --- files that are read as one -----------------------------------------------------------------
+
+// Some bytes of the file of bytes.
+struct piece {
+    struct source source;
+    int fd;
+    uint64_t at, end;
+};
+
+static bool piece_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
+{
+    struct piece *piece = (struct piece *)source;
+    uint64_t left = piece->end - piece->at;
+    ssize_t read = pread(piece->fd, bytes, left < cap ? (size_t)left : cap, (off_t)piece->at);
+    *got = read > 0 ? (size_t)read : 0;
+    piece->at += *got;
+    return read >= 0 || err_set_errno(err, "reading a member again");
+}
+
+static void piece_close(struct source *source)
+{
+    free(source);
+}
+
+static uint64_t piece_consumed(const struct source *source)
+{
+    return ((const struct piece *)source)->at;
+}
+
+static const struct source_ops piece_ops = {
+    .read = piece_read, .close = piece_close, .consumed = piece_consumed};
+
+static struct source *open_waiting(const struct writer *writer, const struct waiting *waiting,
+                                   struct err *err)
+{
+    struct piece *piece = malloc(sizeof *piece);
+    if (!piece) {
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    *piece = (struct piece){
+        {&piece_ops}, writer->work->bytes, waiting->at, waiting->at + waiting->bytes};
+    return &piece->source;
+}
+
+static bool keep_waiting(struct writer *writer, const struct member *member, struct err *err)
+{
+    if (writer->waiting_count == writer->waiting_cap) {
+        size_t cap = writer->waiting_cap ? 2 * writer->waiting_cap : 16;
+        writer->waiting = arena_grow(&writer->arena, writer->waiting,
+                                     writer->waiting_cap * sizeof *writer->waiting,
+                                     cap * sizeof *writer->waiting, err);
+        writer->waiting_cap = cap;
+    }
+    const char *name = writer->waiting ? arena_strdup(&writer->arena, member->name, err) : NULL;
+    if (!name)
+        return false;
+    writer->waiting[writer->waiting_count++] =
+        (struct waiting){str_of(name), member->at, member->bytes};
+    return true;
+}
+
+// A file of a set comes with the last of them.
+static bool may_wait(const struct writer *writer, const struct member *member,
+                     const struct err *why)
+{
+    enum { MOST_WAITING = 1024 };
+    struct file_set_key key;
+    return !why->code && member->bytes && writer->waiting_count < MOST_WAITING &&
+           file_set_key(member->name, &key);
+}
+
+// What the files of a set are together; a file that is alone itself.
+static struct source *open_set(struct writer *writer, const size_t *in_set, size_t count,
+                               struct err *err)
+{
+    struct source **parts = arena_array(&writer->arena, count, sizeof *parts, err);
+    for (size_t i = 0; parts && i < count; i++)
+        if (!(parts[i] = open_waiting(writer, &writer->waiting[in_set[i]], err))) {
+            while (i > 0)
+                source_close(parts[--i]);
+            return NULL;
+        }
+    return !parts ? NULL : count == 1 ? parts[0] : file_set_open(parts, count, err);
+}
+
+static const char *name_set(struct writer *writer, const size_t *in_set, size_t count,
+                            struct err *err)
+{
+    struct file_set_key key;
+    struct str coding = STR(""), name = writer->waiting[in_set[0]].name;
+    if (count == 1)
+        return name.at;
+    for (size_t i = count; i-- > 0;)
+        if (file_set_key(writer->waiting[in_set[i]].name, &key) && key.coding.len)
+            coding = key.coding;
+    (void)file_set_key(name, &key);
+    return arena_printf(&writer->arena, err, "%.*s%s%s", (int)key.stem.len, key.stem.at, key.ending,
+                        coding.at);
+}
+
+static bool take_set(struct writer *writer, const size_t *in_set, size_t count, struct err *end,
+                     struct err *err)
+{
+    struct err why = {.pos = ERR_NO_POS};
+    const char *name = name_set(writer, in_set, count, err);
+    struct member member = {.name = str_of(name ? name : ""), .at = writer->at, .format = STR("")};
+    struct source *source = name ? open_set(writer, in_set, count, &why) : NULL;
+    if (!name)
+        return false;
+    if (!source) {
+        skip(&member, why.msg, true);
+        return add_member(writer, &member, &why, end, err);
+    }
+    return copy_member(writer, source, &member, &why, err) &&
+           take_bytes(writer, &member, &why, err) && add_member(writer, &member, &why, end, err);
+}
+
+static bool take_waiting(struct writer *writer, struct err *end, struct err *err)
+{
+    size_t count = writer->waiting_count;
+    struct str *names = arena_array(&writer->arena, count + 1, sizeof *names, err);
+    size_t *in_set = names ? arena_array(&writer->arena, count + 1, sizeof *in_set, err) : NULL;
+    bool *taken = in_set ? arena_array(&writer->arena, count + 1, sizeof *taken, err) : NULL;
+    bool ok = taken;
+    for (size_t i = 0; ok && i < count; i++)
+        names[i] = writer->waiting[i].name;
+    for (size_t i = 0; ok && i < count && !end->code; i++) {
+        size_t found = taken[i] ? 0 : file_set_find(names, count, i, in_set);
+        if (taken[i])
+            continue;
+        if (!found)
+            in_set[found++] = i;
+        for (size_t k = 0; k < found; k++)
+            taken[in_set[k]] = true;
+        ok = take_set(writer, in_set, found, end, err);
+    }
+    return ok;
+}
+
+// --- the archive --------------------------------------------------------------------------------
+
 static bool take_member(struct writer *writer, const struct unpack_member *from, struct err *end,
                         struct err *err)
 {
@@ -389,25 +554,18 @@ static bool take_member(struct writer *writer, const struct unpack_member *from,
     struct member member = {.name = str_of(from->name[0] ? from->name : "unnamed"),
                             .at = writer->at,
                             .format = STR("")};
-    if (from->unread)
+    if (from->unread) {
         skip(&member, from->unread, false);
-    else if (!take_bytes(writer, &member, &why, err))
-        return false;
-    if (ends(&why)) {
-        *end = why;
-        return drop_bytes(writer, member.at, err);
+        return add_member(writer, &member, &why, end, err);
     }
-    if (why.code && !member.reason.len)
-        explain(&member, why.msg);
-    if (member.kind == MEMBER_TRACE && writer->processes->count > 1)
-        return add_processes(writer, &member, err);
-    return (member.kind != MEMBER_SKIPPED || drop_bytes(writer, member.at, err)) &&
-           member_list_add(writer->work->list, &member, err);
+    if (!copy_member(writer, unpack_source(writer->unpack, err), &member, &why, err))
+        return false;
+    if (may_wait(writer, &member, &why))
+        return keep_waiting(writer, &member, err);
+    return take_bytes(writer, &member, &why, err) && add_member(writer, &member, &why, end, err);
 }
 
-// --- the archive --------------------------------------------------------------------------------
-
-static bool take_members(struct writer *writer, struct err *end, struct err *err)
+static bool each_member(struct writer *writer, struct err *end, struct err *err)
 {
     const struct unpack_member *from = NULL;
     for (;;) {
@@ -420,6 +578,13 @@ static bool take_members(struct writer *writer, struct err *end, struct err *err
         if (writer->work->progress)
             writer->work->progress->done_bytes = unpack_taken(writer->unpack);
     }
+}
+
+static bool take_members(struct writer *writer, struct err *end, struct err *err)
+{
+    struct err late = {.pos = ERR_NO_POS}; // after an archive that was cut
+    return each_member(writer, end, err) &&
+           (ends(end) || take_waiting(writer, end->code ? &late : end, err));
 }
 
 // The disk or a quota is full: complete members are kept.
@@ -491,9 +656,11 @@ bool members_write(const struct members_work *work, struct err *err)
     struct writer writer = {
         .work = work, .block = malloc(BLOCK_BYTES), .processes = malloc(sizeof *writer.processes)};
     struct err end = {.pos = ERR_NO_POS};
+    arena_init(&writer.arena, NULL);
     bool ok = (writer.block && writer.processes) || err_set(err, ERR_MEMORY, "out of memory");
     ok = ok && write_members(&writer, &end, err) && member_list_finish(work->list, &end, err);
     unpack_close(writer.unpack);
+    arena_free(&writer.arena);
     free(writer.block);
     free(writer.processes);
     return ok;

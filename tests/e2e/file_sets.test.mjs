@@ -85,6 +85,14 @@ test("files that only have names are refused by themselves", async () => {
   assert.equal(reply.status, 422, reply.text);
 });
 
+test("a table of kernels alone says that the host is missing", async () => {
+  const stdout = await run_program(stepscope_bin(),
+    ["analyze", "--format", "json", join(folder, "908_kernel_trace.csv")]);
+  const items = JSON.parse(stdout).traces[0].tables.trust.map(({ item }) => item);
+  assert.ok(items.includes("no_host_side"));
+  assert.ok(!items.includes("no_operators"));
+});
+
 test("the command line joins those of a folder, too", async () => {
   const stdout = await run_program(stepscope_bin(),
     ["analyze", "--step", "step", "--format", "json", folder]);

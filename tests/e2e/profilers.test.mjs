@@ -103,6 +103,14 @@ describe("rocprofv3", () => {
     assert_equal_ranges(job);
   });
 
+  test("says in its trust report what it cannot know", () => {
+    const items = (trace) => trace.tables.trust.map(({ item }) => item);
+    assert.ok(items(job.other).includes("no_operators"));
+    assert.ok(items(job.other).includes("no_common_clock"));
+    assert.ok(!items(job.other).includes("no_host_side"));
+    assert.ok(!items(job.kineto).some((item) => item.startsWith("no_")));
+  });
+
   test("compares with the PyTorch recording by kernel", async () => {
     const summary = await assert_same_runs(job);
     assert.ok(summary.matched_kernel_share > 0.99, `by kernel: ${summary.matched_kernel_share}`);

@@ -372,10 +372,43 @@ static void text_named_like_a_log_is_one_if_it_has_a_step(void **state)
     buf_free(&late);
 }
 
+#define KERNELS                                                                         \
+    "Kind,Agent_Id,Queue_Id,Kernel_Name,Correlation_Id,Start_Timestamp,End_Timestamp\n" \
+    "KERNEL_DISPATCH,4,1,gemm,1,100,200\n"
+#define CALLS                                                                             \
+    "Domain,Function,Process_Id,Thread_Id,Correlation_Id,Start_Timestamp,End_Timestamp\n" \
+    "HIP_RUNTIME_API,hipLaunchKernel,5,6,1,10,20\n"
+
+static void files_of_a_set_are_one_trace(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, coded = {0}, plain = {0};
+    struct err err;
+    add_gzip(&coded, STR(KERNELS), 6);
+    put_tar_file(&tar, "a/9_hip_api_trace.csv", CALLS);
+    put_tar_file(&tar, "b/9_hip_api_trace.csv", CALLS);
+    put_tar_file(&tar, "rank0.json", TRACE);
+    put_tar(&tar, "a/9_kernel_trace.csv.gz", '0', compress_text(&coded));
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(list(&f), "rank0.json trace\na/9.csv.gz trace\n"
+                                  "b/9_hip_api_trace.csv trace\n");
+    const struct member *set = &f.members.at[1];
+    struct source *source =
+        source_gzip_open(source_mem_open(bytes_of(&f, 1), set->bytes, 0, &err), &err);
+    compress_drain(source, 100, &plain);
+    assert_string_equal(plain.at, KERNELS "\n" CALLS);
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&coded);
+    buf_free(&plain);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_member_has_its_own_fate),
+        cmocka_unit_test(files_of_a_set_are_one_trace),
         cmocka_unit_test(a_compressed_text_is_kept_as_text_without_its_secrets),
         cmocka_unit_test(secrets_in_other_bytes_are_counted),
         cmocka_unit_test(a_file_that_is_no_archive_is_a_trace_by_itself),
