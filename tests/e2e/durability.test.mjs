@@ -12,7 +12,7 @@ import {
 } from "./helpers/tools.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
 
-const ROUNDS = Number(process.env.STEPSCOPE_KILLS ?? 30);
+const ROUNDS = Number(process.env.STEPSCOPE_KILLS ?? 15);
 const SEED = Number(process.env.STEPSCOPE_SEED ?? 1);
 const LATEST_KILL_MS = 400;
 

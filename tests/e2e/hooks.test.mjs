@@ -124,6 +124,7 @@ test("the gate of a pipeline goes on until it is sure, and writes a comment", as
   assert.equal(same.status, 0, same.stdout + same.stderr);
   const broken = await gate("broken", "nothing");
   assert.equal(broken.status, 2);
+  assert.match(broken.stderr, /cannot stat 'nothing\d+\.json'/);
 });
 
 test("the gate's token is neither an argument nor in the environment of what is profiled",

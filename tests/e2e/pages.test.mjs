@@ -35,7 +35,7 @@ async function fill_odd_runs() {
     files(small_json({ names: [HOSTILE, "kernel_plain"] }), HOSTILE.replaceAll('"', "'")),
     { tag: `bold=${HOSTILE}`, note: HOSTILE })).id;
   ids.turned = (await server.analyzed(TURNED,
-    files(small_json({ names: [TURNED, `${TURNED} 2`] }), `${TURNED}.json`),
+    files(small_json({ names: [TURNED, `${TURNED} 2`, HOSTILE] }), `${TURNED}.json`),
     { project: TURNED, tag: `t=${TURNED}`, note: TURNED, meta: `m=${TURNED}` })).id;
   ids.long = (await server.analyzed(LONG,
     files(small_json({ names: [LONG, LONG.repeat(8)] }), `${LONG}.json`),
@@ -182,13 +182,18 @@ test("a deep link shows the same as the page it was copied from", async () => {
   });
 });
 
+/** No text from outside has become an element or has run. */
+async function assert_inert(page) {
+  assert.doesNotMatch(await page.title(), /^[12]$/, page.url());
+  assert.equal(await page.locator("img[src=x], main script").count(), 0, page.url());
+}
+
 test("names from outside are shown as text and run nowhere", async () => {
   await on_page({}, async (page) => {
-    for (const path of ["/", ...run_pages(ids.hostile),
+    for (const path of ["/", `/runs/${ids.hostile}`, `/runs/${ids.hostile}/data`,
       `/compare?base=${ids.hostile}&cand=${ids.cuda}`]) {
       await visit(page, path);
-      assert.doesNotMatch(await page.title(), /^[12]$/, path);
-      assert.equal(await page.locator("img[src=x], main script").count(), 0, path);
+      await assert_inert(page);
     }
     await visit(page, `/runs/${ids.hostile}/kernels`);
     assert.ok((await page.locator("table").innerText()).includes("<img src=x"));
@@ -215,12 +220,13 @@ function unsafe_texts() {
   return found;
 }
 
-test("names cannot hide characters or turn the text around them", async () => {
+test("names run nowhere, and cannot hide characters or turn the text around them", async () => {
   await on_page({}, async (page) => {
     for (const path of ["/", "/trends", `/compare?base=${ids.turned}&cand=${ids.cuda}`,
       ...run_pages(ids.turned), `/runs/${ids.turned}/timeline`]) {
       await visit(page, path);
       assert.deepEqual(await page.evaluate(unsafe_texts), [], path);
+      await assert_inert(page);
     }
     await visit(page, "/");
     await page.getByRole("link", { name: "exp [U+202E]gnp.1[U+202C]" }).waitFor();

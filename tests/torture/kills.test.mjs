@@ -15,7 +15,7 @@ import { Clients } from "./helpers/clients.mjs";
 import { Ledger, files_below, look_after, no_strangers, verify_run } from "./helpers/ledger.mjs";
 import { figure, is_long, lean, seed } from "./helpers/torture.mjs";
 
-const KILLS = Number(process.env.STEPSCOPE_KILLS ?? (is_long ? 10_000 : 400));
+const KILLS = Number(process.env.STEPSCOPE_KILLS ?? (is_long ? 10_000 : 200));
 const LANES = 2; // services in parallel, each with its own folder and ledger
 const CLIENTS = 3; // per service
 const LATEST_KILL_MS = 30; // plus the time the start took: on a busy machine everything takes

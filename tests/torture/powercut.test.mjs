@@ -13,7 +13,7 @@ import { figure, is_long, lean, seed } from "./helpers/torture.mjs";
 import { Disk, VARIANTS } from "./powercut/disk.mjs";
 import { ledger_at, record } from "./powercut/work.mjs";
 
-const CUTS = Number(process.env.STEPSCOPE_CUTS ?? (is_long ? 5_000 : 220));
+const CUTS = Number(process.env.STEPSCOPE_CUTS ?? (is_long ? 5_000 : 120));
 const LANES = 3; // services in parallel
 const ANALYZED_EVERY = 12; // one cut in this many also waits until everything is analyzed
 const SYNC = /^(fsync|fdatasync|rename\w*)$/;

@@ -14,7 +14,7 @@ import { figure, is_long } from "./helpers/torture.mjs";
 import { is_sanitized } from "./helpers/wire.mjs";
 
 const SILENT = is_long ? 8000 : 3000;
-const WATCH_MS = is_long ? 20_000 : 5_000;
+const WATCH_MS = is_long ? 20_000 : 3_000;
 const LIMIT_MS = 500;
 
 let server;
