@@ -80,6 +80,16 @@ function Page({ route }) {
     : html`<${Loading} />`;
 }
 
+const MAIN_VIEW = "#main :is([role=application], [role=treegrid], figure, table)";
+
+/** Past navigation and filters: to the first chart or table. */
+function focus_main_view() {
+  const view = document.querySelector(MAIN_VIEW) ?? document.querySelector("#main");
+  if (!view.hasAttribute("tabindex")) view.tabIndex = -1;
+  view.focus();
+  view.scrollIntoView({ block: "nearest" });
+}
+
 function App() {
   const route = use_route();
   const missing = use_missing_scope(route.page);
@@ -87,6 +97,8 @@ function App() {
   useEffect(() => start_shortcuts({ help: () => set_help(true) }), []);
   return html`
     <a class="skip" href="#main">Skip to content</a>
+    <button type="button" class="skip" onClick=${focus_main_view}>Skip to the main chart or
+      table</button>
     <${TopBar} route=${route} onhelp=${() => set_help(true)} />
     <${StorageStrip} />
     <main id="main" tabindex="-1">${missing ? html`<${Refused} scope=${missing} />`

@@ -32,3 +32,44 @@ export function one_per_series(runs) {
   }
   return { runs: [...first.values()], counts };
 }
+
+const said = (key) => ({ meta, tags }) => meta?.[key] ?? tags?.[key] ?? null;
+
+/** What runs can be grouped by: a key of the address, a label, and the value of a run. */
+const GROUPS = [["gpu", "GPU", ({ gpu }) => gpu], ["model", "Model", said("model")],
+  ["owner", "Owner", said("owner")], ["commit", "Commit", said("commit")],
+  ["project", "Project", ({ project }) => project]];
+
+const TAG = "tag:";
+
+/** The value of a run in a grouping. @param {string} by a key of the address */
+const value_by = (by) => (by.startsWith(TAG) ? ({ tags }) => tags?.[by.slice(TAG.length)] ?? null
+  : GROUPS.find(([key]) => key === by)?.[2]);
+
+/** Groupings that tell these runs apart, as choices. @param {any[]} runs @param {string} chosen */
+export function group_choices(runs, chosen) {
+  const tags = [...new Set(runs.flatMap((run) => Object.keys(run.tags ?? {})))].sort()
+    .filter((key) => !GROUPS.some(([known]) => known === key))
+    .map((key) => [TAG + key, `Tag ${key}`, value_by(TAG + key)]);
+  return [...GROUPS, ...tags].filter(([key, , value]) => key === chosen
+    || new Set(runs.map(value)).size > 1).map(([key, label]) => [key, label]);
+}
+
+/**
+ * Runs by a value, in the order in which their first run comes; those without it last.
+ * @param {any[]} runs @param {string} by @returns {{name: string, runs: any[]}[]} one without a
+ *   name if there is no such grouping
+ */
+export function grouped(runs, by) {
+  const value = value_by(by);
+  if (!value) return [{ name: "", runs }];
+  const groups = new Map();
+  for (const run of runs) {
+    const name = value(run) || null;
+    groups.set(name, [...(groups.get(name) ?? []), run]);
+  }
+  const without = groups.get(null);
+  groups.delete(null);
+  return [...[...groups].map(([name, of]) => ({ name, runs: of })),
+    ...(without ? [{ name: "not given", runs: without }] : [])];
+}

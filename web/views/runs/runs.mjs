@@ -21,13 +21,15 @@ import { BaselineDelta, BaselineDialog, BaselineStar, BaselineStrip } from "./ba
 import { DeedNotice } from "../bin/deed_notice.mjs";
 import { series_path } from "../trends/trends_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
-import { hidden_columns, one_per_series, OPTIONAL, toggled_column } from "./list_model.mjs";
+import { group_choices, grouped, hidden_columns, one_per_series, OPTIONAL, toggled_column }
+  from "./list_model.mjs";
 import { SavedViews } from "./saved_views.mjs";
 import { SelectionBar, use_ticks } from "./runs_selection.mjs";
 import { SeriesCell, use_baselines, use_series_lines } from "./runs_tracking.mjs";
 import { FirstRun } from "../home/first_run.mjs";
 
-const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "", rows: "runs", hide: "" };
+const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "", rows: "runs", hide: "",
+  group: "" };
 const PAGE_ROWS = 100;
 const BUSY_POLL_MS = 1500;
 const IDLE_POLL_MS = 8000;
@@ -170,23 +172,32 @@ function Pager({ reply, cursor, total }) {
 /** The newest run of each series stands for all of them. */
 function use_shown(reply, rows) {
   return useMemo(() => {
-    if (rows !== "series") return { frame: frame_of(reply), counts: new Map() };
-    const { runs, counts } = one_per_series(reply.items);
-    return { frame: frame_of({ ...reply, items: runs }), counts };
+    if (rows !== "series") return { items: reply.items, counts: new Map() };
+    const { runs: items, counts } = one_per_series(reply.items);
+    return { items, counts };
   }, [reply, rows]);
 }
 
 function RunsTable({ reply, query, change, ticks, baselines }) {
   const now = use_now();
-  const { frame, counts } = use_shown(reply, query.rows);
+  const { items, counts } = use_shown(reply, query.rows);
+  const groups = useMemo(() => grouped(items, query.group)
+    .map(({ name, runs }) => ({ name, frame: frame_of({ ...reply, items: runs }) })),
+  [reply, items, query.group]);
   const hidden = hidden_columns(query.hide);
   const [starred, set_starred] = useState(null);
   const tracking = { baselines, lines: use_series_lines(reply.items), chosen: query.base };
-  const columns = columns_of({ frame, ticks, now, tracking, counts, onstar: set_starred })
-    .filter(({ key }) => !hidden.has(key));
-  return html`<${Table} caption="Runs" frame=${frame} columns=${columns} sort=${query.sort}
-      onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
-      row_class=${(row) => (ticks.has(frame.columns.id[row]) ? "picked" : "")} />
+  const table = ({ name, frame }) => html`<${Table} key=${name}
+    caption=${name ? `Runs: ${name}` : "Runs"} frame=${frame} sort=${query.sort}
+    columns=${columns_of({ frame, ticks, now, tracking, counts, onstar: set_starred })
+      .filter(({ key }) => !hidden.has(key))}
+    onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
+    row_class=${(row) => (ticks.has(frame.columns.id[row]) ? "picked" : "")} />`;
+  return html`${groups.map((group) => (group.name ? html`<section key=${group.name}
+      class="run-group"><h2 class="group-head">${group.name} <span class="faint">${
+        plural(group.frame.length, query.rows === "series" ? "series" : "run",
+          query.rows === "series" ? "series" : "runs")}</span></h2>${table(group)}</section>`
+      : table(group)))}
     ${starred && html`<${BaselineDialog} run=${starred} baselines=${baselines}
       onclose=${() => set_starred(null)} />`}
     <${Pager} reply=${reply} cursor=${query.cursor} total=${reply.total} />
@@ -205,11 +216,16 @@ function BaselineChoice({ value, baselines, onchange }) {
 
 const ROWS = [["runs", "Runs"], ["series", "Series"]];
 
-/** What the table shows: a row for each run or series, and which columns. */
-function Shape({ query, change }) {
+/** What the table shows: a row for each run or series, in which groups, and which columns. */
+function Shape({ query, change, runs }) {
+  const choices = group_choices(runs, query.group);
   const hidden = hidden_columns(query.hide);
   return html`<${Segments} label="A row for each" value=${query.rows} options=${ROWS}
       onchange=${(rows) => change({ rows })} />
+    ${choices.length > 0 && html`<label class="pick">Group by <select value=${query.group}
+      onChange=${(event) => change({ group: event.target.value })}><option value="">nothing</option>
+      ${choices.map(([key, label]) => html`<option key=${key} value=${key}>${label}</option>`)}
+    </select></label>`}
     <details class="column-choice"><summary>Columns</summary><div class="column-list">${
       OPTIONAL.map(([key, label]) => html`<label key=${key}><input type="checkbox"
         checked=${!hidden.has(key)} onChange=${() =>
@@ -248,7 +264,8 @@ export default function Runs() {
         placeholder="Search names, or gpu:MI300X tag:branch=main since:14d" />
       <${BaselineChoice} value=${query.base} baselines=${baselines}
         onchange=${(base) => change({ base })} />
-      <${Shape} query=${query} change=${change} /><${SavedViews} />
+      <${Shape} query=${query} change=${change}
+        runs=${resource.data?.items ?? []} /><${SavedViews} />
       <${ExportLinks} links=${[["CSV", csv], ["JSON", csv.replace("format=csv", "format=json")]]} />
       <a class="quiet-link" href="/settings/bin">Bin</a>
       ${may("upload") && html`<a class="button" href="/upload">Upload</a>`}</div>

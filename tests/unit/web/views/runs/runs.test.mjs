@@ -2,7 +2,7 @@
 // The list of runs: partners on other GPUs, a row for each series, chosen columns, tags.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { hidden_columns, one_per_series, toggled_column }
+import { group_choices, grouped, hidden_columns, one_per_series, toggled_column }
   from "../../../../../web/views/runs/list_model.mjs";
 import { tag_patch } from "../../../../../web/views/runs/tag_model.mjs";
 
@@ -30,4 +30,18 @@ test("a tag is set, or removed without a value", () => {
   assert.deepEqual(tag_patch("branch = main"), { branch: "main" });
   assert.deepEqual(tag_patch("branch="), { branch: null });
   assert.deepEqual(tag_patch("k=a=b"), { k: "a=b" });
+});
+
+test("runs are grouped by what tells them apart, those without a value last", () => {
+  const runs = [run("a", H100), run("b", MI300X, { meta: { model: "llama" } }),
+    run("c", H100, { tags: { model: "llama", branch: "main" } })];
+  assert.deepEqual(group_choices(runs, "").map(([key]) => key), ["gpu", "model", "tag:branch"]);
+  assert.deepEqual(group_choices(runs, "project").map(([key]) => key),
+    ["gpu", "model", "project", "tag:branch"], "the chosen one can be left");
+  const names = (by) => grouped(runs, by).map(({ name, runs: of }) =>
+    [name, of.map(({ id }) => id).join("")]);
+  assert.deepEqual(names("gpu"), [[H100, "ac"], [MI300X, "b"]]);
+  assert.deepEqual(names("model"), [["llama", "bc"], ["not given", "a"]]);
+  assert.deepEqual(names("tag:branch"), [["main", "c"], ["not given", "ab"]]);
+  assert.deepEqual(names("nonsense"), [["", "abc"]]);
 });
