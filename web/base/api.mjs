@@ -258,3 +258,7 @@ function start_watch(path, report, poll, fresh) {
 export function api_href(path) {
   return BASE + path;
 }
+
+/** The formats in which a table can be had, as links. @param {(format: string) => string} href */
+export const table_links = (href) => [["CSV", href("csv")], ["JSON", href("json")],
+  ["XLSX", href("xlsx")], ["Parquet", href("parquet")]];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The compare page's query, and the API's tables for it.
 import { useEffect, useMemo } from "../../base/ui.mjs";
-import { api_href, ask_early, use_api } from "../../base/api.mjs";
+import { api_href, ask_early, table_links, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
@@ -60,5 +60,5 @@ export function use_compare_table(query, table, more = {}, wanted = true) {
   const frame = useMemo(() => frame_of(resource.data ?? []), [resource.data]);
   const rows = useMemo(() => rows_of(frame), [frame]);
   const href = (format) => api_href(compare_api(query, table, { ...more, format }));
-  return { resource, frame, rows, links: [["CSV", href("csv")], ["JSON", href("json")]] };
+  return { resource, frame, rows, links: table_links(href) };
 }

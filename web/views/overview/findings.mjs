@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All findings of a run; those below half a percent of the step are folded, as are dismissed ones.
 import { html, useMemo } from "../../base/ui.mjs";
-import { api_href, use_api } from "../../base/api.mjs";
+import { api_href, table_links, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { ms_unit, percent, plural } from "../../base/format.mjs";
@@ -65,7 +65,7 @@ function Content({ run }) {
   const resource = use_api(address(path, { limit: "all" }));
   const dismissals = use_dismissals(run);
   const href = (format) => api_href(address(path, { format }));
-  const links = html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`;
+  const links = html`<${ExportLinks} links=${table_links(href)} />`;
   // Dismissed findings must not flash up; failing to load them must not hide the others.
   const waiting = dismissals.resource.loading ? dismissals.resource : resource;
   return html`<${Loaded} resource=${waiting}>${() => resource.data && html`<${AllFindings}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables kept per rank: which rank is meant, how it is chosen, how its table is fetched.
 import { html } from "../../base/ui.mjs";
-import { api_href, use_api } from "../../base/api.mjs";
+import { api_href, table_links, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { plural } from "../../base/format.mjs";
@@ -37,7 +37,7 @@ export function use_rank_table(run, name, rank, params = {}) {
 export function rank_table_links(run, name, rank, params = {}) {
   const href = (format) =>
     api_href(address(run_api(run, name), { ...params, rank, format, limit: "all" }));
-  return [["CSV", href("csv")], ["JSON", href("json")]];
+  return table_links(href);
 }
 
 /** Chooses the rank; nothing if there is only one. */

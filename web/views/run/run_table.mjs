@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A whole table of a run: its resource, its rows, and links to the same as data.
 import { useMemo } from "../../base/ui.mjs";
-import { api_href, use_api } from "../../base/api.mjs";
+import { api_href, table_links, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { run_api } from "./run_frame.mjs";
@@ -16,7 +16,7 @@ export function use_table(run, name, params = {}, wanted = true) {
   const frame = useMemo(() => frame_of(resource.data), [resource.data]);
   const rows = useMemo(() => rows_of(frame), [frame]);
   const href = (format) => api_href(address(path, { format, limit: "all" }));
-  return { resource, frame, rows, links: [["CSV", href("csv")], ["JSON", href("json")]] };
+  return { resource, frame, rows, links: table_links(href) };
 }
 
 /** The first of some tables that has not arrived, else the last: what a page waits for. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All kernels of a run or of one rank: filter, sort, and each one's figures in full.
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
-import { api_href, use_api } from "../../base/api.mjs";
+import { api_href, table_links, use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address, kernel_path } from "../../base/address.mjs";
 import { learn_labels } from "../../base/kernel_labels.mjs";
@@ -206,7 +206,7 @@ function AllKernels({ run }) {
   const ranks = use_ranks(run);
   const names = use_range_names(run, query.rank);
   const href = (format) => api_href(address(path, { ...query, format, limit: "all" }));
-  const links = [["CSV", href("csv")], ["JSON", href("json")]];
+  const links = table_links(href);
   return html`<${Card} title="Kernels" flush=${true}
       note=${note_of(query, ranks)}>
     <${Loaded} resource=${resource}>${(reply) => html`<${KernelTable} run=${run} reply=${reply}
