@@ -20,14 +20,18 @@ const BUNDLES = {
   timeline: () => import("./pages/timeline.mjs"),
   work: () => import("./pages/work.mjs"),
   run: () => import("./pages/run.mjs"),
+  over: () => import("./pages/over.mjs"),
   desk: () => import("./pages/desk.mjs"),
 };
 const TIMELINE = ["timeline", "compare_timeline", "idle"];
 const WORK = ["kernels", "operators", "kernel", "operator", "modules", "ranges", "roofline",
   "flame"];
 
+const OVER = ["trends", "alerts", "upload"];
+
 /** The module that has a page. */
 function bundle_of({ page, run }) {
+  if (OVER.includes(page)) return "over";
   if (TIMELINE.includes(page)) return "timeline";
   if (WORK.includes(page)) return "work";
   return run === undefined ? "desk" : "run";

@@ -3,10 +3,7 @@
 export { default as home } from "../views/home/home.mjs";
 export { default as view } from "../views/said/view_link.mjs";
 export { default as runs } from "../views/runs/runs.mjs";
-export { default as upload } from "../views/runs/upload.mjs";
 export { default as compare } from "../views/compare/compare.mjs";
-export { default as trends } from "../views/trends/trends.mjs";
-export { default as alerts } from "../views/trends/alerts.mjs";
 export { default as login } from "../views/access/login.mjs";
 export { default as overview } from "../views/overview/overview.mjs";
 export { default as findings } from "../views/overview/findings.mjs";

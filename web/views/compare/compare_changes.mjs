@@ -89,8 +89,8 @@ function Detail({ change, runs }) {
       <${CopyButton} text=${name} /></p>`)}
     <dl class="facts">${facts_of(change).map(([label, value]) => html`<div key=${label}>
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
-    ${runs.length === 2 && html`<p class="tl-links"><a href=${timelines_path(runs, change)}>Both
-      timelines, aligned here</a></p>`}</div>`;
+    ${runs.length === 2 && (change.op ?? base ?? cand) && html`<p class="tl-links"><a
+      href=${timelines_path(runs, change)}>Both timelines, aligned here</a></p>`}</div>`;
 }
 
 /** Names, and next to them what did the work; kernels are named by the chips of both sides. */
