@@ -88,7 +88,8 @@ static bool selects_device(struct applied *applied, uint32_t index)
     case CHANGE_OF_CLASS: return fits(pattern, str_of(class_names[device->class]));
     case CHANGE_OF_GROUP:
     case CHANGE_OF_LINK: return applied->of_group[index];
-    case CHANGE_OF_RECOMPUTE: return launch && launch->recompute;
+    case CHANGE_OF_RECOMPUTE: // what hooks send meanwhile is sent without it, too
+        return launch && launch->recompute && device->class != CLASS_COMMUNICATION;
     case CHANGE_OF_HOST:
     case CHANGE_OF_LOADING: break;
     }

@@ -3,11 +3,8 @@
 // call, then one per rank for the start of its recording.
 #include "analysis/replay/job_replay.h"
 
+#include "analysis/replay/job_balance.h"
 #include "analysis/replay/overlap.h"
-#include "analysis/stats/sort.h"
-#include "analysis/stats/stats.h"
-
-#include <math.h>
 
 struct job_join {
     uint32_t first, count; // members
@@ -197,88 +194,6 @@ static bool build_all(struct job_build *build, struct err *err)
     add_joins(build);
     return replay_graph_make(build->edges, build->edge_count, job->first_origin + job->rank_count,
                              build->arena, &job->graph, err);
-}
-
-// --- balance ------------------------------------------------------------------------------------
-
-enum balanced { BALANCED_COMPUTE, BALANCED_COPIES, BALANCED_HOST, BALANCED_KINDS };
-
-static int balanced_kind(const struct job_rank *rank, uint32_t node)
-{
-    const struct work_node *work = &rank->whatif->graph.nodes[node];
-    if (work->kind == WORK_HOST || work->kind == WORK_CALL)
-        return BALANCED_HOST;
-    if (work->kind != WORK_DEVICE)
-        return -1;
-    uint8_t class = facts_of(rank)->devices[work->event].class;
-    return class == CLASS_COMPUTE ? BALANCED_COMPUTE : class == CLASS_MEMORY ? BALANCED_COPIES : -1;
-}
-
-// Of the time within its steady steps, by kind.
-static void sum_kinds(const struct job_rank *rank, const int64_t *dur, int64_t *sums)
-{
-    const struct facts *facts = facts_of(rank);
-    const struct rank_graph *graph = &rank->whatif->graph;
-    if (graph->step_count == 0)
-        return;
-    int64_t from_ns = facts->steps[graph->steps[0].step].begin_ns;
-    int64_t to_ns = facts->steps[graph->steps[graph->step_count - 1].step].end_ns;
-    for (uint32_t n = 0; n < graph->graph.node_count; n++) {
-        int kind = balanced_kind(rank, n);
-        if (kind >= 0 && graph->nodes[n].begin_ns >= from_ns && graph->nodes[n].begin_ns < to_ns)
-            sums[kind] += dur[n];
-    }
-}
-
-static uint32_t compute_count(const struct job_rank *rank)
-{
-    const uint32_t *first = facts_of(rank)->class_first;
-    return first[CLASS_COMPUTE + 1] - first[CLASS_COMPUTE];
-}
-
-// Of the ranks with about as many kernels as this one: stages of a pipeline differ.
-static int64_t peer_median(const struct job_replay *job, const int64_t *sums, uint32_t r,
-                           int64_t *sorted)
-{
-    uint32_t peers = 0;
-    for (uint32_t o = 0; o < job->rank_count; o++) {
-        uint64_t own = compute_count(&job->ranks[r]), other = compute_count(&job->ranks[o]);
-        uint64_t apart = own > other ? own - other : other - own;
-        if (apart * 50 <= own)
-            sorted[peers++] = sums[(size_t)o * BALANCED_KINDS];
-    }
-    sort_i64(sorted, sorted + job->rank_count, peers);
-    return stats_median(sorted, peers);
-}
-
-// Shortens what a rank has more of than its peers.
-static void relieve(const struct job_rank *rank, int kind, double factor, int64_t *dur)
-{
-    for (uint32_t n = 0; factor < 1 && n < rank->whatif->graph.graph.node_count; n++)
-        if (balanced_kind(rank, n) == kind)
-            dur[n] = llround((double)dur[n] * factor);
-}
-
-static bool balance(const struct job_replay *job, const struct change_list *list, int64_t *dur,
-                    struct arena *scratch, struct err *err)
-{
-    uint32_t count = job->rank_count;
-    int64_t *sums = arena_array(scratch, (size_t)count * BALANCED_KINDS, sizeof *sums, err);
-    int64_t *sorted = arena_room(scratch, 2 * (size_t)count + 1, sizeof *sorted, err);
-    if (!sums || !sorted)
-        return false;
-    for (uint32_t r = 0; r < count; r++)
-        sum_kinds(&job->ranks[r], dur + job->ranks[r].first, sums + (size_t)r * BALANCED_KINDS);
-    for (int kind = 0; kind < BALANCED_KINDS; kind++)
-        for (uint32_t r = 0; r < count; r++) {
-            if (!change_balances(list, job->ranks[r].rank))
-                continue;
-            double median = (double)peer_median(job, sums + kind, r, sorted);
-            double own = (double)sums[(size_t)r * BALANCED_KINDS + (size_t)kind];
-            relieve(&job->ranks[r], kind, own > median ? median / own : 1,
-                    dur + job->ranks[r].first);
-        }
-    return true;
 }
 
 // --- answers ------------------------------------------------------------------------------------
@@ -528,7 +443,7 @@ static bool replay_changed(const struct job_replay *job, const struct asked *ask
     size_t nodes = (size_t)job->graph.node_count + 1;
     struct replayed all = {arena_array(asked->scratch, nodes, sizeof *all.dur, err), NULL};
     if (!all.dur || !change_all(job, asked->list, all.dur, asked->answers, err) ||
-        (asked->list->balanced && !balance(job, asked->list, all.dur, asked->scratch, err)))
+        (asked->list->balanced && !job_balance(job, asked->list, all.dur, asked->scratch, err)))
         return false;
     if (!asked->path && !change_overlaps(asked->list) && is_unchanged(job, all.dur))
         return true;

@@ -161,9 +161,10 @@ static bool is_handed_over(const struct graph_build *build, uint32_t c)
                                 calls_in_a_row(build, c - HANDED_CALLS) == HANDED_CALLS);
 }
 
-// Whether the thread recorded nothing, up to its very end, in a stretch before a call.
-static bool is_silent(const struct graph_build *build, const struct host_call *call,
-                      int64_t from_ns)
+// When the thread goes on recording, if it recorded nothing until near the end of a stretch before
+// a call; INT64_MIN otherwise.
+static int64_t silent_until(const struct graph_build *build, const struct host_call *call,
+                            int64_t from_ns)
 {
     const struct facts *facts = build->facts;
     const struct trace *trace = facts->trace;
@@ -171,12 +172,15 @@ static bool is_silent(const struct graph_build *build, const struct host_call *c
     int64_t length_ns = call->begin_ns - from_ns;
     uint32_t op = facts->op_parent[call->event];
     if (length_ns < SILENT_NS || (op != FACTS_NONE && trace->begin_ns[op] <= from_ns))
-        return false;
+        return INT64_MIN;
     const int64_t *begin_ns = trace->begin_ns + track->first;
     uint32_t next = count_upto_i64(begin_ns, track->count, sizeof *begin_ns, from_ns);
-    while (next < track->count && trace->kind[track->first + next] == EVENT_ANNOTATION)
+    int64_t late_ns = call->begin_ns - length_ns / 10;
+    while (next < track->count && begin_ns[next] < late_ns &&
+           trace->kind[track->first + next] == EVENT_ANNOTATION)
         next++;
-    return next < track->count && begin_ns[next] >= call->begin_ns - length_ns / 10;
+    bool is_late = next < track->count && begin_ns[next] >= late_ns;
+    return is_late ? begin_ns[next] : INT64_MIN;
 }
 
 // Sum of the durations, within a stretch that ends with this event, of all that ended in it.
@@ -194,18 +198,19 @@ static int64_t busy_ns(const struct graph_build *build, uint32_t last, int64_t f
 }
 
 // In a recording without any synchronizing call, a thread that records nothing while its device
-// works through what it launched waits for that. FACTS_NONE: it does not.
+// works through what it launched waits for that, until it goes on. FACTS_NONE: it does not.
 static uint32_t awaited_silently(const struct graph_build *build, const struct host_call *call,
-                                 int64_t from_ns)
+                                 int64_t from_ns, int64_t *until_ns)
 {
     const struct facts *facts = build->facts;
-    int64_t length_ns = call->begin_ns - from_ns;
-    if (!build->may_wait_silently || build->has_synchronizing || facts->frame_state ||
-        !is_silent(build, call, from_ns))
+    if (!build->may_wait_silently || build->has_synchronizing || facts->frame_state)
         return FACTS_NONE;
-    uint32_t done = graph_build_done(build, FACTS_NONE, from_ns, call->begin_ns);
-    bool late =
-        done != FACTS_NONE && facts->devices[done].end_ns >= call->begin_ns - length_ns / 10;
+    *until_ns = silent_until(build, call, from_ns);
+    if (*until_ns == INT64_MIN)
+        return FACTS_NONE;
+    int64_t length_ns = *until_ns - from_ns;
+    uint32_t done = graph_build_done(build, FACTS_NONE, from_ns, *until_ns);
+    bool late = done != FACTS_NONE && facts->devices[done].end_ns >= *until_ns - length_ns / 10;
     return late && busy_ns(build, done, from_ns) >= length_ns / 10 * 8 ? done : FACTS_NONE;
 }
 
@@ -218,16 +223,20 @@ static bool add_before(struct graph_build *build, struct threads *threads, uint3
     int64_t from_ns = after == FACTS_NONE ? build->graph->begin_ns : build->calls[after].end_ns;
     struct work_node work = graph_build_work(from_ns, call->event, call->track,
                                              after == FACTS_NONE ? WORK_LEAD : WORK_HOST);
-    uint32_t device = after == FACTS_NONE ? FACTS_NONE : awaited_silently(build, call, from_ns);
-    int64_t own_ns = device == FACTS_NONE ? call->begin_ns - from_ns : 0;
+    int64_t until_ns;
+    uint32_t device =
+        after == FACTS_NONE ? FACTS_NONE : awaited_silently(build, call, from_ns, &until_ns);
+    if (device != FACTS_NONE)
+        work.begin_ns = until_ns;
     build->silent_waits += device != FACTS_NONE;
+    int64_t own_ns = call->begin_ns - work.begin_ns;
     uint32_t before;
     if (!graph_build_node(build, work, own_ns, &before, err))
         return false;
     assert(before == graph_build_before(build, c));
     if (device != FACTS_NONE &&
-        !graph_build_edge(build, device, before,
-                          call->begin_ns - build->facts->devices[device].end_ns, err))
+        !graph_build_edge(build, device, before, until_ns - build->facts->devices[device].end_ns,
+                          err))
         return false;
     return after == FACTS_NONE ||
            graph_build_edge(build, graph_build_call(build, after), before, 0, err);

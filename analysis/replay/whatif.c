@@ -71,6 +71,8 @@ static void sum_up(struct whatif_answer *answer)
     answer->error_share = error_ns / answer->measured_ns;
     answer->candidate_ns = answer->measured_ns - (answer->replayed_ns - answer->changed_ns);
     answer->has_interval = answer->step_count > 1;
+    if (error_ns < WHATIF_LEAST_ERROR * answer->measured_ns)
+        error_ns = WHATIF_LEAST_ERROR * answer->measured_ns;
     answer->low_ns = answer->measured_ns - most - error_ns;
     answer->high_ns = answer->measured_ns - least + error_ns;
     answer->low_ns = answer->low_ns < 0 ? 0 : answer->low_ns;

@@ -10,6 +10,8 @@
 // of the device time explained.
 #define WHATIF_MAX_ERROR 0.03
 #define WHATIF_MIN_KNOWN 0.9
+// An interval is never narrower than this to either side: a change is not exactly what was undone.
+#define WHATIF_LEAST_ERROR 0.001
 
 struct whatif_step {
     int64_t number;

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Jobs with a fault, asked what they would take without it, beside the same jobs generated without
+// it: the true answer. Prints a table by kind of fault; fails where an answer is worse than is
+// claimed. node tests/bench/counterfactuals.mjs STEPSCOPE TRACEGEN [--jobs 500] [--table FILE]
+import { execFile } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const [stepscope, tracegen, ...options] = process.argv.slice(2);
+const at = options.indexOf("--jobs");
+const WANTED = at < 0 ? 500 : Number(options[at + 1]);
+const CLOSE = 0.01, FAR = 0.03, CLOSE_SHARE = 0.95, HELD_SHARE = 0.9;
+const MOST_OUTPUT = 1 << 28;
+
+const slow = (category, percents, what) => percents.map((percent) =>
+  ({ args: ["--slow", `${category}=${percent}`], change: `scale=${100 / percent}:${what}` }));
+const plants = (name, costs, change) =>
+  costs.map((cost) => ({ args: ["--plant", `${name}=${cost}`], change }));
+
+// Of one rank's recording.
+const LONE = [
+  { kind: "kernel", faults: [...slow("gemm", [130, 200], "category=GEMM"),
+    ...slow("attention", [150, 300], "category=attention"),
+    ...slow("elementwise", [300], "category=elementwise"),
+    ...slow("norm", [400], "category=normalization"),
+    { args: ["--slow-op", "aten::mm=250"], change: "scale=0.4:op=aten::mm" }] },
+  { kind: "network", faults: slow("comm", [150, 200, 400], "class=communication") },
+  { kind: "overlap", faults: plants("low_overlap", [2000000, 5000000], "perfect_overlap") },
+  { kind: "data", faults: plants("starvation", [1000000, 5000000], "data_ready") },
+  { kind: "recompute", faults: [{ args: ["--checkpoint"], change: "no_recompute" }] },
+];
+
+const late = (cause, rank, ns) =>
+  ({ args: ["--straggler", `${rank}=${ns}`, "--cause", cause], change: "balanced" });
+
+// Of all ranks together.
+const JOINT = [
+  { kind: "straggler", faults: [late("compute_slower", 1, 2000000),
+    late("compute_slower", 3, 5000000), late("copies", 2, 3000000)] },
+  { kind: "host", faults: [late("host", 1, 3000000), late("host", 2, 6000000)] },
+  { kind: "data", faults: [late("data_loading", 3, 4000000)] },
+  { kind: "network", needs: (shape) => shape.nodes > 1,
+    faults: [{ args: ["--slow-link", "0=200"], change: "scale=0.5:link=inter-node" }] },
+  { kind: "bubble", needs: (shape) => shape.pp > 2,
+    faults: [{ args: ["--slow-ranks", "STAGE=140"], change: "balanced" }] },
+];
+const SHAPES = [
+  { tp: 2, pp: 2, dp: 1 }, { tp: 2, pp: 2, dp: 2 }, { tp: 1, pp: 1, dp: 8 },
+  { tp: 2, pp: 4, dp: 2, nodes: 2 }, { tp: 1, pp: 1, dp: 16, nodes: 2 },
+  { tp: 4, pp: 4, dp: 4, nodes: 8 },
+].map((shape) => ({ nodes: 1, ...shape, ranks: shape.tp * shape.pp * shape.dp }));
+
+/** Jobs in turns of all kinds, until there are as many as are wanted. */
+function* list_jobs() {
+  for (let seed = 1; ; seed++)
+    for (const flavour of ["cuda", "rocm"]) {
+      for (const { kind, faults } of LONE)
+        for (const fault of faults)
+          yield { kind, ...fault, ranks: 1, base: ["--seed", `${seed}`, "--steps", "10", "--layers",
+            "4", "--flavour", flavour, "--strategy", seed % 2 ? "ddp" : "fsdp"] };
+      for (const shape of SHAPES.filter(({ ranks }) => ranks < 64 || seed % 4 === 1))
+        for (const { kind, needs, faults } of JOINT)
+          for (const { args, change } of needs && !needs(shape) ? [] : faults)
+            yield { kind, change, ranks: shape.ranks,
+              args: args.map((arg) => arg.replace("STAGE", stage_ranks(shape))),
+              base: ["mesh", "--seed", `${seed}`, "--tp", shape.tp, "--pp", shape.pp, "--dp",
+                shape.dp, "--skew", "20000000", "--node-gpus", shape.ranks / shape.nodes,
+                "--flavour", flavour].map(String) };
+    }
+}
+
+/** The ranks of the second stage. */
+function stage_ranks({ tp, dp }) {
+  const ranks = tp * dp;
+  return ranks === 1 ? "1" : `${ranks}-${2 * ranks - 1}`;
+}
+
+async function whatif(args, change) {
+  const folder = mkdtempSync(join(tmpdir(), "stepscope-counterfactual-"));
+  try {
+    await run(tracegen, [...args, "--out", folder], { maxBuffer: MOST_OUTPUT });
+    const files = readdirSync(folder).filter((name) => name.startsWith("rank"))
+      .map((name) => join(folder, name));
+    const { stdout } = await run(stepscope, ["whatif", "--format", "json", "--change", change,
+      ...files], { maxBuffer: MOST_OUTPUT }).catch((problem) => problem);
+    return JSON.parse(stdout);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+const clean_jobs = new Map(); // one for many faults
+
+function clean_steps(job) {
+  const key = job.base.join(" ");
+  if (!clean_jobs.has(key)) clean_jobs.set(key, whatif(job.base, "scale=1:kernel=none"));
+  return clean_jobs.get(key);
+}
+
+/** How far the answer is from the truth, and whether its interval holds that; null: refused. */
+async function judge(job) {
+  const [faulty, clean] = await Promise.all([whatif([...job.base, ...job.args], job.change),
+    clean_steps(job)]);
+  const own = faulty.traces.find(({ rank }) => rank === faulty.headline_rank);
+  if (faulty.traces.some(({ refused }) => refused)) return null;
+  const [answer] = own.answers;
+  const [{ steps }] = clean.traces.find(({ rank }) => rank === own.rank).answers;
+  const truth_ns = mean(answer.steps.map(({ step }) =>
+    steps.find((other) => other.step === step).measured_ns));
+  return { error: Math.abs(answer.candidate_ns - truth_ns) / truth_ns,
+    cost: own.measured_ns / truth_ns - 1,
+    held: answer.low_ns <= truth_ns && truth_ns <= answer.high_ns };
+}
+
+const jobs = [];
+for (const job of list_jobs()) {
+  if (jobs.length === WANTED) break;
+  jobs.push(job);
+}
+let next = 0;
+async function work() {
+  while (next < jobs.length) {
+    const job = jobs[next++];
+    job.found = await judge(job);
+    if (job.found && job.found.error > CLOSE) {
+      process.stderr.write(`${(100 * job.found.error).toFixed(2)} % off: ${job.change} after ${
+        [...job.base, ...job.args].join(" ")}\n`);
+    }
+  }
+}
+await Promise.all(cpus().map(work));
+
+const share = (part, whole) => `${((100 * part) / Math.max(1, whole)).toFixed(1)} %`;
+function row(kind, all) {
+  const answered = all.filter(({ found }) => found).map(({ found }) => found);
+  const errors = answered.map(({ error }) => error).sort((a, b) => a - b);
+  const close = errors.filter((error) => error <= CLOSE).length;
+  const far = errors.filter((error) => error > FAR).length;
+  const held = answered.filter((one) => one.held).length;
+  const quantile = (q) =>
+    (100 * (errors[Math.floor(q * (errors.length - 1))] ?? 0)).toFixed(3);
+  console.log(`| ${kind} | ${all.length} | ${all.length - answered.length} | ${
+    share(mean(answered.map(({ cost }) => cost)), 1)} | ${quantile(0.5)} | ${quantile(0.95)} | ${
+    quantile(1)} | ${share(close, answered.length)} | ${share(held, answered.length)} |`);
+  return { ok: close >= CLOSE_SHARE * answered.length && far === 0 &&
+    held >= HELD_SHARE * answered.length };
+}
+console.log(["| fault | jobs | refused | cost | median error % | 95 % | worst | within 1 % " +
+  "| held |", "|---|---|---|---|---|---|---|---|---|"].join("\n"));
+for (const kind of new Set(jobs.map((job) => job.kind)))
+  row(kind, jobs.filter((job) => job.kind === kind));
+process.exitCode = row("all", jobs).ok ? 0 : 1;
