@@ -42,8 +42,6 @@ const JOINT = [
     late("compute_slower", 3, 5000000), late("copies", 2, 3000000)] },
   { kind: "host", faults: [late("host", 1, 3000000), late("host", 2, 6000000)] },
   { kind: "data", faults: [late("data_loading", 3, 4000000)] },
-  { kind: "network", needs: (shape) => shape.nodes > 1,
-    faults: [{ args: ["--slow-link", "0=200"], change: "scale=0.5:link=inter-node" }] },
   { kind: "bubble", needs: (shape) => shape.pp > 2,
     faults: [{ args: ["--slow-ranks", "STAGE=140"], change: "balanced" }] },
 ];

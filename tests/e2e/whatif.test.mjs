@@ -20,6 +20,7 @@ const FAULTS = [
   [["--slow", "comm=400"], "scale=0.25:class=communication"],
   [["--slow-op", "aten::mm=250"], "scale=0.4:op=aten::mm"],
   [["--plant", "starvation=5000000"], "data_ready"],
+  [["--plant", "low_overlap=5000000"], "perfect_overlap"],
 ];
 
 async function generate(args) {
@@ -82,14 +83,17 @@ describe("what if", () => {
         ({ measured_ns, candidate_ns }));
     };
     const clean = await together(await mesh(), "balanced");
-    const slow = await together(
-      await mesh("--straggler", "5=3000000", "--cause", "compute_slower"), "balanced");
-    slow.forEach(({ measured_ns, candidate_ns }, rank) => {
-      const truth_ns = clean[rank].measured_ns;
-      assert.ok(measured_ns > 1.03 * truth_ns, `rank ${rank} is not slower`);
-      assert.ok(Math.abs(candidate_ns - truth_ns) <= 0.01 * truth_ns,
-        `rank ${rank}: found ${candidate_ns}, the truth is ${truth_ns}`);
-    });
+    for (const [cause, late] of [["compute_slower", "5=3000000"], ["host", "2=6000000"],
+      ["data_loading", "3=6000000"]]) {
+      const slow = await together(
+        await mesh("--straggler", late, "--cause", cause), "balanced");
+      slow.forEach(({ measured_ns, candidate_ns }, rank) => {
+        const truth_ns = clean[rank].measured_ns;
+        assert.ok(measured_ns > 1.03 * truth_ns, `${cause}: rank ${rank} is not slower`);
+        assert.ok(Math.abs(candidate_ns - truth_ns) <= 0.01 * truth_ns,
+          `${cause}, rank ${rank}: found ${candidate_ns}, the truth is ${truth_ns}`);
+      });
+    }
     const wrong = spawnSync(stepscope_bin(), ["whatif", ...[1, 2].map(() =>
       join(temporary("whatif"), "absent.json"))]);
     assert.equal(wrong.status, 3);
@@ -206,6 +210,13 @@ describe("what if, asked of the service", () => {
       const alone = await Promise.all([0, 1, 2, 3].map((rank) =>
         ask("mesh", { changes: ["scale=0.5:category=GEMM"], rank })));
       assert.equal(all.touched_ns, sum_of(alone.map(({ json }) => json.changes[0].touched_ns)));
+      const { json: groups } = await ask("mesh", { changes: ["scale=0.5:group=DATA*",
+        "scale=0.5:group=*", "network_x2", "overlap:class=communication", "add=5us:group=*"] });
+      const [data, every, network, overlapped, later] = groups.changes;
+      assert.equal(every.touched_ns, network.touched_ns);
+      assert.ok(data.touched_ns > 0 && data.touched_ns < network.touched_ns);
+      assert.ok(overlapped.gain_ns > 0 && later.gain_ns < 0);
+      for (const { critical_path } of groups.changes) assert_path(critical_path);
       const { json: two } = await ask("mesh", { changes: ["balanced=0", "balanced=1"] });
       assert.ok(Math.abs(two.together.gain_share) < 0.001, "rank 3 is the straggler");
     });
