@@ -211,6 +211,42 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     await Promise.all(left.map((server) => server.stop()));
     s3.stop();
   });
+
+  test("what a service found after its lease had run out changes nothing", async () => {
+    const s3 = await start_s3();
+    const place = await postgres.store("fenced");
+    const options = ["--store", place, "--blobs", s3.place(), "--jobs", "1"];
+    const sql = async (text) => (await postgres.run(text, "fenced")).trim();
+    const late = await start_server({ options });
+    const own = name_of(late.data);
+    const upload = (name) => late.post([{ name: "run", data: name }, { name: "trace", ...file }]);
+    const { files: [file] } = await generate(small_job("--ranks", "1", "--steps", "40"));
+    const { json: { run } } = await upload("late@1");
+    const held = await until("it is stopped with a job", async () => {
+      late.child.kill("SIGSTOP");
+      const id = await sql(`SELECT id FROM job WHERE state = 'running' AND owner = '${own}'`);
+      if (!id) late.child.kill("SIGCONT");
+      return id;
+    });
+    await sql("UPDATE job SET lease_until_ns = 1 WHERE state = 'running'"); // time passes
+    const other = await start_server({ options });
+    await other.settled(run);
+    const what = `SELECT job.*, run.revision, run.done, run.failed FROM job JOIN run ON run.id =
+      run_id WHERE job.id = ${held}`;
+    const before_it_came = await sql(what);
+    assert.equal(await sql(`SELECT attempts, owner FROM job WHERE id = ${held}`),
+      `2|${name_of(other.data)}`);
+    const path = `/api/v1/runs/${run}`;
+    const { text } = await other.request(path);
+    await other.stop();
+    late.child.kill("SIGCONT");
+    await late.settled((await upload("late@2")).json.run); // it has one worker
+    assert.equal(await sql(what), before_it_came);
+    assert.equal(same_words((await late.request(path)).text), same_words(text));
+    assert.equal((await late.request(`${path}/ranks/0/trace`)).status, 200);
+    await late.stop();
+    s3.stop();
+  });
 });
 
 const copy = (from, to, ...more) =>
