@@ -10,6 +10,7 @@ static const struct monitor_column columns[] = {
     MONITOR_SAYS("Date", DATE),
     MONITOR_SAYS("Time", TIME),
     MONITOR_SAYS("gpu", INDEX),
+    MONITOR_SAYS("pid", PROCESS), // of pmon
     MONITOR_IS("pwr", POWER, NULL),
     MONITOR_IS("gtemp", TEMPERATURE, NULL),
     MONITOR_IS("temp", TEMPERATURE, NULL), // before 2018
@@ -67,7 +68,7 @@ static bool count_dmon(const struct format_input *input, struct err *err)
     return monitor_count(input, &format_nvidia_dmon, monitor_report_rows, err);
 }
 
-// pmon has rows of processes; one on each GPU is read as the GPU's.
+// pmon has rows of processes.
 static bool is_of_process(struct str name)
 {
     return str_equal(name, STR("pid")) || str_equal(name, STR("type")) ||

@@ -133,10 +133,10 @@ static bool is_query(struct str name)
     return name.len > 0;
 }
 
-// The next name between commas, which moves *rest.
-static struct str next_name(struct str *rest)
+// The next name between separators, which moves *rest.
+static struct str next_name(struct str *rest, char separator)
 {
-    const char *end = memchr(rest->at, ',', rest->len);
+    const char *end = memchr(rest->at, separator, rest->len);
     size_t len = end ? (size_t)(end - rest->at) : rest->len;
     struct str unit, cell = {rest->at, len};
     *rest = log_from(*rest, len + 1);
@@ -148,8 +148,9 @@ static struct str next_name(struct str *rest)
 static bool is_header(struct str line)
 {
     bool metric = false;
+    char separator = monitor_separator(line);
     for (struct str rest = line; rest.len;) {
-        struct str name = next_name(&rest);
+        struct str name = next_name(&rest, separator);
         const struct monitor_column *column = monitor_column_of(&dialect, name);
         if (!is_query(name) && rest.len)
             return false;

@@ -125,6 +125,7 @@ bool monitor_row_says(struct monitor_row *row, enum monitor_role role, struct st
     case MONITOR_BUS_ID: row->is.bus_id = cell; return true;
     case MONITOR_NAME: row->is.name = cell; return true;
     case MONITOR_HOST: row->is.host = cell; return true;
+    case MONITOR_PROCESS: row->process = cell; return true;
     default: return true;
     }
 }
@@ -133,7 +134,7 @@ void monitor_row_start(struct monitor_row *row)
 {
     const struct str none = STR("");
     *row = (struct monitor_row){.is = {none, none, none, none, none, -1}};
-    row->date = row->time = none;
+    row->date = row->time = row->process = none;
 }
 
 static bool take_identity(const struct monitor_table *table, struct monitor_row *row)
@@ -215,6 +216,50 @@ static void number_device(struct monitor_table *table, struct monitor_row *row)
     row->is.index = table->same_count;
 }
 
+// --- processes ----------------------------------------------------------------------------------
+
+// GPUs come in ascending order, each with its processes: a smaller one, or a process that has been
+// there, starts the next moment.
+static bool starts_moment(const struct monitor_table *table, const struct monitor_process *next)
+{
+    size_t count = table->process_count;
+    if (count && next->gpu < table->processes[count - 1].gpu)
+        return true;
+    for (size_t i = 0; i < count; i++)
+        if (table->processes[i].gpu == next->gpu && table->processes[i].process == next->process)
+            return true;
+    return false;
+}
+
+static int64_t moment_of(struct monitor_table *table, const struct monitor_row *row)
+{
+    struct monitor_process next = {row->is.index, hash_bytes(row->process.at, row->process.len)};
+    if (starts_moment(table, &next)) {
+        table->process_count = 0;
+        table->process_moment++;
+    }
+    if (table->process_count < MONITOR_MOST_PROCESSES)
+        table->processes[table->process_count++] = next;
+    return table->process_moment;
+}
+
+// Of a GPU's processes the sum, of shares at most all.
+static bool add_to_sum(struct monitor_table *table, uint32_t device, enum sample_metric metric,
+                       struct sample sample, struct err *err)
+{
+    struct evidence *evidence = table->input->evidence;
+    const struct sample_series *series = samples_of(&evidence->samples, device, metric);
+    struct sample *last = series && series->count ? &series->at[series->count - 1] : NULL;
+    if (!table->has[MONITOR_PROCESS] || !last || last->time_ns != sample.time_ns)
+        return samples_add(evidence, device, metric, sample, err);
+    if (!isfinite(sample.value)) // another process has a value
+        return true;
+    last->value += sample.value;
+    if (sample_metric_dimension(metric) == SAMPLE_PERCENT && last->value > 100)
+        last->value = 100;
+    return true;
+}
+
 // --- values -------------------------------------------------------------------------------------
 
 static void take_reason(struct monitor_row *row, const struct monitor_column *column,
@@ -265,7 +310,7 @@ static bool add_values(struct monitor_table *table, struct monitor_row *row, uin
         if (place->column->role != MONITOR_METRIC)
             continue;
         struct sample sample = {row->time_ns, value_of(table, place)};
-        if (!samples_add(table->input->evidence, device, place->column->metric, sample, err))
+        if (!add_to_sum(table, device, place->column->metric, sample, err))
             return false;
     }
     return add_reasons(table, row, device, err);
@@ -292,8 +337,11 @@ bool monitor_take_row(struct monitor_table *table, struct err *err)
         set->lost_rows++;
         return true;
     }
+    int64_t moment = set->devices[device].rows;
+    if (table->has[MONITOR_PROCESS] && set->period_ns)
+        moment = moment_of(table, &row);
     if (set->period_ns)
-        row.time_ns = set->devices[device].rows * set->period_ns;
+        row.time_ns = moment * set->period_ns;
     set->devices[device].rows++;
     return add_values(table, &row, device, err);
 }

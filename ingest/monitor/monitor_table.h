@@ -17,6 +17,7 @@ enum monitor_role {
     MONITOR_ENTITY,   // "GPU 0", "card0", or a part such as "GPU-I 0"
     MONITOR_XCP,      // a partition's number; 0 is the whole, too
     MONITOR_INSTANCE, // a part's number
+    MONITOR_PROCESS,  // of whose use the row is: a GPU's is the sum
     MONITOR_UUID,
     MONITOR_BUS_ID,
     MONITOR_NAME,
@@ -41,6 +42,8 @@ struct monitor_column {
 #define MONITOR_SAYS(name, role) MONITOR_COLUMN(name, MONITOR_##role, SAMPLE_METRICS, NULL, 0)
 
 struct monitor_table;
+
+enum { MONITOR_MOST_PROCESSES = 256 }; // of one moment; the sums of more are too small
 
 struct monitor_dialect {
     const char *source; // who wrote it
@@ -77,6 +80,13 @@ struct monitor_table {
     // rows that do not say of which device they are: at one moment, each is of another
     int64_t same_time_ns, same_count;
     int64_t day_ns, last_ns; // of times without a date
+    // rows of processes: those of the moment, and which it is if there are no times
+    struct monitor_process {
+        int64_t gpu;
+        uint64_t process; // a hash
+    } processes[MONITOR_MOST_PROCESSES];
+    size_t process_count;
+    int64_t process_moment;
     // text without rows: the moment, and hashes of what says that another starts
     uint64_t moment, first_name, first_key, last_name;
 };
@@ -101,6 +111,7 @@ MUST_CHECK bool monitor_note_column(struct evidence *evidence, const struct moni
 struct monitor_row {
     struct sample_identity is;
     struct str date, time;
+    struct str process; // "" unless the table has processes; "-" none
     int64_t time_ns;
     unsigned reasons; // bits
     bool any_reason;

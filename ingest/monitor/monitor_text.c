@@ -18,16 +18,16 @@ static bool add_cell(struct monitor_cells *cells, struct str cell)
 }
 
 // The length of the cell at the start of a text.
-static size_t cell_length(struct str text)
+static size_t cell_length(struct str text, char separator)
 {
     bool quoted = text.len && text.at[0] == '"';
     const char *end = NULL;
     if (quoted) {
         const char *close = text.len > 1 ? memchr(text.at + 1, '"', text.len - 1) : NULL;
         size_t from = close ? (size_t)(close - text.at) : text.len;
-        end = memchr(text.at + from, ',', text.len - from);
+        end = memchr(text.at + from, separator, text.len - from);
     } else if (text.len) {
-        end = memchr(text.at, ',', text.len);
+        end = memchr(text.at, separator, text.len);
     }
     return end ? (size_t)(end - text.at) : text.len;
 }
@@ -38,14 +38,21 @@ static struct str unquoted(struct str cell)
     return quoted ? (struct str){cell.at + 1, cell.len - 2} : cell;
 }
 
+// Programs of countries with decimal commas save tables with semicolons.
+char monitor_separator(struct str line)
+{
+    return line.len && memchr(line.at, ';', line.len) ? ';' : ',';
+}
+
 void monitor_split_commas(struct str line, struct monitor_cells *cells)
 {
+    char separator = monitor_separator(line);
     cells->count = 0;
     cells->more = false;
     for (;;) {
         while (line.len && *line.at == ' ')
             line = log_from(line, 1);
-        size_t len = cell_length(line);
+        size_t len = cell_length(line, separator);
         struct str cell = log_trim((struct str){line.at, len});
         if (!add_cell(cells, unquoted(cell)) || len == line.len)
             return;
@@ -209,12 +216,27 @@ static struct str without_brackets(struct str cell)
     return in ? log_trim((struct str){cell.at + 1, cell.len - 2}) : cell;
 }
 
+// "612,34" with a point; anything else as it is.
+static struct str with_point(struct str cell, char text[32])
+{
+    const char *comma = memchr(cell.at, ',', cell.len);
+    if (!comma || comma == cell.at || cell.len > 31 || !log_is_digit(comma[-1]) ||
+        comma + 1 == cell.at + cell.len || !log_is_digit(comma[1]) ||
+        memchr(cell.at, '.', cell.len))
+        return cell;
+    memcpy(text, cell.at, cell.len);
+    text[comma - cell.at] = '.';
+    return (struct str){text, cell.len};
+}
+
 double monitor_value(struct str cell, struct monitor_scale scale)
 {
     double number;
     struct str rest;
+    char text[32];
     if (cell.len == 0)
         return NAN;
+    cell = with_point(cell, text);
     if (cell.at[0] == '(')
         cell = without_brackets(cell);
     if (scale.dimension == SAMPLE_BITS && str_starts_with(cell, STR("0x")))

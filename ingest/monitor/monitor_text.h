@@ -14,6 +14,8 @@ struct monitor_cells {
 };
 
 // Cells between commas; one in quotes may hold commas.
+// Between commas, or semicolons if the line has any.
+char monitor_separator(struct str line);
 void monitor_split_commas(struct str line, struct monitor_cells *cells);
 void monitor_split_blanks(struct str line, struct monitor_cells *cells);
 

@@ -58,6 +58,30 @@ static void rows_of_processes_are_those_of_their_gpus(void **state)
     links_hand_free(&hand);
 }
 
+static void processes_of_one_moment_are_summed_for_their_gpu(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "nvidia-smi-dmon",
+                    STR("# gpu         pid   type     fb     sm    mem    command \n"
+                        "# Idx           #    C/G     MB      %      %    name \n"
+                        "    0        100     C    1024     30     10    python  \n"
+                        "    0        101     C    2048     40      -    python  \n"
+                        "    1        102     C    4096     50     20    python  \n"
+                        "    0        101     C    2048     60     30    python  \n"
+                        "    0        103     C    1024     70     40    python  \n"
+                        "    1          -     -       -      -      -    -       \n"
+                        "    0        101     C    1024     10      5    python  \n"
+                        "    1        102     C    4096     51     21    python  \n"));
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "70 100 10"); // at most all of it
+    assert_times(&hand, 0, SAMPLE_UTILIZATION, "0 1000 2000");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "3221225472 3221225472 1073741824");
+    assert_values(&hand, 0, SAMPLE_MEMORY_UTILIZATION, "10 70 5");
+    assert_values(&hand, 1, SAMPLE_UTILIZATION, "50 51 ?");
+    assert_times(&hand, 1, SAMPLE_UTILIZATION, "0 2000");
+    links_hand_free(&hand);
+}
+
 static void text_of_amd_smi_has_units_after_blanks(void **state)
 {
     (void)state;
@@ -447,6 +471,7 @@ int main(void)
         cmocka_unit_test(dmon_has_names_units_and_rows_between_blanks),
         cmocka_unit_test(dmon_may_say_date_and_time),
         cmocka_unit_test(rows_of_processes_are_those_of_their_gpus),
+        cmocka_unit_test(processes_of_one_moment_are_summed_for_their_gpu),
         cmocka_unit_test(text_of_amd_smi_has_units_after_blanks),
         cmocka_unit_test(lines_of_a_gpu_may_lack_its_address),
         cmocka_unit_test(a_time_without_a_date_goes_on_after_midnight),

@@ -28,6 +28,22 @@ static void values_are_in_one_unit_whatever_cells_say(void **state)
     links_hand_free(&hand);
 }
 
+static void tables_may_have_semicolons_and_decimal_commas(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    read_text(&hand, STR("timestamp; index; utilization.gpu [%]; power.draw [W]; temperature.gpu\n"
+                         "1970/01/02 00:00:01.500; 0; 97 %; 612,34 W; 61\n"
+                         "1970/01/02 00:00:02.500; 0; 98; 1.5; [N/A]\n"));
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "97 98");
+    assert_values(&hand, 0, SAMPLE_POWER, "612.34 1.5");
+    assert_values(&hand, 0, SAMPLE_TEMPERATURE, "61 ?");
+    assert_times(&hand, 0, SAMPLE_POWER, "86401500 86402500");
+    links_hand_free(&hand);
+    assert_found_as(STR("index; utilization.gpu [%]; power.draw [W]\n0; 97 %; 612,34 W\n"),
+                    "nvidia-smi-csv");
+}
+
 static void what_is_absent_is_missing_and_not_0(void **state)
 {
     (void)state;
@@ -295,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_in_one_unit_whatever_cells_say),
+        cmocka_unit_test(tables_may_have_semicolons_and_decimal_commas),
         cmocka_unit_test(what_is_absent_is_missing_and_not_0),
         cmocka_unit_test(throttling_is_bits_in_one_column_or_in_many),
         cmocka_unit_test(states_fans_and_counters_are_numbers_too),
