@@ -39,6 +39,12 @@ const Mark = ({ mark, x }) => html`<g class="curve-mark curve-mark-${mark.tone}"
   mark.label}</title><line x1=${x(mark.x)} x2=${x(mark.x)} y1=${TOP} y2=${HEIGHT - BOTTOM} />
   <path d="M${(x(mark.x) - 4).toFixed(1)} ${TOP - 8}h8l-4 7z" /></g>`;
 
+// How busy something was over time, above the lines: the darker, the busier.
+const Lane = ({ lane, x, extent }) => html`<g class="curve-lane" aria-hidden="true">
+  ${lane.filter(({ to, from }) => to > extent.x_low && from < extent.x_high).map((piece) =>
+    html`<rect key=${piece.from} x=${x(piece.from)} y="0" height=${TOP - 4} opacity=${piece.share}
+      width=${Math.max(0.5, x(piece.to) - x(piece.from))} />`)}</g>`;
+
 /** The value of each series nearest to the cursor; of the pieces of one series the nearest. */
 function values_at(series, at) {
   const found = new Map();
@@ -79,12 +85,14 @@ function moved(key, at, { x_low, x_high }) {
 
 /**
  * @param {{series: import("./step_curve_model.mjs").Series[],
- *          marks?: {x: number, label: string, tone: string}[], caption: string, x_label: string,
+ *          marks?: {x: number, label: string, tone: string}[],
+ *          lane?: {from: number, to: number, share: number}[], caption: string, x_label: string,
  *          y_label: string, x_text: (x: number) => string, y_text: (y: number) => string,
  *          from_zero?: boolean, actions?: any}} props at least one point
  */
 export function StepCurve(props) {
-  const { series, marks = [], caption, x_text, y_text, from_zero, actions, x_label } = props;
+  const { series, marks = [], lane = [], caption, x_text, y_text, from_zero, actions,
+    x_label } = props;
   const [ref, width] = use_width();
   const [keys, keys_help] = use_keys("Arrow keys move along it.");
   const [cursor, set_cursor] = useState({ at: null, axis: x_label });
@@ -118,6 +126,7 @@ export function StepCurve(props) {
         onMouseLeave=${() => set_at(null)}>
       ${width > 0 && html`<${Axes} extent=${extent} x=${x} y=${y} width=${width} x_text=${x_text}
           y_text=${y_text} />
+        ${lane.length > 0 && html`<${Lane} lane=${lane} x=${x} extent=${extent} />`}
         ${marks.map((mark, i) => html`<${Mark} key=${i} mark=${mark} x=${x} />`)}
         ${series.map((one) => html`<${Line} key=${one.key} series=${one} x=${x} y=${y} />`)}
         ${at !== null && html`<line class="cursor" x1=${x(at)} x2=${x(at)} y1=${TOP}

@@ -34,6 +34,39 @@ export function gpu_series(rows, metric) {
       .map((points) => ({ key, label: gpu_name(own[0]), tone: tone % 6, points })));
 }
 
+/** A line per device of a rank and file that recorded it. */
+export function rank_series(rows, metric) {
+  const files = new Map();
+  for (const row of rows) {
+    const key = JSON.stringify([row.file, row.device]);
+    if (!files.has(key)) files.set(key, []);
+    files.get(key).push(row);
+  }
+  return [...files].flatMap(([key, own], tone) =>
+    pieces_of(own, { x: "time_ns", y: metric.key })
+      .map((points) => ({ key, label: own[0].file, tone: tone % 6, points })));
+}
+
+/** Pieces of the window and how busy the device was in each: the last is as long as the one before.
+ * @param {{time_ns: number, busy_ns: number}[]} rows */
+export function busy_lane(rows) {
+  return rows.map(({ time_ns, busy_ns }, i) => {
+    const end_ns = i + 1 < rows.length ? rows[i + 1].time_ns
+      : time_ns + (i > 0 ? time_ns - rows[i - 1].time_ns : busy_ns);
+    return { from: time_ns, to: end_ns, share: Math.min(1, busy_ns / (end_ns - time_ns || 1)) };
+  });
+}
+
+/** How the monitor and the rank were brought together. */
+export function joined_text(row) {
+  const zone = row.zone_ns === null ? "" : ` (UTC${row.zone_ns < 0 ? "-" : "+"}${
+    Math.abs(row.zone_ns) / 3.6e12})`;
+  const match = row.match_r === null ? "" : `, where busy time and utilization correlate by ${
+    row.match_r.toFixed(2)}`;
+  return `GPU ${row.gpu ?? "?"} is rank ${row.rank}'s by ${row.joined_by}; times by ${
+    row.aligned_by}${zone}${match}. The bar on top is busy time by the trace`;
+}
+
 const NOTABLE = 0.05; // share of the samples
 
 function throttling(row) {

@@ -12,6 +12,7 @@ import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
 import { Hang } from "./hang.mjs";
 import { Monitors } from "./monitors.mjs";
+import { RankMonitors } from "./rank_monitors.mjs";
 import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits, loss_text,
   marks_of, profiled_text, series_of } from "./training_model.mjs";
 
@@ -162,12 +163,14 @@ function Content({ run, summary }) {
   const results = use_table(run, "job_results", ALL);
   const monitors = use_table(run, "monitors", ALL);
   const series = use_table(run, "monitor_series", ALL);
+  const monitored = use_table(run, "rank_monitors", ALL);
+  const monitored_series = use_table(run, "rank_monitor_series", ALL);
   const verdict = use_table(run, "hang_verdict", ALL);
   const groups = use_table(run, "hang_groups", ALL);
   const ranks = use_table(run, "hang_ranks", ALL);
   const progress = use_table(run, "hang_progress", ALL);
   const all = [logs, curve, events, slow, settings, results, monitors, series, verdict, groups,
-    ranks, progress];
+    ranks, progress, monitored, monitored_series];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
     if ([logs, settings, results, monitors, verdict].every(({ rows }) => rows.length === 0))
@@ -180,6 +183,7 @@ function Content({ run, summary }) {
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
+      <${RankMonitors} run=${run} ranks=${monitored} series=${monitored_series} />
       <${Monitors} monitors=${monitors} series=${series} />
       <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
         note="more than 1.2 times the median, with what the log says beside them" />

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gpu_name, gpu_series, monitor_text }
+import { busy_lane, gpu_name, gpu_series, joined_text, monitor_text, rank_series }
   from "../../../../../web/views/training/monitor_model.mjs";
 
 const monitor = (gpu, more = {}) => ({ file: "smi.csv", host: null, gpu, part: null, samples: 100,
@@ -37,4 +37,22 @@ test("each GPU of each host has a line", () => {
   assert.deepEqual(series.map(({ label, points }) => [label, points.map(({ y }) => y)]),
     [["GPU 0 of a", [1, 2]], ["GPU 0 of b", [5]]]);
   assert.equal(gpu_name({ host: null, gpu: null, part: "GPU-I 2" }), "GPU ? GPU-I 2");
+});
+
+test("a rank's monitor is on the time of its trace, under the busy time", () => {
+  const row = (file, time_ns, power_w) => ({ file, device: "0", time_ns, power_w });
+  assert.deepEqual(rank_series([row("a", -5, 1), row("a", 5, 2), row("b", 0, 7)],
+    { key: "power_w" }).map(({ label, points }) => [label, points.map(({ x, y }) => [x, y])]),
+  [["a", [[-5, 1], [5, 2]]], ["b", [[0, 7]]]]);
+  assert.deepEqual(busy_lane([{ time_ns: 0, busy_ns: 5 }, { time_ns: 10, busy_ns: 10 }]),
+    [{ from: 0, to: 10, share: 0.5 }, { from: 10, to: 20, share: 1 }]);
+  assert.deepEqual(busy_lane([]), []);
+});
+
+test("how GPU and time were found is said, with the zone", () => {
+  const row = { rank: 1, gpu: 3, joined_by: "index", aligned_by: "zone", match_r: null,
+    zone_ns: -3.5 * 3.6e12 };
+  assert.equal(joined_text(row), "GPU 3 is rank 1's by index; times by zone (UTC-3.5). The bar on "
+    + "top is busy time by the trace");
+  assert.match(joined_text({ ...row, zone_ns: null, match_r: 0.968 }), /correlate by 0.97/);
 });
