@@ -31,6 +31,27 @@ static void clocks_that_are_held_down_cost_compute_of_the_slowest(void **state)
     }
 }
 
+static void ranks_whose_gpu_is_known_at_the_time_of_the_trace_count(void **state)
+{
+    (void)state;
+    struct hand_run run;
+    begin(&run);
+    add_rank(&run, 60, 0, 30);
+    add_rank(&run, 60, 0, 30);
+    add_gpu(&run, 0, 0.50, 1750, 0); // of the whole job
+    add_gpu(&run, 1, 0.50, 1750, 0);
+    for (int64_t rank = 0; rank < 2; rank++)
+        ROW(&run.report, &table_run_rank_monitors, {"rank", cell_i64(rank)},
+            {"throttled_share", cell_f64(rank ? 0.3 : 0)},
+            {"throttle_cost_ns", cell_i64(rank * 4 * MS)}, {"throttle_reason", word("heat")},
+            {"throttled_mhz", cell_f64(1400)});
+    analyze(&run);
+    assert_int_equal(cost_of(&run, "throttled_gpus"), 4 * MS);
+    assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
+                           "the clock of rank 1 is held down by heat"));
+    end(&run);
+}
+
 static void gpus_that_idle_beside_others_are_named(void **state)
 {
     (void)state;
@@ -56,6 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clocks_that_are_held_down_cost_compute_of_the_slowest),
+        cmocka_unit_test(ranks_whose_gpu_is_known_at_the_time_of_the_trace_count),
         cmocka_unit_test(gpus_that_idle_beside_others_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
