@@ -187,11 +187,28 @@ static bool add_device(const struct sample_set *set, uint32_t device, size_t mos
     return end_piece(&piece, device, report, err);
 }
 
+// At once: a table that grows would take twice the memory.
+static bool make_room(const struct sample_set *set, size_t most, struct report *report,
+                      struct err *err)
+{
+    size_t rows = 0;
+    for (uint32_t i = 0; i < set->device_count; i++) {
+        size_t count = count_moments(walk_of(set, i));
+        rows += count < most ? count : most;
+    }
+    return rows == 0 || report_room(report, &table_monitor_samples, rows, err);
+}
+
 bool monitor_samples_add(const struct sample_set *set, struct report *report, struct err *err)
 {
     size_t most = set->device_count ? MOST_ROWS / set->device_count : 0;
-    for (uint32_t i = 0; set->clock != SAMPLE_NO_CLOCK && i < set->device_count; i++)
-        if (!add_device(set, i, most ? most : 1, report, err))
+    most = most ? most : 1;
+    if (set->clock == SAMPLE_NO_CLOCK || set->device_count == 0)
+        return true;
+    if (!make_room(set, most, report, err))
+        return false;
+    for (uint32_t i = 0; i < set->device_count; i++)
+        if (!add_device(set, i, most, report, err))
             return false;
     return true;
 }

@@ -213,6 +213,45 @@ static void times_at_the_ends_of_the_range_do_not_overflow(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+static void samples_are_rows_of_a_gpu_and_time_with_sums_as_shares(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t first = gpu(f, 0), second = gpu(f, 1);
+    for (int64_t second_of = 0; second_of < 3; second_of++) {
+        record(f, first, SAMPLE_UTILIZATION, second_of, 50);
+        record(f, first, SAMPLE_POWER_VIOLATION_TIME, second_of, 0.25 * (double)second_of);
+    }
+    record(f, second, SAMPLE_POWER, 1, 600);
+    record(f, second, SAMPLE_SM_CLOCK, 2, 1980);
+    const struct table *table = table_of(f, "monitor_samples");
+    assert_int_equal(table->row_count, 5);
+    assert_true(isnan(table_f64(table, 0, MONITOR_SAMPLES_THROTTLED_SHARE, (double)NAN)));
+    assert_true(table_f64(table, 1, MONITOR_SAMPLES_THROTTLED_SHARE, 0) == 0.25);
+    assert_int_equal(table_i64(table, 1, MONITOR_SAMPLES_THROTTLE_BITS, 0), SAMPLE_THROTTLE_POWER);
+    assert_true(table_f64(table, 2, MONITOR_SAMPLES_UTILIZATION, 0) == 0.5);
+    assert_int_equal(table_i64(table, 3, MONITOR_SAMPLES_DEVICE, 0), 1);
+    assert_true(table_f64(table, 3, MONITOR_SAMPLES_POWER_W, 0) == 600);
+    assert_true(table_cell(table, 3, MONITOR_SAMPLES_CLOCK_MHZ)->null);
+    assert_true(table_f64(table, 4, MONITOR_SAMPLES_CLOCK_MHZ, 0) == 1980);
+}
+
+static void a_clock_that_stays_below_the_rated_one_is_pinned(void **state)
+{
+    struct fixture *f = *state;
+    uint32_t first = gpu(f, 0);
+    for (int64_t i = 0; i < 20; i++) {
+        record(f, first, SAMPLE_UTILIZATION, i, i < 5 ? 0 : 98);
+        record(f, first, SAMPLE_SM_CLOCK, i, i < 5 ? 345 : 1410);
+        record(f, first, SAMPLE_SM_CLOCK_MAX, i, 1980);
+    }
+    const struct table *table = table_of(f, "monitors");
+    assert_true(table_is(table, 0, MONITORS_CLOCK_STATE, STR("pinned")));
+    assert_true(table_f64(table, 0, MONITORS_CLOCK_PINNED_MHZ, 0) == 1410);
+    const struct table *settings = table_of(f, "job_settings");
+    assert_true(table_is(settings, 0, JOB_SETTINGS_STANDARD, STR("gpu_clocks")));
+    assert_true(table_is(settings, 0, JOB_SETTINGS_VALUE, STR("pinned at 1410 MHz")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +261,8 @@ int main(void)
         TEST(a_long_recording_is_drawn_in_few_rows),
         TEST(the_pieces_hold_every_sample_once),
         TEST(a_single_moment_has_no_curve),
+        TEST(samples_are_rows_of_a_gpu_and_time_with_sums_as_shares),
+        TEST(a_clock_that_stays_below_the_rated_one_is_pinned),
         TEST(a_column_without_values_gives_way_to_the_next),
         TEST(assumed_times_give_no_duration_and_no_energy),
         TEST(rows_that_could_not_be_read_are_reported),
