@@ -152,6 +152,7 @@ const struct route routes[] = {
     {"GET", RUN "/log_curve", SCOPE_READ, api_get_table, &table_log_curve},
     {"GET", RUN "/log_events", SCOPE_READ, api_get_table, &table_log_events},
     {"GET", RUN "/log_slow_steps", SCOPE_READ, api_get_table, &table_log_slow_steps},
+    {"GET", RUN "/host_phases", SCOPE_READ, api_get_table, &table_host_phases},
     {"GET", RUN "/hang_verdict", SCOPE_READ, api_get_table, &table_hang_verdict},
     {"GET", RUN "/hang_groups", SCOPE_READ, api_get_table, &table_hang_groups},
     {"GET", RUN "/hang_ranks", SCOPE_READ, api_get_table, &table_hang_ranks},

@@ -2,6 +2,7 @@
 #include "analysis/evidence/evidence_report.h"
 
 #include "analysis/evidence/flight_tables.h"
+#include "analysis/evidence/host_phases.h"
 #include "analysis/evidence/job_settings.h"
 #include "analysis/evidence/link_tables.h"
 #include "analysis/evidence/log_tables.h"
@@ -31,6 +32,7 @@ bool evidence_report(const struct evidence *evidence, struct str file, struct re
                      struct err *err)
 {
     return log_tables_add(evidence, file, report, err) &&
+           host_phases_add(evidence, file, report, err) &&
            link_tables_add(evidence, file, report, err) &&
            monitor_tables_add(evidence, file, report, err) &&
            snapshot_tables_add(evidence, file, report, err) &&

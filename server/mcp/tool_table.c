@@ -60,6 +60,7 @@ static const struct shown_table {
     {&table_logs, "file,framework,steps,step_median_ns,tokens_per_s,restarts,last_loss", NULL},
     {&table_log_events, "kind,after_step,dur_ns,text", NULL},
     {&table_log_slow_steps, "step,step_ns,lost_ns,kind,text", "-lost_ns"},
+    {&table_host_phases, "rank,phase,calls,median_ns,max_ns,max_step,unfinished", "-total_ns"},
     {&table_monitors, "gpu,name,utilization_share,power_w,clock_mhz,energy_j", NULL},
     {&table_run_rank_monitors,
      "rank,gpu,joined_by,aligned_by,doubt,covers,power_w,energy_j_per_step,tokens_per_j,clock_mhz,"

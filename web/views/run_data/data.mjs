@@ -143,7 +143,8 @@ const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "cate
   "busy_series"];
 const TREES = ["op_tree", "modules", "ranges"];
 // Of files that are no traces.
-const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "job_settings",
+const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_steps", "host_phases",
+  "job_settings",
   "monitors", "monitor_series", "rank_monitors", "rank_monitor_series", "link_curves",
   "link_tests", "link_topology", "link_ports", "link_records",
   "link_communicators", "kernel_profiles"];

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { bytes, count, ms_unit, number, percent, plural } from "../../base/format.mjs";
-import { value_at } from "../../base/frame.mjs";
+import { frame_of, value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Empty, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
@@ -12,6 +12,7 @@ import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
 import { Hang } from "./hang.mjs";
 import { Monitors } from "./monitors.mjs";
+import { phases_of, stopped_text } from "./phase_model.mjs";
 import { RankMonitors } from "./rank_monitors.mjs";
 import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits, loss_text,
   marks_of, profiled_text, series_of } from "./training_model.mjs";
@@ -142,6 +143,37 @@ const RESULTS = {
   ],
 };
 
+const PHASES = {
+  id: "phases",
+  caption: "Host phases",
+  sort: "-total_ns",
+  search: ["phase"],
+  limit: 15,
+  columns: [
+    { key: "phase", label: "Phase", className: "mono" },
+    { key: "ranks", label: "Ranks", kind: "count", priority: 3 },
+    { key: "median_ns", label: "Median", kind: "ms" },
+    { key: "slowest", label: "Slowest rank", kind: "count" },
+    { key: "slowest_ns", label: "Its median", kind: "ms" },
+    { key: "behind_share", label: "Over the median", kind: "share", priority: 2 },
+    { key: "max_ns", label: "Longest", kind: "ms", priority: 3 },
+    { key: "max_at", label: "Rank, step", className: "mono", priority: 4 },
+    { key: "unfinished", label: "Never ended on", className: "clip", width_px: 220,
+      priority: 2 },
+  ],
+};
+
+function Phases({ table }) {
+  const frame = useMemo(() => frame_of(phases_of(table.rows)), [table.rows]);
+  if (table.rows.length === 0) return null;
+  const stopped = stopped_text(table.rows);
+  return html`<${Card} title="Host phases" flush=${true}
+      note="what the host of each rank spent its time on, by structured logs; phases nest"
+      actions=${html`<${ExportLinks} links=${table.links} />`}>
+    ${stopped && html`<p class="empty-line">${stopped}</p>`}
+    <${RankTable} frame=${frame} view=${PHASES} /><//>`;
+}
+
 function TableCard({ title, note, table, view }) {
   if (table.rows.length === 0) return null;
   return html`<${Card} title=${title} note=${note} flush=${true}
@@ -159,6 +191,7 @@ function Content({ run, summary }) {
   const curve = use_table(run, "log_curve", ALL);
   const events = use_table(run, "log_events", ALL);
   const slow = use_table(run, "log_slow_steps", ALL);
+  const phases = use_table(run, "host_phases", ALL);
   const settings = use_table(run, "job_settings", ALL);
   const results = use_table(run, "job_results", ALL);
   const monitors = use_table(run, "monitors", ALL);
@@ -169,8 +202,8 @@ function Content({ run, summary }) {
   const groups = use_table(run, "hang_groups", ALL);
   const ranks = use_table(run, "hang_ranks", ALL);
   const progress = use_table(run, "hang_progress", ALL);
-  const all = [logs, curve, events, slow, settings, results, monitors, series, verdict, groups,
-    ranks, progress, monitored, monitored_series];
+  const all = [logs, curve, events, slow, phases, settings, results, monitors, series, verdict,
+    groups, ranks, progress, monitored, monitored_series];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
     if ([logs, settings, results, monitors, verdict].every(({ rows }) => rows.length === 0))
@@ -185,6 +218,7 @@ function Content({ run, summary }) {
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}
       <${RankMonitors} run=${run} ranks=${monitored} series=${monitored_series} />
       <${Monitors} monitors=${monitors} series=${series} />
+      <${Phases} table=${phases} />
       <${TableCard} title="Slow steps" table=${slow} view=${SLOW}
         note="more than 1.2 times the median, with what the log says beside them" />
       <${TableCard} title="Events" table=${events} view=${EVENTS}

@@ -205,6 +205,35 @@ static void a_log_without_a_clock_has_the_sum_of_its_steps(void **state)
     assert_true(table_cell(table_named(f, "logs"), 0, LOGS_DURATION_NS)->null);
 }
 
+static void add_span(struct fixture *f, struct str name, int64_t step, int64_t dur_ns)
+{
+    struct metric_span span = {.name = name, .step = step, .dur_ns = dur_ns};
+    assert_true(metric_book_add_span(&f->evidence, &span, &f->err));
+}
+
+static void phases_of_a_host_have_their_longest_and_those_that_never_ended(void **state)
+{
+    struct fixture *f = *state;
+    f->evidence.metrics.rank = 3;
+    for (int64_t step = 1; step <= 3; step++) {
+        add_span(f, STR("optim"), step, step * SECOND);
+        add_span(f, STR("step"), step, 10 * SECOND);
+    }
+    add_span(f, STR("optim"), 4, -1);
+    print_step(f, step_of(1, 2, 5));
+    const struct table *phases = table_named(f, "host_phases");
+    assert_int_equal(phases->row_count, 2);
+    assert_true(str_equal(table_text(phases, 0, HOST_PHASES_PHASE), STR("optim")));
+    assert_int_equal(table_i64(phases, 0, HOST_PHASES_RANK, -1), 3);
+    assert_int_equal(table_i64(phases, 0, HOST_PHASES_CALLS, -1), 3);
+    assert_int_equal(table_i64(phases, 0, HOST_PHASES_TOTAL_NS, -1), 6 * SECOND);
+    assert_int_equal(table_i64(phases, 0, HOST_PHASES_MEDIAN_NS, -1), 2 * SECOND);
+    assert_int_equal(table_i64(phases, 0, HOST_PHASES_MAX_STEP, -1), 3);
+    assert_int_equal(table_i64(phases, 0, HOST_PHASES_UNFINISHED, -1), 1);
+    assert_int_equal(table_i64(phases, 0, HOST_PHASES_UNFINISHED_STEP, -1), 4);
+    assert_int_equal(table_i64(phases, 1, HOST_PHASES_UNFINISHED, -1), 0);
+}
+
 static void slow_steps_after_a_start_are_no_steady_ones(void **state)
 {
     struct fixture *f = *state;
@@ -395,6 +424,7 @@ int main(void)
         TEST(the_last_number_there_is_does_not_overflow),
         TEST(a_log_without_times_of_steps_has_those_of_its_lines),
         TEST(a_log_without_a_clock_has_the_sum_of_its_steps),
+        TEST(phases_of_a_host_have_their_longest_and_those_that_never_ended),
         TEST(slow_steps_after_a_start_are_no_steady_ones),
         TEST(a_slow_step_has_what_stands_beside_it),
         TEST(losses_that_are_no_numbers_are_counted_and_left_out),
