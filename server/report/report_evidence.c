@@ -222,6 +222,13 @@ static void add_losses(struct document *doc, const struct curve *curves, size_t 
     }
 }
 
+// What a side had used when it reached a loss; NAN unknown.
+static double spent(const struct curve *curve, double loss, unsigned column)
+{
+    size_t row = reached(curve, loss);
+    return row == SIZE_MAX ? (double)NAN : i64_of(curve->table, row, column);
+}
+
 static void add_race(struct document *doc, const struct curve *curves, size_t count, double loss)
 {
     static const struct {
@@ -232,13 +239,14 @@ static void add_race(struct document *doc, const struct curve *curves, size_t co
                 {"Tokens", LOG_CURVE_CONSUMED_TOKENS, "count"},
                 {"Time", LOG_CURVE_TIME_NS, "ns"}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        bool known = false;
+        for (size_t i = 0; i < count; i++)
+            known = known || !isnan(spent(&curves[i], loss, rows[r].column));
+        if (!known)
+            continue;
         doc_text(doc, doc_printf(doc, "%s to loss %.4g", rows[r].label, loss));
-        for (size_t i = 0; i < count; i++) {
-            size_t row = reached(&curves[i], loss);
-            bool known = row != SIZE_MAX;
-            doc_number(doc, known ? i64_of(curves[i].table, row, rows[r].column) : (double)NAN,
-                       rows[r].unit);
-        }
+        for (size_t i = 0; i < count; i++)
+            doc_number(doc, spent(&curves[i], loss, rows[r].column), rows[r].unit);
     }
 }
 

@@ -154,7 +154,7 @@ const PHASES = {
     { key: "ranks", label: "Ranks", kind: "count", priority: 3 },
     { key: "median_ns", label: "Median", kind: "ms" },
     { key: "slowest", label: "Slowest rank", kind: "count" },
-    { key: "slowest_ns", label: "Its median", kind: "ms" },
+    { key: "slowest_ns", label: "Its median", kind: "ms", priority: 2 },
     { key: "behind_share", label: "Over the median", kind: "share", priority: 2 },
     { key: "max_ns", label: "Longest", kind: "ms", priority: 3 },
     { key: "max_at", label: "Rank, step", className: "mono", priority: 4 },
