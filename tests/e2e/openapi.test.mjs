@@ -38,7 +38,8 @@ before(async () => {
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
   const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) },
-    { name: "gpus.csv", data: gpu_monitor() },
+    // when tracegen's jobs run
+    { name: "gpus.csv", data: gpu_monitor(Date.UTC(2026, 1, 12, 21, 45)) },
     { name: "rank0_memory_snapshot.json", data: memory_snapshot() },
     { name: "benchmark.json", data: JSON.stringify({ performance_metrics: {
       tokens_per_second: 53943.5, step_ms: { mean: 2430, max: 3174 } },
