@@ -8,16 +8,16 @@
 
 // None of these reads another's output, so they run in parallel. Their rows come in this order.
 static const struct analysis *const independent[] = {
-    &breakdown_analysis,     &step_table_analysis,   &classes_analysis,
-    &kernels_analysis,       &part_rows_analysis,    &collectives_analysis,
-    &short_kernels_analysis, &launches_analysis,     &environment_analysis,
-    &trust_analysis,         &operators_analysis,    &op_shapes_analysis,
-    &op_tree_analysis,       &modules_analysis,      &categories_analysis,
-    &uncategorized_analysis, &idle_causes_analysis,  &idle_gaps_analysis,
-    &stream_idle_analysis,   &queues_analysis,       &launch_delays_analysis,
-    &roofline_analysis,      &memory_use_analysis,   &copies_analysis,
-    &communication_analysis, &recording_analysis,    &counters_analysis,
-    &phases_analysis,        &kernel_rates_analysis, &ranges_analysis,
+    &breakdown_analysis,     &step_table_analysis,    &classes_analysis,
+    &kernels_analysis,       &part_rows_analysis,     &collectives_analysis,
+    &short_kernels_analysis, &launches_analysis,      &environment_analysis,
+    &trust_analysis,         &operators_analysis,     &op_shapes_analysis,
+    &op_tree_analysis,       &modules_analysis,       &categories_analysis,
+    &uncategorized_analysis, &idle_causes_analysis,   &idle_gaps_analysis,
+    &stream_idle_analysis,   &queues_analysis,        &launch_delays_analysis,
+    &roofline_analysis,      &memory_use_analysis,    &copies_analysis,
+    &communication_analysis, &recording_analysis,     &counters_analysis,
+    &phases_analysis,        &kernel_rates_analysis,  &ranges_analysis,
     &kernel_shapes_analysis, &device_places_analysis, &busy_series_analysis,
 };
 

@@ -13,7 +13,7 @@ import { small_json } from "./helpers/traces.mjs";
 
 let server;
 before(async () => {
-  server = await start_server();
+  server = await start_server({ crowd: true });
 });
 after(() => server?.stop());
 

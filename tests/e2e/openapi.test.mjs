@@ -28,7 +28,7 @@ let server;
 let names;
 
 before(async () => {
-  server = await start_server();
+  server = await start_server({ crowd: true });
   const job = await generate(small_job(...RICH, "--straggler", "1=110",
     "--plant", "starvation=2000000", "--plant", "pageable_copies"));
   const reply = await server.post([...fields({ run: "a" }),
@@ -230,7 +230,7 @@ test("a parameter that nobody knows is refused as described", async () => {
 });
 
 test("strangers are refused as described", async () => {
-  const guarded = await start_server({ options: ["--auth", "required",
+  const guarded = await start_server({ crowd: true, options: ["--auth", "required",
     "--trusted-proxy", "192.0.2.1"] });
   assert.deepEqual(await faults_of_all(guarded).finally(() => guarded.stop()), []);
 });
