@@ -83,7 +83,7 @@ static void refuse_copy(struct copied *c, enum err_code code)
 
 static uint64_t copy_all(struct copied *c)
 {
-    uint64_t rows;
+    uint64_t rows = 0;
     struct store_copy *copy = open_copy(c);
     if (!store_copy_rows(copy, &c->watch, &c->from->err) ||
         !store_copy_compare(copy, &c->watch, &rows, &c->from->err) ||
