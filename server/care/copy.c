@@ -180,21 +180,29 @@ static bool check_no_files(struct copying *copying, struct err *err)
     return blob_store_each(copying->to, &visitor, err);
 }
 
+// A place that is not the target's yet must be nobody's, and empty.
+static bool check_place(struct copying *copying, const char *mark, struct err *err)
+{
+    bool has_mark;
+    if (copying->same_files)
+        return true;
+    if (!mark[0])
+        return check_no_files(copying, err);
+    return store_copy_has_mark(copying->rows, &has_mark, err) &&
+           (has_mark ||
+            err_set(err, ERR_CONFLICT,
+                    "the target's place of files belongs to another database (its \"" BLOB_MARK
+                    "\" is %s), expected an empty one",
+                    mark));
+}
+
 // The place gets the mark that services of the target's database look for.
 static bool mark_files(struct copying *copying, struct err *err)
 {
     char mark[BLOB_MARK_SIZE], own[STORE_ID_SIZE], kept[STORE_ID_SIZE];
-    bool goes_on = store_copy_goes_on(copying->rows);
-    if (!blob_store_read_mark(copying->to, mark, err) || !store_new_name(own, err))
-        return false;
-    if (mark[0] && !goes_on && !copying->same_files)
-        return err_set(err, ERR_CONFLICT,
-                       "the target's place of files belongs to another database (its \"" BLOB_MARK
-                       "\" is %s), expected an empty one",
-                       mark);
-    if (!goes_on && !copying->same_files && !check_no_files(copying, err))
-        return false;
-    if (!store_copy_keep_mark(copying->rows, mark[0] ? mark : own, kept, err))
+    if (!blob_store_read_mark(copying->to, mark, err) || !store_new_name(own, err) ||
+        !check_place(copying, mark, err) ||
+        !store_copy_keep_mark(copying->rows, mark[0] ? mark : own, kept, err))
         return false;
     if (mark[0])
         return strcmp(mark, kept) == 0 ||
@@ -273,18 +281,31 @@ static struct blob_store *open_files(struct copying *copying, const struct copy_
     return store;
 }
 
+// However it is written: a place that services have used has a mark of its own.
+static bool find_same_files(struct copying *copying, struct err *err)
+{
+    char marks[2][BLOB_MARK_SIZE];
+    const char *from = copying->request->from.blobs, *to = copying->request->to.blobs;
+    if (!blob_store_read_mark(copying->from, marks[0], err) ||
+        !blob_store_read_mark(copying->to, marks[1], err))
+        return false;
+    copying->same_files =
+        (marks[0][0] && strcmp(marks[0], marks[1]) == 0) || (from && to && strcmp(from, to) == 0);
+    return true;
+}
+
 static bool open_both(struct copying *copying, struct err *err)
 {
     const struct copy_side *from = &copying->request->from, *to = &copying->request->to;
-    copying->same_files = from->blobs && to->blobs && strcmp(from->blobs, to->blobs) == 0;
     if (!write_store(from, copying->from_store, err) || !write_store(to, copying->to_store, err) ||
         !lock_folder(from, false, &copying->folders[0], err) ||
         !lock_folder(to, true, &copying->folders[1], err) || !make_scratch(copying, err))
         return false;
     copying->from = open_files(copying, from, "from", err);
     copying->to = copying->from ? open_files(copying, to, "to", err) : NULL;
-    copying->rows =
-        copying->to ? store_copy_open(copying->from_store, copying->to_store, err) : NULL;
+    if (!copying->to || !find_same_files(copying, err))
+        return false;
+    copying->rows = store_copy_open(copying->from_store, copying->to_store, err);
     return copying->rows != NULL;
 }
 

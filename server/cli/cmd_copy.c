@@ -53,8 +53,10 @@ static bool read_side(const char *option, const char *place, const char *blobs,
     else if (place && strncmp(place, folder, strlen(folder)) == 0 && place[strlen(folder)])
         side->folder = place + strlen(folder);
     else
-        return err_set(err, ERR_USAGE, "found %s '%.60s', expected sqlite:DIR or postgres://...",
-                       option, place ? place : "");
+        return err_set(err, ERR_USAGE,
+                       "found %s with another kind of place, expected "
+                       "sqlite:DIR or postgres://...",
+                       option);
     return side->folder || blobs ||
            err_set(err, ERR_USAGE, "found no place of the files of %s, expected --blobs s3://...",
                    option);

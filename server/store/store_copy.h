@@ -20,8 +20,9 @@ struct store_copy_watch {
 MUST_CHECK struct store_copy *store_copy_open(const char *from, const char *to, struct err *err);
 void store_copy_close(struct store_copy *copy); // NULL is allowed
 
-// Whether an earlier copy is continued.
-bool store_copy_goes_on(const struct store_copy *copy);
+// Whether the target's database keeps the mark of a place of files already. An earlier copy that
+// was refused for its place has left none.
+MUST_CHECK bool store_copy_has_mark(struct store_copy *copy, bool *has_mark, struct err *err);
 
 // The mark of the target's files (blob_store.h), kept in its database: mark, or an earlier one.
 MUST_CHECK bool store_copy_keep_mark(struct store_copy *copy, const char *mark,

@@ -297,13 +297,21 @@ static bool insert_some(struct db *db, const struct copied_table *table,
     return ok;
 }
 
+// A connection that was opened again has lost its lock.
+static bool stay_alone(struct db *db, struct err *err)
+{
+    bool is_alone = false;
+    return db->kind->take_alone(db, &is_alone, err) &&
+           (is_alone || err_set(err, ERR_BUSY, "another copy into the target is at work"));
+}
+
 bool copied_rows_insert(struct db *db, const struct copied_table *table,
                         const struct copied_columns *columns, const struct copied_rows *rows,
                         struct err *err)
 {
     enum { PARAMETERS = 900 };
     size_t width = (size_t)columns->count, most = PARAMETERS / width;
-    bool ok = db->kind->begin(db, DB_WRITE, err);
+    bool ok = db->kind->begin(db, DB_WRITE, err) && stay_alone(db, err);
     for (size_t i = 0; ok && i < rows->count; i += most)
         ok = insert_some(db, table, columns, &rows->values[i * width],
                          rows->count - i < most ? rows->count - i : most, err);

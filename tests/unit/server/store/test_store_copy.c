@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of a database's rows, from SQLite to each kind.
+#include "server/care/copy.h"
 #include "server/store/store_copy.h"
 #include "server/store/store_copy_table.h"
 #include "tests/unit/store_fixture.h"
@@ -187,6 +188,49 @@ static void a_database_that_a_service_uses_is_left_alone(void **state)
     refuse_copy(c, ERR_CONFLICT);
 }
 
+static void put_mark(const char *folder, const char *mark)
+{
+    char path[120];
+    snprintf(path, sizeof path, "%s/place", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(mark, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+// Two databases that share a place would remove each other's files.
+static void files_of_another_database_are_refused_each_time(void **state)
+{
+    struct copied *c = *state;
+    char files[80];
+    snprintf(files, sizeof files, "%s/files", c->from->folder);
+    assert_int_equal(mkdir(files, 0700), 0);
+    struct copy_side to = {.folder = NULL, .store = c->to, .blobs = files};
+    struct copy_request request = {
+        .from = {.store = c->from->path, .blobs = c->from->folder}, .to = to, .out = tmpfile()};
+    assert_non_null(request.out);
+    put_mark(files, "n_of_another");
+    for (int i = 0; i < 3; i++) {
+        assert_false(copy_service(&request, &c->from->err));
+        if (c->from->err.code == ERR_BUSY)
+            usleep(200000);
+        else
+            assert_non_null(strstr(c->from->err.msg, "belongs to another database"));
+    }
+    put_mark(files, "");
+    for (int i = 0; i < 100 && !copy_service(&request, &c->from->err); i++) {
+        assert_int_equal(c->from->err.code, ERR_BUSY);
+        usleep(20000);
+    }
+    assert_int_equal(db_raw_number(c->to, "SELECT count(*) FROM leader WHERE role = 'place'"), 1);
+    put_mark(files, "n_of_another");
+    do
+        assert_false(copy_service(&request, &c->from->err));
+    while (c->from->err.code == ERR_BUSY);
+    assert_non_null(strstr(c->from->err.msg, "not the one that the copy began with"));
+    fclose(request.out);
+}
+
 #define copy_test(name) cmocka_unit_test_setup_teardown(name, set_up_copy, tear_down_copy)
 
 int main(void)
@@ -198,6 +242,7 @@ int main(void)
         copy_test(one_that_is_complete_may_be_repeated_until_a_service_starts),
         copy_test(what_changed_in_between_is_refused),
         copy_test(a_database_that_a_service_uses_is_left_alone),
+        copy_test(files_of_another_database_are_refused_each_time),
     };
     return run_on_each_kind(tests);
 }
