@@ -108,8 +108,9 @@ static bool run_child(struct unpacking *unpacking, struct job_death *death, stru
     task.order.unpacks = true;
     task.order.filename = job->filename;
     task.order.unpack_bytes = unpacking->room;
+    // Twice: parts of sets leave holes.
     task.order.file_bytes =
-        least(unpacking->room, INT64_MAX - MEMBER_LIST_MAX_BYTES) + MEMBER_LIST_MAX_BYTES;
+        2 * least(unpacking->room, INT64_MAX / 2 - MEMBER_LIST_MAX_BYTES) + MEMBER_LIST_MAX_BYTES;
     if (!job_child_run(&task, &reply, death, err))
         return false;
     job_tell_walls(site, reply.walls);

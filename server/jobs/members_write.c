@@ -9,6 +9,7 @@
 #include "ingest/ingest.h"
 #include "ingest/unpack.h"
 
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +30,7 @@ struct writer {
     size_t waiting_count, waiting_cap;
     struct unpack *unpack;
     uint64_t at;                    // the end of the file of bytes
+    uint64_t freed;                 // of it: parts of sets that were read, on the disk no more
     struct err note;                // holds the reason of the current member
     struct format_parts *processes; // of the current member
     char *block;
@@ -38,7 +40,7 @@ struct writer {
 
 static bool write_bytes(struct writer *writer, const char *bytes, size_t size, struct err *err)
 {
-    if (writer->at + size > writer->work->max_bytes)
+    if (writer->at - writer->freed + size > writer->work->max_bytes)
         return err_set(err, ERR_SPACE,
                        "unpacks to more than %" PRIu64
                        " bytes, which is what the disk or a quota has room for",
@@ -407,21 +409,39 @@ static bool add_member(struct writer *writer, struct member *member, const struc
 
 // --- files that are read as one -----------------------------------------------------------------
 
-// Some bytes of the file of bytes.
+// A part of a set in the file of bytes. It is read once and makes room for the set at once.
 struct piece {
     struct source source;
-    int fd;
-    uint64_t at, end;
+    struct writer *writer;
+    uint64_t at, end, freed_to;
 };
+
+// Filesystems that cannot do this need the room twice.
+static void free_read(struct piece *piece)
+{
+    struct writer *writer = piece->writer;
+    uint64_t bytes = piece->at - piece->freed_to;
+    if ((bytes < BLOCK_BYTES && piece->at < piece->end) || !bytes ||
+        fallocate(writer->work->bytes, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+                  (off_t)piece->freed_to, (off_t)bytes) != 0)
+        return;
+    writer->freed += bytes;
+    piece->freed_to = piece->at;
+}
 
 static bool piece_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     struct piece *piece = (struct piece *)source;
     uint64_t left = piece->end - piece->at;
-    ssize_t read = pread(piece->fd, bytes, left < cap ? (size_t)left : cap, (off_t)piece->at);
-    *got = read > 0 ? (size_t)read : 0;
+    ssize_t read =
+        fd_read_at(piece->writer->work->bytes, bytes, left < cap ? (size_t)left : cap, piece->at);
+    *got = 0;
+    if (read < 0)
+        return err_set_errno(err, "reading a member again");
+    *got = (size_t)read;
     piece->at += *got;
-    return read >= 0 || err_set_errno(err, "reading a member again");
+    free_read(piece);
+    return true;
 }
 
 static void piece_close(struct source *source)
@@ -437,7 +457,7 @@ static uint64_t piece_consumed(const struct source *source)
 static const struct source_ops piece_ops = {
     .read = piece_read, .close = piece_close, .consumed = piece_consumed};
 
-static struct source *open_waiting(const struct writer *writer, const struct waiting *waiting,
+static struct source *open_waiting(struct writer *writer, const struct waiting *waiting,
                                    struct err *err)
 {
     struct piece *piece = malloc(sizeof *piece);
@@ -446,7 +466,7 @@ static struct source *open_waiting(const struct writer *writer, const struct wai
         return NULL;
     }
     *piece = (struct piece){
-        {&piece_ops}, writer->work->bytes, waiting->at, waiting->at + waiting->bytes};
+        {&piece_ops}, writer, waiting->at, waiting->at + waiting->bytes, waiting->at};
     return &piece->source;
 }
 
@@ -467,11 +487,12 @@ static bool keep_waiting(struct writer *writer, const struct member *member, str
     return true;
 }
 
-// A file of a set comes with the last of them.
+// A file of a set comes with the last of them. Every two names are compared, so those beyond some
+// seconds' worth come by themselves.
 static bool may_wait(const struct writer *writer, const struct member *member,
                      const struct err *why)
 {
-    enum { MOST_WAITING = 1024 };
+    enum { MOST_WAITING = 4096 };
     struct file_set_key key;
     return !why->code && member->bytes && writer->waiting_count < MOST_WAITING &&
            file_set_key(member->name, &key);
@@ -565,14 +586,25 @@ static bool take_member(struct writer *writer, const struct unpack_member *from,
     return take_bytes(writer, &member, &why, err) && add_member(writer, &member, &why, end, err);
 }
 
+// The disk or a quota is full: complete members are kept.
+static bool stop_at_limit(struct err *end, struct err *err)
+{
+    if (err->code != ERR_SPACE)
+        return false;
+    *end = *err;
+    return true;
+}
+
 static bool each_member(struct writer *writer, struct err *end, struct err *err)
 {
     const struct unpack_member *from = NULL;
     for (;;) {
         if (!unpack_next(writer->unpack, &from, end) || !from)
             return true;
+        uint64_t at = writer->at;
         if (!take_member(writer, from, end, err))
-            return false;
+            // What did not fit leaves its room to files that wait.
+            return stop_at_limit(end, err) && drop_bytes(writer, at, err);
         if (end->code)
             return true;
         if (writer->work->progress)
@@ -585,15 +617,6 @@ static bool take_members(struct writer *writer, struct err *end, struct err *err
     struct err late = {.pos = ERR_NO_POS}; // after an archive that was cut
     return each_member(writer, end, err) &&
            (ends(end) || take_waiting(writer, end->code ? &late : end, err));
-}
-
-// The disk or a quota is full: complete members are kept.
-static bool stop_at_limit(struct err *end, struct err *err)
-{
-    if (err->code != ERR_SPACE)
-        return false;
-    *end = *err;
-    return true;
 }
 
 // A file that says something of the run is kept as a member would be.

@@ -104,6 +104,7 @@ static const int allowed[] = {
     SCMP_SYS(fsync),
     SCMP_SYS(fdatasync),
     SCMP_SYS(ftruncate),
+    SCMP_SYS(fallocate),
     SCMP_SYS(close),
     SCMP_SYS(munmap),
     SCMP_SYS(mremap),

@@ -404,11 +404,36 @@ static void files_of_a_set_are_one_trace(void **state)
     buf_free(&plain);
 }
 
+// There is room for everything once, and for one that comes too late.
+static void files_of_a_set_need_their_room_once_and_outlive_what_does_not_fit(void **state)
+{
+    (void)state;
+    enum { PART = 700000, ROOM = 2000000 };
+    struct buf tar = {0}, calls = {0};
+    buf_puts(&calls, CALLS);
+    while (calls.len < PART)
+        buf_puts(&calls, "HIP_RUNTIME_API,hipLaunchKernel,5,6,1,10,20\n");
+    put_tar(&tar, "a/9_hip_api_trace.csv", '0', (struct str){calls.at, calls.len});
+    put_tar_file(&tar, "a/9_kernel_trace.csv", KERNELS);
+    put_tar(&tar, "b/9_hip_api_trace.csv", '0', (struct str){calls.at, calls.len});
+    while (calls.len < ROOM)
+        buf_puts(&calls, "HIP_RUNTIME_API,hipLaunchKernel,5,6,1,10,20\n");
+    put_tar(&tar, "c.txt", '0', (struct str){calls.at, calls.len});
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, ROOM);
+    assert_string_equal(list(&f), "a/9.csv trace\nb/9_hip_api_trace.csv trace\n");
+    assert_int_equal(f.members.end.code, ERR_SPACE);
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&calls);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_member_has_its_own_fate),
         cmocka_unit_test(files_of_a_set_are_one_trace),
+        cmocka_unit_test(files_of_a_set_need_their_room_once_and_outlive_what_does_not_fit),
         cmocka_unit_test(a_compressed_text_is_kept_as_text_without_its_secrets),
         cmocka_unit_test(secrets_in_other_bytes_are_counted),
         cmocka_unit_test(a_file_that_is_no_archive_is_a_trace_by_itself),
