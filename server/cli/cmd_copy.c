@@ -33,8 +33,9 @@ static const struct option_set options = {
     "Copies everything that a service stores to another database and another place of files, and "
     "compares all of it: every value of every row, and the SHA-256 of every file, read where it "
     "was copied to. Stop the services of both before. Interrupted, it goes on when it is started "
-    "again; the source stays as it was. Left behind are unfinished resumable uploads, stage times "
-    "of running jobs, webhooks that wait, and audit.log (the database has all of it). Keys of S3 "
+    "again; the source stays as it was but for its name. Left behind are unfinished resumable "
+    "uploads, stage times of running jobs, webhooks that wait, and audit.log (the database has all "
+    "of it). Keys of S3 "
     "and PGPASSWORD are those of serve.",
     NULL, table, sizeof table / sizeof *table};
 

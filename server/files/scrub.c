@@ -88,9 +88,19 @@ static bool look(struct blob_store *files, const struct store_blob *blob, struct
     return true;
 }
 
+// What was written just now is read from the disk, too.
+static void pass_cache(const struct reading *reading)
+{
+    if (fdatasync(reading->fd) != 0 && errno == EIO)
+        snprintf(reading->damage, STORE_DAMAGE_SIZE, "cannot be written to the disk");
+    posix_fadvise(reading->fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
 static bool read_and_compare(struct reading *reading, const struct store_blob *blob,
                              struct err *err)
 {
+    if (reading->pace->past_cache)
+        pass_cache(reading);
     reading->hasher = hasher_new(err);
     reading->block = malloc(BLOCK_BYTES);
     bool ok = reading->hasher && (reading->block || err_set(err, ERR_MEMORY, "out of memory")) &&
