@@ -2,6 +2,8 @@
 // The SQLite export of Nsight Systems, schemas 2.9 to 3.25 and newer ones as far as columns allow.
 #include "ingest/nsys/nsys_nccl.h"
 
+#include <stdlib.h>
+
 bool nsys_is_own(const struct nsys *nsys, int64_t global)
 {
     return global == VALUE_ABSENT || nsys->process == FORMAT_WHOLE ||
@@ -34,6 +36,7 @@ static bool nsys_read(const struct format_input *input, struct err *err)
     struct nsys nsys = {.builder = input->builder, .process = input->part};
     bool ok = table_reader_open(&nsys.tables, input, err) && read_tables(&nsys, err);
     nccl_free(nsys.nccl);
+    free(nsys.users);
     text_table_free(&nsys.texts);
     table_reader_close(&nsys.tables);
     return ok;

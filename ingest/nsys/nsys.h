@@ -14,8 +14,9 @@ struct nsys {
     struct trace_builder *builder;
     struct text_table texts;
     struct nccl *nccl;
-    int64_t process;       // globalPid of the process to read; FORMAT_WHOLE: the first one found
-    uint64_t used_devices; // bits by number, below 64
+    int64_t process;          // globalPid of the process to read; FORMAT_WHOLE: the first one found
+    uint64_t used_devices;    // bits by number, below 64
+    struct nsys_users *users; // of devices; NULL until a row names no process
 };
 
 // A process or thread: hardware and virtual machine in the upper 16 bits, then 24 of the process,
@@ -32,6 +33,11 @@ static inline int64_t nsys_tid(int64_t global)
 
 // Whether rows of a globalTid, VALUE_ABSENT if not given, belong to the process.
 bool nsys_is_own(const struct nsys *nsys, int64_t global);
+
+// The same, but a row that names no process belongs to one only: the only one that used the device
+// (-1: unknown), or else the first.
+MUST_CHECK bool nsys_owns(struct nsys *nsys, int64_t global, int64_t device, bool *own,
+                          struct err *err);
 
 // The processes that used a device, by device and process.
 MUST_CHECK bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err);

@@ -75,8 +75,10 @@ static bool take_call(void *context, const struct rows *rows, struct err *err)
     struct nsys *nsys = walk->nsys;
     bool driver = walk->kind == EVENT_RUNTIME && rows_i64_or(rows, CLASS, 0) == 1;
     struct event_record record = event_record_of(driver ? EVENT_DRIVER : walk->kind);
-    if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)) ||
-        !nsys_times(nsys, rows, &record))
+    bool own;
+    if (!nsys_owns(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT), -1, &own, err))
+        return false;
+    if (!own || !nsys_times(nsys, rows, &record))
         return true;
     return complete_call(nsys, rows, &record, err) &&
            trace_builder_add(nsys->builder, &record, err);
@@ -99,10 +101,13 @@ static bool take_sync(void *context, const struct rows *rows, struct err *err)
 {
     struct nsys *nsys = context;
     struct event_record record = event_record_of(EVENT_SYNC);
-    if (!nsys_is_own(nsys, rows_i64_or(rows, SYNC_PROCESS, VALUE_ABSENT)) ||
-        !nsys_times(nsys, rows, &record))
+    int64_t device = rows_i64_or(rows, SYNC_DEVICE, 0);
+    bool own;
+    if (!nsys_owns(nsys, rows_i64_or(rows, SYNC_PROCESS, VALUE_ABSENT), device, &own, err))
+        return false;
+    if (!own || !nsys_times(nsys, rows, &record))
         return true;
-    record.pid.number = rows_i64_or(rows, SYNC_DEVICE, 0);
+    record.pid.number = device;
     record.tid.number = rows_i64_or(rows, SYNC_STREAM, -1);
     const char *word = sync_word(rows_i64_or(rows, SYNC_TYPE, 0));
     return trace_builder_text(nsys->builder, str_of(word), ERR_NO_POS, &record.name, err) &&
@@ -124,7 +129,10 @@ static bool take_allocation(void *context, const struct rows *rows, struct err *
     int64_t process = rows_i64_or(rows, MEMORY_PROCESS, VALUE_ABSENT);
     int64_t bytes = rows_i64_or(rows, MEMORY_BYTES, 0);
     int64_t device = rows_i64_or(rows, MEMORY_DEVICE, 0);
-    if (!nsys_is_own(nsys, process) || bytes <= 0 || device < 0 || device > INT32_MAX ||
+    bool own;
+    if (!nsys_owns(nsys, process, device, &own, err))
+        return false;
+    if (!own || bytes <= 0 || device < 0 || device > INT32_MAX ||
         rows_i64_or(rows, MEMORY_KIND, DEVICE_MEMORY) != DEVICE_MEMORY ||
         !event_record_times(nsys->builder, &record, start_ns, start_ns, ERR_NO_POS))
         return true;

@@ -26,15 +26,17 @@ static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
 static bool start_activity(struct nsys *nsys, const struct rows *rows, enum event_kind kind,
                            struct event_record *record, bool *skip, struct err *err)
 {
-    int64_t process;
+    bool own;
+    int64_t process = rows_i64_or(rows, PROCESS, VALUE_ABSENT);
     *skip = true;
     *record = event_record_of(kind);
-    if (rows_i64(rows, PROCESS, &process)) {
-        if (nsys->tables.input->part == FORMAT_WHOLE && !choose_process(nsys, process, err))
-            return false;
-        if (!nsys_is_own(nsys, process))
-            return true;
-    }
+    if (process != VALUE_ABSENT && nsys->tables.input->part == FORMAT_WHOLE &&
+        !choose_process(nsys, process, err))
+        return false;
+    if (!nsys_owns(nsys, process, rows_i64_or(rows, DEVICE, 0), &own, err))
+        return false;
+    if (!own)
+        return true;
     record->pid.number = rows_i64_or(rows, DEVICE, 0);
     if ((uint64_t)record->pid.number < 64)
         nsys->used_devices |= UINT64_C(1) << record->pid.number;
@@ -212,28 +214,36 @@ bool nsys_read_device(struct nsys *nsys, struct err *err)
 
 struct user {
     int64_t device, process; // the first device it used
+    uint64_t devices;        // all of them: bits by number, below 64
 };
 
-struct users {
+struct nsys_users {
     uint32_t count;
     struct user at[FORMAT_MAX_PARTS]; // the last seen first, which is mostly the next one, too
 };
 
+static uint64_t bit_of(int64_t device)
+{
+    return device >= 0 && device < 64 ? UINT64_C(1) << device : 0;
+}
+
 static bool take_user(void *context, const struct rows *rows, struct err *err)
 {
-    struct users *users = context;
+    struct nsys_users *users = context;
     int64_t process, device = rows_i64_or(rows, 1, 0);
     uint32_t i = 0;
     (void)err;
     if (!rows_i64(rows, 0, &process))
         return true;
-    struct user user = {device, process & NSYS_PROCESS_BITS};
+    struct user user = {device, process & NSYS_PROCESS_BITS, bit_of(device)};
     while (i < users->count && users->at[i].process != user.process)
         i++;
     if (i == FORMAT_MAX_PARTS)
         return true;
-    if (i < users->count && users->at[i].device < device)
-        user.device = users->at[i].device;
+    if (i < users->count) {
+        user.device = users->at[i].device < device ? users->at[i].device : device;
+        user.devices |= users->at[i].devices;
+    }
     users->count += i == users->count;
     memmove(users->at + 1, users->at, i * sizeof user);
     users->at[0] = user;
@@ -248,26 +258,53 @@ static int by_device(const void *left, const void *right)
     return a->process < b->process ? -1 : a->process > b->process;
 }
 
-static bool find_users(struct database *database, struct format_parts *parts, struct err *err)
+// By device and process. NULL with err set.
+static struct nsys_users *find_users(struct database *database, struct err *err)
 {
-    struct users *users = calloc(1, sizeof *users);
+    struct nsys_users *users = calloc(1, sizeof *users);
     bool ok = users || err_set(err, ERR_MEMORY, "out of memory");
     for (size_t i = 0; ok && i < ACTIVITIES; i++)
         ok = rows_each(database, activities[i].table, "globalPid deviceId", take_user, users, err);
     if (ok) {
         qsort(users->at, users->count, sizeof *users->at, by_device);
-        parts->count = users->count;
-        for (uint32_t i = 0; i < users->count; i++)
-            parts->at[i] = users->at[i].process;
+        return users;
     }
     free(users);
-    return ok;
+    return NULL;
 }
 
 bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err)
 {
     struct database *database = database_open(source, NULL, err);
-    bool ok = database && find_users(database, parts, err);
+    struct nsys_users *users = database ? find_users(database, err) : NULL;
+    parts->count = users ? users->count : 0;
+    for (uint32_t i = 0; i < parts->count; i++)
+        parts->at[i] = users->at[i].process;
+    bool ok = users;
+    free(users);
     database_close(database);
     return ok;
+}
+
+// The only process that used the device, or else the first.
+static int64_t home_of(const struct nsys_users *users, int64_t device)
+{
+    uint32_t found = 0, count = 0;
+    for (uint32_t i = 0; i < users->count; i++)
+        if (users->at[i].devices & bit_of(device)) {
+            found = i;
+            count++;
+        }
+    return users->at[count == 1 ? found : 0].process;
+}
+
+bool nsys_owns(struct nsys *nsys, int64_t global, int64_t device, bool *own, struct err *err)
+{
+    *own = nsys_is_own(nsys, global);
+    if (global != VALUE_ABSENT || nsys->tables.input->part == FORMAT_WHOLE)
+        return true;
+    if (!nsys->users && !(nsys->users = find_users(nsys->tables.database, err)))
+        return false;
+    *own = nsys->users->count < 2 || home_of(nsys->users, device) == nsys->process;
+    return true;
 }

@@ -221,12 +221,15 @@ static bool take_range(void *context, const struct rows *rows, struct err *err)
     struct nsys *nsys = walk->nsys;
     int64_t type = rows_i64_or(rows, TYPE, 0), start_ns = rows_i64_or(rows, START, VALUE_ABSENT);
     struct str text = STR("");
-    if (!nsys_is_own(nsys, rows_i64_or(rows, THREAD, VALUE_ABSENT)))
-        return true;
-    if (type == NVTX_DOMAIN)
+    int64_t thread = rows_i64_or(rows, THREAD, VALUE_ABSENT);
+    bool own;
+    if (type == NVTX_DOMAIN && nsys_is_own(nsys, thread))
         note_domain(walk, rows);
-    if (!nsys_is_range(type) || !event_record_times(nsys->builder, &record, start_ns,
-                                                    end_of(walk, rows, start_ns), ERR_NO_POS))
+    if (!nsys_owns(nsys, thread, -1, &own, err))
+        return false;
+    if (!own || !nsys_is_range(type) ||
+        !event_record_times(nsys->builder, &record, start_ns, end_of(walk, rows, start_ns),
+                            ERR_NO_POS))
         return true;
     (void)nsys_label(&nsys->texts, rows, TEXT, &text);
     return take_thread(walk, rows, &record, err) && note_nccl(walk, rows, text, &record, err) &&

@@ -227,6 +227,33 @@ static void several_processes_are_several_traces(void **state)
     arena_free(&arena);
 }
 
+static void work_without_a_process_is_counted_once(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(
+        &file,
+        STRINGS KERNELS CALLS RANGES KERNEL("10", "20", "1", P0, "1")
+            KERNEL("12", "22", "1", P1, "1") KERNEL("30", "40", "2", "NULL", "1")
+                CALL("1", "2", "NULL", "2")
+                    RANGE("1", "2", "59",
+                          "'mine'") "UPDATE NVTX_EVENTS SET globalTid = NULL;"
+                                    "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET deviceId = 1 "
+                                    "WHERE globalPid = " P1 ";"
+                                    "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET(start, end, deviceId);"
+                                    "INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES(50, 60, 1);");
+    assert_int_equal(file.count, 2);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_KERNEL), 2);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_KERNEL), 1);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_MEMSET), 0);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_MEMSET), 1);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_RUNTIME), 1);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_RUNTIME), 0);
+    assert_int_equal(foreign_count(file.traces[0], EVENT_ANNOTATION), 1);
+    assert_int_equal(foreign_count(file.traces[1], EVENT_ANNOTATION), 0);
+    foreign_close(&file);
+}
+
 static void other_calls_of_the_host_are_read(void **state)
 {
     (void)state;
@@ -544,6 +571,7 @@ int main(void)
         cmocka_unit_test(a_log_that_is_not_there_is_said),
         cmocka_unit_test(a_cut_export_gives_the_rows_before_the_cut),
         cmocka_unit_test(several_processes_are_several_traces),
+        cmocka_unit_test(work_without_a_process_is_counted_once),
         cmocka_unit_test(other_calls_of_the_host_are_read),
         cmocka_unit_test(ranges_of_pytorch_are_operators),
         cmocka_unit_test(operators_may_have_no_sequence),
