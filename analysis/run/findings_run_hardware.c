@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define THROTTLED_SHARE 0.05 // of the samples
 #define COST_SHARE      0.01 // of the step
@@ -55,6 +56,16 @@ static const char *name_gpus(const struct run_case *the_case, const bool *chosen
                  : arena_printf(the_case->arena, err, "%zu GPU%s", count, count > 1 ? "s" : "");
 }
 
+// Whether the row of rank_monitors is of this GPU.
+static bool is_of_gpu(const struct table *ranks, size_t row, const struct table *monitors,
+                      size_t monitor)
+{
+    return table_is(monitors, monitor, MONITORS_FILE,
+                    table_text(ranks, row, RUN_RANK_MONITORS_FILE)) &&
+           table_i64(monitors, monitor, MONITORS_GPU, -1) ==
+               table_i64(ranks, row, RUN_RANK_MONITORS_GPU, -2);
+}
+
 // --- clocks held down ---------------------------------------------------------------------------
 
 // By how much the clock is lower on average than without throttling; NAN unknown.
@@ -80,8 +91,20 @@ struct rank_throttling {
     int64_t *ranks; // ascending
     size_t count, worst;
     int64_t cost_ns;
-    bool any; // rank of which it is known whether it is
+    const char *doubt; // of one of them; NULL: none
 };
+
+// Whether a rank's GPU is this one and its times are known: then the rank speaks for it.
+static bool has_rank(const struct run_case *the_case, size_t monitor)
+{
+    const struct table *monitors = the_case->monitors;
+    const struct table *ranks = report_find(the_case->report, "rank_monitors");
+    for (size_t i = 0; ranks && i < ranks->row_count; i++)
+        if (table_i64(ranks, i, RUN_RANK_MONITORS_THROTTLE_COST_NS, -1) >= 0 &&
+            is_of_gpu(ranks, i, monitors, monitor))
+            return true;
+    return false;
+}
 
 static bool find_throttled(const struct run_case *the_case, struct throttling *found,
                            struct err *err)
@@ -92,7 +115,7 @@ static bool find_throttled(const struct run_case *the_case, struct throttling *f
     for (size_t i = 0; found->chosen && i < monitors->row_count; i++) {
         double slowdown = slowdown_of(monitors, i);
         if (!(number_of(monitors, i, MONITORS_THROTTLED_SHARE) >= THROTTLED_SHARE) ||
-            isnan(slowdown))
+            isnan(slowdown) || has_rank(the_case, i))
             continue;
         found->chosen[i] = true;
         if (slowdown > found->slowdown) {
@@ -103,8 +126,34 @@ static bool find_throttled(const struct run_case *the_case, struct throttling *f
     return found->chosen;
 }
 
-// The rank whose clock costs it most, by the monitor over the steps of its trace; false if no
-// rank's GPU is known at that time.
+// What makes it doubtful that the GPU is the rank's or the time the trace's; NULL: nothing.
+static const char *doubt_of(const struct table *ranks, size_t row)
+{
+    const struct cell *doubt = table_cell(ranks, row, RUN_RANK_MONITORS_DOUBT);
+    struct str joined_by = table_text(ranks, row, RUN_RANK_MONITORS_JOINED_BY);
+    if (!doubt->null)
+        return doubt->s.at;
+    return str_starts_with(joined_by, STR("order of")) ? "its GPU is known by order only" : NULL;
+}
+
+static int by_number(const void *left, const void *right)
+{
+    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+// A rank has a row for each of its GPUs and monitors.
+static void sort_ranks(struct rank_throttling *found)
+{
+    size_t count = 0;
+    qsort(found->ranks, found->count, sizeof *found->ranks, by_number);
+    for (size_t i = 0; i < found->count; i++)
+        if (count == 0 || found->ranks[count - 1] != found->ranks[i])
+            found->ranks[count++] = found->ranks[i];
+    found->count = count;
+}
+
+// The rank whose clock costs it most, by the monitor over the steps of its trace.
 static bool find_throttled_ranks(const struct run_case *the_case, struct rank_throttling *found,
                                  struct err *err)
 {
@@ -115,17 +164,17 @@ static bool find_throttled_ranks(const struct run_case *the_case, struct rank_th
     for (size_t i = 0; found->ranks && ranks && i < ranks->row_count; i++) {
         int64_t cost_ns = table_i64(ranks, i, RUN_RANK_MONITORS_THROTTLE_COST_NS, -1);
         double share = table_f64(ranks, i, RUN_RANK_MONITORS_THROTTLED_SHARE, 0);
-        found->any |= cost_ns >= 0;
-        int64_t rank = table_i64(ranks, i, RUN_RANK_MONITORS_RANK, 0);
-        bool twice = found->count && found->ranks[found->count - 1] == rank;
-        if (!(share >= THROTTLED_SHARE) || cost_ns <= 0 || twice)
+        if (!(share >= THROTTLED_SHARE) || cost_ns <= 0)
             continue;
-        found->ranks[found->count++] = rank;
+        found->ranks[found->count++] = table_i64(ranks, i, RUN_RANK_MONITORS_RANK, 0);
+        found->doubt = found->doubt ? found->doubt : doubt_of(ranks, i);
         if (cost_ns > found->cost_ns) {
             found->cost_ns = cost_ns;
             found->worst = i;
         }
     }
+    if (found->ranks)
+        sort_ranks(found);
     return found->ranks;
 }
 
@@ -140,7 +189,7 @@ static bool tell_throttled_ranks(const struct run_case *the_case,
     struct evidence evidence = {0};
     if (!list)
         return false;
-    finding->confidence = "high";
+    finding->confidence = found->doubt ? "medium" : "high";
     finding->title = arena_printf(
         the_case->arena, err,
         "the clock of rank%s %s is held down by %s: at most %s per step (%.1f %%)",
@@ -149,6 +198,8 @@ static bool tell_throttled_ranks(const struct run_case *the_case,
     evidence_add(&evidence, "training", "in %.0f %% of the time of its steps, at %.0f MHz",
                  100 * table_f64(found->rows, found->worst, RUN_RANK_MONITORS_THROTTLED_SHARE, 0),
                  mhz);
+    if (found->doubt)
+        evidence_add(&evidence, "training", "in doubt: %s", found->doubt);
     finding->evidence = evidence_end(&evidence, the_case->arena, err);
     return finding->title && finding->evidence;
 }
@@ -190,18 +241,16 @@ static bool check_throttling(const struct run_case *the_case, bool *fires, struc
     struct rank_throttling of_ranks;
     if (!the_case->monitors)
         return true;
-    if (!find_throttled_ranks(the_case, &of_ranks, err))
+    if (!find_throttled_ranks(the_case, &of_ranks, err) || !find_throttled(the_case, &found, err))
         return false;
-    if (of_ranks.any) {
-        finding->cost_ns = of_ranks.cost_ns;
-        *fires = run_costs(the_case, finding->cost_ns, COST_SHARE);
-        return !*fires || tell_throttled_ranks(the_case, &of_ranks, finding, err);
-    }
-    if (!find_throttled(the_case, &found, err))
-        return false;
-    finding->cost_ns = (int64_t)llround(found.slowdown * (double)compute_ns(the_case));
+    int64_t cost_ns = (int64_t)llround(found.slowdown * (double)compute_ns(the_case));
+    bool is_rank = of_ranks.cost_ns >= cost_ns;
+    finding->cost_ns = is_rank ? of_ranks.cost_ns : cost_ns;
     *fires = run_costs(the_case, finding->cost_ns, COST_SHARE);
-    return !*fires || tell_throttling(the_case, &found, finding, err);
+    if (!*fires)
+        return true;
+    return is_rank ? tell_throttled_ranks(the_case, &of_ranks, finding, err)
+                   : tell_throttling(the_case, &found, finding, err);
 }
 
 static const struct finding_rule throttled_rule = {
@@ -253,11 +302,7 @@ static bool is_unused(const struct run_case *the_case, const bool *idle)
         if (table_cell(ranks, r, RUN_RANK_MONITORS_JOINED_BY)->null)
             return false;
         for (size_t i = 0; i < monitors->row_count; i++)
-            if (idle[i] &&
-                table_is(monitors, i, MONITORS_FILE,
-                         table_text(ranks, r, RUN_RANK_MONITORS_FILE)) &&
-                table_i64(monitors, i, MONITORS_GPU, -1) ==
-                    table_i64(ranks, r, RUN_RANK_MONITORS_GPU, -2))
+            if (idle[i] && is_of_gpu(ranks, r, monitors, i))
                 return false;
     }
     return ranks && ranks->row_count;
