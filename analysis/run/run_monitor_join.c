@@ -32,32 +32,28 @@ static bool same_uuid(struct str a, struct str b)
     return len >= 6 && str_equal_nocase((struct str){a.at, len}, (struct str){b.at, len});
 }
 
-// "00000000:1B:00.0" is "0000:1b:00.0" and "1b:00.0": domain 0 may have any number of digits.
-static struct str short_bus(struct str bus)
-{
-    struct str rest = bus;
-    while (rest.len && (*rest.at == '0' || *rest.at == ':')) {
-        if (*rest.at == ':')
-            return (struct str){rest.at + 1, rest.len - 1};
-        rest = (struct str){rest.at + 1, rest.len - 1};
-    }
-    return bus;
-}
-
-static bool is_bus(struct str bus)
+static size_t count_colons(struct str bus)
 {
     size_t colons = 0;
     for (size_t i = 0; i < bus.len; i++)
         colons += bus.at[i] == ':';
-    return colons > 0;
+    return colons;
+}
+
+// "00000000:1B:00.0" is "0000:1b:00.0" and "1b:00.0", "00000001:00:00.0" is "0001:00:00.0": domains
+// have any number of digits.
+static struct str short_bus(struct str bus)
+{
+    if (count_colons(bus) < 2)
+        return bus;
+    while (*bus.at == '0')
+        bus = (struct str){bus.at + 1, bus.len - 1};
+    return *bus.at == ':' ? (struct str){bus.at + 1, bus.len - 1} : bus;
 }
 
 static bool same_bus(struct str a, struct str b)
 {
-    bool full_a = a.len > 8, full_b = b.len > 8; // with a domain
-    a = full_a ? short_bus(a) : a;
-    b = full_b ? short_bus(b) : b;
-    return is_bus(a) && str_equal_nocase(a, b);
+    return count_colons(a) > 0 && str_equal_nocase(short_bus(a), short_bus(b));
 }
 
 static struct str first_label(struct str host)

@@ -95,6 +95,21 @@ static void an_address_counts_more_than_a_number(void **state)
     assert_null(s->devices[2].joined_by); // it is another GPU, whatever its number
 }
 
+static void domains_have_any_number_of_digits(void **state)
+{
+    struct scene *s = *state;
+    gpu(s, "", 0, "", "00000001:00:00.0");
+    gpu(s, "", 1, "", "00000002:00:00.0");
+    gpu(s, "", 2, "", "00000000:00:00.0");
+    device(s, "", 0, "trace")->bus_id = STR("0002:00:00.0");
+    device(s, "", 1, "trace")->bus_id = STR("1:00:00.0");
+    device(s, "", 2, "trace")->bus_id = STR("00:00.0");
+    join(s);
+    assert_joined(s, 0, 1, "bus id");
+    assert_joined(s, 1, 0, "bus id");
+    assert_joined(s, 2, 2, "bus id");
+}
+
 static void numbers_count_on_the_host_of_the_rank(void **state)
 {
     struct scene *s = *state;
@@ -187,6 +202,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(an_address_counts_more_than_a_number),
+        TEST(domains_have_any_number_of_digits),
         TEST(numbers_count_on_the_host_of_the_rank),
         TEST(a_number_that_fits_several_is_no_join),
         TEST(the_name_of_the_file_may_say_the_node),
