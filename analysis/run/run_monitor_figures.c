@@ -153,59 +153,59 @@ static struct found find_figures(const struct view *view)
 struct curve {
     const struct view *view;
     unsigned column;
-    size_t at; // the last sample with a value not after the time asked for last
-    bool any;
+    size_t at, next; // the last one not after the time asked for last, and the one after it
 };
 
-static bool next_of(const struct curve *curve, size_t from, size_t *at)
+// view->count or more if there is none.
+static size_t next_of(const struct curve *curve, size_t from)
 {
-    for (size_t i = from; i < curve->view->count; i++)
-        if (!isnan(value_of(curve->view, i, curve->column))) {
-            *at = i;
-            return true;
-        }
-    return false;
+    while (from < curve->view->count && isnan(value_of(curve->view, from, curve->column)))
+        from++;
+    return from;
 }
 
-static bool curve_any(struct curve *curve)
+// False if the column has no value.
+static bool curve_start(struct curve *curve, const struct view *view, unsigned column)
 {
-    return curve->any || (curve->any = next_of(curve, 0, &curve->at));
+    *curve = (struct curve){.view = view, .column = column};
+    curve->at = next_of(curve, 0);
+    curve->next = next_of(curve, curve->at + 1);
+    return curve->at < view->count;
 }
 
-// Linear between samples, NAN outside. Times must not descend from call to call, and the column
-// must have a value.
+// Linear between samples, NAN outside. Times must not descend from call to call.
 static double curve_at(struct curve *curve, int64_t time_ns)
 {
-    size_t next = 0;
-    while (next_of(curve, curve->at + 1, &next) && time_of(curve->view, next) <= time_ns)
-        curve->at = next;
+    size_t count = curve->view->count;
+    while (curve->next < count && time_of(curve->view, curve->next) <= time_ns) {
+        curve->at = curve->next;
+        curve->next = next_of(curve, curve->at + 1);
+    }
     int64_t from_ns = time_of(curve->view, curve->at);
     double from = value_of(curve->view, curve->at, curve->column);
-    if (time_ns < from_ns || (time_ns > from_ns && !next_of(curve, curve->at + 1, &next)))
+    if (time_ns < from_ns || (time_ns > from_ns && curve->next >= count))
         return NAN;
     if (time_ns == from_ns)
         return from;
-    int64_t to_ns = time_of(curve->view, next);
-    double to = value_of(curve->view, next, curve->column);
+    int64_t to_ns = time_of(curve->view, curve->next);
+    double to = value_of(curve->view, curve->next, curve->column);
     return from + (to - from) * (double)(time_ns - from_ns) / (double)(to_ns - from_ns);
 }
 
 // Watts over that time in joules, NAN unless the samples cover all of it.
-static double integral(const struct curve *start, struct interval_ns time)
+static double integral(struct curve *curve, struct interval_ns time)
 {
-    struct curve curve = *start;
-    double before = curve_at(&curve, time.begin), sum = 0;
+    double before = curve_at(curve, time.begin), sum = 0;
     int64_t at_ns = time.begin;
-    size_t next;
-    while (!isnan(before) && next_of(&curve, curve.at + 1, &next) &&
-           time_of(curve.view, next) < time.end) {
-        int64_t next_ns = time_of(curve.view, next);
-        double power = curve_at(&curve, next_ns);
+    while (!isnan(before) && curve->next < curve->view->count &&
+           time_of(curve->view, curve->next) < time.end) {
+        int64_t next_ns = time_of(curve->view, curve->next);
+        double power = curve_at(curve, next_ns);
         sum += (before + power) / 2 * (double)(next_ns - at_ns) / 1e9;
         before = power;
         at_ns = next_ns;
     }
-    double last = curve_at(&curve, time.end);
+    double last = curve_at(curve, time.end);
     return sum + (before + last) / 2 * (double)(time.end - at_ns) / 1e9;
 }
 
@@ -217,11 +217,11 @@ struct energy {
 
 static struct energy sum_power(const struct view *view)
 {
-    struct curve curve = {.view = view, .column = MONITOR_SAMPLES_POWER_W};
+    struct curve curve;
     struct energy energy = {0};
-    for (size_t i = 0; curve_any(&curve) && i < view->interval_count; i++) {
-        double before = curve_at(&curve, view->intervals[i].begin);
-        double joules = isnan(before) ? NAN : integral(&curve, view->intervals[i]);
+    bool any = curve_start(&curve, view, MONITOR_SAMPLES_POWER_W);
+    for (size_t i = 0; any && i < view->interval_count; i++) {
+        double joules = integral(&curve, view->intervals[i]);
         if (isnan(joules))
             continue;
         energy.joules += joules;
@@ -234,9 +234,10 @@ static struct energy sum_power(const struct view *view)
 // A counter of energy; one that was set back in between says nothing.
 static struct energy sum_counter(const struct view *view)
 {
-    struct curve curve = {.view = view, .column = MONITOR_SAMPLES_ENERGY_J};
+    struct curve curve;
     struct energy energy = {0};
-    for (size_t i = 0; curve_any(&curve) && i < view->interval_count; i++) {
+    bool any = curve_start(&curve, view, MONITOR_SAMPLES_ENERGY_J);
+    for (size_t i = 0; any && i < view->interval_count; i++) {
         double from = curve_at(&curve, view->intervals[i].begin);
         double to = curve_at(&curve, view->intervals[i].end);
         if (!(to >= from))
