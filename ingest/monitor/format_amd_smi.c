@@ -122,7 +122,7 @@ static bool starts_header(const struct monitor_cells *cells)
 static bool take(struct monitor_table *table, const struct str *text, struct err *err)
 {
     struct monitor_cells *cells = &table->cells;
-    monitor_split_commas(*text, cells);
+    monitor_split_line(table, *text);
     if (starts_header(cells) && !cells->more)
         return monitor_take_header(table, *text, err);
     if (table->width && cells->count > table->width && !cells->more) {

@@ -37,7 +37,10 @@ static const struct monitor_column columns[] = {
 static void split(struct str line, struct monitor_cells *cells)
 {
     bool commas = line.len && memchr(line.at, ',', line.len);
-    (commas ? monitor_split_commas : monitor_split_blanks)(line, cells);
+    if (commas)
+        monitor_split(line, ',', cells);
+    else
+        monitor_split_blanks(line, cells);
 }
 
 // "# gpu pwr", "#Date Time gpu", and "# Idx W" below them.

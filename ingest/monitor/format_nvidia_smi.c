@@ -83,7 +83,7 @@ static const struct monitor_column *column_of(struct str cell)
 // Files that are appended to have several headers.
 static bool take(struct monitor_table *table, const struct str *text, struct err *err)
 {
-    monitor_split_commas(*text, &table->cells);
+    monitor_split_line(table, *text);
     bool header =
         column_of(table->cells.at[0]) || table->header == (hash_bytes(text->at, text->len) | 1);
     if (header && !table->cells.more)

@@ -34,7 +34,7 @@ static const struct monitor_column columns[] = {
 // Each snapshot has a header of its own. Cards that lack a value have fewer cells.
 static bool take(struct monitor_table *table, const struct str *text, struct err *err)
 {
-    monitor_split_commas(*text, &table->cells);
+    monitor_split_line(table, *text);
     if (str_equal(table->cells.at[0], STR("device")) && !table->cells.more)
         return monitor_take_header(table, *text, err);
     return monitor_take_row(table, err);

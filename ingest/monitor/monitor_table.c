@@ -70,11 +70,17 @@ static bool add_place(struct monitor_table *table, size_t cell, struct err *err)
     return noted || monitor_note_column(evidence, column, name, place->scale, err);
 }
 
+void monitor_split_line(struct monitor_table *table, struct str text)
+{
+    monitor_split(text, table->header ? table->separator : monitor_separator(text), &table->cells);
+}
+
 bool monitor_take_header(struct monitor_table *table, struct str text, struct err *err)
 {
     uint64_t hash = hash_bytes(text.at, text.len) | 1;
     if (hash == table->header)
         return true;
+    table->separator = table->header ? table->separator : monitor_separator(text);
     table->header = hash;
     if (table->dialect->pick)
         table->dialect = table->dialect->pick(&table->cells);
@@ -279,6 +285,9 @@ static double value_of(const struct monitor_table *table, const struct monitor_p
     bool last = table->open && place->cell + 1 == table->cells.count;
     if (last && cell.len && log_is_digit(cell.at[cell.len - 1]))
         return NAN;
+    char text[32];
+    if (cell.len && table->separator == ';')
+        cell = monitor_with_point(cell, text);
     return monitor_value(cell, place->scale);
 }
 

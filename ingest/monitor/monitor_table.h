@@ -72,6 +72,7 @@ struct monitor_table {
     uint64_t pos;    // of the current line
     bool open;       // it has no end, so that its last number may be half of one
     uint64_t header; // a hash of the current one; 0: there was none
+    char separator;  // of its columns and of its rows
     size_t width;    // its cells
     struct monitor_place places[MONITOR_MOST_CELLS];
     size_t place_count;
@@ -122,6 +123,8 @@ void monitor_row_start(struct monitor_row *row);
 // What a cell or label of that role says. False if it makes no sense.
 bool monitor_row_says(struct monitor_row *row, enum monitor_role role, struct str cell);
 
+// Splits a line of CSV into table->cells, as the header was.
+void monitor_split_line(struct monitor_table *table, struct str text);
 // Takes table->cells as a header, whose columns are found by their names. text: of the line.
 MUST_CHECK bool monitor_take_header(struct monitor_table *table, struct str text, struct err *err);
 // Takes table->cells as a row, or counts it as a bad one.

@@ -39,14 +39,13 @@ static struct str unquoted(struct str cell)
 }
 
 // Programs of countries with decimal commas save tables with semicolons.
-char monitor_separator(struct str line)
+char monitor_separator(struct str header)
 {
-    return line.len && memchr(line.at, ';', line.len) ? ';' : ',';
+    return header.len && memchr(header.at, ';', header.len) ? ';' : ',';
 }
 
-void monitor_split_commas(struct str line, struct monitor_cells *cells)
+void monitor_split(struct str line, char separator, struct monitor_cells *cells)
 {
-    char separator = monitor_separator(line);
     cells->count = 0;
     cells->more = false;
     for (;;) {
@@ -216,8 +215,7 @@ static struct str without_brackets(struct str cell)
     return in ? log_trim((struct str){cell.at + 1, cell.len - 2}) : cell;
 }
 
-// "612,34" with a point; anything else as it is.
-static struct str with_point(struct str cell, char text[32])
+struct str monitor_with_point(struct str cell, char text[32])
 {
     const char *comma = memchr(cell.at, ',', cell.len);
     if (!comma || comma == cell.at || cell.len > 31 || !log_is_digit(comma[-1]) ||
@@ -229,6 +227,24 @@ static struct str with_point(struct str cell, char text[32])
     return (struct str){text, cell.len};
 }
 
+// "1,980 MHz" without commas before three digits; anything else as it is.
+static struct str without_thousands(struct str cell, char text[32])
+{
+    size_t len = 0;
+    if (cell.len > 31 || !log_is_digit(cell.at[0]) || !memchr(cell.at, ',', cell.len))
+        return cell;
+    for (size_t i = 0; i < cell.len; i++) {
+        size_t digits = 0;
+        while (i + 1 + digits < cell.len && log_is_digit(cell.at[i + 1 + digits]))
+            digits++;
+        if (cell.at[i] != ',')
+            text[len++] = cell.at[i];
+        else if (digits != 3)
+            return cell;
+    }
+    return (struct str){text, len};
+}
+
 double monitor_value(struct str cell, struct monitor_scale scale)
 {
     double number;
@@ -236,7 +252,7 @@ double monitor_value(struct str cell, struct monitor_scale scale)
     char text[32];
     if (cell.len == 0)
         return NAN;
-    cell = with_point(cell, text);
+    cell = without_thousands(cell, text);
     if (cell.at[0] == '(')
         cell = without_brackets(cell);
     if (scale.dimension == SAMPLE_BITS && str_starts_with(cell, STR("0x")))

@@ -13,10 +13,10 @@ struct monitor_cells {
     bool more; // the line has more cells
 };
 
-// Cells between commas; one in quotes may hold commas.
-// Between commas, or semicolons if the line has any.
-char monitor_separator(struct str line);
-void monitor_split_commas(struct str line, struct monitor_cells *cells);
+// What a header has between its columns: semicolons if it has any, else commas.
+char monitor_separator(struct str header);
+// Cells between separators; one in quotes may hold some.
+void monitor_split(struct str line, char separator, struct monitor_cells *cells);
 void monitor_split_blanks(struct str line, struct monitor_cells *cells);
 
 // Makes one cell of those that a list without quotes was split into, "[0" and "0]".
@@ -38,6 +38,9 @@ struct str monitor_name(struct str column, struct str *unit);
 // "97 %", "0x04", "(1300Mhz)", "P0" in the dimension's unit, of that scale if it says none; NAN if
 // there is no number, or one of another dimension.
 double monitor_value(struct str cell, struct monitor_scale scale);
+
+// "612,34" with a point; anything else as it is.
+struct str monitor_with_point(struct str cell, char text[32]);
 
 // "2025/06/13 00:27:52.195", or seconds or milliseconds since 1970. False if it is neither.
 bool monitor_time(struct str text, int64_t *time_ns, enum sample_clock *clock);

@@ -182,6 +182,23 @@ static void dcgmi_counts_shares_of_1_and_has_parts_of_gpus(void **state)
 
 // --- rocm-smi -----------------------------------------------------------------------------------
 
+static void a_semicolon_in_a_cell_is_no_separator(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "nvidia-smi-csv",
+                    STR("index, name, power.draw [W], clocks.current.sm [MHz]\n"
+                        "0, A;B, 300.50 W, \"1,980 MHz\"\n0, A;B, 310.50 W, 990 MHz\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "300.5 310.5");
+    assert_values(&hand, 0, SAMPLE_SM_CLOCK, "1980 990");
+    assert_int_equal(samples_hand_set(&hand)->bad_rows, 0);
+    links_hand_free(&hand);
+    links_hand_read(&hand, "nvidia-smi-csv",
+                    STR("index; power.draw [W]\n0; 300,5 W\n0; 1310,125 W\n"));
+    assert_values(&hand, 0, SAMPLE_POWER, "300.5 1310.125");
+    links_hand_free(&hand);
+}
+
 static void rocm_smi_has_a_snapshot_of_each_card(void **state)
 {
     (void)state;
@@ -478,6 +495,7 @@ int main(void)
         cmocka_unit_test(days_without_a_date_are_counted_to_a_limit),
         cmocka_unit_test(dmon_may_have_commas),
         cmocka_unit_test(dcgmi_counts_shares_of_1_and_has_parts_of_gpus),
+        cmocka_unit_test(a_semicolon_in_a_cell_is_no_separator),
         cmocka_unit_test(rocm_smi_has_a_snapshot_of_each_card),
         cmocka_unit_test(rocm_smi_says_the_same_as_json),
         cmocka_unit_test(rows_with_lists_without_quotes_are_put_together),
