@@ -110,8 +110,8 @@ static void list_node(struct listing *listing, uint32_t node)
     size_t before = listing->count;
     for (uint32_t e = graph->first[node]; e < graph->first[node + 1]; e++)
         list_edge(listing, node, e);
-    for (uint32_t e = graph->first[node]; listing->count == before && e < graph->first[node + 1];
-         e++)
+    bool none = listing->count == before;
+    for (uint32_t e = graph->first[node]; none && e < graph->first[node + 1]; e++)
         listing->edges[listing->count++] =
             (struct replay_edge){graph->from[e], node, graph->lag[e]};
 }
