@@ -162,18 +162,23 @@ static double find_excess(const struct job_replay *job, const struct kind_nodes 
     return sum_steady(&job->ranks[r], nodes->at[r], nodes->count[r], excess);
 }
 
-// Keeps only what is notable, if it is nearly all of `more`: then the rest is noise. Whether
-// it is.
-static bool keep_notable(const struct kind_nodes *nodes, const struct job_rank *rank, uint32_t r,
-                         double more, double *excess)
+// Keeps only what is notable, if it is nearly all of `more`: then the rest is noise. Returns how
+// much is kept.
+static double keep_notable(const struct kind_nodes *nodes, const struct job_rank *rank, uint32_t r,
+                           double more, double *excess)
 {
     uint32_t steps = rank->whatif->graph.step_count;
-    double least = NOTABLE_PIECE * more / (steps ? steps : 1), notable = 0;
+    double least = NOTABLE_PIECE * more / (steps ? steps : 1), notable = 0, all = 0;
+    for (uint32_t i = 0; i < nodes->count[r]; i++) {
+        double own = is_steady(rank, nodes->at[r][i]) ? excess[i] : 0;
+        notable += own >= least ? own : 0;
+        all += own;
+    }
+    if (notable < NOTABLE_PART * more)
+        return all;
     for (uint32_t i = 0; i < nodes->count[r]; i++)
-        notable += is_steady(rank, nodes->at[r][i]) && excess[i] >= least ? excess[i] : 0;
-    for (uint32_t i = 0; notable >= NOTABLE_PART * more && i < nodes->count[r]; i++)
         excess[i] = excess[i] >= least ? excess[i] : 0;
-    return notable >= NOTABLE_PART * more;
+    return notable;
 }
 
 // --- all ranks ----------------------------------------------------------------------------------
@@ -215,9 +220,7 @@ static bool balance_rank(struct balancing *all, int kind, uint32_t r, struct err
     }
     bool known = sum >= more / 2; // else they do not correspond
     if (known)
-        share = keep_notable(&all->nodes, &all->job->ranks[r], r, more, where)
-                    ? 1
-                    : fmin(1, more / sum);
+        share = fmin(1, more / keep_notable(&all->nodes, &all->job->ranks[r], r, more, where));
     relieve(all, r, share, known ? where : NULL);
     return true;
 }
