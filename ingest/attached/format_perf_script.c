@@ -20,34 +20,52 @@ struct sample_line {
     struct str command, event;
 };
 
-// The digits of a time before a colon: "1234.567890:". SIZE_MAX if there are none.
-static size_t end_of_time(struct str text)
+static size_t skip_digits(struct str text, size_t at)
 {
-    for (size_t at = 1; at + 7 < text.len; at++) {
-        size_t end = at + 1;
-        if (text.at[at] != '.' || !is_digit(text.at[at - 1]))
-            continue;
-        while (end < text.len && is_digit(text.at[end]))
-            end++;
-        if (end >= at + 7 && end < text.len && text.at[end] == ':')
-            return end + 1;
+    while (at < text.len && is_digit(text.at[at]))
+        at++;
+    return at;
+}
+
+static size_t skip_blanks(struct str text, size_t at)
+{
+    while (at < text.len && text.at[at] == ' ')
+        at++;
+    return at;
+}
+
+// After "4242/4243 [003] 1234.567890:", of which the second and third number may be missing.
+// SIZE_MAX if it is not there.
+static size_t end_of_time(struct str text, size_t at)
+{
+    at = skip_digits(text, at);
+    if (at < text.len && text.at[at] == '/')
+        at = skip_digits(text, at + 1);
+    if (at == text.len || text.at[at] != ' ')
+        return SIZE_MAX;
+    at = skip_blanks(text, at);
+    if (at < text.len && text.at[at] == '[') {
+        at = skip_digits(text, at + 1);
+        if (at == text.len || text.at[at] != ']')
+            return SIZE_MAX;
+        at = skip_blanks(text, at + 1);
     }
-    return SIZE_MAX;
+    size_t point = skip_digits(text, at), end = skip_digits(text, point + 1);
+    bool is = point > at && point < text.len && text.at[point] == '.' && end >= point + 7 &&
+              end < text.len && text.at[end] == ':';
+    return is ? end + 1 : SIZE_MAX;
 }
 
 // The command may have blanks in it; the process's number follows it.
-static struct str command_of(struct str text)
-{
-    for (size_t at = 1; at + 1 < text.len; at++)
-        if (text.at[at] == ' ' && is_digit(text.at[at + 1]))
-            return (struct str){text.at, at};
-    return STR("");
-}
-
 static bool parse_sample(struct str text, struct sample_line *sample)
 {
-    size_t at = end_of_time(text), end;
-    if (text.len == 0 || text.at[0] == '#' || text.at[0] == '\t' || at == SIZE_MAX)
+    size_t from = skip_blanks(text, 0), at = SIZE_MAX, end, command = from;
+    if (from == text.len || text.at[from] == '#' || text.at[from] == '\t')
+        return false;
+    while (at == SIZE_MAX && ++command + 1 < text.len)
+        if (text.at[command] == ' ' && is_digit(text.at[command + 1]))
+            at = end_of_time(text, command + 1);
+    if (at == SIZE_MAX)
         return false;
     while (at < text.len && (text.at[at] == ' ' || is_digit(text.at[at])))
         at++;
@@ -55,13 +73,9 @@ static bool parse_sample(struct str text, struct sample_line *sample)
         end++;
     while (end > at && text.at[end - 1] == ':')
         end--;
-    sample->command = command_of(text);
-    while (sample->command.len && sample->command.at[0] == ' ') {
-        sample->command.at++;
-        sample->command.len--;
-    }
+    sample->command = (struct str){text.at + from, command - from};
     sample->event = (struct str){text.at + at, end - at};
-    return sample->command.len && sample->event.len;
+    return sample->event.len;
 }
 
 // "\t    7f1c2d3e4f50 forward+0x1a (/usr/lib/libtorch.so)": the symbol, "" if it is no frame.
@@ -70,7 +84,7 @@ static struct str symbol_of(struct str text)
     size_t at = 0, digits;
     while (at < text.len && (text.at[at] == ' ' || text.at[at] == '\t'))
         at++;
-    for (digits = at; digits < text.len && strchr("0123456789abcdef", text.at[digits]);)
+    for (digits = at; digits < text.len && memchr("0123456789abcdef", text.at[digits], 16);)
         digits++;
     if (at == 0 || digits == at || digits >= text.len || text.at[digits] != ' ')
         return STR("");
@@ -143,20 +157,32 @@ static struct str cut_line(struct str *text)
     return line;
 }
 
-// A sample, and a frame of its stack in the next line.
+// Whether a line starts with a tab and a whole address.
+static bool is_frame(struct str text)
+{
+    enum { SHORTEST_ADDRESS = 8 };
+    size_t at = skip_blanks(text, 1), digits = at;
+    while (digits < text.len && memchr("0123456789abcdef", text.at[digits], 16))
+        digits++;
+    return text.len && text.at[0] == '\t' && digits >= at + SHORTEST_ADDRESS && symbol_of(text).len;
+}
+
+// Two samples, each with a frame of its stack in the next line. The second may be beyond the head.
 static enum format_likeness probe_perf(struct str head, struct str filename)
 {
+    enum { ENOUGH = 2 };
     struct sample_line sample;
+    int samples = 0;
     (void)filename;
-    while (head.len) {
+    while (head.len && samples < ENOUGH) {
         struct str line = cut_line(&head);
-        if (line.len == 0 || line.at[0] == '#')
+        if (line.len == 0 || line.at[0] == '#' || (samples && symbol_of(line).len))
             continue;
-        if (!parse_sample(line, &sample))
-            return FORMAT_UNLIKE;
-        return symbol_of(cut_line(&head)).len ? FORMAT_SURE : FORMAT_UNLIKE;
+        if (!parse_sample(line, &sample) || !is_frame(cut_line(&head)))
+            break;
+        samples++;
     }
-    return FORMAT_UNLIKE;
+    return samples == ENOUGH ? FORMAT_SURE : samples ? FORMAT_PERHAPS : FORMAT_UNLIKE;
 }
 
 const struct format format_perf_script = {

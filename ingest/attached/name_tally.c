@@ -39,7 +39,7 @@ bool name_tally_id(struct name_tally *tally, struct str name, str_id *id, struct
 
 void name_tally_weigh(struct name_tally *tally, str_id id, double weight)
 {
-    if (id && isfinite(weight) && weight > 0) {
+    if (id && weight > 0 && isfinite(tally->total + weight)) {
         tally->sums[id] += weight;
         tally->total += weight;
     }

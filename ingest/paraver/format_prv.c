@@ -275,9 +275,9 @@ static bool is_header(struct str text)
 
 static struct str trimmed(struct str text)
 {
-    while (text.len && strchr(" \t\r", text.at[0]))
+    while (text.len && memchr(" \t\r", text.at[0], 3))
         text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && strchr(" \t\r", text.at[text.len - 1]))
+    while (text.len && memchr(" \t\r", text.at[text.len - 1], 3))
         text.len--;
     return text;
 }
@@ -304,7 +304,7 @@ static bool read_names(struct prv *prv, struct line *line, struct err *err)
     for (; ok && !is_header(line->text); ok = lines_next(&prv->lines, line, err)) {
         if (!prv_rows_name(&prv->rows, line->text, err))
             return false;
-        if (is_blank(line->text) || !strchr("0123456789", line->text.at[0]))
+        if (is_blank(line->text) || !memchr("0123456789", line->text.at[0], 10))
             states = str_equal(trimmed(line->text), STR("STATES"));
         else if (states && !name_of_state(prv, line, err))
             return false;

@@ -17,9 +17,9 @@ void prv_rows_free(struct prv_rows *rows)
 
 static struct str trimmed(struct str text)
 {
-    while (text.len && strchr(" \t\r", text.at[0]))
+    while (text.len && memchr(" \t\r", text.at[0], 3))
         text = (struct str){text.at + 1, text.len - 1};
-    while (text.len && strchr(" \t\r", text.at[text.len - 1]))
+    while (text.len && memchr(" \t\r", text.at[text.len - 1], 3))
         text.len--;
     return text;
 }
@@ -220,6 +220,8 @@ struct prv_row *prv_rows_find(const struct prv_rows *rows, int64_t application, 
         (uint64_t)task > rows->first_count)
         return NULL;
     int64_t wanted = rows->first[task - 1] + thread - 1;
+    if ((uint64_t)task < rows->first_count && wanted >= rows->first[task])
+        return NULL;                       // the next task's
     size_t from = 0, to = rows->row_count; // they are in the order of their rows
     while (from < to) {
         size_t middle = from + (to - from) / 2;

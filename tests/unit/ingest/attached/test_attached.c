@@ -40,10 +40,10 @@ static void perf_script_is_counted_by_sample_command_and_top_frame(void **state)
     assert_words("perf-script",
                  "# a comment\n"
                  "python 42/43 [003] 12.345678:  250000 cycles:u: \n"
-                 "\t  7f1c forward+0x1a (/usr/bin/python3)\n"
-                 "\t  7f1d main+0x1a (/usr/bin/python3)\n\n"
+                 "\t  7f1c2d3e4f50 forward+0x1a (/usr/bin/python3)\n"
+                 "\t  7f1c2d3e4f60 main+0x1a (/usr/bin/python3)\n\n"
                  "pt main thread 42 12.345679:  250000 cycles:u: \n"
-                 "\t  7f1c forward+0x1a (/usr/bin/python3)\n",
+                 "\t  7f1c2d3e4f50 forward+0x1a (/usr/bin/python3)\n",
                  "samples 2; frames 3; events cycles:u 100 %; commands python 50 %, "
                  "pt main thread 50 %; top frames forward 100 %");
 }
@@ -87,6 +87,10 @@ static void what_is_no_sample_is_no_perf_script(void **state)
     (void)state;
     const struct format *format =
         format_find(STR("python 42 12.345678: step\nstep 2, loss 3\n"), STR(""));
+    assert_true(!format || strcmp(format->name, "perf-script") != 0);
+    format = format_find(STR("2024-01-01 12:00:00.123456: I tensorflow/core: start\n"
+                             "   add foo bar\n"),
+                         STR(""));
     assert_true(!format || strcmp(format->name, "perf-script") != 0);
 }
 
