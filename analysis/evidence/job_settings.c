@@ -37,8 +37,11 @@ static void offer(struct choice *choice, const struct standard_setting *setting,
 {
     if (choice->any && depth > choice->depth)
         return;
-    bool differ = choice->any && depth == choice->depth &&
-                  (choice->differ || !are_equal(&choice->setting, setting));
+    bool same_level = choice->any && depth == choice->depth;
+    if (same_level && choice->setting.overrides && !setting->overrides)
+        return;
+    bool wins = setting->overrides && !choice->setting.overrides;
+    bool differ = same_level && !wins && (choice->differ || !are_equal(&choice->setting, setting));
     *choice = (struct choice){true, differ, depth, *setting};
 }
 

@@ -454,13 +454,24 @@ static void put_precision(struct standard_setting *setting, struct str value)
         }
 }
 
-// "synthetic" or "real": a switch, or the name of a data set.
+static struct str last_of_path(struct str path)
+{
+    while (path.len > 1 && path.at[path.len - 1] == '/')
+        path.len--;
+    const char *slash = memrchr(path.at, '/', path.len);
+    return slash ? (struct str){slash + 1, (size_t)(path.at + path.len - slash) - 1} : path;
+}
+
+// "synthetic" or "real": a switch or type, or the name or path of a data set. A name may be a
+// default that the other overrides.
 static void put_data(struct standard_setting *setting, struct str value)
 {
-    static const char *const made_up[] = {"synthetic", "mock", "dummy", "fake"};
-    bool is = is_true(value);
-    for (size_t i = 0; i < sizeof made_up / sizeof *made_up; i++)
-        is = is || str_contains_nocase(value, str_of(made_up[i]));
+    static const char *const made_up[] = {"synthetic", "mock", "dummy", "fake", NULL};
+    struct str name = last_of_path(value);
+    bool is = is_true(value) || is_one_of(value, made_up);
+    setting->overrides = is;
+    for (const char *const *word = made_up; *word; word++)
+        is = is || str_contains_nocase(name, str_of(*word));
     put(setting, is ? STR("synthetic") : STR("real"));
 }
 

@@ -13,6 +13,7 @@ struct standard_setting {
     const char *name; // "global_batch_size"; NULL: the setting is none of them
     size_t place;     // among the standard names, below STANDARD_MOST; what matters most is first
     const char *unit; // "samples"; NULL: it has none
+    bool overrides;   // it counts, whatever others of its name and level say
     size_t len;
     char value[STANDARD_VALUE_BYTES]; // "128", "true", "bf16"; not NUL-terminated
 };
