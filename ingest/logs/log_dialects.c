@@ -178,11 +178,11 @@ static const char nemo_rl_name[] = "nemo-rl";
     }
 
 static const char lightning_name[] = "lightning";
-#define LIGHTNING(after)                                                         \
-    {                                                                            \
-        .name = lightning_name, .source = lightning_name, .mark = (after),       \
-        .steps = {"global_step=", "| "}, .per_epoch = true, .style = LOG_EQUALS, \
-        .needs = BIT(LOG_LOSS), FIELDS(lightning)                                \
+#define LIGHTNING(after, any)                                                                      \
+    {                                                                                              \
+        .name = lightning_name, .source = lightning_name, .mark = (after),                         \
+        .steps = {"global_step=", "| "}, .per_epoch = true, .any_bar = (any), .style = LOG_EQUALS, \
+        .needs = BIT(LOG_LOSS), FIELDS(lightning)                                                  \
     }
 
 const struct log_dialect log_dialects[] = {
@@ -275,11 +275,11 @@ const struct log_dialect log_dialects[] = {
     NEMO_RL(BULLET "Grad Norm: ", LOG_GRAD_NORM),
     NEMO_RL("E2E (Tokens/sec/gpu): ", LOG_TOKENS_PER_S),
     NEMO_RL("E2E (Tokens/sec): ", LOG_JOB_TOKENS_PER_S),
-    LIGHTNING(", v_num="),
-    LIGHTNING("it/s, loss="),
-    LIGHTNING("s/it, loss="),
-    LIGHTNING("it/s, train_loss"),
-    LIGHTNING("s/it, train_loss"),
+    LIGHTNING(", v_num=", false),
+    LIGHTNING("it/s, loss=", true),
+    LIGHTNING("s/it, loss=", true),
+    LIGHTNING("it/s, train_loss", true),
+    LIGHTNING("s/it, train_loss", true),
 };
 const size_t log_dialect_count = sizeof log_dialects / sizeof *log_dialects;
 
@@ -450,6 +450,18 @@ static bool find_fields(const struct log_dialect *dialect, struct str text, size
     return true;
 }
 
+// Whether a progress bar, of which any loop may have one, is that of an epoch of training.
+static bool is_training_bar(struct str text, const char *mark)
+{
+    static const char *const others[] = {"Valid", "Eval", "Test"};
+    size_t end = str_find(text, str_of(mark));
+    struct str before = {text.at, end < text.len ? end : text.len};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_find(before, str_of(others[i])) != SIZE_MAX)
+            return false;
+    return str_find(before, STR("Epoch ")) != SIZE_MAX;
+}
+
 static void take_bar_time(struct str text, struct log_step *step)
 {
     struct log_bar bar;
@@ -468,6 +480,8 @@ bool log_dialect_read(const struct log_dialect *dialect, const struct log_writte
     size_t at;
     struct str text = line->text, part;
     *step = (struct log_step){.step = LOG_NO_STEP, .time_ns = LOG_NO_TIME, .rank = -1};
+    if (dialect->any_bar && !is_training_bar(text, dialect->mark))
+        return false;
     if (!number_step(dialect, text, step, &at) || !find_fields(dialect, text, at, &part))
         return false;
     struct log_fields fields = {dialect->style, part, line->ended || dialect->style == LOG_DICT};

@@ -305,6 +305,15 @@ static void report_writer(struct steps *steps)
             reports[i].report(steps);
 }
 
+// Several rows of the table may be of one writer.
+static bool is_first_of_name(size_t dialect)
+{
+    for (size_t i = 0; i < dialect; i++)
+        if (strcmp(log_dialects[i].name, log_dialects[dialect].name) == 0)
+            return false;
+    return true;
+}
+
 bool log_report(const struct evidence *evidence, struct figures *figures, struct err *err)
 {
     const struct log_book *book = &evidence->log;
@@ -315,7 +324,8 @@ bool log_report(const struct evidence *evidence, struct figures *figures, struct
                               .figures = figures,
                               .name = log_dialects[i].name,
                               .numbers = numbers};
-        report_writer(&steps);
+        if (is_first_of_name(i))
+            report_writer(&steps);
     }
     figures_add(figures, (int64_t)book->event_count, "events");
     figures_add(figures, (int64_t)evidence->setting_count, "settings");

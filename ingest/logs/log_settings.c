@@ -97,13 +97,20 @@ bool log_argument_read(struct str text, struct evidence *evidence, bool *is, str
     return !*is || set(evidence, (struct str){text.at + from, dots - from}, value, err);
 }
 
-// The word before the mark, which is the name of a data set.
+static bool ends_with(struct str text, struct str end)
+{
+    return text.len >= end.len && str_equal(log_from(text, text.len - end.len), end);
+}
+
+// The word before the mark, which is the name of a data set after what these programs say.
 static bool set_dataset(struct evidence *evidence, struct str before, struct err *err)
 {
     size_t from = before.len;
     while (from > 0 && before.at[from - 1] != ' ')
         from--;
-    return set(evidence, STR("dataset_name"), log_from(before, from), err);
+    struct str said = {before.at, from};
+    return (!ends_with(said, STR("Preparing ")) && !ends_with(said, STR("Building "))) ||
+           set(evidence, STR("dataset_name"), log_from(before, from), err);
 }
 
 bool log_setting_read(const struct log_setting_row *row, struct str text, size_t at,

@@ -240,6 +240,29 @@ static void data_sets_are_named_before_they_are_read(void **state)
     assert_true(str_equal(evidence.settings[0].value, STR("MockGPTDataset")));
 }
 
+static void a_bar_of_another_loop_is_no_step(void **state)
+{
+    (void)state;
+    read_file(STR("Epoch 0:  12%|#  | 3/25 [00:03<00:26, 0.80it/s, loss=2.5]\n"
+                  "Evaluating:  10%|#  | 1/10 [00:03<00:26, 0.80it/s, loss=9.5]\n"
+                  "Validation Epoch 0:  10%|#  | 1/10 [00:03<00:26, 0.80it/s, loss=9.5]\n"
+                  "Epoch 0:  16%|#  | 4/25 [00:04<00:25, 0.80it/s, loss=2.4]\n"),
+              "a.log");
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_value("lightning", 1, LOG_LOSS, 2.4);
+}
+
+static void other_words_before_a_data_set_are_no_name(void **state)
+{
+    (void)state;
+    read_file(STR("Loading dataset from /data\nReading the dataset from /data\n"
+                  "Preparing c4 dataset from allenai/c4\n"
+                  "iteration 1/ 9 | elapsed time per iteration (ms): 10.0 | lm loss: 9.0 |\n"),
+              "a.log");
+    assert_int_equal(evidence.setting_count, 1);
+    assert_true(str_equal(evidence.settings[0].value, STR("c4")));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -249,6 +272,8 @@ int main(void)
         TEST(other_spellings_are_the_same_figures),
         TEST(nemo_may_print_no_times),
         TEST(data_sets_are_named_before_they_are_read),
+        TEST(a_bar_of_another_loop_is_no_step),
+        TEST(other_words_before_a_data_set_are_no_name),
         TEST(times_of_a_history_are_utc),
         TEST(other_tables_are_no_metrics),
     };
