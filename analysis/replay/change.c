@@ -294,15 +294,15 @@ static bool change_hosts(struct applied *applied, struct err *err)
 // --- what the recording says elsewhere ----------------------------------------------------------
 
 // Whether a process group is meant: by its name, its description or its span.
-static bool group_fits(struct applied *applied, const struct collective *collective, bool *is_meant,
-                       struct err *err)
+static bool place_fits(const struct applied *applied, const struct collective *collective,
+                       struct arena *scratch, bool *is_meant, struct err *err)
 {
     const struct trace *trace = applied->facts->trace;
     struct str pattern = applied->change->pattern;
     struct group_about about = group_about_none();
     struct group_place place;
     group_about_add(&about, trace, collective);
-    if (!group_place_find(trace, collective->group, &about, applied->scratch, &place, err))
+    if (!group_place_find(trace, collective->group, &about, scratch, &place, err))
         return false;
     if (applied->change->of == CHANGE_OF_LINK)
         *is_meant = place.span && fits(pattern, str_of(place.span));
@@ -310,6 +310,17 @@ static bool group_fits(struct applied *applied, const struct collective *collect
         *is_meant = fits(pattern, trace_text(trace, collective->group)) ||
                     (place.description.len && fits(pattern, place.description));
     return true;
+}
+
+// The list of a group's ranks may be long, and is needed no longer.
+static bool group_fits(const struct applied *applied, const struct collective *collective,
+                       bool *is_meant, struct err *err)
+{
+    struct arena scratch;
+    arena_init(&scratch, applied->scratch->budget);
+    bool ok = place_fits(applied, collective, &scratch, is_meant, err);
+    arena_free(&scratch);
+    return ok;
 }
 
 static bool find_groups(struct applied *applied, struct err *err)
