@@ -106,8 +106,8 @@ static bool match(const struct clock_group *group, const int64_t *offsets_ns, si
             return false;
     }
     if (period_ns > 0)
-        *found = busy_match_find(
-            &(struct busy_search){pairs, pairs_count, period_ns, offsets_ns, count});
+        *found = busy_match_find(&(struct busy_search){pairs, pairs_count, period_ns, offsets_ns,
+                                                       count, group->file->work});
     return true;
 }
 
@@ -121,11 +121,11 @@ static bool align_by_utilization(struct clock_group *group, struct err *err)
         time.aligned_by = "utilization";
         time.offset_ns = found.offset_ns;
     } else {
-        time.doubt = found.tried
-                         ? "the busy intervals of the trace fit the utilization at no time, or at "
-                           "several"
-                         : "clocks have nothing in common, and utilization has too few samples or "
-                           "too little change to find the trace in it";
+        time.doubt =
+            found.tried ? "the busy intervals of the trace fit the utilization at no time, or at "
+                          "several"
+                        : "clocks have nothing in common, and utilization has too few samples, too "
+                          "many or too little change to find the trace in it";
     }
     conclude(group, &time);
     return true;

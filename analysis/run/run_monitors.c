@@ -12,6 +12,8 @@
 // Times since 1970 are those of a year with GPUs; others count from an unknown moment.
 #define UNIX_FROM_NS (INT64_C(1000000000) * 1000000000)
 
+#define MOST_WORK 2e8 // samples compared, for all files and ranks of a run
+
 struct joined {
     const struct run *run;
     struct arena *scratch; // of one file
@@ -19,6 +21,7 @@ struct joined {
     size_t count, cap;
     bool *has;                          // per device: whether a monitor has been joined
     size_t unjoined, unaligned, unlike; // ranks
+    double work;                        // left
 };
 
 // --- devices ------------------------------------------------------------------------------------
@@ -94,13 +97,13 @@ static bool index_samples(struct monitor_file *file, struct err *err)
     return true;
 }
 
-static bool load_file(const struct joined *joined, size_t index, struct monitor_file *file,
+static bool load_file(struct joined *joined, size_t index, struct monitor_file *file,
                       struct err *err)
 {
     static const struct table_desc *const known[] = {&table_monitors, &table_monitor_samples, NULL};
     const struct rank_source *source = joined->run->source;
     struct report *found = arena_array(joined->scratch, 1, sizeof *found, err);
-    *file = (struct monitor_file){.arena = joined->scratch};
+    *file = (struct monitor_file){.arena = joined->scratch, .work = &joined->work};
     if (!found)
         return false;
     *found = (struct report){.arena = joined->scratch};
@@ -284,7 +287,7 @@ static bool join_files(struct joined *joined, struct err *err)
 bool run_join_monitors(const struct run *run, struct err *err)
 {
     static const struct table_desc *const known[] = {&table_devices, NULL};
-    struct joined joined = {.run = run};
+    struct joined joined = {.run = run, .work = MOST_WORK};
     if (run->source->evidence_count == 0)
         return true;
     if (!rank_source_each(run->source, known, run->budget, take_devices, &joined, err))

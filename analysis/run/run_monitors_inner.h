@@ -31,6 +31,7 @@ struct monitor_file {
     const struct table *monitors, *samples; // samples: NULL without any
     struct gpu_samples *of_gpu;             // per row of monitors
     struct arena *arena;                    // until the next file
+    double *work;                           // left for finding traces in utilization
 };
 
 // How times of a rank's trace follow from those of the monitor.

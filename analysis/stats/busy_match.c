@@ -9,7 +9,6 @@ enum {
     PIECES = 4,       // of a period between offsets that are tried
     FINE_PIECES = 32, // around the best one
     MOST_OFFSETS = 1 << 20,
-    MOST_WORK = 200 << 20, // samples compared
 };
 #define LEAST_R   0.8
 #define LEAST_DEV 0.05 // standard deviation of both, as shares
@@ -41,6 +40,8 @@ double busy_share(const struct busy_profile *profile, int64_t from_ns, int64_t t
 struct sums {
     size_t count;
     double x, y, xx, yy, xy;
+    double next_xx, next_yy; // with the one before
+    size_t nexts;
 };
 
 static size_t first_from(const struct busy_samples *samples, int64_t time_ns)
@@ -62,6 +63,7 @@ static void add_pair(const struct busy_pair *pair, int64_t period_ns, int64_t of
     const struct busy_profile *profile = &pair->profile;
     int64_t begin_ns = profile->begin_ns - offset_ns + period_ns;
     int64_t end_ns = profile->begin_ns - offset_ns + profile->window_ns;
+    double last_x = NAN, last_y = NAN;
     for (size_t i = first_from(&pair->samples, begin_ns);
          i < pair->samples.count && pair->samples.time_ns[i] <= end_ns; i++) {
         int64_t time_ns = pair->samples.time_ns[i] + offset_ns;
@@ -74,6 +76,13 @@ static void add_pair(const struct busy_pair *pair, int64_t period_ns, int64_t of
         sums->xx += x * x;
         sums->yy += y * y;
         sums->xy += x * y;
+        if (!isnan(last_x)) {
+            sums->next_xx += last_x * x;
+            sums->next_yy += last_y * y;
+            sums->nexts++;
+        }
+        last_x = x;
+        last_y = y;
     }
 }
 
@@ -96,6 +105,22 @@ static double correlation(const struct sums *sums, size_t fewest)
     double xy = sums->xy / n - sums->x / n * (sums->y / n);
     bool flat = !(xx > LEAST_DEV * LEAST_DEV) || !(yy > LEAST_DEV * LEAST_DEV);
     return flat ? NAN : fmin(xy / sqrt(xx * yy), 1);
+}
+
+// Of values with those before them, at least 0.
+static double own_correlation(double sum, double squares, size_t count, double nexts, size_t pairs)
+{
+    double mean = sum / (double)count, variance = squares / (double)count - mean * mean;
+    double r = pairs ? (nexts / (double)pairs - mean * mean) / variance : 0;
+    return fmax(0, fmin(r, 0.999));
+}
+
+// How many independent samples say as much as these.
+static double independent_of(const struct sums *sums)
+{
+    double rx = own_correlation(sums->x, sums->xx, sums->count, sums->next_xx, sums->nexts);
+    double ry = own_correlation(sums->y, sums->yy, sums->count, sums->next_yy, sums->nexts);
+    return (double)sums->count * (1 - rx * ry) / (1 + rx * ry);
 }
 
 // --- all offsets --------------------------------------------------------------------------------
@@ -156,7 +181,11 @@ static bool make_offsets(const struct busy_search *search, struct offsets *offse
     offsets->count = search->offset_count;
     if (!search->offsets_ns && !span_of(search, offsets))
         return false;
-    return most >= FEWEST && (double)most * (double)offsets->count <= MOST_WORK;
+    double work = (double)most * (double)offsets->count;
+    if (most < FEWEST || work > *search->work)
+        return false;
+    *search->work -= work;
+    return true;
 }
 
 // The middle of the offsets around the best that fit as well.
@@ -190,7 +219,7 @@ static double fisher(double r)
 // Whether chance or another offset could explain it.
 static bool is_unique(const struct busy_match *match, size_t offsets)
 {
-    double error = 1 / sqrt((double)match->samples - 3);
+    double error = 1 / sqrt(fmax(match->independent - 3, 0));
     double chance = (sqrt(2 * log((double)offsets)) + SURE) * error;
     double other = isnan(match->other_r) ? 0 : match->other_r;
     return match->r >= LEAST_R && fisher(match->r) >= chance &&
@@ -206,8 +235,11 @@ static void find_best(const struct busy_search *search, const struct offsets *of
         double r = correlation(&sums, offsets->fewest);
         if (isnan(r) || (match->tried && r <= match->r))
             continue;
-        *match = (struct busy_match){
-            .tried = true, .offset_ns = offset_ns, .r = r, .samples = sums.count};
+        *match = (struct busy_match){.tried = true,
+                                     .offset_ns = offset_ns,
+                                     .r = r,
+                                     .samples = sums.count,
+                                     .independent = independent_of(&sums)};
     }
 }
 

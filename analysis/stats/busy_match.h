@@ -37,14 +37,16 @@ struct busy_search {
     int64_t period_ns;         // between samples, above 0
     const int64_t *offsets_ns; // to try; NULL: all at which the samples cover half of what they can
     size_t offset_count;
+    double *work; // left for searches, in samples compared: one that takes more is not made
 };
 
 struct busy_match {
     bool tried; // whether there were enough samples, not all alike
     bool unique;
-    int64_t offset_ns; // to be added to times of samples
-    double r, other_r; // there, and at the best offset further away than two periods; NAN: none
-    size_t samples;    // that were compared
+    int64_t offset_ns;  // to be added to times of samples
+    double r, other_r;  // there, and at the best offset further away than two periods; NAN: none
+    size_t samples;     // that were compared
+    double independent; // as many of them say as much: neighbors are mostly alike
 };
 
 // Unique is an offset whose correlation is high, not a coincidence among that many offsets, and

@@ -47,7 +47,9 @@ static void make(struct scene *scene, int64_t begin_ns, unsigned period)
 
 static struct busy_match find(const struct scene *scene, const int64_t *offsets_ns, size_t count)
 {
-    return busy_match_find(&(struct busy_search){&scene->pair, 1, SECOND, offsets_ns, count});
+    double work = 1e6;
+    return busy_match_find(
+        &(struct busy_search){&scene->pair, 1, SECOND, offsets_ns, count, &work});
 }
 
 static void an_irregular_trace_is_found_to_a_fraction_of_the_period(void **state)
@@ -81,6 +83,33 @@ static void a_gpu_that_is_always_busy_says_nothing(void **state)
     struct scene scene = {0};
     make(&scene, 100 * SECOND, 0);
     assert_false(find(&scene, NULL, 0).tried);
+}
+
+// A trace that is idle first and busy then is anywhere where a job starts.
+static void a_single_change_is_no_match(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    make(&scene, 0, 0);
+    for (size_t i = 0; i < PIECES; i++)
+        scene.before_ns[i + 1] = scene.before_ns[i] + (i < PIECES / 2 ? 0 : SECOND / 10);
+    for (size_t i = 0; i < SAMPLES; i++)
+        scene.share[i] = i < SAMPLES / 2 ? 0.02 * (double)(i % 3) : 0.96 + 0.02 * (double)(i % 3);
+    struct busy_match match = find(&scene, NULL, 0);
+    assert_true(match.tried && match.r > 0.95 && match.independent < 10);
+    assert_false(match.unique);
+}
+
+static void searches_share_their_work(void **state)
+{
+    (void)state;
+    struct scene scene = {0};
+    make(&scene, 100 * SECOND, 1);
+    double work = 150000;
+    struct busy_search search = {&scene.pair, 1, SECOND, NULL, 0, &work};
+    assert_true(busy_match_find(&search).unique);
+    assert_true(work < 75000);
+    assert_false(busy_match_find(&search).tried);
 }
 
 static void another_trace_is_not_found(void **state)
@@ -126,6 +155,8 @@ int main(void)
         cmocka_unit_test(an_irregular_trace_is_found_to_a_fraction_of_the_period),
         cmocka_unit_test(a_pattern_that_repeats_is_at_no_single_time),
         cmocka_unit_test(a_gpu_that_is_always_busy_says_nothing),
+        cmocka_unit_test(a_single_change_is_no_match),
+        cmocka_unit_test(searches_share_their_work),
         cmocka_unit_test(another_trace_is_not_found),
         cmocka_unit_test(of_given_offsets_the_one_that_fits_is_chosen),
         cmocka_unit_test(a_share_is_of_the_time_asked_for),
