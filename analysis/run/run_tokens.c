@@ -12,18 +12,29 @@ struct token_columns {
 struct job {
     int64_t seq_length, batch; // 0 unknown
     const struct table *logs;
+    struct str file; // of the row before
+    bool from_zero;  // its first step is 0
 };
 
-// A log whose first step is 0 counts the steps before it.
-static int64_t steps_until(const struct job *job, struct str file, int64_t step)
+static bool is_from_zero(const struct job *job, struct str file)
 {
     for (size_t i = 0; job->logs && i < job->logs->row_count; i++)
         if (str_equal(table_cell(job->logs, i, LOGS_FILE)->s, file))
-            return step + (table_i64(job->logs, i, LOGS_FIRST_STEP, 1) == 0);
-    return step;
+            return table_i64(job->logs, i, LOGS_FIRST_STEP, 1) == 0;
+    return false;
 }
 
-static void fill_row(const struct job *job, const struct token_columns *columns,
+// A log whose first step is 0 counts the steps before it. Rows of a file stand together.
+static int64_t steps_until(struct job *job, struct str file, int64_t step)
+{
+    if (!job->file.at || !str_equal(job->file, file)) {
+        job->file = file;
+        job->from_zero = is_from_zero(job, file);
+    }
+    return step + (job->from_zero && step < INT64_MAX);
+}
+
+static void fill_row(struct job *job, const struct token_columns *columns,
                      const struct table *table, size_t row)
 {
     // The report is the run's own and still being made.
@@ -49,8 +60,9 @@ void run_fill_tokens(struct report *report)
          LOG_STEPS_CONSUMED_TOKENS},
         {"log_curve", LOG_CURVE_FILE, LOG_CURVE_STEP, LOG_CURVE_CONSUMED_SAMPLES,
          LOG_CURVE_CONSUMED_TOKENS}};
-    const struct job job = {run_stated_count(report, "seq_length"), run_stated_batch(report),
-                            report_find(report, "logs")};
+    struct job job = {.seq_length = run_stated_count(report, "seq_length"),
+                      .batch = run_stated_batch(report),
+                      .logs = report_find(report, "logs")};
     for (size_t i = 0; job.seq_length && i < sizeof all / sizeof *all; i++) {
         const struct table *table = report_find(report, all[i].table);
         for (size_t row = 0; table && row < table->row_count; row++)
