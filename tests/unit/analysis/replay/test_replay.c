@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "analysis/replay/replay.h"
+#include "analysis/replay/overlap.h"
 
 enum { MAX_NODES = 8, MAX_EDGES = 14, ROUNDS = 100000 };
 
@@ -236,10 +236,32 @@ static void times_whose_sum_could_overflow_are_refused(void **state)
     arena_free(&arena);
 }
 
+// Two nodes of other streams are overlapped, and a third waits for nothing else.
+static void what_waits_for_overlapped_work_only_keeps_all_its_reasons(void **state)
+{
+    (void)state;
+    const struct replay_edge edges[] = {{0, 2, 0}, {1, 2, 0}};
+    struct arena arena;
+    struct err err;
+    struct overlap overlap;
+    struct replay_graph graph, made;
+    arena_init(&arena, NULL);
+    assert_true(replay_graph_make(edges, 2, 3, &arena, &graph, &err));
+    assert_true(overlap_open(&overlap, 3, &arena, &err));
+    for (uint32_t n = 0; n < 3; n++) {
+        overlap.lane[n] = n;
+        overlap.loose[n] = n < 2;
+    }
+    assert_true(overlap_make(&overlap, &graph, &arena, &made, &err));
+    assert_int_equal(made.edge_count, 2);
+    arena_free(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_graphs_are_replayed_as_every_path_through_them_says),
+        cmocka_unit_test(what_waits_for_overlapped_work_only_keeps_all_its_reasons),
         cmocka_unit_test(a_cycle_is_refused),
         cmocka_unit_test(nothing_takes_no_time),
         cmocka_unit_test(times_whose_sum_could_overflow_are_refused),
