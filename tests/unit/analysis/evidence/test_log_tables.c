@@ -402,6 +402,20 @@ static void settings_of_a_list_of_variants_are_not_decided(void **state)
     assert_true(table_is(settings, 5, JOB_SETTINGS_STANDARD_VALUE, STR("bf16")));
 }
 
+static void a_type_that_says_synthetic_overrides_a_name(void **state)
+{
+    struct fixture *f = *state;
+    assert_true(evidence_set(&f->evidence, STR("dataset_path"), STR("gs://data"), &f->err));
+    assert_true(evidence_set(&f->evidence, STR("dataset_name"), STR("c4/en:3.0.1"), &f->err));
+    assert_true(evidence_set(&f->evidence, STR("dataset_type"), STR("synthetic"), &f->err));
+    assert_true(evidence_set(&f->evidence, STR("data_path"), STR("/data"), &f->err));
+    const struct table *settings = table_named(f, "job_settings");
+    assert_true(table_cell(settings, 1, JOB_SETTINGS_STANDARD)->null);
+    assert_true(table_is(settings, 2, JOB_SETTINGS_STANDARD, STR("data")));
+    assert_true(table_is(settings, 2, JOB_SETTINGS_STANDARD_VALUE, STR("synthetic")));
+    assert_true(table_cell(settings, 3, JOB_SETTINGS_STANDARD)->null);
+}
+
 static void what_says_nothing_has_no_tables_but_a_doubt(void **state)
 {
     struct fixture *f = *state;
@@ -435,6 +449,7 @@ int main(void)
         TEST(a_row_to_draw_ends_at_a_restart),
         TEST(settings_have_no_secrets),
         TEST(settings_of_a_list_of_variants_are_not_decided),
+        TEST(a_type_that_says_synthetic_overrides_a_name),
         TEST(what_says_nothing_has_no_tables_but_a_doubt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
