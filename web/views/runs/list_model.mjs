@@ -33,7 +33,11 @@ export function one_per_series(runs) {
   return { runs: [...first.values()], counts };
 }
 
-const said = (key) => ({ meta, tags }) => meta?.[key] ?? tags?.[key] ?? null;
+/** A text that a run has by a name of its own choice, else null. */
+const own_text = (pairs, key) => (pairs && Object.hasOwn(pairs, key)
+  && typeof pairs[key] === "string" ? pairs[key] : null);
+
+const said = (key) => ({ meta, tags }) => own_text(meta, key) ?? own_text(tags, key);
 
 /** What runs can be grouped by: a key of the address, a label, and the value of a run. */
 const GROUPS = [["gpu", "GPU", ({ gpu }) => gpu], ["model", "Model", said("model")],
@@ -43,7 +47,7 @@ const GROUPS = [["gpu", "GPU", ({ gpu }) => gpu], ["model", "Model", said("model
 const TAG = "tag:";
 
 /** The value of a run in a grouping. @param {string} by a key of the address */
-const value_by = (by) => (by.startsWith(TAG) ? ({ tags }) => tags?.[by.slice(TAG.length)] ?? null
+const value_by = (by) => (by.startsWith(TAG) ? ({ tags }) => own_text(tags, by.slice(TAG.length))
   : GROUPS.find(([key]) => key === by)?.[2]);
 
 /** Groupings that tell these runs apart, as choices. @param {any[]} runs @param {string} chosen */
@@ -57,12 +61,13 @@ export function group_choices(runs, chosen) {
 
 /**
  * Runs by a value, in the order in which their first run comes; those without it last.
- * @param {any[]} runs @param {string} by @returns {{name: string, runs: any[]}[]} one without a
- *   name if there is no such grouping
+ * @param {any[]} runs @param {string} by
+ * @returns {{key: string|null, name: string, runs: any[]}[]} the key is the value, null without
+ *   one; a group without a name if there is no such grouping
  */
 export function grouped(runs, by) {
   const value = value_by(by);
-  if (!value) return [{ name: "", runs }];
+  if (!value) return [{ key: null, name: "", runs }];
   const groups = new Map();
   for (const run of runs) {
     const name = value(run) || null;
@@ -70,6 +75,6 @@ export function grouped(runs, by) {
   }
   const without = groups.get(null);
   groups.delete(null);
-  return [...[...groups].map(([name, of]) => ({ name, runs: of })),
-    ...(without ? [{ name: "not given", runs: without }] : [])];
+  return [...[...groups].map(([name, of]) => ({ key: name, name, runs: of })),
+    ...(without ? [{ key: null, name: "not given", runs: without }] : [])];
 }

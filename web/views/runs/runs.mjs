@@ -182,21 +182,23 @@ function RunsTable({ reply, query, change, ticks, baselines }) {
   const now = use_now();
   const { items, counts } = use_shown(reply, query.rows);
   const groups = useMemo(() => grouped(items, query.group)
-    .map(({ name, runs }) => ({ name, frame: frame_of({ ...reply, items: runs }) })),
+    .map((group) => ({ ...group, id: JSON.stringify(group.key),
+      frame: frame_of({ ...reply, items: group.runs }) })),
   [reply, items, query.group]);
+  const paged = Boolean(query.cursor || reply.next_cursor);
   const hidden = hidden_columns(query.hide);
   const [starred, set_starred] = useState(null);
   const tracking = { baselines, lines: use_series_lines(reply.items), chosen: query.base };
-  const table = ({ name, frame }) => html`<${Table} key=${name}
+  const table = ({ id, name, frame }) => html`<${Table} key=${id}
     caption=${name ? `Runs: ${name}` : "Runs"} frame=${frame} sort=${query.sort}
     columns=${columns_of({ frame, ticks, now, tracking, counts, onstar: set_starred })
       .filter(({ key }) => !hidden.has(key))}
     onsort=${(sort) => change({ sort, cursor: "" })} view=${query.q}
     row_class=${(row) => (ticks.has(frame.columns.id[row]) ? "picked" : "")} />`;
-  return html`${groups.map((group) => (group.name ? html`<section key=${group.name}
+  return html`${groups.map((group) => (group.name ? html`<section key=${group.id}
       class="run-group"><h2 class="group-head">${group.name} <span class="faint">${
         plural(group.frame.length, query.rows === "series" ? "series" : "run",
-          query.rows === "series" ? "series" : "runs")}</span></h2>${table(group)}</section>`
+          query.rows === "series" ? "series" : "runs")}${paged ? " on this page" : ""}</span></h2>${table(group)}</section>`
       : table(group)))}
     ${starred && html`<${BaselineDialog} run=${starred} baselines=${baselines}
       onclose=${() => set_starred(null)} />`}

@@ -45,3 +45,13 @@ test("runs are grouped by what tells them apart, those without a value last", ()
   assert.deepEqual(names("tag:branch"), [["main", "c"], ["not given", "ab"]]);
   assert.deepEqual(names("nonsense"), [["", "abc"]]);
 });
+
+test("a group is by what a run was given, not by what every object has", () => {
+  const runs = [run("a", H100, { tags: { model: "not given" } }), run("b", H100),
+    run("c", H100, { meta: { model: 7 } })];
+  for (const key of ["__proto__", "constructor", "toString"])
+    assert.deepEqual(grouped(runs, `tag:${key}`).map((group) => [group.key, group.runs.length]),
+      [[null, 3]], key);
+  assert.deepEqual(grouped(runs, "model").map(({ key, name, runs: of }) => [key, name, of.length]),
+    [["not given", "not given", 1], [null, "not given", 2]]);
+});
