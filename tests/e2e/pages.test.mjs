@@ -68,6 +68,7 @@ const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category
   "/collectives", "/memory", "/ranks", "/whatif", "/data"].map((rest) => `/runs/${id}${rest}`);
 const usual_pages = () => ["/", "/upload", "/docs/api", "/docs/recording", "/docs/agents",
   "/compare", "/trends", "/alerts", `/compare?base=${ids.cuda}&cand=${ids.rocm}`,
+  "/?group=gpu", "/compare/timeline", `/compare/timeline?base=${ids.cuda}`,
   `/compare/timeline?base=${ids.cuda}&cand=${ids.rocm}`, ...run_pages(ids.cuda),
   `/runs/${ids.hostile}`, `/runs/${ids.hostile}/data`, `/runs/${ids.empty}`,
   `/runs/${ids.cuda}/timeline`, "/plan", ...(ids.failed ? [`/runs/${ids.failed}`] : [])];

@@ -338,7 +338,13 @@ test("two runs stand on one axis, aligned at an event; one zoom moves both", () 
     assert.match(await page.locator("main").innerText(), /Base[\s\S]*aten::mm[\s\S]*Candidate/);
     assert.deepEqual(await axe_faults(page), []);
     const picture = () => charts.nth(1).evaluate((canvas) => canvas.toDataURL());
-    const before_it = await picture();
+    let before_it = "";
+    await until("its own drawing has ended", async () => {
+      const last = before_it;
+      await page.waitForTimeout(300);
+      before_it = await picture();
+      return before_it === last && await page.locator("[aria-busy=true]").count() === 0;
+    });
     await charts.first().focus();
     await page.keyboard.press("w");
     await asked(page, "the common view is in the address", ({ from }) => from);

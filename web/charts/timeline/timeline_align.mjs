@@ -12,6 +12,10 @@ export function moved(data, by_ns) {
       end_ns: step.end_ns + by_ns })) };
 }
 
+/** The pin of a slice, in a window moved in time. @param {string} pin @param {number} by_ns */
+export const moved_pin = (pin, by_ns) =>
+  pin.replace(/^(\d+\.\d+\.)(\d+)$/, (_, place, ns) => `${place}${Number(ns) + by_ns}`);
+
 /**
  * By how much each side moves so that all anchors meet, at the latest of them: no time becomes
  * negative that was not. @param {number[]} anchors
@@ -26,6 +30,20 @@ export const union = (spans) => ({ from: Math.min(...spans.map(({ from }) => fro
 export function common(a, b) {
   const span = { from: Math.max(a.from, b.from), to: Math.min(a.to, b.to) };
   return span.to > span.from ? span : b;
+}
+
+/** @param {{kind: string}} event */
+export const is_of_device = ({ kind }) => /kernel|memcpy|memset/.test(kind);
+
+/**
+ * Whether an event starts in a step: device work in what the step did there, which may last longer
+ * than the step's call on the host.
+ * @param {any} event null if there is none @param {{host: any, device: any}} step spans
+ */
+export function is_in_step(event, { host, device }) {
+  if (!event) return false;
+  const { from, to } = is_of_device(event) ? device : host;
+  return event.begin_ns >= from && event.begin_ns < to;
 }
 
 const FRAME = "nn.Module: ";

@@ -21,24 +21,23 @@ export function create_motion({ view, onview, redraw }) {
     const next = whole_span(motion.view);
     if (same_span(next, reported)) return;
     reported = next;
+    motion.onmove?.(motion.view, true);
     motion.onview(next, has_entry);
     has_entry = true;
   };
   const moved = (next) => {
     motion.view = next;
-    motion.onmove?.(next);
+    motion.onmove?.(next, false);
     redraw();
     timer ||= setTimeout(tell, TELL_MS);
   };
-  const take = (next) => {
+  const take = (next, is_reported) => {
     clearTimeout(timer);
     timer = 0;
     motion.view = next;
-    reported = whole_span(next);
+    if (is_reported) reported = whole_span(next);
   };
-  const start = () => {
-    has_entry = false;
-  };
+  const start = () => void (has_entry = false);
   const motion = {
     view,
     bounds: view,
@@ -60,14 +59,14 @@ export function create_motion({ view, onview, redraw }) {
       last_key = now;
       move();
     },
-    /** Shows what another timeline shows, which reports it. */
-    follow(next) {
-      take(next);
+    /** Shows what another timeline shows, which reports it; echoes of that are not adopted. */
+    follow(next, is_reported) {
+      take(next, is_reported);
       redraw();
     },
     /** Adopts the address's view, unless it only echoes what was reported. */
     adopt(next) {
-      if (!same_span(whole_span(next), reported)) take(next);
+      if (!same_span(whole_span(next), reported)) take(next, true);
     },
   };
   return motion;

@@ -6,10 +6,13 @@ import { count, ms_unit, percent } from "../../base/format.mjs";
 export const exact_ms = (ns) => `${(Math.round(ns) / 1e6).toLocaleString("en",
   { maximumFractionDigits: 6 })} ms`;
 
-/** A length, as short as its size allows. @param {number} ns */
-export function length_text(ns) {
-  if (ns < 1000) return `${count(Math.round(ns))} ns`;
-  return ns < 1e6 ? `${(ns / 1000).toFixed(ns < 1e5 ? 2 : 1)} µs` : ms_unit(ns, 4);
+/**
+ * A length, as short as its size allows. @param {number} ns
+ * @param {number} [like_ns] a length beside it, whose unit it takes
+ */
+export function length_text(ns, like_ns = ns) {
+  if (like_ns < 1000) return `${count(Math.round(ns))} ns`;
+  return like_ns < 1e6 ? `${(ns / 1000).toFixed(ns < 1e5 ? 2 : 1)} µs` : ms_unit(ns, 4);
 }
 
 /** @param {{count: number, busy_ns: number, dur_ns: number}} slice a merged one */

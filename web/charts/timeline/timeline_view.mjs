@@ -66,7 +66,7 @@ export function parse_span(text) {
   const match = /^(\d+)-(\d+)$/.exec(text);
   if (!match) return null;
   const [from, to] = [Number(match[1]), Number(match[2])];
-  return to > from ? { from, to } : null;
+  return to > from && Number.isSafeInteger(to) ? { from, to } : null;
 }
 
 /** The span in two parameters of an address, null if it is not one. */

@@ -4,7 +4,7 @@
 import { useEffect, useState } from "../../base/ui.mjs";
 import { api_get } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
-import { module_in } from "../../charts/timeline/timeline_align.mjs";
+import { is_in_step, is_of_device, module_in } from "../../charts/timeline/timeline_align.mjs";
 import { pack } from "../../charts/timeline/timeline_model.mjs";
 import { run_api } from "../run/run_frame.mjs";
 
@@ -21,7 +21,7 @@ async function ask(run, endpoint, params, signal) {
 
 /** The device work that an event's calls launched, else the event's own time. */
 async function device_span(run, rank, event, signal) {
-  if (/kernel|memcpy|memset/.test(event.kind)) return span_of_event(event);
+  if (is_of_device(event)) return span_of_event(event);
   const { begin_ns, dur_ns, lane } = event;
   const { launched } = await ask(run, "event", { rank, lane, begin_ns, dur_ns }, signal);
   return launched ? { from: launched.begin_ns, to: launched.end_ns } : span_of_event(event);
@@ -48,34 +48,42 @@ async function find_module(run, rank, step, path, signal) {
   return found?.begin_ns === within.from ? device_span(run, rank, found, signal) : within;
 }
 
-/** @returns {Promise<Span|null>} */
+/** The first event of a name in the step: /find goes on to later steps, and from the start. */
 async function find_name(run, rank, step, name, signal) {
-  const { from } = await host_step(run, rank, step, signal);
-  const { found } = await ask(run, "find", { rank, name, at_ns: Math.max(-1, from - 1) }, signal);
-  return found ? device_span(run, rank, found, signal) : null;
+  const host = await host_step(run, rank, step, signal);
+  const device = { from: step.begin_ns, to: step.end_ns };
+  // From the host's start, device work of the step before may come first.
+  for (const { from } of [host, device]) {
+    const { found } = await ask(run, "find", { rank, name, at_ns: Math.max(-1, from - 1) }, signal);
+    if (is_in_step(found, { host, device })) return device_span(run, rank, found, signal);
+  }
+  return null;
 }
 
 /**
  * The place of what is compared. @param {{run: string, rank: number, step: any, name: string,
  * module: string}} what step: null if the run has none
- * @returns {{span: Span|null, missing: boolean, loading: boolean}}
+ * @returns {{span: Span|null, missing: boolean, loading: boolean, problem: any,
+ *   retry: () => void}} problem: why it is not known whether the step has it
  */
 export function use_anchor({ run, rank, step, name, module }) {
-  const key = [run, rank, step?.number, name, module].join("\n");
-  const [state, set_state] = useState({ key: "", span: null, missing: false });
+  const [tries, set_tries] = useState(0);
+  const key = [run, rank, step?.number, name, module, tries].join("\n");
+  const [state, set_state] = useState({ key: "", span: null, problem: null });
   const wanted = step && (name || module);
   useEffect(() => {
     if (!wanted) return undefined;
     const stop = new AbortController();
     const find = module ? find_module(run, rank, step, module, stop.signal)
       : find_name(run, rank, step, name, stop.signal);
-    find.then((span) => set_state({ key, span, missing: !span }),
-      () => stop.signal.aborted || set_state({ key, span: null, missing: true }));
+    find.then((span) => set_state({ key, span, problem: null }),
+      (problem) => stop.signal.aborted || set_state({ key, span: null, problem }));
     return () => stop.abort();
   }, [key, Boolean(wanted)]);
   const whole = step ? { from: step.begin_ns, to: step.end_ns } : null;
-  if (!wanted) return { span: whole, missing: false, loading: false };
+  const retry = () => set_tries((n) => n + 1);
+  if (!wanted) return { span: whole, missing: false, loading: false, problem: null, retry };
   const is_there = state.key === key;
-  return { span: is_there ? (state.span ?? whole) : null, missing: is_there && state.missing,
-    loading: !is_there };
+  return { span: is_there ? (state.span ?? whole) : null, loading: !is_there, retry,
+    missing: is_there && !state.span && !state.problem, problem: is_there ? state.problem : null };
 }

@@ -198,7 +198,8 @@ function RunsTable({ reply, query, change, ticks, baselines }) {
   return html`${groups.map((group) => (group.name ? html`<section key=${group.id}
       class="run-group"><h2 class="group-head">${group.name} <span class="faint">${
         plural(group.frame.length, query.rows === "series" ? "series" : "run",
-          query.rows === "series" ? "series" : "runs")}${paged ? " on this page" : ""}</span></h2>${table(group)}</section>`
+          query.rows === "series" ? "series" : "runs")}${paged ? " on this page" : ""
+      }</span></h2>${table(group)}</section>`
       : table(group)))}
     ${starred && html`<${BaselineDialog} run=${starred} baselines=${baselines}
       onclose=${() => set_starred(null)} />`}

@@ -10,14 +10,19 @@ import { KernelText } from "../../widgets/kernel_text.mjs";
 import { length_text } from "../../charts/timeline/timeline_text.mjs";
 import { run_api } from "../run/run_frame.mjs";
 
+/** What is said of an event that cannot be gone to. */
+export const NOT_SHOWN = "on a lane that is not shown";
+
 /**
- * The event of a slice with its links; no data while it stands for several.
+ * The event of a slice with its links, and what tells whether another event's lane is shown; no
+ * data while it stands for several.
  * @param {string} run @param {number} rank @param {any} slice @param {{track: number}[]} lanes
  */
 export function use_linked(run, rank, slice, lanes) {
   const single = slice && slice.count === 1;
-  return use_api(single ? address(run_api(run, "event"), { rank, lane: lanes[slice.lane].track,
-    begin_ns: slice.begin_ns, dur_ns: slice.dur_ns }) : null);
+  const resource = use_api(single ? address(run_api(run, "event"), { rank,
+    lane: lanes[slice.lane].track, begin_ns: slice.begin_ns, dur_ns: slice.dur_ns }) : null);
+  return { ...resource, shows: ({ lane }) => lanes.some(({ track }) => track === lane) };
 }
 
 const product = (sizes) => (sizes ? sizes.map(count).join(" × ") : null);
@@ -36,11 +41,14 @@ function collective_facts({ collective }) {
     ["Peer", peer === null ? null : `rank ${peer}`]];
 }
 
+const value_text = (value) =>
+  (typeof value === "object" ? JSON.stringify(value) : String(value));
+
 /** A list of values without those that are tensors. */
 function values_text(text) {
   try {
     const given = JSON.parse(text).filter((value) => value !== "");
-    return given.length > 0 ? given.join(", ") : null;
+    return given.length > 0 ? given.map(value_text).join(", ") : null;
   } catch {
     return null;
   }
@@ -76,46 +84,50 @@ function queued_text({ event, launch }) {
   return ns > 0 ? `${length_text(ns)} after the call returned` : "while the call still ran";
 }
 
-const WAITS = { stream: "its stream was busy until then, with",
-  other_stream: "its stream was empty; just before ended, on another stream,",
-  device: "for the device, which last ran" };
+/** Words before and after what was waited for. */
+const WAITS = { stream: ["Its stream was busy with", "until then"],
+  other_stream: ["Its stream was empty; on another stream,", "had just ended"],
+  device: ["For the device, which last ran", ""] };
 
-const Go = ({ to, ongo }) => html`<button type="button" class="kernel-name" onClick=${() =>
-  ongo(to)}><${KernelText} name=${to.name} /></button>`;
+const Go = ({ to, shows, ongo }) => (shows(to) ? html`<button type="button" class="kernel-name"
+    onClick=${() => ongo(to)}><${KernelText} name=${to.name} /></button>`
+  : html`<${KernelText} name=${to.name} /> <span class="faint">${NOT_SHOWN}</span>`);
 
-function Links({ linked, ongo }) {
+function Links({ linked, ...way }) {
   const { event, launch, launched, waited } = linked;
+  const [before, after] = WAITS[waited?.reason] ?? [];
   return html`<dl class="facts tl-linked">
-    ${launch && html`<div><dt>Launched by</dt><dd><${Go} to=${launch} ongo=${ongo} />;
-      it started ${queued_text(linked)}</dd></div>`}
-    ${launched && html`<div><dt>Launched</dt><dd><${Go} to=${launched.first} ongo=${ongo} />
+    ${launch && html`<div><dt>Launched by</dt><dd><${Go} to=${launch} ...${way} /></dd></div>
+      <div><dt>Started</dt><dd>${queued_text(linked)}</dd></div>`}
+    ${launched && html`<div><dt>Launched</dt><dd><${Go} to=${launched.first} ...${way} />
       ${launched.count > 1 ? ` and ${plural(launched.count - 1, "more event")}` : ""}, ${
       length_text(launched.busy_ns)} of device time, from ${
       length_text(Math.max(0, launched.begin_ns - event.begin_ns))} after its start</dd></div>`}
-    ${waited && html`<div><dt>Waited</dt><dd>${WAITS[waited.reason]}${" "}
-      <${Go} to=${waited.for} ongo=${ongo} /></dd></div>`}</dl>`;
+    ${waited && html`<div><dt>Waited</dt><dd>${before}${" "}
+      <${Go} to=${waited.for} ...${way} /> ${after}</dd></div>`}</dl>`;
 }
 
-function Stack({ stack, ongo }) {
+function Stack({ stack, shows, ongo }) {
   if (stack.length === 0) return null;
   const inner = [...stack].reverse();
   return html`<details class="tl-stack" open><summary>Stack, ${plural(stack.length, "call")
-    }, innermost first</summary><ol>${inner.map((one, i) => html`<li key=${i}><button
-      type="button" class="kernel-name mono" title=${one.name} onClick=${() => ongo(one)}>${
-      one.name}</button></li>`)}</ol></details>`;
+    }, innermost first</summary><ol>${inner.map((one, i) => html`<li key=${i}>${shows(one)
+      ? html`<button type="button" class="kernel-name mono" title=${one.name}
+        onClick=${() => ongo(one)}>${one.name}</button>`
+      : html`<span class="mono" title=${one.name}>${one.name}</span>`}</li>`)}</ol></details>`;
 }
 
 /** @param {{resource: any, ongo: (placed: any) => void}} props ongo: shows another event */
 export function LinkedEvent({ resource, ongo }) {
-  const { data, problem, loading } = resource;
+  const { data, problem, loading, shows } = resource;
   if (problem) {
     return html`<p class="footnote">Its arguments cannot be shown: ${problem.message}</p>`;
   }
   if (!data) return loading ? html`<p class="footnote" aria-busy="true">Loading…</p>` : null;
   const facts = arg_facts(data.args);
-  return html`<${Links} linked=${data} ongo=${ongo} />
+  return html`<${Links} linked=${data} shows=${shows} ongo=${ongo} />
     ${facts.length > 0 && html`<h3 class="sub-head">Arguments</h3><dl class="facts">${facts.map(
       ([name, value]) => html`<div key=${name}><dt>${name}</dt><dd class="tl-arg">${value}</dd>
       </div>`)}</dl>`}
-    <${Stack} stack=${data.stack} ongo=${ongo} />`;
+    <${Stack} stack=${data.stack} shows=${shows} ongo=${ongo} />`;
 }

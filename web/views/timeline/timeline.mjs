@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What exactly happened when: one rank's streams and threads over time, with zoom.
 import { html, useLayoutEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
+import { announce } from "../../base/announce.mjs";
 import { use_query } from "../../base/router.mjs";
 import { count } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
@@ -16,7 +17,7 @@ import { clamp_view, parse_span, parse_view, span_of, view_around, view_showing,
   from "../../charts/timeline/timeline_view.mjs";
 import { Card, Empty, Loaded, ProblemNotice, Segments } from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
-import { use_linked } from "./slice_links.mjs";
+import { NOT_SHOWN, use_linked } from "./slice_links.mjs";
 import { Marks, use_marks } from "./timeline_marks.mjs";
 import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs";
 import { TimelineExport } from "./timeline_export.mjs";
@@ -172,7 +173,10 @@ function use_slice({ run, windows, query, change, go_to }) {
   const found = locate(windows, query.pin);
   const slice = found && slice_of(found.data, found.i);
   const linked = use_linked(run, rank, slice, lanes);
-  const ongo = (placed) => go_to(placed, () => ({ pin: pin_of_placed(placed, lanes) }));
+  const ongo = (placed) => {
+    const pin = pin_of_placed(placed, lanes);
+    return pin ? go_to(placed, () => ({ pin })) : announce(`${placed.name} is ${NOT_SHOWN}.`);
+  };
   return { slice, linked, ongo };
 }
 

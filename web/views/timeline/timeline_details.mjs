@@ -38,9 +38,9 @@ export function SliceDetails({ run, rank, slice, steps, linked, ongo, onfit, ons
     slice.count > 1 && ["Represents", merged_text(slice)],
   ].filter(Boolean);
   return html`<${Card} title="Slice" className="tl-slice" actions=${html`<button type="button"
-      class="small" onClick=${onfit}>Zoom to it</button><button type="button" class="small"
-      onClick=${onselect}>Select its time</button><button type="button" class="small"
-      onClick=${onclose}>Close</button>`}>
+      class="small" onClick=${onfit}>Zoom to it</button>${onselect && html`<button
+      type="button" class="small" onClick=${onselect}>Select its time</button>`}<button
+      type="button" class="small" onClick=${onclose}>Close</button>`}>
     <p class="slice-label"><${KernelText} name=${slice.name} /></p>
     <p class="kernel-full"><code>${slice.name}</code><${CopyButton} text=${slice.name}
       label="Copy name" /></p>

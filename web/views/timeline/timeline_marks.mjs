@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bookmarks of a timeline: views kept in the address, so that a link carries them.
 import { html } from "../../base/ui.mjs";
+import { announce } from "../../base/announce.mjs";
 import { length_text } from "../../charts/timeline/timeline_text.mjs";
-import { marks_of, marks_text } from "../../charts/timeline/timeline_marks_model.mjs";
+import { marks_of, marks_text, MOST_MARKS } from "../../charts/timeline/timeline_marks_model.mjs";
 import { same_span, span_of, whole_span } from "../../charts/timeline/timeline_view.mjs";
 
 /** The bookmarks in the address and what changes them. */
@@ -11,6 +12,10 @@ export function use_marks(query, change) {
   const add = (view) => {
     const span = whole_span(view);
     if (marks.some((mark) => same_span(mark, span))) return;
+    if (marks.length === MOST_MARKS) {
+      announce(`There are ${MOST_MARKS} bookmarks already: remove one first.`);
+      return;
+    }
     change({ marks: marks_text([...marks, span]) });
   };
   const drop = (at) => change({ marks: marks_text(marks.filter((_, i) => i !== at)) });

@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import * as model from "../../../../../web/charts/timeline/timeline_model.mjs";
-import { common, module_in, moved, moves_of }
+import { common, is_in_step, module_in, moved, moved_pin, moves_of }
   from "../../../../../web/charts/timeline/timeline_align.mjs";
 import { arrows_of, middle_of, pin_of_placed }
   from "../../../../../web/charts/timeline/timeline_links.mjs";
@@ -255,9 +255,29 @@ test("a movement is one entry of the history, reported when it pauses and when i
   assert.deepEqual(motion.view, span(200, 1200));
 });
 
+test("a timeline that follows another does not go back to what that reported before", (t) => {
+  t.mock.timers.enable();
+  const follower = create_motion({ view: span(0, 1000), redraw: () => {}, onview: assert.fail });
+  const leader = create_motion({ view: span(0, 1000), redraw: () => {}, onview: () => {} });
+  leader.bounds = BOUNDS;
+  leader.onmove = follower.follow;
+  leader.pan(100);
+  t.mock.timers.tick(200);
+  leader.pan(50);
+  follower.adopt(span(100, 1100));
+  assert.deepEqual(follower.view, span(150, 1150));
+  leader.end();
+  follower.adopt(span(150, 1150));
+  assert.deepEqual(follower.view, span(150, 1150));
+  follower.adopt(span(0, 1000));
+  assert.deepEqual(follower.view, span(0, 1000), "the address is not an echo");
+});
+
 test("what is said of a slice has its length in a fitting unit and how many it stands for", () => {
-  assert.deepEqual([640, 12_340, 456_700, 7_654_321].map(length_text),
+  assert.deepEqual([640, 12_340, 456_700, 7_654_321].map((ns) => length_text(ns)),
     ["640 ns", "12.34 µs", "456.7 µs", "7.654 ms"]);
+  assert.deepEqual([1_663_000, 498_800].map((ns) => length_text(ns, 1_663_000)),
+    ["1.663 ms", "0.4988 ms"], "beside a longer one in its unit");
   assert.equal(slice_text(model.slice_of(data, 0)),
     "ncclDevKernel and 6 more: 300 ns at 0.0001 ms, communication, stream 7");
 });
@@ -317,10 +337,11 @@ test("an arrow ends in the middle of its row, of its lane where that is folded",
   assert.equal(middle_of(closed, second), band.y + band.height / 2);
 });
 
-test("bookmarks survive the address, at most nine of them", () => {
+test("bookmarks survive the address, each once and at most nine of them", () => {
   const marks = Array.from({ length: 11 }, (_, i) => span(i, i + 5));
-  assert.deepEqual(marks_of(marks_text(marks)), marks.slice(2));
-  assert.deepEqual(marks_of("5-1,x,7-9"), [span(7, 9)]);
+  assert.deepEqual(marks_of(marks_text(marks)), marks.slice(0, 9));
+  assert.deepEqual(marks_of("5-1,x,7-9,07-9,7-9"), [span(7, 9)]);
+  assert.deepEqual(marks_of("0-9007199254740993"), [], "no whole number says where that is");
 });
 
 test("what is compared meets at the later place, and no time becomes negative", () => {
@@ -331,6 +352,19 @@ test("what is compared meets at the later place, and no time becomes negative", 
   assert.deepEqual(later.bounds, span(50, 1_000_050));
   assert.deepEqual(common(span(5, 9), span(7, 20)), span(7, 9));
   assert.deepEqual(common(span(0, 5), span(7, 20)), span(7, 20));
+  const pin = model.pin_of(model.slice_of(data, 0));
+  assert.equal(model.find_pin(later, moved_pin(pin, 50)), model.find_pin(data, pin));
+  assert.equal(moved_pin(moved_pin(pin, 50), -50), pin);
+  assert.deepEqual(["", "x"].map((text) => moved_pin(text, 5)), ["", "x"]);
+});
+
+test("an event is in a step by where it ran: on the host, or later on the device", () => {
+  const step = { host: span(100, 200), device: span(150, 400) };
+  const is_in = (kind, begin_ns) => is_in_step({ kind, begin_ns }, step);
+  assert.ok(is_in("cpu_op", 100) && is_in("kernel", 399));
+  assert.ok(!is_in("cpu_op", 200), "of the next step");
+  assert.ok(!is_in("kernel", 120), "of the step before");
+  assert.ok(!is_in("cpu_op", 50) && !is_in_step(null, step));
 });
 
 test("a module is the nth of its class in its parent, whatever its number in the trace", () => {
