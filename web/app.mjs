@@ -88,7 +88,10 @@ const MAIN_VIEW = "#main :is([role=application], [role=treegrid], figure, table)
 
 /** Past navigation and filters: to the first chart or table. */
 function focus_main_view() {
-  const view = document.querySelector(MAIN_VIEW) ?? document.querySelector("#main");
+  const shown = [...document.querySelectorAll(MAIN_VIEW)]
+    .find((one) => one.getClientRects().length > 0) ?? document.querySelector("#main");
+  // A figure's chart listens to keys.
+  const view = shown.querySelector("figure [role=application]") ?? shown;
   if (!view.hasAttribute("tabindex")) view.tabIndex = -1;
   view.focus();
   view.scrollIntoView({ block: "nearest" });

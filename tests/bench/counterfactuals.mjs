@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs with a fault, asked what they would take without it, beside the same jobs generated without
 // it: the true answer. Prints a table by kind of fault; fails where an answer is worse than is
-// claimed. node tests/bench/counterfactuals.mjs STEPSCOPE TRACEGEN [--jobs 500] [--table FILE]
+// claimed. node tests/bench/counterfactuals.mjs STEPSCOPE TRACEGEN [--jobs 500]
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -82,8 +82,9 @@ async function whatif(args, change) {
     await run(tracegen, [...args, "--out", folder], { maxBuffer: MOST_OUTPUT });
     const files = readdirSync(folder).filter((name) => name.startsWith("rank"))
       .map((name) => join(folder, name));
-    const { stdout } = await run(stepscope, ["whatif", "--format", "json", "--change", change,
-      ...files], { maxBuffer: MOST_OUTPUT }).catch((problem) => problem);
+    const { stdout, message } = await run(stepscope, ["whatif", "--format", "json", "--change",
+      change, ...files], { maxBuffer: MOST_OUTPUT }).catch((problem) => problem);
+    if (!stdout) throw new Error(`no answer to ${change} after ${args.join(" ")}: ${message}`);
     return JSON.parse(stdout);
   } finally {
     rmSync(folder, { recursive: true });
@@ -144,7 +145,7 @@ function row(kind, all) {
   console.log(`| ${kind} | ${all.length} | ${all.length - answered.length} | ${
     share(mean(answered.map(({ cost }) => cost)), 1)} | ${quantile(0.5)} | ${quantile(0.95)} | ${
     quantile(1)} | ${share(close, answered.length)} | ${share(held, answered.length)} |`);
-  return { ok: close >= CLOSE_SHARE * answered.length && far === 0 &&
+  return { ok: answered.length > 0 && close >= CLOSE_SHARE * answered.length && far === 0 &&
     held >= HELD_SHARE * answered.length };
 }
 console.log(["| fault | jobs | refused | cost | median error % | 95 % | worst | within 1 % " +

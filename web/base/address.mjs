@@ -112,9 +112,12 @@ export function run_path(run, page = "") {
 
 const MOST_NAME = 6000; // characters encoded; longer ones do not fit the lines of proxies
 
+/** Whether a name is short enough for an address. @param {string} name */
+export const fits_address = (name) => encodeURIComponent(name).length <= MOST_NAME;
+
 const name_path = (page, run, name, rank) => {
   const text = encodeURIComponent(name);
-  if (text.length > MOST_NAME || /^\.*$/.test(name)) {
+  if (!fits_address(name) || /^\.*$/.test(name)) {
     return address(run_path(run, page), { q: name.slice(0, 200), rank });
   }
   return address(`${run_path(run, page)}/${text}`, { rank });

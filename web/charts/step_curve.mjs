@@ -3,11 +3,13 @@
 // and marks for what happened.
 import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
+import { percent } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { inner_ticks, linear } from "./scale.mjs";
-import { curve_extent, line_path, nearest, range_path, scales_of } from "./step_curve_model.mjs";
+import { curve_extent, lane_pixels, line_path, nearest, range_path, scales_of }
+  from "./step_curve_model.mjs";
 
 const HEIGHT = 260;
 const LEFT = 66;
@@ -40,10 +42,10 @@ const Mark = ({ mark, x }) => html`<g class="curve-mark curve-mark-${mark.tone}"
   <path d="M${(x(mark.x) - 4).toFixed(1)} ${TOP - 8}h8l-4 7z" /></g>`;
 
 // How busy something was over time, above the lines: the darker, the busier.
-const Lane = ({ lane, x, extent }) => html`<g class="curve-lane" aria-hidden="true">
-  ${lane.filter(({ to, from }) => to > extent.x_low && from < extent.x_high).map((piece) =>
-    html`<rect key=${piece.from} x=${x(piece.from)} y="0" height=${TOP - 4} opacity=${piece.share}
-      width=${Math.max(0.5, x(piece.to) - x(piece.from))} />`)}</g>`;
+const Lane = ({ lane, x, width }) => html`<g class="curve-lane" aria-hidden="true">
+  ${lane_pixels(lane, x, { left: LEFT, right: width - RIGHT }).map((piece) => html`<rect
+    key=${piece.left} x=${piece.left} y="0" width=${piece.width} height=${TOP - 4}
+    opacity=${piece.share} />`)}</g>`;
 
 /** The value of each series nearest to the cursor; of the pieces of one series the nearest. */
 function values_at(series, at) {
@@ -58,12 +60,14 @@ function values_at(series, at) {
   return [...found];
 }
 
-function table_of({ series, x_label, y_label, x_text, y_text }) {
+const thinned = (rows) => rows.filter((_, i) => i % Math.ceil(rows.length / TABLE_ROWS) === 0);
+
+function table_of({ series, lane = [], x_label, y_label, x_text, y_text }) {
   const rows = series.flatMap(({ label, points }) =>
     points.map((p) => [label, x_text(p.x), y_text(p.y)]));
-  const every = Math.ceil(rows.length / TABLE_ROWS);
+  const busy = lane.map(({ from, share }) => ["Busy, from there on", x_text(from), percent(share)]);
   return html`<${PlainTable} label=${y_label} head=${["Log", x_label, y_label]}
-    rows=${rows.filter((_, i) => i % every === 0)} />`;
+    rows=${[...thinned(rows), ...thinned(busy)]} />`;
 }
 
 const Key = ({ series }) => {
@@ -126,7 +130,7 @@ export function StepCurve(props) {
         onMouseLeave=${() => set_at(null)}>
       ${width > 0 && html`<${Axes} extent=${extent} x=${x} y=${y} width=${width} x_text=${x_text}
           y_text=${y_text} />
-        ${lane.length > 0 && html`<${Lane} lane=${lane} x=${x} extent=${extent} />`}
+        ${lane.length > 0 && html`<${Lane} lane=${lane} x=${x} width=${width} />`}
         ${marks.map((mark, i) => html`<${Mark} key=${i} mark=${mark} x=${x} />`)}
         ${series.map((one) => html`<${Line} key=${one.key} series=${one} x=${x} y=${y} />`)}
         ${at !== null && html`<line class="cursor" x1=${x(at)} x2=${x(at)} y1=${TOP}

@@ -75,6 +75,29 @@ export function scales_of(extent, { left, right, top, bottom }) {
   };
 }
 
+/**
+ * How busy each pixel of a lane is, however many pieces share it, as runs of equal ones.
+ * @param {{from: number, to: number, share: number}[]} lane @param {(x: number) => number} x
+ * @param {{left: number, right: number}} plot pixels
+ * @returns {{left: number, width: number, share: number}[]} without idle ones
+ */
+export function lane_pixels(lane, x, { left, right }) {
+  const busy = new Float64Array(Math.max(0, Math.ceil(right - left)));
+  for (const { from, to, share } of lane) {
+    const [begin, end] = [Math.max(0, x(from) - left), Math.min(right - left, x(to) - left)];
+    for (let i = Math.floor(begin); i < end; i++)
+      busy[i] += share * (Math.min(end, i + 1) - Math.max(begin, i));
+  }
+  const runs = [];
+  busy.forEach((sum, i) => {
+    const share = Math.round(100 * Math.min(1, sum)) / 100;
+    const last = runs.at(-1);
+    if (last?.share === share) last.width++;
+    else runs.push({ left: left + i, width: 1, share });
+  });
+  return runs.filter(({ share }) => share > 0);
+}
+
 /** The point of a series nearest to x. @param {Point[]} points in the order of x */
 export function nearest(points, x) {
   return points.reduce((best, p) =>

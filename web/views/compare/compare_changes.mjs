@@ -2,7 +2,7 @@
 // What changed, largest first, at the level chosen by the reader; noise and trifles on demand.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { address, kernel_path } from "../../base/address.mjs";
+import { address, fits_address, kernel_path } from "../../base/address.mjs";
 import { count, ms_unit, p_text, percent, plural } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
@@ -69,17 +69,26 @@ function facts_of(change) {
   ].filter(([, value]) => value !== null);
 }
 
-/** The timelines of both runs, aligned at the first call of what changed. */
+/**
+ * The timelines of both runs, aligned at the first call of what changed; null without a name or
+ * with one too long for an address.
+ */
 function timelines_path([base, cand], { op, base_kernel, cand_kernel }) {
-  const by_op = op && !op.startsWith("(") ? { base_name: op, cand_name: op }
-    : { base_name: base_kernel, cand_name: cand_kernel };
-  return address("/compare/timeline", { base, cand, ...by_op });
+  const names = op && !op.startsWith("(") ? [op, op] : [base_kernel, cand_kernel];
+  const [base_name, cand_name] = names.map((name) => name ?? "");
+  if (!(base_name || cand_name) || !fits_address(base_name + cand_name)) return null;
+  return address("/compare/timeline", { base, cand, base_name, cand_name });
 }
+
+/** Said where the other timeline has nothing to align. */
+const one_sided = ({ base_kernel: base, cand_kernel: cand }) => (base && cand ? ""
+  : `, only the ${base ? "base" : "candidate"} has this kernel`);
 
 /** The two exact terms of a change, the test results, and the names in full. */
 function Detail({ change, runs }) {
   const { base_kernel: base, cand_kernel: cand } = change;
   const names = [["Base", base, runs[0]], ["Candidate", cand, runs[1]]];
+  const timelines = runs.length === 2 && timelines_path(runs, change);
   return html`<div class="kernel-detail">
     ${change.more && html`<p class="kernel-full"><span class="faint">${
       change.level === "shape" ? "Shapes" : "Part of"}</span><code>${change.more}</code></p>`}
@@ -89,8 +98,8 @@ function Detail({ change, runs }) {
       <${CopyButton} text=${name} /></p>`)}
     <dl class="facts">${facts_of(change).map(([label, value]) => html`<div key=${label}>
       <dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
-    ${runs.length === 2 && (change.op ?? base ?? cand) && html`<p class="tl-links"><a
-      href=${timelines_path(runs, change)}>Both timelines, aligned here</a></p>`}</div>`;
+    ${timelines && html`<p class="tl-links"><a href=${timelines}>Both timelines, aligned here</a>${
+      (base || cand) && one_sided(change)}</p>`}</div>`;
 }
 
 /** Names, and next to them what did the work; kernels are named by the chips of both sides. */

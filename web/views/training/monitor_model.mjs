@@ -57,14 +57,16 @@ export function busy_lane(rows) {
   });
 }
 
+const CLOCKS = { zone: "time zone", "zone by utilization": "time zone, found by utilization" };
+
 /** How the monitor and the rank were brought together. */
 export function joined_text(row) {
   const zone = row.zone_ns === null ? "" : ` (UTC${row.zone_ns < 0 ? "-" : "+"}${
     Math.abs(row.zone_ns) / 3.6e12})`;
-  const match = row.match_r === null ? "" : `, where busy time and utilization correlate by ${
+  const match = row.match_r === null ? "" : `, where busy time and utilization correlate with r = ${
     row.match_r.toFixed(2)}`;
-  return `GPU ${row.gpu ?? "?"} is rank ${row.rank}'s by ${row.joined_by}; times by ${
-    row.aligned_by}${zone}${match}. The bar on top is busy time by the trace`;
+  return `Rank ${row.rank} ran on GPU ${row.gpu ?? "?"} (matched by ${row.joined_by
+    }); clocks aligned by ${CLOCKS[row.aligned_by] ?? row.aligned_by}${zone}${match}`;
 }
 
 const NOTABLE = 0.05; // share of the samples

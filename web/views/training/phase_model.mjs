@@ -3,7 +3,11 @@
 // in it; pure.
 import { plural } from "../../base/format.mjs";
 
-const middle = (values) => [...values].sort((a, b) => a - b)[Math.floor((values.length - 1) / 2)];
+function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const half = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
 
 const most = (rows, key) => rows.reduce((best, row) => (row[key] > best[key] ? row : best));
 
@@ -22,8 +26,8 @@ function phase_of(phase, rows) {
   if (ended.length === 0) return row;
   const slowest = most(ended, "median_ns");
   const longest = most(ended, "max_ns");
-  const median_ns = middle(ended.map((one) => one.median_ns));
-  return { ...row, median_ns, slowest: slowest.rank, slowest_ns: slowest.median_ns,
+  const median_ns = median(ended.map((one) => one.median_ns));
+  return { ...row, median_ns, slowest: rank_text(slowest.rank), slowest_ns: slowest.median_ns,
     behind_share: median_ns > 0 ? slowest.median_ns / median_ns - 1 : null,
     max_ns: longest.max_ns, max_at: `${rank_text(longest.rank)}, ${longest.max_step ?? "–"}`,
     total_ns: ended.reduce((sum, one) => sum + one.total_ns, 0) };
@@ -45,6 +49,7 @@ export function stopped_text(rows) {
   const ranks = [...new Set(stuck.map(({ rank }) => rank_text(rank)))];
   if (ranks.length === 0) return "";
   const phases = [...new Set(stuck.map(({ phase }) => phase))];
-  return `${plural(ranks.length, "rank")} stopped in a phase that never ended: rank ${
-    ranks.slice(0, 8).join(", ")}${ranks.length > 8 ? ", ..." : ""} in ${phases.join(", ")}.`;
+  return `${plural(ranks.length, "rank")} stopped in a phase that had not ended when the log was `
+    + `written: ${ranks.length > 1 ? "ranks" : "rank"} ${ranks.slice(0, 8).join(", ")}${
+      ranks.length > 8 ? ", ..." : ""} in ${phases.join(", ")}.`;
 }

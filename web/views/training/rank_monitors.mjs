@@ -39,26 +39,31 @@ const VIEW = {
 };
 
 function Curve({ run, rows, aligned }) {
-  const [query, change] = use_query({ monitor: "power_w", monitored: "" });
+  const [query, change] = use_query({ rank_monitor: "power_w", monitored: "" });
   const ranks = useMemo(() => [...new Set(aligned.map(({ rank }) => rank))]
     .map((rank) => ({ key: String(rank), label: `Rank ${rank}` })), [aligned]);
   const rank = chosen_of(ranks, query.monitored);
   const own = useMemo(() => rows.filter((row) => String(row.rank) === rank.key), [rows, rank.key]);
   const metrics = useMemo(() => known_of(MONITOR_METRICS, own), [own]);
-  const metric = chosen_of(metrics, query.monitor);
+  const metric = chosen_of(metrics, query.rank_monitor);
   const busy = use_table(run, "busy_series", { rank: rank.key, limit: "all" });
   const lane = useMemo(() => busy_lane(busy.rows), [busy.rows]);
   const series = useMemo(() => (metric ? rank_series(own, metric) : []), [own, metric]);
-  if (series.length === 0) return null;
+  const picks = html`<${Pick} label="Of" choices=${ranks} chosen=${rank}
+      onchange=${(key) => change({ monitored: key })} />
+    <${Pick} label="Show" choices=${metrics} chosen=${metric}
+      onchange=${(key) => change({ rank_monitor: key })} />`;
+  if (series.length === 0) {
+    return html`<div class="filter-bar">${picks}</div>
+      <p class="empty-line">${rank.label} has no values during its trace.</p>`;
+  }
+  const joined = joined_text(aligned.find((row) => String(row.rank) === rank.key));
   const short = own.at(-1).time_ns < 2e9;
   return html`<${StepCurve} series=${series} lane=${lane} x_label="Time"
     x_text=${short ? milliseconds : seconds}
-    caption=${joined_text(aligned.find((row) => String(row.rank) === rank.key))}
+    caption=${lane.length > 0 ? `${joined}. The bar on top is busy time in the trace` : joined}
     y_label=${metric.label} y_text=${metric.text} from_zero=${metric.from_zero}
-    actions=${html`<${Pick} label="Of" choices=${ranks} chosen=${rank}
-      onchange=${(key) => change({ monitored: key })} />
-      <${Pick} label="Show" choices=${metrics} chosen=${metric}
-      onchange=${(key) => change({ monitor: key })} />`} />`;
+    actions=${picks} />`;
 }
 
 /** Nothing without a rank. @param {{run: string, ranks: any, series: any}} props tables */

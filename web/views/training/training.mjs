@@ -153,7 +153,7 @@ const PHASES = {
     { key: "phase", label: "Phase", className: "mono" },
     { key: "ranks", label: "Ranks", kind: "count", priority: 3 },
     { key: "median_ns", label: "Median", kind: "ms" },
-    { key: "slowest", label: "Slowest rank", kind: "count" },
+    { key: "slowest", label: "Slowest rank" },
     { key: "slowest_ns", label: "Its median", kind: "ms", priority: 2 },
     { key: "behind_share", label: "Over the median", kind: "share", priority: 2 },
     { key: "max_ns", label: "Longest", kind: "ms", priority: 3 },
@@ -206,7 +206,8 @@ function Content({ run, summary }) {
     groups, ranks, progress, monitored, monitored_series];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
-    if ([logs, settings, results, monitors, verdict].every(({ rows }) => rows.length === 0))
+    if ([logs, phases, settings, results, monitors, monitored, verdict]
+      .every(({ rows }) => rows.length === 0))
       return html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
     return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks}

@@ -106,8 +106,8 @@ function Others({ changes, onchange }) {
       <button type="submit">Add</button></span>
     <p class="whatif-help" id=${`${id}-help`}>An action (scale=, set=, add=, roofline, overlap,
       remove, drop), then kernel=, op=, category=, group=, link= or host= and a name, where * is any
-      text. scale=0.5:link=inter-node is twice the bandwidth between nodes, add=-5us:group=dp 5 us
-      less latency of a group.</p>
+      text. scale=0.5:link=inter-node is twice the bandwidth between nodes, add=-5us:group=dp is
+      5 µs less latency of a group.</p>
     <ul>${changes.map((change, i) => html`<li key=${change} class="whatif-kernel"><code>${
       change}</code><button type="button" class="icon" aria-label=${`Remove ${change}`}
       onClick=${() => onchange(changes.filter((_, at) => at !== i))}>×</button></li>`)}</ul>
@@ -139,7 +139,7 @@ export function Controls({ setup, ranks, kernels, roofline, onchange }) {
     <${Switch} label="No recomputation" ...${setting("recompute")}
       help="Activations are kept, so that nothing is computed twice." />
     <${Switch} label="Communication fully overlapped" ...${setting("overlap")}
-      help="Compute and the host never wait for it; it has a step more to finish." />
+      help="Compute and the host never wait for it; it has one more step to finish." />
     <${Switch} label="Matrix products at their roofline" ...${setting("gemm")}
       help="Each takes what the peaks of the GPU allow for its shape." />
     <${Kernels} kernels=${setup.kernels} known=${kernels} roofline=${roofline}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { curve_extent, line_path, nearest, pieces_of, range_path, scales_of }
+import { curve_extent, lane_pixels, line_path, nearest, pieces_of, range_path, scales_of }
   from "../../../../web/charts/step_curve_model.mjs";
 
 const rows = [{ segment: 0, step: 1, loss: 5 }, { segment: 0, step: 2, loss: null },
@@ -25,6 +25,18 @@ test("values that are all the same have room around them", () => {
   const extent = curve_extent([{ points: [{ x: 1, y: 5 }, { x: 2, y: 5 }] }]);
   assert.ok(extent.y_low < 5 && extent.y_high > 5);
   assert.equal(extent.cut, 0);
+});
+
+test("a lane is as busy as its pieces on average, however narrow, and ends with the plot", () => {
+  const pieces = Array.from({ length: 1000 }, (_, i) => ({ from: i, to: i + 1,
+    share: i % 2 ? 0.5 : 0.1 }));
+  const at = (left, right) => lane_pixels(pieces, (x) => 10 + x / 5, { left, right });
+  assert.deepEqual(new Set(at(10, 210).map(({ share }) => share)), new Set([0.26, 0.34]));
+  assert.equal(at(10, 210).reduce((sum, { width }) => sum + width, 0), 200);
+  const cut = at(50, 60);
+  assert.deepEqual([cut[0].left, cut.at(-1).left + cut.at(-1).width], [50, 60]);
+  assert.deepEqual(lane_pixels([{ from: 0, to: 4, share: 1 }, { from: 4, to: 9, share: 0 }],
+    (x) => x, { left: 0, right: 9 }), [{ left: 0, width: 4, share: 1 }]);
 });
 
 test("nothing has no extent", () => assert.equal(curve_extent([]), null));

@@ -52,7 +52,7 @@ test("a rank's monitor is on the time of its trace, under the busy time", () => 
 test("how GPU and time were found is said, with the zone", () => {
   const row = { rank: 1, gpu: 3, joined_by: "index", aligned_by: "zone", match_r: null,
     zone_ns: -3.5 * 3.6e12 };
-  assert.equal(joined_text(row), "GPU 3 is rank 1's by index; times by zone (UTC-3.5). The bar on "
-    + "top is busy time by the trace");
-  assert.match(joined_text({ ...row, zone_ns: null, match_r: 0.968 }), /correlate by 0.97/);
+  assert.equal(joined_text(row), "Rank 1 ran on GPU 3 (matched by index); clocks aligned by time "
+    + "zone (UTC-3.5)");
+  assert.match(joined_text({ ...row, zone_ns: null, match_r: 0.968 }), /correlate with r = 0.97$/);
 });
