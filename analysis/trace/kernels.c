@@ -2,10 +2,10 @@
 // Kernels, copies and memsets by full name.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/grouping.h"
-#include "analysis/kernel_names/kernel_decoded.h"
 #include "analysis/report/ranked.h"
 #include "analysis/stats/stats.h"
 #include "analysis/report/tables.h"
+#include "analysis/trace/kernel_name_row.h"
 
 #include <stdio.h>
 
@@ -234,46 +234,6 @@ static void add_stats(struct row *row, const struct stats *stats)
     row_f64(row, KERNELS_STDDEV_NS, stats->stddev);
 }
 
-struct decoded_texts {
-    char tile[48];
-    char marks[512];
-};
-
-static void add_tile(struct row *row, const int32_t tile[3], struct decoded_texts *texts)
-{
-    if (tile[2])
-        snprintf(texts->tile, sizeof texts->tile, "%dx%dx%d", tile[0], tile[1], tile[2]);
-    else
-        snprintf(texts->tile, sizeof texts->tile, "%dx%d", tile[0], tile[1]);
-    row_text_if(row, KERNELS_TILE, tile[0], str_of(texts->tile));
-}
-
-static void add_marks(struct row *row, const struct kernel_decoded *decoded,
-                      struct decoded_texts *texts)
-{
-    size_t len = 0;
-    for (enum kernel_flag flag = FLAG_NONE + 1; flag < FLAG_COUNT; flag++)
-        if (kernel_has_flag(decoded, flag) && len + 32 < sizeof texts->marks)
-            len += (size_t)snprintf(texts->marks + len, sizeof texts->marks - len, "%s%s",
-                                    len ? " " : "", kernel_flag_word(flag));
-    row_text_if(row, KERNELS_MARKS, len > 0, (struct str){texts->marks, len});
-}
-
-// What the name itself says; decoded and texts live until the row's end.
-static void add_decoded(struct row *row, const struct kernel_decoded *decoded,
-                        struct decoded_texts *texts)
-{
-    row_word(row, KERNELS_LABEL, decoded->label);
-    row_word(row, KERNELS_LIBRARY, kernel_library_word(decoded->library));
-    row_word(row, KERNELS_OPERATION, kernel_op_word(decoded->op));
-    row_word(row, KERNELS_DTYPE, kernel_type_word(decoded->dtype));
-    row_text_if(row, KERNELS_ARCH, decoded->arch[0], str_of(decoded->arch));
-    row_text_if(row, KERNELS_LAYOUT, decoded->layout[0], str_of(decoded->layout));
-    row_i64_if(row, KERNELS_ALIGNMENT, decoded->alignment, decoded->alignment);
-    add_tile(row, decoded->tile, texts);
-    add_marks(row, decoded, texts);
-}
-
 static bool add_row(const struct kernels *all, uint32_t group, struct report *report,
                     struct err *err)
 {
@@ -285,10 +245,8 @@ static bool add_row(const struct kernels *all, uint32_t group, struct report *re
     struct stats stats = stats_of(all->names.dur_ns + first, count);
     str_id op = facts_device_op(facts, kernel->by_op);
     char texts[2][48];
-    struct kernel_decoded decoded;
-    struct decoded_texts decoded_texts;
+    struct kernel_name_texts name_texts;
     struct str name = trace_text(trace, facts_device_name(facts, kernel->by_op));
-    kernel_decode(name, &decoded);
     struct row row = {.desc = &table_kernels};
     row_text(&row, KERNELS_NAME, name);
     row_word(&row, KERNELS_CLASS, event_device_class_word((enum device_class)device->class));
@@ -304,7 +262,7 @@ static bool add_row(const struct kernels *all, uint32_t group, struct report *re
     row_share(&row, KERNELS_PER_STEP_NS, kernel->steady_ns, facts->steady_count);
     add_stats(&row, &stats);
     add_shape(&row, shape_of(facts, kernel->by_shape), texts);
-    add_decoded(&row, &decoded, &decoded_texts);
+    kernel_name_put(&row, name, &name_texts);
     return row_end(&row, report, err);
 }
 

@@ -4,6 +4,7 @@
 #include "analysis/names/parts.h"
 #include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
+#include "analysis/trace/kernel_name_row.h"
 #include "ingest/trace/strtab.h"
 
 // Rows of range_parts that make one row of a table.
@@ -18,6 +19,7 @@ struct view {
     struct sum *sums;
     uint32_t count;
     int64_t busy_ns, idle_ns;
+    struct kernel_name_texts *texts; // of the current row
 };
 
 // --- the tables ---------------------------------------------------------------------------------
@@ -44,6 +46,7 @@ static void put_kernel(const struct view *view, const struct sum *sum, struct ro
     put_text(row, KERNELS_CLASS, view, sum->heaviest, RANGE_PARTS_CLASS);
     put_text(row, KERNELS_CATEGORY, view, sum->heaviest, RANGE_PARTS_CATEGORY);
     put_text(row, KERNELS_OP, view, sum->heaviest, RANGE_PARTS_OP);
+    kernel_name_put(row, table_text(view->parts, sum->first, RANGE_PARTS_KERNEL), view->texts);
     row_i64(row, KERNELS_CALLS, sum->calls);
     row_i64(row, KERNELS_TOTAL_NS, sum->total_ns);
     row_i64(row, KERNELS_OWNED_NS, sum->owned_ns);
@@ -269,7 +272,8 @@ bool range_view_add(const struct table *parts, const struct table_desc *desc, st
                     struct err *err)
 {
     const struct shape *shape = shape_of(desc);
-    struct view view = {.parts = parts};
+    struct kernel_name_texts texts;
+    struct view view = {.parts = parts, .texts = &texts};
     for (size_t i = 0; i < parts->row_count; i++)
         *(is_idle(&view, i) ? &view.idle_ns : &view.busy_ns) +=
             number(&view, i, RANGE_PARTS_OWNED_NS);

@@ -121,6 +121,7 @@ static void kernels_of_a_range_are_those_launched_in_it(void **state)
     assert_int_equal(table_i64(kernels, 0, KERNELS_MAX_NS, -1), 300);
     assert_true(table_f64(kernels, 0, KERNELS_BUSY_SHARE, -1) == 801.0 / 901);
     assert_true(table_cell(kernels, 0, KERNELS_MEDIAN_NS)->null);
+    assert_true(table_is(kernels, 0, KERNELS_LABEL, STR("gemm")));
     kernels = view(&hand, "backward", &table_kernels, &shown);
     assert_int_equal(table_i64(kernels, 1, KERNELS_TOTAL_NS, -1), 20);
     hand_end(&hand);
