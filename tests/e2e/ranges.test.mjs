@@ -85,3 +85,21 @@ test("the page Kernels filters by a range, on a narrow, dark screen too", () =>
     assert.equal(wide, false);
     assert.deepEqual(await axe_faults(page), []);
   }));
+
+test("a range chosen on one page filters the next, until it is cleared", () =>
+  on_clean_page(browser, server.base, {}, async (page) => {
+    await visit(page, "/runs/job/operators?rank=1");
+    await page.locator("label.range-pick select").selectOption(range.name);
+    await page.getByText(`within ${range.name}`).waitFor();
+    const tab = (name) => page.getByLabel("Pages of this run").getByRole("link", { name }).click();
+    await tab("Idle");
+    await page.getByText(`within ${range.name}, rank 1`).waitFor();
+    const queues = page.locator("section.card", { hasText: "Queues" });
+    await queues.getByText("not filtered by the range").waitFor();
+    await tab("Timeline");
+    await page.getByText("does not filter this page").waitFor();
+    await tab("Communication");
+    await page.getByRole("button", { name: "Clear the range" }).click();
+    assert.doesNotMatch(page.url(), /range=/);
+    assert.deepEqual(await axe_faults(page), []);
+  }));

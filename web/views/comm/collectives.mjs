@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { plural } from "../../base/format.mjs";
-import { sort_rows, value_at } from "../../base/frame.mjs";
+import { frame_of, sort_rows, value_at } from "../../base/frame.mjs";
 import { says_something } from "../../base/values.mjs";
 import { Card, Empty, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
@@ -14,13 +14,16 @@ import { Bandwidths, bandwidth_points, CommWaits, tested_column } from "./comm_w
 import { LinkDetails, LinkTests, use_links } from "./link_tests.mjs";
 import { Lateness } from "../ranks/lateness.mjs";
 import { NoResult } from "../run/rank_page.mjs";
-import { OfRank, use_rank } from "../run/rank_data.mjs";
+import { use_range } from "../run/range_line.mjs";
+import { within } from "../run/range_model.mjs";
+import { RangeBar } from "../run/range_pick.mjs";
+import { OfRank, rank_table_links, use_rank, use_rank_table } from "../run/rank_data.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
 
 const name_of = (kind, collective) => kind ?? collective ?? "not described";
 
-function columns_of(frame) {
+function columns_of(frame, ranged) {
   const at = (key, row) => value_at(frame, key, row);
   return [
     { key: "kind", label: "Collective", width_px: 120, cell: (row) =>
@@ -43,23 +46,33 @@ function columns_of(frame) {
     { key: "bus_gbps", label: "Bus", kind: "number", unit: "GB/s", priority: 2 },
     tested_column(frame),
     { key: "ranks", label: "Ranks", kind: "count", priority: 4, width_px: 70 },
-  ].filter(({ key, sparse }) => (key in frame.columns && !(sparse && !says_something(frame, key)))
-    || key === "kind");
+  ].filter(({ key, sparse = ranged }) => key === "kind"
+    || (key in frame.columns && (!sparse || says_something(frame, key))));
 }
 
 /** The table collectives: calls as recorded by each rank, including waiting. */
-function Recorded({ frame, links }) {
+function Recorded({ frame, links, range = "", rank = "" }) {
   const [query, change] = use_query({ sort: "-total_ns" });
   const rows = useMemo(
     () => sort_rows(frame, Array.from({ length: frame.length }, (_, i) => i), query.sort),
     [frame, query.sort],
   );
   return html`<${Card} title="Collectives as recorded" flush=${true}
-      note="${plural(frame.length, "row")}, times of the ranks' calls, waiting included"
+      note="${plural(frame.length, "row")}, ${range === ""
+        ? "times of the ranks' calls, waiting included" : within(range, rank)}"
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Table} caption="Collectives as recorded" frame=${frame} rows=${rows}
-      columns=${columns_of(frame)} sort=${query.sort}
+      columns=${columns_of(frame, range !== "")} sort=${query.sort}
       onsort=${(sort) => change({ sort })} /><//>`;
+}
+
+/** The same calls of one rank, those launched within a range. */
+function RecordedWithin({ run, rank, range }) {
+  const resource = use_rank_table(run, "collectives", rank, { range });
+  const frame = useMemo(() => frame_of(resource.data), [resource.data]);
+  return html`<${Loaded} resource=${resource}>${() => html`<${Recorded} frame=${frame}
+    links=${rank_table_links(run, "collectives", rank, { range })}
+    range=${range} rank=${rank} />`}<//>`;
 }
 
 const FIELDS = "rank,window_ns,exposed_comm_ns,exposed_wait_ns,exposed_transfer_ns";
@@ -75,7 +88,8 @@ function use_tables(run) {
   return { recorded, ranks, waits, lateness, clocks, waiting };
 }
 
-function Whole({ tables, links, data, run }) {
+function Whole({ tables, links, data, run, rank }) {
+  const [range] = use_range();
   const { recorded, ranks, waits, lateness, clocks } = tables;
   const steps = data.summary.steady_steps;
   const notes = unknowns({ ranks: ranks.rows.length, world: data.run.world_size ?? null,
@@ -93,11 +107,14 @@ function Whole({ tables, links, data, run }) {
       frame=${lateness.frame} steps=${steps} links=${lateness.links} />`}
     <${LinkTests} links=${links} own=${matched_calls(waits.rows) > 0 ? waits.rows
       : recorded.rows} />
-    <${Recorded} frame=${recorded.frame} links=${recorded.links} />
+    ${range === "" ? html`<${Recorded} frame=${recorded.frame} links=${recorded.links} />`
+      : html`<${RecordedWithin} run=${run} rank=${rank} range=${range} />`}
     <${LinkDetails} links=${links} />`;
 }
 
 const NO_ROWS = [];
+const FILTERED = "Filters the table of collectives as recorded, for one rank; everything else here "
+  + "covers the whole run.";
 
 /** Without collectives, and perhaps without a trace. */
 function LinksAlone({ links, children }) {
@@ -115,7 +132,8 @@ function Content({ data, run }) {
   return html`<${Loaded} resource=${tables.waiting}>${() => (tables.recorded.frame.length === 0
     ? html`<${LinksAlone} links=${links}><${Empty} title="No communication was recorded">
       <p>The uploaded ranks ran no collective kernels in this window.</p><//><//>`
-    : html`<${Whole} tables=${tables} links=${links} data=${data} run=${run} />
+    : html`<${RangeBar} run=${run} rank=${rank} what=${FILTERED} />
+      <${Whole} tables=${tables} links=${links} data=${data} run=${run} rank=${rank} />
       <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${set_rank}
         what="Process groups and message sizes"><${CommOfRank} run=${run} rank=${rank} /><//>
       <p class="footnote">Bus bandwidth is algorithm bandwidth scaled by the traffic per link, so

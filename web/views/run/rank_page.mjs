@@ -4,6 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
 import { Card, Empty } from "../../widgets/widgets.mjs";
 import { Lacks } from "./lacks.mjs";
+import { RangeBar } from "./range_pick.mjs";
 import { OfRank, use_rank } from "./rank_data.mjs";
 import { RunFrame } from "./run_frame.mjs";
 
@@ -25,23 +26,27 @@ export function NoResult({ run }) {
       : "No rank has been analyzed."}</p><//>`;
 }
 
-function Content({ data, run, rank, change, title, needs_device, untraced, children }) {
+function Content({ data, run, rank, change, title, by_range, needs_device, untraced, children }) {
   if (!data.summary) return html`${untraced?.(run)}<${NoResult} run=${data.run} />`;
   const has_device = data.summary.device_events > 0 || rank !== "" || !needs_device;
-  return html`<${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>${
+  return html`<${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>
+    ${by_range && has_device && html`<${RangeBar} run=${run} rank=${rank} />`}${
     has_device ? children(run, rank, data) : html`<${Card} title=${title}><${Lacks} run=${run}
       rank=${rank} items=${["device_events"]} title="No device activity was recorded" /><//>`}<//>`;
 }
 
 /**
- * @param {{route: any, title: string, above?: [string, string], needs_device?: boolean,
+ * @param {{route: any, title: string, above?: [string, string], by_range?: boolean,
+ *          needs_device?: boolean,
  *          untraced?: (run: string) => any,
  *          children: (run: string, rank: string, data: any) => any}} props
+ * `by_range` is whether a named range filters tables of the page
  */
-export function RankPage({ route, title, above, needs_device = true, untraced, children }) {
+export function RankPage({ route, title, above, by_range = false, needs_device = true, untraced,
+  children }) {
   const [rank, change] = use_rank();
   return html`<${RunFrame} route=${route} title=${title} above=${above}>${(data, run) =>
     html`<${Content}
     data=${data} run=${run} rank=${rank} change=${change} title=${title}
-    needs_device=${needs_device} untraced=${untraced}>${children}<//>`}<//>`;
+    by_range=${by_range} needs_device=${needs_device} untraced=${untraced}>${children}<//>`}<//>`;
 }

@@ -8,6 +8,8 @@ import { Card, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs"
 import { Table } from "../../widgets/table.mjs";
 import { RowComments } from "../said/comments.mjs";
 import { OpenName, RowDetail } from "./row_detail.mjs";
+import { use_range } from "./range_line.mjs";
+import { is_ranged, range_note, range_params, ranged_view } from "./range_model.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 
 /**
@@ -26,6 +28,7 @@ import { rank_table_links, use_rank_table } from "./rank_data.mjs";
  * demand.
  */
 
+const NONE_WITHIN = html`<p class="empty-line">None within the range.</p>`;
 const NO_ROWS = html`<p class="empty-line">No rows.</p>`;
 
 /** The first column as a button that opens its row. */
@@ -90,19 +93,25 @@ export function RankTable({ frame, view, run, rank, said }) {
 }
 
 /**
- * Fetches the table and shows it in a card; `view.empty` replaces a table without rows.
+ * Fetches the table, by the range in the address where it can be, and shows it in a card;
+ * `view.empty` replaces a table without rows.
  * @param {{run: string, name: string, rank: string, title: string, note?: string,
  *          view: TableView, params?: any}} props
  */
-export function RankTableCard({ run, name, rank, title, note, view, params }) {
+export function RankTableCard({ run, name, rank, title, note, view, params: own }) {
+  const [range] = use_range();
+  const ranged = is_ranged(name, range);
+  const params = { ...range_params(name, range), ...own };
   const resource = use_rank_table(run, name, rank, params);
   const frame = useMemo(() => frame_of(resource.data), [resource.data]);
   const links = html`<${ExportLinks} links=${rank_table_links(run, name, rank, params)} />`;
   const said = (row_name) => html`<${RowComments} run=${run} place="${name}/${row_name}" />`;
-  return html`<${Card} title=${title} note=${note} flush=${true}
+  return html`<${Card} title=${title} flush=${true}
+      note=${own?.range ? note : range_note(name, range, note)}
       actions=${frame.length > 0 && links}>
     <${Loaded} resource=${resource}>${() => (frame.length === 0
-      ? html`<div class="card-empty">${view.empty ?? NO_ROWS}</div>`
-      : html`<${RankTable} frame=${frame} view=${view} run=${run} rank=${rank}
-          said=${said} />`)}<//><//>`;
+      ? html`<div class="card-empty">${ranged && !own?.range ? NONE_WITHIN
+        : view.empty ?? NO_ROWS}</div>`
+      : html`<${RankTable} frame=${frame} view=${ranged ? ranged_view(view) : view} run=${run}
+          rank=${rank} said=${said} />`)}<//><//>`;
 }

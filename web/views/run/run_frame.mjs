@@ -9,6 +9,8 @@ import { toggle_in_tray, tray } from "../../base/tray.mjs";
 import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
 import { HangNotice } from "./hang_notice.mjs";
 import { Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/widgets.mjs";
+import { RangeIgnored } from "./range_line.mjs";
+import { RANGE_PAGES } from "./range_model.mjs";
 import { meta_entries } from "./meta_model.mjs";
 import { lead_text } from "./lead_model.mjs";
 import { first_group, trust_groups } from "./trust_model.mjs";
@@ -23,7 +25,7 @@ const TABS = [
     ["memory", "Memory"]],
   [["training", "Training"], ["ranks", "Ranks"], ["data", "Data"]],
 ];
-// Pages that can show one rank; a rank chosen on one is kept on the way to another.
+// Pages that can show one rank; a rank or a range chosen on one is kept on the way to another.
 const OF_RANK = new Set(["kernels", "operators", "modules", "ranges", "roofline", "flame",
   "timeline", "idle", "collectives", "memory", "data"]);
 const BUSY_POLL_MS = 1500;
@@ -75,8 +77,8 @@ function TrayButton({ run }) {
 }
 
 function use_tab_href(run, key) {
-  const [{ rank }] = use_query({ rank: "" });
-  return address(run_path(run, key), { rank: OF_RANK.has(key) ? rank : "" });
+  const [{ rank, range }] = use_query({ rank: "", range: "" });
+  return address(run_path(run, key), OF_RANK.has(key) ? { rank, range } : {});
 }
 
 function Tab({ run, page, tab: [key, label], findings }) {
@@ -201,6 +203,7 @@ export function RunFrame({ route, title, above, children }) {
       ${route.page !== "data" && html`<${TrustStrip} run=${data.run}
         trust=${data.trust} partial=${data.partial} />`}
       <${Lead} text=${lead_text(route.page, data)} />
+      ${!RANGE_PAGES.has(route.page) && html`<${RangeIgnored} />`}
       ${children(data, route.run)}`}
     <//>`;
 }

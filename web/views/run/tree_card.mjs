@@ -7,6 +7,8 @@ import { use_api } from "../../base/api.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Tree } from "../../widgets/tree.mjs";
+import { use_range } from "./range_line.mjs";
+import { range_note } from "./range_model.mjs";
 import { rank_table_links } from "./rank_data.mjs";
 import { run_api } from "./run_frame.mjs";
 
@@ -44,10 +46,12 @@ function Content({ reply, view, base }) {
  *                 head?: (root: any) => any, foot?: (root: any) => any}}} props
  */
 export function TreeCard({ run, table, rank, title, note, view, actions }) {
+  const [range] = use_range();
   const base = base_of(run, table, rank);
   const resource = use_api(address(run_api(run, table),
     { rank, depth: [0, 1], sort: SORT, limit: "all", format: "columns" }));
-  return html`<${Card} title=${title} note=${note} flush=${true} actions=${html`${actions}
+  return html`<${Card} title=${title} flush=${true}
+      note=${table === "ranges" ? note : range_note(table, range, note)} actions=${html`${actions}
       <a class="small-link" href=${address(run_path(run, "flame"),
         { of: FLAME_OF[table], rank })}>Flame graph</a>
       <${ExportLinks} links=${rank_table_links(run, table, rank)} />`}>

@@ -14,6 +14,8 @@ import { cause_label } from "../../base/values.mjs";
 import { gaps_view, LAUNCH_DELAYS, QUEUES, STREAM_IDLE } from "./idle_views.mjs";
 import { causes_of, devices_of, idle_sums } from "./idle_model.mjs";
 import { Lacks } from "../run/lacks.mjs";
+import { use_range } from "../run/range_line.mjs";
+import { range_params, within } from "../run/range_model.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { RankTableCard } from "../run/rank_table.mjs";
@@ -38,30 +40,42 @@ function Figures({ causes, steps }) {
   </dl>`;
 }
 
-function CauseTable({ causes, help }) {
-  const frame = useMemo(() => ({ ...frame_of(causes), help }), [causes, help]);
-  const { idle_ns } = idle_sums(causes);
-  const at = (row) => causes[row];
-  return html`<${Table} caption="Causes of idle time" frame=${frame} columns=${[
-    { key: "cause", label: "Cause", className: "cause-cell explained", cell: (row) => html`<span
-      title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
-        cause_label(at(row).cause)}</span><span class="cell-help only-wide">${
-        at(row).help}</span>` },
-    { key: "total_ns", label: "Time", kind: "ms" },
-    { key: "share", label: "Of idle", className: "share-column",
-      help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}
-        share=${at(row).total_ns / (idle_ns || 1)} className="bar-${at(row).bar}" />` },
-    { key: "window_share", label: "Of trace", kind: "share", priority: 2 },
-    { key: "gaps", label: "Gaps", kind: "count" },
-    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
-    { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
-    { key: "max_ns", label: "Max", kind: "ms", priority: 2 },
-    { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 4 },
-    { key: "host_event", label: "Host event", className: "mono clip", priority: 3 },
-  ]} />`;
+const cause_columns = (at, idle_ns) => [
+  { key: "cause", label: "Cause", className: "cause-cell explained", cell: (row) => html`<span
+    title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
+      cause_label(at(row).cause)}</span><span class="cell-help only-wide">${
+      at(row).help}</span>` },
+  { key: "total_ns", label: "Time", kind: "ms" },
+  { key: "share", label: "Of idle", className: "share-column",
+    help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}
+      share=${at(row).total_ns / (idle_ns || 1)} className="bar-${at(row).bar}" />` },
+  { key: "window_share", label: "Of trace", kind: "share", priority: 2 },
+  { key: "gaps", label: "Gaps", kind: "count" },
+  { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
+  { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
+  { key: "max_ns", label: "Max", kind: "ms", priority: 2 },
+  { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 4 },
+  { key: "host_event", label: "Host event", className: "mono clip", priority: 3 },
+];
+
+// What idle time of a range has: its sums, but no single gaps.
+const OF_RANGE = new Set(["cause", "total_ns", "share", "window_share"]);
+
+function cause_columns_of(at, idle_ns, range) {
+  const columns = cause_columns(at, idle_ns);
+  if (range === "") return columns;
+  return columns.filter(({ key }) => OF_RANGE.has(key)).map((column) =>
+    (column.key === "window_share" ? { ...column, label: "Of range" } : column));
 }
 
-function Causes({ reply, links, steps }) {
+function CauseTable({ causes, help, range }) {
+  const frame = useMemo(() => ({ ...frame_of(causes), help }), [causes, help]);
+  const { idle_ns } = idle_sums(causes);
+  return html`<${Table} caption="Causes of idle time" frame=${frame}
+    columns=${cause_columns_of((row) => causes[row], idle_ns, range)} />`;
+}
+
+function Causes({ reply, links, steps, range, rank }) {
   const [query, change] = use_query({ device: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
   const rows = useMemo(() => rows_of(frame), [frame]);
@@ -69,7 +83,7 @@ function Causes({ reply, links, steps }) {
   const device = devices.includes(query.device) ? query.device : devices[0];
   const causes = useMemo(() => causes_of(rows, device), [rows, device]);
   if (causes.length === 0) return html`<${Card} title="Idle"><p class="empty-line">The device was
-    never idle in this recording.</p><//>`;
+    never idle in this ${range === "" ? "recording" : "range"}.</p><//>`;
   const items = causes.map(({ cause, total_ns, bar, help }) =>
     ({ key: cause, label: cause_label(cause), value: total_ns, part: bar, help }));
   const pick = devices.length > 2 && html`<label class="pick"><span>Device</span><select
@@ -77,12 +91,14 @@ function Causes({ reply, links, steps }) {
     devices.map((one) => html`<option key=${one} value=${one}>${one || "all merged"}</option>`)}
     </select></label>`;
   const { idle_ns, gaps } = idle_sums(causes);
-  return html`<${Figures} causes=${causes} steps=${steps} />
-    <${Card} title="Why the device was idle" actions=${links} flush=${true}>
+  const where = range === "" ? `in ${plural(gaps, "gap")}` : "between its device events";
+  return html`${range === "" && html`<${Figures} causes=${causes} steps=${steps} />`}
+    <${Card} title="Why the device was idle" actions=${links} flush=${true}
+        note=${range !== "" && within(range, rank)}>
       <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
-        caption="${ms_unit(idle_ns)} in ${plural(gaps, "gap")} by what delayed the next work" />
+        caption="${ms_unit(idle_ns)} ${where}, by what delayed the next work" />
       </div>
-      <${CauseTable} causes=${causes} help=${frame.help} /><//>`;
+      <${CauseTable} causes=${causes} help=${frame.help} range=${range} /><//>`;
 }
 
 /** Steady steps of the shown rank, 0 if the summary does not say. */
@@ -97,16 +113,18 @@ const gaps_of = (run, rank) => ({ ...gaps_view(run, rank), more: (frame, row) =>
     value_at(frame, "dur_ns", row))}>Show in the timeline</a></p>` });
 
 function Content({ run, rank, summary }) {
-  const resource = use_rank_table(run, "idle_causes", rank);
+  const [range] = use_range();
+  const params = range_params("idle_causes", range);
+  const resource = use_rank_table(run, "idle_causes", rank, params);
   const links = html`<a class="small-link" href=${address(run_path(run, "flame"),
     { of: "idle", rank })}>Flame graph</a>
-    <${ExportLinks} links=${rank_table_links(run, "idle_causes", rank)} />`;
+    <${ExportLinks} links=${rank_table_links(run, "idle_causes", rank, params)} />`;
   const no_links = html`<${Lacks} run=${run} rank=${rank} items=${["launches", "operators"]}
     title="Launches on the host were not recorded" />`;
   const card = (name, title, note, view) => html`<${RankTableCard} run=${run} rank=${rank}
     name=${name} title=${title} note=${note} view=${{ ...view, empty: view.empty ?? no_links }} />`;
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Causes} reply=${reply}
-      links=${links} steps=${steps_of(summary, rank)} />`}<//>
+      links=${links} steps=${steps_of(summary, rank)} range=${range} rank=${rank} />`}<//>
     ${card("idle_gaps", "Longest gaps", "work before and after, and activity of the host",
       gaps_of(run, rank))}
     ${card("launch_delays", "Launch delays", "cost of launches on the host", LAUNCH_DELAYS)}
@@ -118,7 +136,7 @@ function Content({ run, rank, summary }) {
 }
 
 export default function Idle({ route }) {
-  return html`<${RankPage} route=${route} title="Idle">${(run, rank, data) =>
+  return html`<${RankPage} route=${route} title="Idle" by_range=${true}>${(run, rank, data) =>
     html`<${KernelLabels} runs=${[run]} />
       <${Content} run=${run} rank=${rank} summary=${data.summary} />`}<//>`;
 }

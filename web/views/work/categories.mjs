@@ -10,13 +10,15 @@ import { ShareBar } from "../../charts/share_bar.mjs";
 import { KernelLabels, KernelText } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks, Loaded, Notice } from "../../widgets/widgets.mjs";
 import { RankTable, RankTableCard } from "../run/rank_table.mjs";
+import { use_range } from "../run/range_line.mjs";
+import { range_params, ranged_view, within } from "../run/range_model.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
 import { other_share, OTHER_FROM } from "./category_model.mjs";
 
-const columns_of = (frame, run) => [
+const columns_of = (frame, run, where) => [
   { key: "category", label: "Category", className: "cause-cell", width_px: 200, cell: (row) => {
     const category = value_at(frame, "category", row);
-    return html`<a href=${address(run_path(run, "kernels"), { category })}><span
+    return html`<a href=${address(run_path(run, "kernels"), { ...where, category })}><span
       class="swatch bar-${value_at(frame, "bar", row)}"></span>${category}</a>`;
   } },
   { key: "bar", label: "Part of a step", priority: 3, width_px: 170,
@@ -58,21 +60,27 @@ function Unknown({ run, rank, share }) {
       note="counted as other compute" view=${UNKNOWN} />`;
 }
 
-function Content({ reply, run, rank }) {
+function Content({ reply, run, rank, range }) {
   const frame = useMemo(() => frame_of(reply), [reply]);
   const rows = useMemo(() => rows_of(frame), [frame]);
-  const view = useMemo(() => ({ id: "categories", caption: "Categories", sort: "-owned_ns",
-    columns: columns_of(frame, run) }), [frame, run]);
+  const view = useMemo(() => {
+    const all = { id: "categories", caption: "Categories", sort: "-owned_ns",
+      columns: columns_of(frame, run, { rank, range }) };
+    return range === "" ? all : ranged_view(all);
+  }, [frame, run, rank, range]);
   if (rows.length === 0) {
-    return html`<${Card} title="Categories"><p class="empty-line">No device work was recorded.</p>
+    return html`<${Card} title="Categories"><p class="empty-line">No device work ${range === ""
+      ? "was recorded" : "was launched within the range"}.</p>
       <//>`;
   }
   const items = rows.map(({ category, owned_ns, bar }) =>
     ({ key: `${bar} ${category}`, label: category, value: owned_ns, part: bar }));
   const busy_ns = rows.reduce((sum, row) => sum + row.owned_ns, 0);
+  const links = rank_table_links(run, "categories", rank, range_params("categories", range));
   return html`<${KernelLabels} runs=${[run]} />
     <${Card} title="Device time by kind of work" flush=${true}
-      actions=${html`<${ExportLinks} links=${rank_table_links(run, "categories", rank)} />`}>
+      note=${range !== "" && within(range, rank)}
+      actions=${html`<${ExportLinks} links=${links} />`}>
       <div class="card-chart"><${Segments} items=${items} head="Category" bare=${true}
         caption="${ms_unit(busy_ns)} of busy time, each nanosecond owned by one category" /></div>
       <${RankTable} frame=${frame} view=${view} /><//>
@@ -81,7 +89,8 @@ function Content({ reply, run, rank }) {
 
 /** @param {{run: string, rank: string}} props */
 export function Categories({ run, rank }) {
-  const resource = use_rank_table(run, "categories", rank);
+  const [range] = use_range();
+  const resource = use_rank_table(run, "categories", rank, range_params("categories", range));
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${Content} reply=${reply}
-    run=${run} rank=${rank} />`}<//>`;
+    run=${run} rank=${rank} range=${range} />`}<//>`;
 }

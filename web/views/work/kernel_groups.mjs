@@ -6,6 +6,7 @@ import { address, run_path } from "../../base/address.mjs";
 import { frame_of, sort_rows, value_at } from "../../base/frame.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Card } from "../../widgets/widgets.mjs";
+import { within } from "../run/range_model.mjs";
 import { kernel_groups } from "./kernel_group_model.mjs";
 
 // What each property by which kernels can be summed is called: of all values, and of one.
@@ -17,12 +18,12 @@ const NAMES = { library: ["Libraries", "Library"], operation: ["Operations", "Op
 export const KERNEL_GROUPS = Object.fromEntries(
   Object.entries(NAMES).map(([by, [plural]]) => [by, plural]));
 
-const columns_of = (frame, run, rank, by) => [
+const columns_of = (frame, run, where, by) => [
   { key: "value", label: NAMES[by][1], width_px: 220, className: "mono",
     cell: (row) => {
       const value = value_at(frame, "value", row);
       return value === null ? html`<span class="faint">not in the name</span>`
-        : html`<a href=${address(run_path(run, "kernels"), { [by]: String(value), rank })}>${
+        : html`<a href=${address(run_path(run, "kernels"), { [by]: String(value), ...where })}>${
           value}</a>`;
     } },
   { key: "kernels", label: "Kernels", kind: "count" },
@@ -32,16 +33,17 @@ const columns_of = (frame, run, rank, by) => [
 ];
 
 /** @param {{frame: import("../../base/frame.mjs").Frame, run: string, rank: string,
- *           by: string}} props */
-export function KernelGroups({ frame, run, rank, by }) {
+ *           range: string, by: string}} props */
+export function KernelGroups({ frame, run, rank, range, by }) {
   const [{ group_sort: sort }, change] = use_query({ group_sort: "-total_ns" });
   const groups = useMemo(() => frame_of(kernel_groups(frame, by)), [frame, by]);
   const rows = useMemo(() => sort_rows(groups,
     Array.from({ length: groups.length }, (_, i) => i), sort), [groups, sort]);
   return html`<${Card} title=${KERNEL_GROUPS[by]} flush=${true}
-      note="by the kernels' names; share of all device time">
+      note="${range === "" ? "" : `${within(range, rank)}; `}by the kernels' names; share of ${
+        range === "" ? "all" : "its"} device time">
     <${Table} caption=${KERNEL_GROUPS[by]} frame=${groups} rows=${rows} sort=${sort}
-      columns=${columns_of(groups, run, rank, by)}
+      columns=${columns_of(groups, run, { rank, range }, by)}
       onsort=${(next) => change({ group_sort: next })}
       empty=${html`<p class="empty-line">No work on a device was recorded.</p>`} /><//>`;
 }

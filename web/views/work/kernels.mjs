@@ -17,7 +17,8 @@ import { Categories } from "./categories.mjs";
 import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
 import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
-import { RangePick, use_range_names } from "../run/range_pick.mjs";
+import { within } from "../run/range_model.mjs";
+import { RangeBar, RangePick, use_range_names } from "../run/range_pick.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 
@@ -191,7 +192,7 @@ function KernelTable({ run, reply, query, change, ranks, names, links }) {
 }
 
 function note_of({ rank, range }, ranks) {
-  if (range !== "") return `within ${range}, ${rank === "" ? "headline rank" : `rank ${rank}`}`;
+  if (range !== "") return within(range, rank);
   if (rank !== "") return `rank ${rank}`;
   return ranks.length > 1 ? "totals over all ranks, distributions of the median rank" : "";
 }
@@ -214,23 +215,24 @@ function AllKernels({ run }) {
       change=${change} ranks=${ranks} names=${names} links=${links} />`}<//><//>`;
 }
 
-function Grouped({ run, rank, by }) {
-  const resource = use_kernels(run, rank);
+function Grouped({ run, rank, range, by }) {
+  const resource = use_kernels(run, rank, range);
   return html`<${Loaded} resource=${resource}>${(reply) => html`<${KernelGroups}
-    frame=${frame_of(reply)} run=${run} rank=${rank} by=${by} />`}<//>`;
+    frame=${frame_of(reply)} run=${run} rank=${rank} range=${range} by=${by} />`}<//>`;
 }
 
 function Content({ run, summary, evidence }) {
   const profiles = use_kernel_profiles(run, evidence > 0);
-  const [{ group, rank }, change] = use_query({ group: "", rank: "" });
+  const [{ group, rank, range }, change] = use_query({ group: "", rank: "", range: "" });
   const by_category = group === "category";
   const grouped = by_category ? html`<${Categories} run=${run} rank=${rank} />`
-    : html`<${Grouped} run=${run} rank=${rank} by=${group} />`;
+    : html`<${Grouped} run=${run} rank=${rank} range=${range} by=${group} />`;
   return html`<div class="view-bar"><${Segments} label="Group by" value=${group} options=${GROUPS}
       onchange=${(next) => change({ group: next })} /></div>
     ${by_category || Object.hasOwn(KERNEL_GROUPS, group)
       ? html`<${OfRank} run=${run} summary=${summary} rank=${rank}
-          onchange=${(next) => change({ rank: next })}>${grouped}<//>`
+          onchange=${(next) => change({ rank: next })}><${RangeBar} run=${run}
+          rank=${rank} />${grouped}<//>`
       : html`<${AllKernels} run=${run} /><${KernelProfiles} run=${run} table=${profiles} />`}`;
 }
 

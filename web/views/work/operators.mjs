@@ -139,7 +139,7 @@ function Content({ run, rank }) {
 }
 
 export default function Operators({ route }) {
-  return html`<${RankPage} route=${route} title="Operators">${(run, rank) =>
+  return html`<${RankPage} route=${route} title="Operators" by_range=${true}>${(run, rank) =>
     html`<${KernelLabels} runs=${[run]} />
       <${Content} run=${run} rank=${rank} />`}<//>`;
 }

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which tables and pages a named range filters, and how a table says whether it does; pure.
+
+// Tables that the API gives by range.
+const TABLES = new Set(["breakdown", "categories", "classes", "collectives", "idle_causes",
+  "kernels", "operators"]);
+
+/** Pages of a run with such tables. */
+export const RANGE_PAGES = new Set(["kernels", "operators", "ranges", "idle", "collectives"]);
+
+/** Whether a range filters a table. @param {string} name of the table @param {string} range */
+export const is_ranged = (name, range) => range !== "" && TABLES.has(name);
+
+/** What to ask of the API for a table. @param {string} name @param {string} range */
+export const range_params = (name, range) => (is_ranged(name, range) ? { range } : {});
+
+/** "within forward, rank 3". @param {string} range @param {string} rank "" for the headline rank */
+export const within = (range, rank) =>
+  `within ${range}, ${rank === "" ? "headline rank" : `rank ${rank}`}`;
+
+/**
+ * The note of a table: what it says of itself, and once a range is chosen whether that filters it.
+ * @param {string} name of the table @param {string} range @param {string} note
+ */
+export function range_note(name, range, note = "") {
+  if (range === "") return note;
+  const scope = TABLES.has(name) ? `within ${range}` : "all of the rank, not filtered by the range";
+  return [scope, note].filter(Boolean).join("; ");
+}
+
+/** A view whose columns that sums over a range cannot give are left out. */
+export const ranged_view = (view) =>
+  ({ ...view, columns: view.columns.map((column, i) => ({ sparse: i > 0, ...column })) });
