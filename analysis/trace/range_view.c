@@ -12,6 +12,8 @@ struct sum {
     size_t first;    // of them
     size_t heaviest; // by total time
     int64_t heaviest_ns, calls, total_ns, owned_ns, exposed_ns, min_ns, max_ns;
+    int64_t bytes; // of the calls whose size is known
+    bool sized, overflows;
 };
 
 struct view {
@@ -98,6 +100,27 @@ static void put_collective(const struct view *view, const struct sum *sum, struc
     row_share(row, COLLECTIVES_EXPOSED_SHARE, sum->exposed_ns, sum->total_ns);
 }
 
+static void put_process_group(const struct view *view, const struct sum *sum, struct row *row)
+{
+    put_text(row, PROCESS_GROUPS_PROCESS_GROUP, view, sum->first, RANGE_PARTS_PROCESS_GROUP);
+    put_text(row, PROCESS_GROUPS_SIZE, view, sum->first, RANGE_PARTS_GROUP_SIZE);
+    row_i64(row, PROCESS_GROUPS_CALLS, sum->calls);
+    row_i64_if(row, PROCESS_GROUPS_BYTES, sum->sized && !sum->overflows, sum->bytes);
+    row_i64(row, PROCESS_GROUPS_TOTAL_NS, sum->total_ns);
+    row_i64(row, PROCESS_GROUPS_EXPOSED_NS, sum->exposed_ns);
+    row_share(row, PROCESS_GROUPS_EXPOSED_SHARE, sum->exposed_ns, sum->total_ns);
+    row_share(row, PROCESS_GROUPS_WINDOW_SHARE, sum->exposed_ns, view->busy_ns + view->idle_ns);
+}
+
+static void put_uncategorized(const struct view *view, const struct sum *sum, struct row *row)
+{
+    put_text(row, UNCATEGORIZED_KERNEL, view, sum->first, RANGE_PARTS_KERNEL);
+    put_text(row, UNCATEGORIZED_OP, view, sum->first, RANGE_PARTS_OP);
+    row_i64(row, UNCATEGORIZED_CALLS, sum->calls);
+    row_i64(row, UNCATEGORIZED_OWNED_NS, sum->owned_ns);
+    row_share(row, UNCATEGORIZED_BUSY_SHARE, sum->owned_ns, view->busy_ns);
+}
+
 static const char *help_of(struct str cause)
 {
     for (int c = 0; c < IDLE_CAUSE_COUNT; c++)
@@ -127,21 +150,35 @@ static void put_class(const struct view *view, const struct sum *sum, struct row
 static const struct shape {
     const struct table_desc *desc;
     bool idle;        // made of idle time, or of device events
-    const char *only; // events of this class; NULL: all
+    unsigned only_in; // the column in which they have the word; 0: all
+    const char *only;
     unsigned keys[7]; // 0-terminated
     void (*put)(const struct view *view, const struct sum *sum, struct row *row);
 } shapes[] = {
-    {&table_kernels, false, NULL, {RANGE_PARTS_KERNEL}, put_kernel},
-    {&table_operators, false, NULL, {RANGE_PARTS_OP}, put_operator},
-    {&table_categories, false, NULL, {RANGE_PARTS_BAR, RANGE_PARTS_CATEGORY}, put_category},
+    {&table_kernels, .keys = {RANGE_PARTS_KERNEL}, .put = put_kernel},
+    {&table_operators, .keys = {RANGE_PARTS_OP}, .put = put_operator},
+    {&table_categories, .keys = {RANGE_PARTS_BAR, RANGE_PARTS_CATEGORY}, .put = put_category},
     {&table_collectives,
      false,
+     RANGE_PARTS_CLASS,
      "communication",
      {RANGE_PARTS_COLLECTIVE, RANGE_PARTS_DTYPE, RANGE_PARTS_GROUP_SIZE, RANGE_PARTS_PROCESS_GROUP,
       RANGE_PARTS_BYTES, RANGE_PARTS_KERNEL},
      put_collective},
-    {&table_idle_causes, true, NULL, {RANGE_PARTS_CATEGORY}, put_idle},
-    {&table_classes, false, NULL, {RANGE_PARTS_CLASS}, put_class},
+    {&table_process_groups,
+     false,
+     RANGE_PARTS_CLASS,
+     "communication",
+     {RANGE_PARTS_PROCESS_GROUP},
+     put_process_group},
+    {&table_uncategorized,
+     false,
+     RANGE_PARTS_CATEGORY,
+     "other",
+     {RANGE_PARTS_OP, RANGE_PARTS_KERNEL},
+     put_uncategorized},
+    {&table_idle_causes, .idle = true, .keys = {RANGE_PARTS_CATEGORY}, .put = put_idle},
+    {&table_classes, .keys = {RANGE_PARTS_CLASS}, .put = put_class},
 };
 
 static const struct shape *shape_of(const struct table_desc *desc)
@@ -176,6 +213,23 @@ static void write_key(const struct view *view, const struct shape *shape, size_t
     }
 }
 
+static void add_bytes(const struct view *view, struct sum *sum, size_t row)
+{
+    int64_t bytes;
+    if (table_cell(view->parts, row, RANGE_PARTS_BYTES)->null)
+        return;
+    sum->sized = true;
+    sum->overflows |= __builtin_mul_overflow(number(view, row, RANGE_PARTS_BYTES),
+                                             number(view, row, RANGE_PARTS_CALLS), &bytes) ||
+                      __builtin_add_overflow(sum->bytes, bytes, &sum->bytes);
+}
+
+static bool is_of(const struct view *view, const struct shape *shape, size_t row)
+{
+    return is_idle(view, row) == shape->idle &&
+           (!shape->only || table_is(view->parts, row, shape->only_in, str_of(shape->only)));
+}
+
 static void add(const struct view *view, struct sum *sum, size_t row)
 {
     int64_t total_ns = number(view, row, RANGE_PARTS_TOTAL_NS);
@@ -183,6 +237,7 @@ static void add(const struct view *view, struct sum *sum, size_t row)
     int64_t min_ns = number(view, row, RANGE_PARTS_MIN_NS);
     int64_t max_ns = number(view, row, RANGE_PARTS_MAX_NS);
     bool is_first = sum->first == row;
+    add_bytes(view, sum, row);
     sum->calls += number(view, row, RANGE_PARTS_CALLS);
     sum->total_ns += total_ns;
     sum->owned_ns += owned_ns;
@@ -199,8 +254,7 @@ static bool add_row(struct view *view, const struct shape *shape, size_t row, st
                     struct buf *key, struct err *err)
 {
     str_id id;
-    if (is_idle(view, row) != shape->idle ||
-        (shape->only && !table_is(view->parts, row, RANGE_PARTS_CLASS, str_of(shape->only))))
+    if (!is_of(view, shape, row))
         return true;
     write_key(view, shape, row, key);
     if (!buf_ok(key, err) || !strtab_intern(keys, (struct str){key->at, key->len}, &id, err))

@@ -5,8 +5,8 @@
 
 #include "analysis/report/report.h"
 
-// Whether a table of a trace can be had by range: kernels, operators, categories, collectives,
-// idle_causes, classes and breakdown.
+// Whether a table of a trace can be had by range: kernels, operators, categories, uncategorized,
+// collectives, process_groups, idle_causes, classes and breakdown.
 bool range_view_has(const struct table_desc *desc);
 
 // Adds the rows of such a table. parts: the rows of range_parts of the range. Columns that do not

@@ -37,6 +37,8 @@ test("tables of a range sum to its device time and idle time, to the nanosecond"
   assert.equal(parts.busy_ns, owned_ns);
   assert.equal(parts.idle_ns, sum(same_name, "idle_ns"));
   assert.equal(sum(await items(`idle_causes${by_range}`), "total_ns"), parts.idle_ns);
+  assert.equal(sum(await items(`process_groups${by_range}`), "total_ns"),
+    sum(await items(`collectives${by_range}`), "total_ns"));
   const kernels = await items(`kernels${by_range}`);
   const whole = await items("kernels?rank=1&limit=all");
   for (const kernel of kernels) {

@@ -3,7 +3,7 @@
 
 // Tables that the API gives by range.
 const TABLES = new Set(["breakdown", "categories", "classes", "collectives", "idle_causes",
-  "kernels", "operators"]);
+  "kernels", "operators", "process_groups", "uncategorized"]);
 
 /** Pages of a run with such tables. */
 export const RANGE_PAGES = new Set(["kernels", "operators", "ranges", "idle", "collectives"]);

@@ -200,6 +200,31 @@ static void a_collective_of_several_kernels_is_one_row(void **state)
                      2);
     assert_int_equal(table_i64(rows, 0, COLLECTIVES_COLLECTIVE_SUMS + COLLECTIVE_SUMS_BYTES, -1),
                      1024);
+    rows = view(&hand, "reduce", &table_process_groups, &shown);
+    assert_int_equal(rows->row_count, 1);
+    assert_int_equal(table_i64(rows, 0, PROCESS_GROUPS_BYTES, -1), 2048);
+    assert_int_equal(table_i64(rows, 0, PROCESS_GROUPS_SIZE, -1), 8);
+    assert_int_equal(table_i64(rows, 0, PROCESS_GROUPS_TOTAL_NS, -1), 200);
+    hand_end(&hand);
+}
+
+// Of the whole trace, in the same order: all its work is in the range.
+static void uncategorized_kernels_of_a_range_are_those_of_no_rule(void **state)
+{
+    (void)state;
+    struct hand hand;
+    hand_begin(&hand);
+    add_range(&hand, "all", 0, 1000);
+    add_work(&hand, "gemm", 10, 2000, 100);
+    add_work(&hand, "frobnicate", 20, 3000, 70);
+    hand_analyze(&hand);
+    struct report shown;
+    const struct table *whole = report_find(&hand.report, "uncategorized");
+    const struct table *rows = view(&hand, "all", &table_uncategorized, &shown);
+    assert_int_equal(rows->row_count, whole->row_count);
+    assert_true(table_is(rows, 0, UNCATEGORIZED_KERNEL, STR("frobnicate")));
+    assert_int_equal(table_i64(rows, 0, UNCATEGORIZED_OWNED_NS, -1), 70);
+    assert_int_equal(table_i64(whole, 0, UNCATEGORIZED_OWNED_NS, -1), 70);
     hand_end(&hand);
 }
 
@@ -218,6 +243,7 @@ int main(void)
         cmocka_unit_test(idle_time_of_a_range_is_that_between_its_device_events),
         cmocka_unit_test(a_range_within_another_of_its_name_counts_once),
         cmocka_unit_test(a_collective_of_several_kernels_is_one_row),
+        cmocka_unit_test(uncategorized_kernels_of_a_range_are_those_of_no_rule),
         cmocka_unit_test(other_tables_cannot_be_had_by_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
