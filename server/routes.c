@@ -121,6 +121,7 @@ const struct route routes[] = {
     {"PUT", "/api/v1/baselines/{baseline}", SCOPE_WRITE, api_put_baseline, NULL},
     {"DELETE", "/api/v1/baselines/{baseline}", SCOPE_WRITE, api_delete_baseline, NULL},
     {"GET", "/api/v1/series", SCOPE_READ, api_list_series, NULL},
+    {"GET", "/api/v1/figures", SCOPE_READ, api_list_known_figures, NULL},
     {"GET", "/api/v1/series/{series}/points", SCOPE_READ, api_get_points, NULL},
     {"GET", "/api/v1/series/{series}/changes", SCOPE_READ, api_get_level_changes, NULL},
     {"GET", "/api/v1/alerts", SCOPE_READ, api_list_alerts, NULL},

@@ -54,6 +54,7 @@ bool api_delete_baseline(struct request *request, struct response *response, str
 
 // Runs over time (api_series.c, api_alerts.c).
 bool api_list_series(struct request *request, struct response *response, struct err *err);
+bool api_list_known_figures(struct request *request, struct response *response, struct err *err);
 bool api_get_points(struct request *request, struct response *response, struct err *err);
 bool api_get_level_changes(struct request *request, struct response *response, struct err *err);
 bool api_list_alerts(struct request *request, struct response *response, struct err *err);

@@ -59,6 +59,22 @@ static bool find_series(struct request *request, struct response *response,
     return true;
 }
 
+bool api_list_known_figures(struct request *request, struct response *response, struct err *err)
+{
+    static const char *const known[] = {"project", "series", NULL};
+    struct store *store = request->services->intake->store;
+    struct series_key key = {text_of(request, "project"), text_of(request, "series")};
+    struct table_request asked;
+    struct table table;
+    if (!table_request_parse(request, &table_known_figures, known, &asked, err) ||
+        (key.series.len && !store_find_series(store, &key, request->arena, err)))
+        return false;
+    response->lasts = true;
+    api_judge_series(request);
+    return store_list_known_figures(store, &key, request->arena, &table, err) &&
+           table_reply_rows(request, response, &asked, &table, err);
+}
+
 bool api_get_points(struct request *request, struct response *response, struct err *err)
 {
     struct series_key key;

@@ -112,7 +112,7 @@ static bool convert_run(struct db *db, struct str run_id, struct err *err)
     return ok;
 }
 
-bool convert_run_tables(struct db *db, struct err *err)
+static bool convert_runs(struct db *db, struct err *err)
 {
     struct stmt stmt = sql_begin(db, "SELECT id FROM stored_run ORDER BY id", err);
     bool ok = true;
@@ -121,4 +121,12 @@ bool convert_run_tables(struct db *db, struct err *err)
         ok = convert_run(db, id, err) || err_wrap(err, "run %.*s", (int)id.len, id.at);
     }
     return sql_end(&stmt) && ok;
+}
+
+// Figures are written with a column that a later file adds: it is there meanwhile.
+bool convert_run_tables(struct db *db, struct err *err)
+{
+    return sql_execute_all(db, "ALTER TABLE figure ADD COLUMN source TEXT", err) &&
+           convert_runs(db, err) &&
+           sql_execute_all(db, "ALTER TABLE figure DROP COLUMN source", err);
 }

@@ -52,13 +52,19 @@ bool store_knows_figure(struct str metric)
 
 // --- writing ------------------------------------------------------------------------------------
 
-#define SET_FIGURE                         \
-    "INSERT INTO figure VALUES (?, ?, ?) " \
-    "ON CONFLICT (run_id, metric) DO UPDATE SET value = excluded.value"
+#define SET_FIGURE                                                            \
+    "INSERT INTO figure (run_id, source, metric, value) VALUES (?, ?, ?, ?) " \
+    "ON CONFLICT (run_id, metric) DO UPDATE SET value = excluded.value, source = excluded.source"
 
-static bool set_figure(struct stmt *insert, struct str run_id, struct str metric, double value)
+// Whose figures are being set.
+struct origin {
+    struct str run_id, source;
+};
+
+static bool set_figure(struct stmt *insert, struct origin of, struct str metric, double value)
 {
-    sql_bind_text(insert, run_id);
+    sql_bind_text(insert, of.run_id);
+    sql_bind_text(insert, of.source);
     sql_bind_text(insert, metric);
     sql_bind_f64(insert, value);
     sql_step(insert);
@@ -69,6 +75,7 @@ static bool set_figure(struct stmt *insert, struct str run_id, struct str metric
 static bool take_row(struct stmt *insert, struct str run_id, const struct table *table, size_t row,
                      int64_t steps)
 {
+    const struct origin of = {run_id, STR("trace")};
     for (unsigned i = 0; i < table->desc->column_count; i++) {
         const struct column *column = &table->desc->columns[i];
         const struct cell *cell = &table->cells[row * table->desc->column_count + i];
@@ -77,7 +84,7 @@ static bool take_row(struct stmt *insert, struct str run_id, const struct table 
         if (cell->null || !is_metric(column) || (is_f64 && !isfinite(cell->f)))
             continue;
         int64_t whole = per_step ? cell->i / steps : cell->i;
-        if (!set_figure(insert, run_id, str_of(column->name), is_f64 ? cell->f : (double)whole))
+        if (!set_figure(insert, of, str_of(column->name), is_f64 ? cell->f : (double)whole))
             return false;
     }
     return true;
@@ -95,6 +102,7 @@ static bool take_breakdown(struct stmt *insert, struct str run_id, const struct 
 
 static bool take_log(struct stmt *insert, struct str run_id, const struct table *logs, size_t row)
 {
+    const struct origin of = {run_id, STR("log")};
     for (unsigned i = 0; i < logs->desc->column_count; i++) {
         const struct column *column = &logs->desc->columns[i];
         const struct cell *cell = &logs->cells[row * logs->desc->column_count + i];
@@ -103,7 +111,7 @@ static bool take_log(struct stmt *insert, struct str run_id, const struct table 
         if (cell->null || !is_log_metric(column) || (is_f64 && !isfinite(cell->f)))
             continue;
         snprintf(metric, sizeof metric, STORE_LOG_METRIC "%s", column->name);
-        if (!set_figure(insert, run_id, str_of(metric), is_f64 ? cell->f : (double)cell->i))
+        if (!set_figure(insert, of, str_of(metric), is_f64 ? cell->f : (double)cell->i))
             return false;
     }
     return true;
@@ -125,8 +133,10 @@ static bool take_figures(struct stmt *insert, struct str run_id, const struct ta
     for (size_t row = 0; row < figures->row_count; row++) {
         const struct cell *metric = table_cell(figures, row, RUN_FIGURES_METRIC);
         const struct cell *value = table_cell(figures, row, RUN_FIGURES_VALUE);
+        const struct cell *source = table_cell(figures, row, RUN_FIGURES_SOURCE);
+        const struct origin of = {run_id, source->null ? STR("") : source->s};
         if (table_cell(figures, row, RUN_FIGURES_PREFERRED)->i && !value->null &&
-            !set_figure(insert, run_id, metric->s, value->f))
+            !set_figure(insert, of, metric->s, value->f))
             return false;
     }
     return true;
@@ -197,8 +207,10 @@ static bool derive_cost(struct db *db, struct str run_id, struct err *err)
 {
     static const char *const texts[] = {
         "DELETE FROM figure WHERE run_id = ? AND metric = '" RUN_FIGURE_COST_METRIC "'",
-        "INSERT INTO figure SELECT price.run_id, '" RUN_FIGURE_COST_METRIC "', "
-        "price.value / 3600 / rate.value * 1e6 FROM figure AS price CROSS JOIN figure AS rate "
+        "INSERT INTO figure (run_id, metric, value, source) "
+        "SELECT price.run_id, '" RUN_FIGURE_COST_METRIC "', "
+        "price.value / 3600 / rate.value * 1e6, 'computed' FROM figure AS price CROSS JOIN figure "
+        "AS rate "
         "ON rate.run_id = price.run_id WHERE price.run_id = ? "
         "AND price.metric = '" STORE_META_METRIC "gpu_hour_price' AND price.value >= 0 "
         "AND rate.metric = 'tokens_per_s_per_gpu' AND rate.value > 0"};
@@ -246,10 +258,12 @@ static bool give(struct db *db, struct str run_id, struct str metric, struct str
     bool is_number = str_to_f64(value, &number);
     struct stmt stmt = sql_begin(
         db, is_number ? SET_FIGURE : "DELETE FROM figure WHERE run_id = ? AND metric = ?", err);
+    if (is_number) {
+        bool ok = set_figure(&stmt, (struct origin){run_id, STR("typed")}, metric, number);
+        return sql_end(&stmt) && ok;
+    }
     sql_bind_text(&stmt, run_id);
     sql_bind_text(&stmt, metric);
-    if (is_number)
-        sql_bind_f64(&stmt, number);
     return sql_run(&stmt);
 }
 

@@ -149,8 +149,8 @@ bool store_list_points(struct store *store, const struct series_key *key, struct
         "(SELECT value FROM metadata WHERE run_id = run.id AND \"key\" = 'commit'), "
         "run.point_ns" POINT_FIGURES ", run.gpu, "
         "coalesce(run.world_size, run.traced_world_size, run.received), run.outlier, "
-        "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?) "
-        "FROM run WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
+        "value, source FROM run LEFT JOIN figure ON run_id = run.id AND metric = ? "
+        "WHERE run.id IN " NEWEST_POINTS " ORDER BY run.created_ns, run.id DESC";
     *table = (struct table){.desc = &table_series_points};
     const struct rows_asked asked = {sql, metric.at ? metric : STR(""), key};
     return read_rows(store, &asked, arena, table, err);

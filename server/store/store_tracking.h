@@ -53,6 +53,11 @@ MUST_CHECK bool store_list_points(struct store *store, const struct series_key *
                                   struct str metric, struct arena *arena, struct table *table,
                                   struct err *err);
 
+// Which of the figures of runs, and of the numbers that people gave, these have; of all series
+// (key->series ""), their newest points, those of one project unless key->project is "".
+MUST_CHECK bool store_list_known_figures(struct store *store, const struct series_key *key,
+                                         struct arena *arena, struct table *table, struct err *err);
+
 // Where new levels start among these, oldest first.
 MUST_CHECK bool store_list_level_changes(struct store *store, const struct series_key *key,
                                          struct arena *arena, struct table *table, struct err *err);

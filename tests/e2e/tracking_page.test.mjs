@@ -127,6 +127,28 @@ test("the table below the chart has every run with the figures of the API", () =
     assert.match(await rows.nth(PLANTED_AT - 1).innerText(), /new level, ▲/);
   }));
 
+test("another figure is drawn with its unit, direction and source, and the address keeps it", () =>
+  on_page({}, async (page) => {
+    const { items } = await server.get("/series/llama/points?project=llm&metric=busy_share");
+    assert.ok(items.every(({ value, source }) => value > 0 && source === "trace"));
+    await visit(page, SERIES);
+    await page.getByLabel("Figure").selectOption({ label: "GPU busy" });
+    await page.waitForURL(/metric=busy_share/);
+    await page.reload();
+    await page.getByRole("heading", { name: "GPU busy, run by run" }).waitFor();
+    const card = page.locator(".card").first();
+    await says(card, /higher is better · from the trace · in all 20 runs/);
+    await says(card, /GPU busy, %/);
+    await chart(page).focus();
+    await page.keyboard.press("Home");
+    await says(readout(page), new RegExp(`^llama@1, .*: ${
+      (items[0].value * 100).toFixed(1)}\\s%`));
+    await visit(page, "/trends?metric=busy_share");
+    await says(page.locator(".page-note"), /GPU busy: higher is better/i);
+    assert.match(await page.getByRole("link", { name: "llama", exact: true }).getAttribute("href"),
+      /metric=busy_share/);
+  }));
+
 test("the keyboard walks the chart, chooses two runs to compare, and opens one", () =>
   on_page({}, async (page) => {
     await visit(page, SERIES);

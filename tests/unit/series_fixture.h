@@ -3,11 +3,33 @@
 #ifndef TESTS_UNIT_SERIES_FIXTURE_H
 #define TESTS_UNIT_SERIES_FIXTURE_H
 
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
 #include "server/store/store_tracking.h"
 #include "tests/unit/store_fixture.h"
 
+// A figure of a run's table of figures; a NULL metric ends a list.
+struct planted {
+    const char *metric, *source;
+    double value;
+};
+
+static inline void add_figures(struct fixture *f, const struct planted *figures,
+                               struct report *report)
+{
+    for (; figures && figures->metric; figures++) {
+        struct row row = {.desc = &table_run_figures};
+        row_word(&row, RUN_FIGURES_METRIC, figures->metric);
+        row_word(&row, RUN_FIGURES_SOURCE, figures->source);
+        row_f64(&row, RUN_FIGURES_VALUE, figures->value);
+        row_bool(&row, RUN_FIGURES_PREFERRED, true);
+        assert_ok(f, row_end(&row, report, &f->err));
+    }
+}
+
 // A run name@number that arrives and is analyzed: one trace whose median step is step_ns.
-static inline void add_run(struct fixture *f, const char *series, int number, int64_t step_ns)
+static inline void add_run_with(struct fixture *f, const char *series, int number, int64_t step_ns,
+                                const struct planted *figures)
 {
     char name[64];
     snprintf(name, sizeof name, "%s@%d", series, number);
@@ -26,7 +48,13 @@ static inline void add_run(struct fixture *f, const char *series, int number, in
     row[table_column(desc, STR("step_median_ns"))] = cell_i64(step_ns);
     row[table_column(desc, STR("gpu"))] = cell_text(STR("H100"));
     assert_ok(f, report_add(&report, desc, row, &f->err));
+    add_figures(f, figures, &report);
     assert_ok(f, end_run(f, &job, &report));
+}
+
+static inline void add_run(struct fixture *f, const char *series, int number, int64_t step_ns)
+{
+    add_run_with(f, series, number, step_ns, NULL);
 }
 
 // Runs from number on, with about one percent of noise around 100 ms times share.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A series of runs, large: medians with their intervals and levels above, the parts of a step
+// A series of runs, large: a figure with its intervals and levels above, the parts of a step
 // below, one data cursor through both.
 import { html, useId, useMemo, useRef, useState } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
@@ -35,30 +35,30 @@ function layout(points, labels, width) {
   const extent = trend_extent(points);
   const tallest = tallest_ns(points) || 1;
   return { pitch, x, lanes, top, middle, bottom, extent, tallest, width,
-    y: linear(extent.low_ns, extent.high_ns, middle, top),
+    y: linear(extent.low, extent.high, middle, top),
     stack_y: linear(0, tallest, bottom, middle + BETWEEN),
     wide: Math.max(0.6, Math.min(WIDEST, pitch - Math.min(8, pitch * 0.2))) };
 }
 
-function TimeAxis({ ticks, y, width }) {
+function ValueAxis({ ticks, y, width, per }) {
   const texts = tick_texts(ticks);
   return ticks.map((tick, i) => html`<g key=${tick}>
-    <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick * 1e6)} y2=${y(tick * 1e6)} />
-    <text x=${LEFT - 6} y=${y(tick * 1e6) + 4} text-anchor="end">${texts[i]}</text></g>`);
+    <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick * per)} y2=${y(tick * per)} />
+    <text x=${LEFT - 6} y=${y(tick * per) + 4} text-anchor="end">${texts[i]}</text></g>`);
 }
 
-function Axes({ place, points, name_of }) {
+function Axes({ place, points, axis, name_of }) {
   const { extent, tallest, y, stack_y, width, bottom, x } = place;
-  const upper = nice_ticks(extent.low_ns / 1e6, extent.high_ns / 1e6, 4)
-    .filter((tick) => tick * 1e6 >= extent.low_ns && tick * 1e6 <= extent.high_ns);
+  const upper = nice_ticks(extent.low / axis.per, extent.high / axis.per, 4)
+    .filter((tick) => tick * axis.per >= extent.low && tick * axis.per <= extent.high);
   const lower = nice_ticks(0, tallest / 1e6, 2).filter((tick) => tick * 1e6 <= tallest);
   const names = points.map((point) => name_of(point));
   const longest = Math.max(...names.map((name) => name.length));
   const every = label_every(points.length, width - LEFT, Math.min(150, 12 + longest * 6.5));
   return html`<g class="axis" aria-hidden="true">
-    <${TimeAxis} ticks=${upper} y=${y} width=${width} />
-    <${TimeAxis} ticks=${lower} y=${stack_y} width=${width} />
-    <text class="axis-name" x=${LEFT} y=${place.top - 6}>median step, ms</text>
+    <${ValueAxis} ticks=${upper} y=${y} width=${width} per=${axis.per} />
+    <${ValueAxis} ticks=${lower} y=${stack_y} width=${width} per=${1e6} />
+    <text class="axis-name" x=${LEFT} y=${place.top - 6}>${axis.name}</text>
     <text class="axis-name" x=${LEFT} y=${place.middle + BETWEEN - 8}>step breakdown, ms</text>
     ${names.map((name, i) => i % every === 0 && html`<text key="n${i}" x=${x(i)}
       y=${bottom + 16} text-anchor="middle">${name.length > 22 ? `${name.slice(0, 21)}…` : name}
@@ -80,19 +80,19 @@ function Changes({ labels, place }) {
 function Picks({ points, picked, place }) {
   const order = points.map(({ run }, i) => ({ run, i })).filter(({ run }) => picked.includes(run));
   return order.map(({ i }, n) => html`<g key=${i} class="trend-pick">
-    <circle cx=${place.x(i)} cy=${place.y(points[i].step_median_ns)} r="9" />
-    <text x=${place.x(i)} y=${place.y(points[i].step_median_ns) + 24} text-anchor="middle">${
+    <circle cx=${place.x(i)} cy=${place.y(points[i].value)} r="9" />
+    <text x=${place.x(i)} y=${place.y(points[i].value) + 24} text-anchor="middle">${
       picked.length < 2 ? "chosen" : n === 0 ? "base" : "candidate"}</text></g>`);
 }
 
-function Drawing({ points, place, levels, labels, alarmed, picked, at, id, name_of }) {
+function Drawing({ points, place, levels, labels, alarmed, picked, at, id, axis, name_of }) {
   const { x, y, pitch, top, bottom, wide } = place;
   const radius = pitch > 12 ? 4 : Math.max(1.6, pitch / 3);
   const stack = { x, y: place.stack_y, wide };
   return html`<${Hatches} id=${id} />
     ${at >= 0 && html`<rect class="trend-cursor" x=${x(at) - pitch / 2} width=${pitch} y=${top - 8}
       height=${bottom - top + 8} />`}
-    <${Axes} place=${place} points=${points} name_of=${name_of} />
+    <${Axes} place=${place} points=${points} axis=${axis} name_of=${name_of} />
     <path class="trend-band" d=${band_path(points, x, y)} />
     <${Changes} labels=${labels} place=${place} />
     <${Levels} levels=${levels} place=${place} reach=${Math.min(pitch / 2, 14)} />
@@ -146,26 +146,35 @@ function use_gestures({ points, place, text_of, onopen, onpick }) {
     onPointerMove: (event) => set_at(index(event)), onPointerLeave: () => set_at(-1) } };
 }
 
-const LEGEND = html`<ul class="legend trend-legend">
+const STEP_KEYS = html`
   <li><span class="key-dot"></span>a run's median step</li>
   <li><span class="key-band"></span>95 % interval from its steps</li>
   <li><span class="key-level"></span>median of a level</li>
   <li><span class="key-ring"></span>beyond the noise of the series</li>
-  <li><span class="key-flag" aria-hidden="true">⚑</span>new alert</li>
+  <li><span class="key-flag" aria-hidden="true">⚑</span>new alert</li>`;
+
+const FIGURE_KEYS = html`<li><span class="key-dot"></span>a run</li>
+  <li><span class="key-level"></span>median of the runs shown</li>`;
+
+const Legend = ({ judged }) => html`<ul class="legend trend-legend">${
+  judged ? STEP_KEYS : FIGURE_KEYS}
   ${PARTS.map(({ key, label }) => html`<li key=${key}><span class="swatch bar-${key}"></span>${
     label}</li>`)}</ul>`;
 
 /**
  * @param {{points: import("./trend_model.mjs").Point[],
  *          changes: import("./trend_model.mjs").Change[], alarmed: Set<string>, picked: string[],
- *          caption: string, actions?: any, label_of: (change: any) => string,
+ *          caption: string, actions?: any, axis: {name: string, per: number},
+ *          judged: boolean, label_of: (change: any) => string,
  *          tone_of: (change: any) => string,
  *          name_of: (point: any) => string, text_of: (i: number) => string,
  *          onopen: (point: any) => void, onpick: (runs: string[]) => void}} props at least one
- *          point; `onpick` gets one run to add or remove, or two that were dragged together
+ *          point; `axis.per` of the values are one on the axis; `judged`: their levels and
+ *          outliers are known; `onpick` gets one run to add or remove, or two that were dragged
+ *          together
  */
 export function TrendLine(props) {
-  const { points, changes, caption, actions, label_of, tone_of, text_of } = props;
+  const { points, changes, caption, actions, judged, label_of, tone_of, text_of } = props;
   const id = useId();
   const [ref, width] = use_width();
   const labels = useMemo(() => change_indices(points, changes).filter(({ at }) => at > 0)
@@ -176,7 +185,8 @@ export function TrendLine(props) {
   const levels = useMemo(() => levels_of(points, changes), [points, changes]);
   const [keys, keys_help] = use_keys(KEYS);
   const { at, handlers } = use_gestures({ ...props, place });
-  return html`<${ChartFigure} caption=${caption} actions=${actions} legend=${LEGEND}>
+  return html`<${ChartFigure} caption=${caption} actions=${actions}
+      legend=${html`<${Legend} judged=${judged} />`}>
     <div class="trend-chart" ref=${ref}>
       <svg width=${width} height=${place.bottom + BOTTOM} ...${keys}
           aria-label=${caption} class=${at >= 0 ? "opens" : ""}

@@ -4,13 +4,14 @@ import { PARTS } from "../base/parts.mjs";
 
 /**
  * @typedef {{run: string, name: string, created: string, commit: string|null,
- *            step_median_ns: number, step_ci_low_ns: number|null, step_ci_high_ns: number|null,
- *            outlier?: boolean}} Point a run with a step time, and the eight parts of its step
+ *            value: number, low: number|null, high: number|null,
+ *            outlier?: boolean}} Point a run with the figure that is drawn, the bounds of its
+ *            interval, and the eight parts of its step
  * @typedef {{run: string, previous_run: string, before_ns: number, after_ns: number,
  *            change_share: number, p_value: number|null}} Change
  */
 
-const LEAST_SPAN = 0.03; // of the median: a narrower axis would make noise look like news
+const LEAST_SPAN = 0.03; // of the values: a narrower axis would make noise look like news
 const PADDING = 0.08;
 const LABEL_PX = 6.1; // per character, so that labels can be kept apart before they are drawn
 
@@ -22,33 +23,33 @@ export function median(values) {
   return sorted.length % 2 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
 }
 
-/** Intervals may widen the axis by no more than the span of the medians. */
+/** Intervals may widen the axis by no more than the span of the values. */
 function with_intervals(points, low, high) {
   const reach = high - low;
-  const lows = points.map((point) => point.step_ci_low_ns ?? point.step_median_ns);
-  const highs = points.map((point) => point.step_ci_high_ns ?? point.step_median_ns);
+  const lows = points.map((point) => point.low ?? point.value);
+  const highs = points.map((point) => point.high ?? point.value);
   return [Math.max(low - reach, Math.min(low, ...lows)),
     Math.min(high + reach, Math.max(high, ...highs))];
 }
 
 /**
- * The range of the time axis. @param {Point[]} points at least one
- * @returns {{low_ns: number, high_ns: number}}
+ * The range of the axis. @param {Point[]} points at least one
+ * @returns {{low: number, high: number}}
  */
 export function trend_extent(points) {
-  const medians = points.map((point) => point.step_median_ns);
-  const least = Math.min(...medians);
-  const most = Math.max(...medians);
-  const lack = Math.max(0, LEAST_SPAN * (least + most) / 2 - (most - least)) / 2;
+  const values = points.map((point) => point.value);
+  const least = Math.min(...values);
+  const most = Math.max(...values);
+  const lack = Math.max(0, LEAST_SPAN * Math.abs(least + most) / 2 - (most - least)) / 2;
   const [low, high] = with_intervals(points, least - lack, most + lack);
   const pad = (high - low) * PADDING || 1;
-  return { low_ns: Math.max(0, low - pad), high_ns: high + pad };
+  return { low: least < 0 ? low - pad : Math.max(0, low - pad), high: high + pad };
 }
 
 /**
  * The levels of a series: between two changes the median of the runs there.
  * @param {Point[]} points @param {Change[]} changes
- * @returns {{begin: number, end: number, ns: number}[]} `end` is the first run after it
+ * @returns {{begin: number, end: number, value: number}[]} `end` is the first run after it
  */
 export function levels_of(points, changes) {
   const begins = change_indices(points, changes).map(({ at }) => at).filter((at) => at > 0);
@@ -56,7 +57,7 @@ export function levels_of(points, changes) {
   return edges.slice(1).map((end, i) => ({ begin: edges[i], end }))
     .filter(({ begin, end }) => end > begin)
     .map(({ begin, end }) => ({ begin, end,
-      ns: median(points.slice(begin, end).map((point) => point.step_median_ns)) }));
+      value: median(points.slice(begin, end).map((point) => point.value)) }));
 }
 
 /** Changes with the index of their run among the points; those out of range are left out. */
@@ -68,11 +69,11 @@ export function change_indices(points, changes) {
 }
 
 /**
- * A path around the intervals of the medians; broken where a run has none.
- * @param {Point[]} points @param {(i: number) => number} x @param {(ns: number) => number} y
+ * A path around the intervals of the values; broken where a run has none.
+ * @param {Point[]} points @param {(i: number) => number} x @param {(value: number) => number} y
  */
 export function band_path(points, x, y) {
-  const has = (point) => point && point.step_ci_low_ns !== null && point.step_ci_high_ns !== null;
+  const has = (point) => point && point.low !== null && point.high !== null;
   let path = "";
   for (let begin = 0; begin < points.length; begin++) {
     if (!has(points[begin])) continue;
@@ -90,23 +91,23 @@ function one_band(points, begin, end, { x, y }) {
   const lower = [];
   for (let i = begin; i <= end; i++) {
     for (const side of half ? [-half, half] : [0]) {
-      upper.push(`${(x(i) + side).toFixed(1)} ${y(points[i].step_ci_high_ns).toFixed(1)}`);
-      lower.unshift(`${(x(i) + side).toFixed(1)} ${y(points[i].step_ci_low_ns).toFixed(1)}`);
+      upper.push(`${(x(i) + side).toFixed(1)} ${y(points[i].high).toFixed(1)}`);
+      lower.unshift(`${(x(i) + side).toFixed(1)} ${y(points[i].low).toFixed(1)}`);
     }
   }
   return `M${[...upper, ...lower].join("L")}z`;
 }
 
-/** The line through the medians. */
+/** The line through the values. */
 export function line_path(points, x, y) {
   return points.map((point, i) =>
-    `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(point.step_median_ns).toFixed(1)}`).join("");
+    `${i ? "L" : "M"}${x(i).toFixed(1)} ${y(point.value).toFixed(1)}`).join("");
 }
 
 /** Marks of some points as a single path. */
 export function marks_path(points, wanted, place, shape) {
   return points.map((point, i) => (wanted(point, i)
-    ? moved(shape, place.x(i), place.y(point.step_median_ns)) : "")).join("");
+    ? moved(shape, place.x(i), place.y(point.value)) : "")).join("");
 }
 
 /** Moves a shape that starts with an absolute move and continues in relative steps. */

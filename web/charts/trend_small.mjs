@@ -16,7 +16,7 @@ function place_of(points, width, height, edge) {
   const extent = trend_extent(points);
   const last = Math.max(1, points.length - 1);
   return { x: linear(0, last, edge, Math.max(edge + 1, width - edge)),
-    y: linear(extent.low_ns, extent.high_ns, height - 4, edge === EDGE ? TOP : 4) };
+    y: linear(extent.low, extent.high, height - 4, edge === EDGE ? TOP : 4) };
 }
 
 /**

@@ -9,7 +9,8 @@ import { use_rows } from "../../base/rows.mjs";
 import { Card, Loaded } from "../../widgets/widgets.mjs";
 import { alerts_of } from "../trends/alerts_model.mjs";
 import { AlertCard } from "../trends/alert_card.mjs";
-import { change_words, series_key, series_path } from "../trends/trends_model.mjs";
+import { change_words } from "../trends/figure_model.mjs";
+import { series_key, series_path } from "../trends/trends_model.mjs";
 import { FirstRun } from "./first_run.mjs";
 import {
   age_param, costliest, extremes, moved_series, newest_runs, news_sentence, visit_of,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts and order of alerts, and what can be done about one; pure.
-import { change_words, levels_text } from "./trends_model.mjs";
+import { change_words } from "./figure_model.mjs";
+import { levels_text } from "./trends_model.mjs";
 
 /**
  * @typedef {{id: string|number, project: string, series: string, run: string, run_name: string,

@@ -3,6 +3,7 @@
 import { useMemo } from "../../base/ui.mjs";
 import { address } from "../../base/address.mjs";
 import { use_rows } from "../../base/rows.mjs";
+import { figures_of } from "./figure_model.mjs";
 import { timed_points } from "./trends_model.mjs";
 
 export const POLL_MS = 15000;
@@ -13,10 +14,9 @@ export function series_api(project, series, table, params = {}) {
   return address(path, { project, format: "columns", ...params });
 }
 
-/** @param {string} project @param {string} series @param {boolean} [wanted] */
-export function use_points(project, series, wanted = true) {
-  const { resource, rows } = use_rows(wanted ? series_api(project, series, "points") : null,
-    POLL_MS);
+/** @param {string} project @param {string} series @param {string} [metric] beside step time */
+export function use_points(project, series, metric = "") {
+  const { resource, rows } = use_rows(series_api(project, series, "points", { metric }), POLL_MS);
   return { resource, points: useMemo(() => timed_points(rows), [rows]) };
 }
 
@@ -28,4 +28,14 @@ export function use_changes(project, series, wanted = true) {
 /** Alerts by the query of the API. @param {Record<string, unknown>} params */
 export function use_alerts(params) {
   return use_rows(address("/alerts", { format: "columns", ...params }), POLL_MS);
+}
+
+/**
+ * The figures of a series' runs, or of the newest run of every series.
+ * @param {string} project @param {string} series "": all @param {string} chosen a metric
+ */
+export function use_figures(project, series, chosen) {
+  const { rows } = use_rows(address("/figures", { project, series, format: "columns",
+    limit: "all" }), POLL_MS);
+  return useMemo(() => figures_of(rows, chosen), [rows, chosen]);
 }

@@ -5,19 +5,23 @@ import { api_href } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address } from "../../base/address.mjs";
 import { use_now, use_title, use_typed } from "../../base/hooks.mjs";
-import { age, ago, capital, count, ms, ms_unit, plural, when } from "../../base/format.mjs";
+import { age, ago, capital, count, plural, when } from "../../base/format.mjs";
 import { frame_of } from "../../base/frame.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { parse_search } from "../../base/search_query.mjs";
 import { SmallTrend } from "../../charts/trend_small.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { Card, Command, Empty, ExportLinks, Loaded, SearchBox } from "../../widgets/widgets.mjs";
-import { POLL_MS, use_alerts, use_changes, use_points } from "./trends_data.mjs";
-import { drawn_and_listed, last_points, new_alert_runs, news_of, open_alerts, series_key,
-  series_path, SMALL_RUNS, trend_sentence } from "./trends_model.mjs";
+import { FigureChoice } from "./figure_choice.mjs";
+import { change_words, direction_text, figure_named, label_within, value_text }
+  from "./figure_model.mjs";
+import { POLL_MS, use_alerts, use_changes, use_figures, use_points } from "./trends_data.mjs";
+import { drawn_and_listed, figure_points, last_points, last_share, new_alert_runs, news_of,
+  open_alerts, series_key, series_path, SMALL_RUNS, trend_sentence } from "./trends_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
 
-const DEFAULTS = { q: "", project: "" };
+const DEFAULTS = { q: "", project: "", metric: "" };
+const NO_RUNS = new Set();
 const KEYS = ["tag", "project"];
 
 function News({ row, alarm }) {
@@ -32,18 +36,36 @@ function AlertsLink({ row }) {
     plural(row.open_alerts, "open alert")}</a>`;
 }
 
-function SmallCard({ row, alarm, alarmed, now }) {
+/** The newest value of the chosen figure and what there is to say of it. */
+function Newest({ row, alarm, shown, figure }) {
+  if (shown.length === 0) return html`<span class="faint">no ${label_within(figure)}</span>`;
+  const [value, unit] = split_unit(value_text(figure, shown.at(-1).value));
+  return html`<span class="small-value">${value}${unit && html`<span class="unit">${unit}</span>`}
+    </span> ${figure.metric === "" ? html`<${News} row=${row} alarm=${alarm} />`
+      : html`<span class="trend-change-words same">${change_words(last_share(shown), figure)}
+        </span>`}`;
+}
+
+/** "12.5 %" as its number and its unit. */
+function split_unit(text) {
+  const at = text.indexOf(" ");
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function SmallCard({ row, alarm, alarmed, now, figure }) {
   const { project, series } = row;
-  const { points } = use_points(project, series);
-  const changes = use_changes(project, series).rows;
-  const shown = last_points(points, String(SMALL_RUNS));
-  const label = trend_sentence(series, shown, changes);
+  const { points } = use_points(project, series, figure.metric);
+  const judged = use_changes(project, series).rows;
+  const changes = figure.metric === "" ? judged : [];
+  const shown = last_points(figure_points(points, figure), String(SMALL_RUNS));
+  const label = trend_sentence(series, shown, changes, figure);
   return html`<li class="small-card">
-    <h2><a href=${series_path(project, series)}>${series}</a></h2>
-    <p class="small-figures"><span class="small-value">${ms(row.step_median_ns, 4)}<span
-      class="unit">ms</span></span> <${News} row=${row} alarm=${alarm} /></p>
-    ${shown.length > 1 ? html`<${SmallTrend} points=${shown} changes=${changes} alarmed=${alarmed}
-      label=${label} />` : html`<div class="small-trend small-trend-none"></div>`}
+    <h2><a href=${series_path(project, series, figure.metric)}>${series}</a></h2>
+    <p class="small-figures"><${Newest} row=${row} alarm=${alarm} shown=${shown}
+      figure=${figure} /></p>
+    ${shown.length > 1 ? html`<${SmallTrend} points=${shown} changes=${changes} alarmed=${
+      figure.metric === "" ? alarmed : NO_RUNS} label=${label} />`
+      : html`<div class="small-trend small-trend-none"></div>`}
     <p class="small-foot"><span>${plural(row.runs, "run")}${
       shown_project(row) ? ` · ${row.project}` : ""} · <time datetime=${row.last}
       title=${when(row.last)}>${ago(row.last, now)}</time></span>
@@ -92,7 +114,7 @@ function Naming() {
   -F trace=@rank0.json.gz ${location.origin}/upload`} />`;
 }
 
-function Multiples({ rows }) {
+function Multiples({ rows, figure }) {
   const now = use_now();
   const alerts = use_alerts({ limit: "all" }).rows;
   const alarms = useMemo(() => open_alerts(alerts), [alerts]);
@@ -104,12 +126,12 @@ function Multiples({ rows }) {
   }
   return html`<ul class="small-multiples">${drawn.map((row) => html`
       <${SmallCard} key=${series_key(row)} row=${row} alarm=${alarms.get(series_key(row))}
-        alarmed=${alarmed} now=${now} />`)}</ul>
+        alarmed=${alarmed} now=${now} figure=${figure} />`)}</ul>
     ${listed.length > 0 && html`<${Listed} rows=${listed} alarms=${alarms} now=${now}
       below=${true} />`}
     <p class="footnote">A card shows the last ${SMALL_RUNS} runs, oldest to the left; each has its
-      own scale. In color: the worst open alert; in grey: the last run against the median of up
-      to eight before it.</p>`;
+      own scale. ${figure.metric === "" ? "In color: the worst open alert; in grey:"
+        : "In grey:"} the last run against the median of up to eight before it.</p>`;
 }
 
 function ProjectPicker({ value, onchange }) {
@@ -123,10 +145,12 @@ function ProjectPicker({ value, onchange }) {
   </select></label>`;
 }
 
-function note_of(rows) {
+function note_of(rows, figure) {
   const alerts = rows.reduce((sum, row) => sum + (row.open_alerts ?? 0), 0);
   const news = alerts > 0 ? plural(alerts, "open alert") : "no open alerts";
-  return `${capital(`${count(rows.length)} series`)} · ${news} · lower step time is better`;
+  const direction = direction_text(figure);
+  return `${capital(`${count(rows.length)} series`)} · ${news}${
+    direction && ` · ${label_within(figure)}: ${direction}`}`;
 }
 
 export function SeriesList() {
@@ -137,15 +161,19 @@ export function SeriesList() {
   const params = { ...filters, project: query.project || project, limit: "all" };
   const { resource, rows } = use_rows(address("/series", { ...params, format: "columns" }),
     POLL_MS);
+  const figures = use_figures(params.project ?? "", "", query.metric);
+  const figure = figure_named(figures, query.metric);
   const href = (format) => api_href(address("/series", { ...params, format }));
   return html`<header class="page-head"><h1 tabindex="-1">Trends</h1>
-      <p class="page-note">${rows.length > 0 && note_of(rows)}</p></header>
+      <p class="page-note">${rows.length > 0 && note_of(rows, figure)}</p></header>
     <div class="filter-bar">
       <${SearchBox} label="Search series" value=${text} oninput=${set_text}
         oncommit=${(q) => change({ q })} placeholder="Search series, or tag:branch=main" />
       <${ProjectPicker} value=${query.project} onchange=${(to) => change({ project: to })} />
+      <${FigureChoice} figures=${figures} value=${figure.metric}
+        onchange=${(metric) => change({ metric })} />
       <${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} /></div>
     <${Loaded} resource=${resource}>${() => rows.length === 0
       ? html`<${NoSeries} filtered=${Boolean(query.q || query.project)} />`
-      : html`<${Multiples} rows=${rows} />`}<//>`;
+      : html`<${Multiples} rows=${rows} figure=${figure} />`}<//>`;
 }

@@ -2,23 +2,20 @@
 // Texts and choices of the trend pages: which series are drawn, what changed, which two runs are
 // picked; pure.
 import { address } from "../../base/address.mjs";
-import { ms, ms_unit, percent, plural, short_commit } from "../../base/format.mjs";
+import { ms, ms_unit, plural, short_commit } from "../../base/format.mjs";
+import { median } from "../../charts/trend_model.mjs";
+import { change_tone, change_words, direction_text, label_within, STEP, value_text }
+  from "./figure_model.mjs";
 
 export const MOST_DRAWN = 12;
 /** Runs that a small multiple shows; the page of the series has them all. */
 export const SMALL_RUNS = 40;
 
-/** The address of a series. @param {string} project @param {string} series */
-export function series_path(project, series) {
-  return address("/trends", { project, series });
-}
+const REFERENCE_RUNS = 8; // as the store compares step times
 
-/** "▲ 5.0 % slower"; without an arrow below a tenth of a percent. @param {number|null} share */
-export function change_words(share) {
-  if (share === null || share === undefined) return "not known";
-  if (Math.abs(share) < 0.0005) return "as before";
-  const size = percent(Math.abs(share));
-  return share > 0 ? `▲ ${size} slower` : `▼ ${size} faster`;
+/** The address of a series. @param {string} project @param {string} series */
+export function series_path(project, series, metric = "") {
+  return address("/trends", { project, series, metric });
 }
 
 /** A run's name without the common series: "@12". */
@@ -83,9 +80,27 @@ export function news_of(row, alarm) {
     short_run(alarm.run_name, row.series)}`, tone: alarm.change_share > 0 ? "worse" : "better" };
 }
 
-/** Rows of /series/{series}/points that have a step time, oldest first. */
+/** Rows of /series/{series}/points that have a step time, oldest first, to draw it. */
 export function timed_points(rows) {
-  return rows.filter((row) => row.step_median_ns > 0);
+  return rows.filter((row) => row.step_median_ns > 0).map((row) => ({ ...row,
+    figure: row.value ?? null, value: row.step_median_ns, low: row.step_ci_low_ns,
+    high: row.step_ci_high_ns }));
+}
+
+/** Those that have the figure, to draw it. @param {any[]} points of the API, with that metric */
+export function figure_points(points, figure) {
+  if (figure.metric === "") return points;
+  return points.filter((point) => point.figure !== null)
+    .map((point) => ({ ...point, value: point.figure, low: null, high: null, outlier: false }));
+}
+
+/** The newest run against the median of up to eight on the same hardware before it. */
+export function last_share(points) {
+  const last = points.at(-1);
+  const before = points.slice(0, -1).filter(({ gpu, ranks, source }) => gpu === last.gpu
+    && ranks === last.ranks && source === last.source).slice(-REFERENCE_RUNS);
+  const usual = median(before.map(({ value }) => value));
+  return usual ? last.value / usual - 1 : null;
 }
 
 /** The newest of the points. @param {any[]} points @param {string} show "50" or "all" */
@@ -94,15 +109,19 @@ export function last_points(points, show) {
 }
 
 /** What the chart of a series shows, in one sentence. */
-export function trend_sentence(series, points, changes) {
-  if (points.length === 0) return `No run of ${series} has a step time yet.`;
+export function trend_sentence(series, points, changes, figure = STEP) {
+  const is_step = figure.metric === "";
+  if (points.length === 0) return `No run of ${series} has ${is_step ? "a step time"
+    : label_within(figure)} yet.`;
   const last = points.at(-1);
-  const begin = `Median step of ${plural(points.length, "run")} of ${series}, lower is better: `;
-  if (points.length === 1) return `${begin}${ms_unit(last.step_median_ns, 4)}.`;
+  const direction = direction_text(figure);
+  const begin = `${is_step ? "Median step" : figure.label} of ${plural(points.length, "run")} of ${
+    series}${direction && `, ${direction}`}: `;
+  if (points.length === 1) return `${begin}${value_text(figure, last.value)}.`;
   const moves = changes.length === 0 ? "no change of level found"
     : plural(changes.length, "change") + " of level";
-  return `${begin}${ms_unit(points[0].step_median_ns, 4)} at first, ${
-    ms_unit(last.step_median_ns, 4)} now; ${moves}.`;
+  return `${begin}${value_text(figure, points[0].value)} at first, ${
+    value_text(figure, last.value)} now${is_step ? `; ${moves}` : ""}.`;
 }
 
 const HARDWARE = { gpu: "other GPU", ranks: "other number of ranks" };
@@ -114,7 +133,7 @@ export function level_words({ reason, change_share }) {
 
 /** @param {any} change */
 export function level_tone({ reason, change_share }) {
-  return reason in HARDWARE ? "same" : change_share > 0 ? "worse" : "better";
+  return reason in HARDWARE ? "same" : change_tone(change_share);
 }
 
 /** "100.1 → 105.2 ms per step". @param {{before_ns: number, after_ns: number}} levels */
@@ -123,15 +142,15 @@ export function levels_text({ before_ns, after_ns }) {
 }
 
 /** The text about one run for screen readers and the line below the chart. */
-export function point_text(point, before) {
-  const parts = [ms_unit(point.step_median_ns, 4)];
-  if (point.step_ci_low_ns !== null && point.step_ci_high_ns !== null) {
-    parts[0] += ` (95 % ${ms(point.step_ci_low_ns, 4)} to ${ms(point.step_ci_high_ns, 4)})`;
+export function point_text(point, before, figure = STEP) {
+  const parts = [value_text(figure, point.value)];
+  if (point.low !== null && point.high !== null) {
+    parts[0] += ` (95 % ${ms(point.low, 4)} to ${ms(point.high, 4)})`;
   }
-  if (before) {
-    const share = point.step_median_ns / before.step_median_ns - 1;
-    parts.push(`${change_words(share)}${Math.abs(share) < 0.0005 ? "" : " than the previous "
-      + "run"}`);
+  if (before && before.value > 0) {
+    const share = point.value / before.value - 1;
+    parts.push(`${change_words(share, figure)}${Math.abs(share) < 0.0005 ? ""
+      : " than the previous run"}`);
   }
   if (point.outlier) parts.push("beyond the noise of its series");
   return `${point.name}${point.commit ? `, commit ${short_commit(point.commit)}` : ""}: ${
@@ -162,10 +181,12 @@ export function compare_runs(base, cand) {
   return address("/compare", { base, cand });
 }
 
-/** Points with their difference from the previous run. @param {any[]} points oldest first */
-export function with_steps_between(points) {
-  return points.map((point, i) => ({ ...point,
-    step_share: i > 0 ? point.step_median_ns / points[i - 1].step_median_ns - 1 : null }));
+/** Points with the difference of a figure from the previous run that has it, oldest first. */
+export function with_differences(points, figure) {
+  const known = figure_points(points, figure);
+  const shares = new Map(known.map(({ run, value }, i) => [run,
+    i > 0 && known[i - 1].value > 0 ? value / known[i - 1].value - 1 : null]));
+  return points.map((point) => ({ ...point, share: shares.get(point.run) ?? null }));
 }
 
 /**

@@ -12,8 +12,8 @@ import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { delta_mark } from "./baseline_model.mjs";
 import { status_of } from "./alerts_model.mjs";
 import { series_api } from "./trends_data.mjs";
-import { change_words, events_of, short_run, with_steps_between }
-  from "./trends_model.mjs";
+import { change_words, direction_text, value_text } from "./figure_model.mjs";
+import { events_of, short_run, with_differences } from "./trends_model.mjs";
 
 /** What happened at a run, in words. */
 function Events({ events }) {
@@ -32,7 +32,13 @@ function Choose({ point, series, picked, onpick }) {
     <a href=${run_path(point.run)} title=${point.name}>${short_run(point.name, series)}</a></span>`;
 }
 
-function columns_of({ rows, series, picked, onpick, longest, events }) {
+/** The chosen figure, which step time has its own columns for. */
+const figure_column = (figure, rows) => figure.metric !== "" && ({ key: "figure",
+  label: figure.label, kind: "count", width_px: 130,
+  help: [figure.help, direction_text(figure)].filter(Boolean).join(" "),
+  cell: (row) => value_text(figure, rows[row].figure) });
+
+function columns_of({ rows, series, picked, onpick, longest, events, figure }) {
   // Runs of a series differ little: four digits.
   const time = (key) => (row) => html`<span title="${count(rows[row][key])} ns">${
     ms(rows[row][key], 4)}</span>`;
@@ -43,16 +49,18 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
       cell: (row) => when(rows[row].created) },
     { key: "commit", label: "Commit", priority: 2, cell: (row) => rows[row].commit
       ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
+    figure_column(figure, rows),
     { key: "step_median_ns", label: "Step p50", kind: "ms", cell: time("step_median_ns"),
       help: "Median time of a steady step of the headline rank; lower is better" },
     { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 4,
       cell: time("step_ci_low_ns") },
     { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 4,
       cell: time("step_ci_high_ns") },
-    { key: "step_share", label: "vs before", kind: "count", width_px: 100,
-      help: "Against the previous run in this series; ▲ is slower",
-      cell: (row) => rows[row].step_share === null ? "–" : html`<span
-        title=${change_words(rows[row].step_share)}>${delta_mark(rows[row].step_share)}</span>` },
+    { key: "share", label: "vs before", kind: "count", width_px: 100,
+      help: `${figure.label} against the previous run in this series; ▲ is ${
+        figure.metric === "" ? "slower" : "higher"}`,
+      cell: (row) => rows[row].share === null ? "–" : html`<span
+        title=${change_words(rows[row].share, figure)}>${delta_mark(rows[row].share)}</span>` },
     { key: "what", label: "What happened", sort: false, width_px: 210, priority: 2,
       cell: (row) => html`<${Events} events=${events.get(rows[row].run) ?? []} />` },
     { key: "parts", label: "Step breakdown", sort: false, className: "stack-cell", priority: 4,
@@ -61,23 +69,24 @@ function columns_of({ rows, series, picked, onpick, longest, events }) {
         label="${rows[row].name}: " />` },
     { key: "gpu", label: "GPU", priority: 5 },
     { key: "ranks", label: "Ranks", kind: "count", priority: 5 },
-  ];
+  ].filter(Boolean);
 }
 
 /**
  * @param {{points: any[], changes: any[], alerts: any[], picked: string[], project: string,
- *          series: string, onpick: (run: string) => void, sort: string,
- *          onsort: (sort: string) => void}} props
+ *          series: string, figure: import("./figure_model.mjs").Figure,
+ *          onpick: (run: string) => void, sort: string, onsort: (sort: string) => void}} props
  */
 export function PointsTable(props) {
-  const { points, changes, alerts, picked, project, series, onpick, sort, onsort } = props;
-  const rows = useMemo(() => with_steps_between(points), [points]);
+  const { points, changes, alerts, picked, project, series, figure, onpick, sort, onsort } = props;
+  const rows = useMemo(() => with_differences(points, figure), [points, figure]);
   const frame = useMemo(() => frame_of(rows), [rows]);
   const order = useMemo(() => sort_rows(frame, rows.map((_, i) => i), sort), [frame, sort]);
   const events = useMemo(() => events_of(points, changes, alerts), [points, changes, alerts]);
   const longest = useMemo(() => tallest_ns(points), [points]);
-  const href = (format) => api_href(series_api(project, series, "points", { format }));
-  const columns = columns_of({ rows, series, picked, onpick, longest, events });
+  const href = (format) => api_href(series_api(project, series, "points",
+    { format, metric: figure.metric }));
+  const columns = columns_of({ rows, series, picked, onpick, longest, events, figure });
   return html`<${Card} title="Runs" flush=${true} note="choose two to compare them"
       actions=${html`<${ExportLinks} links=${[["CSV", href("csv")], ["JSON", href("json")]]} />`}>
     <${Table} caption="Runs of the series" frame=${frame} rows=${order} columns=${columns}

@@ -10,13 +10,15 @@ import { Card, Empty, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { AlertCard } from "./alert_card.mjs";
 import { ordered_alerts } from "./alerts_model.mjs";
 import { shown_project } from "../run/run_frame.mjs";
-import { use_alerts, use_changes, use_points } from "./trends_data.mjs";
-import { compare_runs, is_open, last_points, level_tone, level_words, levels_text, new_alert_runs,
-  pick_address, picked_runs, point_text, short_run, toggled_pick, trend_sentence }
+import { FigureChoice } from "./figure_choice.mjs";
+import { figure_named, figure_note, label_within, scale_of } from "./figure_model.mjs";
+import { use_alerts, use_changes, use_figures, use_points } from "./trends_data.mjs";
+import { compare_runs, figure_points, is_open, last_points, level_tone, level_words, levels_text,
+  new_alert_runs, pick_address, picked_runs, point_text, short_run, toggled_pick, trend_sentence }
   from "./trends_model.mjs";
 import { PointsTable } from "./trends_points.mjs";
 
-const DEFAULTS = { pick: "", show: "50", sort: "-created" };
+const DEFAULTS = { pick: "", show: "50", sort: "-created", metric: "" };
 const SHOWN = [["50", "Last 50"], ["200", "Last 200"], ["all", "All"]];
 
 /** Choices for the number of runs that make a difference. */
@@ -75,37 +77,59 @@ function Identity({ project, points, series }) {
       " "}on ${when(last.created)}</li>`}</ul>`;
 }
 
-function Trend({ project, series, points, changes, alerts }) {
+function axis_of(figure, points) {
+  const { unit, per } = scale_of(figure, Math.max(...points.map(({ value }) => value)));
+  const name = figure.metric === "" ? "median step" : label_within(figure);
+  return { name: unit ? `${name}, ${unit}` : name, per };
+}
+
+function Line({ series, figure, shown, changes, alarmed, picked, pick, actions }) {
+  const axis = useMemo(() => axis_of(figure, shown), [figure, shown]);
+  return html`<${TrendLine} points=${shown} changes=${changes} alarmed=${alarmed}
+    picked=${picked} caption=${trend_sentence(series, shown, changes, figure)} onpick=${pick}
+    axis=${axis} judged=${figure.metric === ""} actions=${actions}
+    label_of=${level_words} tone_of=${level_tone}
+    name_of=${(point) => short_run(point.name, series)}
+    text_of=${(i) => point_text(shown[i], shown[i - 1], figure)}
+    onopen=${(point) => navigate(run_path(point.run))} />`;
+}
+
+function Trend({ project, series, points, changes, alerts, figures }) {
   const [query, change] = use_query(DEFAULTS);
-  const shown = useMemo(() => last_points(points, query.show), [points, query.show]);
+  const figure = figure_named(figures, query.metric);
+  const is_step = figure.metric === "";
+  const known = useMemo(() => figure_points(points, figure), [points, figure]);
+  const shown = useMemo(() => last_points(known, query.show), [known, query.show]);
   const seen = useMemo(() => changes.filter(({ run }) => shown.some((p) => p.run === run)),
     [changes, shown]);
-  const alarmed = useMemo(() => new_alert_runs(alerts), [alerts]);
+  const alarmed = useMemo(() => new_alert_runs(is_step ? alerts : []), [alerts, is_step]);
   const picked = picked_runs(query.pick, points);
   const pick = (runs) => change({ pick: runs.length === 2 ? runs.join(",")
     : toggled_pick(picked, runs[0]) });
-  const options = choices(points.length);
-  return html`<${Card} title="Step time, run by run">
-      <${TrendLine} points=${shown} changes=${seen} alarmed=${alarmed} picked=${picked}
-        caption=${trend_sentence(series, shown, seen)} onpick=${pick}
-        actions=${options.length > 1 && html`<${Segments} label="Runs shown" value=${query.show}
-          options=${options} onchange=${(show) => change({ show })} />`}
-        label_of=${level_words} tone_of=${level_tone}
-        name_of=${(point) => short_run(point.name, series)}
-        text_of=${(i) => point_text(shown[i], shown[i - 1])}
-        onopen=${(point) => navigate(run_path(point.run))} />
+  const options = choices(known.length);
+  const actions = options.length > 1 && html`<${Segments} label="Runs shown"
+    value=${query.show} options=${options} onchange=${(show) => change({ show })} />`;
+  return html`<${Card} title="${figure.label}, run by run"
+      note=${figure_note(figure, points, known)} actions=${html`<${FigureChoice}
+        figures=${figures} value=${figure.metric} onchange=${(metric) => change({ metric })} />`}>
+      ${shown.length === 0 ? html`<p class="empty-line">${trend_sentence(series, [], [], figure)}
+        </p>` : html`<${Line} series=${series} figure=${figure} shown=${shown}
+        changes=${is_step ? seen : []} alarmed=${alarmed} picked=${picked} pick=${pick}
+        actions=${actions} />`}
       <${PickBar} picked=${picked} points=${points} onclear=${() => change({ pick: "" })} /><//>
     <${SeriesAlerts} alerts=${alerts.filter(is_open)}
       href=${address("/alerts", { project, series, status: "all" })} />
     <${Changes} changes=${changes} points=${points} />
     <${PointsTable} points=${points} changes=${changes} alerts=${alerts} picked=${picked}
       onpick=${(run) => pick([run])} sort=${query.sort} onsort=${(sort) => change({ sort })}
-      project=${project} series=${series} />`;
+      project=${project} series=${series} figure=${figure} />`;
 }
 
 export function SeriesPage({ project, series }) {
   use_title(`Trend of ${series}`);
-  const { resource, points } = use_points(project, series);
+  const [{ metric }] = use_query(DEFAULTS);
+  const figures = use_figures(project, series, metric);
+  const { resource, points } = use_points(project, series, metric);
   const changes = use_changes(project, series).rows;
   const alerts = use_alerts({ project, series, limit: "all" }).rows;
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
@@ -117,5 +141,5 @@ export function SeriesPage({ project, series }) {
         ? html`<${Empty} title="No run of this series has a step time yet">
             <p><a href="/trends">All series</a></p><//>`
         : html`<${Trend} project=${project} series=${series} points=${points} changes=${changes}
-            alerts=${alerts} />`}`}<//>`;
+            alerts=${alerts} figures=${figures} />`}`}<//>`;
 }

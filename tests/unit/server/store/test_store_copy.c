@@ -44,7 +44,7 @@ static int set_up_copy(void **state)
                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1203) "
                "INSERT INTO stored_run (id, project, name, series, note, created_ns) "
                "SELECT 'r_' || i, 'p', 'a' || i, 's', CAST(x'61ff0062' AS TEXT), i FROM n;"
-               "INSERT INTO figure VALUES ('r_7', 'm', -0.0), ('r_8', 'm', 0.1);"
+               "INSERT INTO figure VALUES ('r_7', 'm', -0.0, 'log'), ('r_8', 'm', 0.1, '');"
                "INSERT INTO job (id, kind, run_id, created_ns) VALUES (41, 'run', 'r_7', 1);"
                "INSERT INTO run_table_part VALUES ('r_7', 't', 1, x'00ff0a');");
     *state = c;

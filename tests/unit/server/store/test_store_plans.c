@@ -225,6 +225,9 @@ static void list_series_in_every_way(struct fixture *f)
     assert_ok(f, store_list_points(f->store, &key, STR("mfu"), &f->arena, &table, &f->err));
     assert_int_equal(table.row_count, 13);
     assert_ok(f, store_list_level_changes(f->store, &key, &f->arena, &table, &f->err));
+    struct series_key all = {STR("default"), STR("")};
+    assert_ok(f, store_list_known_figures(f->store, &key, &f->arena, &table, &f->err));
+    assert_ok(f, store_list_known_figures(f->store, &all, &f->arena, &table, &f->err));
 }
 
 static void list_alerts_in_every_way(struct fixture *f)

@@ -213,6 +213,44 @@ static void a_series_counts_its_runs_and_points(void **state)
     assert_int_equal(named_cell(&list, 0, "ranks")->i, 1);
 }
 
+static void known(struct fixture *f, const char *name, struct table *table)
+{
+    struct series_key key = {STR("default"), str_of(name)};
+    assert_ok(f, store_list_known_figures(f->store, &key, &f->arena, table, &f->err));
+}
+
+static void the_figures_of_a_series_are_known_with_where_they_come_from(void **state)
+{
+    struct fixture *f = *state;
+    struct table table;
+    const struct planted logged[] = {{"loss", "log", 2.5}, {"mfu", "log", 0.4}, {0}};
+    const struct planted traced[] = {{"mfu", "trace", 0.5}, {0}};
+    const struct run_tag score = {STR("score"), STR("7")};
+    add_run_with(f, "s", 1, 100, logged);
+    add_run_with(f, "s", 2, 100, logged);
+    add_run_with(f, "s", 3, 100, traced);
+    patch_meta(f, "s@1", &score, 1);
+    known(f, "s", &table);
+    assert_int_equal(table.row_count, 4);
+    assert_text(text_at(&table, 0, "metric"), "mfu");
+    assert_text(text_at(&table, 0, "better"), "more");
+    assert_text(text_at(&table, 0, "source"), "log");
+    assert_int_equal(named_cell(&table, 0, "runs")->i, 2);
+    assert_text(text_at(&table, 1, "source"), "trace");
+    assert_text(text_at(&table, 2, "metric"), "loss");
+    assert_text(text_at(&table, 3, "metric"), "meta.score");
+    assert_text(text_at(&table, 3, "label"), "score");
+    assert_text(text_at(&table, 3, "source"), "typed");
+    judge_all(f);
+    known(f, "", &table); // the newest run of every series
+    assert_int_equal(table.row_count, 1);
+    assert_text(text_at(&table, 0, "source"), "trace");
+    table = points(f, "s");
+    assert_text(text_at(&table, 0, "source"), "log");
+    assert_text(text_at(&table, 2, "source"), "trace");
+    assert_true(named_cell(&table, 2, "value")->f > 0.4);
+}
+
 static void a_series_follows_its_runs_when_they_are_renamed_and_deleted(void **state)
 {
     struct fixture *f = *state;
@@ -414,6 +452,7 @@ int main(void)
         CASE(a_baseline_goes_with_its_run),
         CASE(names_that_cannot_be_baselines_are_refused),
         CASE(a_series_counts_its_runs_and_points),
+        CASE(the_figures_of_a_series_are_known_with_where_they_come_from),
         CASE(a_series_follows_its_runs_when_they_are_renamed_and_deleted),
         CASE(a_run_that_is_analyzed_again_stays_a_point_until_it_fails),
         CASE(series_of_several_projects_need_the_project),

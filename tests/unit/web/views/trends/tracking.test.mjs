@@ -15,15 +15,18 @@ import {
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
   from "../../../../../web/views/trends/baseline_model.mjs";
 import { meta_patch, missing_keys, settings_of } from "../../../../../web/views/run/meta_model.mjs";
-import { change_words, drawn_and_listed, events_of, last_points, level_tone, level_words,
-  new_alert_runs, news_of, open_alerts, pick_address, picked_runs, point_text,
-  short_run, timed_points, toggled_pick, trend_sentence, with_steps_between }
+import { change_tone, change_words, coverage_text, direction_text, figure_named, figure_note,
+  figures_of, label_within, scale_of, source_text, STEP, value_text }
+  from "../../../../../web/views/trends/figure_model.mjs";
+import { drawn_and_listed, events_of, figure_points, last_points, last_share, level_tone,
+  level_words, new_alert_runs, news_of, open_alerts, pick_address, picked_runs, point_text,
+  short_run, timed_points, toggled_pick, trend_sentence, with_differences }
   from "../../../../../web/views/trends/trends_model.mjs";
 
 const MS = 1e6;
 const point = (number, ms, more = {}) => ({ run: `r_${number}`, name: `llama@${number}`,
-  created: `2026-11-0${number}T00:00:00Z`, commit: null, step_median_ns: ms * MS,
-  step_ci_low_ns: null, step_ci_high_ns: null, outlier: false, ...more });
+  created: `2026-11-0${number}T00:00:00Z`, commit: null, value: ms * MS, low: null, high: null,
+  outlier: false, ...more });
 const shift = { run: "r_3", previous_run: "r_2", before_ns: 100 * MS, after_ns: 105 * MS,
   change_share: 0.05, p_value: 0.002 };
 const series = [point(1, 100), point(2, 101), point(3, 105), point(4, 106)];
@@ -31,24 +34,26 @@ const x = (i) => 10 * i;
 const y = (ns) => ns / MS;
 
 test("the axis of a trend holds all runs and never blows up noise", () => {
-  const { low_ns, high_ns } = trend_extent([point(1, 100), point(2, 100.1)]);
-  assert.ok(low_ns < 98.6 * MS && high_ns > 101.4 * MS, "at least three percent of the step");
+  const { low, high } = trend_extent([point(1, 100), point(2, 100.1)]);
+  assert.ok(low < 98.6 * MS && high > 101.4 * MS, "at least three percent of the step");
   const wide = trend_extent(series);
-  assert.ok(wide.low_ns < 100 * MS && wide.high_ns > 106 * MS);
+  assert.ok(wide.low < 100 * MS && wide.high > 106 * MS);
   const lone = trend_extent([point(1, 100)]);
-  assert.ok(lone.low_ns < 100 * MS && lone.high_ns > 100 * MS);
+  assert.ok(lone.low < 100 * MS && lone.high > 100 * MS);
+  const below = trend_extent([point(1, -2), point(2, 3)]);
+  assert.ok(below.low < -2 * MS && below.high > 3 * MS, "a typed number may be negative");
 });
 
 test("an interval far wider than the runs differ does not flatten the trend", () => {
-  const unsure = point(2, 101, { step_ci_low_ns: 1, step_ci_high_ns: 900 * MS });
-  const { low_ns, high_ns } = trend_extent([point(1, 100), unsure]);
-  assert.ok(high_ns - low_ns < 12 * MS);
+  const unsure = point(2, 101, { low: 1, high: 900 * MS });
+  const { low, high } = trend_extent([point(1, 100), unsure]);
+  assert.ok(high - low < 12 * MS);
 });
 
 test("levels are the medians between changes, and the whole where there is none", () => {
-  assert.deepEqual(levels_of(series, [shift]), [{ begin: 0, end: 2, ns: 100.5 * MS },
-    { begin: 2, end: 4, ns: 105.5 * MS }]);
-  assert.deepEqual(levels_of(series, []), [{ begin: 0, end: 4, ns: 103 * MS }]);
+  assert.deepEqual(levels_of(series, [shift]), [{ begin: 0, end: 2, value: 100.5 * MS },
+    { begin: 2, end: 4, value: 105.5 * MS }]);
+  assert.deepEqual(levels_of(series, []), [{ begin: 0, end: 4, value: 103 * MS }]);
   const unseen = { ...shift, run: "r_9" };
   assert.deepEqual(levels_of(series, [unseen]).length, 1, "a change out of sight makes no level");
   assert.deepEqual(levels_of(series, [{ ...shift, run: "r_1" }]).length, 1);
@@ -60,8 +65,8 @@ test("changes stand in the order of their runs", () => {
 });
 
 test("the band breaks where a run has no interval", () => {
-  const sure = (number, ms) => point(number, ms, { step_ci_low_ns: (ms - 1) * MS,
-    step_ci_high_ns: (ms + 1) * MS });
+  const sure = (number, ms) => point(number, ms, { low: (ms - 1) * MS,
+    high: (ms + 1) * MS });
   const path = band_path([sure(1, 100), sure(2, 101), point(3, 102), sure(4, 103)], x, y);
   assert.deepEqual(path.match(/M/g).length, 2);
   assert.ok(path.startsWith("M0.0 101.0L10.0 102.0L10.0 100.0L0.0 99.0z"));
@@ -152,7 +157,7 @@ test("the sentence of a trend says where it began, where it is, and what happene
 });
 
 test("a run is shown with its interval, its commit and the difference to the one before", () => {
-  const sure = point(2, 105, { step_ci_low_ns: 104.8 * MS, step_ci_high_ns: 105.3 * MS,
+  const sure = point(2, 105, { low: 104.8 * MS, high: 105.3 * MS,
     commit: "abc", outlier: true });
   assert.equal(point_text(sure, point(1, 100)), "llama@2, commit abc: 105.0 ms (95 % 104.8 to "
     + "105.3), ▲ 5.0 % slower than the previous run, beyond the noise of its series.");
@@ -171,12 +176,14 @@ test("two runs are chosen, the older is the base, and a third takes the place of
 });
 
 test("runs without a step time are no points, and the last ones are shown", () => {
-  const rows = [point(1, 100), point(2, 0), point(3, 101), point(4, 1, { step_median_ns: null })];
-  assert.deepEqual(timed_points(rows).map(({ run }) => run), ["r_1", "r_3"]);
+  const rows = [100, 0, 101, null].map((step_median_ns, i) => ({ run: `r_${i + 1}`,
+    step_median_ns, step_ci_low_ns: 99, step_ci_high_ns: null, value: 0.4 }));
+  assert.deepEqual(timed_points(rows).map(({ run, value, low, high, figure }) =>
+    [run, value, low, high, figure]), [["r_1", 100, 99, null, 0.4], ["r_3", 101, 99, null, 0.4]]);
   assert.deepEqual(last_points(series, "3").length, 3);
   assert.deepEqual(last_points(series, "all").length, 4);
-  assert.equal(with_steps_between(series)[0].step_share, null);
-  assert.ok(Math.abs(with_steps_between(series)[1].step_share - 0.01) < 1e-9);
+  assert.equal(with_differences(series, STEP)[0].share, null);
+  assert.ok(Math.abs(with_differences(series, STEP)[1].share - 0.01) < 1e-9);
 });
 
 test("what happened at a run is its change, its being an outlier and its alert", () => {
@@ -301,4 +308,66 @@ test("what changed most in the direction of the alert explains it", () => {
   assert.equal(main_reason(reasons, { change_share: 0.1 }).title, "z");
   assert.equal(main_reason(reasons, { change_share: -0.1 }).title, "x");
   assert.equal(main_reason([], { change_share: 0.1 }), null);
+});
+
+const MFU = { metric: "mfu", label: "MFU", unit: "share", better: "more", help: "Of the peak." };
+const MEMORY = { metric: "memory_bytes", label: "Peak memory per GPU", unit: "bytes",
+  better: "less", help: "" };
+const GIVEN = { metric: "meta.score", label: "score", unit: "", better: "", help: "" };
+
+test("the figures of a series are offered once each, after its step time", () => {
+  const rows = [{ ...MFU, metric: "step_ns" }, { ...MFU, source: "log", runs: 3 },
+    { ...MFU, source: "trace", runs: 1 }];
+  assert.deepEqual(figures_of(rows).map(({ metric }) => metric), ["", "mfu"]);
+  assert.deepEqual(figures_of(rows, "hfu").map(({ metric }) => metric), ["", "mfu", "hfu"]);
+  assert.equal(figure_named(figures_of(rows), "mfu").better, "more");
+  assert.equal(figure_named(figures_of(rows), "none"), STEP);
+});
+
+test("a figure is shown in its unit, with its direction, and its axis fits", () => {
+  assert.equal(value_text(MFU, 0.4123), "41.2 %");
+  assert.equal(value_text(MEMORY, 61.5e9), "61.5 GB");
+  assert.equal(value_text({ metric: "tokens_per_s_per_gpu", unit: "1/s" }, 15234.4),
+    "15,234 tokens/s");
+  assert.equal(value_text({ metric: "power_w", unit: "W" }, 651.23), "651.2 W");
+  assert.equal(value_text(STEP, 100 * MS), "100.0 ms");
+  assert.equal(value_text(GIVEN, null), "–");
+  assert.deepEqual(scale_of(MEMORY, 61.5e9), { unit: "GB", per: 1e9 });
+  assert.deepEqual(scale_of(MFU, 0.4), { unit: "%", per: 0.01 });
+  assert.deepEqual([MFU, MEMORY, GIVEN].map(direction_text),
+    ["higher is better", "lower is better", ""]);
+  assert.deepEqual([MFU, MEMORY].map(label_within), ["MFU", "peak memory per GPU"]);
+  assert.equal(change_words(-0.05, MFU), "▼ 5.0 % lower");
+  assert.deepEqual([[-0.05, MFU], [-0.05, MEMORY], [-0.05, GIVEN], [0.05]].map((one) =>
+    change_tone(...one)), ["worse", "better", "same", "worse"]);
+});
+
+test("a trend says where its figure comes from and how many runs have it", () => {
+  const from = (source) => ({ source });
+  assert.equal(source_text([from("log"), from("log")]), "from the training log");
+  assert.equal(source_text([from("trace"), from("log"), from("log")]), "from the training log in "
+    + "2 runs and the trace in 1 run: they may differ by how they measure");
+  assert.equal(source_text([from(null)]), "from a source that was not stored");
+  assert.equal(coverage_text([1, 2, 3], [1]), "in 1 of 3 runs");
+  assert.equal(figure_note(MFU, [from("log")], [from("log")]),
+    "higher is better · from the training log · in the only run");
+});
+
+test("the line of a figure has the runs with it, without the marks of step time", () => {
+  const points = [point(1, 100, { figure: 0.4, gpu: "g", ranks: 8, source: "log", low: 1 }),
+    point(2, 100, { figure: null }),
+    point(3, 90, { figure: 0.5, gpu: "g", ranks: 8, source: "log", outlier: true })];
+  const known = figure_points(points, MFU);
+  assert.deepEqual(known.map(({ run, value, low, outlier }) => [run, value, low, outlier]),
+    [["r_1", 0.4, null, false], ["r_3", 0.5, null, false]]);
+  assert.equal(last_share(known).toFixed(3), "0.250");
+  assert.equal(last_share([known[0], { ...known[1], source: "trace" }]), null,
+    "another source measures in another way");
+  assert.deepEqual(with_differences(points, MFU).map(({ share }) => share?.toFixed(3)),
+    [undefined, undefined, "0.250"]);
+  assert.equal(trend_sentence("llama", known, [], MFU),
+    "MFU of 2 runs of llama, higher is better: 40.0 % at first, 50.0 % now.");
+  assert.equal(trend_sentence("llama", [], [], MFU), "No run of llama has MFU yet.");
+  assert.equal(point_text(known[1], known[0], MFU),
+    "llama@3: 50.0 %, ▲ 25.0 % higher than the previous run.");
 });
