@@ -13,7 +13,7 @@ import { each_schema, openapi, operations, reply_faults, value_faults }
   from "./helpers/openapi.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { generate, small_job, small_json } from "./helpers/traces.mjs";
-import { megatron_log } from "./helpers/training_logs.mjs";
+import { megatron_log, structured_log } from "./helpers/training_logs.mjs";
 import { tus, tus_begin, tus_piece } from "./helpers/tus.mjs";
 
 // So that nearly every table has rows.
@@ -38,6 +38,7 @@ before(async () => {
   await server.settled("a");
   await server.send("PUT", "/baselines/main", { run: "b" });
   const archive = tar([{ name: "train.log", data: megatron_log({ steps: 40 }) },
+    { name: "training.global_rank_0.jsonl", data: structured_log({ rank: 0, steps: 4 }) },
     // when tracegen's jobs run
     { name: "gpus.csv", data: gpu_monitor(Date.UTC(2026, 1, 12, 21, 45)) },
     { name: "rank0_memory_snapshot.json", data: memory_snapshot() },

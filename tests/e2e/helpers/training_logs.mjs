@@ -41,3 +41,14 @@ export function titan_log({ steps }) {
     + `\x1b[32mloss: ${loss.toFixed(5)}  \x1b[34mmemory: 45.25GiB(56.77%)  \x1b[34mtps: 7,123  `
     + "\x1b[36mtflops: 400.50  \x1b[35mmfu: 40.50%\x1b[39m\n").join("");
 }
+
+/** As torchtitan's structured logger writes it on one rank: what its host did in each step. */
+export function structured_log({ rank, steps }) {
+  const record = (log_type_name, step, at) => JSON.stringify({ rank, global_rank: rank, step,
+    time_us: (START + at * 1000) * 1000, log_type: "event", log_type_name, source: "training",
+    log_function: "train_step", logger_name: "torchtitan.structured_logger" });
+  return steps_of(steps).flatMap(({ step, at, seconds }) => [
+    record("step_start", step, at - seconds), record("fetching_batch_start", step, at - seconds),
+    record("fetching_batch_end", step, at - seconds + 1), record("step_end", step, at)])
+    .map((line) => `${line}\n`).join("");
+}

@@ -44,7 +44,7 @@ static void frameworks_have_their_own_names(void **state)
         {"megatron-lm", "data_path", "None", ""},
         {"maxtext", "dataset_type", "synthetic", "data=synthetic"},
         {"torchtitan", "training.dataset", "c4", "data=real"},
-        {"", "data_path", "/home/dummy_user/data", "data=real"},
+        {"", "data_path", "/data/dummy_user/data", "data=real"},
         {"", "data_path", "/data/fake_tokens/", "data=synthetic"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
