@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Roles with least rights, for a database that other programs may share. Run once, as a role that
--- may create roles, in the database of the service; then give the roles passwords (\password):
+-- Roles with least rights, for a database that other programs may share. Run once, as a
+-- superuser, in the database of the service; then give the roles passwords (\password):
 --     psql -v ON_ERROR_STOP=1 -d stepscope -f roles.sql
 -- stepscope_owner has the tables and changes them with a new version:
 --     mkdir /tmp/migration
@@ -21,11 +21,14 @@ GRANT USAGE ON SCHEMA stepscope TO stepscope, stepscope_watch;
 ALTER DEFAULT PRIVILEGES FOR ROLE stepscope_owner IN SCHEMA stepscope
     GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO stepscope;
 ALTER DEFAULT PRIVILEGES FOR ROLE stepscope_owner IN SCHEMA stepscope
-    GRANT USAGE, SELECT ON SEQUENCES TO stepscope;
+    GRANT USAGE, SELECT, UPDATE ON SEQUENCES TO stepscope; -- a copy sets them
 
 -- A view of the monitor's own: it needs no right on the tables below it once it is made. The first
 -- migration has made them by then: run this line as stepscope_owner afterwards.
 --     CREATE VIEW queue_depth AS SELECT kind, count(*) AS jobs, min(created_ns) AS oldest_ns
 --         FROM job WHERE state = 'queued' GROUP BY kind;
 --     GRANT SELECT ON queue_depth TO stepscope_watch;
+-- A new version cannot change the columns of job below it: before its migration, as stepscope_owner,
+--     DROP VIEW queue_depth;
+-- and make it again afterwards.
 COMMIT;
