@@ -21,7 +21,7 @@ bool api_list_alerts(struct request *request, struct response *response, struct 
                                 text_of(request, "status")};
     if (!table_request_parse(request, &table_alerts, known, &asked, err))
         return false;
-    api_judge_series(request);
+    (void)api_judge_series(request);
     api_tell_storage(request, response);
     return store_list_alerts(request->services->intake->store, &query, request->arena, &table,
                              err) &&

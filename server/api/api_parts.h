@@ -107,6 +107,6 @@ MUST_CHECK bool api_read_tags(const struct request *request, struct run_tag **ta
                               struct err *err);
 
 // Judges series that have changed before they are shown (api_series.c).
-void api_judge_series(const struct request *request);
+bool api_judge_series(const struct request *request);
 
 #endif

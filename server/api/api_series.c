@@ -8,11 +8,13 @@
 
 #include "ingest/base/log.h"
 
-void api_judge_series(const struct request *request)
+bool api_judge_series(const struct request *request)
 {
     struct err err = {.pos = ERR_NO_POS};
-    if (!store_judge_series(request->services->intake->store, &err))
+    bool ok = store_judge_series(request->services->intake->store, &err);
+    if (!ok)
         log_warn("judging series: %s", err.msg);
+    return ok;
 }
 
 static struct str text_of(const struct request *request, const char *name)
@@ -34,8 +36,7 @@ bool api_list_series(struct request *request, struct response *response, struct 
     query.tags = tags;
     query.search = asked.query.search;
     asked.query.search = STR(""); // found already
-    response->lasts = true;
-    api_judge_series(request);
+    response->lasts = api_judge_series(request);
     return store_list_series(request->services->intake->store, &query, request->arena, &table,
                              err) &&
            table_reply_rows(request, response, &asked, &table, err);
@@ -54,8 +55,7 @@ static bool find_series(struct request *request, struct response *response,
         response->fix = STR("GET /api/v1/series lists the series");
         return false;
     }
-    response->lasts = true;
-    api_judge_series(request);
+    response->lasts = api_judge_series(request);
     return true;
 }
 

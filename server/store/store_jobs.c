@@ -78,7 +78,7 @@ bool jobs_queue_run_if_due(struct db *db, struct str run_id, struct err *err)
 struct search {
     int64_t max_bytes;
     bool beside_others; // who claim, too
-    bool needs_turn;    // set: the next job runs alone, so that nobody may claim meanwhile
+    bool needs_turn;    // set: which job is next is clear only while nobody else claims
 };
 
 // The next job; its id is 0 if none can start.
@@ -140,6 +140,15 @@ static bool is_idle(struct store *store, int64_t max_bytes, struct arena *arena)
     return txn_end(&txn, ok, &ignored) && !job.id;
 }
 
+static bool take_turn(struct db *db, struct search *search, struct job *job, struct err *err)
+{
+    if (!job->id || !search->beside_others)
+        return true;
+    bool ok = jobs_take_turn(db, job, err);
+    search->needs_turn = ok && !job->id;
+    return ok;
+}
+
 static bool claim_as(struct store *store, enum db_access access, struct search *search,
                      struct arena *arena, struct job *job, struct err *err)
 {
@@ -148,8 +157,7 @@ static bool claim_as(struct store *store, enum db_access access, struct search *
     search->beside_others = access == DB_CLAIM;
     if (!txn_begin(store, access, &txn, err))
         return false;
-    bool ok = find_next(txn.db, search, arena, job, err) &&
-              (!job->id || !search->beside_others || jobs_take_turn(txn.db, job, err)) &&
+    bool ok = find_next(txn.db, search, arena, job, err) && take_turn(txn.db, search, job, err) &&
               (!job->id || start_job(txn.db, job, store_owner(store), err));
     return txn_end(&txn, ok, err);
 }

@@ -89,11 +89,40 @@ static void a_job_that_was_running_in_a_crash_runs_alone(void **state)
         1);
 }
 
+// Another service looks at it at this moment, which keeps its row.
+static void a_job_that_runs_alone_is_not_passed_over(void **state)
+{
+    struct fixture *f = *state;
+    int status;
+    if (is_on_sqlite(f))
+        return; // one service at a time
+    fill(f);
+    db_raw_run(f->path, "UPDATE job SET crashes = 1 WHERE trace_id = 't_0'");
+    struct db *other = db_raw_open(f->path);
+    assert_true(other->kind->begin(other, DB_CLAIM, &f->err));
+    assert_true(
+        sql_execute(other, "UPDATE job SET attempts = attempts WHERE trace_id = 't_0'", &f->err));
+    fflush(NULL);
+    pid_t service = fork();
+    if (service == 0)
+        claim_some(f, 0, 1);
+    usleep(300000);
+    other->kind->rollback(other);
+    assert_int_equal(waitpid(service, &status, 0), service);
+    assert_int_equal(WEXITSTATUS(status), 1);
+    assert_int_equal(
+        db_raw_number(f->path, "SELECT count(*) FROM job WHERE state = 'running' AND crashes = 1"),
+        1);
+    db_close(other, true);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_job_is_claimed_once_and_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_was_running_in_a_crash_runs_alone, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_job_that_runs_alone_is_not_passed_over, set_up,
                                         tear_down),
     };
     return run_on_each_kind(tests);
