@@ -140,23 +140,27 @@ static bool put_collective(struct writer *writer, const struct collective *c, st
 
 // --- the operator -------------------------------------------------------------------------------
 
+static bool read_inputs(const struct writer *writer, const struct trace_event *event,
+                        uint32_t *inputs, struct err *err)
+{
+    struct op_args args = {.inputs = ARGS_NONE};
+    bool has_args = event->kind == EVENT_CPU_OP && event->args != ARGS_NONE;
+    bool ok = !has_args || get_element(writer, SECTION_OP_ARGS, event->args, &args, err);
+    *inputs = args.inputs;
+    return ok;
+}
+
 // The innermost operator with recorded inputs: the event itself, else one that encloses it.
 static bool find_inputs(const struct writer *writer, const struct event_links *links,
                         const struct trace_event **of, uint32_t *inputs, struct err *err)
 {
-    *inputs = ARGS_NONE;
-    for (unsigned i = 0; i <= links->stack_count && *inputs == ARGS_NONE; i++) {
-        const struct trace_event *event =
-            i ? &links->stack[links->stack_count - i].event : &links->event.event;
-        struct op_args args;
-        if (event->kind != EVENT_CPU_OP || event->args == ARGS_NONE)
-            continue;
-        if (!get_element(writer, SECTION_OP_ARGS, event->args, &args, err))
-            return false;
-        *inputs = args.inputs;
-        *of = event;
+    *of = &links->event.event;
+    bool ok = read_inputs(writer, *of, inputs, err);
+    for (unsigned i = links->stack_count; ok && *inputs == ARGS_NONE && i-- > 0;) {
+        *of = &links->stack[i].event;
+        ok = read_inputs(writer, *of, inputs, err);
     }
-    return true;
+    return ok;
 }
 
 static bool put_inputs(struct writer *writer, const struct event_links *links, struct err *err)

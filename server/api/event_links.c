@@ -96,6 +96,13 @@ static bool correlation_of(struct reader *reader, const struct trace_event *even
     return args;
 }
 
+// Rows alone do not tell: events nested too deep for the timeline have none.
+static bool is_same(const struct placed_event *a, const struct placed_event *b)
+{
+    return a->lane == b->lane && a->row == b->row && a->event.begin_ns == b->event.begin_ns &&
+           a->event.end_ns == b->event.end_ns && a->event.name == b->event.name;
+}
+
 // --- the event ----------------------------------------------------------------------------------
 
 struct wanted {
@@ -159,8 +166,9 @@ static bool find_launch(struct reader *reader, struct err *err)
     if (links->correlation == VALUE_ABSENT || links->correlation == 0)
         return true;
     for (size_t i = 0; i < 3 && !links->has_launch; i++) {
+        int64_t seen_ns = i ? -reaches_ns[i - 1] : CLOCKS_APART_NS;
         struct trace_window window = {links->event.event.begin_ns - reaches_ns[i],
-                                      links->event.event.begin_ns + CLOCKS_APART_NS};
+                                      links->event.event.begin_ns + seen_ns};
         if (!walk_family(reader, TRACK_HOST, window, &visit, err))
             return false;
     }
@@ -171,20 +179,8 @@ static bool find_launch(struct reader *reader, struct err *err)
 
 static bool encloses(const struct placed_event *outer, const struct placed_event *inner)
 {
-    bool is_itself = outer->lane == inner->lane && outer->row == inner->row;
-    return !is_itself && outer->event.begin_ns <= inner->event.begin_ns &&
+    return !is_same(outer, inner) && outer->event.begin_ns <= inner->event.begin_ns &&
            outer->event.end_ns >= inner->event.end_ns;
-}
-
-static bool take_enclosing(struct reader *reader, const struct placed_event *at, void *context,
-                           bool *stop, struct err *err)
-{
-    struct event_links *links = reader->links;
-    (void)stop;
-    (void)err;
-    if (encloses(at, context) && links->stack_count < EVENT_STACK_MOST)
-        links->stack[links->stack_count++] = *at;
-    return true;
 }
 
 static int outermost_first(const void *a, const void *b)
@@ -195,6 +191,31 @@ static int outermost_first(const void *a, const void *b)
     if (left->event.end_ns != right->event.end_ns)
         return left->event.end_ns > right->event.end_ns ? -1 : 1;
     return (left->row > right->row) - (left->row < right->row);
+}
+
+// The innermost ones stay.
+static void push(struct event_links *links, const struct placed_event *at)
+{
+    struct placed_event *outermost = &links->stack[0];
+    if (links->stack_count < EVENT_STACK_MOST) {
+        links->stack[links->stack_count++] = *at;
+        return;
+    }
+    for (unsigned i = 1; i < links->stack_count; i++)
+        if (outermost_first(&links->stack[i], outermost) < 0)
+            outermost = &links->stack[i];
+    if (outermost_first(outermost, at) < 0)
+        *outermost = *at;
+}
+
+static bool take_enclosing(struct reader *reader, const struct placed_event *at, void *context,
+                           bool *stop, struct err *err)
+{
+    (void)stop;
+    (void)err;
+    if (encloses(at, context))
+        push(reader->links, at);
+    return true;
 }
 
 static bool find_stack(struct reader *reader, struct placed_event *inner, struct err *err)
@@ -308,11 +329,10 @@ static bool take_last(struct reader *reader, const struct placed_event *at, void
                       bool *stop, struct err *err)
 {
     struct last_ended *last = context;
-    (void)reader;
     (void)stop;
     (void)err;
-    if ((at->lane == last->lane) == last->others || at->event.end_ns > last->up_to_ns ||
-        at->event.end_ns <= last->after_ns ||
+    if (is_same(at, &reader->links->event) || (at->lane == last->lane) == last->others ||
+        at->event.end_ns > last->up_to_ns || at->event.end_ns <= last->after_ns ||
         (last->known && at->event.end_ns <= last->at.event.end_ns))
         return true;
     last->at = *at;

@@ -35,7 +35,8 @@ struct event_links {
     int64_t correlation; // VALUE_ABSENT if not given
     bool has_launch;
     struct placed_event launch;
-    // What encloses the event, or its launch, on the host; outermost first.
+    // What encloses the event, or its launch, on the host; outermost first. Of more than fit
+    // the innermost.
     struct placed_event stack[EVENT_STACK_MOST];
     unsigned stack_count;
     struct launched_work work;

@@ -82,8 +82,8 @@ struct db_kind {
     const char *columns;
     // Ids that the database gives rows of a table go on after the largest one.
     bool (*continue_ids)(struct db *db, const char *table, struct err *err);
-    // Takes the database for this connection alone, until it closes; again if it has it already. In a
-    // folder a lock on the folder sees to that.
+    // Takes the database for this connection alone, until it closes; again if it has it already. In
+    // a folder a lock on the folder sees to that.
     bool (*take_alone)(struct db *db, bool *is_alone, struct err *err);
     // The time of day, the same for all who share the database.
     bool (*clock)(struct db *db, int64_t *now_ns, struct err *err);

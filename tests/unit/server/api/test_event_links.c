@@ -198,11 +198,63 @@ static void arguments_are_those_of_the_launch_and_of_the_operator(void **state)
     hand_end(&hand);
 }
 
+static void the_innermost_frames_of_a_deep_stack_are_kept(void **state)
+{
+    (void)state;
+    enum { DEEP = 100, OP_NS = 1000 };
+    struct hand hand;
+    struct buf out = {0};
+    char path[] = "/tmp/stepscope-links-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    close(fd);
+    unlink(path);
+    hand_begin(&hand);
+    for (int i = 0; i < DEEP; i++)
+        host(&hand, (struct hand_event){.kind = EVENT_PYTHON,
+                                        .name = "frame",
+                                        .begin_ns = i,
+                                        .dur_ns = 9000 - 2 * i,
+                                        .correlation = 0});
+    host(&hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                    .name = "aten::mm",
+                                    .begin_ns = OP_NS,
+                                    .dur_ns = 900,
+                                    .correlation = 0,
+                                    .dims = "[[8,4]]"});
+    host(&hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                    .name = "cudaLaunchKernel",
+                                    .begin_ns = OP_NS + 100,
+                                    .dur_ns = 100,
+                                    .correlation = 11});
+    // Without length, long after its launch: not what it waited for itself.
+    kernel(&hand,
+           (struct hand_event){
+               .name = "empty", .row = 7, .begin_ns = 80000, .dur_ns = 0, .correlation = 11});
+    hand_seal(&hand);
+    assert_true(trace_file_save(hand.trace, path, &hand.err));
+    struct trace_file *file = trace_file_open(path, &hand.err);
+    assert_non_null(file);
+    unlink(path);
+    struct event_links links = links_at(file, 80000);
+    assert_int_equal(links.stack_count, EVENT_STACK_MOST);
+    assert_int_equal(links.stack[0].event.begin_ns, DEEP + 1 - (int)EVENT_STACK_MOST);
+    assert_int_equal(links.stack[EVENT_STACK_MOST - 1].event.begin_ns, OP_NS);
+    assert_int_equal(links.wait, WAIT_NONE);
+    assert_true(event_args_json(file, &links, &out, &hand.err));
+    buf_putc(&out, '\0');
+    assert_non_null(strstr(out.at, "\"inputs\":{\"of\":\"aten::mm\""));
+    buf_free(&out);
+    trace_file_close(file);
+    hand_end(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_kernel_is_linked_with_its_launch_and_what_encloses_it),
         cmocka_unit_test(an_operator_knows_the_device_work_of_its_launches),
+        cmocka_unit_test(the_innermost_frames_of_a_deep_stack_are_kept),
         cmocka_unit_test(waits_name_what_was_waited_for),
         cmocka_unit_test(no_event_is_found_where_none_starts),
         cmocka_unit_test(arguments_are_those_of_the_launch_and_of_the_operator),
