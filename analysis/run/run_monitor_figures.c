@@ -309,10 +309,11 @@ static void row_bytes(struct row *row, unsigned column, double bytes)
     row_i64_if(row, column, known, known ? (int64_t)bytes : 0);
 }
 
+// By the trace, which has one profile for all its GPUs.
 static double busy_of(const struct view *view)
 {
     struct weighted busy = {0};
-    for (size_t i = 0; i < view->interval_count; i++) {
+    for (size_t i = 0; view->rank->of->alone && i < view->interval_count; i++) {
         struct interval_ns at = view->intervals[i];
         int64_t offset_ns = view->rank->time.offset_ns;
         weigh(&busy, busy_share(&view->rank->profile, at.begin + offset_ns, at.end + offset_ns),
@@ -411,9 +412,9 @@ static bool add_point(const struct view *view, size_t first, size_t last, struct
     row_text(&row, RUN_RANK_MONITOR_SERIES_FILE, view->file->name);
     row_i64(&row, RUN_RANK_MONITOR_SERIES_TIME_NS,
             time_of(view, last - 1) + offset_ns - rank->profile.begin_ns);
-    row_f64(&row, RUN_RANK_MONITOR_SERIES_BUSY_SHARE,
-            busy_share(&rank->profile, span_of(view, first).begin + offset_ns,
-                       time_of(view, last - 1) + offset_ns));
+    row_f64_if(&row, RUN_RANK_MONITOR_SERIES_BUSY_SHARE, rank->of->alone,
+               busy_share(&rank->profile, span_of(view, first).begin + offset_ns,
+                          time_of(view, last - 1) + offset_ns));
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         struct weighted of = {0};
         for (size_t i = first; i < last; i++)

@@ -88,11 +88,12 @@ static bool take_samples(const struct monitor_file *file, size_t monitor, struct
     return true;
 }
 
-// A few ranks say as much as all, and cost less. offsets_ns may be NULL.
+// A few ranks say as much as all, and cost less. The profile of several GPUs is of none of them.
+// offsets_ns may be NULL.
 static bool match(const struct clock_group *group, const int64_t *offsets_ns, size_t count,
                   struct busy_match *found, struct err *err)
 {
-    size_t pairs_count = group->count < MOST_PAIRS ? group->count : MOST_PAIRS;
+    size_t pairs_count = group->count < MOST_PAIRS ? group->count : MOST_PAIRS, alone = 0;
     struct busy_pair *pairs = arena_array(group->file->arena, pairs_count, sizeof *pairs, err);
     int64_t period_ns =
         table_i64(group->file->monitors, group->ranks[0].of->monitor, MONITORS_PERIOD_NS, 0);
@@ -101,14 +102,24 @@ static bool match(const struct clock_group *group, const int64_t *offsets_ns, si
         return false;
     for (size_t i = 0; i < pairs_count; i++) {
         const struct rank_time *rank = &group->ranks[i * group->count / pairs_count];
-        pairs[i] = (struct busy_pair){.profile = rank->profile};
-        if (!take_samples(group->file, rank->of->monitor, &pairs[i].samples, err))
+        if (!rank->of->alone)
+            continue;
+        pairs[alone] = (struct busy_pair){.profile = rank->profile};
+        if (!take_samples(group->file, rank->of->monitor, &pairs[alone++].samples, err))
             return false;
     }
-    if (period_ns > 0)
-        *found = busy_match_find(&(struct busy_search){pairs, pairs_count, period_ns, offsets_ns,
-                                                       count, group->file->work});
+    if (period_ns > 0 && alone)
+        *found = busy_match_find(
+            &(struct busy_search){pairs, alone, period_ns, offsets_ns, count, group->file->work});
     return true;
+}
+
+static const char *why_not_found(const struct busy_match *found)
+{
+    return found->tried ? "the busy intervals of the trace fit the utilization at no time, or at "
+                          "several"
+                        : "clocks have nothing in common, and utilization has too few samples, too "
+                          "many or too little change to find the trace in it";
 }
 
 static bool align_by_utilization(struct clock_group *group, struct err *err)
@@ -121,11 +132,9 @@ static bool align_by_utilization(struct clock_group *group, struct err *err)
         time.aligned_by = "utilization";
         time.offset_ns = found.offset_ns;
     } else {
-        time.doubt =
-            found.tried ? "the busy intervals of the trace fit the utilization at no time, or at "
-                          "several"
-                        : "clocks have nothing in common, and utilization has too few samples, too "
-                          "many or too little change to find the trace in it";
+        time.doubt = group->ranks[0].of->alone ? why_not_found(&found)
+                                               : "clocks have nothing in common, and the trace has "
+                                                 "one busy time for several GPUs";
     }
     conclude(group, &time);
     return true;
