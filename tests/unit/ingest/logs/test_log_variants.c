@@ -252,6 +252,28 @@ static void a_bar_of_another_loop_is_no_step(void **state)
     assert_value("lightning", 1, LOG_LOSS, 2.4);
 }
 
+static void bars_are_counted_once_whatever_marks_them(void **state)
+{
+    (void)state;
+    struct err err = {.pos = ERR_NO_POS};
+    struct buf json = {0};
+    struct arena arena;
+    struct str text = STR("Epoch 0:  12%|#  | 3/25 [00:03<00:26, 0.80it/s, loss=2.5]\n"
+                          "Epoch 0:  16%|#  | 4/25 [00:04<00:25, 0.80it/s, loss=2.4]\n");
+    const struct format *format = format_find(text, STR("a.log"));
+    arena_init(&arena, NULL);
+    struct figures figures = {.arena = &arena};
+    struct format_input input = {.budget = &budget, .figures = &figures};
+    input.source = source_mem_open(text.at, text.len, 0, &err);
+    assert_true(format->count(&input, &err));
+    figures_json(&figures, &json);
+    buf_putc(&json, '\0');
+    assert_non_null(strstr(json.at, "\"lightning\":2"));
+    buf_free(&json);
+    source_close(input.source);
+    arena_free(&arena);
+}
+
 static void other_words_before_a_data_set_are_no_name(void **state)
 {
     (void)state;
@@ -273,6 +295,7 @@ int main(void)
         TEST(nemo_may_print_no_times),
         TEST(data_sets_are_named_before_they_are_read),
         TEST(a_bar_of_another_loop_is_no_step),
+        TEST(bars_are_counted_once_whatever_marks_them),
         TEST(other_words_before_a_data_set_are_no_name),
         TEST(times_of_a_history_are_utc),
         TEST(other_tables_are_no_metrics),

@@ -165,10 +165,24 @@ static void events_on_rows_of_devices_are_device_work(void **state)
     trace_free(trace);
 }
 
+static void a_thread_beyond_those_of_its_task_is_of_no_other(void **state)
+{
+    (void)state;
+    struct trace *trace =
+        read_good(STR(GPU_NAMES "#Paraver (21/01/2022 at 16:37):1000_ns:0:1:2(1:1,2:1)\n"
+                                "2:0:1:2:1:100:63000006:5\n"
+                                "2:0:1:2:1:180:63000006:0\n"
+                                "2:0:1:1:2:300:63000006:5\n"
+                                "2:0:1:1:2:400:63000006:0\n"));
+    assert_int_equal(trace->event_count, 1);
+    trace_free(trace);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(events_on_rows_of_devices_are_device_work),
+        cmocka_unit_test(a_thread_beyond_those_of_its_task_is_of_no_other),
         cmocka_unit_test(states_have_the_names_of_the_pcf),
         cmocka_unit_test(states_are_ranges_of_threads),
         cmocka_unit_test(times_have_the_unit_of_the_header),
