@@ -26,7 +26,7 @@ const struct change_ready change_ready_made[] = {
     {"infinite_network", "remove:class=communication", "Infinite network",
      "Transfers take no time; waiting for late ranks stays.", false, false},
     {"perfect_overlap", "overlap:class=communication", "Communication fully overlapped",
-     "Compute and the host never wait for communication, which has a step more to finish.", false,
+     "Compute and the host never wait for communication, which has one more step to finish.", false,
      false},
     {"no_copies", "remove:class=memory", "No copies",
      "Copies and memsets on the device take no time.", false, false},

@@ -27,7 +27,7 @@ const VIEW = {
     { key: "energy_j", label: "Energy", sparse: true, priority: 4 },
     { key: "clock_mhz", label: "Clock", sparse: true, priority: 2 },
     { key: "clock_rated_mhz", label: "Rated", sparse: true, priority: 4 },
-    { key: "temperature_c", label: "Hottest", sparse: true, priority: 3 },
+    { key: "temperature_c", label: "Hottest", unit: "°C", sparse: true, priority: 3 },
     { key: "utilization_share", label: "Utilization", sparse: true, priority: 2 },
     { key: "idle_share", label: "Idle", sparse: true, priority: 3 },
     { key: "memory_bytes", label: "Memory", sparse: true, priority: 3 },

@@ -27,7 +27,7 @@ function phase_of(phase, rows) {
   const slowest = most(ended, "median_ns");
   const longest = most(ended, "max_ns");
   const median_ns = median(ended.map((one) => one.median_ns));
-  return { ...row, median_ns, slowest: rank_text(slowest.rank), slowest_ns: slowest.median_ns,
+  return { ...row, median_ns, slowest: slowest.rank, slowest_ns: slowest.median_ns,
     behind_share: median_ns > 0 ? slowest.median_ns / median_ns - 1 : null,
     max_ns: longest.max_ns, max_at: `${rank_text(longest.rank)}, ${longest.max_step ?? "–"}`,
     total_ns: ended.reduce((sum, one) => sum + one.total_ns, 0) };

@@ -28,7 +28,7 @@ const VIEW = {
     { key: "tokens_per_j", label: "Tokens per joule", sparse: true, priority: 4 },
     { key: "clock_mhz", label: "Clock", sparse: true, priority: 2 },
     { key: "clock_state", label: "Clock is", sparse: true, priority: 4 },
-    { key: "temperature_c", label: "Hottest", sparse: true, priority: 4 },
+    { key: "temperature_c", label: "Hottest", unit: "°C", sparse: true, priority: 4 },
     { key: "utilization_share", label: "Utilization", sparse: true, priority: 4 },
     { key: "throttled_share", label: "Throttled", sparse: true, priority: 2 },
     { key: "throttle_cost_ns", label: "Costs per step", sparse: true, priority: 3 },
