@@ -113,8 +113,8 @@ function Whole({ tables, links, data, run, rank }) {
 }
 
 const NO_ROWS = [];
-const FILTERED = "Filters the table of collectives as recorded, for one rank; everything else here "
-  + "covers the whole run.";
+const FILTERED = "Filters collectives as recorded and process groups, of one rank; nothing else "
+  + "on this page.";
 
 /** Without collectives, and perhaps without a trace. */
 function LinksAlone({ links, children }) {

@@ -24,8 +24,17 @@ export const within = (range, rank) =>
  */
 export function range_note(name, range, note = "") {
   if (range === "") return note;
-  const scope = TABLES.has(name) ? `within ${range}` : "all of the rank, not filtered by the range";
+  const scope = TABLES.has(name) ? `within ${range}` : "not filtered by the range";
   return [scope, note].filter(Boolean).join("; ");
+}
+
+/**
+ * An address within the run, with the range.
+ * @param {string|null|undefined} path @param {string} range
+ */
+export function with_range(path, range) {
+  if (!path || range === "") return path;
+  return `${path}${path.includes("?") ? "&" : "?"}${new URLSearchParams({ range })}`;
 }
 
 /** A view whose columns that sums over a range cannot give are left out. */

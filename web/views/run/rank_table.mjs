@@ -9,7 +9,7 @@ import { Table } from "../../widgets/table.mjs";
 import { RowComments } from "../said/comments.mjs";
 import { OpenName, RowDetail } from "./row_detail.mjs";
 import { use_range } from "./range_line.mjs";
-import { is_ranged, range_note, range_params, ranged_view } from "./range_model.mjs";
+import { is_ranged, range_note, range_params, ranged_view, with_range } from "./range_model.mjs";
 import { rank_table_links, use_rank_table } from "./rank_data.mjs";
 
 /**
@@ -32,10 +32,11 @@ const NONE_WITHIN = html`<p class="empty-line">None within the range.</p>`;
 const NO_ROWS = html`<p class="empty-line">No rows.</p>`;
 
 /** The first column as a button that opens its row. */
-function opening(view, frame, { run, rank, opened, set_opened }) {
+function opening(view, frame, { run, rank, range, opened, set_opened }) {
   const [first] = view.columns;
   const text = (row) => value_at(frame, first.key, row) ?? "–";
-  const cell = (row) => html`<${OpenName} page=${view.page?.(frame, row, run, rank)}
+  const cell = (row) => html`<${OpenName}
+    page=${with_range(view.page?.(frame, row, run, rank), range)}
     text=${view.short?.(text(row), row) ?? text(row)}
     title=${text(row)} is_open=${opened === row} swatch=${view.swatch?.(frame, row)}
     prose=${view.prose}
@@ -60,6 +61,7 @@ export function RankTable({ frame, view, run, rank, said }) {
   const key = (name) => (view.id ? `${view.id}_${name}` : name);
   const [query, change] = use_query({ [key("q")]: "", [key("sort")]: view.sort });
   const [q, sort] = [query[key("q")], query[key("sort")]];
+  const [range] = use_range();
   const [opened, set_opened] = useState(-1);
   const [whole, set_whole] = useState(false);
   const rows = use_rows(frame, view, q, sort);
@@ -69,7 +71,7 @@ export function RankTable({ frame, view, run, rank, said }) {
   const labels = { ...Object.fromEntries(view.columns.map(({ key: name, label }) =>
     [name, label])), ...view.labels };
   const wanted = view.opens
-    ? [opening(view, frame, { run, rank, opened, set_opened }), ...view.columns.slice(1)]
+    ? [opening(view, frame, { run, rank, range, opened, set_opened }), ...view.columns.slice(1)]
     : view.columns;
   const has_filter = view.search && frame.length > 5;
   return html`${(has_filter || view.extra) && html`<div class="filter-bar">

@@ -6,6 +6,8 @@ import { ms, ms_unit, number } from "../../base/format.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { KernelText } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
+import { use_range } from "../run/range_line.mjs";
+import { range_note } from "../run/range_model.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { use_table } from "../run/run_table.mjs";
 
@@ -51,8 +53,10 @@ export const use_kernel_profiles = (run, wanted) =>
 
 /** Nothing for a run without such a file. @param {{run: string, table: any}} props */
 export function KernelProfiles({ run, table }) {
+  const [range] = use_range();
   if (table.rows.length === 0) return null;
-  return html`<${Card} title="Measured by Nsight Compute" flush=${true} note=${LOCKED_CLOCKS}
+  return html`<${Card} title="Measured by Nsight Compute" flush=${true}
+      note=${range_note("kernel_profiles", range, LOCKED_CLOCKS)}
       actions=${html`<${ExportLinks} links=${table.links} />`}>
     <${RankTable} frame=${table.frame} view=${VIEW} run=${run} /><//>`;
 }

@@ -17,7 +17,7 @@ import { Categories } from "./categories.mjs";
 import { KERNEL_GROUPS, KernelGroups } from "./kernel_groups.mjs";
 import { KernelProfiles, PROFILE_FACTS, use_kernel_profiles } from "./kernel_profiles.mjs";
 import { ACROSS_RANKS, KernelName } from "./kernel_rows.mjs";
-import { within } from "../run/range_model.mjs";
+import { with_range, within } from "../run/range_model.mjs";
 import { RangeBar, RangePick, use_range_names } from "../run/range_pick.mjs";
 import { OfRank, use_ranks } from "../run/rank_data.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
@@ -42,13 +42,13 @@ const MEASURED = [
 ];
 
 /** Columns of the table, for a run or for one rank, where columns across ranks have no meaning. */
-function columns_of(frame, { run, rank, opened, set_opened, of_rank }) {
+function columns_of(frame, { run, rank, range, opened, set_opened, of_rank }) {
   const has = (key) => key in frame.columns;
   const open = (row) => set_opened(opened === row ? -1 : row);
   const all = [
     { key: "name", label: "Kernel", className: "kernel-cell", width_px: 320, cell: (row) =>
       html`<${KernelName} frame=${frame} row=${row} is_open=${opened === row}
-        href=${kernel_path(run, value_at(frame, "name", row), rank)}
+        href=${with_range(kernel_path(run, value_at(frame, "name", row), rank), range)}
         onopen=${() => open(row)} />` },
     { key: "category", label: "Category", priority: 5, width_px: 140 },
     { key: "op", label: "Launched by", className: "mono op-cell", width_px: 180, priority: 3,
@@ -179,11 +179,12 @@ function KernelTable({ run, reply, query, change, ranks, names, links }) {
   return html`<${FilterBar} frame=${frame} query=${query} change=${change} ranks=${ranks}
       names=${names} links=${links} />
     <${Table} caption="Kernels" frame=${frame} rows=${rows} sort=${sort} opened=${opened}
-      columns=${columns_of(frame, { run, rank: query.rank, opened, set_opened,
+      columns=${columns_of(frame, { run, rank: query.rank, range: query.range, opened, set_opened,
         of_rank: query.rank !== "" || query.range !== "" || ranks.length < 2 })}
       onsort=${(next) => change({ sort: next })} view="${q}|${exact_key}"
       detail=${(row) => html`<${KernelDetail} frame=${frame} row=${row}
-        href=${kernel_path(run, value_at(frame, "name", row), query.rank)} />`}
+        href=${with_range(kernel_path(run, value_at(frame, "name", row), query.rank),
+          query.range)} />`}
       empty=${html`<p class="empty-line">${frame.length === 0
         ? "No work on a device was recorded."
         : html`No kernel matches. <button type="button" class="link"
