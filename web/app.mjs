@@ -104,8 +104,7 @@ function App() {
   useEffect(() => start_shortcuts({ help: () => set_help(true) }), []);
   return html`
     <a class="skip" href="#main">Skip to content</a>
-    <button type="button" class="skip" onClick=${focus_main_view}>Skip to the main chart or
-      table</button>
+    <button type="button" class="skip" onClick=${focus_main_view}>Skip to the main view</button>
     <${TopBar} route=${route} onhelp=${() => set_help(true)} />
     <${StorageStrip} />
     <main id="main" tabindex="-1">${missing ? html`<${Refused} scope=${missing} />`

@@ -28,7 +28,6 @@ ALTER DEFAULT PRIVILEGES FOR ROLE stepscope_owner IN SCHEMA stepscope
 --     CREATE VIEW queue_depth AS SELECT kind, count(*) AS jobs, min(created_ns) AS oldest_ns
 --         FROM job WHERE state = 'queued' GROUP BY kind;
 --     GRANT SELECT ON queue_depth TO stepscope_watch;
--- A new version cannot change the columns of job below it: before its migration, as stepscope_owner,
---     DROP VIEW queue_depth;
--- and make it again afterwards.
+-- A new version cannot change the columns of job below it: before its migration, as
+-- stepscope_owner, DROP VIEW queue_depth; and make it again afterwards.
 COMMIT;
