@@ -519,7 +519,7 @@ test("many clients upload ranks of one run at once", async () => {
 });
 
 const OTHER_LINES = new RegExp("/(compare|client|inputs|events|whatif|comments|" +
-  "api/v1/(agents|captures|views|baselines|series|alerts|report|runs\\?))\\b");
+  "api/v1/(agents|captures|views|figures|baselines|series|alerts|report|runs\\?))\\b");
 
 /** The README's curl lines that upload, without comments. */
 const readme_lines = () => readFileSync(join(root, "README.md"), "utf8").split("\n")
