@@ -24,6 +24,19 @@ int64_t facts_event_end(const struct trace *trace, uint32_t event)
     return end_ns;
 }
 
+uint32_t facts_devices_before(const struct facts *facts, int64_t time_ns)
+{
+    uint32_t low = 0, high = facts->device_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->devices[middle].begin_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 str_id facts_device_name(const struct facts *facts, uint32_t device)
 {
     return facts->trace->name[facts->devices[device].event];

@@ -123,6 +123,9 @@ MUST_CHECK bool facts_make(const struct trace *trace, const struct analysis_opti
 // End of any event, clamped at the largest number.
 int64_t facts_event_end(const struct trace *trace, uint32_t event);
 
+// How many device events begin before a time: the first that does not is next in facts->devices.
+uint32_t facts_devices_before(const struct facts *facts, int64_t time_ns);
+
 // Name of a device event, and of the operator that launched it (0 without).
 str_id facts_device_name(const struct facts *facts, uint32_t device);
 str_id facts_device_op(const struct facts *facts, uint32_t device);

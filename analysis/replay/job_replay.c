@@ -35,18 +35,11 @@ static uint32_t node_of(const struct job_build *build, const struct comm_member 
     const struct facts *facts = facts_of(rank);
     const struct comm_event *event = &known->events[member->event];
     int64_t begin_ns = event->begin_ns - known->origin_ns + facts->begin_ns;
-    uint32_t low = 0, high = facts->device_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->devices[middle].begin_ns < begin_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < facts->device_count && facts->devices[low].begin_ns == begin_ns; low++)
-        if (facts->devices[low].class == CLASS_COMMUNICATION &&
-            facts->devices[low].end_ns - facts->devices[low].begin_ns == event->dur_ns)
-            return rank->first + low;
+    uint32_t at = facts_devices_before(facts, begin_ns);
+    for (; at < facts->device_count && facts->devices[at].begin_ns == begin_ns; at++)
+        if (facts->devices[at].class == CLASS_COMMUNICATION &&
+            facts->devices[at].end_ns - facts->devices[at].begin_ns == event->dur_ns)
+            return rank->first + at;
     return REPLAY_NONE;
 }
 

@@ -21,25 +21,11 @@ bool overlap_open(struct overlap *overlap, uint32_t node_count, struct arena *ar
     return true;
 }
 
-// Device events that begin before a time.
-static uint32_t count_begun(const struct facts *facts, int64_t time_ns)
-{
-    uint32_t low = 0, high = facts->device_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->devices[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 // The last other work to begin before this ended and to end before it did.
 static uint32_t stand_in_of(const struct facts *facts, const bool *loose, uint32_t device)
 {
     int64_t end_ns = facts->devices[device].end_ns;
-    uint32_t begun = count_begun(facts, end_ns);
+    uint32_t begun = facts_devices_before(facts, end_ns);
     for (uint32_t back = 0; begun > 0 && back < MOST_BACK; back++, begun--)
         if (!loose[begun - 1] && facts->devices[begun - 1].end_ns <= end_ns)
             return begun - 1;
@@ -52,7 +38,7 @@ static uint32_t due_of(const struct facts *facts, const bool *loose, uint32_t de
     uint32_t step = facts->devices[device].step;
     if (step == FACTS_NONE || step + 1 >= facts->step_count)
         return FACTS_NONE;
-    uint32_t at = count_begun(facts, facts->steps[step + 1].end_ns);
+    uint32_t at = facts_devices_before(facts, facts->steps[step + 1].end_ns);
     for (uint32_t on = 0; at < facts->device_count && on < MOST_BACK; on++, at++)
         if (!loose[at] && facts->devices[at].track == facts->main_track)
             return at;

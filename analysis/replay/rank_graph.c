@@ -206,16 +206,9 @@ static struct work_border begin_at(const struct graph_build *build, int64_t time
     struct work_border border = border_at(build, time_ns);
     if (border.node != REPLAY_NONE && border.after_ns == 0)
         return border;
-    uint32_t low = 0, high = facts->device_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->devices[middle].begin_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < facts->device_count && facts->devices[low].begin_ns == time_ns)
-        return (struct work_border){low, true, 0};
+    uint32_t at = facts_devices_before(facts, time_ns);
+    if (at < facts->device_count && facts->devices[at].begin_ns == time_ns)
+        return (struct work_border){at, true, 0};
     return border;
 }
 
