@@ -93,6 +93,7 @@ static bool put_work(struct answer *answer, const struct launched_work *work, st
                ",\"launched\":{\"count\":%llu,\"busy_ns\":%lld,\"begin_ns\":%lld,\"end_ns\":%lld",
                (unsigned long long)work->count, (long long)work->busy_ns,
                (long long)(work->begin_ns - zero_ns), (long long)(work->end_ns - zero_ns));
+    buf_printf(out, ",\"complete\":%s", work->complete ? "true" : "false");
     bool ok = put_maybe(answer, "first", &work->first, err);
     buf_putc(out, '}');
     return ok;

@@ -312,6 +312,7 @@ static bool find_launched(struct reader *reader, struct placed_event *outer, str
         if (work->count && work->end_ns < outer->event.end_ns + reaches_ns[i] / 2)
             break;
     }
+    work->complete = reader->launch_count < MOST_LAUNCHES;
     return true;
 }
 

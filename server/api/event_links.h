@@ -26,6 +26,7 @@ enum event_wait {
 // Device work that calls within an event launched.
 struct launched_work {
     uint64_t count; // 0: none
+    bool complete;  // false: the event has more calls than are followed, so this is a lower bound
     int64_t busy_ns, begin_ns, end_ns;
     struct placed_event first;
 };

@@ -100,7 +100,8 @@ function Links({ linked, ...way }) {
     ${launch && html`<div><dt>Launched by</dt><dd><${Go} to=${launch} ...${way} /></dd></div>
       <div><dt>Started</dt><dd>${queued_text(linked)}</dd></div>`}
     ${launched && html`<div><dt>Launched</dt><dd><${Go} to=${launched.first} ...${way} />
-      ${launched.count > 1 ? ` and ${plural(launched.count - 1, "more event")}` : ""}, ${
+      ${launched.count > 1 ? ` and ${launched.complete ? "" : "at least "}${
+        plural(launched.count - 1, "more event")}` : ""}, ${
       length_text(launched.busy_ns)} of device time, from ${
       length_text(Math.max(0, launched.begin_ns - event.begin_ns))} after its start</dd></div>`}
     ${waited && html`<div><dt>Waited</dt><dd>${before}${" "}
