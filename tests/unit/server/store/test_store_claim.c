@@ -89,6 +89,18 @@ static void a_job_that_was_running_in_a_crash_runs_alone(void **state)
         1);
 }
 
+// Until a service waits for another one's lock.
+static void await_waiting_service(struct fixture *f)
+{
+    enum { TRIES = 500, WAIT_US = 20000 };
+    for (int i = 0; i < TRIES; i++) {
+        if (db_raw_number(f->path, "SELECT count(*) FROM pg_locks WHERE NOT granted"))
+            return;
+        usleep(WAIT_US);
+    }
+    fail_msg("no service waits");
+}
+
 // Another service looks at it at this moment, which keeps its row.
 static void a_job_that_runs_alone_is_not_passed_over(void **state)
 {
@@ -106,7 +118,7 @@ static void a_job_that_runs_alone_is_not_passed_over(void **state)
     pid_t service = fork();
     if (service == 0)
         claim_some(f, 0, 1);
-    usleep(300000);
+    await_waiting_service(f);
     other->kind->rollback(other);
     assert_int_equal(waitpid(service, &status, 0), service);
     assert_int_equal(WEXITSTATUS(status), 1);
