@@ -42,9 +42,31 @@ export function ms(ns, digits = 3) {
   return missing(ns) ? NONE : significant(ns / 1e6, digits);
 }
 
-/** Milliseconds with the unit. @param {number|null} ns */
+/** Microseconds of integer nanoseconds, without the unit. @param {number|null} ns */
+export function us(ns, digits = 3) {
+  return missing(ns) ? NONE : significant(ns / 1e3, digits);
+}
+
+const US_BELOW_NS = 100_000;
+
+/**
+ * Whether times of single calls read better in microseconds: if most are below a tenth of a
+ * millisecond.
+ * @param {(number|null)[]} times in ns
+ */
+export function fits_us(times) {
+  const sizes = times.filter((ns) => !missing(ns) && ns > 0);
+  return 2 * sizes.filter((ns) => ns < US_BELOW_NS).length > sizes.length;
+}
+
+/**
+ * A time with its unit: in milliseconds, below a tenth of one in microseconds.
+ * @param {number|null} ns
+ */
 export function ms_unit(ns, digits = 3) {
-  return missing(ns) ? NONE : `${ms(ns, digits)} ms`;
+  if (missing(ns)) return NONE;
+  const is_short = ns !== 0 && Math.abs(ns) < US_BELOW_NS;
+  return is_short ? `${us(ns, digits)} µs` : `${ms(ns, digits)} ms`;
 }
 
 /** A signed difference in milliseconds, without the unit. @param {number|null} ns */

@@ -81,7 +81,7 @@ export function StepStack({ row, steps, caption, actions }) {
       ${parts.map(({ part, ns }) => ns > 0 && html`<${Segment} key=${part.key} part=${part} ns=${ns}
         total=${total} unit_ns=${unit_ns} />`)}
     </div>
-    <ul class="keys">${parts.map(({ part, ns }) => html`<${Key} key=${part.key} part=${part}
-      ns=${ns} total=${total} unit_ns=${unit_ns} />`)}</ul>
+    <ul class="keys">${parts.map(({ part, ns }) => ns > 0 && html`<${Key} key=${part.key}
+      part=${part} ns=${ns} total=${total} unit_ns=${unit_ns} />`)}</ul>
   <//>`;
 }

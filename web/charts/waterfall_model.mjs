@@ -123,9 +123,8 @@ function folded(columns) {
   return [...ranked.slice(0, MOST_COLUMNS - 1), other];
 }
 
-/** Only incomplete recordings have unrecorded time. @param {Row} row */
-const is_shown = ({ bar, base_ns, cand_ns }) => bar !== "unrecorded" || base_ns !== 0
-  || cand_ns !== 0;
+/** A part that neither run has says nothing. @param {Row} row */
+const is_shown = ({ base_ns, cand_ns }) => base_ns !== 0 || cand_ns !== 0;
 
 const bar_place = ({ bar }) => PARTS.findIndex(({ key }) => key === bar);
 

@@ -11,8 +11,8 @@ const OVERSCAN = 8; // also the step of the window, so that most scroll events c
 const VIRTUAL_FROM = 80;
 
 /**
- * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS, width_px?: number,
- *            className?: string, priority?: 2|3|4|5, sort?: boolean, unit?: string,
+ * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS|"call",
+ *            width_px?: number, className?: string, priority?: 2|3|4|5, sort?: boolean, unit?: string,
  *            cell?: (row: number, frame: import("../base/frame.mjs").Frame) => any}} Column
  */
 
@@ -22,16 +22,28 @@ const KINDS = {
   plain: (v) => v ?? "–",
   flag: (v) => (v === null ? "–" : v ? "yes" : "no"),
   ms: format.ms,
+  us: format.us,
   share: format.percent,
   count: format.count,
   number: format.number,
   bytes: format.bytes,
 };
 
-const UNITS = { ms: "ms" };
+const UNITS = { ms: "ms", us: "µs" };
+
+/**
+ * Columns with the unit for times of single calls, which is the same in the whole table.
+ * @param {Column[]} columns @param {import("../base/frame.mjs").Frame} frame
+ */
+function with_call_unit(columns, frame) {
+  const is_call = ({ kind }) => kind === "call";
+  const times = columns.filter(is_call).flatMap(({ key }) => frame.columns[key] ?? []);
+  const kind = format.fits_us(times) ? "us" : "ms";
+  return columns.map((column) => (is_call(column) ? { ...column, kind } : column));
+}
 
 /** Column widths of a long table, fixed so that they do not change while it scrolls. */
-const WIDTH_PX = { text: 118, flag: 80, ms: 96, share: 72, count: 76, number: 90, bytes: 90 };
+const WIDTH_PX = { text: 118, flag: 80, ms: 96, us: 96, share: 72, count: 76, number: 90, bytes: 90 };
 
 /** What a head takes with its unit and the arrow of the sorted one; letters are about this wide. */
 const LETTER_PX = 7.4;
@@ -53,7 +65,7 @@ const classes = (column) =>
 /** The exact figure behind a rounded one. */
 function exact(kind, value) {
   if (value === null || typeof value !== "number") return undefined;
-  if (kind === "ms") return `${format.count(Math.round(value))} ns`;
+  if (kind === "ms" || kind === "us") return `${format.count(Math.round(value))} ns`;
   if (kind === "bytes") return `${format.count(value)} bytes`;
   return undefined;
 }
@@ -153,7 +165,8 @@ function use_kept_focus(ref, first, end) {
  */
 export function Table(props) {
   const { caption, frame, sort, onsort, opened = -1, detail, row_class, empty } = props;
-  const columns = use_columns_in_sight(props.columns);
+  const in_sight = use_columns_in_sight(props.columns);
+  const columns = useMemo(() => with_call_unit(in_sight, frame), [in_sight, frame]);
   const rows = useMemo(
     () => props.rows ?? Array.from({ length: frame.length }, (_, i) => i),
     [props.rows, frame],

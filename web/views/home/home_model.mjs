@@ -5,7 +5,7 @@ import { plural } from "../../base/format.mjs";
 const MOVED_FROM = 0.01; // a share of the step; smaller moves are in Trends
 const MOST_ROWS = 8;
 /** New runs whose findings are fetched. */
-export const MOST_RUNS = 5;
+export const MOST_RUNS = 20;
 const VISIT_MS = 30 * 60 * 1000; // a page opened again within it belongs to the same visit
 const WEEK_MS = 7 * 24 * 3600 * 1000;
 

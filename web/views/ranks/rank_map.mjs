@@ -11,7 +11,7 @@ import { Card, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { reason_words } from "./lateness_model.mjs";
 import { all_ranks, chosen_metric, color_floor, is_figure, known_metrics, missing_ranks,
-  places_grid, ranks_text, steps_grid } from "./rank_model.mjs";
+  outlier_sentence, places_grid, ranks_text, steps_grid } from "./rank_model.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
 
@@ -178,7 +178,9 @@ function Pickers({ query, change, metrics, metric }) {
 export function RankMap({ run, rows, world, step_ns, lateness, query, change }) {
   const metrics = useMemo(() => known_metrics(rows)
     .filter(({ step_column }) => query.by !== "steps" || step_column !== ""), [rows, query.by]);
-  const metric = chosen_metric(metrics, query.metric);
+  const metric = useMemo(() => chosen_metric(metrics, query.metric, rows, step_ns),
+    [metrics, query.metric, rows, step_ns]);
+  const who = useMemo(() => outlier_sentence(rows, metric, step_ns), [rows, metric, step_ns]);
   const missing = useMemo(() => missing_ranks(rows, world), [rows, world]);
   // If most ranks are missing, their holes would only hide the others.
   const shown_world = missing.length <= rows.length ? world : null;
@@ -190,6 +192,7 @@ export function RankMap({ run, rows, world, step_ns, lateness, query, change }) 
     metric=${metric} />`;
   const of = { metric, step_ns, actions, onrank };
   return html`<${Card} title="Which rank is different" note=${metric.help}>
+    ${who && html`<p class="lead">${who}</p>`}
     ${query.by === "steps" ? html`<${StepsOfRanks} run=${run} ranks=${ranks} query=${query}
         ...${of} />`
       : html`<${PlacesMap} rows=${rows} world=${shown_world} rank=${query.rank} ...${of} />`}

@@ -17,7 +17,7 @@ import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
 import { Efficiency, Pipeline, Strategy } from "./strategy.mjs";
 
-const DEFAULTS = { metric: "lateness", by: "places", rank: "", step: "" };
+const DEFAULTS = { metric: "", by: "places", rank: "", step: "" };
 
 function AllRanks({ ranks, slowest }) {
   const [query, change] = use_query({ sort: "rank" });
@@ -37,7 +37,8 @@ function Compared({ run, ranks, lateness, world, step_ns, steps }) {
   const [query, change] = use_query(DEFAULTS);
   const rows = useMemo(() => with_blame(ranks.rows, lateness.rows, steps),
     [ranks.rows, lateness.rows, steps]);
-  const metric = chosen_metric(known_metrics(rows), query.metric);
+  const metric = useMemo(() => chosen_metric(known_metrics(rows), query.metric, rows,
+    step_ns), [rows, query.metric, step_ns]);
   return html`<${RankMap} run=${run} rows=${rows} world=${world} step_ns=${step_ns}
       lateness=${lateness.rows} query=${query} change=${change} />
     ${ranks.rows.length > 1 && html`<${RankOutliers} run=${run} rows=${rows}

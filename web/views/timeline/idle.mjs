@@ -51,9 +51,9 @@ const cause_columns = (at, idle_ns) => [
       share=${at(row).total_ns / (idle_ns || 1)} className="bar-${at(row).bar}" />` },
   { key: "window_share", label: "Of trace", kind: "share", priority: 2 },
   { key: "gaps", label: "Gaps", kind: "count" },
-  { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
-  { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
-  { key: "max_ns", label: "Max", kind: "ms", priority: 2 },
+  { key: "median_ns", label: "p50", kind: "call", priority: 2 },
+  { key: "p95_ns", label: "p95", kind: "call", priority: 4 },
+  { key: "max_ns", label: "Max", kind: "call", priority: 2 },
   { key: "steady_ns", label: "In steady steps", kind: "ms", priority: 4 },
   { key: "host_event", label: "Host event", className: "mono clip", priority: 3 },
 ];

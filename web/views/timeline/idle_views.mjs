@@ -53,8 +53,8 @@ export const STREAM_IDLE = {
     { key: "idle_ns", label: "Idle" },
     { key: "idle_share", label: "Share" },
     { key: "gaps", label: "Gaps", priority: 2 },
-    { key: "median_ns", label: "p50", priority: 2 },
-    { key: "max_ns", label: "Max", priority: 4 },
+    { key: "median_ns", label: "p50", kind: "call", priority: 2 },
+    { key: "max_ns", label: "Max", kind: "call", priority: 4 },
   ],
 };
 

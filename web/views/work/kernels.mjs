@@ -65,10 +65,10 @@ function columns_of(frame, { run, rank, range, opened, set_opened, of_rank }) {
     { key: "per_step_ns", label: "Per step", kind: "ms", priority: 2 },
     { key: "window_share", label: "Share", kind: "share" },
     { key: "exposed_ns", label: "Exposed", kind: "ms", priority: 4 },
-    { key: "median_ns", label: "p50", kind: "ms", priority: 2 },
-    { key: "p95_ns", label: "p95", kind: "ms", priority: 4 },
-    { key: "p99_ns", label: "p99", kind: "ms", priority: 5 },
-    { key: "max_ns", label: "Max", kind: "ms", priority: 4 },
+    { key: "median_ns", label: "p50", kind: "call", priority: 2 },
+    { key: "p95_ns", label: "p95", kind: "call", priority: 4 },
+    { key: "p99_ns", label: "p99", kind: "call", priority: 5 },
+    { key: "max_ns", label: "Max", kind: "call", priority: 4 },
     ...(of_rank ? [] : ACROSS_RANKS),
   ];
   const measured = MEASURED.filter(({ key }) => says_something(frame, key));

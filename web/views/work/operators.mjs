@@ -52,8 +52,8 @@ const OPERATORS = {
     { key: "owned_ns", label: "Owned" },
     { key: "busy_share", label: "Of busy" },
     { key: "host_ns", label: "Host", priority: 3 },
-    { key: "median_ns", label: "p50", priority: 4 },
-    { key: "p95_ns", label: "p95", priority: 4 },
+    { key: "median_ns", label: "p50", kind: "call", priority: 4 },
+    { key: "p95_ns", label: "p95", kind: "call", priority: 4 },
     { key: "recompute_ns", label: "Recompute", priority: 4, width_px: 96, sparse: true },
   ],
 };
@@ -78,8 +78,8 @@ const SHAPES = {
     { key: "self_ns", label: "Self", priority: 2 },
     { key: "owned_ns", label: "Owned" },
     { key: "busy_share", label: "Of busy", priority: 2 },
-    { key: "median_ns", label: "p50", priority: 3 },
-    { key: "p95_ns", label: "p95", priority: 3 },
+    { key: "median_ns", label: "p50", kind: "call", priority: 3 },
+    { key: "p95_ns", label: "p95", kind: "call", priority: 3 },
   ],
 };
 

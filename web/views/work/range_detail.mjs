@@ -32,8 +32,8 @@ const KERNELS = {
     { key: "total_ns", label: "Total" },
     { key: "busy_share", label: "Of busy", priority: 2 },
     { key: "exposed_ns", label: "Exposed", priority: 4 },
-    { key: "mean_ns", label: "Mean", priority: 3 },
-    { key: "max_ns", label: "Max", priority: 4 },
+    { key: "mean_ns", label: "Mean", kind: "call", priority: 3 },
+    { key: "max_ns", label: "Max", kind: "call", priority: 4 },
   ],
 };
 

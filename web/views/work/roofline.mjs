@@ -55,7 +55,7 @@ const VIEW = {
     { key: "tflops", label: "Speed", priority: 3, width_px: 110 },
     { key: "tbps", label: "Traffic", priority: 4, width_px: 100 },
     { key: "intensity", label: "Intensity", priority: 4, width_px: 126 },
-    { key: "median_ns", label: "p50", priority: 5 },
+    { key: "median_ns", label: "p50", kind: "call", priority: 5 },
   ],
 };
 

@@ -5,8 +5,8 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { band_layout, BLANK, cell_at, cell_corner, heat_decimals, heat_distance, heat_scale,
   heat_shade, HOLE, label_every, moved_cell, turned } from "../../../../web/charts/heat_model.mjs";
-import { all_ranks, chosen_metric, color_floor, known_metrics, missing_ranks, outliers,
-  places_grid, ranks_text, steps_grid } from "../../../../web/views/ranks/rank_model.mjs";
+import { all_ranks, chosen_metric, color_floor, known_metrics, missing_ranks, outlier_sentence,
+  outliers, places_grid, ranks_text, steps_grid } from "../../../../web/views/ranks/rank_model.mjs";
 
 test("one outlier among ranks does not take the others' colors", () => {
   const values = [10, 11, 12, 13, 14, 15, 16, 17, 1000];
@@ -138,9 +138,26 @@ test("metrics that no rank has a figure of are not offered", () => {
   const rows = [{ step_median_ns: 5, lateness_ns: null }, { step_median_ns: 6, idle_ns: 0 }];
   const known = known_metrics(rows);
   assert.deepEqual(known.map(({ key }) => key), ["step", "idle"]);
-  assert.equal(chosen_metric(known, "lateness").key, "step");
-  assert.equal(chosen_metric(known, "idle").key, "idle");
-  assert.equal(chosen_metric([], "idle").key, "step");
+  assert.equal(chosen_metric(known, "lateness", rows, 5).key, "step");
+  assert.equal(chosen_metric(known, "idle", rows, 5).key, "idle");
+  assert.equal(chosen_metric([], "idle", rows, 5).key, "step");
+});
+
+test("the first figure by which a rank stands out is shown, and a sentence says by how much", () => {
+  const MS = 1e6;
+  const rows = Array.from({ length: 8 }, (_, rank) => ({ rank, lateness_ns: 10_000 + rank,
+    step_median_ns: 27 * MS, compute_ns: rank === 5 ? 3 * MS : 26 * MS + rank }));
+  const known = known_metrics(rows);
+  const metric = chosen_metric(known, "", rows, 27 * MS);
+  assert.equal(metric.key, "compute");
+  assert.equal(outlier_sentence(rows, metric, 27 * MS), "Rank 5 stands out by compute: 3.00 ms per "
+    + "step, 23.0 ms less than the median.");
+  const alike = rows.map((row) => ({ ...row, compute_ns: 26 * MS }));
+  assert.equal(chosen_metric(known, "", alike, 27 * MS).key, "lateness");
+  assert.equal(outlier_sentence(alike, metric, 27 * MS), "");
+  const two = alike.map((row) => ({ ...row, compute_ns: row.rank > 5 ? 30 * MS : 26 * MS }));
+  assert.equal(outlier_sentence(two, metric, 27 * MS), "Ranks 6, 7 stand out by compute: 30.0 ms "
+    + "per step on rank 6, 4.00 ms more than the median.");
 });
 
 test("ranks are written as people write them", () => {

@@ -150,7 +150,7 @@ test("what cannot be known is said in words", () => {
 test("clocks are described by how far they are apart and how well they agree", () => {
   assert.equal(clocks_sentence([clock(0, 0, 0, 2000), clock(1, 0, -40 * MS, 9000)]),
     "Clocks of the ranks are up to 40.0 ms apart; the ends of matched collectives align them to "
-    + "within 0.0090 ms.");
+    + "within 9.0 µs.");
   assert.match(clocks_sentence([clock(0, 0, 0, 0), clock(1, 0, 5, 900)]), /less than 0.001 ms/);
   assert.equal(clocks_sentence([clock(0, 0, 0)]), "");
   assert.equal(clocks_sentence([]), "");
