@@ -149,7 +149,7 @@ export function steps_grid(frame, ranks) {
 }
 
 const STANDS_OUT_AT = 3.5; // robust deviations, as recommended by Iglewicz and Hoaglin
-const MATTERS_FROM = 0.005; // of the step
+export const MATTERS_FROM = 0.005; // of the step
 
 /** The difference between ranks below which no color shows: a hundredth of the step. */
 export const color_floor = (step_ns) => 0.01 * (step_ns ?? 0);

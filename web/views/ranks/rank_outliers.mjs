@@ -9,9 +9,12 @@ import { tone_of } from "../../charts/delta.mjs";
 import { Card } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { reason_label } from "./lateness_model.mjs";
-import { is_figure, outliers } from "./rank_model.mjs";
+import { is_figure, MATTERS_FROM, outliers } from "./rank_model.mjs";
 
 const TOP = 20;
+
+const is_late = ({ lateness_ns }, late, step_ns) =>
+  late?.late_calls > 0 && lateness_ns >= MATTERS_FROM * step_ns;
 
 /** Rows of the table: each rank with its position on the metric and why it is late. */
 function outlier_rows(rows, metric, step_ns, lateness) {
@@ -24,7 +27,7 @@ function outlier_rows(rows, metric, step_ns, lateness) {
       distance: found.distance === null ? null : Math.abs(found.distance),
       stands_out: found.stands_out, step_median_ns: row.step_median_ns,
       compute_ns: row.compute_ns, exposed_wait_ns: row.exposed_wait_ns ?? null,
-      idle_ns: row.idle_ns, reason: late?.late_calls > 0 ? late.reason : null };
+      idle_ns: row.idle_ns, reason: is_late(row, late, step_ns) ? late.reason : null };
   });
 }
 

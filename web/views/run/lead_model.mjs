@@ -38,8 +38,8 @@ function busy({ breakdown }) {
   const row = headline_row(breakdown);
   if (!row || !(row.window_ns > 0)) return "";
   const steps = Math.max(1, row.steps || 1);
-  return `Of ${ms_unit(row.window_ns / steps)} per step the GPU works ${
-    ms_unit(row.busy_ns / steps)} (${percent(row.busy_ns / row.window_ns)}).`;
+  return `The GPU is busy for ${ms_unit(row.busy_ns / steps)} of a step of ${
+    ms_unit(row.window_ns / steps)} (${percent(row.busy_ns / row.window_ns)}).`;
 }
 
 function ranks({ summary }) {
