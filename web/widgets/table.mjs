@@ -12,7 +12,8 @@ const VIRTUAL_FROM = 80;
 
 /**
  * @typedef {{key: string, label: any, help?: string, kind?: keyof typeof KINDS|"call",
- *            width_px?: number, className?: string, priority?: 2|3|4|5, sort?: boolean, unit?: string,
+ *            width_px?: number, className?: string, priority?: 2|3|4|5, sort?: boolean,
+ *            unit?: string,
  *            cell?: (row: number, frame: import("../base/frame.mjs").Frame) => any}} Column
  */
 
@@ -43,7 +44,8 @@ function with_call_unit(columns, frame) {
 }
 
 /** Column widths of a long table, fixed so that they do not change while it scrolls. */
-const WIDTH_PX = { text: 118, flag: 80, ms: 96, us: 96, share: 72, count: 76, number: 90, bytes: 90 };
+const WIDTH_PX = { text: 118, flag: 80, ms: 96, us: 96, share: 72, count: 76, number: 90,
+  bytes: 90 };
 
 /** What a head takes with its unit and the arrow of the sorted one; letters are about this wide. */
 const LETTER_PX = 7.4;

@@ -143,7 +143,7 @@ test("metrics that no rank has a figure of are not offered", () => {
   assert.equal(chosen_metric([], "idle", rows, 5).key, "step");
 });
 
-test("the first figure by which a rank stands out is shown, and a sentence says by how much", () => {
+test("the first figure by which a rank stands out is shown, with a sentence of how much", () => {
   const MS = 1e6;
   const rows = Array.from({ length: 8 }, (_, rank) => ({ rank, lateness_ns: 10_000 + rank,
     step_median_ns: 27 * MS, compute_ns: rank === 5 ? 3 * MS : 26 * MS + rank }));
