@@ -20,13 +20,14 @@ const BUNDLES = {
   timeline: () => import("./pages/timeline.mjs"),
   work: () => import("./pages/work.mjs"),
   run: () => import("./pages/run.mjs"),
+  comm: () => import("./pages/comm.mjs"),
   over: () => import("./pages/over.mjs"),
   desk: () => import("./pages/desk.mjs"),
 };
 const TIMELINE = ["timeline", "compare_timeline", "idle"];
 const WORK = ["kernels", "operators", "kernel", "operator", "modules", "ranges", "roofline",
   "flame"];
-
+const COMM = ["collectives", "ranks"];
 const OVER = ["trends", "alerts", "upload"];
 
 /** The module that has a page. */
@@ -34,6 +35,7 @@ function bundle_of({ page, run }) {
   if (OVER.includes(page)) return "over";
   if (TIMELINE.includes(page)) return "timeline";
   if (WORK.includes(page)) return "work";
+  if (COMM.includes(page)) return "comm";
   return run === undefined ? "desk" : "run";
 }
 

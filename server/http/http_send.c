@@ -8,6 +8,7 @@
 #include <civetweb.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,15 +23,19 @@ static const char usual_policy[] =
     "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
     "require-trusted-types-for 'script'; trusted-types 'none'\r\n";
 // No script can run, and nothing is loaded.
-static const char page_policy[] =
+static const char scriptless_policy[] =
     "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; sandbox allow-top-navigation-by-user-activation "
     "allow-popups; require-trusted-types-for 'script'; trusted-types 'none'\r\n";
-static const char fixed_headers[] =
+// For what is no page: even opened as one it loads, runs and sends nothing.
+static const char data_policy[] =
+    "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'\r\n";
+static const char fixed_headers[] = "Cross-Origin-Resource-Policy: same-origin\r\n"
+                                    "X-Content-Type-Options: nosniff\r\n"
+                                    "Referrer-Policy: same-origin\r\n";
+static const char page_headers[] =
     "Cross-Origin-Opener-Policy: same-origin-allow-popups\r\n"
-    "Cross-Origin-Resource-Policy: same-origin\r\n"
-    "X-Content-Type-Options: nosniff\r\n"
-    "Referrer-Policy: same-origin\r\n"
     "Permissions-Policy: accelerometer=(), camera=(), display-capture=(), geolocation=(), "
     "gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()\r\n";
 
@@ -75,6 +80,26 @@ static void add_content_headers(struct buf *head, const struct http_send *send,
         buf_puts(head, "Content-Encoding: gzip\r\n");
 }
 
+static bool type_is(const struct response *response, const char *type)
+{
+    return response->type && strncmp(response->type, type, strlen(type)) == 0;
+}
+
+// A page's small answers would else be headers for the most part.
+static void add_policies(struct buf *head, const struct response *response)
+{
+    bool is_page = !response->type || type_is(response, "text/html");
+    if (response->inline_style)
+        buf_puts(head, scriptless_policy);
+    else if (is_page || type_is(response, "text/javascript")) // a worker's policy is its script's
+        buf_puts(head, usual_policy);
+    else
+        buf_puts(head, data_policy);
+    buf_puts(head, fixed_headers);
+    if (is_page)
+        buf_puts(head, page_headers);
+}
+
 static void build_head(const struct http_send *send, const struct request *request,
                        const struct response *response, struct buf *head)
 {
@@ -91,8 +116,7 @@ static void build_head(const struct http_send *send, const struct request *reque
         buf_add_str(head, response->headers[i].value);
         buf_puts(head, "\r\n");
     }
-    buf_puts(head, response->inline_style ? page_policy : usual_policy);
-    buf_puts(head, fixed_headers);
+    add_policies(head, response);
     buf_printf(head, "X-Request-Id: %s\r\n", request->id);
     if (send->closes)
         buf_puts(head, "Connection: close\r\n\r\n");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // All further pages of a run, loaded together with the first of them that is opened.
 export { default as memory } from "../views/memory/memory.mjs";
-export { default as collectives } from "../views/comm/collectives.mjs";
-export { default as ranks } from "../views/ranks/ranks.mjs";
 export { default as whatif } from "../views/whatif/whatif.mjs";
 export { default as training } from "../views/training/training.mjs";
 export { default as data } from "../views/run_data/data.mjs";

@@ -35,12 +35,14 @@ function Options({ id, label, options, at, value, onpick }) {
 }
 
 /**
- * @param {{label: string, text: string, value: string, options: Option[], placeholder?: string,
- *          onsearch: (text: string) => void, onpick: (value: string) => void}} props
+ * @param {{label: string, text: string, value: string, options: Option[]|null,
+ *          placeholder?: string, onsearch: (text: string) => void,
+ *          onpick: (value: string) => void}} props
  * `text` is what the field shows for `value` while nobody types; a text that is not an option can
- * be accepted with Enter as a key.
+ * be accepted with Enter as a key. Options that are not there yet are null.
  */
-export function Combobox({ label, text, value, options, placeholder, onsearch, onpick }) {
+export function Combobox({ label, text, value, options: found, placeholder, onsearch, onpick }) {
+  const options = found ?? [];
   const id = useId();
   const box = useRef(null);
   const [typed, set_typed] = useState(null);
@@ -82,7 +84,7 @@ export function Combobox({ label, text, value, options, placeholder, onsearch, o
       onBlur=${close} />
     ${open && options.length > 0 && html`<${Options} id=${id} label=${label} options=${options}
       at=${at} value=${value} onpick=${(option) => take(option.value)} />`}
-    ${open && options.length === 0 && html`<div class="combo-list" id="${id}-list" role="status">
+    ${open && found?.length === 0 && html`<div class="combo-list" id="${id}-list" role="status">
       <p class="combo-none">No run of this name. Enter uses the text as typed.</p></div>`}
   </div>`;
 }

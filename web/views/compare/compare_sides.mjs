@@ -16,18 +16,22 @@ const LISTED = 100;
 const note_of = ({ gpu, status }) => (status === "done" || status === "partial"
   ? (gpu ? short_gpu(gpu) : "") : status);
 
-/** Runs whose names match, fetched shortly after the last key; the last answer stays. */
+/**
+ * Runs whose names match, fetched when the field is opened and shortly after the last key; the
+ * last answer stays.
+ */
 function use_choices() {
-  const [q, set_q] = useState("");
-  const [asked, set_asked] = useState("");
-  const last = useRef([]);
+  const [q, set_q] = useState(null);
+  const [asked, set_asked] = useState(null);
+  const last = useRef(null);
   useEffect(() => {
     const timer = setTimeout(() => set_asked(q), q ? 200 : 0);
     return () => clearTimeout(timer);
   }, [q]);
-  const { data } = use_api(address("/runs", { q: asked, limit: LISTED, sort: "-created" }));
+  const { data } = use_api(asked === null ? null
+    : address("/runs", { q: asked, limit: LISTED, sort: "-created" }));
   if (data) last.current = data.items;
-  return { options: choices(last.current, note_of), search: set_q };
+  return { options: last.current && choices(last.current, note_of), search: set_q };
 }
 
 /** How many runs the series of a single run has. */
