@@ -68,23 +68,17 @@ struct lending {
     uint32_t *ends;  // per launch with a batch: after its last in parts
     uint32_t *parts; // sends and receives taken by batches, then those of the row still without a
                      // kernel
-    uint32_t part_count, part_cap, taken;
+    uint32_t part_count, taken;
     uint32_t *nearest; // per event of a row: collective of the innermost operator with one
     uint32_t next;     // launch
 };
 
 static bool keep_part(struct lending *lending, uint32_t collective, struct err *err)
 {
-    if (lending->part_count == lending->part_cap) {
-        uint32_t cap = lending->part_cap ? 2 * lending->part_cap : 256;
-        uint32_t *grown = arena_room(lending->arena, cap, sizeof *grown, err);
-        if (!grown)
-            return false;
-        if (lending->part_count)
-            memcpy(grown, lending->parts, lending->part_count * sizeof *grown);
-        lending->parts = grown;
-        lending->part_cap = cap;
-    }
+    lending->parts = arena_more(lending->arena, lending->parts, lending->part_count,
+                                sizeof *lending->parts, err);
+    if (!lending->parts)
+        return false;
     lending->parts[lending->part_count++] = collective;
     return true;
 }

@@ -79,7 +79,7 @@ void comm_pieces_put(const struct comm_pieces *pieces, uint32_t call, struct buf
 static int64_t number(const char **at)
 {
     int64_t value = 0;
-    for (int digits = 0; **at >= '0' && **at <= '9' && digits < 18; digits++)
+    for (int digits = 0; str_is_digit(**at) && digits < 18; digits++)
         value = 10 * value + (*(*at)++ - '0');
     return value;
 }

@@ -17,15 +17,10 @@ struct group_about group_about_none(void)
         .size = VALUE_ABSENT, .rank_start = VALUE_ABSENT, .rank_stride = VALUE_ABSENT};
 }
 
-static bool is_cut(struct str list)
-{
-    return str_find(list, STR("...")) != SIZE_MAX;
-}
-
 // "[]" says nothing, and a list without its bracket was too long to keep.
 static bool is_whole(struct str list)
 {
-    return list.len > 2 && list.at[list.len - 1] == ']' && !is_cut(list);
+    return list.len > 2 && list.at[list.len - 1] == ']' && str_find(list, STR("...")) == SIZE_MAX;
 }
 
 static void keep_first(int64_t *kept, int64_t found)
@@ -62,7 +57,7 @@ bool group_ranks_next(struct str *at, int64_t *rank)
     while (at->len && memchr("[, ]", at->at[0], 4))
         *at = (struct str){at->at + 1, at->len - 1};
     size_t len = 0;
-    while (len < at->len && at->at[len] >= '0' && at->at[len] <= '9')
+    while (len < at->len && str_is_digit(at->at[len]))
         len++;
     if (!str_to_i64((struct str){at->at, len}, rank))
         return false;

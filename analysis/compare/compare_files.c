@@ -28,11 +28,6 @@ bool compare_has_file(const struct compare_side *side, struct str file)
 
 // --- what is compared ---------------------------------------------------------------------------
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
-}
-
 // Where a run kept its files, when it ran, and which process wrote the file: they always differ.
 static bool is_of_one_execution(const struct setting *setting)
 {
@@ -41,7 +36,7 @@ static bool is_of_one_execution(const struct setting *setting)
                                        "timestamp", "runtime", "time",     "Time",     "Elapsed",
                                        "save",      "load",    "exp_name", "run_name", "hostname"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(setting->key, str_of(ends[i])))
+        if (str_ends_with(setting->key, str_of(ends[i])))
             return true;
     return setting->value.len && memchr("/.~", *setting->value.at, 3);
 }

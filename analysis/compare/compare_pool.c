@@ -3,6 +3,7 @@
 #include "analysis/compare/compare_pool.h"
 
 #include "analysis/report/tables.h"
+#include "ingest/base/orders.h"
 #include <stdlib.h>
 
 #define MOST        ((int64_t)1 << 55) // ns or calls of one run, at most: a year
@@ -137,15 +138,9 @@ double compare_pool_factor(const struct compare_pool *pool)
     return (double)pool->scale.to / (double)pool->scale.from;
 }
 
-static int compare_i64(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 int64_t compare_pool_median(int64_t *values, size_t count)
 {
-    qsort(values, count, sizeof *values, compare_i64);
+    qsort(values, count, sizeof *values, order_i64);
     return values[(count - 1) / 2];
 }
 

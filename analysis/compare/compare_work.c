@@ -96,11 +96,9 @@ static bool is_matched(const struct op_times times[SIDES], const struct table *t
     static const char *const rungs[] = {"module", "shape", "kernel"};
     struct str match = table_cell(table, row, COMPARE_WATERFALL_MATCH)->s,
                op = table_cell(table, row, COMPARE_WATERFALL_OP)->s;
-    for (size_t i = 0; i < sizeof rungs / sizeof *rungs; i++)
-        if (str_equal(match, str_of(rungs[i])))
-            return true;
-    return str_equal(match, STR("op")) &&
-           !(has_shapes(&times[BASE], op) && has_shapes(&times[CAND], op));
+    return str_is_one_of(match, rungs, sizeof rungs / sizeof *rungs) ||
+           (str_equal(match, STR("op")) &&
+            !(has_shapes(&times[BASE], op) && has_shapes(&times[CAND], op)));
 }
 
 static bool runs_as_often(const struct pair *pair, const struct table *table, size_t row)

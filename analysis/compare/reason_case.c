@@ -6,6 +6,7 @@
 #include "analysis/kernel_names/kernel_text.h"
 #include "analysis/names/gpu_name.h"
 #include "analysis/report/tables.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -67,7 +68,7 @@ static size_t add_list(struct str dims, struct words *words)
     size_t i = 0;
     while (i < dims.len && dims.at[i] != ']') {
         size_t from = i;
-        while (i < dims.len && dims.at[i] >= '0' && dims.at[i] <= '9')
+        while (i < dims.len && str_is_digit(dims.at[i]))
             i++;
         if (i > from) {
             words_say(words, "%s%.*s", cross, (int)(i - from), dims.at + from);
@@ -185,12 +186,6 @@ static bool find_paces(const struct pair *pair, struct reason_case *the_case, st
     return true;
 }
 
-static int compare_factors(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 double reason_pace(const struct reason_case *the_case, struct str kernel)
 {
     double factors[MOST_PACES];
@@ -200,7 +195,7 @@ double reason_pace(const struct reason_case *the_case, struct str kernel)
             factors[count++] = the_case->paces[i].cand_ns / the_case->paces[i].base_ns;
     if (count < LEAST_ALIKE)
         return NAN;
-    qsort(factors, count, sizeof *factors, compare_factors);
+    qsort(factors, count, sizeof *factors, order_doubles);
     return factors[(count - 1) / 2];
 }
 

@@ -38,17 +38,12 @@ static int older_generation(const struct reason_case *the_case, int side,
     return own / 10 < gpu_arch_sm(the_case->gpus[side]) / 10 && generation_name(own) ? own : 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // The length whose digits start at *at, which moves past them.
 static long read_length(struct str dims, size_t *at)
 {
     const long most = 100000000;
     long length = 0;
-    for (; *at < dims.len && is_digit(dims.at[*at]); (*at)++)
+    for (; *at < dims.len && str_is_digit(dims.at[*at]); (*at)++)
         length = length < most ? 10 * length + (dims.at[*at] - '0') : most;
     return length;
 }
@@ -63,7 +58,7 @@ static long odd_length(struct str dims)
 {
     long before = 0, last = 0;
     for (size_t i = 0; i < dims.len;) {
-        if (is_digit(dims.at[i])) {
+        if (str_is_digit(dims.at[i])) {
             before = last;
             last = read_length(dims, &i);
             continue;

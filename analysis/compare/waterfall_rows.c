@@ -26,14 +26,6 @@ static bool intern(struct fall *fall, struct str text, str_id *id, struct err *e
     return text.len == 0 || strtab_intern(&fall->texts, text, id, err);
 }
 
-static uint32_t bar_of(struct str word)
-{
-    uint32_t b = 0;
-    while (b < BAR_COUNT && !str_equal(word, str_of(category_bar_word((enum bar)b))))
-        b++;
-    return b < BAR_COUNT ? b : BAR_IDLE_OTHER;
-}
-
 // A sum over shapes has no shape, so it matches by operator only.
 static bool read_shape(struct reader *reader, size_t row, struct leaf *leaf, struct err *err)
 {
@@ -60,7 +52,8 @@ static bool read_names(struct reader *reader, size_t row, struct leaf *leaf, str
         module = module_names_path(&reader->modules, module);
     if (str_equal(kernel, OTHER_KERNELS))
         kernel.len = 0; // a sum of many is not the same kernel elsewhere
-    leaf->bar = bar_of(table_text(parts, row, PARTS_BAR));
+    enum bar bar = category_bar_of_word(table_text(parts, row, PARTS_BAR));
+    leaf->bar = bar < BAR_COUNT ? bar : BAR_IDLE_OTHER;
     return intern(reader->fall, table_text(parts, row, PARTS_CATEGORY), &leaf->category, err) &&
            intern(reader->fall, op_alias_name(table_text(parts, row, PARTS_OP)), &leaf->op, err) &&
            intern(reader->fall, module, &leaf->module, err) &&

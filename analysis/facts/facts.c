@@ -11,6 +11,7 @@
 #include "analysis/facts/sweep.h"
 #include "ingest/base/crew.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -188,6 +189,7 @@ static bool account_all(struct facts *facts, struct err *err)
     if (!facts->step_parts || !facts->steady_owned_ns)
         return false;
     sweep_run(facts, SWEEP_ALL, account, facts);
+    assert(parts_window_ns(&facts->whole) == facts->end_ns - facts->begin_ns);
     return true;
 }
 

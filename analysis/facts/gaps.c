@@ -4,6 +4,8 @@
 
 #include "analysis/facts/gap_judge.h"
 
+#include <assert.h>
+
 // The device events of one list, in order of begin.
 struct walk {
     const struct facts *facts;
@@ -64,6 +66,7 @@ static bool fill(const struct walk *walk, struct gap_judge *judge, struct gap_li
         struct gap *gap = &list->gaps[list->count];
         uint32_t *last = &walk->last[facts->devices[device].track];
         bool found = step_over(facts, device, &end_ns, &before, gap);
+        assert(!found || list->count == 0 || gap[-1].end_ns <= gap->begin_ns);
         if (found && judge && !gap_judge_decide(judge, gap, (struct gap_place){i, *last}, err))
             return false;
         list->count += found;

@@ -51,7 +51,7 @@ static bool take_integer(struct cursor *cursor, int64_t *value)
     bool negative = cursor->at < cursor->end && *cursor->at == '-';
     const char *digits = cursor->at += negative;
     int64_t number = 0;
-    for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++)
+    for (; cursor->at < cursor->end && str_is_digit(*cursor->at); cursor->at++)
         if (__builtin_mul_overflow(number, 10, &number) ||
             __builtin_add_overflow(number, *cursor->at - '0', &number))
             return false;

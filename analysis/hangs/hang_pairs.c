@@ -5,7 +5,7 @@
 static bool peer_of(struct str op, int64_t *peer)
 {
     size_t from = op.len;
-    while (from && op.at[from - 1] >= '0' && op.at[from - 1] <= '9')
+    while (from && str_is_digit(op.at[from - 1]))
         from--;
     return from && str_to_i64((struct str){op.at + from, op.len - from}, peer);
 }

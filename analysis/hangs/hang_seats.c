@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/hangs/hang_seats.h"
+#include "ingest/base/orders.h"
 
 #include <stdlib.h>
 
@@ -346,17 +347,11 @@ static size_t count_ranks(struct str list)
     return count;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 size_t hang_sort_ranks(int64_t *ranks, size_t count)
 {
     size_t kept = 0;
     if (count)
-        qsort(ranks, count, sizeof *ranks, by_number);
+        qsort(ranks, count, sizeof *ranks, order_i64);
     for (size_t i = 0; i < count; i++)
         if (i == 0 || ranks[i] != ranks[kept - 1])
             ranks[kept++] = ranks[i];

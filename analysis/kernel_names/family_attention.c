@@ -197,7 +197,7 @@ static bool decode_flash4(const struct kernel_text *text, struct kernel_decoded 
     size_t at = str_find(text->base, STR("wardSm")); // of a class "...ForwardSm100"
     size_t start = at == SIZE_MAX ? text->base.len : at + STR("wardSm").len;
     size_t end = start;
-    while (end < text->base.len && text->base.at[end] >= '0' && text->base.at[end] <= '9')
+    while (end < text->base.len && str_is_digit(text->base.at[end]))
         end++;
     if (end < text->base.len)
         set_arch(out, "sm", (struct str){text->base.at + start, end - start});
@@ -304,7 +304,7 @@ static int32_t number_after(struct str text, const char *prefix)
     size_t at = str_find(text, str_of(prefix));
     size_t start = at == SIZE_MAX ? text.len : at + strlen(prefix);
     size_t end = start;
-    while (end < text.len && text.at[end] >= '0' && text.at[end] <= '9')
+    while (end < text.len && str_is_digit(text.at[end]))
         end++;
     int32_t number = 0;
     bool found = end < text.len && scan_number((struct str){text.at + start, end - start}, &number);
@@ -320,7 +320,7 @@ static bool decode_trtllm(const struct kernel_text *text, struct kernel_decoded 
     out->library = LIBRARY_tensorrt_llm;
     out->op = OP_attention_fwd;
     size_t digits = 6;
-    while (digits < name.len && name.at[digits] >= '0' && name.at[digits] <= '9')
+    while (digits < name.len && str_is_digit(name.at[digits]))
         digits++;
     set_arch(out, "sm", (struct str){name.at + 6, digits - 6});
     out->dtype = trtllm_type(name, "_Qkv");

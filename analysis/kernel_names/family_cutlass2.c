@@ -39,7 +39,7 @@ static bool read_main(struct str token, struct main_word *word)
         return false;
     struct str rest = {token.at + 1, token.len - 1};
     size_t digits = 0;
-    while (digits < rest.len && rest.at[digits] >= '0' && rest.at[digits] <= '9')
+    while (digits < rest.len && str_is_digit(rest.at[digits]))
         digits++;
     word->has_tensor_cores = digits > 0;
     rest = (struct str){rest.at + digits, rest.len - digits};
@@ -104,10 +104,7 @@ static void read_class(struct str token, struct kernel_decoded *out)
 static bool is_class(struct str token)
 {
     static const char *const classes[] = {"wmma", "tensorop", "simt", "sptensorop"};
-    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
-        if (str_equal(token, str_of(classes[i])))
-            return true;
-    return false;
+    return str_is_one_of(token, classes, sizeof classes / sizeof *classes);
 }
 
 static bool decode_identifier(struct str name, bool cut, struct kernel_decoded *out)

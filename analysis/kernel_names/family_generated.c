@@ -103,8 +103,7 @@ static bool decode_trtllm(const struct kernel_text *text, struct kernel_decoded 
     for (size_t i = 4; i < tokens.count - (text->cut ? 1 : 0); i++) {
         struct str token = tokens.at[i];
         size_t digits = 1;
-        while (digits < token.len &&
-               (token.at[digits] == 'x' || (token.at[digits] >= '0' && token.at[digits] <= '9')))
+        while (digits < token.len && (token.at[digits] == 'x' || str_is_digit(token.at[digits])))
             digits++;
         struct str sizes = {token.at + 1, digits - 1};
         if (token.len && *token.at == 't' && !out->tile[0] && scan_sizes(sizes, tile, 3) == 3)

@@ -12,11 +12,6 @@ static struct str skip(struct str text, size_t count)
     return (struct str){text.at + count, text.len - count};
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // Without "_12" and "_0d1d2d" at the end; where the name is cut, without its last word.
 static struct str without_number(struct str ops, bool cut)
 {
@@ -24,7 +19,7 @@ static struct str without_number(struct str ops, bool cut)
         size_t start = ops.len;
         while (start && ops.at[start - 1] != '_')
             start--;
-        if (!cut && (start == ops.len || !is_digit(ops.at[start])))
+        if (!cut && (start == ops.len || !str_is_digit(ops.at[start])))
             return ops;
         ops.len = start ? start - 1 : 0;
         if (cut || !ops.len)
@@ -98,7 +93,7 @@ bool family_inductor(const struct kernel_text *text, struct kernel_decoded *out)
     if (!str_starts_with(text->raw, start) || !is_bare(text))
         return false;
     struct str rest = skip(text->raw, start.len);
-    if (str_starts_with(rest, STR("_")) && rest.len > 1 && is_digit(rest.at[1])) {
+    if (str_starts_with(rest, STR("_")) && rest.len > 1 && str_is_digit(rest.at[1])) {
         out->library = LIBRARY_inductor;
         out->op = OP_fused;
         set_flag(out, FLAG_opaque);

@@ -145,7 +145,7 @@ static void skip_discriminator(struct reader *reader)
     if (peek(reader, 0) != '_')
         return;
     size_t ahead = 1;
-    while (peek(reader, ahead) >= '0' && peek(reader, ahead) <= '9')
+    while (str_is_digit(peek(reader, ahead)))
         ahead++;
     if (ahead > 1)
         reader->at += ahead;
@@ -176,7 +176,7 @@ static bool read_number(struct reader *reader, size_t *number)
 {
     *number = 0;
     size_t digits = 0;
-    for (; peek(reader, 0) >= '0' && peek(reader, 0) <= '9' && digits < 7; digits++, reader->at++)
+    for (; str_is_digit(peek(reader, 0)) && digits < 7; digits++, reader->at++)
         *number = 10 * *number + (size_t)(*reader->at - '0');
     return digits > 0;
 }
@@ -209,7 +209,7 @@ static bool read_seen(struct reader *reader)
     size_t ahead = 1;
     for (; peek(reader, ahead) != '_'; ahead++) {
         char c = peek(reader, ahead);
-        if (!((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z')) || number > SEEN_MAX)
+        if (!(str_is_digit(c) || (c >= 'A' && c <= 'Z')) || number > SEEN_MAX)
             return false;
         number = 36 * number + (size_t)(c <= '9' ? c - '0' : c - 'A' + 10);
     }
@@ -302,7 +302,7 @@ static bool read_parameter(struct reader *reader)
     if (peek(reader, 0) != 'T')
         return false;
     size_t ahead = 1;
-    while (peek(reader, ahead) >= '0' && peek(reader, ahead) <= '9')
+    while (str_is_digit(peek(reader, ahead)))
         ahead++;
     if (peek(reader, ahead) != '_')
         return false;

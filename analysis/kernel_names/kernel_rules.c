@@ -59,8 +59,7 @@ bool is_bare(const struct kernel_text *text)
         return false;
     for (size_t i = 0; i < text->raw.len; i++) {
         char c = text->raw.at[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-              c == '_'))
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || str_is_digit(c) || c == '_'))
             return false;
     }
     return text->raw.len > 0;

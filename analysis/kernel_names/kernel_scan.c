@@ -4,11 +4,6 @@
 
 #include <assert.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_suffix(char c)
 {
     return c == 'u' || c == 'l' || c == 'U' || c == 'L';
@@ -22,7 +17,7 @@ bool scan_number(struct str text, int32_t *number)
         return false;
     int32_t value = 0;
     for (size_t i = 0; i < text.len; i++) {
-        if (!is_digit(text.at[i]))
+        if (!str_is_digit(text.at[i]))
             return false;
         value = 10 * value + (text.at[i] - '0');
     }
@@ -34,7 +29,7 @@ bool scan_after(struct str text, const char *prefix, int32_t *number)
 {
     struct str start = str_of(prefix);
     return str_starts_with(text, start) &&
-           is_digit(text.len > start.len ? text.at[text.len - 1] : ' ') &&
+           str_is_digit(text.len > start.len ? text.at[text.len - 1] : ' ') &&
            scan_number((struct str){text.at + start.len, text.len - start.len}, number);
 }
 
@@ -46,7 +41,7 @@ size_t scan_sizes(struct str text, int32_t *sizes, size_t max)
         if (i < text.len && text.at[i] != 'x')
             continue;
         struct str part = {text.at + start, i - start};
-        if (count == max || !part.len || !is_digit(part.at[part.len - 1]) ||
+        if (count == max || !part.len || !str_is_digit(part.at[part.len - 1]) ||
             !scan_number(part, &sizes[count]))
             return 0;
         count++;
@@ -288,7 +283,7 @@ static bool is_arch(const char *prefix, struct str version)
     if (!*prefix && str_starts_with(version, STR("sm")))
         version = (struct str){version.at + 2, version.len - 2};
     for (size_t i = 0; i < version.len; i++)
-        if (!is_digit(version.at[i]) && (i == 0 || version.at[i] < 'a' || version.at[i] > 'f'))
+        if (!str_is_digit(version.at[i]) && (i == 0 || version.at[i] < 'a' || version.at[i] > 'f'))
             return false;
     return version.len > 0;
 }

@@ -14,19 +14,9 @@ static struct str rest_of(struct str text, size_t at)
     return (struct str){text.at + at, text.len - at};
 }
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
-}
-
 static bool is_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || str_is_digit(c) || c == '_';
 }
 
 // --- one spelling --------------------------------------------------------------------------------
@@ -39,10 +29,10 @@ static bool trim(struct str *name)
     while (name->len && (*name->at == ' ' || *name->at == '\t'))
         *name = rest_of(*name, 1);
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
-        while (ends_with(*name, str_of(suffixes[i])))
+        while (str_ends_with(*name, str_of(suffixes[i])))
             name->len -= strlen(suffixes[i]);
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (ends_with(*name, str_of(marks[i]))) {
+        if (str_ends_with(*name, str_of(marks[i]))) {
             name->len -= strlen(marks[i]);
             return true;
         }
@@ -59,7 +49,7 @@ static size_t cast_length(struct str rest)
     if (at < 2 || at + 1 >= rest.len || rest.at[at] != ')')
         return 0;
     bool negative = rest.at[at + 1] == '-' && at + 2 < rest.len;
-    return is_digit(rest.at[at + 1 + negative]) ? at + 1 : 0;
+    return str_is_digit(rest.at[at + 1 + negative]) ? at + 1 : 0;
 }
 
 // Names of anonymous namespaces, as several tools write them, with the colons after them.
@@ -298,7 +288,7 @@ bool kernel_matches(struct str text, const char *pattern)
             return false;
         text = rest_of(text, at + piece.len);
     }
-    return ends_with(text, str_of(pattern));
+    return str_ends_with(text, str_of(pattern));
 }
 
 // "std::enable_if<...>::type f<...>": the function comes after the type of its result.

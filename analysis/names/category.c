@@ -13,19 +13,13 @@ struct subject {
     size_t head; // where template arguments or parameters start
 };
 
-static bool ends_with(struct str text, struct str suffix)
-{
-    return text.len >= suffix.len &&
-           memcmp(text.at + text.len - suffix.len, suffix.at, suffix.len) == 0;
-}
-
 // "matmul0" -> "matmul" where text ends in "Backward" and a number.
 static struct str without_backward(struct str text)
 {
     struct str rest = text;
-    while (rest.len && rest.at[rest.len - 1] >= '0' && rest.at[rest.len - 1] <= '9')
+    while (rest.len && str_is_digit(rest.at[rest.len - 1]))
         rest.len--;
-    if (ends_with(rest, STR("backward")))
+    if (str_ends_with(rest, STR("backward")))
         return (struct str){rest.at, rest.len - STR("backward").len};
     return text;
 }
@@ -178,6 +172,14 @@ const char *category_bar_word(enum bar bar)
         [BAR_UNRECORDED] = "unrecorded",
     };
     return words[bar];
+}
+
+enum bar category_bar_of_word(struct str word)
+{
+    int bar = 0;
+    while (bar < BAR_COUNT && !str_equal(word, str_of(category_bar_word((enum bar)bar))))
+        bar++;
+    return (enum bar)bar;
 }
 
 enum bar category_bar(enum device_class class, enum category category)

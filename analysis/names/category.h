@@ -51,6 +51,8 @@ const char *category_word(enum category category);
 // "gemm", "attention", "other_compute", ...
 const char *category_bar_word(enum bar bar);
 
+enum bar category_bar_of_word(struct str word); // or BAR_COUNT
+
 enum bar category_bar(enum device_class class, enum category category);
 
 #endif

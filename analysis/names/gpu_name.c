@@ -38,7 +38,7 @@ struct str gpu_name(struct str recorded, int64_t compute_units, int64_t memory_b
 static bool starts_with_memory(struct str text)
 {
     size_t digits = 0;
-    while (digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9')
+    while (digits < text.len && str_is_digit(text.at[digits]))
         digits++;
     size_t unit = digits + (digits < text.len && text.at[digits] == ' ');
     return digits && str_starts_with((struct str){text.at + unit, text.len - unit}, STR("GB"));

@@ -2,19 +2,13 @@
 // Classifies host names by prefix and suffix.
 #include "analysis/names/host_names.h"
 
-static bool ends_with(struct str text, struct str suffix)
-{
-    return text.len >= suffix.len &&
-           memcmp(text.at + text.len - suffix.len, suffix.at, suffix.len) == 0;
-}
-
 // "torch/utils/checkpoint.py(1500): recompute_fn", whatever the version calls the function.
 static bool is_recompute(struct str name)
 {
     static const char *const functions[] = {"): recompute_fn", "): unpack_hook", "): unpack",
                                             "): backward"};
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
-        if (ends_with(name, str_of(functions[i])))
+        if (str_ends_with(name, str_of(functions[i])))
             return str_find(name, STR("checkpoint.py(")) != SIZE_MAX;
     return false;
 }
@@ -22,9 +16,9 @@ static bool is_recompute(struct str name)
 // "AddmmBackward0", "FooBackward".
 static bool is_node(struct str name)
 {
-    while (name.len && name.at[name.len - 1] >= '0' && name.at[name.len - 1] <= '9')
+    while (name.len && str_is_digit(name.at[name.len - 1]))
         name.len--;
-    return ends_with(name, STR("Backward"));
+    return str_ends_with(name, STR("Backward"));
 }
 
 static enum host_name kind_of(struct str name)
@@ -36,7 +30,7 @@ static enum host_name kind_of(struct str name)
                                                              : NAME_EVALUATE_CHECKPOINT;
     if (is_node(name))
         return NAME_NODE;
-    if (ends_with(name, STR("run_backward")) ||
+    if (str_ends_with(name, STR("run_backward")) ||
         str_starts_with(name, STR("<built-in method run_backward")))
         return NAME_RUN_BACKWARD;
     return is_recompute(name) ? NAME_RECOMPUTE : NAME_PLAIN;

@@ -19,7 +19,7 @@ struct child {
 static void split_name(struct str name, struct str *class, int64_t *number)
 {
     size_t end = name.len;
-    while (end > 0 && name.at[end - 1] >= '0' && name.at[end - 1] <= '9')
+    while (end > 0 && str_is_digit(name.at[end - 1]))
         end--;
     *class = name;
     *number = -1;

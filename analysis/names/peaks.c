@@ -176,7 +176,7 @@ static bool is_word_end(struct str name, size_t at)
     if (at >= name.len)
         return true;
     char c = name.at[at];
-    return !((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
+    return !(str_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'));
 }
 
 static bool fits(const struct peak *row, struct str gpu, int64_t memory_bytes)

@@ -5,6 +5,7 @@
 #include "analysis/stats/clock_fit.h"
 #include "analysis/ranks/run_clock_stages.h"
 #include "analysis/stats/sort.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -239,12 +240,6 @@ static struct clock_point *points_of(const struct slices *all, uint32_t rank)
     return &all->points[(size_t)rank * all->count];
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Any deviation of the lowest rank in the slice is in all distances. With two ranks there is no
 // telling which one strays, and the lower one is the reference.
 static void take_out_usual(struct slices *all, uint32_t component, uint32_t slice)
@@ -257,7 +252,7 @@ static void take_out_usual(struct slices *all, uint32_t component, uint32_t slic
             all->values[count++] = point->away_ns - all->slopes[r] * point->time_ns;
     }
     if (count > 2)
-        qsort(all->values, count, sizeof *all->values, compare);
+        qsort(all->values, count, sizeof *all->values, order_doubles);
     double usual_ns = count < 2 ? NAN : count == 2 ? all->values[0] : all->values[(count - 1) / 2];
     for (uint32_t r = 0; r < comm->rank_count; r++)
         if (comm->ranks[r].component == component)
@@ -284,7 +279,7 @@ static double usual_rate(const struct slices *all, uint32_t component)
     if (count < 3)
         return 0;
     most = count / 2 + 1;
-    qsort(all->values, count, sizeof *all->values, compare);
+    qsort(all->values, count, sizeof *all->values, order_doubles);
     size_t best = 0;
     for (size_t i = 1; i + most <= count; i++)
         if (all->values[i + most - 1] - all->values[i] <

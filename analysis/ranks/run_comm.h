@@ -139,8 +139,8 @@ struct run_comm {
     // A group's collectives are consecutive, by begin, and so are the sends of one rank to another.
     struct comm_match *matches;
     struct comm_member *members;
-    uint32_t rank_count, op_count, group_count, match_count, match_cap, member_count,
-        component_count;
+    uint32_t rank_count, op_count, group_count, match_count, member_count, component_count;
+    size_t match_cap;
     struct comm_loader *loader; // while ranks are added
 };
 

@@ -315,15 +315,11 @@ static bool find_slots(struct matcher *matcher, const struct comm_member *entrie
 
 static bool add_match(struct run_comm *comm, uint32_t first, uint32_t count, struct err *err)
 {
-    if (comm->match_count == comm->match_cap) {
-        uint32_t cap = comm->match_cap ? comm->match_cap + comm->match_cap / 2 : 1024;
-        struct comm_match *grown = budget_realloc(
-            comm->budget, comm->matches, comm->match_cap * sizeof *grown, cap * sizeof *grown, err);
-        if (!grown)
-            return false;
-        comm->matches = grown;
-        comm->match_cap = cap;
-    }
+    struct comm_match *grown = budget_room(comm->budget, comm->matches, &comm->match_cap,
+                                           (size_t)comm->match_count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    comm->matches = grown;
     assert(count >= 2 && count <= comm->member_count - first);
     comm->matches[comm->match_count] = (struct comm_match){
         .op = event_of(comm, comm->members[first])->op,

@@ -420,7 +420,7 @@ static void put_word(struct buf *text, enum role role, int64_t degree)
 {
     const char *variant = role_texts[role].variant;
     size_t len = strlen(variant);
-    bool digit = variant[len - 1] >= '0' && variant[len - 1] <= '9';
+    bool digit = str_is_digit(variant[len - 1]);
     buf_printf(text, "%s%s%s", text->len ? " x " : "", variant, digit && degree > 0 ? ":" : "");
     if (degree > 0)
         buf_i64(text, degree);

@@ -22,7 +22,7 @@ bool run_costs(const struct run_case *the_case, int64_t cost_ns, double share)
 static bool take_number(struct str *text, int64_t *number)
 {
     size_t at = 0;
-    while (at < text->len && text->at[at] >= '0' && text->at[at] <= '9')
+    while (at < text->len && str_is_digit(text->at[at]))
         at++;
     bool ok = str_to_i64((struct str){text->at, at}, number);
     *text = (struct str){text->at + at, text->len - at};

@@ -3,6 +3,7 @@
 #include "analysis/run/findings_run.h"
 
 #include "analysis/report/tables.h"
+#include "ingest/base/orders.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -136,17 +137,11 @@ static const char *doubt_of(const struct table *ranks, size_t row)
     return str_starts_with(joined_by, STR("order of")) ? "its GPU is known by order only" : NULL;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 // A rank has a row for each of its GPUs and monitors.
 static void sort_ranks(struct rank_throttling *found)
 {
     size_t count = 0;
-    qsort(found->ranks, found->count, sizeof *found->ranks, by_number);
+    qsort(found->ranks, found->count, sizeof *found->ranks, order_i64);
     for (size_t i = 0; i < found->count; i++)
         if (count == 0 || found->ranks[count - 1] != found->ranks[i])
             found->ranks[count++] = found->ranks[i];

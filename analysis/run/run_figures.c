@@ -6,6 +6,7 @@
 #include "analysis/report/tables.h"
 #include "analysis/run/run_monitors.h"
 #include "analysis/run/run_stated.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,12 +148,6 @@ static void take_log(struct figures *figures)
 
 // --- the monitor --------------------------------------------------------------------------------
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // The lower median over the GPUs that were used at all.
 static bool take_monitor(struct figures *figures, struct err *err)
 {
@@ -171,7 +166,7 @@ static bool take_monitor(struct figures *figures, struct err *err)
     }
     if (count == 0)
         return true;
-    qsort(power, count, sizeof *power, compare_numbers);
+    qsort(power, count, sizeof *power, order_doubles);
     figures->values[FROM_MONITOR][RUN_FIGURE_POWER] = power[(count - 1) / 2];
     figures->files[FROM_MONITOR] = table_cell(monitors, 0, MONITORS_FILE)->s;
     return true;

@@ -125,6 +125,7 @@ static bool find_key(struct run_merge *merge, struct merging *merging, const str
         !strtab_intern(&merging->keys, (struct str){merge->key.at, merge->key.len}, &id, err))
         return false;
     *number = id - 1; // 0 is the empty text, which is never a key
+    assert(*number <= merging->key_count);
     return *number < merging->key_count || add_key(merging, merge->run->budget, err);
 }
 

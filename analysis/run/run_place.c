@@ -9,10 +9,7 @@ bool run_place_is_host(struct str key)
 {
     static const char *const keys[] = {"hostname", "host_name", "host", "node",
                                        "distributed.hostname"};
-    for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
-        if (str_equal(key, str_of(keys[k])))
-            return true;
-    return false;
+    return str_is_one_of(key, keys, sizeof keys / sizeof *keys);
 }
 
 // The traces' name for their machine.

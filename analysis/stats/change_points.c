@@ -3,6 +3,7 @@
 #include "analysis/stats/change_points.h"
 
 #include "analysis/stats/mann_whitney.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,16 +38,10 @@ struct series {
     size_t count, level_count;
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(struct series *series, const double *values, size_t count)
 {
     memcpy(series->scratch, values, count * sizeof *values);
-    qsort(series->scratch, count, sizeof *values, compare_doubles);
+    qsort(series->scratch, count, sizeof *values, order_doubles);
     return series->scratch[(count - 1) / 2] / 2 + series->scratch[count / 2] / 2;
 }
 

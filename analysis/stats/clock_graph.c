@@ -2,6 +2,7 @@
 // Offsets first along a spanning tree, then corrected until all comparisons agree as well as
 // possible.
 #include "analysis/stats/clock_graph.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -117,19 +118,13 @@ static void find_residuals(struct solver *solver)
     }
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static void weigh(struct solver *solver, bool first)
 {
     const struct clock_graph *graph = solver->graph;
     uint32_t count = graph->edge_count;
     for (uint32_t e = 0; e < count; e++)
         solver->spread[e] = fabs(solver->residual[e]);
-    qsort(solver->spread, count, sizeof *solver->spread, compare);
+    qsort(solver->spread, count, sizeof *solver->spread, order_doubles);
     double limit_ns = HUBER * fmax(SCALE_NS, 1.4826 * solver->spread[count / 2]);
     for (uint32_t e = 0; e < count; e++) {
         double apart_ns = fabs(solver->residual[e]);

@@ -3,6 +3,7 @@
 #include "analysis/stats/common_factor.h"
 
 #include "analysis/stats/special_functions.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,16 +23,10 @@ struct spread {
     size_t count;
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(struct spread *spread)
 {
     memcpy(spread->sorted, spread->values, spread->count * sizeof *spread->sorted);
-    qsort(spread->sorted, spread->count, sizeof *spread->sorted, compare_doubles);
+    qsort(spread->sorted, spread->count, sizeof *spread->sorted, order_doubles);
     return spread->sorted[(spread->count - 1) / 2] / 2 + spread->sorted[spread->count / 2] / 2;
 }
 

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // One-sided bound on a shift, by inverting the permutation test of means.
 #include "analysis/stats/equivalence.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define MOST_CHOSEN 8 // of the smaller side: 9 of 18 have more deals than EQUIVALENCE_MOST_DEALS
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 // Ways to choose some of count; EQUIVALENCE_MOST_DEALS + 1 for more than that.
 static size_t ways_to_choose(size_t count, size_t chosen)
@@ -61,7 +56,7 @@ static double bound_of_means(struct samples a, struct samples b, size_t k, doubl
             for (size_t j = 0; j < b_means; j++)
                 differences[count++] = of_b[j] - of_a[i];
     }
-    qsort(differences, count, sizeof *differences, compare_doubles);
+    qsort(differences, count, sizeof *differences, order_doubles);
     return differences[count - k];
 }
 

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The upper fence of the differences between neighboring runs.
 #include "analysis/stats/history_fence.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 // Median of ascending values, at least one.
 static double middle_of(const double *ascending, size_t count)
@@ -41,7 +36,7 @@ double history_fence(const double *step_ns, size_t count)
     size_t pairs = runs - 1, half = pairs / 2;
     for (size_t i = 0; i < pairs; i++)
         differences[i] = fabs(differences[i + 1] - differences[i]);
-    qsort(differences, pairs, sizeof *differences, compare_doubles);
+    qsort(differences, pairs, sizeof *differences, order_doubles);
     double q1 = middle_of(differences, half);
     double q3 = middle_of(differences + pairs - half, half);
     return expm1(q3 + HISTORY_FENCE_IQRS * (q3 - q1));

@@ -3,16 +3,11 @@
 #include "analysis/stats/mann_whitney.h"
 
 #include "analysis/stats/special_functions.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 static double *room_for(size_t count, struct err *err)
 {
@@ -225,7 +220,7 @@ bool mann_whitney_shift(struct samples a, struct samples b, double alpha, struct
         return false;
     for (size_t i = 0; i < pairs; i++)
         differences[i] = b.at[i / a.count] - a.at[i % a.count];
-    qsort(differences, pairs, sizeof *differences, compare_doubles);
+    qsort(differences, pairs, sizeof *differences, order_doubles);
     shift->median = middle_of(differences, pairs);
     shift->has_interval = k > 0;
     if (k > 0) {

@@ -4,6 +4,7 @@
 
 #include "analysis/stats/common_factor.h"
 #include "analysis/stats/special_functions.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,12 +19,6 @@
 #define COMMON_CHANGE_P 0.01
 // From this many rows on, the share of false ones is controlled; with fewer, whether any is false.
 #define MANY_ROWS 10
-
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 // --- many tests ---------------------------------------------------------------------------------
 
@@ -119,7 +114,7 @@ static void raise_least(struct fit *fits, size_t count, double *scratch)
 {
     for (size_t i = 0; i < count; i++)
         scratch[i] = fits[i].variance;
-    qsort(scratch, count, sizeof *scratch, compare_doubles);
+    qsort(scratch, count, sizeof *scratch, order_doubles);
     double median = scratch[(count - 1) / 2] / 2 + scratch[count / 2] / 2;
     double least = fmax(LEAST_VARIANCE, LEAST_VARIANCE_SHARE * median);
     for (size_t i = 0; i < count; i++)

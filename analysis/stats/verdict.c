@@ -3,6 +3,7 @@
 #include "analysis/stats/verdict.h"
 
 #include "analysis/stats/equivalence.h"
+#include "ingest/base/orders.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -37,12 +38,6 @@ struct side {
     double median_ns;
 };
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool fill_side(struct side *side, struct samples samples, const char *name, struct err *err)
 {
     side->count = 0;
@@ -55,7 +50,7 @@ static bool fill_side(struct side *side, struct samples samples, const char *nam
             side->logs[side->count++] = samples.at[i];
     if (side->count == 0)
         return true;
-    qsort(side->logs, side->count, sizeof *side->logs, compare_doubles);
+    qsort(side->logs, side->count, sizeof *side->logs, order_doubles);
     double low = side->logs[(side->count - 1) / 2], high = side->logs[side->count / 2];
     side->median_ns = low + (high - low) / 2;
     for (size_t i = 0; i < side->count; i++)

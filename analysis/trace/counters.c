@@ -36,7 +36,7 @@ static bool device_of_text(struct str text, char device[32])
     size_t digits = 4;
     if (!str_starts_with(text, STR("GPU ")))
         return false;
-    while (digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9')
+    while (digits < text.len && str_is_digit(text.at[digits]))
         digits++;
     if (!str_to_i64((struct str){text.at + 4, digits - 4}, &number))
         return false;

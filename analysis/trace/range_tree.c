@@ -10,11 +10,6 @@ enum { MOST_NODES = 20000, MOST_DEPTH = 64 };
 
 // --- names --------------------------------------------------------------------------------------
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool counts_things(struct str before)
 {
     static const char *const words[] = {"step",  "iter",  "iteration",
@@ -33,7 +28,7 @@ static bool counts_things(struct str before)
 static struct range_name name_of(struct str text)
 {
     size_t end = text.len;
-    while (end > 0 && is_digit(text.at[end - 1]))
+    while (end > 0 && str_is_digit(text.at[end - 1]))
         end--;
     bool hash = end > 0 && text.at[end - 1] == '#';
     bool apart = end > 0 && (text.at[end - 1] == ' ' || text.at[end - 1] == '_');

@@ -299,20 +299,15 @@ static bool add_sums(const struct view *view, const struct shape *shape, struct 
 
 // --- breakdown ----------------------------------------------------------------------------------
 
-static void note_bar(struct parts *parts, struct str bar, int64_t ns)
-{
-    for (int b = 0; b < BAR_COUNT; b++)
-        if (str_equal(bar, str_of(category_bar_word((enum bar)b))))
-            parts->bar_ns[b] += ns;
-}
-
 static bool add_breakdown(const struct view *view, struct report *report, struct err *err)
 {
     struct parts parts = {0};
     struct row row = {.desc = &table_breakdown};
-    for (size_t i = 0; i < view->parts->row_count; i++)
-        note_bar(&parts, table_text(view->parts, i, RANGE_PARTS_BAR),
-                 number(view, i, RANGE_PARTS_OWNED_NS));
+    for (size_t i = 0; i < view->parts->row_count; i++) {
+        enum bar bar = category_bar_of_word(table_text(view->parts, i, RANGE_PARTS_BAR));
+        if (bar < BAR_COUNT)
+            parts.bar_ns[bar] += number(view, i, RANGE_PARTS_OWNED_NS);
+    }
     row_word(&row, BREAKDOWN_SCOPE, "range");
     parts_row(&row, BREAKDOWN_TIMES, &parts);
     // of what is hidden only the sum is known, not the union

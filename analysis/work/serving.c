@@ -25,7 +25,7 @@ static bool skip(struct str *text, struct str word)
 static bool read_number(struct str *text, int64_t *number)
 {
     size_t digits = 0;
-    while (digits < text->len && text->at[digits] >= '0' && text->at[digits] <= '9')
+    while (digits < text->len && str_is_digit(text->at[digits]))
         digits++;
     if (!str_to_i64((struct str){text->at, digits}, number))
         return false;

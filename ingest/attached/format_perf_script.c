@@ -10,11 +10,6 @@ struct perf {
     struct name_tally commands, top, events;
 };
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // "python 4242/4243 [003] 1234.567890:     10101 cycles:u: "
 struct sample_line {
     struct str command, event;
@@ -22,7 +17,7 @@ struct sample_line {
 
 static size_t skip_digits(struct str text, size_t at)
 {
-    while (at < text.len && is_digit(text.at[at]))
+    while (at < text.len && str_is_digit(text.at[at]))
         at++;
     return at;
 }
@@ -63,11 +58,11 @@ static bool parse_sample(struct str text, struct sample_line *sample)
     if (from == text.len || text.at[from] == '#' || text.at[from] == '\t')
         return false;
     while (at == SIZE_MAX && ++command + 1 < text.len)
-        if (text.at[command] == ' ' && is_digit(text.at[command + 1]))
+        if (text.at[command] == ' ' && str_is_digit(text.at[command + 1]))
             at = end_of_time(text, command + 1);
     if (at == SIZE_MAX)
         return false;
-    while (at < text.len && (text.at[at] == ' ' || is_digit(text.at[at])))
+    while (at < text.len && (text.at[at] == ' ' || str_is_digit(text.at[at])))
         at++;
     for (end = at; end < text.len && text.at[end] != ' ';)
         end++;

@@ -171,6 +171,18 @@ void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_s
     return room;
 }
 
+void *arena_more(struct arena *arena, void *items, size_t count, size_t size, struct err *err)
+{
+    bool is_full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
+    if (!is_full)
+        return items;
+    size_t cap = count < 8 ? 8 : 2 * count;
+    char *grown = arena_grow(arena, items, count * size, cap * size, err);
+    if (grown)
+        memset(grown + count * size, 0, (cap - count) * size);
+    return grown;
+}
+
 void arena_take(struct arena *arena, struct arena *other)
 {
     assert(arena->budget == other->budget);

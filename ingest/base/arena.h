@@ -39,6 +39,11 @@ MUST_CHECK void *arena_room(struct arena *arena, size_t count, size_t size, stru
 MUST_CHECK void *arena_grow(struct arena *arena, void *block, size_t old_size, size_t new_size,
                             struct err *err);
 
+// Room for one more item in an array of count: the array, moved if it was full, new items zeroed.
+// The capacity follows from count. On NULL the array is unchanged.
+MUST_CHECK void *arena_more(struct arena *arena, void *items, size_t count, size_t size,
+                            struct err *err);
+
 // Copies text into the arena with a terminating NUL. NULL with ERR_LIMIT.
 MUST_CHECK char *arena_strdup(struct arena *arena, struct str text, struct err *err);
 

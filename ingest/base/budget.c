@@ -27,6 +27,8 @@ static bool refuse(struct budget *budget, uint64_t used, size_t size, struct err
 
 static bool reserve(struct budget *budget, size_t size, struct err *err)
 {
+    if (!budget)
+        return true;
     uint64_t used = atomic_load_explicit(&budget->used, memory_order_relaxed);
     do {
         if (budget->limit && size > budget->limit - used)
@@ -39,7 +41,8 @@ static bool reserve(struct budget *budget, size_t size, struct err *err)
 
 static void give_back(struct budget *budget, size_t size)
 {
-    atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
+    if (budget)
+        atomic_fetch_sub_explicit(&budget->used, size, memory_order_relaxed);
 }
 
 void *budget_alloc(struct budget *budget, size_t size, struct err *err)

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Shared by the threads of a job. limit 0 means no limit.
+// Shared by the threads of a job. limit 0 means no limit. Functions take NULL for memory that is
+// not counted; free() frees that as well.
 struct budget {
     uint64_t limit;
     _Atomic uint64_t used;

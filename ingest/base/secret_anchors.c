@@ -118,15 +118,11 @@ size_t secret_anchor_next_scalar(struct str text, size_t from)
 
 #if defined(__x86_64__)
 
-// Advances *at step by step; true if it found an anchor.
-static bool next_wide(struct str text, size_t *at)
-{
-    return secret_anchor_has_avx2() && secret_anchor_wide_avx2(text, at);
-}
-
 size_t secret_anchor_next(struct str text, size_t from)
 {
-    return next_wide(text, &from) ? from : secret_anchor_next_scalar(text, from);
+    // 32 bytes at a time advance from to the anchor, or to the rest that is too short for them
+    bool found = secret_anchor_has_avx2() && secret_anchor_wide_avx2(text, &from);
+    return found ? from : secret_anchor_next_scalar(text, from);
 }
 
 #else

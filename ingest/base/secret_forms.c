@@ -76,8 +76,8 @@ static const struct prefix prefixes[] = {
 static bool is_in(enum charset charset, char c)
 {
     if (charset == HEX)
-        return secret_is_digit(c) || (c >= 'a' && c <= 'f');
-    if (secret_is_digit(c) || (c >= 'A' && c <= 'Z'))
+        return str_is_digit(c) || (c >= 'a' && c <= 'f');
+    if (str_is_digit(c) || (c >= 'A' && c <= 'Z'))
         return true;
     if (charset == UPPER)
         return false;
@@ -225,7 +225,7 @@ static bool by_aws_secret(struct str text, size_t anchor, struct secret *secret)
             char c = text.at[at + run];
             if (!is_in(ALNUM, c) && c != '/' && c != '+')
                 break;
-            seen |= secret_is_digit(c) ? 1u : c >= 'a' ? 2u : c >= 'A' ? 4u : 0;
+            seen |= str_is_digit(c) ? 1u : c >= 'a' ? 2u : c >= 'A' ? 4u : 0;
         }
         *secret = (struct secret){.at = at, .len = run, .kind = SECRET_AWS_SECRET};
         if (run == 40 && seen == 7)
@@ -253,7 +253,7 @@ static bool by_sendgrid(struct str text, size_t at, struct secret *secret)
 static bool by_telegram(struct str text, size_t colon, struct secret *secret)
 {
     size_t at = colon, run = run_of(text, colon + 1, WORD);
-    while (at > 0 && colon - at < 13 && secret_is_digit(text.at[at - 1]))
+    while (at > 0 && colon - at < 13 && str_is_digit(text.at[at - 1]))
         at--;
     *secret = (struct secret){.at = at, .len = colon + 1 + run - at, .kind = SECRET_TELEGRAM};
     return str_starts_with((struct str){text.at + colon, text.len - colon}, STR(":AA")) &&

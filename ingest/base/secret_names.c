@@ -52,7 +52,7 @@ static const struct keyword keywords[] = {
 
 static bool is_name_char(char c)
 {
-    return secret_is_letter(c) || secret_is_digit(c) || c == '_' || c == '-' || c == '.';
+    return secret_is_letter(c) || str_is_digit(c) || c == '_' || c == '-' || c == '.';
 }
 
 static bool is_upper(char c)
@@ -193,7 +193,7 @@ static enum strength strength_of(struct str name, size_t at, const struct keywor
 static bool is_number(struct str value)
 {
     for (size_t i = 0; i < value.len; i++)
-        if (!secret_is_digit(value.at[i]) && !strchr("+-.,eE", value.at[i]))
+        if (!str_is_digit(value.at[i]) && !strchr("+-.,eE", value.at[i]))
             return false;
     return value.len <= 12;
 }
@@ -211,7 +211,7 @@ static bool is_reference(struct str value)
     char first = value.at[0], last = value.at[value.len - 1];
     if (first == '$')
         return value.len > 1 && (value.at[1] == '{' || value.at[1] == '(' || !has_lower(value)) &&
-               !secret_is_digit(value.at[1]);
+               !str_is_digit(value.at[1]);
     static const struct str code[] = {TEXT("self."), TEXT("args."), TEXT("os.environ"),
                                       TEXT("os.getenv"), TEXT("getpass.")};
     for (size_t i = 0; i < sizeof code / sizeof *code; i++)
@@ -248,12 +248,12 @@ static bool looks_random(struct str value)
     size_t turns = 0, capitals = 0, small = 0, digits = 0;
     for (size_t i = 0; i < value.len; i++) {
         char c = value.at[i];
-        if (!secret_is_letter(c) && !secret_is_digit(c) && !strchr("_-+/=.", c))
+        if (!secret_is_letter(c) && !str_is_digit(c) && !strchr("_-+/=.", c))
             return false;
         capitals += is_upper(c);
         small += is_lower(c);
-        digits += secret_is_digit(c);
-        turns += i > 0 && secret_is_digit(c) != secret_is_digit(value.at[i - 1]);
+        digits += str_is_digit(c);
+        turns += i > 0 && str_is_digit(c) != str_is_digit(value.at[i - 1]);
     }
     return value.len >= 16 && digits >= 2 && turns >= 4 && (capitals + small) >= 4 &&
            (turns >= 8 || (capitals && small));
@@ -269,7 +269,7 @@ static bool looks_chosen(struct str value)
         if (strchr("()[]{}<>/\\|,", c))
             return false;
         has_letter |= secret_is_letter(c);
-        has_digit |= secret_is_digit(c);
+        has_digit |= str_is_digit(c);
         if (c == ':' && i > 0 && i + 1 < value.len && colon == SIZE_MAX)
             colon = i;
         else if (c == ':')

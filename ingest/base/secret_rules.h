@@ -29,11 +29,6 @@ static inline bool secret_is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-static inline bool secret_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static inline bool secret_is_space(char c)
 {
     return (unsigned char)c <= ' ';

@@ -58,7 +58,7 @@ bool secret_word_begins(struct str text, size_t at)
     if (at == 0)
         return true;
     const char *here = text.at + at;
-    if (!secret_is_letter(here[-1]) && !secret_is_digit(here[-1]) && here[-1] != '-' &&
+    if (!secret_is_letter(here[-1]) && !str_is_digit(here[-1]) && here[-1] != '-' &&
         here[-1] != '_')
         return true;
     return (at >= 2 && here[-2] == '\\' && strchr("nrtbf", here[-1])) ||

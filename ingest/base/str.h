@@ -31,6 +31,30 @@ static inline bool str_starts_with(struct str text, struct str prefix)
     return text.len >= prefix.len && memcmp(text.at, prefix.at, prefix.len) == 0;
 }
 
+static inline bool str_ends_with(struct str text, struct str end)
+{
+    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
+}
+
+// The place of a text among words, or their count.
+static inline size_t str_place(struct str text, const char *const *words, size_t count)
+{
+    size_t i = 0;
+    while (i < count && !str_equal(text, str_of(words[i])))
+        i++;
+    return i;
+}
+
+static inline bool str_is_one_of(struct str text, const char *const *words, size_t count)
+{
+    return str_place(text, words, count) < count;
+}
+
+static inline bool str_is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 // Byte order, shorter first on a tie; on UTF-8 this is code point order.
 int str_compare(struct str a, struct str b);
 

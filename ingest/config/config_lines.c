@@ -154,7 +154,7 @@ static bool is_letter(char c)
 static bool is_variable(struct str name)
 {
     for (size_t i = 0; i < name.len; i++)
-        if (!is_letter(name.at[i]) && !(i && log_is_digit(name.at[i])))
+        if (!is_letter(name.at[i]) && !(i && str_is_digit(name.at[i])))
             return false;
     return name.len > 0;
 }

@@ -59,11 +59,6 @@ static const struct {
 
 // --- names --------------------------------------------------------------------------------------
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
-}
-
 // In lower case, with _ for other signs but dots; "" if it is too long.
 static struct str plain_name(struct str name, char room[MOST_NAME])
 {
@@ -72,7 +67,7 @@ static struct str plain_name(struct str name, char room[MOST_NAME])
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
         bool upper = c >= 'A' && c <= 'Z';
-        bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.';
+        bool plain = (c >= 'a' && c <= 'z') || str_is_digit(c) || c == '.';
         room[i] = upper ? (char)(c | 0x20) : plain ? c : '_';
     }
     return (struct str){room, name.len};
@@ -93,7 +88,7 @@ static bool follows(const struct rule *rule, struct str name)
 {
     struct str text = str_of(rule->text);
     return rule->how == IS     ? str_equal(name, text)
-           : rule->how == ENDS ? ends_with(name, text)
+           : rule->how == ENDS ? str_ends_with(name, text)
                                : str_find(name, text) != SIZE_MAX;
 }
 
@@ -101,7 +96,7 @@ static bool follows(const struct rule *rule, struct str name)
 static const char *unit_of_end(struct str name)
 {
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-        if (ends_with(name, str_of(ends[i].end)))
+        if (str_ends_with(name, str_of(ends[i].end)))
             return ends[i].unit;
     return NULL;
 }

@@ -21,20 +21,15 @@ void flight_free(struct flight *flight, struct budget *budget)
 
 // --- ranks --------------------------------------------------------------------------------------
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 int64_t flight_rank_of_name(struct str filename)
 {
     if (filename.len == 0)
         return -1;
     size_t end = filename.len;
-    while (end && !is_digit(filename.at[end - 1]) && filename.at[end - 1] != '/')
+    while (end && !str_is_digit(filename.at[end - 1]) && filename.at[end - 1] != '/')
         end--;
     size_t from = end;
-    while (from && is_digit(filename.at[from - 1]))
+    while (from && str_is_digit(filename.at[from - 1]))
         from--;
     int64_t rank;
     bool found = end > from && str_to_i64((struct str){filename.at + from, end - from}, &rank);
@@ -46,7 +41,7 @@ bool flight_next_rank(struct str *list, int64_t *rank)
     while (list->len && memchr("[, ", list->at[0], 3))
         *list = (struct str){list->at + 1, list->len - 1};
     size_t len = 0;
-    while (len < list->len && is_digit(list->at[len]))
+    while (len < list->len && str_is_digit(list->at[len]))
         len++;
     if (!str_to_i64((struct str){list->at, len}, rank))
         return false;
@@ -99,7 +94,7 @@ bool flight_ranks(struct evidence *evidence, struct str raw, str_id *id, struct 
 {
     *id = 0;
     for (size_t i = 0; i < raw.len; i++)
-        if (!is_digit(raw.at[i]) && !memchr("[], ", raw.at[i], 4))
+        if (!str_is_digit(raw.at[i]) && !memchr("[], ", raw.at[i], 4))
             return true;
     return raw.len > STRTAB_MAX_LEN || keep_ranks(evidence, raw, id, err);
 }

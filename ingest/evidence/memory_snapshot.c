@@ -41,7 +41,7 @@ static int64_t number_at(struct str text)
 {
     int64_t number;
     size_t digits = 0;
-    while (digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9')
+    while (digits < text.len && str_is_digit(text.at[digits]))
         digits++;
     return digits && digits < 8 && str_to_i64((struct str){text.at, digits}, &number) ? number : -1;
 }

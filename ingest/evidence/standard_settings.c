@@ -336,7 +336,7 @@ static char plain(char c)
 {
     if (c >= 'A' && c <= 'Z')
         return (char)(c | 0x20);
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' ? c : '_';
+    return (c >= 'a' && c <= 'z') || str_is_digit(c) || c == '.' ? c : '_';
 }
 
 // Whether a plain name is the alias, or ends with it after a dot.

@@ -7,11 +7,6 @@
 
 #define REPLACEMENT "\xEF\xBF\xBD"
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // A parsed decimal number: digits[0..count) with the point after digit `point`.
 struct decimal {
     bool negative;
@@ -43,7 +38,7 @@ static bool take_apart(struct str text, struct decimal *decimal)
             after_point = true;
             continue;
         }
-        if (!is_digit(text.at[i]))
+        if (!str_is_digit(text.at[i]))
             break;
         any = true;
         bool leading_zero = decimal->count == 0 && text.at[i] == '0';
@@ -92,7 +87,7 @@ static bool simple_us_to_ns(struct str text, int64_t *ns)
         return false;
     uint64_t whole = 0;
     size_t i = text.len >= 8 && eight_digits(text.at, &whole) ? 8 : 0;
-    for (; i < text.len && is_digit(text.at[i]); i++)
+    for (; i < text.len && str_is_digit(text.at[i]); i++)
         whole = whole * 10 + (uint64_t)(text.at[i] - '0');
     if (i == 0 || i > 15)
         return false;
@@ -106,7 +101,7 @@ static bool simple_us_to_ns(struct str text, int64_t *ns)
     size_t point = i++;
     uint64_t part = 0;
     for (; i < text.len; i++) {
-        if (!is_digit(text.at[i]))
+        if (!str_is_digit(text.at[i]))
             return false;
         part = part * 10 + (uint64_t)(text.at[i] - '0');
     }
@@ -198,7 +193,7 @@ static int32_t hex4(struct str text, size_t at)
     int32_t value = 0;
     for (size_t i = at + 2; i < at + 6; i++) {
         char c = text.at[i];
-        int digit = is_digit(c)            ? c - '0'
+        int digit = str_is_digit(c)        ? c - '0'
                     : c >= 'a' && c <= 'f' ? c - 'a' + 10
                     : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                            : -1;

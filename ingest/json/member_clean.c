@@ -5,7 +5,7 @@
 
 static int hex_of(char c)
 {
-    return c >= '0' && c <= '9'                     ? c - '0'
+    return str_is_digit(c)                          ? c - '0'
            : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
                                                     : -1;
 }

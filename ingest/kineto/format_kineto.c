@@ -126,9 +126,8 @@ static bool skip_item(struct json_walk *walk, const struct json_value *value, en
 // Whether a scalar is valid JSON; if not, the reader has lost its place.
 static bool is_json_scalar(struct str text)
 {
-    return *text.at == '-' || (*text.at >= '0' && *text.at <= '9') ||
-           str_equal(text, STR("null")) || str_equal(text, STR("true")) ||
-           str_equal(text, STR("false"));
+    return *text.at == '-' || str_is_digit(*text.at) || str_equal(text, STR("null")) ||
+           str_equal(text, STR("true")) || str_equal(text, STR("false"));
 }
 
 // Reads the next event if its layout is known; sets *known accordingly.

@@ -265,7 +265,7 @@ static inline const char *take_usual_time(const struct node *node, const char *a
     const char *end = at + node->usual, *point = end - (node->has_point ? POINT_DIGITS : 0);
     uint32_t part = node->has_point ? point_digits(point) : 0;
     uint64_t zeros = eight_bytes(point - 8) ^ EACH_BYTE('0');
-    bool goes_on = *end == '.' || (*end >= '0' && *end <= '9');
+    bool goes_on = *end == '.' || str_is_digit(*end);
     if ((eight_bytes(at) & node->same_mask) != node->same || no_digits(zeros) || part > 999 ||
         goes_on)
         return NULL;

@@ -145,10 +145,7 @@ static bool is_left_out(struct str key)
     static const char *const keys[] = {"traceEvents",    "traceName",           "trace_id",
                                        "group_trace_id", "baseTimeNanoseconds", "displayTimeUnit",
                                        "rank",           "pg_config",           "timestamp"};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (str_equal(key, str_of(keys[i])))
-            return true;
-    return false;
+    return str_is_one_of(key, keys, sizeof keys / sizeof *keys);
 }
 
 static bool add_object(struct settings *settings, struct str prefix, json_t *object,

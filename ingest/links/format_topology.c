@@ -42,7 +42,7 @@ static struct str unstyled(struct str line)
 static bool is_name(struct str word)
 {
     char first = word.at[0], last = word.at[word.len - 1];
-    return (first | 0x20) >= 'a' && (first | 0x20) <= 'z' && last >= '0' && last <= '9';
+    return (first | 0x20) >= 'a' && (first | 0x20) <= 'z' && str_is_digit(last);
 }
 
 // How many words are names of the matrix's columns; 0: it is no header.
@@ -104,11 +104,9 @@ static void split_cells(struct str line, struct link_words *cells)
 static bool is_kind(struct str cell)
 {
     static const char *const kinds[] = {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "PSB", "C2C"};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_equal(cell, str_of(kinds[i])))
-            return true;
-    return str_starts_with(cell, STR("NV")) && cell.len <= 5 &&
-           link_whole((struct str){cell.at + 2, cell.len - 2}) >= 0;
+    return str_is_one_of(cell, kinds, sizeof kinds / sizeof *kinds) ||
+           (str_starts_with(cell, STR("NV")) && cell.len <= 5 &&
+            link_whole((struct str){cell.at + 2, cell.len - 2}) >= 0);
 }
 
 static bool fits(const struct topology *topology, const struct link_words *cells)

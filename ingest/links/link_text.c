@@ -10,11 +10,6 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static size_t skip_blanks(struct str text, size_t at)
 {
     while (at < text.len && is_blank(text.at[at]))
@@ -24,7 +19,7 @@ static size_t skip_blanks(struct str text, size_t at)
 
 static size_t skip_digits(struct str text, size_t at)
 {
-    while (at < text.len && is_digit(text.at[at]))
+    while (at < text.len && str_is_digit(text.at[at]))
         at++;
     return at;
 }
@@ -92,7 +87,7 @@ static int64_t whole_of_hex(struct str digits)
     int64_t number = 0;
     for (size_t i = 0; i < digits.len; i++) {
         char c = digits.at[i];
-        int digit = is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
+        int digit = str_is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10;
         if (digits.len > 15 || digit < 0 || digit > 15)
             return -1;
         number = number * 16 + digit;

@@ -14,17 +14,8 @@ enum { LINES_BETWEEN = 1024 };
 static const char *const step_keys[] = {"step", "_step", "global_step", "iteration"};
 static const char *const time_keys[] = {"_timestamp", "timestamp", "wall_time"};
 
-// The place of a key among names; their number if it is none.
-static size_t place_of(struct str key, const char *const *names, size_t count)
-{
-    size_t i = 0;
-    while (i < count && !str_equal(key, str_of(names[i])))
-        i++;
-    return i;
-}
-
 #define COUNT_OF(names)      (sizeof(names) / sizeof *(names))
-#define PLACE_IN(key, names) place_of(key, names, COUNT_OF(names))
+#define PLACE_IN(key, names) str_place(key, names, COUNT_OF(names))
 
 // Seconds since 1970, or a date.
 static int64_t time_of(const struct json_line_value *value)

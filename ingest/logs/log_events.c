@@ -74,7 +74,7 @@ static double seconds_in(struct str text)
     size_t end = str_find(text, STR(" seconds")), from = end;
     if (end == SIZE_MAX)
         return NAN;
-    while (from > 0 && (log_is_digit(text.at[from - 1]) || text.at[from - 1] == '.'))
+    while (from > 0 && (str_is_digit(text.at[from - 1]) || text.at[from - 1] == '.'))
         from--;
     struct str digits = {text.at + from, end - from};
     return log_number(digits, &number, &rest) == LOG_NUMBER ? number : NAN;

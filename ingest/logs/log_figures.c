@@ -3,6 +3,7 @@
 
 #include "ingest/json/json_number.h"
 #include "ingest/logs/log_dialects.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,12 +139,6 @@ static int64_t times_back(const struct steps *steps)
     return times;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static int64_t distinct_steps(const struct steps *steps)
 {
     size_t count = 0;
@@ -156,7 +151,7 @@ static int64_t distinct_steps(const struct steps *steps)
     }
     if (ascending)
         return (int64_t)count;
-    qsort(steps->numbers, count, sizeof *steps->numbers, compare_numbers);
+    qsort(steps->numbers, count, sizeof *steps->numbers, order_doubles);
     int64_t distinct = 0;
     for (size_t i = 0; i < count; i++)
         distinct += i == 0 || steps->numbers[i] != steps->numbers[i - 1];
@@ -175,7 +170,7 @@ static void put_batches(const struct steps *steps)
         if (log_step_has(step, LOG_GLOBAL_BATCH) && at == count && count < MOST_BATCHES)
             sizes[count++] = step->values[LOG_GLOBAL_BATCH];
     }
-    qsort(sizes, count, sizeof *sizes, compare_numbers);
+    qsort(sizes, count, sizeof *sizes, order_doubles);
     figures_list(steps->figures, "%s" IN "gbs" IN, steps->name);
     for (size_t i = 0; i < count; i++)
         figures_add(steps->figures, whole(sizes[i]), "%s" IN "gbs" IN "%zu", steps->name, i);

@@ -37,9 +37,9 @@ static void take_digit(struct digits *digits, char c)
 
 static bool is_comma(struct str text, size_t at)
 {
-    return at + 3 < text.len && text.at[at] == ',' && log_is_digit(text.at[at + 1]) &&
-           log_is_digit(text.at[at + 2]) && log_is_digit(text.at[at + 3]) &&
-           !(at + 4 < text.len && log_is_digit(text.at[at + 4]));
+    return at + 3 < text.len && text.at[at] == ',' && str_is_digit(text.at[at + 1]) &&
+           str_is_digit(text.at[at + 2]) && str_is_digit(text.at[at + 3]) &&
+           !(at + 4 < text.len && str_is_digit(text.at[at + 4]));
 }
 
 // "7,123.5"; where it ends.
@@ -48,7 +48,7 @@ static size_t take_digits(struct str text, size_t at, struct digits *digits)
     bool fraction = false;
     for (; at < text.len; at++) {
         char c = text.at[at];
-        if (log_is_digit(c)) {
+        if (str_is_digit(c)) {
             take_digit(digits, c);
             digits->exponent -= fraction;
         } else if (c == '.' && !fraction) {
@@ -69,9 +69,9 @@ static size_t take_exponent(struct str text, size_t at, struct digits *digits)
         return at;
     bool negative = from < text.len && text.at[from] == '-';
     from += from < text.len && (text.at[from] == '-' || text.at[from] == '+');
-    if (from >= text.len || !log_is_digit(text.at[from]))
+    if (from >= text.len || !str_is_digit(text.at[from]))
         return at;
-    for (; from < text.len && log_is_digit(text.at[from]); from++)
+    for (; from < text.len && str_is_digit(text.at[from]); from++)
         exponent = exponent < 10000 ? exponent * 10 + (text.at[from] - '0') : exponent;
     digits->exponent += negative ? -exponent : exponent;
     return from;
@@ -151,7 +151,7 @@ bool log_count(struct str text, int64_t *count, struct str *rest)
     while (at < text.len && text.at[at] == ' ')
         at++;
     size_t from = at;
-    for (; at < text.len && log_is_digit(text.at[at]); at++)
+    for (; at < text.len && str_is_digit(text.at[at]); at++)
         if (__builtin_mul_overflow(*count, 10, count) ||
             __builtin_add_overflow(*count, text.at[at] - '0', count))
             return false;
@@ -168,7 +168,7 @@ static size_t code_length(struct str text, bool escaped)
     size_t i = 1;
     if (text.len < 2 || *text.at != '[')
         return 0;
-    while (i < text.len && (log_is_digit(text.at[i]) || text.at[i] == ';' || text.at[i] == '?'))
+    while (i < text.len && (str_is_digit(text.at[i]) || text.at[i] == ';' || text.at[i] == '?'))
         i++;
     bool ends = i < text.len &&
                 (escaped ? text.at[i] >= '@' && text.at[i] <= '~' : text.at[i] == 'm' && i > 1);
@@ -250,7 +250,7 @@ static bool take_part(struct str text, size_t *at, size_t count, int64_t *part)
     if (*at + count > text.len)
         return false;
     for (size_t i = 0; i < count; i++, ++*at) {
-        if (!log_is_digit(text.at[*at]))
+        if (!str_is_digit(text.at[*at]))
             return false;
         *part = *part * 10 + (text.at[*at] - '0');
     }
@@ -296,9 +296,9 @@ static bool take_time(struct str text, size_t *at, struct stamp *stamp)
               take_part(text, at, 2, &stamp->minute) && take_any(text, at, ":") &&
               take_part(text, at, 2, &stamp->second) && stamp->hour < 24 && stamp->minute < 60 &&
               stamp->second <= 60;
-    if (!is || *at + 1 >= text.len || !log_is_digit(text.at[*at + 1]) || !take_any(text, at, ".,"))
+    if (!is || *at + 1 >= text.len || !str_is_digit(text.at[*at + 1]) || !take_any(text, at, ".,"))
         return is;
-    for (int64_t unit = 100000000; *at < text.len && log_is_digit(text.at[*at]); unit /= 10, ++*at)
+    for (int64_t unit = 100000000; *at < text.len && str_is_digit(text.at[*at]); unit /= 10, ++*at)
         stamp->ns += (text.at[*at] - '0') * unit;
     return true;
 }
@@ -347,8 +347,8 @@ static void find_time(struct str text, struct log_prefix *prefix)
 {
     bool digit = false;
     for (size_t i = 0; i + 16 < text.len; i++) {
-        bool starts = !digit && log_is_digit(text.at[i]);
-        digit = log_is_digit(text.at[i]);
+        bool starts = !digit && str_is_digit(text.at[i]);
+        digit = str_is_digit(text.at[i]);
         if (starts && take_stamp(text, i, prefix))
             return;
     }

@@ -6,11 +6,6 @@
 #include "ingest/base/err.h"
 #include "ingest/base/str.h"
 
-static inline bool log_is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // From `at`, which may be past the end.
 static inline struct str log_from(struct str text, size_t at)
 {

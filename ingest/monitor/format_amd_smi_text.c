@@ -45,10 +45,7 @@ static const struct monitor_dialect dialect = MONITOR_DIALECT("amd-smi", columns
 static bool is_unit(struct str cell)
 {
     static const char *const units[] = {"W", "C", "\xC2\xB0\x43", "MHz", "%", "MB", "GB", "Mb/s"};
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (str_equal(cell, str_of(units[i])))
-            return true;
-    return false;
+    return str_is_one_of(cell, units, sizeof units / sizeof *units);
 }
 
 // "700 W" is one cell, of which what is used of a total stays as a number.

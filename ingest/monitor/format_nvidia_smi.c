@@ -127,7 +127,7 @@ static bool is_query(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = (char)(name.at[i] | 0x20);
-        if (!(c >= 'a' && c <= 'z') && !log_is_digit(name.at[i]) && !memchr("._", name.at[i], 2))
+        if (!(c >= 'a' && c <= 'z') && !str_is_digit(name.at[i]) && !memchr("._", name.at[i], 2))
             return false;
     }
     return name.len > 0;

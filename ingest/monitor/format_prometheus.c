@@ -114,7 +114,7 @@ struct metric_line {
 
 static bool is_name_byte(char c)
 {
-    return log_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || c == ':';
+    return str_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_' || c == ':';
 }
 
 // The name at the start, which moves *rest.

@@ -55,7 +55,7 @@ static bool is_leaf(const struct json_value *value)
 static void name_member(struct buf *out, struct str parent, struct str key)
 {
     buf_clear(out);
-    if (parent.len && log_is_digit(parent.at[parent.len - 1])) {
+    if (parent.len && str_is_digit(parent.at[parent.len - 1])) {
         buf_add_str(out, parent);
         buf_putc(out, '_');
     }

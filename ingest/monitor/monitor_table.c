@@ -124,7 +124,7 @@ bool monitor_row_says(struct monitor_row *row, enum monitor_role role, struct st
     case MONITOR_INDEX: return take_index(row, cell);
     case MONITOR_ENTITY: return take_entity(row, cell);
     case MONITOR_XCP:
-        row->is.part = cell.len && log_is_digit(*cell.at) && *cell.at != '0' ? cell : STR("");
+        row->is.part = cell.len && str_is_digit(*cell.at) && *cell.at != '0' ? cell : STR("");
         return true;
     case MONITOR_INSTANCE: row->is.part = cell; return true;
     case MONITOR_UUID: row->is.uuid = cell; return true;
@@ -283,7 +283,7 @@ static double value_of(const struct monitor_table *table, const struct monitor_p
 {
     struct str cell = table->cells.at[place->cell];
     bool last = table->open && place->cell + 1 == table->cells.count;
-    if (last && cell.len && log_is_digit(cell.at[cell.len - 1]))
+    if (last && cell.len && str_is_digit(cell.at[cell.len - 1]))
         return NAN;
     char text[32];
     if (cell.len && table->separator == ';')

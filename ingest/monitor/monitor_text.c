@@ -202,7 +202,7 @@ static double bits_of(struct str digits)
     for (size_t i = 0; i < digits.len; i++) {
         char c = (char)(digits.at[i] | 0x20);
         bool is_letter = c >= 'a' && c <= 'f';
-        if (digits.len > 16 || (!log_is_digit(digits.at[i]) && !is_letter))
+        if (digits.len > 16 || (!str_is_digit(digits.at[i]) && !is_letter))
             return NAN;
         bits = bits << 4 | (uint64_t)(is_letter ? c - 'a' + 10 : digits.at[i] - '0');
     }
@@ -218,8 +218,8 @@ static struct str without_brackets(struct str cell)
 struct str monitor_with_point(struct str cell, char text[32])
 {
     const char *comma = memchr(cell.at, ',', cell.len);
-    if (!comma || comma == cell.at || cell.len > 31 || !log_is_digit(comma[-1]) ||
-        comma + 1 == cell.at + cell.len || !log_is_digit(comma[1]) ||
+    if (!comma || comma == cell.at || cell.len > 31 || !str_is_digit(comma[-1]) ||
+        comma + 1 == cell.at + cell.len || !str_is_digit(comma[1]) ||
         memchr(cell.at, '.', cell.len))
         return cell;
     memcpy(text, cell.at, cell.len);
@@ -231,11 +231,11 @@ struct str monitor_with_point(struct str cell, char text[32])
 static struct str without_thousands(struct str cell, char text[32])
 {
     size_t len = 0;
-    if (cell.len > 31 || !log_is_digit(cell.at[0]) || !memchr(cell.at, ',', cell.len))
+    if (cell.len > 31 || !str_is_digit(cell.at[0]) || !memchr(cell.at, ',', cell.len))
         return cell;
     for (size_t i = 0; i < cell.len; i++) {
         size_t digits = 0;
-        while (i + 1 + digits < cell.len && log_is_digit(cell.at[i + 1 + digits]))
+        while (i + 1 + digits < cell.len && str_is_digit(cell.at[i + 1 + digits]))
             digits++;
         if (cell.at[i] != ',')
             text[len++] = cell.at[i];

@@ -71,7 +71,7 @@ static void read_dims(struct str text, int32_t dims[3])
         int64_t number = 0;
         while (i < text.len && (text.at[i] < '0' || text.at[i] > '9'))
             i++;
-        for (; i < text.len && text.at[i] >= '0' && text.at[i] <= '9' && number < INT32_MAX; i++)
+        for (; i < text.len && str_is_digit(text.at[i]) && number < INT32_MAX; i++)
             number = number * 10 + (text.at[i] - '0');
         dims[d] = number < INT32_MAX ? (int32_t)number : INT32_MAX;
     }

@@ -247,11 +247,6 @@ struct ncu_target ncu_target_of(struct str name, struct str unit_name)
 
 // --- numbers ------------------------------------------------------------------------------------
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 bool ncu_number(struct str text, char mark, double *value)
 {
     char digits[64], *end;
@@ -273,7 +268,7 @@ bool ncu_number(struct str text, char mark, double *value)
 static bool all_digits(const char *at, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (!is_digit(at[i]))
+        if (!str_is_digit(at[i]))
             return false;
     return true;
 }
@@ -284,7 +279,7 @@ bool ncu_has_comma(struct str text)
         size_t after = text.len - i - 1;
         if (text.at[i] != ',')
             continue;
-        if (is_digit(text.at[i - 1]) && after >= 1 && after <= 2 &&
+        if (str_is_digit(text.at[i - 1]) && after >= 1 && after <= 2 &&
             all_digits(text.at + i + 1, after))
             return true;
         if (i >= 4 && text.at[i - 4] == '.' && all_digits(text.at + i - 3, 3))

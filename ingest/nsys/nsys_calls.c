@@ -37,7 +37,7 @@ static struct str without_version(struct str name)
         (memcmp(name.at + at - 5, "_ptsz", 5) == 0 || memcmp(name.at + at - 5, "_ptds", 5) == 0))
         at -= 5;
     size_t end = at;
-    while (at > 0 && name.at[at - 1] >= '0' && name.at[at - 1] <= '9')
+    while (at > 0 && str_is_digit(name.at[at - 1]))
         at--;
     bool versioned = at < end && at > 2 && name.at[at - 1] == 'v' && name.at[at - 2] == '_';
     return (struct str){name.at, versioned ? at - 2 : name.len};

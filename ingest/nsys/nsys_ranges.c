@@ -55,7 +55,7 @@ static int64_t number_at(struct str text)
 {
     int64_t number;
     size_t len = 0;
-    while (len < text.len && text.at[len] >= '0' && text.at[len] <= '9')
+    while (len < text.len && str_is_digit(text.at[len]))
         len++;
     return str_to_i64((struct str){text.at, len}, &number) ? number : VALUE_ABSENT;
 }
@@ -84,11 +84,6 @@ static struct range_text parse(struct str text)
     return found;
 }
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
-}
-
 // PyTorch also marks record_function's ranges. Those have no sequence number, and usually names
 // that are not identifiers.
 static bool is_operator(const struct range_text *found)
@@ -98,13 +93,13 @@ static bool is_operator(const struct range_text *found)
         return found->marked;
     for (size_t i = 0; i < name.len; i++) {
         char c = name.at[i];
-        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || str_is_digit(c);
         if (!word && !memchr("_:.<>", c, 5))
             return false;
     }
     return found->marked && name.len &&
            (found->sequence != VALUE_ABSENT || str_find(name, STR("::")) != SIZE_MAX ||
-            ends_with(name, STR("_")) || str_find(name, STR("Backward")) != SIZE_MAX ||
+            str_ends_with(name, STR("_")) || str_find(name, STR("Backward")) != SIZE_MAX ||
             str_equal(name, STR("record_param_comms")) || str_equal(name, STR("detach")));
 }
 

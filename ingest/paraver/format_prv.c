@@ -117,7 +117,7 @@ static bool read_header(struct prv *prv, const struct line *line, struct err *er
         rest = (struct str){rest.at + used, rest.len - used};
         (void)next_field(&rest);
         number = next_field(&rest);
-        while (digits < number.len && number.at[digits] >= '0' && number.at[digits] <= '9')
+        while (digits < number.len && str_is_digit(number.at[digits]))
             digits++;
         read_unit(prv, (struct str){number.at + digits, number.len - digits});
         number.len = digits;
@@ -288,7 +288,7 @@ static bool name_of_state(struct prv *prv, const struct line *line, struct err *
     struct str text = trimmed(line->text);
     size_t digits = 0;
     int64_t state;
-    while (digits < text.len && text.at[digits] >= '0' && text.at[digits] <= '9')
+    while (digits < text.len && str_is_digit(text.at[digits]))
         digits++;
     struct str name = trimmed((struct str){text.at + digits, text.len - digits});
     if (!str_to_i64((struct str){text.at, digits}, &state) || state >= MOST_STATES || !name.len)

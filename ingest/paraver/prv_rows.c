@@ -28,7 +28,7 @@ static struct str trimmed(struct str text)
 static bool take_number(struct str *text, int64_t *number)
 {
     size_t len = 0;
-    while (len < text->len && text->at[len] >= '0' && text->at[len] <= '9')
+    while (len < text->len && str_is_digit(text->at[len]))
         len++;
     if (!str_to_i64((struct str){text->at, len}, number))
         return false;
@@ -38,7 +38,7 @@ static bool take_number(struct str *text, int64_t *number)
 
 static bool starts_with_digit(struct str text)
 {
-    return text.len && text.at[0] >= '0' && text.at[0] <= '9';
+    return text.len && str_is_digit(text.at[0]);
 }
 
 // --- event types --------------------------------------------------------------------------------

@@ -149,7 +149,7 @@ static void find_columns(struct rocm_csv *csv, const struct csv_row *header)
 // Whether a spreadsheet rounded it: "8.1097E+14".
 static bool is_rounded(struct str text)
 {
-    bool digit = text.len && text.at[0] >= '0' && text.at[0] <= '9';
+    bool digit = text.len && str_is_digit(text.at[0]);
     return digit && (memchr(text.at, 'E', text.len) || memchr(text.at, '.', text.len));
 }
 

@@ -244,7 +244,7 @@ static enum format_likeness probe_sums(struct str head, struct str filename)
 static bool is_rounded(struct str head)
 {
     size_t at = str_find(head, STR("E+"));
-    return at != SIZE_MAX && at > 0 && head.at[at - 1] >= '0' && head.at[at - 1] <= '9';
+    return at != SIZE_MAX && at > 0 && str_is_digit(head.at[at - 1]);
 }
 
 // pmc_perf.csv, whose times come after a few thousand counters, and rounded timestamps.csv: with

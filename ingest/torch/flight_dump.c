@@ -152,10 +152,8 @@ static int64_t number_of(const struct flight_value *value)
 
 static enum flight_state state_of(struct str word)
 {
-    for (int i = 0; i < FLIGHT_OTHER; i++)
-        if (str_equal(word, str_of(flight_state_words[i])))
-            return (enum flight_state)i;
-    return FLIGHT_OTHER;
+    size_t at = str_place(word, flight_state_words, FLIGHT_OTHER);
+    return at < FLIGHT_OTHER ? (enum flight_state)at : FLIGHT_OTHER;
 }
 
 bool flight_dump_set(struct flight_dump *dump, enum flight_record record,

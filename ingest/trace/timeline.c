@@ -56,14 +56,11 @@ static bool no_memory(struct err *err)
 
 static bool push(struct reader *reader, const struct slice *slice, struct err *err)
 {
-    if (reader->slice_count == reader->slice_cap) {
-        size_t cap = reader->slice_cap ? reader->slice_cap * 2 : 4096;
-        struct slice *slices = realloc(reader->slices, cap * sizeof *slices);
-        if (!slices)
-            return no_memory(err);
-        reader->slices = slices;
-        reader->slice_cap = cap;
-    }
+    struct slice *slices = budget_room(NULL, reader->slices, &reader->slice_cap,
+                                       reader->slice_count + 1, sizeof *slices, err);
+    if (!slices)
+        return false;
+    reader->slices = slices;
     reader->slices[reader->slice_count++] = *slice;
     return true;
 }

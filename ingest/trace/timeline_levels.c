@@ -18,14 +18,11 @@ static bool no_memory(struct err *err)
 
 static bool push(struct timeline_level *level, const struct slice *slice, struct err *err)
 {
-    if (level->count == level->cap) {
-        size_t cap = level->cap ? level->cap * 2 : 1024;
-        struct slice *slices = realloc(level->slices, cap * sizeof *slices);
-        if (!slices)
-            return no_memory(err);
-        level->slices = slices;
-        level->cap = cap;
-    }
+    struct slice *slices =
+        budget_room(NULL, level->slices, &level->cap, level->count + 1, sizeof *slices, err);
+    if (!slices)
+        return false;
+    level->slices = slices;
     level->slices[level->count++] = *slice;
     return true;
 }

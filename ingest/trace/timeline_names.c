@@ -28,13 +28,10 @@ static bool number(struct names *names, str_id *id, struct err *err)
     if (*id == 0)
         return true;
     if (!names->position[*id]) {
-        if (*count == names->cap) {
-            str_id *ids = realloc(names->ids, names->cap * 2 * sizeof *ids);
-            if (!ids)
-                return no_memory(err);
-            names->ids = ids;
-            names->cap *= 2;
-        }
+        str_id *ids = budget_room(NULL, names->ids, &names->cap, *count + 1, sizeof *ids, err);
+        if (!ids)
+            return false;
+        names->ids = ids;
         names->ids[*count] = *id;
         names->position[*id] = (uint32_t)(*count)++;
     }

@@ -53,14 +53,11 @@ static void to_differences(int64_t *values, size_t count)
 
 static bool note_block(struct column *column, struct stored_block block, struct err *err)
 {
-    if (column->stored.block_count == column->block_cap) {
-        size_t cap = column->block_cap ? column->block_cap * 2 : 16;
-        struct stored_block *blocks = realloc(column->blocks, cap * sizeof *blocks);
-        if (!blocks)
-            return no_memory(err);
-        column->blocks = blocks;
-        column->block_cap = cap;
-    }
+    struct stored_block *blocks = budget_room(NULL, column->blocks, &column->block_cap,
+                                              column->stored.block_count + 1, sizeof *blocks, err);
+    if (!blocks)
+        return false;
+    column->blocks = blocks;
     column->blocks[column->stored.block_count++] = block;
     return true;
 }

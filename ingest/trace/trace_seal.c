@@ -123,6 +123,7 @@ static bool sort_track(struct trace_builder *builder, const struct track *track,
     row_sort(keys, keys + track->count, track->count);
     for (uint32_t i = 0; i < track->count; i++)
         order[i] = keys[i].event;
+    assert(count_sorted(builder, track, order) == track->count);
     budget_free(builder->budget, keys, size * 2);
     return true;
 }

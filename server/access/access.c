@@ -275,7 +275,7 @@ static bool write_escaped(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
-        bool plain = (c >= '0' && c <= '9') || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
+        bool plain = str_is_digit(c) || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') ||
                      strchr("-._~/", c) != NULL;
         if (plain && c)
             buf_putc(out, (char)c);

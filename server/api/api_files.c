@@ -11,7 +11,7 @@ static void name_file(struct request *request, struct response *response, struct
     for (size_t i = 0; i < name.len; i++) {
         unsigned char c = (unsigned char)name.at[i];
         bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-        bool safe = letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+        bool safe = letter || str_is_digit(c) || c == '-' || c == '_' || c == '.';
         buf_putc(&plain, safe ? (char)c : '_');
         if (safe)
             buf_putc(&encoded, (char)c);

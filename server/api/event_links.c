@@ -2,6 +2,7 @@
 #include "server/api/event_links.h"
 
 #include "ingest/base/search.h"
+#include "ingest/base/orders.h"
 
 #include <stdlib.h>
 
@@ -250,12 +251,6 @@ static bool take_call(struct reader *reader, const struct placed_event *at, void
     return true;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 static bool list_calls(struct reader *reader, struct placed_event *outer, struct err *err)
 {
     struct visit visit = {take_call, outer};
@@ -269,7 +264,7 @@ static bool list_calls(struct reader *reader, struct placed_event *outer, struct
             !walk_lane(reader, lane, window, &visit, err))
             return false;
     if (reader->launch_count)
-        qsort(reader->launches, reader->launch_count, sizeof *reader->launches, by_number);
+        qsort(reader->launches, reader->launch_count, sizeof *reader->launches, order_i64);
     return true;
 }
 
@@ -282,7 +277,7 @@ static bool take_launched(struct reader *reader, const struct placed_event *at, 
     if (!correlation_of(reader, &at->event, &correlation, err))
         return false;
     if (!bsearch(&correlation, reader->launches, reader->launch_count, sizeof correlation,
-                 by_number))
+                 order_i64))
         return true;
     if (!work->count || at->event.begin_ns < work->begin_ns) {
         work->begin_ns = at->event.begin_ns;

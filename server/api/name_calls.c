@@ -4,6 +4,7 @@
 #include "analysis/facts/population.h"
 #include "ingest/trace/plausible.h"
 #include "ingest/trace/trace_blocks.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,25 +31,21 @@ struct reader {
 
 // --- what is gathered ---------------------------------------------------------------------------
 
-static bool grow(void **items, size_t *room, size_t size, struct err *err)
+static void *grow(void *items, size_t *room, size_t count, size_t size, struct err *err)
 {
-    size_t wanted = *room ? 2 * *room : 256;
-    if (wanted > NAME_CALLS_MOST)
-        return err_set(err, ERR_LIMIT, "found more than %zu calls of that name, too many to list",
-                       NAME_CALLS_MOST);
-    void *grown = realloc(*items, wanted * size);
-    if (!grown)
-        return err_set(err, ERR_MEMORY, "out of memory for calls");
-    *items = grown;
-    *room = wanted;
-    return true;
+    if (count < NAME_CALLS_MOST)
+        return budget_room(NULL, items, room, count + 1, size, err);
+    err_set(err, ERR_LIMIT, "found more than %zu calls of that name, too many to list",
+            NAME_CALLS_MOST);
+    return NULL;
 }
 
 static bool add_time(struct call_times *times, int64_t ns, struct err *err)
 {
-    if (times->count == times->room &&
-        !grow((void **)&times->ns, &times->room, sizeof *times->ns, err))
+    int64_t *grown = grow(times->ns, &times->room, times->count, sizeof *grown, err);
+    if (!grown)
         return false;
+    times->ns = grown;
     times->ns[times->count++] = ns;
     times->total_ns += ns;
     return true;
@@ -180,9 +177,11 @@ static bool add_launch(struct reader *reader, const struct trace_event *event, s
         return false;
     if (correlation == VALUE_ABSENT)
         return true;
-    if (reader->launch_count == reader->launch_room &&
-        !grow((void **)&reader->launches, &reader->launch_room, sizeof *reader->launches, err))
+    struct launch_of *grown =
+        grow(reader->launches, &reader->launch_room, reader->launch_count, sizeof *grown, err);
+    if (!grown)
         return false;
+    reader->launches = grown;
     reader->launches[reader->launch_count++] =
         (struct launch_of){correlation, reader->calls->device.count - 1};
     return true;
@@ -238,19 +237,13 @@ static bool read_tracks(struct reader *reader, enum track_family family, struct 
     return true;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-    return (left > right) - (left < right);
-}
-
 static void order(struct call_times *times)
 {
     times->total_ns = 0;
     for (size_t i = 0; i < times->count; i++)
         times->total_ns += times->ns[i];
     if (times->count)
-        qsort(times->ns, times->count, sizeof *times->ns, by_time);
+        qsort(times->ns, times->count, sizeof *times->ns, order_i64);
 }
 
 static bool read_all(struct reader *reader, struct err *err)

@@ -36,11 +36,6 @@ static struct trace *load_kept(int fd, struct budget *budget)
     return trace;
 }
 
-static bool is_cancelled(const struct pipeline_job *job)
-{
-    return job->progress && job->progress->cancel;
-}
-
 // What is done with a trace.
 struct use {
     const struct pipeline_job *job;
@@ -66,7 +61,7 @@ static bool analyze_task(void *context, struct err *err)
 {
     const struct use *use = context;
     const struct trace *trace = use->trace;
-    if (is_cancelled(use->job))
+    if (use->job->progress && use->job->progress->cancel)
         return err_set(err, ERR_CANCELLED, "cancelled before the analysis");
     use->result->events = trace->event_count;
     use->result->text_bytes = (int64_t)trace->text_bytes;

@@ -86,14 +86,11 @@ static bool copy_and_read(struct copying *copying, const struct store_blob *blob
 
 static bool note_name(struct copying *copying, const struct store_blob *blob, struct err *err)
 {
-    if (copying->count == copying->room) {
-        size_t room = copying->room ? 2 * copying->room : 1024;
-        void *names = realloc(copying->names, room * sizeof *copying->names);
-        if (!names)
-            return err_set(err, ERR_LIMIT, "out of memory");
-        copying->names = names;
-        copying->room = room;
-    }
+    void *names = budget_room(NULL, copying->names, &copying->room, copying->count + 1,
+                              sizeof *copying->names, err);
+    if (!names)
+        return false;
+    copying->names = names;
     memcpy(copying->names[copying->count++], blob->sha256, BLOB_SHA256_SIZE);
     return true;
 }

@@ -26,14 +26,9 @@ static bool may_be_trace(struct str name)
 static bool make_room(struct listing *listing, struct err *err)
 {
     struct folder_files *files = listing->files;
-    size_t cap = files->cap ? 2 * files->cap : 64;
-    if (files->count < files->cap)
-        return true;
     if (files->count == MOST_FILES)
         return err_set(err, ERR_LIMIT, "found more than %d files in the folder", MOST_FILES);
-    files->at = arena_grow(listing->arena, files->at, files->cap * sizeof *files->at,
-                           cap * sizeof *files->at, err);
-    files->cap = cap;
+    files->at = arena_more(listing->arena, files->at, files->count, sizeof *files->at, err);
     return files->at;
 }
 

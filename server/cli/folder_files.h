@@ -7,7 +7,7 @@
 
 struct folder_files {
     const char **at; // paths, by name
-    size_t count, cap;
+    size_t count;
     // If the job recorded several times, in folders iteration_N or step_N, only the last is
     // listed: the recordings, and the one that is; 0 and "" otherwise.
     size_t windows;

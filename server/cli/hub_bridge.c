@@ -26,11 +26,6 @@ struct header_set {
 
 // --- opening ------------------------------------------------------------------------------------
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
-}
-
 static bool set_url(struct hub_bridge *bridge, const char *url, struct err *err)
 {
     struct str base = str_of(url);
@@ -39,7 +34,7 @@ static bool set_url(struct hub_bridge *bridge, const char *url, struct err *err)
     while (base.len && base.at[base.len - 1] == '/')
         base.len--;
     buf_add_str(&bridge->url, base);
-    buf_puts(&bridge->url, ends_with(base, STR("/mcp")) ? "" : "/mcp");
+    buf_puts(&bridge->url, str_ends_with(base, STR("/mcp")) ? "" : "/mcp");
     return buf_ok(&bridge->url, err);
 }
 

@@ -21,7 +21,7 @@ struct folder_walk {
     struct hang_dumps dumps;
     bool has_traces;
     char **names;
-    size_t count, cap;
+    size_t count;
 };
 
 // --- its files ----------------------------------------------------------------------------------
@@ -37,12 +37,7 @@ static bool add_name(struct folder_walk *walk, const char *name, struct err *err
         return true;
     if (walk->count == MOST_FILES)
         return err_set(err, ERR_LIMIT, "found more than %d files in the folder", MOST_FILES);
-    if (walk->count == walk->cap) {
-        size_t cap = walk->cap ? 2 * walk->cap : 64;
-        walk->names = arena_grow(walk->arena, walk->names, walk->cap * sizeof *walk->names,
-                                 cap * sizeof *walk->names, err);
-        walk->cap = cap;
-    }
+    walk->names = arena_more(walk->arena, walk->names, walk->count, sizeof *walk->names, err);
     return walk->names &&
            (walk->names[walk->count++] = arena_strdup(walk->arena, str_of(name), err));
 }

@@ -130,15 +130,10 @@ static void leave_out(struct walk *walk, const char *path, const struct err *err
 
 static bool make_room(struct rank_files *files, struct err *err)
 {
-    if (files->count < files->room)
-        return true;
-    size_t room = files->room ? 2 * files->room : 16;
-    struct rank_file *at = realloc(files->at, room * sizeof *at);
-    if (!at)
-        return err_set(err, ERR_MEMORY, "out of memory");
-    files->at = at;
-    files->room = room;
-    return true;
+    struct rank_file *at =
+        budget_room(NULL, files->at, &files->room, files->count + 1, sizeof *at, err);
+    files->at = at ? at : files->at;
+    return at;
 }
 
 // Whether reading may succeed without helper threads.

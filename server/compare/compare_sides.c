@@ -90,16 +90,11 @@ static bool add_series(struct request *request, struct response *response, struc
     return err_set(err, ERR_NOT_FOUND, "no run of series '%.*s'", shown_len(key), key.at);
 }
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && memcmp(text.at + text.len - end.len, end.at, end.len) == 0;
-}
-
 static bool add_key(struct request *request, struct response *response, struct str key,
                     struct compared *compared, struct err *err)
 {
     struct run run;
-    if (ends_with(key, STR("@*")))
+    if (str_ends_with(key, STR("@*")))
         return add_series(request, response, (struct str){key.at, key.len - 2}, compared, err);
     return api_find_run(request, response, key, &run, err) && add_run(compared, &run, err);
 }

@@ -90,6 +90,30 @@ void sql_bind_null(struct stmt *stmt)
     stmt->failed = stmt->failed || !stmt->db->kind->bind_null(stmt);
 }
 
+void sql_bind_i64_if(struct stmt *stmt, bool known, int64_t value)
+{
+    if (known)
+        sql_bind_i64(stmt, value);
+    else
+        sql_bind_null(stmt);
+}
+
+void sql_bind_f64_if(struct stmt *stmt, bool known, double value)
+{
+    if (known)
+        sql_bind_f64(stmt, value);
+    else
+        sql_bind_null(stmt);
+}
+
+void sql_bind_text_if(struct stmt *stmt, bool known, struct str value)
+{
+    if (known)
+        sql_bind_text(stmt, value);
+    else
+        sql_bind_null(stmt);
+}
+
 void sql_bind_bytes(struct stmt *stmt, struct str bytes)
 {
     stmt->bound++;

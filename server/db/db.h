@@ -150,6 +150,10 @@ void sql_bind_u64(struct stmt *stmt, uint64_t value); // values above INT64_MAX 
                                                       // INT64_MAX
 void sql_bind_f64(struct stmt *stmt, double value);
 void sql_bind_null(struct stmt *stmt);
+// NULL unless known.
+void sql_bind_i64_if(struct stmt *stmt, bool known, int64_t value);
+void sql_bind_f64_if(struct stmt *stmt, bool known, double value);
+void sql_bind_text_if(struct stmt *stmt, bool known, struct str value);
 void sql_bind_bytes(struct stmt *stmt, struct str bytes);
 
 // True if a row is ready to be read; false at the end and after a failure.

@@ -148,11 +148,6 @@ struct arrays {
     Oid *types;
 };
 
-static bool is_number(const struct parameter *parameter)
-{
-    return parameter->type == POSTGRES_INT8 || parameter->type == POSTGRES_FLOAT8;
-}
-
 static bool make_arrays(struct arrays *arrays, int count, struct err *err)
 {
     size_t room = (size_t)count + 1;
@@ -172,7 +167,7 @@ static bool fill(struct arrays *arrays, const struct sent *sent, struct err *err
         return false;
     for (int i = 0; i < sent->count; i++) {
         const struct parameter *parameter = &sent->parameters[i];
-        bool number = is_number(parameter);
+        bool number = parameter->type == POSTGRES_INT8 || parameter->type == POSTGRES_FLOAT8;
         if (parameter->value.len > INT_MAX) {
             free(arrays->values);
             return err_set(err, ERR_LIMIT, "database: a value of %zu bytes is too long",

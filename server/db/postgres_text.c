@@ -15,7 +15,7 @@ struct walk {
 static bool is_word(char c)
 {
     char letter = (char)(c | 0x20);
-    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    return (letter >= 'a' && letter <= 'z') || str_is_digit(c) || c == '_';
 }
 
 static const char *skip_blank(const char *at)
@@ -53,7 +53,7 @@ static void parameter(struct walk *walk)
 {
     const char *after = walk->at + 1;
     long number = walk->parameters + 1;
-    if (*after >= '0' && *after <= '9') {
+    if (str_is_digit(*after)) {
         char *end;
         number = strtol(after, &end, 10);
         after = end;

@@ -114,14 +114,11 @@ static bool put_state(struct paraver *p, int64_t end_ns, struct err *err)
 
 static bool push_ending(struct endings *endings, struct ending ending, struct err *err)
 {
-    if (endings->count == endings->room) {
-        size_t room = endings->room ? 2 * endings->room : 64;
-        struct ending *grown = realloc(endings->at, room * sizeof *grown);
-        if (!grown)
-            return err_set(err, ERR_MEMORY, "out of memory for open events");
-        endings->at = grown;
-        endings->room = room;
-    }
+    struct ending *grown =
+        budget_room(NULL, endings->at, &endings->room, endings->count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    endings->at = grown;
     size_t at = endings->count++;
     for (; at && endings->at[(at - 1) / 2].end_ns > ending.end_ns; at = (at - 1) / 2)
         endings->at[at] = endings->at[(at - 1) / 2];
@@ -506,7 +503,7 @@ static void name_file(const struct paraver *p, const char *suffix, char name[80]
     size_t len = 0;
     for (size_t i = 0; i < p->source->title.len && len < 60; i++) {
         char c = p->source->title.at[i];
-        bool plain = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
+        bool plain = ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || str_is_digit(c);
         name[len++] = plain || c == '-' || c == '_' ? c : '-';
     }
     snprintf(name + len, 80 - len, "%s%s", len ? "" : "run", suffix);

@@ -209,14 +209,11 @@ static void put_chunk(struct parquet *file, const struct table *rows, unsigned c
 
 static struct group *add_group(struct parquet *file, unsigned columns)
 {
-    if (file->group_count == file->group_cap) {
-        size_t cap = file->group_cap ? 2 * file->group_cap : 16;
-        struct group *grown = realloc(file->groups, cap * sizeof *grown);
-        if (!grown)
-            return NULL;
-        file->groups = grown;
-        file->group_cap = cap;
-    }
+    struct group *grown = budget_room(NULL, file->groups, &file->group_cap, file->group_count + 1,
+                                      sizeof *grown, NULL);
+    if (!grown)
+        return NULL;
+    file->groups = grown;
     struct group *group = &file->groups[file->group_count];
     group->chunks = calloc(columns, sizeof *group->chunks);
     file->group_count += group->chunks != NULL;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/exports/lane_rows.h"
 
+#include "ingest/base/budget.h"
+
 #include <stdlib.h>
 
 // Ends the slices of a row that are over by then.
@@ -15,28 +17,21 @@ static void pop(struct lane_rows *rows, uint32_t row, int64_t now_ns, const stru
 
 static bool push(struct lane_row *row, int64_t end_ns)
 {
-    if (row->depth == row->room) {
-        size_t room = row->room ? 2 * row->room : 8;
-        int64_t *grown = realloc(row->ends, room * sizeof *grown);
-        if (!grown)
-            return false;
-        row->ends = grown;
-        row->room = room;
-    }
+    int64_t *grown = budget_room(NULL, row->ends, &row->room, row->depth + 1, sizeof *grown, NULL);
+    if (!grown)
+        return false;
+    row->ends = grown;
     row->ends[row->depth++] = end_ns;
     return true;
 }
 
 static bool add_row(struct lane_rows *rows)
 {
-    if (rows->count == rows->room) {
-        uint32_t room = rows->room ? 2 * rows->room : 4;
-        struct lane_row *grown = realloc(rows->rows, room * sizeof *grown);
-        if (!grown)
-            return false;
-        rows->rows = grown;
-        rows->room = room;
-    }
+    struct lane_row *grown =
+        budget_room(NULL, rows->rows, &rows->room, (size_t)rows->count + 1, sizeof *grown, NULL);
+    if (!grown)
+        return false;
+    rows->rows = grown;
     rows->rows[rows->count++] = (struct lane_row){0};
     return true;
 }

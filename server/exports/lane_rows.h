@@ -19,7 +19,8 @@ struct lane_row {
 
 struct lane_rows {
     struct lane_row *rows;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     bool nests; // slices may be within one another
 };
 

@@ -37,14 +37,11 @@ void prv_names_free(struct prv_names *names)
 
 static bool add_name(struct prv_names *names, struct str text, struct err *err)
 {
-    if (names->count == names->room) {
-        size_t room = names->room ? 2 * names->room : 256;
-        struct prv_name *grown = realloc(names->list, room * sizeof *grown);
-        if (!grown)
-            return err_set(err, ERR_MEMORY, "out of memory for names");
-        names->list = grown;
-        names->room = room;
-    }
+    struct prv_name *grown =
+        budget_room(NULL, names->list, &names->room, names->count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    names->list = grown;
     size_t len = text.len < MOST_LABEL ? text.len : MOST_LABEL;
     names->list[names->count++] = (struct prv_name){.at = names->text.len, .len = len};
     buf_add(&names->text, text.at, len);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/exports/sorted_spill.h"
 
+#include "ingest/base/budget.h"
 #include "ingest/base/fd_io.h"
 #include "ingest/base/scratch.h"
 
@@ -97,14 +98,11 @@ static bool flush(struct sorted_spill *spill, struct err *err)
 
 bool sorted_spill_run(struct sorted_spill *spill, struct err *err)
 {
-    if (spill->run_count == spill->run_room) {
-        size_t room = spill->run_room ? 2 * spill->run_room : 16;
-        struct run *grown = realloc(spill->runs, room * sizeof *grown);
-        if (!grown)
-            return err_set(err, ERR_MEMORY, "out of memory");
-        spill->runs = grown;
-        spill->run_room = room;
-    }
+    struct run *grown =
+        budget_room(NULL, spill->runs, &spill->run_room, spill->run_count + 1, sizeof *grown, err);
+    if (!grown)
+        return false;
+    spill->runs = grown;
     uint64_t at = spill->written + spill->out.len;
     spill->runs[spill->run_count++] = (struct run){.at = at, .end = at};
     return true;

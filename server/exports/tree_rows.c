@@ -20,16 +20,12 @@ static int64_t number(const struct table *rows, size_t row, const char *name, in
 
 static bool make_room(struct tree_rows *tree)
 {
-    if (tree->count < tree->room)
-        return true;
-    size_t room = tree->room ? 2 * tree->room : 1024;
     struct tree_node *grown =
-        tree->count < TREE_NONE / 2 ? realloc(tree->nodes, room * sizeof *grown) : NULL;
-    if (!grown)
-        return false;
-    tree->nodes = grown;
-    tree->room = room;
-    return true;
+        tree->count < TREE_NONE
+            ? budget_room(NULL, tree->nodes, &tree->room, tree->count + 1, sizeof *grown, NULL)
+            : NULL;
+    tree->nodes = grown ? grown : tree->nodes;
+    return grown;
 }
 
 void tree_rows_add(struct tree_rows *tree, const struct table *rows)

@@ -53,7 +53,7 @@ static bool is_name(struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i], letter = (char)(c | 0x20);
-        if (!((letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || strchr("._-/", c)))
+        if (!((letter >= 'a' && letter <= 'z') || str_is_digit(c) || strchr("._-/", c)))
             return false;
     }
     return true;

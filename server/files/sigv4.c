@@ -29,7 +29,7 @@ void sigv4_encode(struct str text, bool is_path, struct buf *out)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.at[i], letter = (char)(c | 0x20);
-        bool plain = (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') ||
+        bool plain = (letter >= 'a' && letter <= 'z') || str_is_digit(c) ||
                      (c && strchr("-._~", c)) || (is_path && c == '/');
         if (plain)
             buf_putc(out, c);

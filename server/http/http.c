@@ -133,7 +133,7 @@ static bool is_plain_id(struct str id)
     for (size_t i = 0; i < id.len; i++) {
         char c = id.at[i];
         bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-        if (!letter && !(c >= '0' && c <= '9') && c != '-' && c != '_')
+        if (!letter && !(str_is_digit(c)) && c != '-' && c != '_')
             return false;
     }
     return id.len > 0 && id.len < REQUEST_ID_SIZE && !secrets_find(id, 0, &secret);

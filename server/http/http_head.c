@@ -61,7 +61,7 @@ static bool is_token(const char *name)
     static const char others[] = "!#$%&'*+-.^_`|~";
     for (const char *c = name; *c; c++) {
         bool letter = (*c | 0x20) >= 'a' && (*c | 0x20) <= 'z';
-        if (!letter && !(*c >= '0' && *c <= '9') && !strchr(others, *c))
+        if (!letter && !(str_is_digit(*c)) && !strchr(others, *c))
             return false;
     }
     return *name != '\0';

@@ -8,7 +8,7 @@
 
 static int hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
+    if (str_is_digit(c))
         return c - '0';
     if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f')
         return (c | 0x20) - 'a' + 10;

@@ -7,10 +7,8 @@
 static bool is_quiet(struct str path)
 {
     static const char *const paths[] = {"/healthz", "/readyz", "/metrics"};
-    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-        if (str_equal(path, str_of(paths[i])))
-            return true;
-    return str_starts_with(path, STR("/static/"));
+    return str_is_one_of(path, paths, sizeof paths / sizeof *paths) ||
+           str_starts_with(path, STR("/static/"));
 }
 
 static struct str or_dash(struct str text)

@@ -64,7 +64,7 @@ bool response_tag_matches(struct str list, struct str etag)
 static bool is_name_char(char c)
 {
     bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
-    return letter || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    return letter || str_is_digit(c) || c == '-' || c == '_' || c == '.';
 }
 
 void response_download(struct response *response, struct arena *arena, struct str name,

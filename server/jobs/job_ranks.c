@@ -80,11 +80,6 @@ static bool load(void *context, size_t index, const struct table_desc *const *kn
     return ok;
 }
 
-static bool refuse_damaged(struct err *err)
-{
-    return err_set(err, ERR_INTERNAL, "the file of ranks is damaged");
-}
-
 struct found {
     size_t ranks, evidence;
 };
@@ -102,7 +97,7 @@ static bool find_ranks(int fd, int64_t *numbers, struct place *places, struct fo
         if (pread(fd, &header, sizeof header, (off_t)at) != (ssize_t)sizeof header ||
             header.end < at + sizeof header || header.end > (uint64_t)info.st_size ||
             (found->evidence && header.rank != NO_RANK))
-            return refuse_damaged(err);
+            return err_set(err, ERR_INTERNAL, "the file of ranks is damaged");
         size_t index = found->ranks + found->evidence;
         if (numbers) {
             numbers[index] = header.rank;

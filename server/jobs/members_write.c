@@ -27,7 +27,7 @@ struct writer {
     const struct members_work *work;
     struct arena arena; // of those that wait
     struct waiting *waiting;
-    size_t waiting_count, waiting_cap;
+    size_t waiting_count;
     struct unpack *unpack;
     uint64_t at;                    // the end of the file of bytes
     uint64_t freed;                 // of it: parts of sets that were read, on the disk no more
@@ -472,13 +472,8 @@ static struct source *open_waiting(struct writer *writer, const struct waiting *
 
 static bool keep_waiting(struct writer *writer, const struct member *member, struct err *err)
 {
-    if (writer->waiting_count == writer->waiting_cap) {
-        size_t cap = writer->waiting_cap ? 2 * writer->waiting_cap : 16;
-        writer->waiting = arena_grow(&writer->arena, writer->waiting,
-                                     writer->waiting_cap * sizeof *writer->waiting,
-                                     cap * sizeof *writer->waiting, err);
-        writer->waiting_cap = cap;
-    }
+    writer->waiting = arena_more(&writer->arena, writer->waiting, writer->waiting_count,
+                                 sizeof *writer->waiting, err);
     const char *name = writer->waiting ? arena_strdup(&writer->arena, member->name, err) : NULL;
     if (!name)
         return false;

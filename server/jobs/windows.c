@@ -6,11 +6,6 @@
 #define RECORDING_ENDING   STR(".pt.trace.json")
 #define FEWEST_TIME_DIGITS 10
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 // --- folders ------------------------------------------------------------------------------------
 
 static bool is_window(struct str folder)
@@ -21,7 +16,7 @@ static bool is_window(struct str folder)
         size_t at = word.len;
         if (!str_starts_with(folder, word) || folder.len == at || folder.len > at + 18)
             continue;
-        while (at < folder.len && is_digit(folder.at[at]))
+        while (at < folder.len && str_is_digit(folder.at[at]))
             at++;
         if (at == folder.len)
             return true;
@@ -73,7 +68,7 @@ static bool is_recording(const struct member *member, struct recording *recordin
     size_t end = str_find(path, RECORDING_ENDING), start = end;
     if (member->kind != MEMBER_TRACE || end >= path.len)
         return false;
-    while (start > 0 && is_digit(path.at[start - 1]))
+    while (start > 0 && str_is_digit(path.at[start - 1]))
         start--;
     if (end - start < FEWEST_TIME_DIGITS || start == 0 || path.at[start - 1] != '.')
         return false;

@@ -118,7 +118,7 @@ size_t mcp_weight(struct str text)
     size_t weight = text.len, digits = 0;
     for (size_t i = 0; i < text.len; i++) {
         weight += (unsigned char)text.at[i] >= 0x80;
-        digits += text.at[i] >= '0' && text.at[i] <= '9';
+        digits += str_is_digit(text.at[i]);
     }
     return weight + digits / 4;
 }

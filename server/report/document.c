@@ -45,27 +45,18 @@ void doc_column(struct document *doc, struct str label)
         section->columns[section->column_count++] = label;
 }
 
-static bool make_room(struct document *doc, struct doc_section *section)
-{
-    size_t cap = section->cell_cap ? 2 * section->cell_cap : 64, size = sizeof *section->cells;
-    struct doc_cell *grown =
-        arena_grow(doc->arena, section->cells, section->cell_cap * size, cap * size, NULL);
-    doc->failed |= !grown;
-    if (!grown)
-        return false;
-    section->cells = grown;
-    section->cell_cap = cap;
-    return true;
-}
-
 // Never NULL: without memory the document fails later, and its last cell is overwritten.
 static struct doc_cell *add(struct document *doc, struct doc_cell cell)
 {
     struct doc_section *section = current(doc);
-    if (section->cell_count == section->cell_cap && !make_room(doc, section)) {
+    struct doc_cell *cells =
+        arena_more(doc->arena, section->cells, section->cell_count, sizeof *cells, NULL);
+    if (!cells) {
+        doc->failed = true;
         doc->spare = cell;
         return &doc->spare;
     }
+    section->cells = cells;
     struct doc_cell *added = &section->cells[section->cell_count++];
     *added = cell;
     return added;

@@ -21,7 +21,7 @@ struct doc_section {
     struct str columns[DOC_MOST_COLUMNS];
     size_t column_count;    // 0: no table
     struct doc_cell *cells; // row after row
-    size_t cell_count, cell_cap;
+    size_t cell_count;
     size_t bars;     // the column, from 1, whose numbers are drawn as bars; 0 none
     bool only_sheet; // a table for spreadsheets, left out elsewhere
 };

@@ -6,6 +6,7 @@
 #include "analysis/run/run_figures.h"
 #include "ingest/base/clock.h"
 #include "server/report/report_evidence.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -97,12 +98,6 @@ static void begin_with_columns(struct document *doc, const char *title, const ch
 
 // --- figures side by side -----------------------------------------------------------------------
 
-static int compare_numbers(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 // Of the repeats that have it.
 struct spread {
     size_t count;
@@ -118,7 +113,7 @@ static struct spread spread_of(const struct compared_side *side, size_t figure)
             values[spread.count++] = side->runs[i].figures[figure];
     if (!spread.count)
         return spread;
-    qsort(values, spread.count, sizeof *values, compare_numbers);
+    qsort(values, spread.count, sizeof *values, order_doubles);
     spread.low = values[0];
     spread.median = values[(spread.count - 1) / 2];
     spread.high = values[spread.count - 1];

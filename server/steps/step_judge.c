@@ -2,6 +2,7 @@
 // A change is looked for in the steps' totals, by medians of the steps before and after each step;
 // README.md says how the thresholds were chosen and why the suspects are right.
 #include "server/steps/step_judge.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -11,16 +12,10 @@ enum { WINDOW = 24 }; // steps before and after
 #define LEAST_SHARE   0.03
 #define MOST_OF_RANKS 0.8
 
-static int by_value(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return left < right ? -1 : left > right;
-}
-
 // Sorts the values; of an even number the lower middle one.
 static double median(double *values, size_t count)
 {
-    qsort(values, count, sizeof *values, by_value);
+    qsort(values, count, sizeof *values, order_doubles);
     return values[(count - 1) / 2];
 }
 

@@ -11,17 +11,12 @@ static bool is_letter(char c)
     return isalpha((unsigned char)c) != 0;
 }
 
-static bool is_digit(char c)
-{
-    return isdigit((unsigned char)c) != 0;
-}
-
 // The number at `at`, unless a letter follows; -1 if there is none.
 static int64_t number_at(struct str text, size_t at)
 {
     size_t end = at;
     int64_t value = 0;
-    while (end < text.len && is_digit(text.at[end]) && end - at <= MAX_DIGITS)
+    while (end < text.len && str_is_digit(text.at[end]) && end - at <= MAX_DIGITS)
         value = value * 10 + (text.at[end++] - '0');
     bool is_number = end > at && end - at <= MAX_DIGITS;
     return is_number && (end == text.len || !is_letter(text.at[end])) ? value : -1;

@@ -5,6 +5,7 @@
 #include "analysis/stats/change_points.h"
 #include "analysis/stats/history_fence.h"
 #include "analysis/stats/verdict.h"
+#include "ingest/base/orders.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -68,17 +69,11 @@ static void push(double *values, size_t *count, size_t cap, double value)
     values[(*count)++] = value;
 }
 
-static int compare_values(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median_of(const double *values, size_t count)
 {
     double sorted[REFERENCE_RUNS];
     memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare_values);
+    qsort(sorted, count, sizeof *sorted, order_doubles);
     return (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
 }
 

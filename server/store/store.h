@@ -369,8 +369,7 @@ struct job {
 // After this many crashes of the service with the job running, or of the job's own process, the job
 // fails. Being killed from outside is forgiven a few times only: the kernel kills what takes too
 // much memory.
-#define STORE_MAX_CRASHES  3
-#define STORE_MAX_STRIKES  3
+#define STORE_MAX_FAULTS   3
 #define STORE_MAX_ATTEMPTS 30
 
 // How long a worker owns a job; renewing the lease extends it.

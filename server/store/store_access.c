@@ -15,22 +15,6 @@ static struct str prefix_of(const char *hash)
     return (struct str){hash, PREFIX_CHARS};
 }
 
-static void bind_time(struct stmt *stmt, int64_t at_ns)
-{
-    if (at_ns)
-        sql_bind_i64(stmt, at_ns);
-    else
-        sql_bind_null(stmt);
-}
-
-static void bind_limit(struct stmt *stmt, int64_t limit)
-{
-    if (limit >= 0)
-        sql_bind_i64(stmt, limit);
-    else
-        sql_bind_null(stmt);
-}
-
 // --- tokens -------------------------------------------------------------------------------------
 
 static int64_t count_good(struct db *db, struct err *err)
@@ -73,10 +57,10 @@ static bool insert_token(struct db *db, const struct token_request *request, con
     sql_bind_text(&stmt, str_of(hash));
     sql_bind_i64(&stmt, request->scopes);
     sql_bind_i64(&stmt, clock_wall_ns());
-    bind_time(&stmt, request->expires_ns);
-    bind_limit(&stmt, request->limits.day_bytes);
-    bind_limit(&stmt, request->limits.stored_bytes);
-    bind_limit(&stmt, request->limits.in_flight);
+    sql_bind_i64_if(&stmt, request->expires_ns, request->expires_ns);
+    sql_bind_i64_if(&stmt, request->limits.day_bytes >= 0, request->limits.day_bytes);
+    sql_bind_i64_if(&stmt, request->limits.stored_bytes >= 0, request->limits.stored_bytes);
+    sql_bind_i64_if(&stmt, request->limits.in_flight >= 0, request->limits.in_flight);
     return sql_run(&stmt);
 }
 

@@ -14,10 +14,8 @@ static bool refuse(struct str id, struct err *err)
 static bool check_status(struct str status, struct err *err)
 {
     static const char *const words[] = {"new", "acknowledged", "expected", "noise", "fixed"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_equal(status, str_of(words[i])))
-            return true;
-    return err_set(err, ERR_USAGE,
+    return str_is_one_of(status, words, sizeof words / sizeof *words) ||
+           err_set(err, ERR_USAGE,
                    "found status '%.*s', expected new, acknowledged, expected, noise or fixed",
                    (int)(status.len < 40 ? status.len : 40), status.at);
 }

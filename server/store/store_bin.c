@@ -273,7 +273,7 @@ bool store_next_in_bin(struct store *store, int64_t before_ns, struct arena *are
 static bool read_runs(struct stmt stmt, struct arena *arena, struct stored_list *list)
 {
     while (sql_row(&stmt)) {
-        list->runs = sql_grow(arena, list->runs, list->count, sizeof *list->runs, stmt.err);
+        list->runs = arena_more(arena, list->runs, list->count, sizeof *list->runs, stmt.err);
         if (!list->runs) {
             stmt.failed = true;
             break;
@@ -289,7 +289,7 @@ static bool read_traces(struct stmt stmt, struct arena *arena, struct stored_lis
     size_t at = 0;
     while (sql_row(&stmt)) {
         list->traces =
-            sql_grow(arena, list->traces, list->trace_count, sizeof *list->traces, stmt.err);
+            arena_more(arena, list->traces, list->trace_count, sizeof *list->traces, stmt.err);
         if (!list->traces) {
             stmt.failed = true;
             break;

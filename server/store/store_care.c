@@ -118,7 +118,7 @@ static bool read_damaged(struct stmt *stmt, struct arena *arena, struct damaged_
                          size_t *count)
 {
     while (sql_row(stmt)) {
-        *blobs = sql_grow(arena, *blobs, *count, sizeof **blobs, stmt->err);
+        *blobs = arena_more(arena, *blobs, *count, sizeof **blobs, stmt->err);
         if (!*blobs) {
             stmt->failed = true;
             break;

@@ -19,7 +19,7 @@ bool store_list_dismissals(struct store *store, struct str run_id, struct arena 
                                  err);
     sql_bind_text(&stmt, run_id);
     while (sql_row(&stmt)) {
-        *dismissals = sql_grow(arena, *dismissals, *count, sizeof **dismissals, err);
+        *dismissals = arena_more(arena, *dismissals, *count, sizeof **dismissals, err);
         if (!*dismissals) {
             stmt.failed = true;
             break;

@@ -38,7 +38,7 @@ static bool queue_each(struct db *db, struct stmt stmt, struct err *err)
     while (sql_row(&stmt)) {
         if (!evidence_is_in(sql_bytes(&stmt, 1)))
             continue;
-        ids = sql_grow(&arena, ids, count, sizeof *ids, err);
+        ids = arena_more(&arena, ids, count, sizeof *ids, err);
         stmt.failed = !ids;
         if (!ids)
             break;
@@ -158,7 +158,7 @@ bool store_list_evidence(struct store *store, struct str run_id, struct arena *a
     *rows = NULL;
     *count = 0;
     while (sql_row(&stmt)) {
-        *rows = sql_grow(arena, *rows, *count, sizeof **rows, err);
+        *rows = arena_more(arena, *rows, *count, sizeof **rows, err);
         if (!*rows) {
             stmt.failed = true;
             break;

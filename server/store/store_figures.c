@@ -169,10 +169,8 @@ static bool set_words(struct db *db, struct str run_id, const struct table *summ
         const struct cell *cell =
             summary && summary->row_count ? table_cell(summary, 0, columns[i]) : NULL;
         struct stmt stmt = sql_begin(db, texts[i], err);
-        if (cell && !cell->null)
-            sql_bind_text(&stmt, cell->s);
-        else
-            sql_bind_null(&stmt);
+        bool known = cell && !cell->null;
+        sql_bind_text_if(&stmt, known, known ? cell->s : STR(""));
         sql_bind_text(&stmt, run_id);
         bool judged_by = columns[i] == RUN_SUMMARY_GPU; // runs of a series are compared on one GPU
         if (!sql_run(&stmt) || (judged_by && db_changes(db) && !series_note_point(db, run_id, err)))

@@ -45,7 +45,7 @@ static bool list_names(struct store *store, const char *text, struct str prefix,
     struct stmt stmt = sql_begin(txn.db, text, err);
     sql_bind_text(&stmt, prefix);
     while (sql_row(&stmt)) {
-        names->at = sql_grow(arena, names->at, names->count, sizeof *names->at, err);
+        names->at = arena_more(arena, names->at, names->count, sizeof *names->at, err);
         if (!names->at) {
             stmt.failed = true;
             break;
@@ -82,7 +82,7 @@ bool store_list_garbage(struct store *store, struct arena *arena, struct garbage
     *items = NULL;
     *count = 0;
     while (sql_row(&stmt)) {
-        *items = sql_grow(arena, *items, *count, sizeof **items, err);
+        *items = arena_more(arena, *items, *count, sizeof **items, err);
         if (!*items) {
             stmt.failed = true;
             break;

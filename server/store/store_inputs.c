@@ -15,10 +15,8 @@ const char *input_kind_word(enum input_kind kind)
 
 static enum input_kind kind_of(struct str word)
 {
-    for (int i = 0; i < KIND_COUNT; i++)
-        if (str_equal(word, str_of(kind_words[i])))
-            return (enum input_kind)i;
-    return INPUT_SKIPPED;
+    size_t at = str_place(word, kind_words, KIND_COUNT);
+    return at < KIND_COUNT ? (enum input_kind)at : INPUT_SKIPPED;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -62,7 +60,7 @@ static bool read_inputs(struct stmt *stmt, struct arena *arena, struct input_row
     *inputs = NULL;
     *count = 0;
     while (sql_row(stmt)) {
-        *inputs = sql_grow(arena, *inputs, *count, sizeof **inputs, stmt->err);
+        *inputs = arena_more(arena, *inputs, *count, sizeof **inputs, stmt->err);
         if (!*inputs) {
             stmt->failed = true;
             break;

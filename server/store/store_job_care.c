@@ -39,10 +39,7 @@ static bool requeue(struct db *db, const struct job *job, struct back back, stru
     sql_bind_i64(&stmt, back.attempts);
     sql_bind_i64(&stmt, back.wait_ns);
     sql_bind_i64(&stmt, clock_wall_ns());
-    if (back.reason)
-        sql_bind_text(&stmt, str_of(back.reason));
-    else
-        sql_bind_null(&stmt);
+    sql_bind_text_if(&stmt, back.reason, str_of(back.reason));
     sql_bind_i64(&stmt, job->id);
     sql_bind_i64(&stmt, job->attempt);
     return sql_run(&stmt) &&
@@ -81,7 +78,7 @@ static bool list_running(struct db *db, const struct str *owner, struct arena *a
     else
         sql_bind_i64(&stmt, now_ns);
     while (sql_row(&stmt)) {
-        list->jobs = sql_grow(arena, list->jobs, list->count, sizeof *list->jobs, err);
+        list->jobs = arena_more(arena, list->jobs, list->count, sizeof *list->jobs, err);
         if (!list->jobs) {
             stmt.failed = true;
             break;
@@ -98,24 +95,29 @@ static bool list_running(struct db *db, const struct str *owner, struct arena *a
     return sql_end(&stmt);
 }
 
-static bool count_crash(struct db *db, const struct job *job, bool crashed, int64_t *crashes,
-                        struct err *err)
+#define OF_ATTEMPT   "WHERE id = ? AND state = 'running' AND attempts = ? "
+#define CRASHES      "SELECT crashes FROM job " OF_ATTEMPT
+#define COUNT_CRASH  "UPDATE job SET crashes = crashes + 1 " OF_ATTEMPT "RETURNING crashes"
+#define COUNT_STRIKE "UPDATE job SET strikes = strikes + 1 " OF_ATTEMPT "RETURNING strikes"
+
+// How many attempts of a job ended in this way.
+static bool count_faults(struct db *db, const struct job *job, const char *text, int64_t *faults,
+                         struct err *err)
 {
-    struct stmt stmt =
-        sql_begin(db, "UPDATE job SET crashes = crashes + ? WHERE id = ? RETURNING crashes", err);
-    sql_bind_i64(&stmt, crashed);
+    struct stmt stmt = sql_begin(db, text, err);
     sql_bind_i64(&stmt, job->id);
-    *crashes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    sql_bind_i64(&stmt, job->attempt);
+    *faults = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     return sql_end(&stmt);
 }
 
 static bool recover_job(struct db *db, const struct job *job, bool crashed, struct err *err)
 {
     int64_t crashes;
-    if (!count_crash(db, job, crashed, &crashes, err))
+    if (!count_faults(db, job, crashed ? COUNT_CRASH : CRASHES, &crashes, err))
         return false;
     int64_t wait_ns = crashed ? crashes * WAIT_AFTER_CRASH_NS : WAIT_AFTER_KILL_NS;
-    if (crashes < STORE_MAX_CRASHES && job->attempt < STORE_MAX_ATTEMPTS)
+    if (crashes < STORE_MAX_FAULTS && job->attempt < STORE_MAX_ATTEMPTS)
         return requeue(db, job, (struct back){job->attempt, wait_ns, NULL}, err);
     char reason[120];
     snprintf(reason, sizeof reason,
@@ -158,7 +160,7 @@ static bool list_traces(struct stmt stmt, struct arena *arena, struct again **tr
     *traces = NULL;
     *count = 0;
     while (sql_row(&stmt)) {
-        *traces = sql_grow(arena, *traces, *count, sizeof **traces, stmt.err);
+        *traces = arena_more(arena, *traces, *count, sizeof **traces, stmt.err);
         if (!*traces) {
             stmt.failed = true;
             break;
@@ -169,13 +171,7 @@ static bool list_traces(struct stmt stmt, struct arena *arena, struct again **tr
     return sql_end(&stmt);
 }
 
-static bool mark_queued(struct db *db, struct str trace_id, struct err *err)
-{
-    struct stmt stmt =
-        sql_begin(db, "UPDATE trace SET state = 'queued', error = NULL WHERE id = ?", err);
-    sql_bind_text(&stmt, trace_id);
-    return sql_run(&stmt);
-}
+#define MARK_QUEUED "UPDATE trace SET state = 'queued', error = NULL WHERE id = ?"
 
 // Queues the traces of a statement again. Each run is counted once.
 static bool queue_traces(struct db *db, struct stmt stmt, struct err *err)
@@ -188,7 +184,7 @@ static bool queue_traces(struct db *db, struct stmt stmt, struct err *err)
     for (size_t i = 0; ok && i < count; i++) {
         bool is_last = i + 1 == count || !str_equal(traces[i].run_id, traces[i + 1].run_id);
         ok = jobs_insert(db, JOB_TRACE, traces[i].id, err) &&
-             (!traces[i].has_ended || mark_queued(db, traces[i].id, err)) &&
+             (!traces[i].has_ended || sql_run_with(db, MARK_QUEUED, traces[i].id, err)) &&
              (!is_last || runs_count_traces(db, traces[i].run_id, err));
     }
     arena_free(&arena);
@@ -335,26 +331,14 @@ bool store_keep_mark(struct store *store, const char *mark, char kept[STORE_ID_S
 
 // --- strikes ------------------------------------------------------------------------------------
 
-static bool count_strike(struct db *db, const struct job *job, int64_t *strikes, struct err *err)
-{
-    struct stmt stmt = sql_begin(db,
-                                 "UPDATE job SET strikes = strikes + 1 WHERE id = ? "
-                                 "AND state = 'running' AND attempts = ? RETURNING strikes",
-                                 err);
-    sql_bind_i64(&stmt, job->id);
-    sql_bind_i64(&stmt, job->attempt);
-    *strikes = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
-    return sql_end(&stmt);
-}
-
 static bool strike(struct db *db, const struct job *job, const struct job_strike *why, bool *again,
                    struct err *err)
 {
     int64_t strikes;
     char reason[240];
-    if (!count_strike(db, job, &strikes, err))
+    if (!count_faults(db, job, COUNT_STRIKE, &strikes, err))
         return false;
-    *again = strikes < STORE_MAX_STRIKES;
+    *again = strikes < STORE_MAX_FAULTS;
     snprintf(reason, sizeof reason, "%s %s %lld time%s (%s)%s",
              job->kind == JOB_RUN      ? "joining the ranks"
              : job->kind == JOB_UNPACK ? "unpacking this archive"
@@ -418,12 +402,7 @@ bool store_cancel_run(struct store *store, struct str run_id, struct err *err)
     return txn_end(&txn, ok, err);
 }
 
-static bool forget_error(struct db *db, struct str run_id, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "UPDATE stored_run SET error = NULL WHERE id = ?", err);
-    sql_bind_text(&stmt, run_id);
-    return sql_run(&stmt);
-}
+#define FORGET_ERROR "UPDATE stored_run SET error = NULL WHERE id = ?"
 
 static bool queue_of_run(struct db *db, const char *text, struct str run_id, struct err *err)
 {
@@ -442,7 +421,8 @@ bool store_reanalyze_run(struct store *store, struct str run_id, struct err *err
     struct txn txn;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    bool ok = sql_touch_run(txn.db, run_id, err) && forget_error(txn.db, run_id, err) &&
+    bool ok = sql_touch_run(txn.db, run_id, err) &&
+              sql_run_with(txn.db, FORGET_ERROR, run_id, err) &&
               queue_of_run(txn.db, ENDED_OF_RUN, run_id, err) &&
               inputs_queue_again(txn.db, run_id, err) && evidence_queue_run(txn.db, run_id, err);
     return txn_end(&txn, ok, err);

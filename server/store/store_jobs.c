@@ -214,14 +214,6 @@ bool jobs_end(struct db *db, const struct job *job, struct str state, struct str
     return job->kind == JOB_TRACE || runs_count_jobs(db, job->run_id, err);
 }
 
-static void bind_known(struct stmt *stmt, int64_t value)
-{
-    if (value > 0)
-        sql_bind_i64(stmt, value);
-    else
-        sql_bind_null(stmt);
-}
-
 // A trace that was queued again while it was read is neither done nor failed yet.
 static bool mark_if_queued(struct db *db, struct str trace_id, struct err *err)
 {
@@ -244,7 +236,7 @@ static bool write_figures(struct db *db, struct str trace_id, const struct trace
         "WHERE id = ?",
         err);
     sql_bind_i64(&stmt, ANALYSIS_VERSION);
-    bind_known(&stmt, result->world_size);
+    sql_bind_i64_if(&stmt, result->world_size > 0, result->world_size);
     sql_bind_i64(&stmt, result->events);
     sql_bind_i64(&stmt, result->text_bytes);
     sql_bind_i64(&stmt, result->parse_ns);
@@ -382,7 +374,7 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
     *ranks = NULL;
     *count = 0;
     while (sql_row(&stmt)) {
-        *ranks = sql_grow(arena, *ranks, *count, sizeof **ranks, err);
+        *ranks = arena_more(arena, *ranks, *count, sizeof **ranks, err);
         if (!*ranks) {
             stmt.failed = true;
             break;

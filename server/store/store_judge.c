@@ -28,10 +28,8 @@ struct batch {
 
 static int word_index(const char *const *words, size_t count, struct str word)
 {
-    for (size_t i = 0; i < count; i++)
-        if (str_equal(word, str_of(words[i])))
-            return (int)i;
-    return 0;
+    size_t at = str_place(word, words, count);
+    return at < count ? (int)at : 0;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -52,10 +50,10 @@ static bool find_changed(struct db *db, struct arena *arena, struct batch *batch
 static bool add_point(struct stmt *stmt, struct judging *series, struct arena *arena)
 {
     struct series_state *state = &series->state;
-    series->was_outlier = sql_grow(arena, series->was_outlier, state->point_count,
-                                   sizeof *series->was_outlier, stmt->err);
+    series->was_outlier = arena_more(arena, series->was_outlier, state->point_count,
+                                     sizeof *series->was_outlier, stmt->err);
     state->points =
-        sql_grow(arena, state->points, state->point_count, sizeof *state->points, stmt->err);
+        arena_more(arena, state->points, state->point_count, sizeof *state->points, stmt->err);
     if (!state->points || !series->was_outlier) {
         stmt->failed = true;
         return false;
@@ -130,7 +128,7 @@ static bool read_alerts(struct db *db, struct judging *series, struct arena *are
         if (at == SERIES_NONE)
             continue;
         state->alerts =
-            sql_grow(arena, state->alerts, state->alert_count, sizeof *state->alerts, err);
+            arena_more(arena, state->alerts, state->alert_count, sizeof *state->alerts, err);
         if (!state->alerts) {
             stmt.failed = true;
             break;
@@ -204,10 +202,7 @@ static bool write_changes(struct db *db, const struct judging *series, struct er
         sql_bind_text(&stmt, str_of(change->reason));
         sql_bind_i64(&stmt, llround(change->before_ns));
         sql_bind_i64(&stmt, llround(change->after_ns));
-        if (isnan(change->p_value))
-            sql_bind_null(&stmt);
-        else
-            sql_bind_f64(&stmt, change->p_value);
+        sql_bind_f64_if(&stmt, !isnan(change->p_value), change->p_value);
         sql_step(&stmt);
     }
     return sql_end(&stmt);
@@ -260,20 +255,13 @@ static bool update_alert(struct db *db, const struct judging *series,
     return sql_run(&stmt);
 }
 
-static bool drop_alert(struct db *db, struct str id, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "DELETE FROM alert WHERE id = ?", err);
-    sql_bind_text(&stmt, id);
-    return sql_run(&stmt);
-}
-
 static bool write_alerts(struct db *db, const struct judging *series, struct err *err)
 {
     const struct series_judgement *found = &series->judgement;
     bool ok = true;
     for (size_t i = 0; ok && i < found->alert_count; i++) // a run may have only one at a time
         if (found->alerts[i].dropped)
-            ok = drop_alert(db, found->alerts[i].id, err);
+            ok = sql_run_with(db, "DELETE FROM alert WHERE id = ?", found->alerts[i].id, err);
     for (size_t i = 0; ok && i < found->alert_count; i++) {
         const struct series_alert *alert = &found->alerts[i];
         if (!alert->dropped)
@@ -293,14 +281,9 @@ static bool write_figures(struct db *db, const struct judging *series, struct er
         err);
     sql_bind_u64(&stmt, count);
     bind_run(&stmt, series, count ? count - 1 : SERIES_NONE);
-    if (count)
-        sql_bind_i64(&stmt, llround(series->state.points[count - 1].step_ns));
-    else
-        sql_bind_null(&stmt);
-    if (isnan(series->judgement.change_share))
-        sql_bind_null(&stmt);
-    else
-        sql_bind_f64(&stmt, series->judgement.change_share);
+    sql_bind_i64_if(&stmt, count, count ? llround(series->state.points[count - 1].step_ns) : 0);
+    double share = series->judgement.change_share;
+    sql_bind_f64_if(&stmt, !isnan(share), share);
     sql_bind_text(&stmt, series->key.project);
     sql_bind_text(&stmt, series->key.series);
     return sql_run(&stmt);

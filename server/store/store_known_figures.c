@@ -46,7 +46,7 @@ static bool read_stored(struct db *db, const struct series_key *key, struct aren
     struct stmt stmt = ask(db, key, err);
     *found = (struct stored_figures){0};
     while (sql_row(&stmt)) {
-        found->items = sql_grow(arena, found->items, found->count, sizeof *found->items, err);
+        found->items = arena_more(arena, found->items, found->count, sizeof *found->items, err);
         if (!found->items) {
             stmt.failed = true;
             break;

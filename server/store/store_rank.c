@@ -98,10 +98,7 @@ static bool write_rank(struct placing *placing, struct err *err)
         placing->db, "UPDATE trace SET rank = ?, rank_from = ?, warning = ? WHERE id = ?", err);
     sql_bind_i64(&stmt, placing->rank);
     sql_bind_text(&stmt, str_of(placing->from));
-    if (placing->warning)
-        sql_bind_text(&stmt, str_of(placing->warning));
-    else
-        sql_bind_null(&stmt);
+    sql_bind_text_if(&stmt, placing->warning, str_of(placing->warning));
     sql_bind_text(&stmt, placing->trace_id);
     return sql_run(&stmt);
 }

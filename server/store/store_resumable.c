@@ -128,10 +128,7 @@ static bool insert(struct db *db, const struct resumable_request *request, const
                   err);
     sql_bind_text(&stmt, str_of(id));
     sql_bind_text(&stmt, request->owner);
-    if (request->key.len)
-        sql_bind_text(&stmt, request->key);
-    else
-        sql_bind_null(&stmt);
+    sql_bind_text_if(&stmt, request->key.len, request->key);
     sql_bind_u64(&stmt, request->bytes);
     sql_bind_text(&stmt, request->metadata);
     sql_bind_i64(&stmt, clock_wall_ns());

@@ -188,26 +188,10 @@ static bool merge_tags(struct db *db, struct str run_id, const struct run_tag *t
            (now <= STORE_MAX_TAGS || now <= before || refuse_tags(now, err));
 }
 
-static void bind_world_size(struct stmt *stmt, int64_t size)
-{
-    if (size > 0)
-        sql_bind_i64(stmt, size);
-    else
-        sql_bind_null(stmt);
-}
-
 static void bind_optional(struct stmt *stmt, const struct str *text)
 {
     if (text)
         sql_bind_clean(stmt, *text);
-    else
-        sql_bind_null(stmt);
-}
-
-static void bind_warmup(struct stmt *stmt, const int64_t *steps)
-{
-    if (steps && *steps >= 0)
-        sql_bind_i64(stmt, *steps);
     else
         sql_bind_null(stmt);
 }
@@ -226,7 +210,7 @@ static bool set_steps(struct db *db, struct str run_id, const struct str *patter
         err);
     bind_optional(&stmt, pattern);
     sql_bind_i64(&stmt, warmup_steps != NULL);
-    bind_warmup(&stmt, warmup_steps);
+    sql_bind_i64_if(&stmt, warmup_steps && *warmup_steps >= 0, warmup_steps ? *warmup_steps : 0);
     sql_bind_text(&stmt, run_id);
     return sql_run(&stmt) && (db_changes(db) == 0 || jobs_queue_traces(db, run_id, err));
 }
@@ -270,7 +254,7 @@ static bool insert_run(struct db *db, const struct run_request *request, struct 
     sql_bind_text(&stmt, series_of(name));
     sql_bind_clean(&stmt, request->note);
     sql_bind_i64(&stmt, now_ns);
-    bind_world_size(&stmt, request->world_size);
+    sql_bind_i64_if(&stmt, request->world_size > 0, request->world_size);
     sql_bind_text(&stmt, request->owner);
     return sql_run(&stmt) && series_join(db, *id, err) &&
            merge_tags(db, *id, request->tags, request->tag_count, err) &&
@@ -284,7 +268,7 @@ static bool set_world_size(struct db *db, struct str id, int64_t size, struct er
         db,
         "UPDATE stored_run SET world_size = ?1 WHERE id = ?2 AND world_size IS DISTINCT FROM ?1",
         err);
-    bind_world_size(&stmt, size);
+    sql_bind_i64_if(&stmt, size > 0, size);
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) && (db_changes(db) == 0 || series_note_point(db, id, err));
 }
@@ -451,12 +435,7 @@ static bool check_free(struct db *db, struct str id, const struct run_patch *pat
     return !is_taken || err_set(err, ERR_CONFLICT, "the project has another run of that name");
 }
 
-static bool forget_tags(struct db *db, struct str id, struct err *err)
-{
-    struct stmt stmt = sql_begin(db, "DELETE FROM run_tag WHERE run_id = ?", err);
-    sql_bind_text(&stmt, id);
-    return sql_run(&stmt);
-}
+#define FORGET_TAGS "DELETE FROM run_tag WHERE run_id = ?"
 
 // Whether a run will be in another series, or the same one of another project.
 static bool will_move(struct db *db, struct str id, const struct run_patch *patch,
@@ -504,7 +483,7 @@ static bool patch_run(struct db *db, struct str id, const struct run_patch *patc
     sql_bind_text(&stmt, id);
     return sql_run(&stmt) && (!moves || arrive(db, id, err)) &&
            (!patch->world_size || set_world_size(db, id, *patch->world_size, err)) &&
-           (!patch->forgets_tags || forget_tags(db, id, err)) &&
+           (!patch->forgets_tags || sql_run_with(db, FORGET_TAGS, id, err)) &&
            merge_tags(db, id, patch->tags, patch->tag_count, err) &&
            meta_merge(db, id, patch->meta, patch->meta_count, err) &&
            set_steps(db, id, patch->step_pattern, patch->warmup_steps, err);

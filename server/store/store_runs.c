@@ -28,10 +28,8 @@ const char *run_status_word(enum run_status status)
 
 static enum run_status status_of(struct str word)
 {
-    for (int i = 0; i < STATUS_COUNT; i++)
-        if (str_equal(word, str_of(status_words[i])))
-            return (enum run_status)i;
-    return RUN_EMPTY;
+    size_t at = str_place(word, status_words, STATUS_COUNT);
+    return at < STATUS_COUNT ? (enum run_status)at : RUN_EMPTY;
 }
 
 static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)
@@ -65,7 +63,7 @@ static bool read_pairs(struct stmt *stmt, struct str run_id, struct arena *arena
 {
     sql_bind_text(stmt, run_id);
     while (sql_row(stmt)) {
-        *pairs = sql_grow(arena, *pairs, *count, sizeof **pairs, stmt->err);
+        *pairs = arena_more(arena, *pairs, *count, sizeof **pairs, stmt->err);
         if (!*pairs) {
             stmt->failed = true;
             break;
@@ -80,8 +78,8 @@ static bool read_baselines(struct stmt *stmt, struct run *run, struct arena *are
 {
     sql_bind_text(stmt, run->id);
     while (sql_row(stmt)) {
-        run->baselines =
-            sql_grow(arena, run->baselines, run->baseline_count, sizeof *run->baselines, stmt->err);
+        run->baselines = arena_more(arena, run->baselines, run->baseline_count,
+                                    sizeof *run->baselines, stmt->err);
         if (!run->baselines) {
             stmt->failed = true;
             break;
@@ -363,7 +361,7 @@ static bool count_runs(struct db *db, const struct run_query *query, struct str 
 static bool read_ids(struct stmt *stmt, struct run_list *list, struct arena *arena)
 {
     while (sql_row(stmt)) {
-        list->runs = sql_grow(arena, list->runs, list->count, sizeof *list->runs, stmt->err);
+        list->runs = arena_more(arena, list->runs, list->count, sizeof *list->runs, stmt->err);
         if (!list->runs) {
             stmt->failed = true;
             break;

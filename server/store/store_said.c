@@ -62,7 +62,7 @@ bool store_list_comments(struct store *store, struct str run_id, struct arena *a
                                  err);
     sql_bind_text(&stmt, run_id);
     while (sql_row(&stmt)) {
-        *comments = sql_grow(arena, *comments, *count, sizeof **comments, err);
+        *comments = arena_more(arena, *comments, *count, sizeof **comments, err);
         if (!*comments) {
             stmt.failed = true;
             break;
@@ -137,7 +137,7 @@ bool store_list_views(struct store *store, struct arena *arena, struct saved_vie
         sql_begin(txn.db, SELECT_VIEWS "WHERE name <> '' ORDER BY name, id LIMIT ?", err);
     sql_bind_u64(&stmt, STORE_MAX_LISTED_VIEWS);
     while (sql_row(&stmt)) {
-        *views = sql_grow(arena, *views, *count, sizeof **views, err);
+        *views = arena_more(arena, *views, *count, sizeof **views, err);
         if (!*views) {
             stmt.failed = true;
             break;

@@ -69,8 +69,8 @@ bool sql_end_table(struct stmt *stmt, struct arena *arena, struct table *table)
 {
     unsigned width = table->desc->column_count;
     while (sql_row(stmt)) {
-        table->cells = sql_grow(arena, table->cells, table->row_count, width * sizeof *table->cells,
-                                stmt->err);
+        table->cells = arena_more(arena, table->cells, table->row_count,
+                                  width * sizeof *table->cells, stmt->err);
         if (!table->cells) {
             stmt->failed = true;
             break;
@@ -94,7 +94,7 @@ bool sql_end_ids(struct stmt *stmt, struct arena *arena, struct str **ids, size_
     *ids = NULL;
     *count = 0;
     while (sql_row(stmt)) {
-        *ids = sql_grow(arena, *ids, *count, sizeof **ids, stmt->err);
+        *ids = arena_more(arena, *ids, *count, sizeof **ids, stmt->err);
         if (!*ids) {
             stmt->failed = true;
             break;
@@ -148,17 +148,6 @@ bool sql_touch_run(struct db *db, struct str run_id, struct err *err)
     if (db_changes(db) == 0)
         return err_set(err, ERR_NOT_FOUND, "no run %.*s", (int)run_id.len, run_id.at);
     return true;
-}
-
-void *sql_grow(struct arena *arena, void *items, size_t count, size_t size, struct err *err)
-{
-    bool is_full = count == 0 || (count >= 8 && (count & (count - 1)) == 0);
-    if (!is_full)
-        return items;
-    void *grown = arena_array(arena, count < 8 ? 8 : count * 2, size, err);
-    if (grown && count)
-        memcpy(grown, items, count * size);
-    return grown;
 }
 
 struct str sql_like(struct arena *arena, struct str text, struct err *err)

@@ -54,9 +54,6 @@ bool sql_has_id_form(char prefix, struct str text);
 // Counts a change of a run. ERR_NOT_FOUND if it is gone.
 MUST_CHECK bool sql_touch_run(struct db *db, struct str run_id, struct err *err);
 
-// Grows an array in an arena: room for one more of count elements of size bytes; NULL on failure.
-void *sql_grow(struct arena *arena, void *items, size_t count, size_t size, struct err *err);
-
 // "%text%" for LIKE ... ESCAPE '\\', or "" for an empty text; NULL text on failure.
 MUST_CHECK struct str sql_like(struct arena *arena, struct str text, struct err *err);
 

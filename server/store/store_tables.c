@@ -162,7 +162,8 @@ static void put_select(struct buf *sql, const char *text, const struct table_des
 static bool take_frame(void *context, struct stmt *stmt)
 {
     struct frames *frames = context;
-    frames->at = sql_grow(&frames->arena, frames->at, frames->count, sizeof *frames->at, stmt->err);
+    frames->at =
+        arena_more(&frames->arena, frames->at, frames->count, sizeof *frames->at, stmt->err);
     stmt->failed = stmt->failed || !frames->at;
     if (stmt->failed)
         return false;

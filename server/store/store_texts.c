@@ -46,8 +46,7 @@ bool text_check_secret(const char *what, struct str text, struct err *err)
 static bool is_word_char(char c)
 {
     char letter = (char)(c | 0x20);
-    return (letter >= 'a' && letter <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-           c == '-';
+    return (letter >= 'a' && letter <= 'z') || str_is_digit(c) || c == '.' || c == '_' || c == '-';
 }
 
 bool text_check_letters(const char *what, struct str word, struct err *err)

@@ -14,10 +14,8 @@ const char *trace_state_word(enum trace_state state)
 
 enum trace_state traces_state(struct str word)
 {
-    for (int i = 0; i < STATE_COUNT; i++)
-        if (str_equal(word, str_of(state_words[i])))
-            return (enum trace_state)i;
-    return TRACE_QUEUED;
+    size_t at = str_place(word, state_words, STATE_COUNT);
+    return at < STATE_COUNT ? (enum trace_state)at : TRACE_QUEUED;
 }
 
 // --- reading ------------------------------------------------------------------------------------
@@ -56,7 +54,7 @@ static bool read_traces(struct stmt *stmt, bool has_existing, struct arena *aren
                         struct trace_list *list)
 {
     while (sql_row(stmt)) {
-        list->rows = sql_grow(arena, list->rows, list->count, sizeof *list->rows, stmt->err);
+        list->rows = arena_more(arena, list->rows, list->count, sizeof *list->rows, stmt->err);
         if (!list->rows) {
             stmt->failed = true;
             break;
@@ -236,10 +234,7 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
                                  err);
     sql_bind_text(&stmt, id);
     sql_bind_text(&stmt, adding->run_id);
-    if (part->rank >= 0)
-        sql_bind_i64(&stmt, part->rank);
-    else
-        sql_bind_null(&stmt);
+    sql_bind_i64_if(&stmt, part->rank >= 0, part->rank);
     sql_bind_text(&stmt, part->rank >= 0 ? STR("field") : STR("pending"));
     sql_bind_i64(&stmt, adding->replace);
     sql_bind_text(&stmt, str_of(part->sha256));

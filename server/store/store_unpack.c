@@ -111,7 +111,7 @@ static char *window_name(struct unpacking *unpacking, struct str window, struct 
 static int64_t number_of(struct str window)
 {
     size_t digits = window.len;
-    while (digits > 0 && window.at[digits - 1] >= '0' && window.at[digits - 1] <= '9')
+    while (digits > 0 && str_is_digit(window.at[digits - 1]))
         digits--;
     int64_t number = 0;
     bool ok = str_to_i64((struct str){window.at + digits, window.len - digits}, &number);

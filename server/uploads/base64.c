@@ -8,7 +8,7 @@ static int digit(char c)
         return c - 'A';
     if (c >= 'a' && c <= 'z')
         return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
+    if (str_is_digit(c))
         return c - '0' + 52;
     return c == '+' ? 62 : c == '/' ? 63 : -1;
 }

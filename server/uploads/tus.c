@@ -134,7 +134,7 @@ static bool clean_metadata(struct request *request, struct str *metadata, struct
 // Digits only: readers differ in which signs they accept.
 static bool read_count(struct str text, int64_t *count)
 {
-    return text.len && text.at[0] >= '0' && text.at[0] <= '9' && str_to_i64(text, count);
+    return text.len && str_is_digit(text.at[0]) && str_to_i64(text, count);
 }
 
 // If we ignored these, a part would become a trace by itself, and a deferred length would be

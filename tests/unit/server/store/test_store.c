@@ -461,7 +461,7 @@ static void three_crashes_end_a_job(void **state)
 {
     struct fixture *f = *state;
     struct upload upload = add(f, "r", 'a', 0, "x.json");
-    for (int attempt = 1; attempt <= STORE_MAX_CRASHES; attempt++) {
+    for (int attempt = 1; attempt <= STORE_MAX_FAULTS; attempt++) {
         assert_int_equal(claim(f).attempt, attempt);
         restart(f, true);
     }
@@ -473,7 +473,7 @@ static void being_killed_from_outside_does_not_end_a_job(void **state)
 {
     struct fixture *f = *state;
     struct upload upload = add(f, "r", 'a', 0, "x.json");
-    for (int i = 0; i < 3 * STORE_MAX_CRASHES; i++) {
+    for (int i = 0; i < 3 * STORE_MAX_FAULTS; i++) {
         claim(f);
         restart(f, false);
     }

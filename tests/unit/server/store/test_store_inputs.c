@@ -219,7 +219,7 @@ static void deaths_of_its_process_fail_an_archive(void **state)
     struct input_row *inputs;
     struct upload upload = add_archive(f, "run", 'a', false);
     for (int i = 0; again; i++) {
-        assert_in_range(i, 0, STORE_MAX_STRIKES);
+        assert_in_range(i, 0, STORE_MAX_FAULTS);
         struct job job = claim_archive(f);
         assert_ok(f, store_strike_job(f->store, &job, &why, &again, &f->err));
     }
