@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import {
   ALL_RULES, launch, NARROW, on_clean_page, open_page, settle, visit,
 } from "./helpers/browser.mjs";
-import { look_at_all } from "./helpers/looks.mjs";
+import { look_at_all, LOOKS } from "./helpers/looks.mjs";
 import { fields, file_part } from "./helpers/multipart.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { skipped, until } from "./helpers/tools.mjs";
@@ -66,8 +66,8 @@ const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category
   "/operators?view=shapes", "/operators?view=tree", "/modules", "/ranges", "/roofline",
   "/flame", "/flame?of=idle&dir=flame", "/idle",
   "/collectives", "/memory", "/ranks", "/whatif", "/data"].map((rest) => `/runs/${id}${rest}`);
-const usual_pages = () => ["/", "/upload", "/docs/api", "/docs/recording", "/docs/agents",
-  "/compare", "/trends", "/alerts", `/compare?base=${ids.cuda}&cand=${ids.rocm}`,
+const usual_pages = () => ["/", "/upload", "/docs/api?q=figures", "/docs/recording", "/docs/agents",
+  "/trends", "/alerts", // comparisons: compare_page.test
   "/?group=gpu", "/compare/timeline", `/compare/timeline?base=${ids.cuda}`,
   `/compare/timeline?base=${ids.cuda}&cand=${ids.rocm}`, ...run_pages(ids.cuda),
   `/runs/${ids.hostile}`, `/runs/${ids.hostile}/data`, `/runs/${ids.empty}`,
@@ -78,7 +78,11 @@ const odd_pages = () => [
   `/runs/${ids.turned}`, `/runs/${ids.turned}/data`];
 
 test("every page works, fits wide and narrow in light and dark, and has no barrier", () =>
-  on_page({ colorScheme: "dark" }, (page) => look_at_all(page, usual_pages())));
+  on_page({ colorScheme: "dark" }, async (page) => {
+    await look_at_all(page, usual_pages());
+    // Of the whole API only the sizes: axe would look at 15,000 elements, of a few kinds.
+    await look_at_all(page, ["/docs/api"], LOOKS.filter(({ rules }) => !rules));
+  }));
 
 test("pages of long and turned names fit a narrow screen and have no barrier", () =>
   on_page({ viewport: NARROW }, (page) =>
