@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Archive formats.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 #include <archive.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Removes layers of compression until the format is known.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 static bool is_database(const struct format *format)

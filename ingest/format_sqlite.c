@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // SQLite databases; which of their formats are read follows from their tables.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 const struct format format_sqlite = {
     .name = "sqlite",

@@ -3,7 +3,7 @@
 #ifndef INGEST_FORMATS_UNREAD_H
 #define INGEST_FORMATS_UNREAD_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 extern const struct format formats_unread[];
 extern const size_t formats_unread_count;

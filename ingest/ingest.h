@@ -3,7 +3,7 @@
 #ifndef INGEST_INGEST_H
 #define INGEST_INGEST_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 // Opens path, detects its format, reads and seals it. Everything that is kept counts in budget,

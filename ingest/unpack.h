@@ -4,7 +4,7 @@
 #ifndef INGEST_UNPACK_H
 #define INGEST_UNPACK_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 // A member as the archive describes it.

@@ -2,7 +2,7 @@
 // Execution traces of PyTorch and Chakra in JSON: graphs of operators without times. Counted and
 // kept.
 #include "ingest/attached/name_tally.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_number.h"
 #include "ingest/json/json_outline.h"

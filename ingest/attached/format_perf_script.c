@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Samples of the host as `perf script` prints them. Counted and kept.
 #include "ingest/attached/name_tally.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/lines.h"
 
 struct perf {

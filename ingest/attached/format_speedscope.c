@@ -2,7 +2,7 @@
 // Profiles for speedscope, such as py-spy's: stacks of the host without a clock that a trace
 // shares. Counted and kept.
 #include "ingest/attached/name_tally.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_number.h"
 #include "ingest/json/json_outline.h"

@@ -10,7 +10,7 @@
 #define PRINTF_LIKE(f, a) __attribute__((format(printf, f, a)))
 
 // What went wrong, as far as callers care. server/http/http.c maps it to an HTTP status and
-// server/main.c to an exit code, each in one switch.
+// server/cli/main.c to an exit code, each in one switch.
 enum err_code {
     ERR_NONE,
     ERR_USAGE,       // the request or command line is wrong

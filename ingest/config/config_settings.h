@@ -5,7 +5,7 @@
 
 #include "ingest/base/buf.h"
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 // CONFIG_LEAST: different standard names that a file has to have to be taken for settings of a
 // training job, where its form alone does not say so.

@@ -3,7 +3,7 @@
 #ifndef INGEST_FORMAT_KINETO_H
 #define INGEST_FORMAT_KINETO_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 extern const struct format format_kineto;
 

@@ -4,7 +4,7 @@
 #define INGEST_LINKS_LINK_JSON_H
 
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/json/json_cursor.h"
 
 enum { LINK_RECENT = 16 };

@@ -4,7 +4,7 @@
 #define INGEST_LINKS_LINK_SETTLE_H
 
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 // Units of tables, as bytes/s and ns.
 #define LINK_GB 1e9

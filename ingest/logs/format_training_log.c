@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The text that a training job prints.
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/json/json_outline.h"
 #include "ingest/logs/log_figures.h"
 #include "ingest/logs/log_reader.h"

@@ -3,7 +3,7 @@
 #ifndef INGEST_LOGS_LOG_READER_H
 #define INGEST_LOGS_LOG_READER_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 // False with ERR_FORMAT if there is no step.
 MUST_CHECK bool log_read(const struct format_input *input, struct err *err);

@@ -4,7 +4,7 @@
 #define INGEST_MONITOR_MONITOR_FIGURES_H
 
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 // Figures of one metric, under the name that they have for people of that tool.
 struct monitor_figure {

@@ -5,7 +5,7 @@
 #define INGEST_MONITOR_MONITOR_TABLE_H
 
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/monitor/monitor_text.h"
 
 enum monitor_role {

@@ -3,7 +3,7 @@
 // launch with a column per metric, after one with their units (the raw page). Several tables may
 // follow each other, with lines of the profiler and of the program between them.
 #include "ingest/csv/csv.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/ncu/ncu_metrics.h"
 #include "ingest/source/source.h"
 #include "ingest/source/evidence_count.h"

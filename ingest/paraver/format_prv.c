@@ -2,7 +2,7 @@
 // Paraver traces (.prv): states of threads, as Extrae writes them, become ranges of the host;
 // events on rows of devices, as nsys2prv writes them, device work. Other events and messages are
 // counted. The names of states and events (.pcf) and of rows (.row) may come before (file_sets).
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/paraver/prv_rows.h"
 #include "ingest/source/lines.h"
 

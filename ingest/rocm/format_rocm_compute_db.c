@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The analysis database of rocprof-compute: metrics per kernel, without times. Its rows are
 // counted.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/sqlite/table_reader.h"
 
 #include <stdio.h>

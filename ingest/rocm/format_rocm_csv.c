@@ -4,7 +4,7 @@
 // names. Files of one process may follow one another in one (file_sets): each starts with its
 // header, and that with the agents comes first.
 #include "ingest/csv/csv.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/rocm/rocm_names.h"
 
 #include "ingest/source/source.h"

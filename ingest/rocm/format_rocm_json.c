@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rocprofv3's JSON: for each process its agents, names and records. Names come before the records
 // that use them, as the profiler writes them.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_number.h"
 #include "ingest/rocm/rocm_names.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CSV files of AMD's profilers that are not traces: inspect counts what they hold.
 #include "ingest/csv/csv.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rocpd, the SQLite output of rocprofv3: layout 3 with times and places in each row, and layout 4
 // with tables of times and tracks. A process's tables end in its GUID.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/rocm/rocm_names.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rpd, the SQLite output of rocmProfileData (runTracer.sh, rpd_tracer).
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/rocm/rocm_names.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"

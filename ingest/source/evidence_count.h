@@ -4,7 +4,7 @@
 #define INGEST_SOURCE_EVIDENCE_COUNT_H
 
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 typedef bool evidence_gather(const struct format_input *input, struct err *err);
 

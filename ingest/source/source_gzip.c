@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // gzip decompression through ISA-L; consecutive members form one stream.
 #include "ingest/base/fuzzed.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 #include <isa-l/igzip_lib.h>

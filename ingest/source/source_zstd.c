@@ -2,7 +2,7 @@
 // zstd decompression of concatenated frames, with a bound on the window (the memory a frame may
 // request).
 #include "ingest/base/fuzzed.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef INGEST_SQLITE_TABLE_READER_H
 #define INGEST_SQLITE_TABLE_READER_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/sqlite/database.h"
 
 struct table_reader {

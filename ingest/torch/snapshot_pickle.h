@@ -3,7 +3,7 @@
 #ifndef INGEST_TORCH_SNAPSHOT_PICKLE_H
 #define INGEST_TORCH_SNAPSHOT_PICKLE_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 MUST_CHECK bool snapshot_pickle_gather(const struct format_input *input, struct err *err);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // XPlane, the profile that JAX and TensorFlow write: planes of devices and of the host, each with
 // lines of events. Fields are numbered as in tsl/profiler/protobuf/xplane.proto.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/trace/event_record.h"
 #include "ingest/xplane/proto.h"
 

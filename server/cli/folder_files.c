@@ -2,7 +2,7 @@
 #include "server/cli/folder_files.h"
 
 #include "ingest/file_sets.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "server/collect/found_files.h"
 #include "server/jobs/windows.h"
 

@@ -3,7 +3,7 @@
 #ifndef SERVER_JOB_INPUT_H
 #define SERVER_JOB_INPUT_H
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "server/jobs/jobs.h"
 
 // Opens it; -1 and ERR_NOT_FOUND if it is missing, ERR_BUSY for a lack of descriptors or memory.

@@ -6,7 +6,7 @@
 #define SERVER_MEMBERS_H
 
 #include "ingest/base/arena.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 enum member_kind {
     MEMBER_TRACE,

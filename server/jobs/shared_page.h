@@ -4,7 +4,7 @@
 #define SERVER_SHARED_PAGE_H
 
 #include "ingest/base/cores.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 #define SHARED_PAGE_BYTES ((size_t)4096)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attachments whose format says something of the run: their jobs, and the tables read from them.
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "server/store/store_inputs.h"
 #include "server/store/store_sql.h"
 

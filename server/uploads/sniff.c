@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compressed, JSON or an archive; the rest is named. What is what is said by the table of formats.
 #include "server/uploads/sniff.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 bool sniff_is_coded(struct str head, struct str coding)
 {

@@ -3,7 +3,7 @@
 #include "tests/bench/corpus.h"
 #include "tests/bench/simdjson_pass.h"
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "analysis/hangs/hangs.h"
 #include "ingest/base/figures.h"
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

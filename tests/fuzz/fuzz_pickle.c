@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/fuzz/gathered.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/pickle/pickle.h"
 #include "ingest/source/source.h"
 

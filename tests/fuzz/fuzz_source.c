@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "ingest/base/buf.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -2,7 +2,7 @@
 // Any bytes as a training log: the same in pieces as in one, and tables of whatever was read.
 #include "analysis/evidence/evidence_report.h"
 #include "analysis/report/tables.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 #include <stdlib.h>

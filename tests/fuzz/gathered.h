@@ -7,7 +7,7 @@
 
 #include "analysis/evidence/evidence_report.h"
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 #define GATHERED_MOST_MEMORY ((uint64_t)64 << 20)

@@ -4,7 +4,7 @@
 #define TESTS_GOLDEN_TRACE_DUMP_H
 
 #include "ingest/base/buf.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/trace/trace_builder.h"
 #include "ingest/kineto/format_kineto.h"
 #include "ingest/source/source.h"

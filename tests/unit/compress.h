@@ -8,7 +8,7 @@
 #include <zstd.h>
 
 #include "ingest/base/buf.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 // A gzip member with text, at a zlib level.

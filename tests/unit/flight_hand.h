@@ -4,7 +4,7 @@
 #define TESTS_UNIT_FLIGHT_HAND_H
 
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 #include <jansson.h>

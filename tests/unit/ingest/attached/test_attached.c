@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 // The words of a file's figures; it is recognized as the format of that name.

@@ -2,7 +2,7 @@
 // The same step as other versions, launchers and terminals print it.
 #include "ingest/base/buf.h"
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 #include <math.h>

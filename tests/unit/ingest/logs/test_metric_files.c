@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of metrics: lines of JSON, torchtitan's structured logs, states of a trainer, TensorBoard.
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 // Training logs: the lines of every framework, what stands around them, and lines that are no step.
 #include "ingest/evidence/evidence.h"
 #include "ingest/base/buf.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/logs/log_text.h"
 #include "ingest/source/source.h"
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "ingest/evidence/evidence.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 static bool count_text(struct str text, struct arena *arena, struct buf *out, struct err *err)

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 #include "ingest/torch/snapshot_calls.h"
 

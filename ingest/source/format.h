@@ -2,8 +2,8 @@
 // The table of formats: how each is recognized and read, or what to do with a file that is not
 // read. To add one: a file format_x.c with a `const struct format format_x` and a line in
 // formats.c; a format that is only recognized is a row in formats_unread.c.
-#ifndef INGEST_FORMAT_H
-#define INGEST_FORMAT_H
+#ifndef INGEST_SOURCE_FORMAT_H
+#define INGEST_SOURCE_FORMAT_H
 
 #include "ingest/base/cores.h"
 #include "ingest/base/figures.h"
