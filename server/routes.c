@@ -218,6 +218,7 @@ const struct route routes[] = {
     {"GET", "/api/v1/plan/setups", SCOPE_READ, api_get_plan_setups, NULL},
     {"GET", "/api/v1/compare", SCOPE_READ, compare_get, NULL},
     {"GET", "/api/v1/compare/gate", SCOPE_READ, compare_get_gate, NULL},
+    {"GET", "/api/v1/compare/workbook", SCOPE_READ, compare_get_workbook, NULL},
     {"GET", "/api/v1/compare/reasons", SCOPE_READ, compare_get_table, &table_compare_reasons},
     {"GET", "/api/v1/compare/runs", SCOPE_READ, compare_get_table, &table_compare_runs},
     {"GET", "/api/v1/compare/settings", SCOPE_READ, compare_get_table, &table_compare_settings},

@@ -179,6 +179,12 @@ static bool find_format(const struct request *request, struct events_reply *repl
 {
     struct str word = query_get(&request->query, "format");
     reply->format = word.at ? event_export_find(word) : event_exports[0];
+    for (size_t i = 0; !word.at && event_exports[i]; i++)
+        if (event_exports[i]->accept &&
+            request_accepts(request, "Accept", event_exports[i]->accept)) {
+            reply->format = event_exports[i];
+            break;
+        }
     return reply->format || event_export_refuse(word, err);
 }
 
@@ -272,7 +278,8 @@ bool api_get_events(struct request *request, struct response *response, struct e
     if (ok) {
         api_locate_run(request, response, &run, "/events");
         reply->source.title = run.name;
-        uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
+        uint64_t form = hash_bytes(request->query_text.at, request->query_text.len) ^
+                        hash_bytes(reply->format->word, strlen(reply->format->word));
         ok = response_unchanged(request, response, "%.*s.%lld-%d-events-%016llx", (int)run.id.len,
                                 run.id.at, (long long)run.revision, ANALYSIS_VERSION,
                                 (unsigned long long)form) ||

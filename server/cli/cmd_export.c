@@ -17,6 +17,7 @@ struct export_options {
     const char *step_pattern;
     int64_t from_ns, to_ns; // to 0: to the end
     const char *lanes;
+    bool events;
     int64_t threads; // 0: one per core
 };
 
@@ -30,6 +31,8 @@ static const struct option table[] = {
     {"--to-ns", NULL, "0", "NS", "its end; 0: to the end", NULL, OPTION_INT, AT(to_ns)},
     {"--lanes", NULL, "all", "LANES", "device: only streams; all: threads, too", "all|device",
      OPTION_CHOICE, AT(lanes)},
+    {"--events", NULL, NULL, NULL, "events to one file, in a format that tables have, too", NULL,
+     OPTION_FLAG, AT(events)},
     {"--step", NULL, NULL, "PATTERN",
      "annotation that marks a step; a trailing '*' matches anything", NULL, OPTION_TEXT,
      AT(step_pattern)},
@@ -90,7 +93,8 @@ static bool read_and_write(const struct option_args *args, const struct export_o
                                 .name = str_of(chosen->name),
                                 .from_ns = chosen->from_ns,
                                 .to_ns = chosen->to_ns ? chosen->to_ns : -1,
-                                .device_only = str_equal(str_of(chosen->lanes), STR("device"))};
+                                .device_only = str_equal(str_of(chosen->lanes), STR("device")),
+                                .wants_events = chosen->events};
     if (!export_files_find(&what, str_of(args->operands[0]), err) || !check_format(&what, err))
         return false;
     allow_many_files();

@@ -18,10 +18,25 @@ enum { MOST_PATH = 4096 };
 
 // --- formats ------------------------------------------------------------------------------------
 
+static const struct table_export *find_tables(struct str word)
+{
+    for (size_t i = 0; exports[i]; i++)
+        if (exports[i]->suffix && str_equal(word, str_of(exports[i]->word)))
+            return exports[i];
+    return NULL;
+}
+
+static bool is_of_tables(const char *word)
+{
+    return find_tables(str_of(word)) != NULL;
+}
+
 void export_files_formats(struct buf *out)
 {
     for (size_t i = 0; event_exports[i]; i++)
-        buf_printf(out, "%s%s (%s)", i ? ", " : "", event_exports[i]->word, event_exports[i]->help);
+        buf_printf(out, "%s%s (%s%s)", i ? ", " : "", event_exports[i]->word,
+                   is_of_tables(event_exports[i]->word) ? "with --events: " : "",
+                   event_exports[i]->help);
     buf_puts(out, "; of tables, to a folder: ");
     for (size_t i = 0, shown = 0; exports[i]; i++)
         if (exports[i]->suffix)
@@ -31,10 +46,13 @@ void export_files_formats(struct buf *out)
 bool export_files_find(struct export_files *what, struct str word, struct err *err)
 {
     struct buf known = {0};
-    what->events = event_export_find(word);
-    for (size_t i = 0; exports[i]; i++)
-        if (exports[i]->suffix && str_equal(word, str_of(exports[i]->word)))
-            what->tables = exports[i];
+    what->tables = find_tables(word);
+    what->events = !what->tables || what->wants_events ? event_export_find(word) : NULL;
+    if (what->tables && what->wants_events && !what->events)
+        return err_set(err, ERR_USAGE, "found --events with %s, which tables have only",
+                       what->tables->word);
+    if (what->events)
+        what->tables = NULL;
     if (what->events || what->tables)
         return true;
     export_files_formats(&known);

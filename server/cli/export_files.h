@@ -15,6 +15,7 @@ struct export_files {
     struct str name;        // of the run
     int64_t from_ns, to_ns; // of events; to -1: to the end
     bool device_only;
+    bool wants_events; // in a format that tables have, too
 };
 
 // Appends the words of all formats and what they are.

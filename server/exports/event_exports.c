@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 
-const struct event_export *const event_exports[] = {&export_perfetto, &export_chrome,
-                                                    &export_paraver, NULL};
+const struct event_export *const event_exports[] = {&export_perfetto,       &export_chrome,
+                                                    &export_paraver,        &export_arrow_events,
+                                                    &export_parquet_events, NULL};
 
 const struct event_export *event_export_find(struct str word)
 {

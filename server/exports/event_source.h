@@ -51,6 +51,7 @@ struct trace_window event_source_window(const struct event_source *source,
 
 struct event_export {
     const char *word;    // of the parameter `format` and of `stepscope export`
+    const char *accept;  // media type in Accept that selects it; NULL: only the parameter does
     const char *type;    // Content-Type
     const char *suffix;  // of the file's name
     const char *help;    // what it is, in a few words
@@ -64,7 +65,8 @@ struct event_export {
     void (*close)(void *state);
 };
 
-extern const struct event_export export_perfetto, export_chrome, export_paraver;
+extern const struct event_export export_perfetto, export_chrome, export_paraver,
+    export_arrow_events, export_parquet_events;
 
 // In the order in which messages list them; ends with NULL.
 extern const struct event_export *const event_exports[];

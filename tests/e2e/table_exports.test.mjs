@@ -110,12 +110,108 @@ test("the command line writes a lake that DuckDB reads in one line", async () =>
   assert.ok(statSync(join(lake, "kernels", "run=job", "rank=1.parquet")).size > 100);
 });
 
+// --- events ------------------------------------------------------------------------------------
+
+const ORDER = "rank, lane, begin_ns, dur_ns DESC, name";
+const IS_STREAM = "on_device AND lane NOT LIKE '%annotations%'";
+
+/** Asks for events in both formats; the path of the Parquet, whose rows are those of the Arrow. */
+async function events_of(run, query = "?ranks=all") {
+  const bytes = async (format) => {
+    const reply = await server.request(`/api/v1/runs/${run}/events${query}&format=${format}`);
+    assert.equal(reply.status, 200, reply.text.slice(0, 200));
+    return reply.body;
+  };
+  const path = join(folder, `${run}-events-${query.replace(/\W/g, "_")}.parquet`);
+  writeFileSync(path, await bytes("parquet"));
+  const arrow = arrow_rows(tableFromIPC(await bytes("arrow")));
+  assert.deepEqual(arrow, await parquet_rows(`SELECT * FROM '${path}'`));
+  return path;
+}
+
+const streams_of = (path, rank) => parquet_rows(`SELECT name, count(*) AS calls,
+  sum(dur_ns)::BIGINT AS total_ns FROM '${path}' WHERE ${IS_STREAM} AND rank = ${rank}
+  GROUP BY name ORDER BY name`);
+
+const kernels_of = async (run, rank) =>
+  (await rows_of(run, "kernels", `&rank=${rank}&fields=name,calls,total_ns`))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+
+test("events of all ranks sum to their kernels, and are those of Chrome's JSON", async () => {
+  const path = await events_of("job");
+  for (const rank of [0, 1])
+    assert.deepEqual(await streams_of(path, rank), await kernels_of("job", rank));
+  const { json } = await server.request("/api/v1/runs/job/events?ranks=all&format=chrome");
+  const wanted = json.traceEvents.filter(({ ph }) => ph === "X")
+    .map(({ name, ts, dur }) => [Math.round(ts * 1000), Math.round(dur * 1000), name]);
+  const found = (await parquet_rows(`SELECT begin_ns, dur_ns, name FROM '${path}'`))
+    .map(({ begin_ns, dur_ns, name }) => [begin_ns, dur_ns, name]);
+  assert.deepEqual(found.sort(), wanted.sort());
+});
+
+test("events of a window, of one rank and of devices only are a part of all", async () => {
+  const whole = await events_of("job");
+  const [{ middle }] = await parquet_rows(`SELECT (max(begin_ns) // 2)::BIGINT AS middle
+    FROM '${whole}' WHERE rank = 0`);
+  const path = await events_of("job", `?rank=0&from_ns=${middle}&to_ns=${middle + 2000000}` +
+    "&lanes=device");
+  const found = await parquet_rows(`SELECT begin_ns, dur_ns, name FROM '${path}'
+    WHERE category <> 'wait' ORDER BY ${ORDER}`);
+  const [{ low }] = await parquet_rows(
+    `SELECT min(begin_ns) AS low FROM '${whole}' WHERE rank = 0`);
+  const wanted = await parquet_rows(`SELECT begin_ns - ${low} AS begin_ns, dur_ns, name
+    FROM '${whole}' WHERE rank = 0 AND lane LIKE 'GPU%' AND begin_ns - ${low} < ${middle} + 2000000
+    AND begin_ns - ${low} + dur_ns > ${middle} ORDER BY ${ORDER}`);
+  assert.ok(wanted.length > 0);
+  assert.deepEqual(found, wanted);
+});
+
+test("the ranks' parts of a collective have one number, and waits are as long as theirs",
+  async () => {
+    const path = await events_of("job");
+    const groups = await parquet_rows(`SELECT collective, count(*) AS parts,
+      count(DISTINCT rank) AS ranks, min(wait_ns) AS least FROM '${path}'
+      WHERE collective IS NOT NULL GROUP BY collective`);
+    assert.ok(groups.length > 2);
+    for (const { parts, ranks, least } of groups)
+      assert.deepEqual([parts, ranks, least], [2, 2, 0]);
+    const [{ links }] = await parquet_rows(`SELECT count(*) AS links FROM '${path}' AS call
+      JOIN '${path}' AS event USING (rank, launch) WHERE NOT call.on_device AND event.on_device`);
+    assert.ok(links > 10);
+  });
+
+test("events come by the Accept header, and by command line as by the service", async () => {
+  const reply = await server.request("/api/v1/runs/job/events?ranks=all",
+    { headers: { Accept: "application/vnd.apache.arrow.stream" } });
+  assert.match(reply.headers["content-type"], /vnd\.apache\.arrow\.stream/);
+  const files = job.files.map(({ filename, data }) => {
+    writeFileSync(join(folder, filename), data);
+    return join(folder, filename);
+  });
+  const out = join(folder, "events.arrows");
+  await run_program(stepscope_bin(), ["export", "arrow", ...files, "--events", "-o", out]);
+  assert.ok(readFileSync(out).equals(reply.body));
+});
+
+test("events of 64 ranks come in one file", async () => {
+  const { files } = await generate(["mesh", "--dp", "64", "--layers", "2", "--steps", "4"]);
+  await server.analyzed("wide", files);
+  const path = await events_of("wide");
+  const [{ ranks }] = await parquet_rows(`SELECT count(DISTINCT rank) AS ranks FROM '${path}'`);
+  assert.equal(ranks, 64);
+  for (const rank of [0, 63])
+    assert.deepEqual(await streams_of(path, rank), await kernels_of("wide", rank));
+});
+
 test("real traces arrive whole", { skip: !have_real_traces() && "no real traces" }, async () => {
   for (const name of ["h100_qwen1.5", "mi300x_vit_detection"]) {
     const data = readFileSync(real_file(name));
     await server.analyzed(name, [{ filename: `${name}.json.gz`, data }]);
     for (const table of ["kernels", "op_tree", "op_shapes", "roofline", "idle_gaps", "findings"])
       await assert_same(name, table);
+    const path = await events_of(name);
+    const [{ rank }] = await parquet_rows(`SELECT any_value(rank) AS rank FROM '${path}'`);
+    assert.deepEqual(await streams_of(path, rank), await kernels_of(name, rank), name);
   }
 });
 
@@ -207,6 +303,29 @@ test("a run's workbook has a sheet for each table with rows, by REST and by comm
     for (const name of ["kernels", "ranks", "op_tree"])
       assert.deepEqual(own[name].rows, book[name].rows, name);
   });
+
+test("a comparison's workbook has a sheet for each of its tables with rows", async (t) => {
+  await server.analyzed("changed", (await generate(small_job("--seed", "9"))).files);
+  const sides = "base=job&cand=changed";
+  const reply = await server.request(`/api/v1/compare/workbook?${sides}`);
+  assert.equal(reply.status, 200);
+  assert.match(reply.headers["content-disposition"], /changed-vs-job\.xlsx/);
+  const again = await server.request(`/api/v1/compare/workbook?${sides}`,
+    { headers: { "If-None-Match": reply.headers.etag } });
+  assert.equal(again.status, 304);
+  assert.equal((await server.request(`/api/v1/compare/workbook?${sides}&only=1`)).status, 400);
+  const book = read_book(reply.body, t);
+  if (!book) return;
+  for (const table of ["waterfall", "modules", "collectives", "findings", "settings", "ranks"]) {
+    const { columns } = await server.get(`/compare/${table}?${sides}&format=columns&limit=all`);
+    const names = Object.keys(columns);
+    const wanted = columns[names[0]].map((_, i) =>
+      Object.fromEntries(names.map((name) => [name, columns[name][i]])));
+    if (wanted.length) assert_sheet(book[`compare_${table}`], wanted, table);
+    else assert.equal(book[`compare_${table}`], undefined);
+  }
+  assert.ok(book.compare_waterfall.rows.length > 5 && book.compare_summary.rows.length === 2);
+});
 
 test("a tree is a flame graph: stacks with times of nodes, which sum to the root's", async () => {
   for (const table of ["op_tree", "modules"]) {

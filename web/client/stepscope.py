@@ -382,6 +382,13 @@ class Run:
         """What to fix first, with what it costs per step at most, evidence and advice."""
         return self.table("findings", **filters)
 
+    def events(self, **window: Any) -> Any:
+        """Events as a pyarrow Table, a row for each: `run.events(ranks="0-7", to_ns=50_000_000)`.
+
+        Without `ranks` those of the headline rank; `lanes="device"` leaves out threads.
+        """
+        return self.hub.arrow(f"/runs/{_segment(self)}/events", limit=None, **window)
+
     def whatif(self, *changes: str, rank: Optional[int] = None) -> Dict[str, Any]:
         """What changes would bring: `run.whatif("host_free", "scale=0.5:class=communication")`.
 

@@ -13,6 +13,7 @@ import { Candidates } from "./compare_many.mjs";
 import { ChangeTable, Unmatched } from "./compare_changes.mjs";
 import {
   chosen_of, compare_api, of_chosen, use_compare_query, use_compare_table, use_early_tables,
+  workbook_href,
 } from "./compare_data.mjs";
 import { ComparedFigures } from "./compare_figures.mjs";
 import { Gate, Histories } from "./compare_gate.mjs";
@@ -160,7 +161,8 @@ export default function Compare() {
   const tools = html`<${Toggles} query=${query} change=${change}><${SideActions} sides=${sides}
     adding=${adding} set_adding=${set_adding} />${data && is_ready(sides) && html`<a
     class="tool-link" href=${address("/compare/timeline", { base: runs_of(-1)[0]?.id,
-      cand: runs_of(chosen_of(query))[0]?.id })}>Timelines</a>`}<//>`;
+      cand: runs_of(chosen_of(query))[0]?.id })}>Timelines</a><a class="tool-link"
+    href=${workbook_href(query)} download>Tables as XLSX</a>`}<//>`;
   return html`<header class="page-head tight"><h1 tabindex="-1">Compare</h1>
       ${ready && html`<${ReportLinks} sides=${[query.base, ...query.cand]} />`}</header>
     <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides} adding=${adding}

@@ -20,6 +20,9 @@ export function compare_api(query, table = "", more = {}) {
   return address(`/compare${table && `/${table}`}`, { ...params_of(query), ...more });
 }
 
+/** All tables of a comparison as a spreadsheet. */
+export const workbook_href = (query) => api_href(compare_api(query, "workbook"));
+
 /** Which candidate is shown in detail, from 0. */
 export function chosen_of({ cand, show }) {
   const at = Number.parseInt(show, 10) - 1;

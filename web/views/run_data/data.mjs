@@ -169,7 +169,8 @@ function WholeRun({ run }) {
   const events = (format) => api_href(address(run_api(run, "events"), { format, ranks: "all" }));
   return html`<p class="whole-run"><span>The whole run, all ranks on one clock:</span>
     <${ExportLinks} links=${[["Perfetto", events("perfetto")], ["Chrome JSON", events("chrome")],
-      ["Paraver", events("paraver")]]} />
+      ["Paraver", events("paraver")], ["Arrow", events("arrow")],
+      ["Parquet", events("parquet")]]} />
     <span>and all tables:</span><${ExportLinks} links=${[["XLSX",
       api_href(run_api(run, "workbook"))]]} /></p>`;
 }

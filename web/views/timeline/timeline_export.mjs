@@ -45,7 +45,9 @@ export function TimelineExport({ run, rank, span, selected, several }) {
       title="Hands it to ui.perfetto.dev in a new window; it stays in this browser">${state.busy
       ? "Opening…" : "Open in Perfetto"}</button>
     <${ExportLinks} links=${[["Perfetto", api_href(events_path(what, "perfetto"))],
-      ["Chrome JSON", api_href(events_path(what, "chrome"))]]} />
+      ["Chrome JSON", api_href(events_path(what, "chrome"))],
+      ["Arrow", api_href(events_path(what, "arrow"))],
+      ["Parquet", api_href(events_path(what, "parquet"))]]} />
     ${state.problem && html`<span class="tl-export-problem" role="alert">${state.problem}</span>`}
   </div>`;
 }
