@@ -5,6 +5,9 @@
 #include "ingest/base/hash.h"
 #include "server/exports/event_comm.h"
 #include "server/exports/event_source.h"
+#include "server/exports/export_spool.h"
+#include "server/http/connections.h"
+#include "server/http/file_range.h"
 #include "server/http/reply_room.h"
 #include "server/store/store.h"
 
@@ -232,19 +235,29 @@ static void end_reply(void *context)
 static bool begin(struct events_reply *reply, const struct run *run, struct err *err)
 {
     struct rank_ranges ranges;
-    bool more = true;
     struct query_int rank = {"rank", -1, 0, INT32_MAX};
-    if (!query_get_int(&reply->request->query, rank, &ranges.shown, err) ||
-        !read_ranks(reply->request, run, reply->format->whole_run, &ranges, err) ||
-        !choose_traces(reply, run, &ranges, err) || !event_source_measure(&reply->source, err) ||
-        !reply->format->open(&reply->source, &reply->state, err))
-        return false;
+    return query_get_int(&reply->request->query, rank, &ranges.shown, err) &&
+           read_ranks(reply->request, run, reply->format->whole_run, &ranges, err) &&
+           choose_traces(reply, run, &ranges, err) && event_source_measure(&reply->source, err);
+}
+
+static void name_it(struct events_reply *reply)
+{
+    reply->response->type = reply->format->type;
+    response_download(reply->response, reply->request->arena, reply->source.title,
+                      reply->format->suffix);
+}
+
+static bool send_stream(struct events_reply *reply, struct err *err)
+{
     struct response *response = reply->response;
-    response->type = reply->format->type;
-    char *name = arena_printf(reply->request->arena, err, "%.*s", (int)run->name.len, run->name.at);
-    if (!name || !next_piece(reply, &response->body, &more, err))
+    bool more = true;
+    if (!reply->format->open(&reply->source, &reply->state, err) ||
+        !next_piece(reply, &response->body, &more, err))
         return false;
-    response_download(response, reply->request->arena, str_of(name), reply->format->suffix);
+    name_it(reply);
+    if (reply->request->services->spool)
+        response_header(response, reply->request->arena, "Accept-Ranges", "bytes");
     response->stream = (struct response_stream){
         .next = more ? next_piece : NULL,
         .end = end_reply,
@@ -253,13 +266,66 @@ static bool begin(struct events_reply *reply, const struct run *run, struct err 
     return true;
 }
 
+// --- by parts -----------------------------------------------------------------------------------
+
+static bool asks_for_part(const struct request *request)
+{
+    return request->services->spool && str_equal(request->method, STR("GET")) &&
+           str_starts_with(request_header(request, "Range"), STR("bytes="));
+}
+
+static bool is_waiting(void *context)
+{
+    const struct events_reply *reply = context;
+    const struct request *request = reply->request;
+    struct connections *connections = request->services->connections;
+    return !connections || !request->connection ||
+           !connections_has_left(connections_socket(connections, request->connection));
+}
+
+static bool write_spooled(struct events_reply *reply, uint64_t held_bytes, struct spooled *found,
+                          struct err *err)
+{
+    struct reply_room *room = reply->request->services->room;
+    struct spool_source source = {reply->response->etag, next_piece, is_waiting, reply};
+    if (!reply_room_enter(room, held_bytes)) // it is streamed when there is room
+        return true;
+    bool ok = reply->format->open(&reply->source, &reply->state, err) &&
+              export_spool_write(reply->request->services->spool, &source, found, err);
+    reply_room_leave(room, held_bytes);
+    if (reply->state)
+        reply->format->close(reply->state);
+    reply->state = NULL;
+    return ok;
+}
+
+static bool send_file(struct events_reply *reply, struct spooled found, struct err *err)
+{
+    name_it(reply);
+    reply->response->fd = found.fd;
+    reply->response->file_bytes = found.bytes;
+    return file_range_apply(reply->request, reply->response, err);
+}
+
+// --- the answer ---------------------------------------------------------------------------------
+
 static bool answer(struct events_reply *reply, const struct run *run, struct err *err)
 {
+    const struct services *services = reply->request->services;
+    struct spooled found = export_spool_find(services->spool, reply->response->etag);
+    if (found.fd >= 0)
+        return send_file(reply, found, err);
     if (!api_take_turn(reply->request, reply->response, err))
         return false;
-    bool ok = begin(reply, run, err);
-    reply_room_end(reply->request->services->room);
-    return ok;
+    bool ok = begin(reply, run, err), by_parts = asks_for_part(reply->request);
+    if (ok && !by_parts)
+        ok = send_stream(reply, err);
+    reply_room_end(services->room);
+    if (!ok || !by_parts)
+        return ok;
+    uint64_t held_bytes = EVENTS_HELD_BYTES + reply->format->held_bytes + reply->comm.budget.used;
+    return write_spooled(reply, held_bytes, &found, err) &&
+           (found.fd >= 0 ? send_file(reply, found, err) : send_stream(reply, err));
 }
 
 bool api_get_events(struct request *request, struct response *response, struct err *err)

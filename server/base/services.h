@@ -13,6 +13,7 @@ struct known_agents;
 struct known_etags;
 struct audit;
 struct connections;
+struct export_spool;
 struct hooks;
 struct intake;
 struct metrics;
@@ -30,6 +31,7 @@ struct services {
     struct known_agents *agents; // NULL: none may come
     struct replays *replays;     // for what-if
     struct hooks *hooks;         // NULL: word of nothing goes out
+    struct export_spool *spool;  // of exports that are read by parts; NULL: they come whole
     const char *public_url;      // NULL: links use the request's Host
     const char *web_dir;         // NULL: built-in dashboard
     uint64_t max_upload_bytes;

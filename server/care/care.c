@@ -4,6 +4,7 @@
 
 #include "server/access/audit.h"
 #include "server/care/ballast.h"
+#include "server/exports/export_spool.h"
 #include "server/care/write_probe.h"
 #include "server/care/resumable_sweep.h"
 #include "server/care/retention.h"
@@ -505,6 +506,7 @@ static void do_duties(struct care *care)
     bool can_write = disk_fault_check(fault, NULL);
     metrics_set(care->config.metrics, METRIC_WRITES_OK, can_write);
     give_memory_back(care);
+    export_spool_expire(care->config.spool);
     if (!can_write) // a restart is needed
         return;
     keep_ballast(care);

@@ -10,14 +10,16 @@
 
 struct audit;
 struct care;
+struct export_spool;
 struct metrics;
 
 struct care_config {
-    struct intake intake;    // its jobs may be NULL
-    struct metrics *metrics; // NULL: nothing is counted
-    struct audit *audit;     // NULL: deletions are not logged
-    uint64_t ballast_bytes;  // released when the database cannot write; 0 none
-    uint64_t min_free_bytes; // kept free by the ballast; the bin keeps a quarter more
+    struct intake intake;       // its jobs may be NULL
+    struct metrics *metrics;    // NULL: nothing is counted
+    struct audit *audit;        // NULL: deletions are not logged
+    struct export_spool *spool; // NULL: there is none
+    uint64_t ballast_bytes;     // released when the database cannot write; 0 none
+    uint64_t min_free_bytes;    // kept free by the ballast; the bin keeps a quarter more
     struct retention_rules retention;
     int64_t audit_days; // older audit entries are deleted, at least 30; 0 never
     bool has_files;     // stored files are on this service's own disk

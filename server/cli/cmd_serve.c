@@ -4,6 +4,7 @@
 
 #include "server/base/metrics.h"
 #include "server/api/replays.h"
+#include "server/exports/export_spool.h"
 #include "server/care/care.h"
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
@@ -43,6 +44,9 @@ enum { CHECK_JOBS = 0 }; // checks nothing, and takes ten times as long to start
 enum { CHECK_JOBS = 1 };
 #endif
 
+// Of the temporary folder, for exports that are read by parts.
+#define SPOOL_BYTES ((uint64_t)4 << 30)
+
 // Everything that runs; members are filled in order and released in reverse.
 struct service {
     struct serve_options options;
@@ -57,6 +61,7 @@ struct service {
     bool crashed; // the previous process
     struct serve_access guards;
     struct replays *replays;
+    struct export_spool *spool;
     struct http *http;
 };
 
@@ -242,6 +247,7 @@ static bool start_care(struct service *service, struct err *err)
         .intake = service->intake,
         .metrics = service->metrics,
         .audit = service->guards.audit,
+        .spool = service->spool,
         .ballast_bytes = service->options.ballast_bytes,
         .min_free_bytes = service->options.min_free_bytes,
         .retention = service->options.retention,
@@ -269,6 +275,7 @@ static struct services services_of(const struct service *service)
         .quota = service->guards.quota,
         .audit = service->guards.audit,
         .replays = service->replays,
+        .spool = service->spool,
         .hooks = service->hooks,
         .agents = service->agents,
         .public_url = chosen->public_url,
@@ -333,7 +340,8 @@ static bool start(struct service *service, struct err *err)
         !start_jobs(service, err))
         return false;
     service->replays = replays_open(service->options.job_memory_bytes, err);
-    if (service->replays && start_care(service, err) && start_http(service, err))
+    service->spool = export_spool_open(SPOOL_BYTES, service->options.min_free_bytes, err);
+    if (service->replays && service->spool && start_care(service, err) && start_http(service, err))
         return true;
     jobs_stop(service->intake.jobs, 0);
     uv_run(&service->loop, UV_RUN_DEFAULT);
@@ -349,6 +357,7 @@ static void release(struct service *service)
     serve_access_close(&service->guards);
     uv_loop_close(&service->loop);
     replays_close(service->replays);
+    export_spool_close(service->spool);
     store_close(service->intake.store);
     blob_close(service->intake.blobs);
     arena_free(&service->arena);

@@ -196,6 +196,28 @@ test("the command line refuses options that a format ignores", () => {
   }
 });
 
+test("an export is read by ranges, whose parts make up the stream", async () => {
+  for (const format of ["perfetto", "chrome", "paraver", "parquet"]) {
+    const path = `/api/v1/runs/job/events?format=${format}&ranks=all`;
+    const part = (range, more = {}) =>
+      server.request(path, { headers: { Range: `bytes=${range}`, ...more } });
+    const whole = await server.request(path);
+    assert.equal(whole.headers["accept-ranges"], "bytes");
+    const size = whole.body.length, middle = size >> 1;
+    const parts = await Promise.all([part(`0-${middle - 1}`), part(`${middle}-`), part("-8")]);
+    assert.deepEqual(parts.map(({ status }) => status), [206, 206, 206], format);
+    assert.equal(parts[1].headers["content-range"], `bytes ${middle}-${size - 1}/${size}`);
+    assert.ok(Buffer.concat([parts[0].body, parts[1].body]).equals(whole.body), format);
+    assert.ok(parts[2].body.equals(whole.body.subarray(-8)));
+    assert.equal(parts[0].headers.etag, whole.headers.etag);
+    assert.equal((await part(`${size}-`)).status, 416);
+    assert.equal((await part("0-3", { "If-Range": whole.headers.etag })).status, 206);
+    assert.equal((await part("0-3", { "If-Range": '"another"' })).status, 200);
+    const head = await server.request(path, { method: "HEAD" });
+    assert.equal(Number(head.headers["content-length"]), size);
+  }
+});
+
 const REFERENCE = join(real_traces, "..", "samples", "reference_inputs.py");
 
 /** Writes a run's Paraver files and reads the trace by the reference. */
