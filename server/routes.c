@@ -103,6 +103,7 @@ const struct route routes[] = {
     {"GET", RUN "/find", SCOPE_READ, api_find_event, NULL},
     {"GET", RUN "/event", SCOPE_READ, api_get_event, NULL},
     {"GET", RUN "/events", SCOPE_READ, api_get_events, NULL},
+    {"GET", RUN "/events/sizes", SCOPE_READ, api_get_event_sizes, NULL},
     {"GET", RUN "/workbook", SCOPE_READ, api_get_workbook, NULL},
 
     {"GET", "/api/v1/bin", SCOPE_READ, api_list_bin, NULL},

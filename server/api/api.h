@@ -81,6 +81,7 @@ bool api_get_event(struct request *request, struct response *response, struct er
 
 // Events of ranks in the formats of other tools (api_events.c).
 bool api_get_events(struct request *request, struct response *response, struct err *err);
+bool api_get_event_sizes(struct request *request, struct response *response, struct err *err);
 
 // All tables of a run as a spreadsheet, and figures of the newest runs for monitoring
 // (api_workbook.c, api_run_metrics.c).

@@ -36,6 +36,7 @@ bool event_source_measure(struct event_source *source, struct err *err)
         int64_t base_ns = event_source_base(file);
         source->ranks[i].begin_ns = event_source_align(comm, base_ns + header->begin_ns);
         source->ranks[i].end_ns = event_source_align(comm, base_ns + header->end_ns);
+        source->ranks[i].events = trace_file_count(file, SECTION_BEGIN);
         trace_file_close(file);
     }
     return true;

@@ -10,7 +10,9 @@
 // A rank to export. Times are on the common clock: its own since 1970, plus its offset.
 struct event_rank {
     int64_t rank;
-    int64_t begin_ns, end_ns; // of all its events; set by event_source_measure
+    // Set by event_source_measure, of all its events:
+    int64_t begin_ns, end_ns;
+    uint64_t events;
 };
 
 struct event_source {

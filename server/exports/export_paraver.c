@@ -60,6 +60,7 @@ struct paraver {
     uint32_t *values; // per text: of its name, 0 not known yet
     uint8_t *classes; // per text: 1 + enum device_class of a kernel of that name
     int64_t base_ns;
+    struct trace_window window;
     unsigned thread;    // number of the current row
     size_t track;       // next one to begin
     bool devices_begun; // threads first, then streams
@@ -78,8 +79,6 @@ struct paraver {
     enum prv_state state;
     bool sweeps;
 };
-
-static const struct trace_window everything = {INT64_MIN, INT64_MAX};
 
 // --- lines --------------------------------------------------------------------------------------
 
@@ -188,6 +187,7 @@ static bool open_rank(struct paraver *p, struct err *err)
     p->classes = calloc(texts, sizeof *p->classes);
     p->comm = event_source_comm(p->source, p->index);
     p->base_ns = event_source_base(p->file);
+    p->window = event_source_window(p->source, p->comm, p->base_ns);
     p->thread = 0;
     p->track = p->device = p->device_count = 0;
     p->devices_begun = p->in_track = p->sweeps = false;
@@ -360,7 +360,7 @@ static bool step_tracks(struct paraver *p, struct err *err)
     if (!p->in_track)
         return next_track(p, err);
     for (unsigned i = 0; i < STEP_EVENTS && found; i++)
-        if (!trace_events_next(&p->events, &p->cursor, everything, &event, &found, err) ||
+        if (!trace_events_next(&p->events, &p->cursor, p->window, &event, &found, err) ||
             (found && !put_begin(p, &event, err)))
             return false;
     p->in_track = found;
@@ -393,7 +393,7 @@ static bool change_state(struct paraver *p, int64_t file_ns, struct err *err)
 
 static bool advance(struct paraver *p, struct swept *swept, struct err *err)
 {
-    return trace_events_next(&p->events, &swept->cursor, everything, &swept->event, &swept->has,
+    return trace_events_next(&p->events, &swept->cursor, p->window, &swept->event, &swept->has,
                              err);
 }
 

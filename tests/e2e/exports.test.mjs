@@ -218,6 +218,26 @@ test("an export is read by ranges, whose parts make up the stream", async () => 
   }
 });
 
+test("sizes are those of the exports, or near them where only a part was written", async () => {
+  const { files } = await generate(["--ranks", "2", "--steps", "8", "--strategy", "fsdp"]);
+  await server.analyzed("larger", files);
+  const window = "&from_ns=1000000&to_ns=3000000";
+  for (const [run, query, exact] of [["job", "?ranks=all", true], ["larger", "?ranks=all", false],
+    ["larger", "?rank=0&lanes=device", false], ["larger", `?rank=1${window}`, true]]) {
+    const { events, formats } = await server.get(`/runs/${run}/events/sizes${query}`);
+    assert.ok(events > 0);
+    assert.equal(formats.length, query.includes("_ns") || query.includes("lanes") ? 4 : 5);
+    for (const one of formats) {
+      const { body } = await ask(run, `${query}&format=${one.format}`);
+      assert.equal(one.exact, exact, `${run} ${one.format}`);
+      const ratio = one.bytes / body.length;
+      assert.ok(exact ? ratio === 1 : ratio > 0.6 && ratio < 1.6,
+        `${run}${query} ${one.format}: ${one.bytes} for ${body.length}`);
+    }
+  }
+  assert.equal((await server.request("/api/v1/runs/job/events/sizes?format=chrome")).status, 400);
+});
+
 const REFERENCE = join(real_traces, "..", "samples", "reference_inputs.py");
 
 /** Writes a run's Paraver files and reads the trace by the reference. */

@@ -69,6 +69,17 @@ export function use_title(title) {
   }, [title]);
 }
 
+/** A value once it has stayed the same for a while, null until then. @param {any} value */
+export function use_settled(value, after_ms) {
+  const text = JSON.stringify(value);
+  const [settled, set_settled] = useState(null);
+  useEffect(() => {
+    const timer = setTimeout(() => set_settled(text), after_ms);
+    return () => clearTimeout(timer);
+  }, [text, after_ms]);
+  return settled === text ? value : null;
+}
+
 /** The time of the last tick, so that ages stay true on an open page. */
 export function use_now(every_ms = 30000) {
   const [now, set_now] = useState(Date.now());

@@ -194,9 +194,13 @@ export function ReportLinks({ sides }) {
     <a href=${href("xlsx")} download>XLSX</a></span>`;
 }
 
-/** Links to the same rows in other formats. */
+/**
+ * Links to the same rows in other formats.
+ * @param {{links: [text: string, href: string, size?: string][]}} props
+ */
 export function ExportLinks({ links }) {
   return html`<span class="exports" role="group" aria-label="These rows as data">
-    ${links.map(([text, href]) => html`<a key=${text} href=${href} download>${text}</a>`)}
+    ${links.map(([text, href, size]) => html`<a key=${text} href=${href} download>${text}${size
+      && html` <small>${size}</small>`}</a>`)}
   </span>`;
 }

@@ -17,6 +17,7 @@ import { settings_of } from "../run/meta_model.mjs";
 import { OfRank, use_rank } from "../run/rank_data.mjs";
 import { RecordedCard } from "./recorded.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
+import { use_event_links } from "../run/event_sizes.mjs";
 
 const BUSY_POLL_MS = 1500;
 
@@ -165,17 +166,17 @@ function TableLinks({ run, rank, name, chosen }) {
   return html`<li><span>${name.replaceAll("_", " ")}</span><${ExportLinks} links=${links} /></li>`;
 }
 
-function WholeRun({ run }) {
-  const events = (format) => api_href(address(run_api(run, "events"), { format, ranks: "all" }));
-  return html`<p class="whole-run"><span>The whole run, all ranks on one clock:</span>
-    <${ExportLinks} links=${[["Perfetto", events("perfetto")], ["Chrome JSON", events("chrome")],
-      ["Paraver", events("paraver")], ["Arrow", events("arrow")],
-      ["Parquet", events("parquet")]]} />
-    <span>and all tables:</span><${ExportLinks} links=${[["XLSX",
+const ALL_RANKS = { ranks: "all" };
+
+function WholeRun({ run, analyzed }) {
+  const events = use_event_links(run, ALL_RANKS, analyzed ? ALL_RANKS : null);
+  return html`<p class="whole-run">${analyzed && html`<span>The whole run, all ranks on one
+      clock:</span><${ExportLinks} links=${events} />`}
+    <span>All tables:</span><${ExportLinks} links=${[["XLSX",
       api_href(run_api(run, "workbook"))]]} /></p>`;
 }
 
-function Downloads({ run, rank, evidence }) {
+function Downloads({ run, rank, evidence, analyzed }) {
   const [chosen, set_chosen] = useState("csv");
   const names = [...OF_RUN, ...DETAILS, ...(evidence > 0 ? OF_FILES : [])];
   const line = `pandas.read_csv("${location.origin}${
@@ -183,7 +184,7 @@ function Downloads({ run, rank, evidence }) {
     ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
   return html`<${Card} title="Downloads" note="every table of this run" actions=${html`<${Segments}
       label="Format" value=${chosen} options=${FORMATS} onchange=${set_chosen} />`}>
-    <${WholeRun} run=${run} />
+    <${WholeRun} run=${run} analyzed=${analyzed} />
     <ul class="downloads">${names.map((name) => html`<${TableLinks} key=${name} run=${run}
       rank=${rank} name=${name} chosen=${chosen} />`)}</ul>
     <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;
@@ -205,7 +206,8 @@ export default function Data({ route }) {
       <div class="columns-2"><${Environment} run=${run}
         meta=${full.meta} /><${Launches} run=${run}
         rank=${rank || data.summary?.headline_rank} /></div>
-      <${Downloads} run=${run} rank=${rank} evidence=${full.evidence} />
+      <${Downloads} run=${run} rank=${rank} evidence=${full.evidence}
+        analyzed=${data.summary !== null} />
       <${EditRun} key=${own.etag} run=${full} etag=${own.etag} />
       <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
         ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}

@@ -2,20 +2,21 @@
 // The shown span for other tools: opened in Perfetto, or as a file.
 import { html, useState } from "../../base/ui.mjs";
 import { address } from "../../base/address.mjs";
-import { api_href } from "../../base/api.mjs";
+import { use_settled } from "../../base/hooks.mjs";
 import { ExportLinks, Segments } from "../../widgets/widgets.mjs";
 import { length_text } from "../../charts/timeline/timeline_text.mjs";
 import { span_of, whole_span } from "../../charts/timeline/timeline_view.mjs";
+import { use_event_links } from "../run/event_sizes.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { open_in_perfetto } from "./perfetto.mjs";
 
+const SETTLED_MS = 700;
 const WIDTHS = [["this", "This rank"], ["all", "All ranks"]];
 
-/** The events endpoint for a span of one rank, whose clock the span is by, or of all. */
-function events_path({ run, rank, span, all }, format) {
+/** What is asked for a span of one rank, whose clock the span is by, or of all. */
+function asked({ rank, span, all }) {
   const { from, to } = whole_span(span);
-  return address(run_api(run, "events"),
-    { format, rank, ranks: all ? "all" : "", from_ns: Math.max(0, from), to_ns: to });
+  return { rank, ranks: all ? "all" : "", from_ns: Math.max(0, from), to_ns: to };
 }
 
 /**
@@ -25,13 +26,15 @@ function events_path({ run, rank, span, all }, format) {
 export function TimelineExport({ run, rank, span, selected, several }) {
   const [width, set_width] = useState("this");
   const [state, set_state] = useState({ busy: false, problem: "" });
-  const what = { run, rank, span, all: width === "all" };
+  const all = width === "all";
+  const what = asked({ rank, span, all });
+  const links = use_event_links(run, what, use_settled(what, SETTLED_MS));
   const open = async () => {
     set_state({ busy: true, problem: "" });
     try {
-      const title = `${run} ${what.all ? "all ranks" : `rank ${rank}`}`;
-      await open_in_perfetto({ path: events_path(what, "perfetto"), title,
-        file_name: `${title.replaceAll(" ", "-")}.pftrace` });
+      const title = `${run} ${all ? "all ranks" : `rank ${rank}`}`;
+      const path = address(run_api(run, "events"), { format: "perfetto", ...what });
+      await open_in_perfetto({ path, title, file_name: `${title.replaceAll(" ", "-")}.pftrace` });
       set_state({ busy: false, problem: "" });
     } catch ({ message }) {
       set_state({ busy: false, problem: message });
@@ -44,10 +47,7 @@ export function TimelineExport({ run, rank, span, selected, several }) {
     <button type="button" class="small" disabled=${state.busy} onClick=${open}
       title="Hands it to ui.perfetto.dev in a new window; it stays in this browser">${state.busy
       ? "Opening…" : "Open in Perfetto"}</button>
-    <${ExportLinks} links=${[["Perfetto", api_href(events_path(what, "perfetto"))],
-      ["Chrome JSON", api_href(events_path(what, "chrome"))],
-      ["Arrow", api_href(events_path(what, "arrow"))],
-      ["Parquet", api_href(events_path(what, "parquet"))]]} />
+    <${ExportLinks} links=${links} />
     ${state.problem && html`<span class="tl-export-problem" role="alert">${state.problem}</span>`}
   </div>`;
 }
