@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // All tables of a run as one spreadsheet: those of the run, then those that only a rank has, of its
-// headline rank.
+// headline rank, and what TraceLens has of that.
 #include "server/api/api.h"
 
 #include "analysis/report/tables.h"
+#include "server/exports/tracelens_sheets.h"
 #include "server/exports/xlsx_book.h"
 #include "server/http/reply_room.h"
 #include "server/store/store.h"
@@ -18,6 +19,7 @@ struct workbook {
     const struct table_desc *const *next; // of those not begun
     struct str run_id, trace_id;          // trace "": none, or those of the run are not done
     struct str headline_trace;
+    int64_t headline_rank;
     struct table_cursor cursor; // of the current table, if its desc is set
     bool has_sheet, is_finished;
 };
@@ -71,6 +73,25 @@ static bool add_part(struct workbook *workbook, struct err *err)
     return ok;
 }
 
+static bool add_tracelens(struct workbook *workbook, struct err *err)
+{
+    static const struct table_desc *const of_run[] = {&table_run_breakdown, NULL};
+    static const struct table_desc *const of_rank[] = {&table_operators, NULL};
+    struct arena arena;
+    if (!workbook->headline_trace.len)
+        return true;
+    arena_init(&arena, NULL);
+    struct report run = {.arena = &arena}, rank = {.arena = &arena};
+    bool ok =
+        store_load_run_tables(workbook->store, workbook->run_id, of_run, &run, err) &&
+        store_load_trace_tables(workbook->store, workbook->headline_trace, of_rank, &rank, err) &&
+        tracelens_add_timeline(workbook->book, report_find(&run, table_run_breakdown.name),
+                               workbook->headline_rank, err) &&
+        tracelens_add_ops(workbook->book, report_find(&rank, table_operators.name), err);
+    arena_free(&arena);
+    return ok;
+}
+
 static bool next_piece(void *context, struct buf *out, bool *more, struct err *err)
 {
     struct workbook *workbook = context;
@@ -80,7 +101,7 @@ static bool next_piece(void *context, struct buf *out, bool *more, struct err *e
     if (workbook->cursor.place.desc || begin_table(workbook))
         return add_part(workbook, err);
     workbook->is_finished = true;
-    return xlsx_book_finish(workbook->book, err);
+    return add_tracelens(workbook, err) && xlsx_book_finish(workbook->book, err);
 }
 
 static void end_workbook(void *context)
@@ -92,16 +113,15 @@ static void end_workbook(void *context)
 
 // The trace of the headline rank, "" while there is none.
 static bool find_trace(struct request *request, const struct run *run, struct str *trace_id,
-                       struct err *err)
+                       int64_t *rank, struct err *err)
 {
-    int64_t rank;
     struct trace_row trace;
     *trace_id = STR("");
-    if (!api_headline_rank(request, run, &rank, err))
+    if (!api_headline_rank(request, run, rank, err))
         return false;
-    if (rank < 0)
+    if (*rank < 0)
         return true;
-    if (!store_find_rank(request->services->intake->store, run->id, rank, request->arena, &trace,
+    if (!store_find_rank(request->services->intake->store, run->id, *rank, request->arena, &trace,
                          err))
         return false;
     *trace_id = trace.id;
@@ -113,9 +133,10 @@ bool api_get_workbook(struct request *request, struct response *response, struct
     static const char *const known[] = {NULL};
     struct run run;
     struct str trace_id;
+    int64_t rank;
     if (!query_allow(&request->query, known, err) ||
         !api_find_run(request, response, request->captures[0], &run, err) ||
-        !find_trace(request, &run, &trace_id, err))
+        !find_trace(request, &run, &trace_id, &rank, err))
         return false;
     api_locate_run(request, response, &run, "/workbook");
     if (response_unchanged(request, response, "%.*s.%lld-%d-workbook", (int)run.id.len, run.id.at,
@@ -129,7 +150,8 @@ bool api_get_workbook(struct request *request, struct response *response, struct
                                   .next = run_tables,
                                   .run_id = run.id,
                                   .trace_id = STR(""),
-                                  .headline_trace = trace_id};
+                                  .headline_trace = trace_id,
+                                  .headline_rank = rank};
     response->type = export_xlsx.type;
     response_download(response, request->arena, run.name, export_xlsx.suffix);
     response->stream = (struct response_stream){.next = next_piece,

@@ -5,6 +5,7 @@
 #include "ingest/base/scratch.h"
 #include "server/exports/event_comm.h"
 #include "server/exports/tar_write.h"
+#include "server/exports/tracelens_sheets.h"
 #include "server/exports/xlsx_book.h"
 
 #include <errno.h>
@@ -352,6 +353,9 @@ static bool fill_book(const struct export_files *what, struct xlsx_book *book, s
             ok = rank_files_load(what->run, i, trace_tables, &rank, err);
     if (ok)
         add_sheets(book, &rank, run);
+    ok = ok &&
+         tracelens_add_timeline(book, report_find(run, table_run_breakdown.name), headline, err) &&
+         tracelens_add_ops(book, report_find(&rank, table_operators.name), err);
     arena_free(&arena);
     return ok;
 }

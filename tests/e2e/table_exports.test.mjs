@@ -304,6 +304,31 @@ test("a run's workbook has a sheet for each table with rows, by REST and by comm
       assert.deepEqual(own[name].rows, book[name].rows, name);
   });
 
+test("a run's workbook has TraceLens's sheets where definitions agree", async (t) => {
+  const reply = await server.request("/api/v1/runs/job/workbook");
+  const book = read_book(reply.body, t);
+  if (!book) return;
+  const [{ rank }] = await rows_of("job", "ranks", "&headline=true");
+  const [parts] = await rows_of("job", "breakdown", `&scope=rank&rank=${rank}`);
+  const timeline = Object.fromEntries(book.gpu_timeline.rows.map(([type, ms]) => [type, ms]));
+  assert.deepEqual(book.gpu_timeline.rows[0], ["type", "time ms", "percent"]);
+  for (const [type, column] of [["computation_time", "compute_ns"], ["idle_time", "idle_ns"],
+    ["exposed_comm_time", "exposed_comm_ns"], ["exposed_memcpy_time", "exposed_memory_ns"],
+    ["total_time", "window_ns"], ["total_comm_time", "total_comm_ns"]])
+    assert.ok(near(timeline[type], parts[column] / 1e6), type);
+  const [head, ...ops] = book.ops_summary.rows;
+  assert.deepEqual(head, ["name", "total_direct_kernel_time_sum", "Count",
+    "total_direct_kernel_time_ms", "Percentage (%)", "Cumulative Percentage (%)"]);
+  const wanted = (await rows_of("job", "operators", `&rank=${rank}`))
+    .filter(({ name, launching_calls }) => name && launching_calls > 0);
+  assert.equal(ops.length, wanted.length);
+  for (const [name, sum_us, count] of ops) {
+    const row = wanted.find((one) => one.name === name);
+    assert.ok(near(sum_us, row.self_ns / 1000) && count === row.launching_calls, name);
+  }
+  assert.ok(Math.abs(ops.at(-1)[5] - 100) < 1e-9 && ops[0][1] >= ops[1][1]);
+});
+
 test("a comparison's workbook has a sheet for each of its tables with rows", async (t) => {
   await server.analyzed("changed", (await generate(small_job("--seed", "9"))).files);
   const sides = "base=job&cand=changed";
