@@ -19,3 +19,13 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
 }
 
 const struct analysis communication_analysis = {"communication", run};
+
+static bool run_sizes(const struct facts *facts, struct arena *scratch, struct report *report,
+                      struct err *err)
+{
+    struct comm_calls calls;
+    return comm_calls_make(facts, scratch, &calls, err) &&
+           (calls.count == 0 || comm_sizes_add(facts, &calls, report, err));
+}
+
+const struct analysis comm_sizes_analysis = {"comm_sizes", run_sizes};

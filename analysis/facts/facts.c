@@ -131,12 +131,13 @@ static void classify(struct facts *facts, struct memo *memo)
     }
 }
 
-static bool list_classes(struct facts *facts, struct err *err)
+bool facts_list_classes(struct facts *facts, struct err *err)
 {
     uint32_t *list = arena_room(facts->arena, facts->device_count, sizeof *list, err);
     uint32_t *first = facts->class_first, next[DEVICE_CLASS_COUNT];
     if (!list)
         return false;
+    memset(first, 0, sizeof facts->class_first);
     for (uint32_t i = 0; i < facts->device_count; i++)
         first[facts->devices[i].class + 1]++;
     for (int c = 0; c < DEVICE_CLASS_COUNT; c++) {
@@ -158,7 +159,7 @@ static bool classify_all(struct facts *facts, struct err *err)
     memset(seen, 0, 3 * names);
     classify(facts, &(struct memo){seen, seen + names, seen + 2 * names});
     budget_free(facts->budget, seen, 3 * names);
-    return list_classes(facts, err);
+    return facts_list_classes(facts, err);
 }
 
 static void account(void *context, const struct segment *segment)

@@ -103,6 +103,7 @@ struct facts {
     struct gap_list *gpu_gaps; // per device; NULL with one device, as its gaps are those above
     struct quarantine quarantine;
     uint64_t launches_without_events; // launching calls without a device event
+    bool is_part;                     // of some of the device events only (facts_within.h)
 
     struct step *steps; // ascending, disjoint on the device
     uint32_t step_count, steady_count;
@@ -119,6 +120,10 @@ struct facts {
 // Computes the facts; *facts holds memory of arena. ERR_LIMIT beyond the trace's budget.
 MUST_CHECK bool facts_make(const struct trace *trace, const struct analysis_options *options,
                            struct arena *arena, struct facts *facts, struct err *err);
+
+// Fill class_devices and class_first, or gpu_devices and gpu_first, from the devices.
+MUST_CHECK bool facts_list_classes(struct facts *facts, struct err *err);
+MUST_CHECK bool facts_list_gpus(struct facts *facts, struct err *err);
 
 // End of any event, clamped at the largest number.
 int64_t facts_event_end(const struct trace *trace, uint32_t event);

@@ -89,8 +89,7 @@ static bool make_list(const struct walk *walk, struct gap_judge *judge, struct g
     return list->gaps && fill(walk, judge, list, err);
 }
 
-// Indices of the device events by device, each ascending.
-static bool partition(struct facts *facts, struct err *err)
+bool facts_list_gpus(struct facts *facts, struct err *err)
 {
     uint32_t *list = arena_array(facts->arena, facts->device_count, sizeof *list, err);
     uint32_t *first = arena_array(facts->arena, (size_t)facts->gpu_count + 2, sizeof *first, err);
@@ -125,7 +124,7 @@ static bool make_each(struct facts *facts, struct gap_judge *judge, uint32_t *la
 
 bool gaps_make(struct facts *facts, struct err *err)
 {
-    if (!partition(facts, err))
+    if (!facts_list_gpus(facts, err))
         return false;
     struct gap_judge judge;
     bool ok = gap_judge_init(&judge, facts, err);

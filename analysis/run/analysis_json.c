@@ -260,6 +260,17 @@ static bool put_ops(struct buf *out, const struct table *table, struct err *err)
     return true;
 }
 
+// Those are other tables' rows in a form of their own.
+static struct report without_range_rows(const struct report *report)
+{
+    struct report shown = *report;
+    shown.table_count = 0;
+    for (unsigned i = 0; i < report->table_count; i++)
+        if (report->tables[i].desc != &table_range_rows)
+            shown.tables[shown.table_count++] = report->tables[i];
+    return shown;
+}
+
 bool analysis_json_trace(const struct report *report, struct buf *out, struct err *err)
 {
     const struct table *summary = report_find(report, "summary");
@@ -274,7 +285,8 @@ bool analysis_json_trace(const struct report *report, struct buf *out, struct er
         !put_collectives(out, report_find(report, "collectives"), err))
         return false;
     put_key(out, "tables");
-    report_json(report, out);
+    struct report shown = without_range_rows(report);
+    report_json(&shown, out);
     buf_putc(out, '}');
     return buf_ok(out, err);
 }

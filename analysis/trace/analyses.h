@@ -43,6 +43,7 @@ extern const struct analysis roofline_analysis;
 extern const struct analysis memory_use_analysis;
 extern const struct analysis copies_analysis;
 extern const struct analysis communication_analysis;
+extern const struct analysis comm_sizes_analysis; // of these only the sizes
 extern const struct analysis phases_analysis;
 extern const struct analysis recording_analysis;
 extern const struct analysis counters_analysis;

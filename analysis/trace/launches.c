@@ -9,6 +9,7 @@ struct metric {
     int64_t value;
     const char *unit;
     const char *help;
+    bool of_whole; // not known of a part, which has only launches with a device event
 };
 
 static bool add(struct report *report, struct metric metric, struct err *err)
@@ -50,22 +51,25 @@ static bool add_counts(const struct facts *facts, struct report *report, struct 
         replayed += facts->launches[l].count > 1 ? facts->launches[l].count : 0;
     }
     const struct metric metrics[] = {
-        {"linked_device_events", facts->linked, "count", "Device events with a launch."},
+        {"linked_device_events", facts->linked, "count", "Device events with a launch.", false},
         {"unlinked_device_events", facts->device_count - facts->linked, "count",
          "Device events without a launch: launched before the recording, or the launch was not "
-         "recorded."},
+         "recorded.",
+         false},
         {"launched_before_recording", count_early(facts), "count",
          "Device events without a launch whose correlation is lower than that of every launch in "
-         "the trace."},
-        {"launches", facts->launch_count, "count", "Calls that launched a device event."},
+         "the trace.",
+         false},
+        {"launches", facts->launch_count, "count", "Calls that launched a device event.", false},
         {"launches_without_device_events", (int64_t)facts->launches_without_events, "count",
-         "Kernel launches whose device event is not in the trace."},
-        {"graph_launches", graphs, "count", "Calls that launched more than one device event."},
+         "Kernel launches whose device event is not in the trace.", true},
+        {"graph_launches", graphs, "count", "Calls that launched more than one device event.",
+         false},
         {"graph_device_events", replayed, "count",
-         "Device events of calls that launched more than one."},
+         "Device events of calls that launched more than one.", false},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
-        if (!add(report, metrics[i], err))
+        if (!(metrics[i].of_whole && facts->is_part) && !add(report, metrics[i], err))
             return false;
     return true;
 }
@@ -107,16 +111,19 @@ static bool add_delays(const struct facts *facts, const struct delays *delays,
     const struct metric metrics[] = {
         {"launch_delay_median_ns", delay.median, "ns",
          "Median time from the end of a launch to the start of its device event, 0 if that was "
-         "earlier."},
+         "earlier.",
+         false},
         {"launch_delay_p95_ns", delay.p95, "ns",
-         "95th percentile of the time from the end of a launch to the start of its device event."},
+         "95th percentile of the time from the end of a launch to the start of its device event.",
+         false},
         {"launch_delay_max_ns", delay.max, "ns",
-         "Longest time from the end of a launch to the start of its device event."},
+         "Longest time from the end of a launch to the start of its device event.", false},
         {"launch_to_start_median_ns", start.median, "ns",
-         "Median time from the start of a launch to the start of its device event."},
+         "Median time from the start of a launch to the start of its device event.", false},
         {"launch_to_start_p95_ns", start.p95, "ns",
          "95th percentile of the time from the start of a launch to the start of its device "
-         "event."},
+         "event.",
+         false},
     };
     for (size_t i = 0; i < sizeof metrics / sizeof *metrics; i++)
         if (!add(report, metrics[i], err))

@@ -89,7 +89,7 @@ static bool add_row(const struct module_walk *walk, uint32_t index, struct repor
     row_i64(&row, MODULES_CHILDREN, time->children);
     row_text_if(&row, MODULES_NAME, index != 0, module->name);
     row_text(&row, MODULES_PATH, path);
-    row_i64_if(&row, MODULES_CALLS, index != 0, (int64_t)module->calls);
+    row_i64_if(&row, MODULES_CALLS, index != 0 && !walk->facts->is_part, (int64_t)module->calls);
     row_i64(&row, MODULES_FORWARD_SELF_NS, time->forward_self_ns);
     row_i64(&row, MODULES_FORWARD_NS, time->forward_ns);
     row_i64(&row, MODULES_BACKWARD_SELF_NS, time->backward_self_ns);

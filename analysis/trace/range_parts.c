@@ -31,7 +31,7 @@ struct range_parts {
     uint32_t *kind_of;       // per device event
     struct parts_by by_node; // (node, kind)
     struct parts_by by_name; // (name, kind), nested ranges included
-    bool *is_nested;         // per node: within another of its name
+    const bool *is_nested;   // per node: within another of its name
     // Idle time by cause before each block of gaps, and of the ranges' names by cause.
     int64_t (*idle_before)[IDLE_CAUSE_COUNT], (*idle_of)[IDLE_CAUSE_COUNT];
 };
@@ -136,17 +136,6 @@ static bool sum_devices(struct range_parts *all, struct err *err)
         if (!add_up(all, i, err))
             return false;
     return true;
-}
-
-static bool find_nested(struct range_parts *all, struct err *err)
-{
-    const struct range_node *nodes = all->tree->nodes;
-    all->is_nested = arena_array(all->arena, all->tree->node_count, sizeof *all->is_nested, err);
-    for (uint32_t n = 1; all->is_nested && n < all->tree->node_count; n++)
-        for (uint32_t above = nodes[n].parent; above && !all->is_nested[n];
-             above = nodes[above].parent)
-            all->is_nested[n] = nodes[above].name == nodes[n].name;
-    return all->is_nested;
 }
 
 // --- idle time ----------------------------------------------------------------------------------
@@ -258,23 +247,10 @@ static bool add_idle(const struct range_parts *all, uint32_t name, const char *r
     return true;
 }
 
-// The texts of all names, by name.
-static const char **write_names(const struct range_parts *all, struct err *err)
-{
-    const struct range_tree *tree = all->tree;
-    const char **texts = arena_array(all->arena, tree->by_name.count, sizeof *texts, err);
-    for (uint32_t n = 1; texts && n < tree->node_count; n++) {
-        const char **text = &texts[tree->nodes[n].name];
-        if (!*text && !(*text = range_tree_name(tree, &tree->nodes[n], all->arena, err)))
-            return NULL;
-    }
-    return texts;
-}
-
 static bool add_rows(const struct range_parts *all, struct report *report, struct err *err)
 {
     uint32_t count = all->by_name.groups.count;
-    const char **names = write_names(all, err);
+    const char **names = range_tree_names(all->tree, err);
     struct ranked *ranked = arena_array(all->arena, count, sizeof *ranked, err);
     if (!names || !ranked)
         return false;
@@ -302,8 +278,8 @@ bool range_parts_add(const struct range_tree *tree, struct report *report, struc
     groups_init(&all.by_node.groups, budget);
     groups_init(&all.by_name.groups, budget);
     all.kind_of = arena_room(all.arena, all.facts->device_count, sizeof *all.kind_of, err);
-    bool ok = all.kind_of && find_nested(&all, err) && sum_devices(&all, err) &&
-              sum_idle(&all, err) && add_rows(&all, report, err);
+    bool ok = all.kind_of && (all.is_nested = range_tree_nested(tree, err)) &&
+              sum_devices(&all, err) && sum_idle(&all, err) && add_rows(&all, report, err);
     budget_free(budget, all.by_node.parts, all.by_node.cap * sizeof(struct part));
     budget_free(budget, all.by_name.parts, all.by_name.cap * sizeof(struct part));
     groups_free(&all.kinds);

@@ -360,3 +360,24 @@ char *range_tree_name(const struct range_tree *tree, const struct range_node *no
     return arena_printf(arena, err, "%.*s%s", (int)name->text.len, name->text.at,
                         name->numbered ? "*" : "");
 }
+
+const char **range_tree_names(const struct range_tree *tree, struct err *err)
+{
+    const char **texts = arena_array(tree->arena, tree->by_name.count, sizeof *texts, err);
+    for (uint32_t n = 1; texts && n < tree->node_count; n++) {
+        const char **text = &texts[tree->nodes[n].name];
+        if (!*text && !(*text = range_tree_name(tree, &tree->nodes[n], tree->arena, err)))
+            return NULL;
+    }
+    return texts;
+}
+
+const bool *range_tree_nested(const struct range_tree *tree, struct err *err)
+{
+    const struct range_node *nodes = tree->nodes;
+    bool *is_nested = arena_array(tree->arena, tree->node_count, sizeof *is_nested, err);
+    for (uint32_t n = 1; is_nested && n < tree->node_count; n++)
+        for (uint32_t above = nodes[n].parent; above && !is_nested[n]; above = nodes[above].parent)
+            is_nested[n] = nodes[above].name == nodes[n].name;
+    return is_nested;
+}

@@ -61,6 +61,12 @@ void range_tree_free(struct range_tree *tree);
 char *range_tree_name(const struct range_tree *tree, const struct range_node *node,
                       struct arena *arena, struct err *err);
 
+// The texts of all names, by name; NULL with ERR_LIMIT.
+const char **range_tree_names(const struct range_tree *tree, struct err *err);
+
+// Per node: whether it is within another of its name. NULL with ERR_LIMIT.
+const bool *range_tree_nested(const struct range_tree *tree, struct err *err);
+
 // Index of the first gap that starts at a moment or later.
 uint32_t range_tree_gap(const struct facts *facts, int64_t now_ns);
 

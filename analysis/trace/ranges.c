@@ -5,6 +5,7 @@
 #include "analysis/stats/stats.h"
 #include "analysis/trace/analyses.h"
 #include "analysis/trace/range_parts.h"
+#include "analysis/trace/range_rows.h"
 
 // --- rows ---------------------------------------------------------------------------------------
 
@@ -116,7 +117,7 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
     if (!range_tree_has_ranges(facts->trace))
         return true;
     bool ok = range_tree_make(facts, scratch, &tree, err) && add_rows(&tree, report, err) &&
-              range_parts_add(&tree, report, err);
+              range_parts_add(&tree, report, err) && range_rows_add(&tree, report, err);
     range_tree_free(&tree);
     return ok;
 }

@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/trace/range_rows.h"
 #include "analysis/trace/range_view.h"
 #include "ingest/base/hash.h"
 #include "server/api/table_parts.h"
@@ -86,24 +87,51 @@ static bool find_place(const struct request *request, const struct run *run,
     return true;
 }
 
+// All rows that a query keeps.
+static bool read_parts(const struct request *request, const struct table_place *place,
+                       struct table_query *query, struct arena *arena, struct table_page *page,
+                       struct err *err)
+{
+    query->limit = TABLE_QUERY_NO_LIMIT;
+    return store_read_table(request->services->intake->store, place, query, arena, page, err);
+}
+
+// Rows that were kept of a range, whose table names a range without them.
+static bool read_range_rows(const struct request *request, const struct table_place *place,
+                            const struct asked *asked, struct arena *arena, struct report *report,
+                            struct err *err)
+{
+    struct table_query query = {.filter_count = 3};
+    struct table_place from = *place;
+    struct table_page page;
+    query.filters[0] = (struct table_filter){STR("range"), asked->range};
+    query.filters[1] = (struct table_filter){STR("table"), str_of(asked->desc->name)};
+    query.filters[2] = (struct table_filter){STR("table"), STR(RANGE_ROWS_HEAD)};
+    from.desc = &table_range_rows;
+    return read_parts(request, &from, &query, arena, &page, err) &&
+           range_rows_view(&page.table, asked->desc, report, err);
+}
+
 // What a range has of a table, from the parts it consists of.
 static bool read_range(const struct request *request, const struct table_place *place,
                        const struct table_question *question, struct arena *arena,
                        struct table_page *page, struct err *err)
 {
     const struct asked *asked = &question->asked;
-    struct table_query parts = {.limit = TABLE_QUERY_NO_LIMIT, .filter_count = 1};
+    struct table_query query = {.filter_count = 1};
     struct table_place from = *place;
     struct report report = {.arena = arena};
-    parts.filters[0] = (struct table_filter){STR("range"), asked->range};
+    query.filters[0] = (struct table_filter){STR("range"), asked->range};
     from.desc = &table_range_parts;
-    if (!store_read_table(request->services->intake->store, &from, &parts, arena, page, err))
+    if (!read_parts(request, &from, &query, arena, page, err))
         return false;
     if (page->table.row_count == 0)
         return err_set(err, ERR_NOT_FOUND,
                        "rank %lld has no range '%.*s'; its table ranges lists all",
                        (long long)asked->rank, (int)asked->range.len, asked->range.at);
-    if (!range_view_add(&page->table, asked->desc, &report, err))
+    if (!(range_view_has(asked->desc)
+              ? range_view_add(&page->table, asked->desc, &report, err)
+              : read_range_rows(request, place, asked, arena, &report, err)))
         return false;
     struct table none = {.desc = asked->desc};
     const struct table *found = report_find(&report, asked->desc->name);
@@ -131,7 +159,7 @@ static const struct table_desc *table_by_range(const struct request *request)
 {
     const struct table_desc *desc = trace_table(request->route->table->name);
     bool asked = query_get(&request->query, "range").at;
-    return asked && desc && range_view_has(desc) ? desc : NULL;
+    return asked && desc && (range_view_has(desc) || range_rows_have(desc)) ? desc : NULL;
 }
 
 // Details exist per trace only; without a rank those of the headline rank are returned.

@@ -36,7 +36,8 @@ static bool is_of_run(const struct table_desc *desc)
 static bool begin_table(struct workbook *workbook)
 {
     bool of_rank = workbook->trace_id.len > 0;
-    while (of_rank && *workbook->next && is_of_run(*workbook->next))
+    while (of_rank && *workbook->next &&
+           (is_of_run(*workbook->next) || *workbook->next == &table_range_rows))
         workbook->next++;
     if (!*workbook->next) {
         if (of_rank || !workbook->headline_trace.len)

@@ -280,7 +280,7 @@ static bool write_report(const struct export_files *what, const struct report *r
     char file_name[32];
     snprintf(file_name, sizeof file_name, "rank=%lld", (long long)rank);
     for (size_t i = 0; i < report->table_count; i++) {
-        if (!suits(what, report->tables[i].desc))
+        if (!suits(what, report->tables[i].desc) || report->tables[i].desc == &table_range_rows)
             continue;
         const struct table *table = with_rank(&report->tables[i], rank, report->arena, err);
         if (!table || !write_table(what, table, file_name, err))

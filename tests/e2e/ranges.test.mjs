@@ -39,6 +39,16 @@ test("tables of a range sum to its device time and idle time, to the nanosecond"
   assert.equal(sum(await items(`idle_causes${by_range}`), "total_ns"), parts.idle_ns);
   assert.equal(sum(await items(`process_groups${by_range}`), "total_ns"),
     sum(await items(`collectives${by_range}`), "total_ns"));
+  for (const tree of ["op_tree", "modules"]) {
+    const [root] = await items(`${tree}${by_range}&depth=0`);
+    assert.equal(root.total_owned_ns, owned_ns, tree);
+  }
+  const sizes = await items(`comm_sizes${by_range}`);
+  assert.equal(sum(sizes, "total_ns"), sum(await items(`collectives${by_range}`), "total_ns"));
+  const shapes = await items(`op_shapes${by_range}`);
+  assert.ok(shapes.length > 0 && shapes.every(({ median_ns }) => median_ns > 0));
+  assert.equal(sum(shapes, "owned_ns"), sum((await items(`operators${by_range}`))
+    .filter(({ name }) => name), "owned_ns"));
   const kernels = await items(`kernels${by_range}`);
   const whole = await items("kernels?rank=1&limit=all");
   for (const kernel of kernels) {

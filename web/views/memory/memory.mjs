@@ -164,6 +164,7 @@ function Content({ run, rank }) {
 
 export default function MemoryPage({ route }) {
   return html`<${RankPage} route=${route} title="Memory" needs_device=${false}
+    by_range="Filters the copies; nothing else on this page."
     untraced=${(run) => html`<${Snapshots} run=${run} />`}>${(run, rank) =>
     html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

@@ -2,11 +2,13 @@
 // Which tables and pages a named range filters, and how a table says whether it does; pure.
 
 // Tables that the API gives by range.
-const TABLES = new Set(["breakdown", "categories", "classes", "collectives", "idle_causes",
-  "kernels", "operators", "process_groups", "uncategorized"]);
+const TABLES = new Set(["breakdown", "categories", "classes", "collectives", "comm_sizes", "copies",
+  "idle_causes", "kernel_shapes", "kernels", "launch_delays", "launches", "modules", "op_shapes",
+  "op_tree", "operators", "process_groups", "roofline", "short_kernels", "uncategorized"]);
 
 /** Pages of a run with such tables. */
-export const RANGE_PAGES = new Set(["kernels", "operators", "ranges", "idle", "collectives"]);
+export const RANGE_PAGES = new Set(["kernels", "operators", "modules", "ranges", "roofline", "idle",
+  "memory", "collectives"]);
 
 /** Whether a range filters a table. @param {string} name of the table @param {string} range */
 export const is_ranged = (name, range) => range !== "" && TABLES.has(name);

@@ -30,17 +30,18 @@ function Content({ data, run, rank, change, title, by_range, needs_device, untra
   if (!data.summary) return html`${untraced?.(run)}<${NoResult} run=${data.run} />`;
   const has_device = data.summary.device_events > 0 || rank !== "" || !needs_device;
   return html`<${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>
-    ${by_range && has_device && html`<${RangeBar} run=${run} rank=${rank} />`}${
+    ${by_range && has_device && html`<${RangeBar} run=${run} rank=${rank}
+      what=${typeof by_range === "string" ? by_range : undefined} />`}${
     has_device ? children(run, rank, data) : html`<${Card} title=${title}><${Lacks} run=${run}
       rank=${rank} items=${["device_events"]} title="No device activity was recorded" /><//>`}<//>`;
 }
 
 /**
- * @param {{route: any, title: string, above?: [string, string], by_range?: boolean,
+ * @param {{route: any, title: string, above?: [string, string], by_range?: boolean|string,
  *          needs_device?: boolean,
  *          untraced?: (run: string) => any,
  *          children: (run: string, rank: string, data: any) => any}} props
- * `by_range` is whether a named range filters tables of the page
+ * `by_range` is whether a named range filters tables of the page, or what it filters there
  */
 export function RankPage({ route, title, above, by_range = false, needs_device = true, untraced,
   children }) {

@@ -8,7 +8,7 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Tree } from "../../widgets/tree.mjs";
 import { use_range } from "./range_line.mjs";
-import { range_note } from "./range_model.mjs";
+import { range_note, range_params } from "./range_model.mjs";
 import { rank_table_links } from "./rank_data.mjs";
 import { run_api } from "./run_frame.mjs";
 
@@ -24,7 +24,7 @@ const open_at_first = (root, [first]) =>
     : String(root.id));
 
 /** The query common to all parts of a tree. */
-const base_of = (run, table, rank) => address(run_api(run, table), { rank });
+const base_of = (run, table, params) => address(run_api(run, table), params);
 
 function Content({ reply, view, base }) {
   const [query, change] = use_query({ open: "" });
@@ -47,14 +47,15 @@ function Content({ reply, view, base }) {
  */
 export function TreeCard({ run, table, rank, title, note, view, actions }) {
   const [range] = use_range();
-  const base = base_of(run, table, rank);
+  const within = table === "ranges" ? {} : range_params(table, range);
   const resource = use_api(address(run_api(run, table),
-    { rank, depth: [0, 1], sort: SORT, limit: "all", format: "columns" }));
+    { ...within, rank, depth: [0, 1], sort: SORT, limit: "all", format: "columns" }));
   return html`<${Card} title=${title} flush=${true}
       note=${table === "ranges" ? note : range_note(table, range, note)} actions=${html`${actions}
       <a class="small-link" href=${address(run_path(run, "flame"),
         { of: FLAME_OF[table], rank })}>Flame graph</a>
-      <${ExportLinks} links=${rank_table_links(run, table, rank)} />`}>
+      <${ExportLinks} links=${rank_table_links(run, table, rank, within)} />`}>
     <${Loaded} resource=${resource}>${(reply) =>
-      html`<${Content} reply=${reply} view=${view} base=${base} />`}<//><//>`;
+      html`<${Content} reply=${reply} view=${view}
+        base=${base_of(run, table, { ...within, rank })} />`}<//><//>`;
 }

@@ -32,7 +32,7 @@ const columns_of = (root) => [
 ];
 
 export default function Modules({ route }) {
-  return html`<${RankPage} route=${route} title="Modules">${(run, rank) => html`
+  return html`<${RankPage} route=${route} title="Modules" by_range=${true}>${(run, rank) => html`
     <${TreeCard} run=${run} table="modules" rank=${rank} title="Modules"
       note="device time counted once; a module's own and its children's sum to it exactly"
       view=${{

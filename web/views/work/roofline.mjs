@@ -13,6 +13,8 @@ import { Lacks } from "../run/lacks.mjs";
 import { use_kernel_profiles } from "./kernel_profiles.mjs";
 import { MetricFigures } from "./metric_figures.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
+import { use_range } from "../run/range_line.mjs";
+import { range_note, range_params } from "../run/range_model.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { shapes_text } from "../../base/shapes_text.mjs";
@@ -90,7 +92,7 @@ function Chart({ rows, run, rank, profiles }) {
           known.</p>`}<//>`;
 }
 
-function Work({ reply, run, rank, profiles }) {
+function Work({ reply, run, rank, range, profiles }) {
   const [{ kind }, change] = use_query({ kind: "" });
   const frame = useMemo(() => frame_of(reply), [reply]);
   const drawn = useMemo(() => rows_of(frame).filter((row) => !kind || row.kind === kind),
@@ -101,29 +103,35 @@ function Work({ reply, run, rank, profiles }) {
     extra: html`<${KindPick} frame=${frame} kind=${kind}
       onchange=${(next) => change({ kind: next })} />`,
   }), [frame, kind]);
+  if (frame.length === 0 && range !== "") {
+    return html`<${Card} title="Roofline" note=${range_note("roofline", range)}><p
+      class="empty-line">No operator with known work within the range.</p><//>`;
+  }
   if (frame.length === 0) {
     return html`<${Card} title="Roofline"><${Lacks} run=${run} rank=${rank}
       items=${["shapes", "operators"]} title="No operator with known work was recorded" /><//>`;
   }
   return html`<${Chart} rows=${drawn} run=${run} rank=${rank} profiles=${profiles} />
     <${Card} title="Work by operator and shape" flush=${true}
-      note="lost: measured time beyond what the roofline allows"
-      actions=${html`<${ExportLinks} links=${rank_table_links(run, "roofline", rank)} />`}>
+      note=${range_note("roofline", range, "lost: measured time beyond what the roofline allows")}
+      actions=${html`<${ExportLinks} links=${rank_table_links(run, "roofline", rank,
+        range_params("roofline", range))} />`}>
       <${RankTable} frame=${frame} view=${view} run=${run} rank=${rank} /><//>`;
 }
 
 function Content({ run, rank, throughput, evidence }) {
   const profiles = use_kernel_profiles(run, evidence > 0);
-  const resource = use_rank_table(run, "roofline", rank);
+  const [range] = use_range();
+  const resource = use_rank_table(run, "roofline", rank, range_params("roofline", range));
   return html`<${KernelLabels} runs=${[run]} />
-    <${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
-      throughput=${throughput} /><//>
+    ${range === "" && html`<${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
+      throughput=${throughput} /><//>`}
     <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}
-      rank=${rank} profiles=${profiles.rows} />`}<//>`;
+      rank=${rank} range=${range} profiles=${profiles.rows} />`}<//>`;
 }
 
 export default function RooflinePage({ route }) {
-  return html`<${RankPage} route=${route} title="Roofline">${(run, rank, data) =>
+  return html`<${RankPage} route=${route} title="Roofline" by_range=${true}>${(run, rank, data) =>
     html`<${Content} run=${run} rank=${rank} throughput=${data.throughput}
       evidence=${data.run.evidence} />`}<//>`;
 }

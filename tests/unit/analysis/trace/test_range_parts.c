@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each named range consists of, and tables of one range.
 #include "analysis/report/tables.h"
+#include "analysis/trace/range_rows.h"
 #include "analysis/trace/range_view.h"
 #include "tests/unit/hand_trace.h"
+
+#include <stdio.h>
 
 static void add_range(struct hand *hand, const char *name, int64_t begin_ns, int64_t dur_ns)
 {
@@ -235,6 +238,164 @@ static void other_tables_cannot_be_had_by_range(void **state)
     assert_false(range_view_has(&table_run_kernels));
 }
 
+// The table of a range as range_rows keeps it; NULL without rows.
+static const struct table *kept(struct hand *hand, const char *range, const struct table_desc *desc,
+                                struct report *shown)
+{
+    const struct table *all = report_find(&hand->report, "range_rows");
+    struct report picked = {.arena = &hand->arena};
+    assert_non_null(all);
+    assert_true(range_rows_have(desc));
+    for (size_t i = 0; i < all->row_count; i++)
+        if (table_is(all, i, RANGE_ROWS_RANGE, str_of(range)) &&
+            (table_is(all, i, RANGE_ROWS_TABLE, str_of(desc->name)) ||
+             table_is(all, i, RANGE_ROWS_TABLE, STR(RANGE_ROWS_HEAD))))
+            assert_true(report_add(&picked, &table_range_rows,
+                                   all->cells + i * table_range_rows.column_count, &hand->err));
+    *shown = (struct report){.arena = &hand->arena};
+    assert_true(range_rows_view(report_find(&picked, "range_rows"), desc, shown, &hand->err));
+    return report_find(shown, desc->name);
+}
+
+static void add_call(struct hand *hand, const char *op, const char *dims, struct hand_event device,
+                     int64_t at_ns)
+{
+    static int64_t correlation = 1000;
+    bool copies = device.kind == EVENT_MEMCPY;
+    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                       .name = op,
+                                       .begin_ns = at_ns,
+                                       .dur_ns = 10,
+                                       .dims = dims,
+                                       .types = "[\"float\", \"float\"]"});
+    hand_add(hand, (struct hand_event){.kind = EVENT_RUNTIME,
+                                       .name = copies ? "cudaMemcpyAsync" : "cudaLaunchKernel",
+                                       .begin_ns = at_ns + 1,
+                                       .dur_ns = 2,
+                                       .correlation = ++correlation});
+    device.begin_ns = 1000 + 100 * at_ns;
+    device.correlation = correlation;
+    hand_add(hand, device);
+}
+
+// Work of every kind within one range, in which another has only the products.
+static void begin_mixed_job(struct hand *hand)
+{
+    hand_begin(hand);
+    add_range(hand, "all", 0, 1000);
+    for (int64_t i = 0; i < 3; i++) {
+        int64_t at = 100 * i;
+        add_range(hand, "products", at + 10, 40);
+        add_call(
+            hand, "aten::mm", "[[64, 32], [32, 16]]",
+            (struct hand_event){.kind = EVENT_KERNEL, .name = "gemm", .dur_ns = 700, .grid = 4},
+            at + 20);
+        add_call(hand, "aten::add", "[[64, 16], [64, 16]]",
+                 (struct hand_event){.kind = EVENT_KERNEL, .name = "add", .dur_ns = 300, .grid = 8},
+                 at + 60);
+        add_call(hand, "aten::copy_", "[[64], [64]]",
+                 (struct hand_event){.kind = EVENT_MEMCPY,
+                                     .name = "Memcpy HtoD (Pinned -> Device)",
+                                     .dur_ns = 200,
+                                     .bytes = 256},
+                 at + 71);
+        add_call(hand, "c10d::allreduce_", "[[64], [64]]",
+                 (struct hand_event){.kind = EVENT_KERNEL,
+                                     .name = "ncclDevKernel_AllReduce",
+                                     .dur_ns = 500,
+                                     .collective = "allreduce",
+                                     .dtype = "Float",
+                                     .group = "0",
+                                     .in_elems = 64,
+                                     .out_elems = 64,
+                                     .group_size = 2},
+                 at + 82);
+    }
+    hand_analyze(hand);
+}
+
+static void assert_equal_cells(const struct table_desc *desc, const struct cell *a,
+                               const struct cell *b, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct column *column = &desc->columns[i % desc->column_count];
+        assert_int_equal(a[i].null, b[i].null);
+        if (a[i].null)
+            continue;
+        if (column->type == COLUMN_TEXT)
+            assert_true(str_equal(a[i].s, b[i].s));
+        else if (column->type == COLUMN_F64)
+            assert_true(a[i].f == b[i].f);
+        else
+            assert_int_equal(a[i].i, b[i].i);
+    }
+}
+
+static void a_range_around_everything_has_the_tables_of_the_trace(void **state)
+{
+    (void)state;
+    static const struct table_desc *const tables[] = {
+        &table_op_shapes,     &table_roofline,      &table_copies,        &table_comm_sizes,
+        &table_launch_delays, &table_short_kernels, &table_kernel_shapes, &table_op_tree};
+    struct hand hand;
+    struct report shown;
+    begin_mixed_job(&hand);
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++) {
+        const struct table *whole = report_find(&hand.report, tables[t]->name);
+        const struct table *ranged = kept(&hand, "all", tables[t], &shown);
+        assert_non_null(whole);
+        assert_non_null(ranged);
+        assert_int_equal(ranged->row_count, whole->row_count);
+        assert_equal_cells(tables[t], whole->cells, ranged->cells,
+                           whole->row_count * tables[t]->column_count);
+    }
+    hand_end(&hand);
+}
+
+static void tables_of_a_range_have_only_what_was_launched_in_it(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report shown;
+    begin_mixed_job(&hand);
+    const struct table *shapes = kept(&hand, "products", &table_op_shapes, &shown);
+    assert_int_equal(shapes->row_count, 1);
+    assert_true(table_is(shapes, 0, OP_SHAPES_NAME, STR("aten::mm")));
+    assert_int_equal(table_i64(shapes, 0, OP_SHAPES_OWNED_NS, -1), 2100);
+    assert_int_equal(table_i64(shapes, 0, OP_SHAPES_MEDIAN_NS, -1), 700);
+    assert_true(table_f64(shapes, 0, OP_SHAPES_BUSY_SHARE, -1) == 1);
+    assert_null(kept(&hand, "products", &table_copies, &shown));
+    const struct table *launches = kept(&hand, "products", &table_launches, &shown);
+    assert_int_equal(table_i64(launches, 0, LAUNCHES_VALUE, -1), 3);
+    for (size_t i = 0; i < launches->row_count; i++)
+        assert_false(table_is(launches, i, LAUNCHES_METRIC, STR("launches_without_device_events")));
+    hand_end(&hand);
+}
+
+static void the_tables_of_ranges_are_bounded(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report picked = {0}, shown;
+    char name[32];
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 40; i++) {
+        snprintf(name, sizeof name, "part %c%c", (char)('a' + i / 26), (char)('a' + i % 26));
+        add_range(&hand, name, 1000 * i, 900);
+        add_work(&hand, "gemm", 1000 * i + 10, 1000 * i + 100, 500 - i);
+    }
+    hand_analyze(&hand);
+    assert_non_null(kept(&hand, "part bf", &table_launches, &shown)); // the 32nd
+    const struct table *all = report_find(&hand.report, "range_rows");
+    for (size_t i = 0; i < all->row_count; i++)
+        assert_false(table_is(all, i, RANGE_ROWS_RANGE, STR("part bg")));
+    picked.arena = &hand.arena;
+    struct table none = {.desc = &table_range_rows};
+    assert_false(range_rows_view(&none, &table_launches, &picked, &hand.err));
+    assert_int_equal(hand.err.code, ERR_NOT_FOUND);
+    hand_end(&hand);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -245,6 +406,9 @@ int main(void)
         cmocka_unit_test(a_collective_of_several_kernels_is_one_row),
         cmocka_unit_test(uncategorized_kernels_of_a_range_are_those_of_no_rule),
         cmocka_unit_test(other_tables_cannot_be_had_by_range),
+        cmocka_unit_test(a_range_around_everything_has_the_tables_of_the_trace),
+        cmocka_unit_test(tables_of_a_range_have_only_what_was_launched_in_it),
+        cmocka_unit_test(the_tables_of_ranges_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

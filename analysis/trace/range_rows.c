@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/trace/range_rows.h"
+
+#include "analysis/facts/facts_within.h"
+#include "analysis/report/ranked.h"
+#include "analysis/report/tables.h"
+#include "analysis/trace/analyses.h"
+
+enum {
+    MOST_RANGES = 32, // bits of range_set
+    MOST_ROWS = 30000,
+    MOST_TIMES = 6, // device events of all ranges, times those of the trace
+};
+
+typedef uint32_t range_set;
+
+// --- which tables -------------------------------------------------------------------------------
+
+// A table and the analysis that makes it, perhaps with others.
+static const struct ranged {
+    const struct table_desc *desc;
+    const struct analysis *analysis;
+} tables[] = {
+    {&table_op_shapes, &op_shapes_analysis},
+    {&table_roofline, &roofline_analysis},
+    {&table_copies, &copies_analysis},
+    {&table_comm_sizes, &comm_sizes_analysis},
+    {&table_launches, &launches_analysis},
+    {&table_launch_delays, &launch_delays_analysis},
+    {&table_short_kernels, &short_kernels_analysis},
+    {&table_kernel_shapes, &kernel_shapes_analysis},
+    {&table_modules, &modules_analysis},
+    {&table_op_tree, &op_tree_analysis},
+};
+
+enum { TABLES = sizeof tables / sizeof *tables };
+
+bool range_rows_have(const struct table_desc *desc)
+{
+    for (int t = 0; t < TABLES; t++)
+        if (tables[t].desc == desc)
+            return true;
+    return false;
+}
+
+// --- rows of one form ---------------------------------------------------------------------------
+
+// The next column of range_rows for each type.
+struct slots {
+    unsigned text, integer, real;
+};
+
+static const struct slots first_slots = {RANGE_ROWS_TEXT_1, RANGE_ROWS_INT_1, RANGE_ROWS_REAL_1};
+
+static unsigned take_slot(struct slots *slots, enum column_type type)
+{
+    unsigned slot = type == COLUMN_TEXT  ? slots->text++
+                    : type == COLUMN_F64 ? slots->real++
+                                         : slots->integer++;
+    assert(type != COLUMN_TEXT || slot <= RANGE_ROWS_TEXT_12);
+    assert(type != COLUMN_F64 || slot <= RANGE_ROWS_REAL_8);
+    assert(slot < RANGE_ROWS_REAL_1 || type == COLUMN_F64);
+    return slot;
+}
+
+// Says that the range has the table, of whatever length.
+static bool add_head(const char *range, const struct table_desc *desc, struct report *report,
+                     struct err *err)
+{
+    struct row row = {.desc = &table_range_rows};
+    row_word(&row, RANGE_ROWS_RANGE, range);
+    row_word(&row, RANGE_ROWS_TABLE, RANGE_ROWS_HEAD);
+    row_word(&row, RANGE_ROWS_TEXT_1, desc->name);
+    return row_end(&row, report, err);
+}
+
+static bool add_row(const char *range, const struct table *table, size_t index,
+                    struct report *report, struct err *err)
+{
+    const struct table_desc *desc = table->desc;
+    struct slots slots = first_slots;
+    struct row row = {.desc = &table_range_rows};
+    row_word(&row, RANGE_ROWS_RANGE, range);
+    row_word(&row, RANGE_ROWS_TABLE, desc->name);
+    for (unsigned c = 0; c < desc->column_count; c++)
+        row_cell(&row, take_slot(&slots, desc->columns[c].type),
+                 table->cells[index * desc->column_count + c]);
+    return row_end(&row, report, err);
+}
+
+bool range_rows_view(const struct table *rows, const struct table_desc *desc, struct report *report,
+                     struct err *err)
+{
+    struct cell cells[TABLE_MAX_COLUMNS];
+    bool has_head = false;
+    for (size_t i = 0; i < rows->row_count; i++) {
+        struct slots slots = first_slots;
+        if (table_is(rows, i, RANGE_ROWS_TABLE, STR(RANGE_ROWS_HEAD))) {
+            has_head |= table_is(rows, i, RANGE_ROWS_TEXT_1, str_of(desc->name));
+            continue;
+        }
+        for (unsigned c = 0; c < desc->column_count; c++)
+            cells[c] = *table_cell(rows, i, take_slot(&slots, desc->columns[c].type));
+        if (!report_add(report, desc, cells, err))
+            return false;
+    }
+    return has_head || err_set(err, ERR_NOT_FOUND,
+                               "the table %s is kept of the %d ranges with the most device time, "
+                               "and of them as far as there is room; this range is not among them",
+                               desc->name, MOST_RANGES);
+}
+
+// --- which ranges -------------------------------------------------------------------------------
+
+struct range_rows {
+    const struct range_tree *tree;
+    const char **texts; // per name
+    uint32_t names[MOST_RANGES];
+    unsigned count;  // of them
+    range_set *sets; // per node: the chosen names that it is in
+    struct report *report;
+    size_t room;      // rows left
+    uint64_t devices; // left
+};
+
+static int64_t device_ns(const struct range_node *node)
+{
+    return node->class_ns[CLASS_COMPUTE] + node->class_ns[CLASS_COMMUNICATION] +
+           node->class_ns[CLASS_MEMORY];
+}
+
+static bool choose_names(struct range_rows *all, struct err *err)
+{
+    const struct range_tree *tree = all->tree;
+    const bool *is_nested = range_tree_nested(tree, err);
+    uint32_t count = tree->by_name.count;
+    struct ranked *ranked = arena_array(tree->arena, count, sizeof *ranked, err);
+    if (!is_nested || !ranked)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        ranked[i] = (struct ranked){0, str_of(all->texts[i] ? all->texts[i] : ""), i};
+    for (uint32_t n = 1; n < tree->node_count; n++)
+        if (!is_nested[n])
+            ranked[tree->nodes[n].name].total_ns += device_ns(&tree->nodes[n]);
+    ranked_sort(ranked, count);
+    while (all->count < count && all->count < MOST_RANGES && ranked[all->count].total_ns > 0) {
+        all->names[all->count] = ranked[all->count].index;
+        all->count++;
+    }
+    return true;
+}
+
+static bool mark_nodes(struct range_rows *all, struct err *err)
+{
+    const struct range_tree *tree = all->tree;
+    all->sets = arena_array(tree->arena, tree->node_count, sizeof *all->sets, err);
+    for (uint32_t n = 1; all->sets && n < tree->node_count; n++) {
+        all->sets[n] = all->sets[tree->nodes[n].parent];
+        for (unsigned i = 0; i < all->count; i++)
+            if (all->names[i] == tree->nodes[n].name)
+                all->sets[n] |= UINT32_C(1) << i;
+    }
+    return all->sets;
+}
+
+// --- one range ----------------------------------------------------------------------------------
+
+// A tree without some of its nodes, or shapes without some, would mislead: all rows or none.
+static bool add_table(struct range_rows *all, const struct ranged *ranged, const struct facts *part,
+                      const char *range, struct err *err)
+{
+    struct arena scratch, arena;
+    struct report report = {.arena = &arena};
+    arena_init(&scratch, part->budget);
+    arena_init(&arena, part->budget);
+    bool ok = ranged->analysis->run(part, &scratch, &report, err);
+    arena_free(&scratch);
+    const struct table *table = ok ? report_find(&report, ranged->desc->name) : NULL;
+    size_t rows = table ? table->row_count : 0;
+    if (ok && rows < all->room) {
+        all->room -= rows + 1;
+        ok = add_head(range, ranged->desc, all->report, err);
+        for (size_t i = 0; ok && i < rows; i++)
+            ok = add_row(range, table, i, all->report, err);
+    }
+    arena_free(&arena);
+    return ok;
+}
+
+static uint32_t list_devices(const struct range_rows *all, unsigned range, uint32_t *list)
+{
+    const struct range_tree *tree = all->tree;
+    uint32_t count = 0;
+    for (uint32_t d = 0; d < tree->facts->device_count; d++) {
+        uint32_t call = tree->device_call[d];
+        if (call != FACTS_NONE && all->sets[tree->calls[call].node] >> range & 1)
+            list[count++] = d;
+    }
+    return count;
+}
+
+static bool add_range(struct range_rows *all, unsigned range, uint32_t *list, struct err *err)
+{
+    const struct facts *facts = all->tree->facts;
+    uint32_t count = list_devices(all, range, list);
+    struct arena arena;
+    struct facts part;
+    if (count > all->devices)
+        return true;
+    all->devices -= count;
+    arena_init(&arena, facts->budget);
+    bool ok = facts_within(facts, list, count, &arena, &part, err);
+    for (int t = 0; ok && t < TABLES; t++)
+        ok = add_table(all, &tables[t], &part, all->texts[all->names[range]], err);
+    arena_free(&arena);
+    return ok;
+}
+
+bool range_rows_add(const struct range_tree *tree, struct report *report, struct err *err)
+{
+    const struct facts *facts = tree->facts;
+    struct range_rows all = {.tree = tree, .report = report, .room = MOST_ROWS};
+    all.devices = (uint64_t)MOST_TIMES * facts->device_count;
+    all.texts = range_tree_names(tree, err);
+    uint32_t *list = arena_room(tree->arena, facts->device_count, sizeof *list, err);
+    bool ok = all.texts && list && choose_names(&all, err) && mark_nodes(&all, err);
+    for (unsigned i = 0; ok && i < all.count; i++)
+        ok = add_range(&all, i, list, err);
+    return ok;
+}
