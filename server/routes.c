@@ -177,6 +177,9 @@ const struct route routes[] = {
     {"GET", RUN "/link_records", SCOPE_READ, api_get_table, &table_link_records},
     {"GET", RUN "/link_communicators", SCOPE_READ, api_get_table, &table_link_communicators},
     {"GET", RUN "/kernel_profiles", SCOPE_READ, api_get_table, &table_kernel_profiles},
+    {"GET", RUN "/rank_ranges", SCOPE_READ, api_get_table, &table_run_rank_ranges},
+    {"GET", RUN "/roles", SCOPE_READ, api_get_table, &table_run_roles},
+    {"GET", RUN "/role_steps", SCOPE_READ, api_get_table, &table_run_role_steps},
 
     {"GET", RUN "/parts", SCOPE_READ, api_get_table, &table_parts},
     {"GET", RUN "/operators", SCOPE_READ, api_get_table, &table_operators},

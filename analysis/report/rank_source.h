@@ -8,6 +8,7 @@
 
 struct rank_source {
     const int64_t *ranks; // ascending
+    const struct str *roles; // of each, "" unknown; NULL: of none
     size_t count;
     void *context; // of load
     // Adds to the report those tables of `known` (NULL-terminated, of run_rank_tables) that the

@@ -18,6 +18,8 @@
 #include "analysis/run/run_merge.h"
 #include "analysis/run/run_monitors.h"
 #include "analysis/run/run_profiles.h"
+#include "analysis/run/run_ranges.h"
+#include "analysis/run/run_roles.h"
 #include "analysis/ranks/run_passes.h"
 #include "analysis/ranks/run_rates.h"
 #include "analysis/ranks/strategy.h"
@@ -122,6 +124,7 @@ struct joining {
     struct run_passes passes;
     struct run_rates rates;
     struct run_links links;
+    struct run_roles roles;
 };
 
 static bool take_rank(void *context, size_t rank, const struct report *report, struct err *err)
@@ -131,6 +134,8 @@ static bool take_rank(void *context, size_t rank, const struct report *report, s
            run_merge_take(joining->merge, rank, report, err) &&
            run_comm_add(&joining->comm, joining->run->ranks[rank], report, err) &&
            run_passes_add(&joining->passes, report, err) &&
+           run_ranges_add(joining->run, rank, report, err) &&
+           run_roles_add(&joining->roles, joining->run, rank, report, err) &&
            run_rates_add(&joining->rates, joining->run->ranks[rank], joining->run->job[rank],
                          report, err);
 }
@@ -153,6 +158,8 @@ static bool take_ranks(struct joining *joining, struct err *err)
                                                      &table_kernel_rates,
                                                      &table_step_rates,
                                                      &table_categories,
+                                                     &table_ranges,
+                                                     &table_role_steps,
                                                      NULL};
     const struct run *run = joining->run;
     return rank_source_each(run->source, known, run->budget, take_rank, joining, err) &&
@@ -235,7 +242,8 @@ static bool conclude(struct joining *joining, struct err *err)
         return false;
     run->comm = &joining->comm;
     run->links = &joining->links;
-    return run_list_ranks(run, err) && run_list_steps(run, err) && run_judge_efficiency(run, err) &&
+    return run_roles_write(&joining->roles, run, err) && run_list_ranks(run, err) &&
+           run_list_steps(run, err) && run_judge_efficiency(run, err) &&
            (run_join_monitors(run, err) || err_wrap(err, "monitors of the run")) &&
            run_copy_headline(run, err) && add_summary(run, err);
 }
@@ -246,6 +254,7 @@ static bool join(struct run *run, struct err *err)
     run->world_size = world_size(run);
     if (!joining.merge)
         return false;
+    run_roles_open(&joining.roles, run->budget);
     bool ok = run_comm_open(&joining.comm, run->count, run->budget, err);
     joining.comm.recordings = run->recording;
     ok = ok && run_passes_open(&joining.passes, run->count, run->budget, err) &&
@@ -253,6 +262,7 @@ static bool join(struct run *run, struct err *err)
          run_judge_trust(run, err) && take_ranks(&joining, err);
     run_merge_free(joining.merge); // before matching needs its memory
     ok = ok && conclude(&joining, err);
+    run_roles_close(&joining.roles);
     run_rates_close(&joining.rates);
     run_passes_close(&joining.passes);
     run_comm_close(&joining.comm);

@@ -126,11 +126,14 @@ static bool add_call(struct range_tree *tree, uint32_t event, uint32_t around, s
     if (!calls)
         return false;
     tree->calls = calls;
-    calls[tree->call_count] = (struct range_call){
-        .node = node, .parent = parent, .host_ns = trace->dur_ns[event], .first_ns = INT64_MAX};
+    uint32_t step = step_at(tree->facts, trace->begin_ns[event]);
+    calls[tree->call_count] = (struct range_call){.node = node,
+                                                  .parent = parent,
+                                                  .step = step,
+                                                  .host_ns = trace->dur_ns[event],
+                                                  .first_ns = INT64_MAX};
     tree->call_of[event] = tree->call_count++;
     struct range_node *own = &tree->nodes[node];
-    uint32_t step = step_at(tree->facts, trace->begin_ns[event]);
     own->calls++;
     own->host_ns += trace->dur_ns[event];
     own->steps += step != FACTS_NONE && step != own->last_step;
@@ -286,14 +289,17 @@ static bool sum_gaps(struct range_tree *tree, struct err *err)
     return sum;
 }
 
+int64_t range_tree_idle(const struct range_tree *tree, const struct range_call *call)
+{
+    return call->first_ns < call->last_ns
+               ? idle_until(tree, call->last_ns) - idle_until(tree, call->first_ns)
+               : 0;
+}
+
 static void add_idle(struct range_tree *tree)
 {
-    for (uint32_t i = 0; i < tree->call_count; i++) {
-        const struct range_call *call = &tree->calls[i];
-        if (call->first_ns < call->last_ns)
-            tree->nodes[call->node].idle_ns +=
-                idle_until(tree, call->last_ns) - idle_until(tree, call->first_ns);
-    }
+    for (uint32_t i = 0; i < tree->call_count; i++)
+        tree->nodes[tree->calls[i].node].idle_ns += range_tree_idle(tree, &tree->calls[i]);
 }
 
 // --- the tree -----------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 struct range_call {
     uint32_t node;
     uint32_t parent; // the call around it, or FACTS_NONE
+    uint32_t step;   // index into facts.steps of the one that it starts in, or FACTS_NONE
     int64_t host_ns, owned_ns;
     int64_t first_ns, last_ns; // of its device events
 };
@@ -66,6 +67,9 @@ const char **range_tree_names(const struct range_tree *tree, struct err *err);
 
 // Per node: whether it is within another of its name. NULL with ERR_LIMIT.
 const bool *range_tree_nested(const struct range_tree *tree, struct err *err);
+
+// Idle time between the first and the last device event of a call.
+int64_t range_tree_idle(const struct range_tree *tree, const struct range_call *call);
 
 // Index of the first gap that starts at a moment or later.
 uint32_t range_tree_gap(const struct facts *facts, int64_t now_ns);

@@ -6,6 +6,7 @@
 #include "analysis/trace/analyses.h"
 #include "analysis/trace/range_parts.h"
 #include "analysis/trace/range_rows.h"
+#include "analysis/trace/role_steps.h"
 
 // --- rows ---------------------------------------------------------------------------------------
 
@@ -117,7 +118,8 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
     if (!range_tree_has_ranges(facts->trace))
         return true;
     bool ok = range_tree_make(facts, scratch, &tree, err) && add_rows(&tree, report, err) &&
-              range_parts_add(&tree, report, err) && range_rows_add(&tree, report, err);
+              range_parts_add(&tree, report, err) && range_rows_add(&tree, report, err) &&
+              role_steps_add(&tree, report, err);
     range_tree_free(&tree);
     return ok;
 }

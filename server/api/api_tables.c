@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 
 #include "analysis/report/tables.h"
+#include "analysis/run/run_ranges.h"
 #include "analysis/trace/range_rows.h"
 #include "analysis/trace/range_view.h"
 #include "ingest/base/hash.h"
@@ -138,6 +139,28 @@ static bool read_range(const struct request *request, const struct table_place *
     return table_select(found ? found : &none, &question->table->query, arena, page, err);
 }
 
+// The ranks within a range, of which the run keeps sums.
+static bool read_ranks(const struct request *request, const struct table_place *place,
+                       const struct table_question *question, struct arena *arena,
+                       struct table_page *page, struct err *err)
+{
+    struct table_query query = {.filter_count = 1};
+    struct table_place from = *place;
+    struct report report = {.arena = arena};
+    const struct str range = question->asked.range;
+    query.filters[0] = (struct table_filter){STR("name"), range};
+    from.desc = &table_run_rank_ranges;
+    if (!read_parts(request, &from, &query, arena, page, err))
+        return false;
+    if (page->table.row_count == 0)
+        return err_set(err, ERR_NOT_FOUND,
+                       "no rank has the range '%.*s' among the 64 with the most device time; the "
+                       "table rank_ranges lists them",
+                       (int)range.len, range.at);
+    return run_ranges_view(&page->table, &report, err) &&
+           table_select(report_find(&report, "ranks"), &question->table->query, arena, page, err);
+}
+
 static bool read_page(const struct request *request, const struct table_place *place,
                       const struct table_question *question, struct arena *arena,
                       struct table_page *page, struct err *err)
@@ -149,7 +172,9 @@ static bool read_page(const struct request *request, const struct table_place *p
     if (asked->of_rank && asked->rank < 0)
         return table_select(&none, &table->query, arena, page, err);
     if (asked->range.at)
-        return read_range(request, place, question, arena, page, err);
+        return asked->desc == &table_run_ranks
+                   ? read_ranks(request, place, question, arena, page, err)
+                   : read_range(request, place, question, arena, page, err);
     return store_read_table(store, place, &table->query, arena, page, err) ||
            (asked->of_rank && err_wrap(err, "rank %lld", (long long)asked->rank));
 }
@@ -175,7 +200,7 @@ static bool settle(const struct request *request, const struct run *run, struct 
         return false;
     if (given || by_range)
         asked->desc = trace_table(desc->name);
-    if (by_range)
+    if (by_range || desc == &table_run_ranks)
         asked->range = query_get(&request->query, "range");
     return given || !detail || api_headline_rank(request, run, &asked->rank, err);
 }
@@ -217,7 +242,8 @@ static bool answer_table(struct request *request, struct response *response,
 bool api_get_table(struct request *request, struct response *response, struct err *err)
 {
     static const char *const rank_parameter[] = {"rank", NULL};
-    static const char *const range_parameters[] = {"rank", "range", NULL};
+    static const char *const ranges[] = {"range", NULL}, *const range_parameters[] = {
+                                                             "rank", "range", NULL};
     struct run run;
     struct asked asked;
     struct table_request table;
@@ -225,7 +251,7 @@ bool api_get_table(struct request *request, struct response *response, struct er
     if (!api_find_run(request, response, request->captures[0], &run, err) ||
         !settle(request, &run, &asked, err) ||
         !table_request_parse(request, asked.desc,
-                             asked.range.at  ? range_parameters
+                             asked.range.at  ? (asked.of_rank ? range_parameters : ranges)
                              : asked.of_rank ? rank_parameter
                                              : NULL,
                              &table, err))

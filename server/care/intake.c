@@ -124,6 +124,7 @@ static bool keep_and_record(const struct intake *intake, const struct intake_req
             .bytes = (int64_t)blob_spool_bytes(part->spool),
             .filename = part->filename,
             .rank = part->rank,
+            .role = part->role,
             .archive = part->archive,
         };
     }

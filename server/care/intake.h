@@ -22,6 +22,7 @@ struct intake_part {
     struct spool *spool;
     struct str filename; // display only, valid UTF-8
     int64_t rank;        // from a field, or STORE_NO_RANK
+    struct str role;     // as in trace_part
     struct str archive;  // the format word of an archive, "": it is a trace
 };
 

@@ -13,7 +13,7 @@
 #define SECOND_NS 1000000000LL
 
 struct choices {
-    const char *url, *token, *run, *project, *meta, *only, *state;
+    const char *url, *token, *run, *project, *role, *meta, *only, *state;
     int64_t patience_s, settle_s, drain_s;
     bool replace, finalize;
 };
@@ -33,6 +33,14 @@ struct choices {
         {"--run", "STEPSCOPE_RUN", NULL,   "NAME", "run that the files belong to",                 \
          NULL,    OPTION_TEXT,     AT(run)},                                                       \
         {"--project", NULL, NULL, "NAME", "project of a new run", NULL, OPTION_TEXT, AT(project)}, \
+        {"--role",                                                                                 \
+         NULL,                                                                                     \
+         NULL,                                                                                     \
+         "ROLE",                                                                                   \
+         "role of these traces in a reinforcement learning job: policy, generation, reward, ...",  \
+         NULL,                                                                                     \
+         OPTION_TEXT,                                                                              \
+         AT(role)},                                                                                \
         {"--meta", "STEPSCOPE_META", NULL,    "K=V,K=V", "metadata of the run",                    \
          NULL,     OPTION_TEXT,      AT(meta)},                                                    \
         {"--only",                                                                                 \
@@ -108,6 +116,7 @@ static bool open_sending(struct sending *sending, const struct choices *choices,
     sending->target = (struct send_target){.hub = &sending->hub,
                                            .run = choices->run,
                                            .project = choices->project,
+                                           .role = choices->role,
                                            .meta = choices->meta,
                                            .replace = choices->replace};
     if (!choices->run || !*choices->run)

@@ -112,6 +112,7 @@ static bool describe(struct sending *sending, const char *name, struct err *err)
     add_pair(out, "run", str_of(target->run));
     add_pair(out, "filename", str_of(name));
     add_pair(out, "project", str_of(target->project));
+    add_pair(out, "role", str_of(target->role));
     add_pair(out, "replace", str_of(target->replace ? "true" : NULL));
     add_meta(out, target->meta);
     return buf_ok(out, err);

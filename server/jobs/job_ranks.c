@@ -7,6 +7,7 @@
 #include "analysis/report/report_parts.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 
 struct header {
     int64_t rank;
+    char role[TRACE_ROLE_MAX + 1];
     uint64_t end; // where its parts end in the file
 };
 
@@ -36,6 +38,8 @@ static bool finish(struct header *header, int fd, off_t at, struct err *err)
 bool job_ranks_write(struct store *store, const struct rank_trace *rank, int fd, struct err *err)
 {
     struct header header = {.rank = rank->rank};
+    memcpy(header.role, rank->role.at,
+           rank->role.len < TRACE_ROLE_MAX ? rank->role.len : TRACE_ROLE_MAX);
     off_t at;
     return start(&header, fd, &at, err) &&
            store_copy_trace_parts(store, rank->trace_id, run_rank_tables, fd, err) &&
@@ -84,8 +88,25 @@ struct found {
     size_t ranks, evidence;
 };
 
+// Of each.
+struct listed {
+    int64_t *numbers;
+    struct str *roles;
+    struct place *places;
+};
+
+static bool list_rank(const struct listed *listed, size_t index, const struct header *header,
+                      uint64_t at, struct arena *arena, struct err *err)
+{
+    struct str role = {header->role, strnlen(header->role, TRACE_ROLE_MAX)};
+    listed->numbers[index] = header->rank;
+    listed->places[index] = (struct place){at + sizeof *header, header->end};
+    listed->roles[index] = (struct str){arena_strdup(arena, role, err), role.len};
+    return listed->roles[index].at;
+}
+
 // Counts them, and records as many as there is room for.
-static bool find_ranks(int fd, int64_t *numbers, struct place *places, struct found *found,
+static bool find_ranks(int fd, struct listed *listed, struct found *found, struct arena *arena,
                        struct err *err)
 {
     struct stat info;
@@ -99,10 +120,8 @@ static bool find_ranks(int fd, int64_t *numbers, struct place *places, struct fo
             (found->evidence && header.rank != NO_RANK))
             return err_set(err, ERR_INTERNAL, "the file of ranks is damaged");
         size_t index = found->ranks + found->evidence;
-        if (numbers) {
-            numbers[index] = header.rank;
-            places[index] = (struct place){at + sizeof header, header.end};
-        }
+        if (listed && !list_rank(listed, index, &header, at, arena, err))
+            return false;
         *(header.rank == NO_RANK ? &found->evidence : &found->ranks) += 1;
         at = header.end;
     }
@@ -112,16 +131,19 @@ static bool find_ranks(int fd, int64_t *numbers, struct place *places, struct fo
 bool job_ranks_read(int fd, struct arena *arena, struct rank_source *source, struct err *err)
 {
     struct found found;
-    if (!find_ranks(fd, NULL, NULL, &found, err))
+    if (!find_ranks(fd, NULL, &found, arena, err))
         return false;
     size_t count = found.ranks + found.evidence;
     struct ranks *ranks = arena_alloc(arena, sizeof *ranks, err);
-    int64_t *numbers = arena_array(arena, count + 1, sizeof *numbers, err);
-    struct place *places = arena_array(arena, count + 1, sizeof *places, err);
-    if (!ranks || !numbers || !places || !find_ranks(fd, numbers, places, &found, err))
+    struct listed listed = {arena_array(arena, count + 1, sizeof(int64_t), err),
+                            arena_array(arena, count + 1, sizeof(struct str), err),
+                            arena_array(arena, count + 1, sizeof(struct place), err)};
+    if (!ranks || !listed.numbers || !listed.roles || !listed.places ||
+        !find_ranks(fd, &listed, &found, arena, err))
         return false;
-    *ranks = (struct ranks){fd, places, found.ranks};
-    *source = (struct rank_source){.ranks = numbers,
+    *ranks = (struct ranks){fd, listed.places, found.ranks};
+    *source = (struct rank_source){.ranks = listed.numbers,
+                                   .roles = listed.roles,
                                    .count = found.ranks,
                                    .evidence_count = found.evidence,
                                    .context = ranks,

@@ -57,11 +57,15 @@ static bool join_in_service(struct joining *joining, struct arena *arena, struct
                                  .load = load,
                                  .cores = site->cores};
     int64_t *ranks = arena_array(arena, source.count + 1, sizeof *ranks, err);
-    for (size_t i = 0; ranks && i < source.count; i++)
+    struct str *roles = arena_array(arena, source.count + 1, sizeof *roles, err);
+    for (size_t i = 0; ranks && roles && i < source.count; i++) {
         ranks[i] = joining->traces[i].rank;
+        roles[i] = joining->traces[i].role;
+    }
     source.ranks = ranks;
+    source.roles = roles;
     struct report report = {.arena = arena};
-    return ranks && pipeline_run(&source, &report, err) &&
+    return ranks && roles && pipeline_run(&source, &report, err) &&
            table_limit(&report, site->config->tables_bytes, &table_run_trust, err) &&
            (joining->tables = report_parts_hold(&report, run_tables, err)) >= 0;
 }

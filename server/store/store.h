@@ -223,6 +223,8 @@ struct trace_row {
     struct str damage;  // what is wrong with its stored bytes, "" nothing known
 };
 
+#define TRACE_ROLE_MAX 64 // bytes
+
 // One stored file of an upload: its blob is in place, its rows are not.
 struct trace_part {
     const char *sha256;
@@ -230,6 +232,7 @@ struct trace_part {
     struct str filename; // display only
     int64_t rank;        // from a field, or STORE_NO_RANK
     int64_t process;     // of the file, as its format numbers them; 0: it has one
+    struct str role;     // in a reinforcement learning job, "" or NULL unknown
     struct str archive;  // the format word of what becomes an input (store_inputs.h), "": a trace
 };
 
@@ -451,6 +454,7 @@ MUST_CHECK bool store_reanalyze_run(struct store *store, struct str run_id, stru
 struct rank_trace {
     int64_t rank;
     struct str trace_id;
+    struct str role; // as its upload gave it, "" unknown
     int64_t join_bytes; // as in its trace_result; -1 if an older program stored it
 };
 MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,

@@ -365,11 +365,11 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
     struct txn txn;
     if (!txn_begin(store, DB_READ, &txn, err))
         return false;
-    struct stmt stmt =
-        sql_begin(txn.db,
-                  "SELECT rank, id, join_bytes FROM trace WHERE run_id = ? AND state = 'done' "
-                  "ORDER BY rank",
-                  err);
+    struct stmt stmt = sql_begin(
+        txn.db,
+        "SELECT rank, id, role, join_bytes FROM trace WHERE run_id = ? AND state = 'done' "
+        "ORDER BY rank",
+        err);
     sql_bind_text(&stmt, run_id);
     *ranks = NULL;
     *count = 0;
@@ -379,8 +379,9 @@ bool store_done_ranks(struct store *store, struct str run_id, struct arena *aren
             stmt.failed = true;
             break;
         }
-        (*ranks)[(*count)++] = (struct rank_trace){sql_i64(&stmt, 0), sql_text(&stmt, 1, arena),
-                                                   sql_i64_or(&stmt, 2, -1)};
+        (*ranks)[(*count)++] =
+            (struct rank_trace){sql_i64(&stmt, 0), sql_text(&stmt, 1, arena),
+                                sql_text(&stmt, 2, arena), sql_i64_or(&stmt, 3, -1)};
     }
     bool ok = sql_end(&stmt);
     return txn_end(&txn, ok, err);

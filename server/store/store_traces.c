@@ -229,8 +229,8 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
 {
     struct stmt stmt = sql_begin(adding->db,
                                  "INSERT INTO trace (id, run_id, rank, rank_from, replaces, "
-                                 "sha256, process, filename, bytes, uploaded_ns, state) "
-                                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
+                                 "sha256, process, role, filename, bytes, uploaded_ns, state) "
+                                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued')",
                                  err);
     sql_bind_text(&stmt, id);
     sql_bind_text(&stmt, adding->run_id);
@@ -239,6 +239,7 @@ static bool insert_trace(const struct adding *adding, const struct trace_part *p
     sql_bind_i64(&stmt, adding->replace);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_i64(&stmt, part->process);
+    sql_bind_clean(&stmt, part->role.at ? part->role : STR(""));
     sql_bind_clean(&stmt, part->filename);
     sql_bind_i64(&stmt, part->bytes);
     sql_bind_i64(&stmt, clock_wall_ns());

@@ -237,6 +237,14 @@ static bool set_rank(struct upload_form *form, struct str text, struct err *err)
     return true;
 }
 
+static bool set_role(struct upload_form *form, struct str text, struct err *err)
+{
+    form->role = text;
+    return (text.len > 0 && text.len <= TRACE_ROLE_MAX) ||
+           err_set(err, ERR_USAGE, "found a role of %zu bytes, expected 1 to %d", text.len,
+                   TRACE_ROLE_MAX);
+}
+
 static bool set_world_size(struct upload_form *form, struct str text, struct err *err)
 {
     int64_t size = 0;
@@ -290,6 +298,8 @@ bool upload_form_set(struct upload_form *form, struct str name, struct str text,
         form->run.note = text;
     else if (str_equal(name, STR("rank")))
         return set_rank(form, text, err);
+    else if (str_equal(name, STR("role")))
+        return set_role(form, text, err);
     else if (str_equal(name, STR("world_size")))
         return set_world_size(form, text, err);
     else if (str_equal(name, STR("step")))
@@ -304,7 +314,7 @@ bool upload_form_set(struct upload_form *form, struct str name, struct str text,
         return upload_form_set_replace(form, text, err);
     else
         return err_set(err, ERR_USAGE,
-                       "found field '%.*s', expected trace, run, rank, project, "
+                       "found field '%.*s', expected trace, run, rank, role, project, "
                        "tag, meta, note, world_size, step, warmup or replace",
                        (int)(name.len < 40 ? name.len : 40), name.at);
     return true;
@@ -378,19 +388,33 @@ static bool give_ranks(struct upload_form *form, struct err *err)
     return check_ranks(form, set_of, err);
 }
 
+// After the ranks: a file of several processes is a trace once it has one.
+static bool give_role(struct upload_form *form, struct err *err)
+{
+    for (size_t i = 0; form->role.len && i < form->part_count; i++) {
+        if (form->parts[i].archive.len)
+            return err_set(err, ERR_USAGE,
+                           "found role '%.*s' for %.80s, which may hold several traces, expected "
+                           "one: upload the traces of each role, or give the file a rank",
+                           (int)form->role.len, form->role.at, form->parts[i].filename.at);
+        form->parts[i].role = form->role;
+    }
+    return true;
+}
+
 bool upload_form_take(struct upload_form *form, struct spool *spool, struct str filename,
                       struct str archive, struct err *err)
 {
     form->parts[0] = (struct intake_part){
         .spool = spool, .filename = filename, .rank = STORE_NO_RANK, .archive = archive};
     form->part_count = 1;
-    return give_ranks(form, err);
+    return give_ranks(form, err) && give_role(form, err);
 }
 
 static bool check_form(struct upload_form *form, struct response *response, struct err *err)
 {
     if (form->part_count)
-        return give_ranks(form, err);
+        return give_ranks(form, err) && give_role(form, err);
     if (form->refused_count)
         return err_set(err, ERR_FORMAT, "%.120s: %s",
                        form->refused[0].filename.len ? form->refused[0].filename.at : "trace",

@@ -18,6 +18,7 @@ struct upload_form {
     int64_t warmup_steps;            // what run.warmup_steps points to, when given
     int64_t ranks[UPLOAD_MAX_FILES]; // of rank fields, in order
     size_t rank_count;
+    struct str role; // of all traces; "" unknown
     struct intake_part parts[UPLOAD_MAX_FILES];
     size_t part_count;
     struct api_refused_part refused[UPLOAD_MAX_FILES]; // files that cannot be traces

@@ -73,8 +73,11 @@ static bool join_set(struct request *request, struct upload_form *form, size_t f
         blob_spool_close(own->spool);
         own->spool = NULL;
     }
-    *part = (struct intake_part){
-        .spool = joined, .filename = str_of(name), .rank = part->rank, .archive = STR("")};
+    *part = (struct intake_part){.spool = joined,
+                                 .filename = str_of(name),
+                                 .rank = part->rank,
+                                 .role = part->role,
+                                 .archive = STR("")};
     return true;
 }
 

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of a run by a named range, over the API and on pages.
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { axe_faults, launch, NARROW, on_clean_page, visit } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
+import { run_program, temporary } from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
+
+const AS_ROLES = fileURLToPath(new URL("../tracegen/as_roles.py", import.meta.url));
 
 let browser;
 let server;
@@ -113,5 +119,88 @@ test("a range chosen on one page filters the next, until it is cleared", () =>
     await tab("Communication");
     await page.getByRole("button", { name: "Clear the range" }).click();
     assert.doesNotMatch(page.url(), /range=/);
+    assert.deepEqual(await axe_faults(page), []);
+  }));
+
+/** The steps' roles of all ranks, as roles.json says. */
+function merged_truth(truth) {
+  const merged = new Map();
+  for (const { window_ns: window, rows } of Object.values(truth)) {
+    for (const row of rows.filter(({ begin_ns }) => begin_ns !== null)) {
+      const key = `${row.step} ${row.role}`;
+      const sum = merged.get(key) ?? { ranks: 0, begin_ns: Infinity, end_ns: 0, compute_ns: 0,
+        copy_ns: 0, idle_ns: 0 };
+      for (const figure of ["compute_ns", "copy_ns", "idle_ns"]) sum[figure] += row[figure];
+      sum.ranks += 1;
+      sum.begin_ns = Math.min(sum.begin_ns, window + row.begin_ns);
+      sum.end_ns = Math.max(sum.end_ns, window + row.end_ns);
+      merged.set(key, sum);
+    }
+  }
+  return merged;
+}
+
+test("roles named by ranges have their times and the waits between them, to the nanosecond",
+  async () => {
+    const job = await generate(small_job());
+    const folder = temporary("roles");
+    await run_program("python3", [AS_ROLES, folder,
+      ...job.files.map(({ filename }) => join(job.folder, filename))]);
+    const truth = JSON.parse(readFileSync(join(folder, "roles.json"), "utf8"));
+    await server.analyzed("rl", job.files.map(({ filename }) =>
+      ({ filename, data: readFileSync(join(folder, filename)) })));
+    const get = async (path) => (await server.get(`/runs/rl/${path}`)).items;
+    for (const [rank, { rows }] of Object.values(truth).entries()) {
+      const found = await get(`role_steps?rank=${rank}&limit=all`);
+      assert.equal(found.length, rows.length);
+      for (const row of rows) {
+        assert.deepEqual(found.find(({ step, role }) => step === row.step && role === row.role),
+          row);
+      }
+    }
+    const merged = [...merged_truth(truth)].sort(([, a], [, b]) => a.begin_ns - b.begin_ns);
+    const steps = await get("role_steps?limit=all");
+    let end_ns = merged[0][1].begin_ns;
+    merged.forEach(([key, want], i) => {
+      const { step, role, wait_ns, ...got } = steps[i];
+      assert.equal(`${step} ${role}`, key);
+      assert.equal(wait_ns, Math.max(0, want.begin_ns - end_ns), key);
+      for (const figure of ["ranks", "compute_ns", "copy_ns", "idle_ns"]) {
+        assert.equal(got[figure], want[figure], `${figure} of ${key}`);
+      }
+      end_ns = Math.max(end_ns, want.end_ns);
+    });
+    const roles = await get("roles");
+    assert.equal(sum(roles, "wait_ns"), sum(steps, "wait_ns"));
+    assert.deepEqual(roles.map(({ steps: n, shared_steps: m, basis }) => [n, m, basis]),
+      roles.map(() => [5, 5, "ranges"]));
+  });
+
+test("the role of an upload holds for the whole of its traces", async () => {
+  const { files } = await generate(small_job());
+  await server.analyzed("actors", [files[0]], { role: "policy" });
+  await server.analyzed("actors", [files[1]], { role: "rollout engine" });
+  const roles = (await server.get("/runs/actors/roles")).items;
+  assert.deepEqual(roles.map(({ role, basis, ranks }) => [role, basis, ranks]),
+    [["policy", "trace", 1], ["rollout engine", "trace", 1]]);
+  const steps = (await server.get("/runs/actors/steps?rank=0&limit=all")).items;
+  assert.equal(roles[0].compute_ns, sum(steps, "compute_ns"));
+});
+
+test("the ranks within a range are those of the ranks' own trees", async () => {
+  const ranks = await items(`ranks?range=${encodeURIComponent(range.name)}&rank=1`);
+  const [own] = await items(`rank_ranges?name=${encodeURIComponent(range.name)}&rank=1`);
+  assert.equal(ranks.length, 1);
+  assert.equal(ranks[0].step_count, own.steps);
+  assert.ok(Math.abs(ranks[0].busy_ns - own.total_owned_ns / own.steps) < 1);
+  const other = await server.request("/api/v1/runs/job/ranks?range=nowhere");
+  assert.equal(other.status, 404);
+});
+
+test("a page shows the roles of a job", () =>
+  on_clean_page(browser, server.base, { viewport: NARROW, colorScheme: "dark" }, async (page) => {
+    await visit(page, "/runs/rl/ranges");
+    const card = page.locator("section.card", { hasText: "Roles" }).first();
+    await card.getByText("generation", { exact: true }).waitFor();
     assert.deepEqual(await axe_faults(page), []);
   }));

@@ -135,7 +135,7 @@ function LaunchTable({ frame }) {
 const OF_RUN = ["summary", "breakdown", "steps", "step_stats", "kernels", "collectives",
   "classes", "findings", "trust", "environment", "ranks", "parts", "short_kernels", "launches",
   "comm_waits", "lateness", "rank_steps", "clocks", "efficiency", "strategy", "pipeline",
-  "figures"];
+  "figures", "rank_ranges", "roles", "role_steps"];
 const DETAILS = ["operators", "op_shapes", "op_tree", "modules", "ranges", "categories",
   "uncategorized", "kernel_shapes", "phases", "roofline", "utilization", "idle_causes",
   "idle_gaps", "stream_idle", "queues", "launch_delays", "memory", "memory_timeline",

@@ -7,6 +7,7 @@ import { ShareBar } from "../../charts/share_bar.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { TreeCard } from "../run/tree_card.mjs";
 import { RangeDetail } from "./range_detail.mjs";
+import { Roles } from "./roles.mjs";
 import { classes_of } from "./split_model.mjs";
 import { SplitLegend, tree_figure } from "./split_tree.mjs";
 
@@ -44,6 +45,7 @@ const Empty = () => html`<div class="lacks">
 
 export default function Ranges({ route }) {
   return html`<${RankPage} route=${route} title="Ranges">${(run, rank) => html`
+    <${Roles} run=${run} />
     <${TreeCard} run=${run} table="ranges" rank=${rank} title="Ranges"
       note="device time launched within each named range, counted once"
       view=${{
