@@ -13,7 +13,7 @@ export const role_classes = (role) => classes_of({ ...role, total_owned_ns: role
 /** "no role works for 2.1 ms in all, mostly before critic". @param {any[]} roles */
 export function roles_line(roles) {
   const wait_ns = roles.reduce((sum, role) => sum + role.wait_ns, 0);
-  if (wait_ns === 0) return "some role works at any time";
+  if (wait_ns === 0) return "all ranks; some role works at any time";
   const most = roles.reduce((a, b) => (b.wait_ns > a.wait_ns ? b : a));
-  return `no role works for ${ms_unit(wait_ns)} in all, mostly before ${most.role}`;
+  return `all ranks; no role works for ${ms_unit(wait_ns)} in all, mostly before ${most.role}`;
 }

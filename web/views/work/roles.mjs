@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Roles of a reinforcement learning job: what each did, and how long nobody worked before it.
 import { html } from "../../base/ui.mjs";
-import { ms_unit } from "../../base/format.mjs";
-import { value_at } from "../../base/frame.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { columns_for } from "../../base/values.mjs";
@@ -25,11 +23,8 @@ const columns_of = (rows) => {
     { key: "communication_ns", label: "Communication", priority: 4 },
     { key: "copy_ns", label: "Copies", priority: 5 },
     { key: "idle_ns", label: "Idle inside", priority: 2 },
-    { key: "wait_ns", label: "Wait before", cell: (row, frame) => {
-      const after = value_at(frame, "after", row);
-      return html`${ms_unit(rows[row].wait_ns)}${after && html` <span class="faint">after
-        ${after}</span>`}`;
-    } },
+    { key: "wait_ns", label: "Wait before" },
+    { key: "after", label: "Waited after", priority: 3 },
   ];
 };
 
