@@ -7,11 +7,12 @@
 #include "server/collect/stop_signal.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <unistd.h>
 
 #define SECOND_NS 1000000000LL
-enum { UNSURE_FACTOR = 24, RESCAN_SECONDS = 60 };
+enum { UNSURE_FACTOR = 24, RESCAN_SECONDS = 60, MOST_MEMBERS = 32 };
 
 // --- one file -----------------------------------------------------------------------------------
 
@@ -161,6 +162,117 @@ bool folder_send_one(struct folder_send *send, const char *path, const char *nam
     return consider(send, path, &now, err);
 }
 
+// --- files that are read as one -----------------------------------------------------------------
+
+// What is left to do with the members of a set.
+struct set_state {
+    struct listed_file *entries[MOST_MEMBERS];
+    bool all_sent, some_sent, all_refused, settled;
+};
+
+static bool look_at_set(struct folder_send *send, const struct set_file *const *members,
+                        size_t count, struct set_state *state, struct err *err)
+{
+    *state = (struct set_state){.all_sent = true, .all_refused = true, .settled = true};
+    for (size_t i = 0; i < count; i++) {
+        char path[4200];
+        struct listed_file *entry = file_list_see(send->list, &members[i]->file, err);
+        if (!entry)
+            return false;
+        snprintf(path, sizeof path, "%s/%s", send->folder, entry->name);
+        state->entries[i] = entry;
+        state->all_sent &= entry->status == FILE_SENT;
+        state->some_sent |= entry->status == FILE_SENT || entry->was_sent;
+        state->all_refused &= entry->status == FILE_REFUSED;
+        state->settled &= entry->status == FILE_SENT || is_settled(send, entry, path);
+    }
+    return true;
+}
+
+static void note_set(struct folder_send *send, struct set_state *state, size_t count,
+                     int64_t took_ns, const struct send_result *result)
+{
+    snprintf(send->run_id, sizeof send->run_id, "%s", result->run_id);
+    for (size_t i = 0; i < count; i++) {
+        tell_sent(state->entries[i]->name, state->entries[i], took_ns, result);
+        send->sent += !result->was_there;
+        send->known += result->was_there;
+        record(send, state->entries[i], FILE_SENT, result->upload);
+    }
+}
+
+static bool send_set(struct folder_send *send, const struct set_file *const *members, size_t count,
+                     struct set_state *state, struct err *err)
+{
+    struct send_result result = {0};
+    struct err why = {.pos = ERR_NO_POS};
+    int64_t begin = clock_mono_ns();
+    bool late = state->some_sent && !send->target->replace;
+    if (late)
+        (void)err_set(&why, ERR_FORMAT,
+                      "others of its set were sent before it; --replace puts all of them in place "
+                      "of those");
+    else if (set_send_one(members, count, send->target, send->folder, &result, &why))
+        note_set(send, state, count, clock_mono_ns() - begin, &result);
+    for (size_t i = 0; i < count; i++)
+        if (state->entries[i]->status != FILE_SENT &&
+            !settle_failure(send, state->entries[i], &why)) {
+            *err = why;
+            return false;
+        }
+    return true;
+}
+
+static bool consider_set(struct folder_send *send, const struct set_file *const *members,
+                         size_t count, struct err *err)
+{
+    struct set_state state;
+    if (!look_at_set(send, members, count, &state, err))
+        return false;
+    if (state.all_sent)
+        send->known += send->retry ? count : 0;
+    else if (!state.settled)
+        send->waiting++;
+    else if (!state.all_refused || send->retry)
+        return send_set(send, members, count, &state, err);
+    return true;
+}
+
+// A file that found no others of a set: as any other, unless it only names what others hold.
+static bool consider_alone(struct folder_send *send, const struct set_file *member, struct err *err)
+{
+    char path[4200];
+    if (!member->key.events && strcmp(member->key.ending, ".prv") == 0)
+        return true;
+    snprintf(path, sizeof path, "%s/%s", send->folder, member->file.name);
+    return consider(send, path, &member->file, err);
+}
+
+static bool consider_like(struct folder_send *send, size_t from, size_t count, struct err *err)
+{
+    const struct set_file *members[MOST_MEMBERS];
+    size_t found =
+        count <= MOST_MEMBERS ? set_send_members(&send->sets, from, count, members, err) : 0;
+    bool ok = !found || consider_set(send, members, found, err);
+    for (size_t i = from; ok && !found && i < from + count; i++)
+        ok = consider_alone(send, &send->sets.files[i], err);
+    return ok;
+}
+
+static bool consider_sets(struct folder_send *send, struct err *err)
+{
+    struct stop_signal *stop = send->target->hub->stop;
+    bool ok = true;
+    set_send_sort(&send->sets);
+    for (size_t from = 0, count; ok && from < send->sets.count; from += count) {
+        count = set_send_like(&send->sets, from);
+        if (stop && stop_signal_now(stop))
+            return err_set(err, ERR_CANCELLED, "stopped");
+        ok = consider_like(send, from, count, err);
+    }
+    return ok;
+}
+
 // --- a folder -----------------------------------------------------------------------------------
 
 static bool found(void *context, const char *name, const struct stat *info, struct err *err)
@@ -172,7 +284,9 @@ static bool found(void *context, const char *name, const struct stat *info, stru
         return err_set(err, ERR_CANCELLED, "stopped");
     snprintf(path, sizeof path, "%s/%s", send->folder, name);
     const struct listed_file now = file_of(name, info);
-    return consider(send, path, &now, err);
+    bool kept;
+    return set_send_keep(&send->sets, &now, &kept, err) &&
+           (kept || consider(send, path, &now, err));
 }
 
 // Asked again for a folder that is watched, this changes nothing.
@@ -192,7 +306,10 @@ bool folder_send_pass(struct folder_send *send, struct err *err)
                                      .file = found,
                                      .subfolder = send->notify >= 0 ? entered : NULL,
                                      .context = send};
-    return found_files_walk(&walk, err);
+    set_send_init(&send->sets);
+    bool ok = found_files_walk(&walk, err) && consider_sets(send, err);
+    set_send_free(&send->sets);
+    return ok;
 }
 
 // --- watching -----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include "server/collect/file_list.h"
 #include "server/collect/send_file.h"
+#include "server/collect/set_send.h"
 
 struct folder_send {
     const struct send_target *target;
@@ -13,9 +14,10 @@ struct folder_send {
     int64_t settle_ns; // unchanged for that long; 0: whatever is there
     bool retry;        // what was refused before
     size_t sent, known, refused, failed,
-        waiting;     // files, of the passes so far; waiting: of the last
-    int notify;      // inotify; -1: none
-    char run_id[64]; // of the last file that was sent
+        waiting;          // files, of the passes so far; waiting: of the last
+    int notify;           // inotify; -1: none
+    char run_id[64];      // of the last file that was sent
+    struct set_send sets; // of the current pass
 };
 
 // Sends all that is settled. False if going on is useless: ERR_DENIED, ERR_BUSY, ERR_CANCELLED, or

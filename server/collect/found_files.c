@@ -12,9 +12,10 @@
 
 enum { MOST_DEPTH = 16 };
 
-static const char *const endings[] = {
-    ".json", ".csv", ".log", ".out", ".txt", ".yaml", ".yml", ".toml", ".pickle", ".sqlite",
-    ".db",   ".rpd", ".pb",  ".prv", ".tar", ".tgz",  ".zip", ".html", ".jsonl",  ".ndjson"};
+static const char *const endings[] = {".json", ".csv",  ".log",    ".out",    ".txt", ".yaml",
+                                      ".yml",  ".toml", ".pickle", ".sqlite", ".db",  ".rpd",
+                                      ".pb",   ".prv",  ".pcf",    ".row",    ".tar", ".tgz",
+                                      ".zip",  ".html", ".jsonl",  ".ndjson"};
 static const char *const codings[] = {".gz", ".zst"};
 static const char *const unfinished[] = {".tmp", ".part", ".partial", ".swp", ".lock", "~"};
 

@@ -180,3 +180,28 @@ test("watch sends what settles, waits for a service that is gone, and drains", a
   const again = await push(server.base, [folder, "--run", "watched"]);
   assert.match(again.stderr, /0 sent, 4 known already/);
 });
+
+test("push sends the files of a set as one, once all of them are there", async () => {
+  const folder = temporary("set");
+  const header = "\"Domain\",\"Function\",\"Process_Id\",\"Thread_Id\",\"Correlation_Id\","
+    + "\"Start_Timestamp\",\"End_Timestamp\"\n";
+  mkdirSync(join(folder, "node"));
+  writeFileSync(join(folder, "node", "7_kernel_trace.csv"), "\"Kind\",\"Agent_Id\",\"Queue_Id\","
+    + "\"Kernel_Id\",\"Kernel_Name\",\"Correlation_Id\",\"Start_Timestamp\",\"End_Timestamp\"\n"
+    + "\"KERNEL_DISPATCH\",4,1,1,\"gemm\",1,2000,3000\n");
+  writeFileSync(join(folder, "node", "7_hip_api_trace.csv"),
+    `${header}"HIP_RUNTIME_API_EXT","hipLaunchKernel",7,7,1,1000,1500\n`);
+  const first = await push(server.base, [folder, "--run", "set"]);
+  assert.equal(first.status, 0, first.stderr);
+  assert.match(first.stderr, /2 sent, 0 known already, 0 refused/);
+  const run = await server.settled("set");
+  assert.deepEqual(run.traces.map((item) => item.filename), ["node/7.csv"]);
+  const [linked] = (await server.get("/runs/set/launches?metric=linked_device_events")).items;
+  assert.equal(linked.value, 1); // of the kernel in one file to the call in the other
+  const again = await push(server.base, [folder, "--run", "set"]);
+  assert.match(again.stderr, /0 sent, 2 known already/);
+  writeFileSync(join(folder, "node", "7_marker_api_trace.csv"), header);
+  const late = await push(server.base, [folder, "--run", "set"]);
+  assert.equal(late.status, 4, late.stderr);
+  assert.match(late.stderr, /others of its set were sent before it/);
+});

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files of a folder that a hub reads as one, such as rocprofv3's CSV files of a process: joined as
+// they are sent.
+#ifndef SERVER_SET_SEND_H
+#define SERVER_SET_SEND_H
+
+#include "ingest/base/arena.h"
+#include "ingest/file_sets.h"
+#include "server/collect/file_list.h"
+#include "server/collect/send_file.h"
+
+// A file that may belong to a set.
+struct set_file {
+    struct listed_file file;
+    struct file_set_key key;
+};
+
+// Those that a pass has found.
+struct set_send {
+    struct arena arena;
+    struct set_file *files;
+    size_t count, cap;
+};
+
+void set_send_init(struct set_send *sets);
+void set_send_free(struct set_send *sets);
+
+// Whether a file may belong to a set, by its name: then it is kept for the end of the pass.
+// ERR_MEMORY.
+MUST_CHECK bool set_send_keep(struct set_send *sets, const struct listed_file *now, bool *kept,
+                              struct err *err);
+
+// Puts files that may be of one set next to each other.
+void set_send_sort(struct set_send *sets);
+
+// How many there are from an index on whose names fit those of the first.
+size_t set_send_like(const struct set_send *sets, size_t from);
+
+// The set that the files from an index on are, in the order in which they are joined; how many, 0
+// if they are none. members: room for `count` of them.
+size_t set_send_members(const struct set_send *sets, size_t from, size_t count,
+                        const struct set_file **members, struct err *err);
+
+// Sends a set as one file with the name that it is given. Fails like send_file.
+MUST_CHECK bool set_send_one(const struct set_file *const *members, size_t count,
+                             const struct send_target *target, const char *folder,
+                             struct send_result *result, struct err *err);
+
+#endif
