@@ -227,6 +227,7 @@ const struct route routes[] = {
     {"GET", "/api/v1/compare/runs", SCOPE_READ, compare_get_table, &table_compare_runs},
     {"GET", "/api/v1/compare/settings", SCOPE_READ, compare_get_table, &table_compare_settings},
     {"GET", "/api/v1/compare/waterfall", SCOPE_READ, compare_get_table, &table_compare_waterfall},
+    {"GET", "/api/v1/compare/parity", SCOPE_READ, compare_get_table, &table_compare_parity},
     {"GET", "/api/v1/compare/modules", SCOPE_READ, compare_get_table, &table_compare_modules},
     {"GET", "/api/v1/compare/collectives", SCOPE_READ, compare_get_table,
      &table_compare_collectives},

@@ -28,7 +28,8 @@ static bool write_pair(struct pair *pair, struct err *err)
            compare_summary_write(pair, matched, err) && compare_settings_write(pair, err) &&
            compare_modules_write(pair, err) && compare_collectives_write(pair, err) &&
            compare_ranks_write(pair, err) && compare_memory_write(pair, err) &&
-           compare_findings_write(pair, err) && compare_reasons_write(pair, err);
+           compare_findings_write(pair, err) && compare_parity_write(pair, err) &&
+           compare_reasons_write(pair, err);
 }
 
 static bool compare_one(const struct compare_pool *base, const struct compare_side *side,

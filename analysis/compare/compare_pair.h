@@ -45,6 +45,9 @@ MUST_CHECK bool compare_ranks_write(const struct pair *pair, struct err *err);
 MUST_CHECK bool compare_memory_write(const struct pair *pair, struct err *err);
 MUST_CHECK bool compare_findings_write(const struct pair *pair, struct err *err);
 
+// Reads the waterfall, which must be written already.
+MUST_CHECK bool compare_parity_write(const struct pair *pair, struct err *err);
+
 // Reads the waterfall, the collectives and the ranks, which must be written already.
 MUST_CHECK bool compare_reasons_write(const struct pair *pair, struct err *err);
 

@@ -2,13 +2,21 @@
 // A comparison as text: verdict, settings, bars, changes.
 #include "server/cli/print_compare.h"
 
+#include "analysis/compare/reasons.h"
 #include "analysis/report/tables.h"
 #include "server/cli/shown.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-enum { MAX_CHANGES = 10, MAX_REASONS = 3, WHY_INDENT = 36, LABEL_WIDTH = 17, MAX_NAME = 60 };
+enum {
+    MAX_CHANGES = 10,
+    MAX_REASONS = 3,
+    MAX_PARITY = 8,
+    WHY_INDENT = 36,
+    LABEL_WIDTH = 17,
+    MAX_NAME = 60
+};
 
 static bool is_shown(const struct gate_question *question, const struct table *table, size_t row)
 {
@@ -173,6 +181,51 @@ static void print_reasons(const struct gate_question *question, FILE *out)
     }
 }
 
+// --- parity -------------------------------------------------------------------------------------
+
+static bool gpus_differ(const struct gate_question *question)
+{
+    const struct table *settings = find(question, &table_compare_settings);
+    for (size_t row = 0; row < shown_rows(settings); row++)
+        if (is_shown(question, settings, row) &&
+            table_is(settings, row, COMPARE_SETTINGS_KEY, STR("gpu")))
+            return table_i64(settings, row, COMPARE_SETTINGS_DIFFERS, 0) != 0;
+    return false;
+}
+
+static void print_parity_row(const struct table *parity, size_t row, FILE *out)
+{
+    fprintf(out, "  %10.3f  %-9.*s  %5.1f %% -> %4.1f %%  ",
+            shown_ms(parity, row, COMPARE_PARITY_SHORTFALL_NS),
+            (int)table_text(parity, row, COMPARE_PARITY_BEHIND).len,
+            table_text(parity, row, COMPARE_PARITY_BEHIND).at,
+            shown_percent(parity, row, COMPARE_PARITY_BASE_PEAK_SHARE),
+            shown_percent(parity, row, COMPARE_PARITY_CAND_PEAK_SHARE));
+    shown_put(out, table_text(parity, row, COMPARE_PARITY_OP), MAX_NAME);
+    fprintf(out, " %s\n", reason_shapes(table_text(parity, row, COMPARE_PARITY_DIMS)).text);
+}
+
+// Of two GPUs, the operators that are behind by the other side's share of the peaks.
+static void print_parity(const struct gate_question *question, FILE *out)
+{
+    const struct table *parity = find(question, &table_compare_parity);
+    int count = 0;
+    if (!gpus_differ(question))
+        return;
+    for (size_t row = 0; row < shown_rows(parity) && count < MAX_PARITY; row++) {
+        if (!is_shown(question, parity, row) ||
+            table_i64(parity, row, COMPARE_PARITY_SHORTFALL_NS, 0) < 1000)
+            continue;
+        if (count++ == 0)
+            fputs("\nbehind the other GPU's share of the peaks, ms per step\n"
+                  "   shortfall  side       share of the peak\n",
+                  out);
+        print_parity_row(parity, row, out);
+    }
+    if (count)
+        fputs("  --format json has all, each with a program that times it\n", out);
+}
+
 // --- the largest changes ------------------------------------------------------------------------
 
 // Rows of a level by the size of their change.
@@ -276,6 +329,7 @@ void print_compare_text(const struct gate_question *question, const struct gate_
     bool has_parts = isfinite(answer->judgement.base_ns) && isfinite(answer->judgement.cand_ns);
     if (has_parts) // a side without steps has none
         print_reasons(question, out);
+    print_parity(question, out);
     print_settings(question, out);
     if (!has_parts)
         return;

@@ -18,6 +18,7 @@ import {
 import { ComparedFigures } from "./compare_figures.mjs";
 import { Gate, Histories } from "./compare_gate.mjs";
 import { Modules } from "./compare_modules.mjs";
+import { Parity } from "./compare_parity.mjs";
 import { Settings } from "./compare_settings.mjs";
 import { SideActions, Sides } from "./compare_sides.mjs";
 import { StepTimes } from "./compare_steps.mjs";
@@ -73,6 +74,7 @@ function sections_of({ data, query, one, candidate, waterfall }) {
       run_path(runs[0], "flame"), { vs: runs[1], kernels: "no" })}>The difference as a flame
       graph</a>, by operator, module or idle cause</p>
       <${Modules} query=${one} floor_ns=${floor_ns} runs=${runs} />`],
+    ["parity", "Parity", html`<${Parity} query=${one} floor_ns=${floor_ns} />`],
     ["communication", "Communication", html`<${Communication} query=${one}
       floor_ns=${floor_ns} />`],
     ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],

@@ -41,7 +41,7 @@ export const TOP_LEVELS = ["bar", "category"];
 
 // In the order in which a reader meets them.
 const EARLY = [["waterfall", { level: TOP_LEVELS }], ["waterfall", { level: "op" }], ["runs"],
-  ["modules"], ["collectives"], ["ranks"], ["memory"], ["findings"]];
+  ["modules"], ["parity"], ["collectives"], ["ranks"], ["memory"], ["findings"]];
 
 /** Asks for the tables of a comparison while it is itself on its way. @param {boolean} ready */
 export function use_early_tables(query, ready) {

@@ -13,6 +13,8 @@ import { gate_command, quoted } from "../../../../../web/views/compare/gate_mode
 import { candidate_rows, stacks_of } from "../../../../../web/views/compare/many_model.mjs";
 import { counted_states, group_text, pair_text, rank_statistics, rank_text, ranked_findings,
   shown_ranks } from "../../../../../web/views/compare/pair_model.mjs";
+import { has_ledger, inputs_text, ledger_rows, parity_sums }
+  from "../../../../../web/views/compare/parity_model.mjs";
 import { differ_text, ordered_settings, setting_text, source_mark }
   from "../../../../../web/views/compare/setting_model.mjs";
 import { choices, is_ready, is_series, keys_of, repeat_command, series_key, side_name, swapped,
@@ -318,4 +320,24 @@ test("new findings come before fixed ones, and unchanged ones last", () => {
     ["new 3", "new 1", "changed 2", "fixed 5", "unchanged 0"]);
   assert.deepEqual(counted_states(rows),
     [["new", 2], ["changed", 1], ["fixed", 1], ["unchanged", 1]]);
+});
+
+test("the parity ledger is summed by whose work a gap is", () => {
+  const rows = [
+    { op: "aten::mm", waterfall: 3, delta_ns: 10, calls_ns: 1, hardware_ns: 2, software_ns: 7,
+      unparted_ns: null, shortfall_ns: 7, behind: "candidate" },
+    { op: null, waterfall: 4, base_kernel: "k", delta_ns: -4, calls_ns: 0, hardware_ns: -1,
+      software_ns: -3, unparted_ns: null, shortfall_ns: 5, behind: "base" },
+    { op: null, waterfall: null, delta_ns: 2, calls_ns: null, hardware_ns: null, software_ns: null,
+      unparted_ns: 2, shortfall_ns: null, behind: null },
+  ];
+  assert.deepEqual(parity_sums(rows), { delta_ns: 8, calls_ns: 1, hardware_ns: 1, software_ns: 4,
+    unparted_ns: 2, behind_ns: { base: 5, candidate: 7 } });
+  assert.deepEqual(ledger_rows(rows).map(({ name }) => name),
+    ["aten::mm", "k", "All other operators"]);
+  assert.equal(has_ledger(rows), true);
+  assert.equal(has_ledger(rows.slice(2)), false);
+  assert.equal(inputs_text({ dims: "[[4,8],[8,2],[]]",
+    types: '["c10::BFloat16","c10::BFloat16","Scalar"]' }), "4×8, 8×2 · BFloat16");
+  assert.equal(inputs_text({ dims: null, types: null }), "");
 });

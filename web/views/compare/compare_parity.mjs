@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parity ledger: which operators are behind what their GPU would allow, by the other side's
+// measure, each with a program for the team that owns the kernel.
+import { html, useMemo, useState } from "../../base/ui.mjs";
+import { use_query } from "../../base/router.mjs";
+import { ms, ms_unit, number, percent } from "../../base/format.mjs";
+import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
+import { DeltaCell } from "../../charts/delta.mjs";
+import { Card, CopyButton, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
+import { Table } from "../../widgets/table.mjs";
+import { use_compare_table } from "./compare_data.mjs";
+import { pair_text } from "./pair_model.mjs";
+import { has_ledger, ledger_rows, parity_sums } from "./parity_model.mjs";
+
+const DEFAULTS = { parity_sort: "order" };
+
+function Name({ row, opened, onopen }) {
+  return html`<button type="button" class="kernel-name parity-name" aria-expanded=${opened}
+    title=${row.inputs ? `${row.name} · ${row.inputs}` : row.name} onClick=${onopen}>
+    <span class="mono">${row.name}</span>${row.inputs && html`<span class="change-more">${
+      row.inputs}</span>`}</button>`;
+}
+
+function facts_of(row) {
+  return [
+    ["Calls per step", pair_text(row.base_calls, row.cand_calls, number)],
+    ["The peaks would allow", pair_text(row.base_roofline_ns, row.cand_roofline_ns, ms_unit)],
+    ["Limited by", row.bound],
+    ["From the number of calls", row.calls_ns === null ? null : ms_unit(row.calls_ns)],
+    ["A call on the candidate's GPU may take", row.hardware_ratio === null ? null
+      : `${number(row.hardware_ratio)} times as long`],
+    ["Gap not parted", row.note],
+    ["No program", row.no_benchmark],
+  ].filter(([, value]) => value !== null && value !== undefined);
+}
+
+/** The figures behind a row, its kernels, and the program. */
+function Detail({ row }) {
+  const names = [["Base", row.base_kernel], ["Candidate", row.cand_kernel]];
+  return html`<div class="kernel-detail">
+    ${row.inputs && html`<p class="kernel-full"><span class="faint">Inputs</span><code>${
+      row.inputs}</code></p>`}
+    ${names.filter(([, name]) => name).map(([side, name]) => html`<p key=${side}
+      class="kernel-full"><span class="faint">${side}</span><code>${name}</code></p>`)}
+    <dl class="facts">${facts_of(row).map(([label, value]) => html`<div key=${label}>
+      <dt>${label}</dt><dd>${value}</dd></div>`)}</dl>
+    ${row.benchmark && html`<div class="parity-code"><p class="faint">Times a call on the GPU
+      it runs on <${CopyButton} text=${row.benchmark} label="Copy the program" /></p>
+      <pre tabindex="0" role="region" aria-label="PyTorch program">${row.benchmark}</pre></div>`}
+    </div>`;
+}
+
+function columns_of(frame, { opened, toggle, floor_ns }) {
+  const at = (row) => row_at(frame, row);
+  const scale_ns = Math.max(0, ...(frame.columns.delta_ns ?? []).map(Math.abs));
+  const part = (key) => (row) => (at(row)[key] === null ? html`<span class="faint">–</span>`
+    : html`<${DeltaCell} ns=${at(row)[key]} scale_ns=${scale_ns} floor_ns=${floor_ns} />`);
+  return [
+    { key: "order", label: "Operator", className: "kernel-cell", width_px: 300, cell: (row) =>
+      html`<${Name} row=${at(row)} opened=${opened === row} onopen=${() => toggle(row)} />` },
+    { key: "base_ns", label: "Takes", kind: "ms", width_px: 150, priority: 2,
+      cell: (row) => pair_text(at(row).base_ns, at(row).cand_ns, ms) },
+    { key: "base_peak_share", label: "Of the peak", kind: "share", width_px: 130, priority: 3,
+      cell: (row) => pair_text(at(row).base_peak_share, at(row).cand_peak_share, percent) },
+    { key: "delta_ns", label: "Gap", kind: "ms", width_px: 150, priority: 4,
+      cell: part("delta_ns") },
+    { key: "hardware_ns", label: "By hardware", kind: "ms", width_px: 150, priority: 4,
+      cell: part("hardware_ns") },
+    { key: "software_ns", label: "By software", kind: "ms", width_px: 150, priority: 2,
+      cell: part("software_ns") },
+    { key: "shortfall_ns", label: "Shortfall", kind: "ms", width_px: 110 },
+    { key: "behind", label: "Behind", width_px: 110, cell: (row) => at(row).behind
+      ?? html`<span class="faint">–</span>` },
+  ];
+}
+
+function Sums({ rows }) {
+  const sums = parity_sums(rows);
+  const parts = [["calls", sums.calls_ns], ["hardware", sums.hardware_ns],
+    ["software", sums.software_ns], ["not parted", sums.unparted_ns]];
+  return html`<p class="card-line">Computation differs by ${ms_unit(sums.delta_ns)} per step: ${
+    parts.map(([name, ns]) => `${name} ${ms_unit(ns)}`).join(", ")}. At the other side's share of
+    the peaks, the base would save ${ms_unit(sums.behind_ns.base)} and the candidate ${
+    ms_unit(sums.behind_ns.candidate)}.</p>`;
+}
+
+/** @param {{query: any, floor_ns: number}} props with the chosen candidate only */
+export function Parity({ query, floor_ns }) {
+  const [view, change] = use_query(DEFAULTS);
+  const [opened, set_opened] = useState(-1);
+  const { resource, rows, links, frame: raw } = use_compare_table(query, "parity");
+  const frame = useMemo(() => ({ ...frame_of(ledger_rows(rows)), help: raw.help }), [rows, raw]);
+  const order = useMemo(() => sort_rows(frame, frame.columns.order ?? [], view.parity_sort),
+    [frame, view.parity_sort]);
+  const toggle = (row) => set_opened(opened === row ? -1 : row);
+  return html`<${Card} title="Parity" flush=${true} note="what a kernel team would gain most from
+    first: time beyond what each GPU's peaks allow, by the other side's measure"
+      actions=${html`<${ExportLinks} links=${links} />`}>
+    <${Loaded} resource=${resource}>${() => (has_ledger(rows) ? html`<${Sums} rows=${rows} />
+      <${Table} caption="Parity" frame=${frame} rows=${order}
+        columns=${columns_of(frame, { opened, toggle, floor_ns })} sort=${view.parity_sort}
+        onsort=${(next) => change({ parity_sort: next })}
+        opened=${opened} detail=${(row) => html`<${Detail} row=${row_at(frame, row)} />`} />`
+      : html`<p class="empty-line">No gap can be parted: no operator has known work on both
+        sides, or the GPUs' peaks are not listed.</p>`)}<//><//>`;
+}
