@@ -6,6 +6,7 @@
 #include "analysis/comm/group_ranks.h"
 #include "analysis/facts/track_pairs.h"
 #include "analysis/names/host_traits.h"
+#include "analysis/replay/counterpart_factors.h"
 #include "analysis/replay/roofline_factors.h"
 #include "ingest/base/figures.h"
 
@@ -23,7 +24,8 @@ struct applied {
     uint8_t *memo; // per string: 0 unknown, 1 does not match, 2 matches
     int64_t *dur;
     const uint8_t *of_group; // per device event: selected by its process group
-    const double *factor;    // per device event, of its roofline: 1 if unknown
+    const double *factor;    // per device event, of its roofline or counterpart
+    const struct table *counterpart;
     int64_t touched_ns;
 };
 
@@ -110,6 +112,7 @@ static int64_t kept_of(const struct applied *applied, uint32_t node, int64_t sel
     switch (change->action) {
     case CHANGE_SET: return change->set_ns;
     case CHANGE_ADD: figures_sum(&longer_ns, change->set_ns); return longer_ns > 0 ? longer_ns : 0;
+    case CHANGE_COUNTERPART:
     case CHANGE_ROOFLINE: return bounded((double)selected_ns * applied->factor[node]);
     case CHANGE_OVERLAP: return selected_ns;
     case CHANGE_SCALE:
@@ -129,10 +132,17 @@ static void change_node(struct applied *applied, uint32_t node, int64_t selected
     *dur = rest_ns;
 }
 
+// Only what has one counts as selected.
+static bool has_counterpart(const struct applied *applied, uint32_t index)
+{
+    return applied->change->action != CHANGE_COUNTERPART ||
+           applied->factor[index] > COUNTERPART_NONE;
+}
+
 static void change_devices(struct applied *applied)
 {
     for (uint32_t d = 0; d < applied->facts->device_count; d++)
-        if (selects_device(applied, d))
+        if (selects_device(applied, d) && has_counterpart(applied, d))
             change_node(applied, d, applied->dur[d]);
 }
 
@@ -354,7 +364,10 @@ static bool look_up(struct applied *applied, struct err *err)
     bool groups = change->of == CHANGE_OF_GROUP || change->of == CHANGE_OF_LINK;
     return (!groups || find_groups(applied, err)) &&
            (change->action != CHANGE_ROOFLINE ||
-            roofline_factors(applied->facts, applied->scratch, &applied->factor, err));
+            roofline_factors(applied->facts, applied->scratch, &applied->factor, err)) &&
+           (change->action != CHANGE_COUNTERPART ||
+            counterpart_factors(applied->facts, applied->counterpart, applied->scratch,
+                                &applied->factor, err));
 }
 
 // --- all ----------------------------------------------------------------------------------------
@@ -379,6 +392,14 @@ static bool needs_traits(const struct change_list *list)
     bool needs = false;
     for (uint32_t c = 0; c < list->count; c++)
         needs = needs || list->at[c].of == CHANGE_OF_LOADING;
+    return needs;
+}
+
+bool change_needs_counterpart(const struct change_list *list)
+{
+    bool needs = false;
+    for (uint32_t c = 0; c < list->count; c++)
+        needs = needs || list->at[c].action == CHANGE_COUNTERPART;
     return needs;
 }
 
@@ -432,9 +453,13 @@ bool change_apply(const struct change_list *list, const struct facts *facts,
         struct arena scratch;
         arena_init(&scratch, facts->budget);
         struct applied applied = {
-            &list->at[c], facts,
-            graph,        &scratch,
-            &traits,      .memo = arena_array(&scratch, facts->trace->strings.count + 1, 1, err),
+            &list->at[c],
+            facts,
+            graph,
+            &scratch,
+            &traits,
+            .counterpart = list->counterpart,
+            .memo = arena_array(&scratch, facts->trace->strings.count + 1, 1, err),
             .dur = dur};
         ok = applied.memo && apply(&applied, err);
         touched_ns[c] = applied.touched_ns;

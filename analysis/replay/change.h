@@ -4,15 +4,17 @@
 #define ANALYSIS_CHANGE_H
 
 #include "analysis/replay/rank_graph.h"
+#include "analysis/report/report.h"
 #include "ingest/base/str.h"
 
 enum change_action {
-    CHANGE_SCALE,    // takes `factor` times as long
-    CHANGE_SET,      // takes `set_ns`
-    CHANGE_DROP,     // is not done at all: neither the device's part nor the host's
-    CHANGE_ADD,      // each takes `set_ns` more, or less
-    CHANGE_ROOFLINE, // takes what the device's peaks allow for its work, where that is known
-    CHANGE_OVERLAP,  // other streams and threads do not wait for it
+    CHANGE_SCALE,       // takes `factor` times as long
+    CHANGE_SET,         // takes `set_ns`
+    CHANGE_DROP,        // is not done at all: neither the device's part nor the host's
+    CHANGE_ADD,         // each takes `set_ns` more, or less
+    CHANGE_ROOFLINE,    // takes what the device's peaks allow for its work, where that is known
+    CHANGE_COUNTERPART, // takes what another run's kernels take for the same operator and shapes
+    CHANGE_OVERLAP,     // other streams and threads do not wait for it
 };
 
 enum change_of {
@@ -44,6 +46,7 @@ struct change_list {
     bool balanced; // also, no rank has more to do than the median rank; needs several ranks
     int64_t balanced_ranks[CHANGE_MOST]; // only these have not
     uint32_t balanced_count;             // 0: none has
+    const struct table *counterpart;     // the other run's roofline; needed by CHANGE_COUNTERPART
 };
 
 // Adds a change such as "scale=0.5:category=GEMM", or those that a ready-made name stands for
@@ -65,10 +68,14 @@ struct change_ready {
     const char *name, *change, *title, *help;
     bool of_ranks;  // needs several ranks
     bool on_demand; // costs too much to be answered for each trace
+    bool of_pairs;  // needs another run
 };
 
 // Ended by one without a name.
 extern const struct change_ready change_ready_made[];
+
+// Whether one of them takes times of another run, which has to be in list.counterpart.
+bool change_needs_counterpart(const struct change_list *list);
 
 // Whether one of them overlaps work fully; if so, its device events are marked in loose.
 bool change_overlaps(const struct change_list *list);

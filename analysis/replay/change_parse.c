@@ -6,35 +6,43 @@
 
 const char change_syntax[] =
     "scale=0.5:WHAT, set=12us:WHAT, add=-5us:WHAT (each call takes that much more or less), "
-    "roofline:WHAT (what the device's peaks allow), overlap:WHAT (only its own stream waits for "
+    "roofline:WHAT (what the device's peaks allow), "
+    "counterpart:WHAT (what another run's kernels take for the same operators and shapes), "
+    "overlap:WHAT (only its own stream waits for "
     "it), remove:WHAT (takes no time) or drop:WHAT (the host does not do it either); WHAT is "
     "kernel=NAME, op=NAME, category=NAME, class=compute|communication|memory, group=NAME (a "
-    "process group), link=intra-node|inter-node, recompute, or, but for add, roofline and overlap, "
+    "process group), link=intra-node|inter-node, recompute, or, but for add, roofline, counterpart "
+    "and overlap, "
     "host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a NAME is any "
     "text. Or host_free, data_ready, infinite_network, network_x2, perfect_overlap, gemm_roofline, "
-    "no_recompute, no_copies, or, of several ranks, balanced or balanced=RANK";
+    "no_recompute, no_copies, or, with another run, other_kernels, or, of several ranks, balanced "
+    "or balanced=RANK";
 
 const struct change_ready change_ready_made[] = {
     {"balanced", NULL, "No straggler",
-     "No rank has more compute, copies or host time than the median of its peers.", true, false},
+     "No rank has more compute, copies or host time than the median of its peers.", true, false,
+     false},
     {"host_free", "remove:host", "Free host",
-     "The host takes no time between calls, as with a captured graph of the step.", false, false},
+     "The host takes no time between calls, as with a captured graph of the step.", false, false,
+     false},
     {"data_ready", "remove:data_loading", "Data is ready",
-     "The host never waits for the data loader.", false, false},
+     "The host never waits for the data loader.", false, false, false},
     {"network_x2", "scale=0.5:class=communication", "Network twice as fast",
-     "Each transfer takes half as long; waiting for late ranks stays.", false, false},
+     "Each transfer takes half as long; waiting for late ranks stays.", false, false, false},
     {"infinite_network", "remove:class=communication", "Infinite network",
-     "Transfers take no time; waiting for late ranks stays.", false, false},
+     "Transfers take no time; waiting for late ranks stays.", false, false, false},
     {"perfect_overlap", "overlap:class=communication", "Communication fully overlapped",
      "Compute and the host never wait for communication, which has one more step to finish.", false,
-     false},
+     false, false},
     {"no_copies", "remove:class=memory", "No copies",
-     "Copies and memsets on the device take no time.", false, false},
+     "Copies and memsets on the device take no time.", false, false, false},
     {"gemm_roofline", "roofline:category=GEMM", "Matrix products at their roofline",
-     "Each product takes what the peaks of the GPU allow for its shape.", false, true},
+     "Each product takes what the peaks of the GPU allow for its shape.", false, true, false},
+    {"other_kernels", "counterpart:class=compute", "The other run's kernels",
+     "Each operator takes what it takes in the other run with the same shapes.", false, true, true},
     {"no_recompute", "drop:recompute", "No recomputation",
-     "Activations are kept, so that nothing is computed twice.", false, false},
-    {NULL, NULL, NULL, NULL, false, false},
+     "Activations are kept, so that nothing is computed twice.", false, false, false},
+    {NULL, NULL, NULL, NULL, false, false, false},
 };
 
 struct what {
@@ -97,6 +105,7 @@ static const struct {
 } plain_actions[] = {{"remove", CHANGE_SCALE},
                      {"drop", CHANGE_DROP},
                      {"roofline", CHANGE_ROOFLINE},
+                     {"counterpart", CHANGE_COUNTERPART},
                      {"overlap", CHANGE_OVERLAP}};
 
 static bool parse_action(struct str text, struct change *change)
@@ -192,6 +201,8 @@ bool change_join(struct change_list *list, const struct change_list *other, stru
         return refuse_more(err);
     for (uint32_t i = 0; i < other->count; i++)
         list->at[list->count++] = other->at[i];
+    if (other->counterpart)
+        list->counterpart = other->counterpart;
     if (other->balanced && other->balanced_count == 0)
         balance_all(list);
     for (uint32_t i = 0; i < other->balanced_count; i++)

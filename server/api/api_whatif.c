@@ -5,6 +5,7 @@
 #include "analysis/analysis.h"
 #include "ingest/base/hash.h"
 #include "ingest/trace/trace_file.h"
+#include "server/api/api_parts.h"
 #include "server/api/replays.h"
 #include "server/http/connections.h"
 #include "server/http/json_body.h"
@@ -28,7 +29,10 @@ struct asking {
     struct request *request;
     struct response *response;
     struct run run;
-    int64_t rank; // -1: all
+    int64_t rank;           // -1: all
+    struct str counterpart; // another run, "": none
+    struct run other;
+    const struct table *times; // its roofline
     struct rank_trace *ranks;
     size_t rank_count;
     bool of_all; // none was named: each ready-made one, the most useful first
@@ -77,7 +81,7 @@ static bool start_asking(struct asking *asking, struct err *err)
 
 static bool read_query(struct asking *asking, struct err *err)
 {
-    static const char *const known[] = {"change", "rank", NULL};
+    static const char *const known[] = {"change", "rank", "counterpart", NULL};
     const struct query *query = &asking->request->query;
     if (!start_asking(asking, err) || !query_allow(query, known, err) ||
         !query_get_int(query, (struct query_int){"rank", -1, 0, INT32_MAX}, &asking->rank, err))
@@ -86,6 +90,7 @@ static bool read_query(struct asking *asking, struct err *err)
         if (str_equal(query->params[i].name, STR("change")) &&
             !add_change(asking, query->params[i].value, err))
             return false;
+    asking->counterpart = query_get(query, "counterpart");
     asking->of_all = asking->change_count == 0;
     return true;
 }
@@ -110,11 +115,24 @@ static bool read_changes(struct asking *asking, json_t *list, struct err *err)
     return true;
 }
 
+static bool read_counterpart(struct asking *asking, json_t *object, struct err *err)
+{
+    json_t *run = json_object_get(object, "counterpart");
+    struct str text = {json_string_value(run), json_string_length(run)};
+    if (!run || json_is_null(run))
+        return true;
+    if (!json_is_string(run))
+        return err_set(err, ERR_USAGE, "counterpart: found no string, expected a run");
+    text.at = arena_strdup(asking->request->arena, text, err);
+    asking->counterpart = text;
+    return text.at != NULL;
+}
+
 static bool read_members(struct asking *asking, json_t *object, struct err *err)
 {
-    static const char *const known[] = {"changes", "rank", NULL};
+    static const char *const known[] = {"changes", "rank", "counterpart", NULL};
     json_t *rank = json_object_get(object, "rank");
-    if (!json_body_allow(object, known, err))
+    if (!json_body_allow(object, known, err) || !read_counterpart(asking, object, err))
         return false;
     if (rank && !json_is_null(rank)) {
         asking->rank = json_integer_value(rank);
@@ -159,6 +177,46 @@ static bool find_ranks(struct asking *asking, struct err *err)
     return asking->rank < 0 ? err_set(err, ERR_NOT_FOUND, "found no analyzed trace of the run")
                             : err_set(err, ERR_NOT_FOUND, "found no analyzed trace of rank %lld",
                                       (long long)asking->rank);
+}
+
+// The times of the run whose kernels are asked about, of the rank that represents it.
+static bool load_counterpart(struct asking *asking, struct err *err)
+{
+    struct request *request = asking->request;
+    struct store *store = request->services->intake->store;
+    static const struct table_desc *const wanted[] = {&table_roofline, NULL};
+    struct table_query query = {.limit = 1};
+    struct report *report = arena_alloc(request->arena, sizeof *report, err);
+    struct table_page page;
+    struct trace_row trace;
+    if (!report ||
+        !api_find_run(request, asking->response, asking->counterpart, &asking->other, err) ||
+        !api_read_run_table(request, &asking->other, &table_run_summary, &query, &page, err))
+        return false;
+    if (page.table.row_count == 0)
+        return err_set(err, ERR_NOT_FOUND, "found no analyzed trace of the counterpart");
+    int64_t rank = table_i64(&page.table, 0, RUN_SUMMARY_HEADLINE_RANK, 0);
+    *report = (struct report){.arena = request->arena};
+    if (!store_find_rank(store, asking->other.id, rank, request->arena, &trace, err) ||
+        !store_load_trace_tables(store, trace.id, wanted, report, err))
+        return false;
+    asking->times = report_find(report, table_roofline.name);
+    for (uint32_t i = 0; i < asking->change_count; i++)
+        asking->changes[i].list.counterpart = asking->times;
+    return true;
+}
+
+static bool find_counterpart(struct asking *asking, struct err *err)
+{
+    if (asking->counterpart.len)
+        return load_counterpart(asking, err);
+    for (uint32_t i = 0; i < asking->change_count; i++)
+        if (change_needs_counterpart(&asking->changes[i].list)) {
+            asking->response->fix = STR("name the run whose kernels are meant: counterpart=RUN");
+            return err_set(err, ERR_USAGE, "change %u: takes the times of another run, found none",
+                           i + 1);
+        }
+    return true;
 }
 
 // Nobody waits for the answer any more: its memory and its turn are for others.
@@ -368,8 +426,11 @@ static bool offer_all(struct asking *asking, struct err *err)
 {
     for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
         if ((!ready->of_ranks || asking->rank_count > 1) &&
+            (!ready->of_pairs || asking->counterpart.len) &&
             !add_change(asking, str_of(ready->name), err))
             return false;
+    for (uint32_t i = 0; i < asking->change_count; i++)
+        asking->changes[i].list.counterpart = asking->times;
     return true;
 }
 
@@ -526,10 +587,11 @@ static bool answer(struct asking *asking, struct err *err)
 bool api_get_whatif(struct request *request, struct response *response, struct err *err)
 {
     struct asking asking = {.request = request, .response = response};
-    if (!read_query(&asking, err) || !find_ranks(&asking, err))
+    if (!read_query(&asking, err) || !find_ranks(&asking, err) || !find_counterpart(&asking, err))
         return false;
     api_locate_run(request, response, &asking.run, "/whatif");
     uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
+    form = hash_u64(form ^ (uint64_t)asking.other.revision);
     if (response_unchanged(request, response, "%.*s.%lld-%d-whatif-%016llx", (int)asking.run.id.len,
                            asking.run.id.at, (long long)asking.run.revision, ANALYSIS_VERSION,
                            (unsigned long long)form))
@@ -545,7 +607,7 @@ bool api_post_whatif(struct request *request, struct response *response, struct 
 {
     struct asking asking = {.request = request, .response = response};
     request->changes_nothing = true;
-    if (!read_body(&asking, err) || !find_ranks(&asking, err))
+    if (!read_body(&asking, err) || !find_ranks(&asking, err) || !find_counterpart(&asking, err))
         return false;
     api_locate_run(request, response, &asking.run, "/whatif");
     return answer(&asking, err) && api_finish_json(request, response, NULL, err);

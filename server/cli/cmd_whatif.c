@@ -4,6 +4,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/replay/whatif_job.h"
+#include "analysis/report/tables.h"
 #include "analysis/stats/time_text.h"
 #include "ingest/base/buf.h"
 #include "ingest/ingest.h"
@@ -20,7 +21,7 @@ enum { NAME_WIDTH = 44, MOST_ANSWERS = 64 };
 struct whatif_options {
     const char *format;
     uint64_t job_memory_bytes;
-    const char *change, *step_pattern;
+    const char *change, *counterpart, *step_pattern;
 };
 
 #define AT(member) offsetof(struct whatif_options, member)
@@ -28,6 +29,9 @@ static const struct option table[] = {
     {"--change", NULL, NULL, "CHANGES",
      "what changes, several joined by ';'; without it each ready-made change by itself", NULL,
      OPTION_TEXT, AT(change)},
+    {"--counterpart", NULL, NULL, "FILE",
+     "trace of another run, whose times counterpart:WHAT takes", NULL, OPTION_TEXT,
+     AT(counterpart)},
     {"--format", NULL, "text", "FORMAT", "output format: text or json", "text|json", OPTION_CHOICE,
      AT(format)},
     {"--job-memory", "STEPSCOPE_JOB_MEMORY", "4G", "BYTES", "memory that one file may use", NULL,
@@ -67,10 +71,16 @@ struct questions {
     uint32_t count;
 };
 
-static bool ask_all(struct questions *questions, bool of_ranks, struct err *err)
+// Which changes make sense.
+struct asked_of {
+    bool ranks; // several
+    bool pair;  // and another run
+};
+
+static bool ask_all(struct questions *questions, struct asked_of of, struct err *err)
 {
     for (const struct change_ready *ready = change_ready_made; ready->name; ready++) {
-        if (ready->of_ranks && !of_ranks)
+        if ((ready->of_ranks && !of.ranks) || (ready->of_pairs && !of.pair))
             continue;
         struct question *question = &questions->at[questions->count++];
         question->text = str_of(ready->name);
@@ -80,10 +90,11 @@ static bool ask_all(struct questions *questions, bool of_ranks, struct err *err)
     return true;
 }
 
-static bool ask(const char *change, bool of_ranks, struct questions *questions, struct err *err)
+static bool ask(const char *change, struct asked_of of, struct questions *questions,
+                struct err *err)
 {
     if (!change)
-        return ask_all(questions, of_ranks, err);
+        return ask_all(questions, of, err);
     struct question *question = &questions->at[questions->count++];
     question->text = str_of(change);
     for (const char *at = change; *at;) {
@@ -92,6 +103,10 @@ static bool ask(const char *change, bool of_ranks, struct questions *questions, 
             return false;
         at += length + (at[length] == ';');
     }
+    if (!of.pair && change_needs_counterpart(&question->list))
+        return err_set(err, ERR_USAGE,
+                       "counterpart:WHAT takes the times of another run, expected "
+                       "--counterpart FILE");
     return true;
 }
 
@@ -292,6 +307,25 @@ static bool open_job(struct opened_job *opened, const struct option_args *args,
     return opened->path.rank_ns && join(opened, err);
 }
 
+// --- the other run ------------------------------------------------------------------------------
+
+// Whose rows all questions share; they live in the arena.
+static bool open_counterpart(struct opened_job *opened, const char *path,
+                             struct questions *questions, struct err *err)
+{
+    struct budget budget = {.limit = opened->budget.limit};
+    struct report *report = arena_alloc(&opened->arena, sizeof *report, err);
+    struct trace *trace = report ? ingest_file(path, &budget, NULL, err) : NULL;
+    if (!trace)
+        return report ? err_wrap(err, "%s", path) : false;
+    *report = (struct report){.arena = &opened->arena};
+    bool ok = analyze_trace(trace, &opened->options, report, err);
+    trace_free(trace);
+    for (uint32_t q = 0; q < questions->count; q++)
+        questions->at[q].list.counterpart = report_find(report, table_roofline.name);
+    return ok || err_wrap(err, "%s", path);
+}
+
 // --- answers ------------------------------------------------------------------------------------
 
 static void print_text(const struct opened_job *opened, const struct questions *questions,
@@ -370,11 +404,13 @@ static bool answer_all(struct opened_job *opened, const struct questions *questi
 }
 
 static bool replay_files(const struct option_args *args, const struct whatif_options *chosen,
-                         const struct questions *questions, struct err *err)
+                         struct questions *questions, struct err *err)
 {
     struct opened_job opened;
-    bool ok = open_job(&opened, args, chosen, err) &&
-              answer_all(&opened, questions, strcmp(chosen->format, "json") == 0, err);
+    bool ok =
+        open_job(&opened, args, chosen, err) &&
+        (!chosen->counterpart || open_counterpart(&opened, chosen->counterpart, questions, err)) &&
+        answer_all(&opened, questions, strcmp(chosen->format, "json") == 0, err);
     close_job(&opened);
     return ok;
 }
@@ -392,7 +428,6 @@ bool cmd_whatif(int argc, char **argv, struct err *err)
     }
     if (args.operand_count == 0)
         return err_set(err, ERR_USAGE, "expected trace files, found none; see --help");
-    bool of_ranks = args.operand_count > 1;
-    return ask(chosen.change, of_ranks, &questions, err) &&
-           replay_files(&args, &chosen, &questions, err);
+    struct asked_of of = {args.operand_count > 1, chosen.counterpart != NULL};
+    return ask(chosen.change, of, &questions, err) && replay_files(&args, &chosen, &questions, err);
 }

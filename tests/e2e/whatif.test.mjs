@@ -65,6 +65,28 @@ describe("what if", () => {
           assert.ok(inside >= 0.85 * SEEDS * FAULTS.length, `${inside} intervals hold the truth`);
         });
 
+  test("with the kernels of the same job on other hardware a step takes as long as there",
+    async () => {
+      const job = ["--steps", "8", "--layers", "3", "--seed", "4"];
+      const own = await generate(job);
+      const other = await generate([...job, "--flavour", "rocm", "--slow", "gemm=160", "--slow",
+        "norm=50"]);
+      const truth = (await whatif(other, "host_free")).answer.steps;
+      const args = ["whatif", "--format", "json", "--counterpart", other];
+      const swapped = async (change) => JSON.parse(await run_program(stepscope_bin(),
+        [...args, "--change", change, own])).traces[0].answers[0];
+      const { candidate_ns, steps, touched_ns } = await swapped("other_kernels");
+      const truth_ns = same_steps(truth, steps);
+      assert.ok(truth_ns > 1.2 * same_steps(steps, steps));
+      assert.ok(Math.abs(candidate_ns - truth_ns) <= 0.01 * truth_ns,
+        `found ${candidate_ns}, the truth is ${truth_ns}`);
+      const [gemm_ns] = (await swapped("counterpart:category=GEMM")).touched_ns;
+      assert.ok(gemm_ns > 0 && gemm_ns < touched_ns[0]);
+      const alone = spawnSync(stepscope_bin(), ["whatif", "--change", "other_kernels", own]);
+      assert.equal(alone.status, 2);
+      assert.match(`${alone.stderr}`, /expected --counterpart FILE/);
+    });
+
   test("ranks with skewed clocks are replayed together: what a straggler costs", async () => {
     const mesh = async (...args) => {
       const folder = temporary("whatif");
@@ -221,6 +243,21 @@ describe("what if, asked of the service", () => {
       assert.ok(Math.abs(two.together.gain_share) < 0.001, "rank 3 is the straggler");
     });
 
+  test("another run's kernels are asked for by its name", async () => {
+    await server.analyzed("other", [{ filename: "rank0.json",
+      data: readFileSync(files[0]) }]);
+    const { json } = await ask("mesh", { changes: ["other_kernels"], counterpart: "other" });
+    assert.ok(json.changes[0].touched_ns > 0);
+    assert.ok(json.changes[0].gain_share > 0.01, "rank 3 gets the times of rank 0");
+    const offered = await server.get("/runs/mesh/whatif?rank=0&counterpart=other");
+    const [own] = offered.changes.filter(({ change }) => change === "other_kernels");
+    assert.ok(Math.abs(own.gain_share) < 0.001, "rank 0 has them already");
+    const lacking = await ask("mesh", { changes: ["counterpart:op=*"] });
+    assert.equal(lacking.status, 400);
+    assert.match(lacking.json.detail, /^change 1: takes the times of another run, found none/);
+    assert.equal((await ask("mesh", { changes: [], counterpart: "nobody" })).status, 404);
+  });
+
   test("what is wrong with a question is said with its place", async () => {
     const refused = async (body, detail, status = 400) => {
       const reply = await ask("mesh", body);
@@ -233,6 +270,7 @@ describe("what if, asked of the service", () => {
     await refused({}, /no list of changes/);
     await refused({ changes: [], rank: "x" }, /found a rank that is none/);
     await refused({ changes: [], color: 1 }, /color/);
+    await refused({ changes: [], counterpart: 1 }, /^counterpart: found no string/);
     await refused({ changes: Array(17).fill("host_free") }, /more than 16 changes/);
     await refused({ changes: ["x".repeat(401)] }, /change 1: found 401 bytes/);
     await refused({ changes: Array(8).fill("scale=1000:kernel=*") }, /./, 413);

@@ -74,7 +74,8 @@ function sections_of({ data, query, one, candidate, waterfall }) {
       run_path(runs[0], "flame"), { vs: runs[1], kernels: "no" })}>The difference as a flame
       graph</a>, by operator, module or idle cause</p>
       <${Modules} query=${one} floor_ns=${floor_ns} runs=${runs} />`],
-    ["parity", "Parity", html`<${Parity} query=${one} floor_ns=${floor_ns} />`],
+    ["parity", "Parity", html`<${Parity} query=${one} floor_ns=${floor_ns}
+      runs=${runs} />`],
     ["communication", "Communication", html`<${Communication} query=${one}
       floor_ns=${floor_ns} />`],
     ["ranks", "Ranks", html`<${Ranks} query=${one} floor_ns=${floor_ns} />`],

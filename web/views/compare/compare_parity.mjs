@@ -3,6 +3,7 @@
 // measure, each with a program for the team that owns the kernel.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
+import { address, run_path } from "../../base/address.mjs";
 import { ms, ms_unit, number, percent } from "../../base/format.mjs";
 import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
@@ -84,8 +85,19 @@ function Sums({ rows }) {
     ms_unit(sums.behind_ns.candidate)}.</p>`;
 }
 
-/** @param {{query: any, floor_ns: number}} props with the chosen candidate only */
-export function Parity({ query, floor_ns }) {
+/** A replay of one side with the kernels of the other. */
+function Swaps({ runs }) {
+  const swap = (own, other, text) => html`<a href=${address(run_path(own, "whatif"),
+    { change: "other_kernels", counterpart: other })}>${text}</a>`;
+  return html`<p class="card-line">What if: ${swap(runs[0], runs[1],
+    "the base with the candidate's kernels")}, ${swap(runs[1], runs[0],
+    "the candidate with the base's kernels")}</p>`;
+}
+
+/**
+ * @param {{query: any, floor_ns: number, runs: string[]}} props with the chosen candidate only
+ */
+export function Parity({ query, floor_ns, runs }) {
   const [view, change] = use_query(DEFAULTS);
   const [opened, set_opened] = useState(-1);
   const { resource, rows, links, frame: raw } = use_compare_table(query, "parity");
@@ -97,6 +109,7 @@ export function Parity({ query, floor_ns }) {
     first: time beyond what each GPU's peaks allow, by the other side's measure"
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Loaded} resource=${resource}>${() => (has_ledger(rows) ? html`<${Sums} rows=${rows} />
+      <${Swaps} runs=${runs} />
       <${Table} caption="Parity" frame=${frame} rows=${order}
         columns=${columns_of(frame, { opened, toggle, floor_ns })} sort=${view.parity_sort}
         onsort=${(next) => change({ parity_sort: next })}

@@ -105,9 +105,9 @@ function Others({ changes, onchange }) {
       onInput=${(event) => set_text(event.target.value)} />
       <button type="submit">Add</button></span>
     <p class="whatif-help" id=${`${id}-help`}>An action (scale=, set=, add=, roofline, overlap,
-      remove, drop), then kernel=, op=, category=, group=, link= or host= and a name, where * is any
-      text. scale=0.5:link=inter-node is twice the bandwidth between nodes, add=-5us:group=dp is
-      5 µs less latency of a group.</p>
+      counterpart, remove, drop), then kernel=, op=, category=, group=, link= or host= and a
+      name, where * is any text. scale=0.5:link=inter-node is twice the bandwidth between nodes,
+      add=-5us:group=dp is 5 µs less latency of a group.</p>
     <ul>${changes.map((change, i) => html`<li key=${change} class="whatif-kernel"><code>${
       change}</code><button type="button" class="icon" aria-label=${`Remove ${change}`}
       onClick=${() => onchange(changes.filter((_, at) => at !== i))}>×</button></li>`)}</ul>

@@ -103,7 +103,8 @@ function Staircase({ reply, changes, onchange }) {
       changes=${changes} onchange=${onchange} />`)}</tbody></table></div><//>`;
 }
 
-function Composer({ run, rank, reply, chosen, changes, onchange }) {
+function Composer({ run, query, reply, chosen, changes, onchange }) {
+  const { rank, counterpart } = query;
   const kernels = use_table(run, "kernels", { sort: "-per_step_ns", limit: String(MOST_KERNELS) });
   const roofline = use_table(run, "roofline", { fields: "kernel,busy_ns,lost_ns" });
   const then = use_last(chosen);
@@ -113,7 +114,7 @@ function Composer({ run, rank, reply, chosen, changes, onchange }) {
   return html`<${Figures} reply=${reply} then=${shown?.together} />
     <div class="whatif-sides"><div><${Card} title="Step after changes" note="critical path"
         actions=${html`<${ExportLinks} links=${[["JSON",
-          api_href(address(run_api(run, "whatif"), { change: changes, rank }))]]} />`}>
+          api_href(address(run_api(run, "whatif"), { change: changes, rank, counterpart }))]]} />`}>
       <p class="whatif-answer" role="status">${shown ? answer_text(reply.base, shown.together)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
@@ -142,13 +143,14 @@ function RankPick({ ranks, value, onchange }) {
 }
 
 function Content({ data, run }) {
-  const [query, change] = use_query({ change: [], rank: "" });
+  const [query, change] = use_query({ change: [], rank: "", counterpart: "" });
   const path = run_api(run, "whatif");
-  const ready = use_api(data.summary ? address(path, { rank: query.rank }) : null);
+  const ready = use_api(data.summary ? address(path, { rank: query.rank,
+    counterpart: query.counterpart }) : null);
   const changes = query.rank || ready.data?.ranks.length === 1 ? changes_alone(query.change)
     : query.change;
   const chosen = use_api(changes.length > 0 && ready.data?.base
-    ? address(path, { change: changes, rank: query.rank }) : null);
+    ? address(path, { change: changes, rank: query.rank, counterpart: query.counterpart }) : null);
   const ranks = use_table(run, "ranks", { fields: "rank" }).rows.map(({ rank }) => rank);
   if (!data.summary) return html`<${NoResult} run=${data.run} />`;
   const onchange = (list) => change({ change: list });
@@ -159,7 +161,7 @@ function Content({ data, run }) {
       value=${query.rank} onchange=${(rank) => change({ rank })} /></div>`}
     <${Loaded} resource=${ready}>${(reply) => (reply.refused
       ? html`<${Refused} reason=${reply.refused} />`
-      : html`<${Composer} run=${run} rank=${query.rank} reply=${reply} chosen=${chosen}
+      : html`<${Composer} run=${run} query=${query} reply=${reply} chosen=${chosen}
           changes=${changes} onchange=${onchange} />
         <${PathTable} run=${run} rank=${reply.rank} steps=${reply.steps} />`)}<//>`;
 }

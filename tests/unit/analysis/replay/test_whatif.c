@@ -3,6 +3,8 @@
 #include "tests/unit/real_traces.h"
 
 #include "analysis/replay/whatif.h"
+#include "analysis/report/row.h"
+#include "analysis/report/tables.h"
 
 #include <time.h>
 
@@ -222,6 +224,61 @@ static void each_call_can_take_a_time_more_or_less(void **state)
     hand_end(&hand);
 }
 
+// Three products of 100 us in one shape and one of 50 us in another.
+static void begin_products(struct hand *hand)
+{
+    hand_begin(hand);
+    for (int k = 0; k < 4; k++) {
+        int64_t begin_ns = k * INT64_C(10000);
+        hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                           .name = "aten::mm",
+                                           .row = 1,
+                                           .begin_ns = begin_ns,
+                                           .dur_ns = 8000,
+                                           .dims = k < 3 ? "[[4, 8], [8, 2]]" : "[[4, 8], [8, 1]]",
+                                           .types = "[\"float\", \"float\"]"});
+        add_call(hand, "cudaLaunchKernel", begin_ns + 2000, 4000, k + 1);
+        add_kernel(hand, "gemm", 7000 + k * 101000, k < 3 ? 100000 : 50000, k + 1);
+    }
+    hand_facts(hand);
+}
+
+static void add_other(struct report *report, const char *dims, int64_t calls, int64_t busy_ns)
+{
+    struct row row = {.desc = &table_roofline};
+    struct err err;
+    row_word(&row, ROOFLINE_OP, "aten::mm");
+    row_word(&row, ROOFLINE_DIMS, dims);
+    row_word(&row, ROOFLINE_TYPES, "[\"float\",\"float\"]");
+    row_i64(&row, ROOFLINE_CALLS, calls);
+    row_i64(&row, ROOFLINE_BUSY_NS, busy_ns);
+    assert_true(row_end(&row, report, &err));
+}
+
+static void another_run_s_kernels_take_its_time_for_the_same_shapes(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct whatif whatif;
+    struct whatif_answer answer;
+    struct change_list list = {.count = 0};
+    begin_products(&hand);
+    struct report other = {.arena = &hand.arena};
+    add_other(&other, "[[4,8],[8,2]]", 10, 400000); // 40 us a call, however many it made
+    add_other(&other, "[[9,9],[9,9]]", 1, 1);
+    list.counterpart = report_find(&other, table_roofline.name);
+    assert_true(change_parse(STR("other_kernels"), &list, &hand.err));
+    assert_true(change_needs_counterpart(&list));
+    assert_true(whatif_open(&hand.facts, &hand.arena, &whatif, &hand.err));
+    assert_true(whatif_change(&whatif, &list, &hand.arena, &answer, NULL, &hand.err));
+    assert_int_equal(answer.touched_ns[0], 300000); // the other shape has no counterpart
+    assert_int_equal(answer.steps[0].replayed_ns - answer.steps[0].changed_ns, 180000);
+    list.counterpart = NULL;
+    assert_true(whatif_change(&whatif, &list, &hand.arena, &answer, NULL, &hand.err));
+    assert_int_equal(answer.touched_ns[0], 0);
+    hand_end(&hand);
+}
+
 // With a pass over all nodes for each thread this would take minutes.
 static void thousands_of_threads_take_no_time_each_for_all(void **state)
 {
@@ -273,6 +330,7 @@ static void changes_are_refused_with_what_was_found(void **state)
                                       "add=--5us:kernel=a",
                                       "add=5us:host",
                                       "roofline:host=a",
+                                      "counterpart:host=a",
                                       "overlap:data_loading",
                                       "overlap=1:kernel=a",
                                       "remove:group",
@@ -463,6 +521,7 @@ int main(void)
         cmocka_unit_test(host_time_is_selected_by_what_encloses_it),
         cmocka_unit_test(communication_that_is_overlapped_holds_up_only_its_own_stream),
         cmocka_unit_test(each_call_can_take_a_time_more_or_less),
+        cmocka_unit_test(another_run_s_kernels_take_its_time_for_the_same_shapes),
         cmocka_unit_test(thousands_of_threads_take_no_time_each_for_all),
         cmocka_unit_test(changes_are_refused_with_what_was_found),
         cmocka_unit_test(balance_is_of_some_ranks_or_of_all),
