@@ -55,6 +55,10 @@ function web_component(name) {
   return { relation: "CONTAINS", about: component(name, locked, more) };
 }
 
+function relationship(from, type, to) {
+  return { spdxElementId: from, relationshipType: type, relatedSpdxElement: to.SPDXID };
+}
+
 const lines = readFileSync(0, "utf8").split("\n").filter(Boolean);
 const components = [...lines.map(debian_component), ...["htm", "preact"].map(web_component)];
 const own = component("stepscope", version, {
@@ -74,12 +78,8 @@ const document = {
   creationInfo: { created: created.replace(/\.\d+Z$/, "Z"), creators: ["Tool: stepscope-sbom"] },
   packages: [own, ...components.map(({ about }) => about)],
   relationships: [
-    { spdxElementId: "SPDXRef-DOCUMENT", relationshipType: "DESCRIBES", relatedSpdxElement: own.SPDXID },
-    ...components.map(({ relation, about }) => ({
-      spdxElementId: own.SPDXID,
-      relationshipType: relation,
-      relatedSpdxElement: about.SPDXID,
-    })),
+    relationship("SPDXRef-DOCUMENT", "DESCRIBES", own),
+    ...components.map(({ relation, about }) => relationship(own.SPDXID, relation, about)),
   ],
 };
 process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);

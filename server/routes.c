@@ -36,6 +36,8 @@ const struct route routes[] = {
     {"GET", "/alerts", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/plan", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/login", SCOPE_OPEN, assets_get_page, NULL},
+    {"GET", "/login/oidc", SCOPE_OPEN, access_get_oidc, NULL},
+    {"GET", OIDC_CALLBACK, SCOPE_OPEN, access_get_oidc_callback, NULL},
     {"GET", "/settings/{page*}", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/api", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/recording", SCOPE_OPEN, assets_get_page, NULL},

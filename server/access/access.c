@@ -15,7 +15,7 @@
 
 // --- how requests are admitted ------------------------------------------------------------------
 
-static struct str host_of(struct str url)
+struct str access_host_of(struct str url)
 {
     size_t scheme = str_find(url, STR("://"));
     if (scheme != SIZE_MAX)
@@ -30,9 +30,9 @@ static struct str host_of(struct str url)
     return (struct str){url.at, len};
 }
 
-static bool is_loopback(const char *url)
+bool access_is_loopback(const char *url)
 {
-    struct str host = host_of(str_of(url));
+    struct str host = access_host_of(str_of(url));
     return str_equal_nocase(host, STR("localhost")) || str_equal(host, STR("[::1]")) ||
            (str_starts_with(host, STR("127.")) && peers_is_address(host));
 }
@@ -45,8 +45,9 @@ static bool has_text(const char *text)
 // Others than processes of this machine can connect.
 static bool is_reached_from_elsewhere(const struct access_config *config)
 {
-    return !is_loopback(config->listen) || has_text(config->trusted_proxies) ||
-           (has_text(config->public_url) && !is_loopback(config->public_url));
+    return !access_is_loopback(config->listen) || has_text(config->trusted_proxies) ||
+           (has_text(config->public_url) && !access_is_loopback(config->public_url)) ||
+           config->oidc.issuer;
 }
 
 static bool check_somebody_gets_in(const struct access *access, const char *data_dir,
@@ -55,17 +56,17 @@ static bool check_somebody_gets_in(const struct access *access, const char *data
     int64_t tokens = 0;
     if (!store_count_tokens(access->store, &tokens, err))
         return false;
-    return tokens > 0 || access->proxies.count > 0 ||
+    return tokens > 0 || access->proxies.count > 0 || access->oidc ||
            err_set(err, ERR_USAGE,
                    "no access is possible: create a token with 'stepscope token create --name "
-                   "admin --scopes admin --data %s', or set a --trusted-proxy",
+                   "admin --scopes admin --data %s', or set a --trusted-proxy or an --oidc-issuer",
                    data_dir);
 }
 
 static bool decide(struct access *access, const struct access_config *config, struct err *err)
 {
     bool off = strcmp(config->auth, "off") == 0;
-    if (off && !is_loopback(config->listen))
+    if (off && !access_is_loopback(config->listen))
         return err_set(err, ERR_USAGE,
                        "found --auth off and --listen %s: anyone who reaches it could change and "
                        "delete everything; listen on 127.0.0.1, or omit --auth",
@@ -73,6 +74,13 @@ static bool decide(struct access *access, const struct access_config *config, st
     access->required =
         !off && (strcmp(config->auth, "required") == 0 || is_reached_from_elsewhere(config));
     return !access->required || check_somebody_gets_in(access, config->data_dir, err);
+}
+
+static bool open_provider(struct access *access, const struct oidc_config *config, struct err *err)
+{
+    if (config->issuer)
+        access->oidc = oidc_open(config, err);
+    return !config->issuer || access->oidc;
 }
 
 struct access *access_open(const struct access_config *config, struct err *err)
@@ -87,7 +95,8 @@ struct access *access_open(const struct access_config *config, struct err *err)
     access->user_header = config->proxy_user_header;
     access->admins = str_of(config->proxy_admins);
     access->guard = login_guard_new(err);
-    if (access->guard && peers_parse(str_of(config->trusted_proxies), &access->proxies, err) &&
+    if (access->guard && open_provider(access, &config->oidc, err) &&
+        peers_parse(str_of(config->trusted_proxies), &access->proxies, err) &&
         decide(access, config, err))
         return access;
     access_close(access);
@@ -96,8 +105,10 @@ struct access *access_open(const struct access_config *config, struct err *err)
 
 void access_close(struct access *access)
 {
-    if (access)
+    if (access) {
         login_guard_free(access->guard);
+        oidc_close(access->oidc);
+    }
     free(access);
 }
 
@@ -270,8 +281,7 @@ bool access_admit(struct request *request, struct response *response, struct err
            (open || check_scopes(request, response, err));
 }
 
-// The requested page, as a value in an address.
-static bool write_escaped(struct buf *out, struct str text)
+void access_write_escaped(struct buf *out, struct str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         unsigned char c = (unsigned char)text.at[i];
@@ -282,7 +292,6 @@ static bool write_escaped(struct buf *out, struct str text)
         else
             buf_printf(out, "%%%02X", c);
     }
-    return !out->failed;
 }
 
 bool access_sends_to_login(struct request *request, struct response *response)
@@ -290,12 +299,15 @@ bool access_sends_to_login(struct request *request, struct response *response)
     struct buf next = {0};
     if (!is_page(request) || request->who.kind != WHO_NOBODY)
         return false;
-    bool ok = write_escaped(&next, request->path);
-    if (request->query_text.len)
-        ok = write_escaped(&next, STR("?")) && write_escaped(&next, request->query_text);
+    access_write_escaped(&next, request->path);
+    if (request->query_text.len) {
+        access_write_escaped(&next, STR("?"));
+        access_write_escaped(&next, request->query_text);
+    }
     response->status = 303;
     response->cache = CACHE_NEVER;
-    response_header(response, request->arena, "Location", "/login?next=%s", ok ? next.at : "%2F");
+    response_header(response, request->arena, "Location", "/login?next=%s",
+                    next.failed ? "%2F" : next.at);
     buf_free(&next);
     return true;
 }

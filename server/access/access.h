@@ -3,6 +3,7 @@
 #ifndef SERVER_ACCESS_H
 #define SERVER_ACCESS_H
 
+#include "server/access/oidc.h"
 #include "server/base/principal.h"
 
 #include "ingest/base/err.h"
@@ -21,6 +22,7 @@ struct access_config {
     const char *trusted_proxies;   // "127.0.0.1,10.0.0.0/8"; NULL: none
     const char *proxy_user_header; // header in which they name the user
     const char *proxy_admins;      // "alice,bob"; NULL: none
+    struct oidc_config oidc;       // .issuer NULL: nobody signs in elsewhere
 };
 
 // Decides once how requests are admitted. ERR_USAGE if that would let in anyone who reaches the
@@ -47,11 +49,18 @@ MUST_CHECK bool access_admit(struct request *request, struct response *response,
 // True if the response redirects an unknown browser to the sign-in page.
 bool access_sends_to_login(struct request *request, struct response *response);
 
-// --- sessions of browsers (access_session.c) ----------------------------------------------------
+// --- sessions of browsers (access_session.c, access_oidc.c) -------------------------------------
 
 // Starts a session with a token and sets its cookie. Fails as access_identify does.
 MUST_CHECK bool access_begin_session(struct request *request, struct response *response,
                                      struct str token, struct err *err);
+// Sends the browser to the provider, to sign in there, and takes its answer when it comes back.
+MUST_CHECK bool access_get_oidc(struct request *request, struct response *response,
+                                struct err *err);
+MUST_CHECK bool access_get_oidc_callback(struct request *request, struct response *response,
+                                         struct err *err);
+// The provider's host, where people can sign in; "" if nowhere.
+struct str access_provider(const struct access *access);
 // Ends the request's session, if any, and removes the cookie.
 MUST_CHECK bool access_end_session(struct request *request, struct response *response,
                                    struct err *err);

@@ -18,6 +18,7 @@ struct access {
     struct peers proxies;
     const char *user_header;
     struct str admins;           // "alice,bob"
+    struct oidc *oidc;           // NULL: nobody signs in elsewhere
     atomic_bool warned_of_proxy; // warned that requests come from elsewhere though no
                                  // authentication is required
 };
@@ -42,6 +43,28 @@ bool access_refuse_unknown(struct request *request, struct response *response, c
 // 429 after too many failures.
 MUST_CHECK bool access_read_session(struct request *request, struct response *response,
                                     struct err *err);
+
+// Starts a session of somebody whom the provider named, and sets its cookie.
+MUST_CHECK bool access_begin_user_session(struct request *request, struct response *response,
+                                          struct str user, struct err *err);
+
+// Whether these people may sign in at the provider.
+bool access_may_sign_in(const struct access *access, struct str user);
+
+// A name without space, comma or quote: those would mean several names, or an injected header.
+bool access_is_user(struct str name);
+// Whether a comma-separated list has the name, or, as "@example.com", its end.
+bool access_is_listed(struct str names, struct str name);
+// Sets request->who to a user, who has all scopes if the list of administrators has the name.
+MUST_CHECK bool access_know_user(struct request *request, struct str user, struct str admins,
+                                 struct err *err);
+
+// The host of an address is this machine.
+bool access_is_loopback(const char *url);
+// The host of an address, without its port.
+struct str access_host_of(struct str url);
+// A value in an address.
+void access_write_escaped(struct buf *out, struct str text);
 
 // Finds the user named by a trusted proxy. Fails with 400 or 403 if that cannot be trusted.
 MUST_CHECK bool access_read_proxy(struct request *request, struct response *response,

@@ -61,8 +61,7 @@ void access_find_peer(struct request *request)
         request->peer = hop;
 }
 
-// No space, comma or quote: those would mean several names, or an injected header.
-static bool is_user(struct str name)
+bool access_is_user(struct str name)
 {
     for (size_t i = 0; i < name.len; i++)
         if (name.at[i] <= ' ' || name.at[i] >= 0x7f || strchr(",;\"'<>\\", name.at[i]))
@@ -70,12 +69,19 @@ static bool is_user(struct str name)
     return name.len > 0 && name.len <= USER_MAX_BYTES;
 }
 
-static bool is_listed(struct str names, struct str name)
+static bool is_meant(struct str listed, struct str name)
+{
+    bool domain = listed.len && listed.at[0] == '@' && name.len > listed.len;
+    struct str end = {name.at + (domain ? name.len - listed.len : 0), listed.len};
+    return str_equal(listed, name) || (domain && str_equal_nocase(listed, end));
+}
+
+bool access_is_listed(struct str names, struct str name)
 {
     while (names.len) {
         size_t comma = str_find(names, STR(","));
         struct str one = {names.at, comma == SIZE_MAX ? names.len : comma};
-        if (str_equal(trim(one), name))
+        if (is_meant(trim(one), name))
             return true;
         size_t used = one.len + (comma != SIZE_MAX);
         names = (struct str){names.at + used, names.len - used};
@@ -83,9 +89,9 @@ static bool is_listed(struct str names, struct str name)
     return false;
 }
 
-static bool know_user(struct request *request, struct str user, struct err *err)
+bool access_know_user(struct request *request, struct str user, struct str admins, struct err *err)
 {
-    bool admin = is_listed(request->services->access->admins, user);
+    bool admin = access_is_listed(admins, user);
     char *name = arena_printf(request->arena, err, "user %.*s", (int)user.len, user.at);
     request->who = (struct principal){
         .kind = WHO_USER,
@@ -108,10 +114,10 @@ bool access_read_proxy(struct request *request, struct response *response, struc
                                "found the header %s from %.*s, which is not a --trusted-proxy",
                                access->user_header, (int)request->peer.len, request->peer.at);
     struct str user = trim(request_header(request, access->user_header));
-    if (count > 1 || !is_user(user))
+    if (count > 1 || !access_is_user(user))
         return response_refuse(
             response, err, (struct refusal){400, "proxy-user"},
             "found %zu %s headers, or one without a plain name, expected one that names the user",
             count, access->user_header);
-    return know_user(request, user, err);
+    return access_know_user(request, user, access->admins, err);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Browser sessions: a cookie represents the token that started it.
+// Browser sessions: a cookie represents the token that started it, or somebody whom the provider of
+// sign-ins has named.
 #include "server/access/access_parts.h"
 #include "server/access/credentials.h"
 #include "server/base/token.h"
@@ -46,24 +47,53 @@ static bool refuse_session(struct request *request, struct response *response, s
     return access_count_failure(request, response, "found an unknown or expired session", err);
 }
 
+// *found: the session is of a user who may still sign in.
+static bool find_user(struct request *request, const char *hash, bool *found, struct err *err)
+{
+    const struct access *access = request->services->access;
+    struct str user;
+    int64_t expires_ns = 0;
+    *found = false;
+    if (!access->oidc)
+        return true;
+    if (!store_find_user_session(access->store, hash, request->arena, &user, &expires_ns, err))
+        return false;
+    *found = user.len && access_may_sign_in(access, user);
+    if (!*found)
+        return true;
+    bool ok = access_know_user(request, user, str_of(oidc_settings(access->oidc)->admins), err);
+    request->who.until_ns = expires_ns;
+    return ok;
+}
+
+static bool find_holder(struct request *request, const char *hash, bool *found, struct err *err)
+{
+    struct token token;
+    if (!store_find_session(request->services->access->store, hash, request->arena, &token, found,
+                            err))
+        return false;
+    if (!*found)
+        return find_user(request, hash, found, err);
+    *found = token.revoked_ns == 0 && (token.expires_ns == 0 || token.expires_ns > clock_wall_ns());
+    return !*found || access_know(request, &token, err);
+}
+
 bool access_read_session(struct request *request, struct response *response, struct err *err)
 {
     struct str secret = find_cookie(request);
-    struct store *store = request->services->access->store;
+    const struct principal nobody = request->who;
     char hash[TOKEN_HASH_SIZE];
-    struct token token;
     bool found = false;
     if (!secret.at)
         return true;
-    if (!token_hash(secret, hash, err) ||
-        !store_find_session(store, hash, request->arena, &token, &found, err))
+    if (!token_hash(secret, hash, err) || !find_holder(request, hash, &found, err))
         return false;
-    bool good = found && token.revoked_ns == 0 &&
-                (token.expires_ns == 0 || token.expires_ns > clock_wall_ns());
-    if (!good)
+    if (!found)
         return refuse_session(request, response, err);
-    if (!check_sender(request, response, err) || !access_know(request, &token, err))
+    if (!check_sender(request, response, err)) {
+        request->who = nobody;
         return false;
+    }
     request->who.by_session = true;
     return true;
 }
@@ -77,6 +107,21 @@ bool access_begin_session(struct request *request, struct response *response, st
         !token_make(SESSION_PREFIX, secret, err) || !token_hash(str_of(secret), hash, err) ||
         !store_add_session(request->services->access->store, hash, token.id, err) ||
         !access_know(request, &token, err))
+        return false;
+    request->who.by_session = true;
+    set_cookie(request, response, secret, "");
+    return true;
+}
+
+bool access_begin_user_session(struct request *request, struct response *response, struct str user,
+                               struct err *err)
+{
+    const struct access *access = request->services->access;
+    char secret[TOKEN_SIZE], hash[TOKEN_HASH_SIZE];
+    int64_t expires_ns = clock_wall_ns() + STORE_SESSION_IDLE_NS;
+    if (!token_make(SESSION_PREFIX, secret, err) || !token_hash(str_of(secret), hash, err) ||
+        !store_add_user_session(access->store, hash, user, expires_ns, err) ||
+        !access_know_user(request, user, str_of(oidc_settings(access->oidc)->admins), err))
         return false;
     request->who.by_session = true;
     set_cookie(request, response, secret, "");

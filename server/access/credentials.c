@@ -36,7 +36,7 @@ static bool is_cookie(struct str pair, struct str name, struct str *value)
     return true;
 }
 
-struct str credentials_session(const struct request *request, const char *cookie_name)
+struct str credentials_cookie(const struct request *request, const char *cookie_name)
 {
     struct str name = str_of(cookie_name), found = {NULL, 0};
     size_t count = 0;
@@ -47,5 +47,11 @@ struct str credentials_session(const struct request *request, const char *cookie
         while (rest.len)
             count += is_cookie(next_pair(&rest), name, &found);
     }
-    return count == 1 && token_has_form(found, SESSION_PREFIX) ? found : (struct str){NULL, 0};
+    return count == 1 ? found : (struct str){NULL, 0};
+}
+
+struct str credentials_session(const struct request *request, const char *cookie_name)
+{
+    struct str found = credentials_cookie(request, cookie_name);
+    return token_has_form(found, SESSION_PREFIX) ? found : (struct str){NULL, 0};
 }

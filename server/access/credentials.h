@@ -12,4 +12,7 @@ struct str credentials_bearer(const struct request *request);
 // which may be planted.
 struct str credentials_session(const struct request *request, const char *cookie_name);
 
+// The value of the cookie of that name, whatever it is; at is NULL as above.
+struct str credentials_cookie(const struct request *request, const char *cookie_name);
+
 #endif

@@ -41,7 +41,9 @@ static bool reply_who(struct request *request, struct response *response, struct
     if (who->until_ns)
         clock_rfc3339(who->until_ns, until);
     api_text_json(who->until_ns ? str_of(until) : STR(""), out);
-    buf_printf(out, ",\"session\":%s}", who->by_session ? "true" : "false");
+    buf_printf(out, ",\"session\":%s,\"provider\":", who->by_session ? "true" : "false");
+    api_text_json(access_provider(request->services->access), out);
+    buf_putc(out, '}');
     response->cache = CACHE_NEVER;
     api_tell_storage(request, response);
     return api_finish_json(request, response, NULL, err);

@@ -4,7 +4,7 @@
 #include "server/mcp/mcp_rpc.h"
 #include "server/mcp/mcp_text.h"
 #include "server/outbound/http_client.h"
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 
 #include <stdio.h>
 #include <stdlib.h>

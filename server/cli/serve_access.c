@@ -36,7 +36,9 @@ bool serve_access_open(struct serve_access *guards, const struct serve_options *
         .trusted_proxies = options->trusted_proxies,
         .proxy_user_header = options->proxy_user_header,
         .proxy_admins = options->proxy_admins,
+        .oidc = options->oidc,
     };
+    config.oidc.public_url = options->public_url;
     struct quota_limits limits = serve_quota(options);
     guards->access = access_open(&config, err);
     if (!guards->access)

@@ -3,6 +3,7 @@
 #ifndef SERVER_SERVE_OPTIONS_H
 #define SERVER_SERVE_OPTIONS_H
 
+#include "server/access/oidc.h"
 #include "server/care/retention_plan.h"
 #include "server/cli/options.h"
 
@@ -11,6 +12,7 @@ struct serve_options {
     const char *listen, *data, *store, *blobs, *roles;
     const char *public_url, *web_dir, *peaks_path, *webhooks_path;
     const char *auth, *trusted_proxies, *proxy_user_header, *proxy_admins;
+    struct oidc_config oidc; // but for its public_url
     uint64_t quota_day_bytes, quota_stored_bytes;
     int64_t quota_in_flight;
     uint64_t job_memory_bytes, max_tables_bytes, max_upload_bytes, min_free_bytes;

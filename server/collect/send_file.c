@@ -3,7 +3,7 @@
 
 #include "server/collect/stop_signal.h"
 #include "server/files/hasher.h"
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 
 #include "ingest/base/fd_io.h"
 

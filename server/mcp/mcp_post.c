@@ -3,7 +3,7 @@
 #include "server/mcp/mcp.h"
 
 #include "server/mcp/mcp_rpc.h"
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 
 #define BODY_MAX_BYTES ((uint64_t)256 * 1024)
 #define VERSION_HEADER "MCP-Protocol-Version"

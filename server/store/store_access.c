@@ -282,12 +282,74 @@ bool store_find_session(struct store *store, const char *hash, struct arena *are
     return !*found || now - used_ns < USE_NOTED_NS || touch_session(store, hash, err);
 }
 
+static bool delete_session(struct db *db, const char *sql, const char *hash, struct err *err)
+{
+    struct stmt stmt = sql_begin(db, sql, err);
+    sql_bind_text(&stmt, str_of(hash));
+    return sql_run(&stmt);
+}
+
 bool store_end_session(struct store *store, const char *hash, struct err *err)
 {
     struct txn txn;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
-    struct stmt stmt = sql_begin(txn.db, "DELETE FROM session WHERE hash = ?", err);
+    bool ok = delete_session(txn.db, "DELETE FROM session WHERE hash = ?", hash, err) &&
+              delete_session(txn.db, "DELETE FROM user_session WHERE hash = ?", hash, err);
+    return txn_end(&txn, ok, err);
+}
+
+// --- sessions of users --------------------------------------------------------------------------
+
+static bool drop_user_sessions(struct db *db, struct str user, struct err *err)
+{
+    struct stmt stmt = sql_begin(db,
+                                 "DELETE FROM user_session WHERE expires_ns < ?1 OR "
+                                 "(user_name = ?2 AND hash NOT IN (SELECT hash FROM user_session "
+                                 "WHERE user_name = ?2 ORDER BY expires_ns DESC LIMIT ?3))",
+                                 err);
+    sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_text(&stmt, user);
+    sql_bind_i64(&stmt, STORE_SESSIONS_PER_USER - 1);
+    return sql_run(&stmt);
+}
+
+bool store_add_user_session(struct store *store, const char *hash, struct str user,
+                            int64_t expires_ns, struct err *err)
+{
+    struct txn txn;
+    if (!txn_begin(store, DB_WRITE, &txn, err))
+        return false;
+    if (!drop_user_sessions(txn.db, user, err))
+        return txn_end(&txn, false, err);
+    struct stmt stmt = sql_begin(txn.db,
+                                 "INSERT INTO user_session (hash, prefix, user_name, expires_ns) "
+                                 "VALUES (?, ?, ?, ?)",
+                                 err);
     sql_bind_text(&stmt, str_of(hash));
+    sql_bind_text(&stmt, prefix_of(hash));
+    sql_bind_text(&stmt, user);
+    sql_bind_i64(&stmt, expires_ns);
     return txn_end(&txn, sql_run(&stmt), err);
+}
+
+bool store_find_user_session(struct store *store, const char *hash, struct arena *arena,
+                             struct str *user, int64_t *expires_ns, struct err *err)
+{
+    struct txn txn;
+    *user = STR("");
+    if (!txn_begin(store, DB_READ, &txn, err))
+        return false;
+    struct stmt stmt = sql_begin(txn.db,
+                                 "SELECT hash, user_name, expires_ns FROM user_session "
+                                 "WHERE prefix = ? AND expires_ns > ?",
+                                 err);
+    sql_bind_text(&stmt, prefix_of(hash));
+    sql_bind_i64(&stmt, clock_wall_ns());
+    while (!user->len && sql_row(&stmt))
+        if (token_same_hash(sql_bytes(&stmt, 0), str_of(hash))) {
+            *user = sql_text(&stmt, 1, arena);
+            *expires_ns = sql_i64(&stmt, 2);
+        }
+    return txn_end(&txn, sql_end(&stmt), err);
 }

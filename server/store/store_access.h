@@ -11,6 +11,7 @@
 #define STORE_MAX_TOKENS         ((int64_t)1000) // live ones
 #define STORE_SESSIONS_PER_TOKEN ((int64_t)50)   // beyond that, the longest unused ones end
 #define STORE_SESSION_IDLE_NS    ((int64_t)12 * 3600 * 1000000000)
+#define STORE_SESSIONS_PER_USER  ((int64_t)50) // beyond that, the oldest ones end
 
 // --- tokens -------------------------------------------------------------------------------------
 
@@ -62,6 +63,15 @@ MUST_CHECK bool store_add_session(struct store *store, const char *hash, struct 
 // ended. Records at most once a minute that it was used.
 MUST_CHECK bool store_find_session(struct store *store, const char *hash, struct arena *arena,
                                    struct token *token, bool *found, struct err *err);
+
+// A session of somebody who signed in elsewhere, until then.
+MUST_CHECK bool store_add_user_session(struct store *store, const char *hash, struct str user,
+                                       int64_t expires_ns, struct err *err);
+// *user is "" if there is no session with that hash, or it has expired.
+MUST_CHECK bool store_find_user_session(struct store *store, const char *hash, struct arena *arena,
+                                        struct str *user, int64_t *expires_ns, struct err *err);
+
+// Ends a session of either kind.
 MUST_CHECK bool store_end_session(struct store *store, const char *hash, struct err *err);
 
 // --- quotas -------------------------------------------------------------------------------------

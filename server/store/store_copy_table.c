@@ -45,6 +45,7 @@ const struct copied_table copied_tables[] = {
     {"upload_input", {"upload_id", "position"}, NULL, MANY, false},
     {"upload_key", {"owner", "key"}, NULL, MANY, false},
     {"upload_trace", {"upload_id", "position"}, NULL, MANY, false},
+    {"user_session", {"hash"}, NULL, MANY, false},
     {0},
 };
 

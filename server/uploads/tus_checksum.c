@@ -2,7 +2,7 @@
 // Checksums of pieces.
 #include "server/uploads/tus_checksum.h"
 
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 
 #include <openssl/evp.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "server/uploads/tus_metadata.h"
 
 #include "ingest/base/secrets.h"
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 
 static struct str trimmed(struct str text)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as base64, and as the checksum of a piece: a refusal, or a checksum that no other bytes
 // have.
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 #include "server/uploads/tus_checksum.h"
 
 #include <stdlib.h>

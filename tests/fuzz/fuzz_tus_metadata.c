@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Any bytes as Upload-Metadata: never a crash, only clean fields, and the same ones when written
 // out and read again.
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 #include "server/uploads/tus_metadata.h"
 
 #include <stdlib.h>

@@ -8,12 +8,13 @@ import { create_store } from "./ui.mjs";
 
 /**
  * @typedef {{required: boolean, kind: "nobody"|"local"|"token"|"user", who: string|null,
- *            scopes: string[], expires: string|null, session: boolean}} Session
+ *            scopes: string[], expires: string|null, session: boolean,
+ *            provider: string|null}} Session
  */
 
 /** Assumed when the server is unreachable: pages then show why nothing works. @type {Session} */
 const UNKNOWN = { required: false, kind: "local", who: null,
-  scopes: ["read", "upload", "write", "admin"], expires: null, session: false };
+  scopes: ["read", "upload", "write", "admin"], expires: null, session: false, provider: null };
 
 const store = create_store(UNKNOWN);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signing in with a token; the service returns a cookie.
+// Signing in with a token or at a provider; the service returns a cookie.
 import { html, useState } from "../../base/ui.mjs";
 import { next_page } from "../../base/address.mjs";
 import { use_title } from "../../base/hooks.mjs";
@@ -46,15 +46,39 @@ function Form() {
     </p></form>`;
 }
 
+const FAILURES = {
+  answer: "The answer of the provider does not hold. The service's log says why.",
+  late: "It took too long, or began in another browser.",
+  provider: "The provider cannot be reached. The service's log says why.",
+  refused: "The provider did not let you in.",
+  user: "This name may not sign in here. Ask an administrator to add it.",
+};
+
+/** Why the way to the provider and back ended here, from ?failed=. */
+function Failure() {
+  const why = new URLSearchParams(location.search).get("failed") ?? "";
+  if (!Object.hasOwn(FAILURES, why)) return null;
+  return html`<${ProblemNotice} problem=${{ title: "Not signed in", detail: FAILURES[why] }} />`;
+}
+
+function Provider({ host }) {
+  const next = new URLSearchParams(location.search).get("next") ?? "/";
+  const address = `/login/oidc?next=${encodeURIComponent(next)}`;
+  return html`<${Card} title="With your account"><${Failure} />
+    <p class="form-actions"><a class="button primary" href=${address}>Sign in at ${host}</a>
+    </p><//>`;
+}
+
 export default function Login() {
   use_title("Sign in");
-  const { kind } = use_session();
+  const { kind, provider } = use_session();
   return html`<div class="login"><h1 tabindex="-1">Sign in</h1>
+    ${kind === "nobody" && provider && html`<${Provider} host=${provider} />`}
     ${kind === "nobody" ? html`<${Card} title="With a token"><${Form} /><//>`
       : html`<${Card} title="Done"><${Known} /><//>`}
     <details class="fold"><summary>How to get a token</summary>
       <p>An administrator creates one under Access, or on the server:</p>
       <${Command} text="stepscope token create --name NAME --scopes read,upload --data DIR" />
       <p class="faint">The session ends when you sign out, after 12 hours without use, or with the
-        token.</p></details></div>`;
+        token; at a provider, 12 hours after signing in.</p></details></div>`;
 }

@@ -93,6 +93,30 @@ static void a_service_that_nobody_could_use_does_not_start(void **state)
     assert_int_equal(f->err.code, ERR_USAGE);
 }
 
+static void a_provider_of_sign_ins_that_cannot_work_is_refused(void **state)
+{
+    struct fixture *f = *state;
+    struct access_config config = loopback;
+    const struct {
+        struct oidc_config oidc;
+        const char *why;
+    } cases[] = {
+        {{.issuer = "https://a.example", .public_url = "https://t"}, "--oidc-client-id"},
+        {{.issuer = "https://a.example", .client_id = "x"}, "--public-url"},
+        {{.issuer = "http://a.example", .client_id = "x", .public_url = "https://t"}, "https"},
+        {{.issuer = "a.example", .client_id = "x", .public_url = "https://t"}, "--oidc-issuer"},
+        {{"https://a.example", "x", "/nonexistent", .public_url = "https://t"}, "/nonexistent"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        config.oidc = cases[i].oidc;
+        assert_null(open_with(f, config));
+        if (!strstr(f->err.msg, cases[i].why))
+            fail_msg("found '%s', expected '%s'", f->err.msg, cases[i].why);
+    }
+    config.oidc = (struct oidc_config){"https://a.example", "x", .public_url = "https://t"};
+    assert_required(f, config, true);
+}
+
 static void off_is_for_this_machine_alone(void **state)
 {
     struct fixture *f = *state;
@@ -512,6 +536,7 @@ int main(void)
         TEST(auto_asks_whoever_may_come_from_elsewhere),
         TEST(a_service_that_nobody_could_use_does_not_start),
         TEST(off_is_for_this_machine_alone),
+        TEST(a_provider_of_sign_ins_that_cannot_work_is_refused),
         cmocka_unit_test(without_a_guard_everybody_is_local),
         TEST(a_token_admits_to_what_its_scopes_name),
         TEST(wrong_tokens_are_refused_and_the_eleventh_has_to_wait),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Upload-Metadata is read as defined by the tus protocol, and base64 has only one reading.
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 #include "server/uploads/tus_metadata.h"
 
 #include <setjmp.h>

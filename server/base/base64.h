@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Base64 (RFC 4648, section 4) as used in headers.
+// Base64 (RFC 4648) as used in headers, and its form for addresses (section 5).
 #ifndef SERVER_BASE64_H
 #define SERVER_BASE64_H
 
@@ -10,7 +10,14 @@
 MUST_CHECK bool base64_decode(struct str text, struct arena *arena, struct str *bytes,
                               struct err *err);
 
+// The same for the form for addresses, which has no padding.
+MUST_CHECK bool base64_decode_url(struct str text, struct arena *arena, struct str *bytes,
+                                  struct err *err);
+
 // Appends the bytes as text with padding.
 void base64_encode(struct str bytes, struct buf *out);
+
+// Appends them in the form for addresses.
+void base64_encode_url(struct str bytes, struct buf *out);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strict decoding: ambiguous text is refused.
-#include "server/uploads/base64.h"
+#include "server/base/base64.h"
 
 static int digit(char c)
 {
@@ -59,4 +59,32 @@ void base64_encode(struct str bytes, struct buf *out)
         for (size_t k = count; k < 3; k++)
             buf_putc(out, '=');
     }
+}
+
+// --- for addresses ------------------------------------------------------------------------------
+
+bool base64_decode_url(struct str text, struct arena *arena, struct str *bytes, struct err *err)
+{
+    char *common = arena_strdup(arena, text, err);
+    if (!common)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (memchr("+/=", common[i], 3))
+            return err_set(err, ERR_USAGE, "found byte 0x%02x in base64url, expected its digits",
+                           (unsigned char)common[i]);
+        common[i] = common[i] == '-' ? '+' : common[i] == '_' ? '/' : common[i];
+    }
+    return base64_decode((struct str){common, text.len}, arena, bytes, err);
+}
+
+void base64_encode_url(struct str bytes, struct buf *out)
+{
+    size_t at = out->len;
+    base64_encode(bytes, out);
+    if (out->failed || out->len == at)
+        return;
+    while (out->at[out->len - 1] == '=')
+        out->at[--out->len] = '\0';
+    for (; at < out->len; at++)
+        out->at[at] = out->at[at] == '+' ? '-' : out->at[at] == '/' ? '_' : out->at[at];
 }
