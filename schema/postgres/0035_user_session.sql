@@ -8,3 +8,4 @@ CREATE TABLE user_session (
 );
 CREATE INDEX user_session_by_prefix ON user_session (prefix);
 CREATE INDEX user_session_by_user ON user_session (user_name, expires_ns);
+CREATE INDEX user_session_by_end ON user_session (expires_ns);

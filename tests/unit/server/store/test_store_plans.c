@@ -364,6 +364,10 @@ static void guard_a_service(struct fixture *f)
                         "'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'");
     assert_ok(f, store_find_session(f->store, hash, &f->arena, &token, &found, &f->err));
     assert_ok(f, store_end_session(f->store, hash, &f->err));
+    int64_t expires_ns = INT64_MAX;
+    struct str user = STR("alice");
+    assert_ok(f, store_add_user_session(f->store, hash, user, expires_ns, &f->err));
+    assert_ok(f, store_find_user_session(f->store, hash, &f->arena, &user, &expires_ns, &f->err));
     assert_ok(f, store_quota_charge(f->store, id, 1, 1, &f->err));
     add_by(f, "k_1", "owned", 'o');
     assert_ok(f, store_quota_use(f->store, id, 1, &use, &f->err));
