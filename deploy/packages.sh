@@ -111,3 +111,11 @@ need_clang() {
         need_packages "libclang-rt-$major-dev"
     fi
 }
+
+# What the WASM module is compiled and linked with; its libraries come as Debian's sources.
+need_wasm() {
+    local major
+    need_clang
+    major=$(clang -dumpversion | cut -d. -f1)
+    need_packages dpkg-dev lld llvm make tcl wasi-libc xz-utils "libclang-rt-$major-dev-wasm32"
+}

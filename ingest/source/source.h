@@ -78,7 +78,7 @@ MUST_CHECK struct source *source_seekable_open(struct source *below, struct scra
                                                struct err *err);
 // `below`, which stays open when this is closed and must outlive it. Only for reading at positions.
 MUST_CHECK struct source *source_lend(struct source *below, struct err *err);
-// Reads `below` on a separate thread, a few blocks ahead.
+// Reads `below` on a separate thread, a few blocks ahead; `below` itself if none can be started.
 MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *err);
 
 // Looks at up to cap bytes of `below`, which the reader will still get; *head lives as long as the

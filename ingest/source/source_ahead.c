@@ -130,7 +130,6 @@ static void release(struct ahead *ahead)
 {
     for (unsigned i = 0; i < BLOCKS; i++)
         free(ahead->blocks[i].bytes);
-    source_close(ahead->below);
     free(ahead);
 }
 
@@ -144,6 +143,7 @@ static void ahead_close(struct source *source)
     uv_thread_join(&ahead->thread);
     uv_cond_destroy(&ahead->changed);
     uv_mutex_destroy(&ahead->lock);
+    source_close(ahead->below);
     release(ahead);
 }
 
@@ -196,8 +196,7 @@ struct source *source_ahead_open(struct source *below, struct err *err)
     ahead->below = below;
     if (!allocate(ahead) || !start(ahead)) {
         release(ahead);
-        err_set(err, ERR_LIMIT, "cannot start a reading thread");
-        return NULL;
+        return below; // without a thread it only takes longer
     }
     return &ahead->source;
 }

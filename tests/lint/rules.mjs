@@ -246,7 +246,7 @@ function check_imports({ uncommented }) {
 const WEB_ROOMS = ["vendor", "base", "widgets", "charts", "charts/timeline", "uploads", "chrome",
   ...["said", "run", "bin", "docs", "access", "plan", "work", "memory", "timeline", "ranks", "comm",
     "overview", "whatif", "run_data", "training", "compare", "trends", "home", "runs"]
-    .map((room) => `views/${room}`), "pages", "."];
+    .map((room) => `views/${room}`), "pages", "standalone", "."];
 
 function check_web_rooms({ path, uncommented }) {
   const room = (from) => dirname(from).replace(/^web\/?/, "") || ".";
