@@ -7,7 +7,7 @@
 #include "ingest/base/cores.h"
 
 struct rank_source {
-    const int64_t *ranks; // ascending
+    const int64_t *ranks;    // ascending
     const struct str *roles; // of each, "" unknown; NULL: of none
     size_t count;
     void *context; // of load

@@ -454,7 +454,7 @@ MUST_CHECK bool store_reanalyze_run(struct store *store, struct str run_id, stru
 struct rank_trace {
     int64_t rank;
     struct str trace_id;
-    struct str role; // as its upload gave it, "" unknown
+    struct str role;    // as its upload gave it, "" unknown
     int64_t join_bytes; // as in its trace_result; -1 if an older program stored it
 };
 MUST_CHECK bool store_done_ranks(struct store *store, struct str run_id, struct arena *arena,
