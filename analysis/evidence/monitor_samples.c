@@ -78,7 +78,7 @@ static bool next_moment(struct walk *walk, struct moment *moment)
     return any;
 }
 
-// --- how much of the time the clock was held down -----------------------------------------------
+// --- how much of the time the clock was throttled -----------------------------------------------
 
 struct held {
     double share; // NAN unknown

@@ -67,7 +67,7 @@ static bool is_of_gpu(const struct table *ranks, size_t row, const struct table 
                table_i64(ranks, row, RUN_RANK_MONITORS_GPU, -2);
 }
 
-// --- clocks held down ---------------------------------------------------------------------------
+// --- throttled clocks ---------------------------------------------------------------------------
 
 // By how much the clock is lower on average than without throttling; NAN unknown.
 static double slowdown_of(const struct table *monitors, size_t row)
@@ -187,7 +187,7 @@ static bool tell_throttled_ranks(const struct run_case *the_case,
     finding->confidence = found->doubt ? "medium" : "high";
     finding->title = arena_printf(
         the_case->arena, err,
-        "the clock of rank%s %s is held down by %s: at most %s per step (%.1f %%)",
+        "the clock of rank%s %s is throttled by %s: at most %s per step (%.1f %%)",
         found->count > 1 ? "s" : "", list, reason->null ? "the hardware" : reason->s.at,
         time_text(finding->cost_ns).text, run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "training", "in %.0f %% of the time of its steps, at %.0f MHz",
@@ -217,7 +217,7 @@ static bool tell_throttling(const struct run_case *the_case, const struct thrott
         return false;
     finding->confidence = isnan(free_mhz) ? "low" : "medium";
     finding->title = arena_printf(
-        the_case->arena, err, "the clock of %s is held down by %s: at most %s per step (%.1f %%)",
+        the_case->arena, err, "the clock of %s is throttled by %s: at most %s per step (%.1f %%)",
         gpus, reason->null ? "the hardware" : reason->s.at, time_text(finding->cost_ns).text,
         run_percent(the_case, finding->cost_ns));
     evidence_add(&evidence, "training", "in %.0f %% of the samples, at %.0f instead of %.0f MHz",
@@ -250,7 +250,7 @@ static bool check_throttling(const struct run_case *the_case, bool *fires, struc
 
 static const struct finding_rule throttled_rule = {
     .name = "throttled_gpus",
-    .why = "While power, heat or the hardware holds clocks down, kernels limited by compute take "
+    .why = "While power, heat or the hardware throttles clocks, kernels limited by compute take "
            "longer, and the other ranks wait for the slowest GPU.",
     .advice =
         "Look at cooling and power limits of these GPUs. If the power limit is meant, compare "

@@ -80,7 +80,7 @@ enum sample_metric {
     SAMPLE_METRICS
 };
 
-// Why clocks were held down, as NVML numbers it.
+// Why clocks were throttled, as NVML numbers it.
 enum sample_throttle {
     SAMPLE_THROTTLE_IDLE = 0x1,
     SAMPLE_THROTTLE_SETTING = 0x2, // the clocks that somebody set

@@ -170,7 +170,7 @@ static bool found_one(void *ctx, const char *name, uint64_t bytes, struct err *e
 {
     (void)ctx, (void)bytes;
     return err_set(err, ERR_CONFLICT,
-                   "the target's place of files has others (%.14s...), expected an empty one",
+                   "the target's file store has other files (%.14s...), expected an empty one",
                    name);
 }
 
@@ -191,7 +191,7 @@ static bool check_place(struct copying *copying, const char *mark, struct err *e
     return store_copy_has_mark(copying->rows, &has_mark, err) &&
            (has_mark ||
             err_set(err, ERR_CONFLICT,
-                    "the target's place of files belongs to another database (its \"" BLOB_MARK
+                    "the target's file store belongs to another database (its \"" BLOB_MARK
                     "\" is %s), expected an empty one",
                     mark));
 }
@@ -207,7 +207,7 @@ static bool mark_files(struct copying *copying, struct err *err)
     if (mark[0])
         return strcmp(mark, kept) == 0 ||
                err_set(err, ERR_CONFLICT,
-                       "the target's place of files is not the one that the copy began with");
+                       "the target's file store is not the one that the copy started with");
     return blob_store_write_mark(copying->to, kept, err);
 }
 

@@ -37,9 +37,9 @@ static const struct option table[] = {
 };
 static const struct option_set options = {
     "agent",
-    "Runs on a node beside trainings that were started with KINETO_USE_DAEMON=1. Asks a service "
-    "whether someone wants a recording, has the processes record the same steps, and sends the "
-    "traces. Opens no port.",
+    "Runs on a node next to training jobs that were started with KINETO_USE_DAEMON=1. Asks a "
+    "service whether someone wants a recording, has the processes record the same steps, and sends "
+    "the traces. Opens no port.",
     NULL, table, sizeof table / sizeof *table};
 
 static bool make_folder(const char *path, struct err *err)

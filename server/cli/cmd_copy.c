@@ -30,13 +30,12 @@ static const struct option table[] = {
 };
 static const struct option_set options = {
     "copy",
-    "Copies everything that a service stores to another database and another place of files, and "
-    "compares all of it: every value of every row, and the SHA-256 of every file, read where it "
-    "was copied to. Stop the services of both before. Interrupted, it goes on when it is started "
-    "again; the source stays as it was but for its name. Left behind are unfinished resumable "
-    "uploads, stage times of running jobs, webhooks that wait, and audit.log (the database has all "
-    "of it). Keys of S3 "
-    "and PGPASSWORD are those of serve.",
+    "Copies everything a service stores to another database and file store, then compares every "
+    "value of every row and the SHA-256 of every file with the copy. Stop the services on both "
+    "sides first. If interrupted, start it again and it continues. Of the source only its name "
+    "changes. Not copied: unfinished resumable uploads, stage times of running jobs, waiting "
+    "webhooks, and audit.log (the database has all of it). Keys of S3 and PGPASSWORD are read as "
+    "by serve.",
     NULL, table, sizeof table / sizeof *table};
 
 static bool is_on_postgres(const char *place)

@@ -78,7 +78,7 @@ static const struct option watch_table[] = {
     {"--state", NULL, NULL, "FILE", "list of what was sent; without it DIR/.stepscope-sent", NULL,
      OPTION_TEXT, AT(state)},
     {"--settle", NULL, "2s", "TIME",
-     "send a file once it is closed and has not changed for that long", NULL, OPTION_SECONDS,
+     "send a file once it is closed and has not changed for this long", NULL, OPTION_SECONDS,
      AT(settle_s)},
     {"--drain", NULL, "25s", "TIME", "after SIGTERM, send what is left for at most that long", NULL,
      OPTION_SECONDS, AT(drain_s)},

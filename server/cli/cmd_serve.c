@@ -150,7 +150,7 @@ static bool compare_marks(struct service *service, const char *kept, char mark[B
     return (mark[0] || read_mark(service, mark, err)) &&
            (strcmp(mark, kept) == 0 ||
             err_set(err, ERR_USAGE,
-                    "found another place of files than that of the other services of this --store; "
+                    "found another file store than that of the other services of this --store; "
                     "if it has their files, put %s into its \"" BLOB_MARK "\"",
                     kept));
 }
@@ -162,7 +162,7 @@ static bool check_place(struct service *service, struct err *err)
     if (!store_is_shared(store))
         return true;
     if (!read_mark(service, mark, err)) {
-        log_warn("whether all services have the same place of files is not known: %s", err->msg);
+        log_warn("cannot tell whether all services use the same file store: %s", err->msg);
         return err->code == ERR_BUSY;
     }
     if (!store_new_name(own, err))

@@ -11,12 +11,12 @@ static const struct option table[] = {
      "address to listen on; port 0: any free port", NULL, OPTION_TEXT, AT(listen)},
     {"--data", "STEPSCOPE_DATA", "./data", "DIR", "data folder", NULL, OPTION_TEXT, AT(data)},
     {"--store", "STEPSCOPE_STORE", NULL, "PLACE",
-     "database: postgres://USER@HOST/NAME, which several services can share; without: SQLite in "
+     "database: postgres://USER@HOST/NAME, which several services can share; default: SQLite in "
      "the data folder",
      NULL, OPTION_TEXT, AT(store)},
     {"--blobs", "STEPSCOPE_BLOBS", NULL, "PLACE",
      "stored files: s3://BUCKET[/PREFIX][?endpoint=URL&region=NAME], which several services can "
-     "share, with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; without: in the data "
+     "share, with the keys in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; default: in the data "
      "folder",
      NULL, OPTION_TEXT, AT(blobs)},
     {"--roles", "STEPSCOPE_ROLES", "all", NULL,

@@ -11,7 +11,7 @@ struct folder_send {
     const struct send_target *target;
     struct file_list *list;
     const char *folder, *only;
-    int64_t settle_ns; // unchanged for that long; 0: whatever is there
+    int64_t settle_ns; // unchanged for this long; 0: whatever is there
     bool retry;        // what was refused before
     size_t sent, known, refused, failed,
         waiting;          // files, of the passes so far; waiting: of the last

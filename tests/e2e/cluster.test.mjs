@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows in PostgreSQL and files in S3: a service on them answers as one on SQLite and its own disk
-// does, and several of them share the work, also while one of them dies.
+// does, and several of them share the work, even while one of them dies.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -106,7 +106,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     const start = (place) => start_server({ options: ["--store", store, "--blobs", place] });
     const store = await postgres.store("places");
     const server = await start(s3.place());
-    await assert.rejects(start(s3.place().replace("/team", "/other")), /another place of files/);
+    await assert.rejects(start(s3.place().replace("/team", "/other")), /another file store/);
     await server.stop();
     await assert.rejects(start_server({ options: ["--store", "postgres://u:secret@[h/x"] }),
       ({ message }) => /expected a database as postgres:/.test(message) &&
@@ -315,7 +315,7 @@ describe("a copy", { timeout: LIMIT }, () => {
       s3.place())).status === 0);
     const other = s3.place().replace("/team", "/other");
     await assert.rejects(start_server({ options: ["--store", store, "--blobs", other] }),
-      /another place of files/);
+      /another file store/);
     const server = await start_server({ options });
     await assert_answers_as_source(server);
     const back = `sqlite:${join(folder, "back")}`;

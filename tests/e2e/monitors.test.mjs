@@ -43,11 +43,11 @@ test("power stands for the run and gives energy and tokens per joule", async () 
   assert.deepEqual(sources.find(([metric]) => metric === "power_w"), ["power_w", "monitor"]);
 });
 
-test("the page says which GPU was held down, by what and how much", async () => {
+test("the page says which GPU was throttled, by what and how much", async () => {
   const { page, close } = await open_page(browser, server.base);
   try {
     await visit(page, "/runs/watched/training");
-    await page.getByText("GPU 1 was held down for 25.0 % of the time by power cap, at 1,410 MHz "
+    await page.getByText("GPU 1 was throttled for 25.0 % of the time by power cap, at 1,410 MHz "
       + "instead of 1,980 MHz").waitFor();
     assert.deepEqual(await axe_faults(page), []);
   } finally {

@@ -47,5 +47,5 @@ export function ShortLink() {
   }
   return html`${said && html`<span class="faint short-link">${said}</span>`}<button type="button"
     class="small" aria-label="Link: copy a short link to this page"
-    title="Copy a short link to this page, with all that it shows" onClick=${make}>Link</button>`;
+    title="Copy a short link to this page, with everything it shows" onClick=${make}>Link</button>`;
 }

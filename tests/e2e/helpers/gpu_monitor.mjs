@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nvidia-smi records of two GPUs in a minute: the second is held down by its power cap for
+// What nvidia-smi records of two GPUs in a minute: the second is throttled by its power cap for
 // 15 seconds.
 
 const HEAD = "timestamp, index, name, utilization.gpu [%], power.draw [W], clocks.sm [MHz], "

@@ -86,7 +86,7 @@ function List({ reply }) {
 
 function Rules({ days }) {
   return html`<p class="faint bin-note">${days > 0
-    ? html`A deleted run is kept for ${plural(days, "day")}, less when the disk runs short.
+    ? html`A deleted run is kept for ${plural(days, "day")}, or less if disk space runs short.
       Meanwhile its name can be used again, and its files count towards the uploader's quota.`
     : "This service has no bin: runs are deleted immediately."}</p>`;
 }

@@ -85,10 +85,10 @@ function slow_text(row) {
   const hidden = hidden_of(row);
   const waits = "transfer_ns" in row ? "" : "its times include waiting for other ranks, and ";
   if (hidden !== null && hidden > BESIDE) {
-    return `slower than the links allow: ${waits}compute runs beside ${percent(hidden)} of it, `
+    return `slower than the links allow: ${waits}compute overlaps ${percent(hidden)} of it, `
       + "taking SMs and memory bandwidth";
   }
-  return `slower than the links allow: ${waits}little compute runs beside it, so `
+  return `slower than the links allow: ${waits}little compute overlaps it, so `
     + "look at other collectives on the same links and at settings of NCCL that differ from the "
     + "test's";
 }
@@ -96,7 +96,7 @@ function slow_text(row) {
 /** What a share means. @param {any} row @param {any} curve */
 function meaning_of(row, curve) {
   if (row.reference_share > ABOVE) {
-    return "faster than the test, which may have run with other settings of NCCL or beside other "
+    return "faster than the test, which may have run with other settings of NCCL or next to other "
       + "jobs";
   }
   if (row.reference_share >= NEAR) {

@@ -49,7 +49,7 @@ const GENERATION = [
 ];
 
 const MEASURED = [
-  ["run", "Measured run", "Name or id of a run whose peak is shown beside the plan"],
+  ["run", "Measured run", "Name or id of a run whose peak is shown next to the plan"],
 ];
 
 function Choice({ value, options, onchange, label }) {

@@ -74,7 +74,7 @@ const NOTABLE = 0.05; // share of the samples
 function throttling(row) {
   const clocks = row.throttled_mhz !== null && row.free_mhz !== null
     ? `, at ${megahertz(row.throttled_mhz)} instead of ${megahertz(row.free_mhz)}` : "";
-  return `${gpu_name(row)} was held down for ${percent(row.throttled_share)} of the time by ${
+  return `${gpu_name(row)} was throttled for ${percent(row.throttled_share)} of the time by ${
     row.throttle_reason ?? "something unknown"}${clocks}`;
 }
 
@@ -99,5 +99,5 @@ export function monitor_text(monitors) {
     return `${gpu_name(idler)} was idle for ${percent(idler.idle_share)} of the time while others `
       + "worked";
   const free = monitors.every((row) => row.throttled_share !== null);
-  return `${plural(monitors.length, "GPU")}${free ? ", never held down" : ""}`;
+  return `${plural(monitors.length, "GPU")}${free ? ", never throttled" : ""}`;
 }

@@ -134,7 +134,7 @@ const place = ({ step, time_ns }) => `step ${count(step)}${
 /** @param {{name: string, rows: any[]}[]} sides */
 export function race_text(sides) {
   const found = race(sides);
-  if (!found) return "Without a loss on both sides";
+  if (!found) return "Needs losses on both sides";
   return `Loss ${loss_digits(found.loss)} is reached ${found.at.map((row, i) =>
     `by ${sides[i].name} at ${place(row)}`).join(", ")}`;
 }

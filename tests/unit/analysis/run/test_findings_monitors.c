@@ -26,7 +26,7 @@ static void clocks_that_are_held_down_cost_compute_of_the_slowest(void **state)
         // half of the time at 4/5 of the clock: 10 % of 60 ms
         assert_int_equal(cost_of(&run, "throttled_gpus"), 6 * MS);
         assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
-                               "the clock of GPUs 0-1 is held down by power cap"));
+                               "the clock of GPUs 0-1 is throttled by power cap"));
         end(&run);
     }
 }
@@ -55,7 +55,7 @@ static void ranks_whose_gpu_is_known_at_the_time_of_the_trace_count(void **state
     analyze(&run);
     assert_int_equal(cost_of(&run, "throttled_gpus"), 4 * MS);
     assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
-                           "the clock of rank 1 is held down by heat"));
+                           "the clock of rank 1 is throttled by heat"));
     assert_string_equal(word_of(&run, "throttled_gpus", "confidence"), "high");
     end(&run);
 }
@@ -73,7 +73,7 @@ static void a_rank_whose_gpu_is_known_speaks_for_that_gpu_only(void **state)
     analyze(&run);
     assert_int_equal(cost_of(&run, "throttled_gpus"), 6 * MS);
     assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
-                           "the clock of GPU 1 is held down by power cap"));
+                           "the clock of GPU 1 is throttled by power cap"));
     end(&run);
 }
 
@@ -90,7 +90,7 @@ static void ranks_of_several_monitors_are_listed_once_and_in_order(void **state)
             add_joined(&run, rank, file ? "n.csv" : "m.csv", 4, "order of ranks");
     analyze(&run);
     assert_non_null(strstr(word_of(&run, "throttled_gpus", "title"),
-                           "the clock of ranks 0-1 is held down by heat"));
+                           "the clock of ranks 0-1 is throttled by heat"));
     assert_string_equal(word_of(&run, "throttled_gpus", "confidence"), "medium");
     assert_non_null(
         strstr(word_of(&run, "throttled_gpus", "evidence"), "its GPU is known by order only"));

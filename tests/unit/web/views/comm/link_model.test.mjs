@@ -46,11 +46,11 @@ test("a share is said with what it means", () => {
   const said = (row) => share_sentences([row], curves).map(({ head, text }) => head + text)[0];
   const beside = own_row(256 * MB, 244, { transfer_ns: 100, exposed_transfer_ns: 25 });
   assert.match(said(beside), /^all_reduce of 256 MB reaches 61.0 % of the 400 GB\/s that a.txt /);
-  assert.match(said(beside), /slower than the links allow: compute runs beside 75.0 % of it/);
+  assert.match(said(beside), /slower than the links allow: compute overlaps 75.0 % of it/);
   assert.match(said(own_row(256 * MB, 244, { transfer_ns: 100, exposed_transfer_ns: 95 })),
-    /allow: little compute runs beside it/);
+    /allow: little compute overlaps it/);
   assert.match(said(own_row(256 * MB, 244, { exposed_share: 0.5 })),
-    /allow: its times include waiting for other ranks, and compute runs beside 50.0 %/);
+    /allow: its times include waiting for other ranks, and compute overlaps 50.0 %/);
   assert.match(said(own_row(256 * MB, 380)), /about what these links can do/);
   assert.match(said(own_row(MB, 380)), /messages from 128 MB on would use them better/);
   assert.match(said(own_row(256 * MB, 480)), /faster than the test/);

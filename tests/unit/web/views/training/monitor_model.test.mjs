@@ -8,11 +8,11 @@ const monitor = (gpu, more = {}) => ({ file: "smi.csv", host: null, gpu, part: n
   idle_share: 0, throttled_share: null, throttle_reason: null, throttled_mhz: null,
   free_mhz: null, ...more });
 
-test("the GPU that was held down most leads, with its clock", () => {
+test("the GPU that was throttled most leads, with its clock", () => {
   const text = monitor_text([monitor(0, { throttled_share: 0.1, throttle_reason: "heat" }),
     monitor(3, { throttled_share: 0.37, throttle_reason: "power cap", throttled_mhz: 1410,
       free_mhz: 1980 })]);
-  assert.equal(text, "GPU 3 was held down for 37.0 % of the time by power cap, at 1,410 MHz "
+  assert.equal(text, "GPU 3 was throttled for 37.0 % of the time by power cap, at 1,410 MHz "
     + "instead of 1,980 MHz, and 1 other GPU less");
 });
 
@@ -24,9 +24,9 @@ test("a GPU that idles while others of its file work is named", () => {
   assert.equal(monitor_text([monitor(0), monitor(1, { idle_share: 1, samples: 2 })]), "2 GPUs");
 });
 
-test("that nothing was held down is said only where it was recorded", () => {
+test("that nothing was throttled is said only where it was recorded", () => {
   assert.equal(monitor_text([monitor(0)]), "1 GPU");
-  assert.equal(monitor_text([monitor(0, { throttled_share: 0 })]), "1 GPU, never held down");
+  assert.equal(monitor_text([monitor(0, { throttled_share: 0 })]), "1 GPU, never throttled");
 });
 
 test("each GPU of each host has a line", () => {
