@@ -436,46 +436,33 @@ static bool start_library(struct http *http, const struct http_config *config, s
     snprintf(threads, sizeof(threads), "%u", thread_count(config));
     snprintf(idle_ms, sizeof(idle_ms), "%d", HTTP_IDLE_S * 1000);
     // Addresses stay encoded: we decode them ourselves and see what decoding would hide.
-    const char *options[] = {"listening_ports",
-                             config->listen,
-                             "num_threads",
-                             threads,
-                             "connection_queue",
-                             "256",
-                             "request_timeout_ms",
-                             "10000",
-                             "enable_keep_alive",
-                             "yes",
-                             "keep_alive_timeout_ms",
-                             idle_ms,
-                             "listen_backlog",
-                             "4096",
-                             "max_request_size",
-                             TEXT(HEADER_BYTES),
-                             "tcp_nodelay",
-                             "1",
-                             "decode_url",
-                             "no",
-                             "enable_auth_domain_check",
-                             "no",
-                             "enable_directory_listing",
-                             "no",
-                             "cgi_pattern",
-                             "",
-                             "access_control_allow_origin",
-                             "",
-                             "access_control_allow_methods",
-                             "",
-                             "access_control_allow_headers",
-                             "",
-                             NULL};
+    const char *options[][2] = {
+        // one row after the other, as the library reads them
+        {"listening_ports", config->listen},
+        {"num_threads", threads},
+        {"connection_queue", "256"},
+        {"request_timeout_ms", "10000"},
+        {"enable_keep_alive", "yes"},
+        {"keep_alive_timeout_ms", idle_ms},
+        {"listen_backlog", "4096"},
+        {"max_request_size", TEXT(HEADER_BYTES)},
+        {"tcp_nodelay", "1"},
+        {"decode_url", "no"},
+        {"enable_auth_domain_check", "no"},
+        {"enable_directory_listing", "no"},
+        {"cgi_pattern", ""},
+        {"access_control_allow_origin", ""},
+        {"access_control_allow_methods", ""},
+        {"access_control_allow_headers", ""},
+        {NULL, NULL},
+    };
     struct mg_callbacks callbacks = {.init_thread = join_crew,
                                      .init_connection = arrive,
                                      .begin_request = begin_request,
                                      .http_error = http_error,
                                      .connection_close = close_connection,
                                      .log_message = log_message};
-    http->context = mg_start(&callbacks, http, options);
+    http->context = mg_start(&callbacks, http, *options);
     atomic_store(&http->started, true);
     if (!http->context)
         return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->crew.error);
