@@ -2,6 +2,7 @@
 // Applies every rule to every file, prints `file:line: what [rule]`; --self-test tries the rules.
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { folder_cycles } from "./cycles.mjs";
 import { broken_imports } from "./imports.mjs";
 import { repeated_names, rules } from "./rules.mjs";
 import { source, sources } from "./source.mjs";
@@ -29,8 +30,10 @@ function lint() {
     complaints.push(`${path}:${line}: ${what} [names]`);
   for (const { path, line, what } of broken_imports(files))
     complaints.push(`${path}:${line}: ${what} [imports]`);
+  for (const { path, line, what } of folder_cycles(files))
+    complaints.push(`${path}:${line}: ${what} [cycles]`);
   for (const complaint of complaints) console.log(complaint);
-  console.log(`${files.length} files, ${rules.length + 2} rules, ${complaints.length} complaints`);
+  console.log(`${files.length} files, ${rules.length + 3} rules, ${complaints.length} complaints`);
   return complaints.length === 0 && files.length > 0;
 }
 
@@ -61,16 +64,25 @@ function misjudged_imports() {
     : [`imports: found ${found.join(", ")}`];
 }
 
+/** Whether `cycles` finds a circle of three folders, and nothing else. */
+function misjudged_cycles() {
+  const files = [["ingest/a/a.c", "ingest/b/b.h"], ["ingest/b/b.h", "ingest/c/c.h"],
+    ["ingest/c/c.c", "ingest/a/a.h"], ["server/a.c", "ingest/a/a.h"]]
+    .map(([path, other]) => source(path, `#include "${other}"\n`));
+  const found = folder_cycles(files).map(({ path }) => path).join();
+  return found === "ingest/a/a.c,ingest/b/b.h,ingest/c/c.c" ? [] : [`cycles: found ${found}`];
+}
+
 function self_test() {
   const wrong = rules.flatMap(misjudged);
   const names = ["base/a.c", "trace/a.c"].map((path) => source(path, ""));
   if (repeated_names(names).length !== 1) wrong.push("names: silent on two files a.c");
-  wrong.push(...misjudged_imports());
+  wrong.push(...misjudged_imports(), ...misjudged_cycles());
   const allow = source("a.c", "// lint-allow(tabs): a reason\n\tint a;\n");
   const tabs = rules.find(({ name }) => name === "tabs");
   if (complaints_of(tabs, allow).length !== 0) wrong.push("lint-allow: is not heeded");
   for (const message of wrong) console.log(message);
-  console.log(`${rules.length + 2} rules tried, ${wrong.length} wrong`);
+  console.log(`${rules.length + 3} rules tried, ${wrong.length} wrong`);
   return wrong.length === 0;
 }
 
