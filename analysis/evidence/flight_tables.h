@@ -12,7 +12,7 @@
 MUST_CHECK bool flight_tables_add(const struct evidence *evidence, struct str file,
                                   struct report *report, struct err *err);
 
-// The dump that such tables hold, of which nothing is believed; pair with evidence_free. *is false
+// The dump that such tables hold; nothing in them is trusted. Pair with evidence_free. *is false
 // without them. ERR_LIMIT past the evidence's budget.
 MUST_CHECK bool flight_tables_read(const struct report *report, struct evidence *evidence, bool *is,
                                    struct err *err);

@@ -96,7 +96,7 @@ const char *monitor_main_reason(const size_t counts[MONITOR_REASONS])
 enum { FEWEST_BUSY = 10 }; // samples that say something of the clock
 #define SAME_MHZ   8.0     // half of the steps in which clocks are set
 #define SAME_SHARE 0.95    // of those samples
-#define SET_SHARE  0.5     // of those in which the tool says that somebody set the clock
+#define SET_SHARE  0.5     // of those in which the tool says that someone set the clock
 
 static bool is_free(const struct monitor_gpu *gpu, int64_t time_ns)
 {

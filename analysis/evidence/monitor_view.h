@@ -28,7 +28,7 @@ const struct sample_series *monitor_first_of(const struct sample_set *set, uint3
 // The value of a series at that time or the last before it; NAN without one.
 double monitor_value_at(const struct sample_series *series, int64_t time_ns);
 
-// Idle, a display and clocks that somebody set are no throttling.
+// Idle, a display and clocks that someone set are no throttling.
 enum { MONITOR_REASONS = 6 };
 bool monitor_is_throttled(double bits);
 void monitor_count_reasons(double bits, size_t counts[MONITOR_REASONS]);

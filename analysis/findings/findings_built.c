@@ -101,7 +101,7 @@ static int64_t claim_older(const struct finding_case *the_case, const void *cont
     return (int64_t)((double)atom->ns * FINDING_OLDER_SAVED);
 }
 
-// 0 of types that are unknown or no whole bytes.
+// 0 for types that are unknown or not whole bytes.
 static int element_bytes(enum kernel_type type)
 {
     switch (type) {

@@ -374,7 +374,7 @@ static bool find_members(struct hang_job *job, struct hang_group *group, struct 
     return true;
 }
 
-// Of the groups in which somebody waits.
+// Of the groups in which someone waits.
 static bool find_all_members(struct hang_job *job, struct err *err)
 {
     size_t all = 0;

@@ -125,7 +125,7 @@ static void read_words(const struct kernel_tokens *tokens, size_t at, struct ker
             read_abilities(token, out);
         has_tile = has_tile || out->tile[0];
     }
-    // An instruction that is cut is one all the same.
+    // A truncated instruction still counts as one.
     set_flag_if(out, FLAG_mfma,
                 has_tile && str_starts_with(tokens->at[at], STR("MI")) && tokens->at[at].len > 3);
 }

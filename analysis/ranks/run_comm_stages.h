@@ -24,7 +24,7 @@ static inline int64_t run_match_sequence(const struct comm_event *event)
     return event->wait_ns;
 }
 
-// Whether somebody can be late in it: its ranks do the same, and their clocks can be compared.
+// Whether someone can be late in it: its ranks do the same, and their clocks can be compared.
 static inline bool run_match_has_late(const struct run_comm *comm, const struct comm_match *match)
 {
     const struct comm_op *op = &comm->ops[match->op];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compares the transfers of equal collectives across groups that differ only in their ranks. The
 // cost of a slow group is computed call by call: a transfer ends later by its excess over the
-// usual, and that much of it, counted from its end, is exposed needlessly.
+// usual, and that part of it, counted from its end, is exposed needlessly.
 #include "analysis/ranks/run_links.h"
 
 #include "analysis/findings/findings_text.h"

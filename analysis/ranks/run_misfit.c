@@ -173,7 +173,7 @@ static uint32_t count_votes(int64_t *votes, int64_t *scratch, uint32_t count, in
 }
 
 // The clock difference that most pairs agree on, as true pairs end together; false if too few do.
-// If the two guesses are mostly wrong, so may be their pairs' neighbors.
+// If both guesses are mostly wrong, the neighbors of their pairs may be wrong, too.
 static bool vote(const struct layer *layer, const uint32_t *forward, const uint32_t *backward,
                  int64_t *offset_ns, bool *agreed, struct err *err)
 {

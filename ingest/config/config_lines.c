@@ -129,7 +129,7 @@ static const char *const telling[] = {
     NULL,
 };
 
-// Parts of names of variables that hold no setting but somebody's.
+// Parts of names of variables that hold no setting but someone's.
 static const char *const private[] = {"TOKEN", "KEY",  "SECRET", "PASS", "USER", "TEAM",
                                       "HOME",  "ADDR", "HOST",   "NAME", "ROOT", "CRED"};
 

@@ -83,7 +83,7 @@ enum sample_metric {
 // Why clocks were throttled, as NVML numbers it.
 enum sample_throttle {
     SAMPLE_THROTTLE_IDLE = 0x1,
-    SAMPLE_THROTTLE_SETTING = 0x2, // the clocks that somebody set
+    SAMPLE_THROTTLE_SETTING = 0x2, // the clocks that someone set
     SAMPLE_THROTTLE_POWER = 0x4,
     SAMPLE_THROTTLE_HARDWARE = 0x8, // any of the hardware's
     SAMPLE_THROTTLE_SYNC = 0x10,

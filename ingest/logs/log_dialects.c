@@ -314,7 +314,7 @@ static size_t row_of(const struct log_dialect *dialect, struct str key, unsigned
     return dialect->field_count;
 }
 
-// Whether what follows a number is nothing of it, or one of its units. *factor: of a unit such as
+// Whether a number ends here, or one of its units follows. *factor: of a unit such as
 // "K".
 static bool ends_number(const char *units, struct str rest, double *factor)
 {

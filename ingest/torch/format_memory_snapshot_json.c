@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory snapshots of PyTorch's caching allocator that somebody saved as JSON
+// Memory snapshots of PyTorch's caching allocator that someone saved as JSON
 // (json.dump(torch.cuda.memory._snapshot(), file)), read as a stream.
 #include "ingest/json/json_cursor.h"
 #include "ingest/json/json_number.h"

@@ -109,7 +109,7 @@ static bool send_back(struct request *request, struct response *response, const 
     return true;
 }
 
-// A failure that somebody may have tried to cause counts like a wrong token.
+// A failure that someone may have tried to cause counts like a wrong token.
 static bool refuse_answer(struct request *request, struct response *response, const char *word,
                           const char *why, struct err *err)
 {

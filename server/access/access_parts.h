@@ -44,7 +44,7 @@ bool access_refuse_unknown(struct request *request, struct response *response, c
 MUST_CHECK bool access_read_session(struct request *request, struct response *response,
                                     struct err *err);
 
-// Starts a session of somebody whom the provider named, and sets its cookie.
+// Starts a session of someone whom the provider named, and sets its cookie.
 MUST_CHECK bool access_begin_user_session(struct request *request, struct response *response,
                                           struct str user, struct err *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Browser sessions: a cookie represents the token that started it, or somebody whom the provider of
+// Browser sessions: a cookie represents the token that started it, or someone whom the provider of
 // sign-ins has named.
 #include "server/access/access_parts.h"
 #include "server/access/credentials.h"

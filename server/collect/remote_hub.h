@@ -13,7 +13,7 @@ struct remote_hub {
     struct stop_signal *stop;  // ends waiting and sending
     struct http_answer answer; // of the last call
     struct buf base, bearer;   // "https://HOST", "Authorization: Bearer ..." or empty
-    int64_t patience_s;        // how long in vain before a call is given up; 0: for ever
+    int64_t patience_s;        // how long without an answer before a call is given up; 0: for ever
 };
 
 // url and token as people give them; token may be NULL. ERR_USAGE. Close it in any case.

@@ -17,7 +17,7 @@ bool stop_signal_open(struct stop_signal *stop, struct err *err)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     signal(SIGPIPE, SIG_IGN);
-    signal(SIGIO, SIG_IGN); // of a lease that somebody breaks
+    signal(SIGIO, SIG_IGN); // of a lease that someone breaks
     if (sigprocmask(SIG_BLOCK, &set, NULL) == 0)
         stop->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return stop->fd >= 0 || err_set_errno(err, "cannot wait for signals");

@@ -41,7 +41,7 @@
 #define TEXT_OF(number)   #number
 
 // The library's threads while they start. One that gets no memory for its buffer ends, but is given
-// connections all the same, which nobody answers then: so each first tries, and waits for the
+// connections anyway, which then nobody answers: so each first tries, and waits for the
 // others.
 struct crew {
     pthread_mutex_t lock; // guards all
@@ -466,7 +466,7 @@ static bool start_library(struct http *http, const struct http_config *config, s
     atomic_store(&http->started, true);
     if (!http->context)
         return err_set(err, ERR_BUSY, "cannot listen on %s: %s", config->listen, http->crew.error);
-    // If it cannot create some threads it starts anyway, and gives them connections all the same.
+    // If it cannot create some threads it starts anyway, and still gives them connections.
     if (crew_complete(&http->crew, thread_count(config)))
         return true;
     return err_set(err, ERR_LIMIT,

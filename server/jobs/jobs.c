@@ -359,7 +359,7 @@ static void woken(uv_async_t *async)
     dispatch(async->data);
 }
 
-// Somebody else ended it, or has it now: what it finds would be refused.
+// Someone else ended it, or has it now: what it finds would be refused.
 static void cancel_lost(struct jobs *jobs, const int64_t *ids, size_t count)
 {
     size_t i = 0;

@@ -439,7 +439,7 @@ bool store_is_shared(const struct store *store); // whether there may be other s
 uint64_t store_version(const struct store *store);
 
 // All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
-// he ends it. A run without any stays as it is.
+// it ends it. A run without any stays as it is.
 MUST_CHECK bool store_cancel_run(struct store *store, struct str run_id, struct err *err);
 
 // At start: running jobs of this service, and those whose lease has run out, are queued again, or

@@ -64,7 +64,7 @@ MUST_CHECK bool store_add_session(struct store *store, const char *hash, struct 
 MUST_CHECK bool store_find_session(struct store *store, const char *hash, struct arena *arena,
                                    struct token *token, bool *found, struct err *err);
 
-// A session of somebody who signed in elsewhere, until then.
+// A session of someone who signed in elsewhere, until then.
 MUST_CHECK bool store_add_user_session(struct store *store, const char *hash, struct str user,
                                        int64_t expires_ns, struct err *err);
 // *user is "" if there is no session with that hash, or it has expired.

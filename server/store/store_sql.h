@@ -142,7 +142,7 @@ MUST_CHECK bool upload_key_insert(struct db *db, const struct upload_request *re
 // Counts bytes as sent today.
 MUST_CHECK bool uploads_charge(struct db *db, struct str who, uint64_t bytes, struct err *err);
 
-// Traces of the upload belong to who, unless somebody uploaded them before.
+// Traces of the upload belong to who, unless someone uploaded them before.
 MUST_CHECK bool uploads_own(struct db *db, struct str who, struct str upload_id, struct err *err);
 
 // Records the result of checking a blob's bytes ("" sound), and warns on its traces.

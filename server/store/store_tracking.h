@@ -76,7 +76,7 @@ MUST_CHECK bool store_list_alerts(struct store *store, const struct alert_query 
 MUST_CHECK bool store_find_alert(struct store *store, struct str id, struct arena *arena,
                                  struct table *table, struct err *err);
 
-// Somebody's decision on an alert; NULL: unchanged. ERR_NOT_FOUND; ERR_USAGE for an unknown status
+// A person's decision on an alert; NULL: unchanged. ERR_NOT_FOUND; ERR_USAGE for an unknown status
 // or an invalid comment.
 struct alert_patch {
     const struct str *status, *comment;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks made before the body of an upload is read: everything that can be refused is refused here,
-// so that nobody sends gigabytes in vain.
+// so that nobody sends gigabytes for nothing.
 #ifndef SERVER_UPLOAD_GATE_H
 #define SERVER_UPLOAD_GATE_H
 

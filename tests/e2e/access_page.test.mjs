@@ -41,7 +41,7 @@ async function sign_in(page, token) {
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** A page as seen by somebody who has signed in. */
+/** A page as seen by someone who has signed in. */
 const as = (who, path, body, options) => on_clean_page(browser, server.base, options,
   async (page) => {
     await visit(page, `/login?next=${encodeURIComponent(path)}`);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What deploy/ ships: nginx and Caddy in front of a running service, where they terminate TLS,
-// stream uploads through and let nobody pose as somebody else; the systemd unit; the image.
+// stream uploads through and let nobody pose as someone else; the systemd unit; the image.
 import assert from "node:assert/strict";
 import { mkdirSync, readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from
   "node:fs";

@@ -278,7 +278,7 @@ const BRITISH =
 const STRANGE_COMMENTS = ["(the|its|their) begin", "so many (bytes|rows|files|requests)",
   "begins? to stand", "in the place of", "is worth little", "had rather", "is said to",
   "for want of", "by a fault of", "log of writes", "uploads? in pieces", "held? against",
-  "held down", "trainings", "for that long", "also while"];
+  "held down", "trainings", "for that long", "also while", "somebody", "in vain", "all the same"];
 
 function check_words({ uncommented }, phrases) {
   const joined = uncommented.replace(/"\s*\\?\n\s*(\+ )?"/g, (s) => s.replace(/["+\\]/g, " "));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Terms and their meanings, fetched when somebody asks.
+// Terms and their meanings, fetched when someone asks.
 import { html, useEffect, useMemo, useState } from "../base/ui.mjs";
 import { found_terms, meaning_parts, terms_of } from "./glossary_model.mjs";
 

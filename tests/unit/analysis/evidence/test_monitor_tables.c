@@ -184,7 +184,7 @@ static void assumed_times_give_no_duration_and_no_energy(void **state)
     assert_true(figure(f, 0, MONITORS_POWER_W) == 500);
     assert_true(isnan(figure(f, 0, MONITORS_ENERGY_J)));
     assert_true(table_cell(table_of(f, "monitors"), 0, MONITORS_DURATION_NS)->null);
-    assert_int_equal(table_of(f, "monitor_series")->row_count, 11); // drawn all the same
+    assert_int_equal(table_of(f, "monitor_series")->row_count, 11); // drawn nonetheless
     assert_int_equal(table_of(f, "trust")->row_count, 1);
     assert_true(table_is(table_of(f, "trust"), 0, TRUST_ITEM, STR("monitor_without_times")));
 }

@@ -197,7 +197,7 @@ static void bodies_of_unknown_length_share_what_is_left_and_no_more(void **state
     assert_int_equal(receive(&second, 1), 429);
     assert_string_equal(second.response.word, "quota-day");
     leave(&second, second.body.received);
-    assert_int_equal(receive(&first, 1), 429); // bytes sent in vain count, too
+    assert_int_equal(receive(&first, 1), 429); // refused bytes count, too
     leave(&first, first.body.received);
     end(&first);
     end(&second);

@@ -63,7 +63,7 @@ static void those_asked_for_longest_ago_make_room(void **state)
     struct replays *replays = replays_open(64 * MIB, &err); // 16 of them for replays
     struct fake fake = {.bytes = 10 * MIB};
     assert_non_null(ask(replays, "r_1", 1, &fake, &err));
-    assert_non_null(ask(replays, "r_2", 1, &fake, &err)); // in vain beside r_1, then alone
+    assert_non_null(ask(replays, "r_2", 1, &fake, &err)); // no room beside r_1, then alone
     assert_int_equal(fake.fills, 3);
     assert_non_null(ask(replays, "r_2", 1, &fake, &err));
     assert_int_equal(fake.fills, 3);
