@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times every request the dashboard makes that the store answers, against a server on a filled data
-// directory, as seen by a client on one keep-alive connection. Fails above the limits. Run by
-// tests/bench/queries.
+// Times every request the dashboard makes that the store answers, and calls of agents' tools,
+// against a server on a filled data directory, as seen by a client on one keep-alive connection.
+// Fails above the limits. Run by tests/bench/queries.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import http from "node:http";
 import { createInterface } from "node:readline";
 
 const [binary, folder, ...options] = process.argv.slice(2);
+const only = options.includes("--only") ? options[options.indexOf("--only") + 1] : "";
 
 /** @param {string} name @param {number} fallback */
 function option(name, fallback) {
@@ -18,16 +19,20 @@ function option(name, fallback) {
 const ROUNDS = option("rounds", 30);
 const SLACK = option("slack", 1); // for a machine that is busy with other work
 const LIMITS = { median_ms: 10, p99_ms: 30 };
+const TOOL_LIMITS = { median_ms: 50, p99_ms: 50 };
 const COMPARE_LIMITS = { median_ms: 50, p99_ms: 50 };
 const EIGHT_LIMITS = { median_ms: 200, p99_ms: 200 };
 
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 
-/** @param {string} base @param {string} path */
-function get(base, path) {
+/** @param {string} base @param {string} path @param {string} [message] to send */
+function get(base, path, message) {
   return new Promise((resolve, reject) => {
     const begin = process.hrtime.bigint();
-    const request = http.get(base + path, { agent }, (response) => {
+    const how = message === undefined ? { agent }
+      : { agent, method: "POST", headers: { "Content-Type": "application/json",
+        Accept: "application/json" } };
+    const request = http.request(base + path, how, (response) => {
       const pieces = [];
       response.on("data", (piece) => pieces.push(piece));
       response.on("error", reject);
@@ -38,8 +43,13 @@ function get(base, path) {
       }));
     });
     request.on("error", reject);
+    request.end(message);
   });
 }
+
+/** A call of an agent's tool, as a request. */
+const tool = (name, args) => ({ path: "/mcp", message: JSON.stringify({ jsonrpc: "2.0", id: 1,
+  method: "tools/call", params: { name, arguments: args } }) });
 
 async function get_json(base, path) {
   const { status, body } = await get(base, path);
@@ -116,6 +126,20 @@ function comparisons(run) {
   return all;
 }
 
+/** Calls of every tool; runs without what a tool needs say so, which is an answer. */
+const tool_calls = (run, rank) => ({
+  "tool find_runs": (turn) => tool("find_runs", { q: `train-${turn % 10}` }),
+  "tool find_runs of a series": () => tool("find_runs", { series: "nightly" }),
+  "tool overview": (turn) => tool("overview", { run: run(turn) }),
+  "tool findings": (turn) => tool("findings", { run: run(turn), limit: 8 }),
+  "tool table": (turn) => tool("table", { run: run(turn), table: "kernels", limit: 40 }),
+  "tool explain": (turn) => tool("explain", { run: run(turn), topic: "communication" }),
+  "tool compare": (turn) => tool("compare", { base: run(turn), cand: run(turn + 1, 3) }),
+  "tool gate": (turn) => tool("gate", { base: run(turn), cand: run(turn + 1, 3) }),
+  "tool what_if": (turn) => tool("what_if", { run: run(turn), rank: rank(turn) }),
+  "tool timeline_cut": (turn) => tool("timeline_cut", { run: run(turn), rank: rank(turn) }),
+});
+
 /** A page's requests by name; each is a function of the turn, so that runs differ. */
 function requests_of({ ids, ranks, rank_tables, last_page, uploads }) {
   const run = (turn, step = 1) => ids[(turn * 37 * step) % ids.length];
@@ -144,7 +168,7 @@ function requests_of({ ids, ranks, rank_tables, last_page, uploads }) {
     `/runs/${run(turn)}/op_tree?rank=${rank(turn)}&depth=0&depth=1` +
       "&sort=-total_owned_ns&limit=all&format=columns";
   all["upload"] = (turn) => uploads[turn % uploads.length];
-  return { ...all, ...comparisons(run) };
+  return { ...all, ...comparisons(run), ...tool_calls(run, rank) };
 }
 
 /** Tables in the description that only ranks have and that give an answer. */
@@ -196,8 +220,10 @@ async function measure(base, requests) {
   const rows = Object.keys(requests).map((name) => ({ name, times: [], bytes: 0 }));
   for (let turn = -1; turn < ROUNDS; turn++)
     for (const row of rows) {
-      const path = requests[row.name](turn + 1);
-      const { ms, status, body } = await get(base, path);
+      const wanted = requests[row.name](turn + 1);
+      const { path, message } = typeof wanted === "string" ? { path: wanted } : wanted;
+      const { ms, status, body } = message
+        ? await get(base.replace("/api/v1", ""), path, message) : await get(base, path);
       if (status !== 200 && status !== 409) throw new Error(`${path}: ${status} ${body}`);
       row.bytes = Math.max(row.bytes, body.length);
       if (turn >= 0) row.times.push(ms); // the first round warms up
@@ -207,7 +233,8 @@ async function measure(base, requests) {
 
 function judge({ name, times, bytes }) {
   const sorted = [...times].sort((a, b) => a - b);
-  const limits = !name.startsWith("compare") ? LIMITS :
+  const limits = name.startsWith("tool ") ? TOOL_LIMITS :
+    !name.startsWith("compare") ? LIMITS :
     /eight|gate/.test(name) ? EIGHT_LIMITS : COMPARE_LIMITS;
   const figures = { median_ms: quantile(sorted, 0.5), p99_ms: quantile(sorted, 0.99) };
   const late = Object.keys(limits).some((key) => figures[key] > limits[key] * SLACK);
@@ -237,7 +264,9 @@ async function start() {
 const { server, base } = await start();
 try {
   const around = await look_around(base);
-  const rows = (await measure(base, requests_of(around))).map(judge);
+  const requests = Object.fromEntries(Object.entries(requests_of(around))
+    .filter(([name]) => name.startsWith(only)));
+  const rows = (await measure(base, requests)).map(judge);
   print(rows);
   const late = rows.filter((row) => row.late);
   console.log(`${around.total} runs that are done, ${ROUNDS} rounds; ${rows.length} requests, ${
