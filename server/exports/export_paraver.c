@@ -568,6 +568,8 @@ static void put_others(const struct paraver *p, struct buf *out)
         prv_write_view(&prv_views[i], &text);
         put_file(prv_views[i].file, &text, out);
     }
+    prv_write_overlap(&text);
+    put_file("overlap.cfg", &text, out);
     buf_free(&text);
     tar_end(out);
 }

@@ -112,6 +112,7 @@ const struct prv_view prv_views[] = {
     {"device_state.cfg", "GPU: compute, communication, copies, idle", 0, "State As Is", false},
     {"gpu_active.cfg", "GPU active", 0, "State As Is", true},
     {"gpu_useful.cfg", "GPU useful", 0, "Useful", true},
+    {"gaps.cfg", "GPU gaps: nothing runs", 0, "In State", false},
     {"kernels_streams.cfg", "Kernels by name", 63000006, "Last Evt Val", false},
     {"kernels_running.cfg", "A kernel runs", 63000006, "Last Evt Val", true},
     {"nccl_streams.cfg", "Communication kernels by name", 63000007, "Last Evt Val", false},
@@ -122,36 +123,86 @@ const struct prv_view prv_views[] = {
 };
 const size_t prv_view_count = sizeof prv_views / sizeof *prv_views;
 
-void prv_write_view(const struct prv_view *view, struct buf *out)
+// The value of "In State": idle. Rows without states have none.
+#define IN_STATE STR("In State")
+#define GAPS     "window_semantic_module thread In State { 1, { 1 0.000000000000 } }\n"
+
+static void put_head(int windows, struct buf *out)
 {
-    buf_printf(out,
-               "#ParaverCFG\nConfigFile.Version: 3.4\nConfigFile.NumWindows: 1\n\n\n"
-               "################################################################################\n"
-               "< NEW DISPLAYING WINDOW %s >\n"
-               "################################################################################\n"
-               "window_name %s\nwindow_type single\nwindow_id 1\nwindow_position_x 100\n"
-               "window_position_y 100\nwindow_width 900\nwindow_height 240\n"
-               "window_comm_lines_enabled false\nwindow_flags_enabled false\n"
-               "window_noncolor_mode true\nwindow_logical_filtered true\n"
-               "window_physical_filtered false\nwindow_units Nanoseconds\n"
-               "window_maximum_y 1.000000000000\nwindow_minimum_y 0.000000000000\n"
-               "window_compute_y_max true\nwindow_level thread\n"
-               "window_scale_relative 1.000000000000\nwindow_end_time_relative 1.000000000000\n"
-               "window_object appl { 1, { All } }\nwindow_begin_time_relative 0.000000000000\n"
-               "window_open true\nwindow_drawmode draw_maximum\n"
-               "window_drawmode_rows draw_maximum\nwindow_pixel_size 1\n"
-               "window_labels_to_draw 1\n",
-               view->title, view->title);
+    buf_printf(out, "#ParaverCFG\nConfigFile.Version: 3.4\nConfigFile.NumWindows: %d\n", windows);
+}
+
+struct shown {
+    const char *title, *level;
+    int id;
+    bool is_open;
+};
+
+// The lines that all windows have; `made`: how a composed one is made.
+static void put_place(const struct shown *shown, const char *made, struct buf *out)
+{
+    buf_printf(
+        out,
+        "\n\n################################################################################\n"
+        "< NEW DISPLAYING WINDOW %s >\n"
+        "################################################################################\n"
+        "window_name %s\nwindow_type %s\nwindow_id %d\n%swindow_position_x 100\n"
+        "window_position_y 100\nwindow_width 900\nwindow_height 240\n"
+        "window_comm_lines_enabled false\nwindow_flags_enabled false\n"
+        "window_noncolor_mode true\nwindow_logical_filtered true\n"
+        "window_physical_filtered false\nwindow_units Nanoseconds\n"
+        "window_maximum_y 1.000000000000\nwindow_minimum_y 0.000000000000\n"
+        "window_compute_y_max true\nwindow_level %s\n"
+        "window_scale_relative 1.000000000000\nwindow_end_time_relative 1.000000000000\n"
+        "window_object appl { 1, { All } }\nwindow_begin_time_relative 0.000000000000\n"
+        "window_open %s\nwindow_drawmode draw_maximum\n"
+        "window_drawmode_rows draw_maximum\nwindow_pixel_size 1\n"
+        "window_labels_to_draw 1\n",
+        shown->title, shown->title, made[0] ? "composed" : "single", shown->id, made, shown->level,
+        shown->is_open ? "true" : "false");
+}
+
+static void put_window(const struct prv_view *view, const struct shown *shown, struct buf *out)
+{
+    bool of_task = strcmp(shown->level, "task") == 0;
+    put_place(shown, "", out);
     buf_printf(out,
                "window_selected_functions { 14, { {cpu, Active Thd}, {appl, Adding}, "
                "{task, Adding}, {thread, %s}, {node, Adding}, {system, Adding}, "
                "{workload, Adding}, {from_obj, All}, {to_obj, All}, {tag_msg, All}, "
                "{size_msg, All}, {bw_msg, All}, {evt_type, %s}, {evt_value, All} } }\n"
                "window_compose_functions { 9, { {compose_cpu, As Is}, {compose_appl, As Is}, "
-               "{compose_task, As Is}, {compose_thread, %s}, {compose_node, As Is}, "
+               "{compose_task, %s}, {compose_thread, %s}, {compose_node, As Is}, "
                "{compose_system, As Is}, {compose_workload, As Is}, {topcompose1, As Is}, "
                "{topcompose2, As Is} } }\n",
-               view->function, view->type ? "=" : "All", view->sign ? "Sign" : "As Is");
+               view->function, view->type ? "=" : "All", of_task ? "Sign" : "As Is",
+               view->sign ? "Sign" : "As Is");
     if (view->type)
         buf_printf(out, "window_filter_module evt_type 1 %u\n", view->type);
+    if (str_equal(str_of(view->function), IN_STATE))
+        buf_puts(out, GAPS);
+}
+
+void prv_write_view(const struct prv_view *view, struct buf *out)
+{
+    put_head(1, out);
+    put_window(view, &(struct shown){view->title, "thread", 1, true}, out);
+}
+
+// Of each rank, where its device computes while a stream of it communicates.
+void prv_write_overlap(struct buf *out)
+{
+    static const struct prv_view useful = {NULL, NULL, 0, "Useful", true};
+    static const struct prv_view nccl = {NULL, NULL, 63000007, "Last Evt Val", true};
+    put_head(3, out);
+    put_window(&useful, &(struct shown){"GPU useful of a rank", "task", 1, false}, out);
+    put_window(&nccl, &(struct shown){"Communication of a rank", "task", 2, false}, out);
+    put_place(&(struct shown){"Computation during communication", "task", 3, true},
+              "window_factors 1.000000000000 1.000000000000\n"
+              "window_operation product\nwindow_identifiers 1 2\n",
+              out);
+    buf_puts(out, "window_compose_functions { 9, { {compose_cpu, As Is}, {compose_appl, As Is}, "
+                  "{compose_task, As Is}, {compose_thread, As Is}, {compose_node, As Is}, "
+                  "{compose_system, As Is}, {compose_workload, As Is}, {topcompose1, As Is}, "
+                  "{topcompose2, As Is} } }\n");
 }

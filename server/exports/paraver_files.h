@@ -45,5 +45,6 @@ struct prv_view {
 extern const struct prv_view prv_views[];
 extern const size_t prv_view_count;
 void prv_write_view(const struct prv_view *view, struct buf *out);
+void prv_write_overlap(struct buf *out); // a view of its own
 
 #endif

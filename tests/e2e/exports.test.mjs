@@ -295,7 +295,11 @@ describe("Paraver", { skip: !have_real_traces() && "no reference reader" }, () =
     const names = readFileSync(join(out, "wide.pcf"), "utf8");
     for (const type of [63000000, 63000001, 63000006, 63000007, 9600])
       assert.match(names, new RegExp(`^0 +${type} `, "m"));
-    assert.match(readFileSync(join(out, "gpu_useful.cfg"), "utf8"), /^#ParaverCFG/);
+    const view = (name) => readFileSync(join(out, `${name}.cfg`), "utf8");
+    assert.match(view("gpu_useful"), /^#ParaverCFG/);
+    assert.match(view("gaps"), /thread, In State\}[^]*semantic_module thread In State \{ 1, \{ 1 0/);
+    assert.match(view("overlap"), /NumWindows: 3\n[^]*window_type composed\nwindow_id 3\n/);
+    assert.match(view("overlap"), /operation product\nwindow_identifiers 1 2\n/);
   });
 });
 

@@ -16,11 +16,12 @@ const CHARACTERS_A_TOKEN = 2; // number tables, the densest answers
 const RELEVANT_SHARE = 0.02;
 const NEARLY_ALL = 0.9;
 
-/** What is planted in a job by itself, and the narrowest rule that is about it. */
+/** What is planted in a job by itself, and the narrowest rules that are about it. */
 const PLANTS = {
   starvation: "starved_data_loading", tiny_kernels: "tiny_kernels",
   exposed_comm: "exposed_transfer", low_overlap: "exposed_transfer", // the same to two ranks
-  pageable_copies: "blocking_copies", fp32_gemm: "gemm_precision", bad_gemm: "gemm_below_roofline",
+  pageable_copies: "blocking_copies", fp32_gemm: "gemm_precision", 
+  bad_gemm: ["gemm_below_roofline", "misaligned_products"], // rows are unaligned, as is the kernel
   bad_attention: "attention_below_roofline", unfused_attention: "unfused_attention",
   unfused_optimizer: "unfused_optimizer", launch_bound: "no_cuda_graphs", slow_calls: "slow_calls",
   small_collectives: "small_messages",
@@ -144,7 +145,7 @@ test(`the planted cause of each of ${JOBS} jobs is named`, async () => {
       : await what_changed(ask, `job${number}-base@*`, `job${number}-cand@*`);
     outcomes.push({ number, truth, said, ...spent });
   }
-  assert.deepEqual(outcomes.filter(({ truth, said }) => truth !== said), []);
+  assert.deepEqual(outcomes.filter(({ truth, said }) => ![truth].flat().includes(said)), []);
   const most = (key) => Math.max(...outcomes.map((outcome) => outcome[key]));
   assert.ok(most("calls") <= MOST_CALLS, `${most("calls")} calls`);
   assert.ok(most("tokens") <= MOST_TOKENS, `${most("tokens")} tokens`);
@@ -156,6 +157,6 @@ test("a script that always says the same is wrong most of the time", () => {
   const truths = Array.from({ length: 100 }, (_, number) =>
     KINDS[number % KINDS.length](chance(number + 1), number + 1).truth);
   const counts = new Map();
-  for (const truth of truths) counts.set(truth, (counts.get(truth) ?? 0) + 1);
+  for (const truth of truths.map(String)) counts.set(truth, (counts.get(truth) ?? 0) + 1);
   assert.ok(Math.max(...counts.values()) <= 15, JSON.stringify([...counts]));
 });
