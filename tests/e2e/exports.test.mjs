@@ -297,7 +297,7 @@ describe("Paraver", { skip: !have_real_traces() && "no reference reader" }, () =
       assert.match(names, new RegExp(`^0 +${type} `, "m"));
     const view = (name) => readFileSync(join(out, `${name}.cfg`), "utf8");
     assert.match(view("gpu_useful"), /^#ParaverCFG/);
-    assert.match(view("gaps"), /thread, In State\}[^]*semantic_module thread In State \{ 1, \{ 1 0/);
+    assert.match(view("gaps"), /\nwindow_semantic_module thread In State \{ 1, \{ 1 0/);
     assert.match(view("overlap"), /NumWindows: 3\n[^]*window_type composed\nwindow_id 3\n/);
     assert.match(view("overlap"), /operation product\nwindow_identifiers 1 2\n/);
   });

@@ -20,7 +20,7 @@ const NEARLY_ALL = 0.9;
 const PLANTS = {
   starvation: "starved_data_loading", tiny_kernels: "tiny_kernels",
   exposed_comm: "exposed_transfer", low_overlap: "exposed_transfer", // the same to two ranks
-  pageable_copies: "blocking_copies", fp32_gemm: "gemm_precision", 
+  pageable_copies: "blocking_copies", fp32_gemm: "gemm_precision",
   bad_gemm: ["gemm_below_roofline", "misaligned_products"], // rows are unaligned, as is the kernel
   bad_attention: "attention_below_roofline", unfused_attention: "unfused_attention",
   unfused_optimizer: "unfused_optimizer", launch_bound: "no_cuda_graphs", slow_calls: "slow_calls",
