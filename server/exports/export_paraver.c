@@ -4,6 +4,7 @@
 // parts. Each row is sorted on its own, then all are merged.
 #include "ingest/trace/trace_events.h"
 #include "server/exports/event_source.h"
+#include "server/exports/launched_kernels.h"
 #include "server/exports/paraver_files.h"
 #include "server/exports/sorted_spill.h"
 #include "server/exports/tar_write.h"
@@ -26,6 +27,7 @@ enum { STAGE_RANK, STAGE_TRACKS, STAGE_STATES, STAGE_LINES, STAGE_END };
 struct ending {
     int64_t end_ns;
     uint32_t kind; // enum prv_kind, or of states: enum device_class
+    bool launched; // a kernel whose call is in the trace
 };
 
 // A heap of them, the earliest first.
@@ -61,9 +63,11 @@ struct paraver {
     uint8_t *classes; // per text: 1 + enum device_class of a kernel of that name
     int64_t base_ns;
     struct trace_window window;
-    unsigned thread;    // number of the current row
-    size_t track;       // next one to begin
-    bool devices_begun; // threads first, then streams
+    struct launched_kernels kernels;
+    uint32_t launched, ended; // kernels, of the current row so far
+    unsigned thread;          // number of the current row
+    size_t track;             // next one to begin
+    bool devices_begun;       // threads first, then streams
     bool in_track;
     struct trace_cursor cursor;
     struct endings endings;
@@ -149,7 +153,10 @@ static bool put_endings(struct paraver *p, int64_t until_ns, struct err *err)
     while (p->endings.count && p->endings.at[0].end_ns <= until_ns) {
         struct ending ending = pop_ending(&p->endings);
         bool copies = ending.kind == PRV_MEMORY;
-        snprintf(rest, sizeof rest, "%u:0%s", prv_types[ending.kind], copies ? ":63000002:0" : "");
+        int len = snprintf(rest, sizeof rest, "%u:0%s", prv_types[ending.kind],
+                           copies ? ":63000002:0" : "");
+        if (ending.launched)
+            snprintf(rest + len, sizeof rest - (size_t)len, ":%d:%u", PRV_ENDED_TYPE, ++p->ended);
         if (!put_event(p, time_of(p, ending.end_ns), rest, err))
             return false;
     }
@@ -160,6 +167,7 @@ static bool put_endings(struct paraver *p, int64_t until_ns, struct err *err)
 
 static void close_rank(struct paraver *p)
 {
+    launched_kernels_free(&p->kernels);
     trace_events_close(&p->events);
     trace_texts_close(&p->texts);
     trace_blocks_close(&p->device_args);
@@ -192,7 +200,9 @@ static bool open_rank(struct paraver *p, struct err *err)
     p->track = p->device = p->device_count = 0;
     p->devices_begun = p->in_track = p->sweeps = false;
     p->stage = STAGE_TRACKS;
-    return (p->values && p->classes) || err_set(err, ERR_MEMORY, "out of memory for names");
+    if (!p->values || !p->classes)
+        return err_set(err, ERR_MEMORY, "out of memory for names");
+    return launched_kernels_read(&p->kernels, &p->events, &p->device_args, p->window, err);
 }
 
 static void put_label(struct paraver *p, struct label label)
@@ -211,6 +221,7 @@ static bool begin_row(struct paraver *p, const struct track *track, struct err *
     p->thread++;
     p->row_count++;
     p->last_ns = 0;
+    p->launched = p->ended = 0;
     p->endings.count = 0;
     if (!track) {
         buf_puts(&p->rows, "GPU-D");
@@ -313,10 +324,18 @@ static bool put_begin(struct paraver *p, const struct trace_event *event, struct
         len += snprintf(rest + len, sizeof rest - (size_t)len, ":%d:%lld", PRV_BYTES_TYPE,
                         (long long)(bytes < 0 ? 0 : bytes));
     if (correlation > 0 && correlation <= INT32_MAX)
-        snprintf(rest + len, sizeof rest - (size_t)len, ":%d:%lld", PRV_CORRELATION_TYPE,
-                 (long long)correlation);
+        len += snprintf(rest + len, sizeof rest - (size_t)len, ":%d:%lld", PRV_CORRELATION_TYPE,
+                        (long long)correlation);
+    uint32_t launched =
+        event_kind_is_launch(event->kind) ? launched_kernels_begin(&p->kernels, correlation) : 0;
+    if (launched)
+        snprintf(rest + len, sizeof rest - (size_t)len, ":%d:%u", PRV_LAUNCHED_TYPE,
+                 p->launched += launched);
+    struct ending ending = {event->end_ns, kind,
+                            event->kind == EVENT_KERNEL &&
+                                launched_kernels_has(&p->kernels, correlation)};
     return put_event(p, time_of(p, event->begin_ns), rest, err) &&
-           push_ending(&p->endings, (struct ending){event->end_ns, kind}, err);
+           push_ending(&p->endings, ending, err);
 }
 
 static bool same_label(struct label a, struct label b)
@@ -456,7 +475,8 @@ static bool begin_running(struct paraver *p, struct swept *swept, struct err *er
     bool counts = kind == PRV_NCCL || kind == PRV_MEMORY || kind == PRV_KERNEL;
     if (counts && event.end_ns > event.begin_ns) {
         p->running[classes[kind]]++;
-        if (!push_ending(&p->endings, (struct ending){event.end_ns, classes[kind]}, err))
+        if (!push_ending(&p->endings,
+                         (struct ending){.end_ns = event.end_ns, .kind = classes[kind]}, err))
             return false;
     }
     if (!advance(p, swept, err))
@@ -570,6 +590,8 @@ static void put_others(const struct paraver *p, struct buf *out)
     }
     prv_write_overlap(&text);
     put_file("overlap.cfg", &text, out);
+    prv_write_in_flight(&text);
+    put_file("kernels_in_flight.cfg", &text, out);
     buf_free(&text);
     tar_end(out);
 }

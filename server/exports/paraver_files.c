@@ -3,6 +3,7 @@
 
 #include "ingest/base/hash.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define MOST_NAMES ((size_t)1 << 18)
@@ -102,8 +103,12 @@ void prv_write_pcf(const struct prv_names *names, struct buf *out)
     for (enum prv_kind kind = 0; kind < PRV_KINDS; kind++)
         put_type(names, kind, out);
     buf_printf(out, "EVENT_TYPE\n0    %u    Bytes of the memory operation\n\n\n", PRV_BYTES_TYPE);
-    buf_printf(out, "EVENT_TYPE\n0    %u    Correlation of call and kernel\n",
+    buf_printf(out, "EVENT_TYPE\n0    %u    Correlation of call and kernel\n\n\n",
                PRV_CORRELATION_TYPE);
+    buf_printf(out, "EVENT_TYPE\n0    %u    Kernels launched by this row so far\n\n\n",
+               PRV_LAUNCHED_TYPE);
+    buf_printf(out, "EVENT_TYPE\n0    %u    Launched kernels of this row ended so far\n",
+               PRV_ENDED_TYPE);
 }
 
 // --- .cfg ---------------------------------------------------------------------------------------
@@ -175,7 +180,7 @@ static void put_window(const struct prv_view *view, const struct shown *shown, s
                "{compose_task, %s}, {compose_thread, %s}, {compose_node, As Is}, "
                "{compose_system, As Is}, {compose_workload, As Is}, {topcompose1, As Is}, "
                "{topcompose2, As Is} } }\n",
-               view->function, view->type ? "=" : "All", of_task ? "Sign" : "As Is",
+               view->function, view->type ? "=" : "All", of_task && view->sign ? "Sign" : "As Is",
                view->sign ? "Sign" : "As Is");
     if (view->type)
         buf_printf(out, "window_filter_module evt_type 1 %u\n", view->type);
@@ -189,20 +194,46 @@ void prv_write_view(const struct prv_view *view, struct buf *out)
     put_window(view, &(struct shown){view->title, "thread", 1, true}, out);
 }
 
-// Of each rank, where its device computes while a stream of it communicates.
-void prv_write_overlap(struct buf *out)
+// Of each rank; the names of the two, of what is made of them, and how.
+struct composed {
+    struct prv_view first, second;
+    const char *title, *operation;
+};
+
+static void put_composed(const struct composed *composed, struct buf *out)
 {
-    static const struct prv_view useful = {NULL, NULL, 0, "Useful", true};
-    static const struct prv_view nccl = {NULL, NULL, 63000007, "Last Evt Val", true};
+    const struct prv_view *first = &composed->first, *second = &composed->second;
+    char made[160];
+    snprintf(made, sizeof made,
+             "window_factors 1.000000000000 1.000000000000\nwindow_operation %s\n"
+             "window_identifiers 1 2\n",
+             composed->operation);
     put_head(3, out);
-    put_window(&useful, &(struct shown){"GPU useful of a rank", "task", 1, false}, out);
-    put_window(&nccl, &(struct shown){"Communication of a rank", "task", 2, false}, out);
-    put_place(&(struct shown){"Computation during communication", "task", 3, true},
-              "window_factors 1.000000000000 1.000000000000\n"
-              "window_operation product\nwindow_identifiers 1 2\n",
-              out);
+    put_window(first, &(struct shown){first->title, "task", 1, false}, out);
+    put_window(second, &(struct shown){second->title, "task", 2, false}, out);
+    put_place(&(struct shown){composed->title, "task", 3, true}, made, out);
     buf_puts(out, "window_compose_functions { 9, { {compose_cpu, As Is}, {compose_appl, As Is}, "
                   "{compose_task, As Is}, {compose_thread, As Is}, {compose_node, As Is}, "
                   "{compose_system, As Is}, {compose_workload, As Is}, {topcompose1, As Is}, "
                   "{topcompose2, As Is} } }\n");
+}
+
+void prv_write_overlap(struct buf *out)
+{
+    static const struct composed overlap = {
+        .first = {NULL, "GPU useful of a rank", 0, "Useful", true},
+        .second = {NULL, "Communication of a rank", 63000007, "Last Evt Val", true},
+        .title = "Computation during communication",
+        .operation = "product"};
+    put_composed(&overlap, out);
+}
+
+void prv_write_in_flight(struct buf *out)
+{
+    static const struct composed in_flight = {
+        .first = {NULL, "Kernels launched", PRV_LAUNCHED_TYPE, "Last Evt Val", false},
+        .second = {NULL, "Launched kernels ended", PRV_ENDED_TYPE, "Last Evt Val", false},
+        .title = "Kernels in flight",
+        .operation = "substract"}; // Paraver's spelling
+    put_composed(&in_flight, out);
 }

@@ -9,7 +9,12 @@
 
 enum prv_kind { PRV_API, PRV_MEMORY, PRV_KERNEL, PRV_NCCL, PRV_NOTE, PRV_OPERATOR, PRV_KINDS };
 enum prv_state { PRV_IDLE = 0, PRV_RUNNING = 1, PRV_COMMUNICATION = 13, PRV_COPY = 17 };
-enum { PRV_BYTES_TYPE = 63000002, PRV_CORRELATION_TYPE = 9200 };
+enum {
+    PRV_BYTES_TYPE = 63000002,
+    PRV_CORRELATION_TYPE = 9200,
+    PRV_LAUNCHED_TYPE = 9300, // ours: counts so far in their row
+    PRV_ENDED_TYPE = 9301,
+};
 
 extern const uint32_t prv_types[PRV_KINDS];
 
@@ -45,6 +50,9 @@ struct prv_view {
 extern const struct prv_view prv_views[];
 extern const size_t prv_view_count;
 void prv_write_view(const struct prv_view *view, struct buf *out);
-void prv_write_overlap(struct buf *out); // a view of its own
+
+// Views that are made of two others.
+void prv_write_overlap(struct buf *out);
+void prv_write_in_flight(struct buf *out);
 
 #endif

@@ -256,6 +256,31 @@ async function breakdown_states(run) {
   return { 1: sum("compute_ns"), 13: sum("exposed_comm_ns"), 17: sum("exposed_memory_ns") };
 }
 
+/** Kernels launched and not ended, of each task: as a view subtracts what its rows have counted. */
+function in_flight(lines) {
+  const tasks = new Map();
+  for (const line of lines) {
+    const [record, , , task, , , ...pairs] = line.split(":").map(Number);
+    if (record !== 2) continue;
+    const one = tasks.get(task) ?? { left: 0, most: 0, least: 0, launched: 0, kernels: 0,
+      rows: new Map() };
+    tasks.set(task, one);
+    const thread = line.split(":")[4];
+    for (let i = 0; i < pairs.length; i += 2) {
+      const [type, value] = [pairs[i], pairs[i + 1]];
+      if ((type === 63000006 || type === 63000007) && value > 0) one.kernels++;
+      if (type !== 9300 && type !== 9301) continue;
+      const more = value - (one.rows.get(`${thread}:${type}`) ?? 0);
+      one.rows.set(`${thread}:${type}`, value);
+      one.left += type === 9300 ? more : -more;
+      one.launched += type === 9300 ? more : 0;
+    }
+    one.most = Math.max(one.most, one.left);
+    one.least = Math.min(one.least, one.left);
+  }
+  return tasks;
+}
+
 describe("Paraver", { skip: !have_real_traces() && "no reference reader" }, () => {
   const runs = [["h100", ["h100_bert_small"]], ["mi300x", ["mi300x_vit_detection"]],
     ["pair", ["pair_rank0", "pair_rank1"]]];
@@ -296,6 +321,12 @@ describe("Paraver", { skip: !have_real_traces() && "no reference reader" }, () =
     for (const type of [63000000, 63000001, 63000006, 63000007, 9600])
       assert.match(names, new RegExp(`^0 +${type} `, "m"));
     const view = (name) => readFileSync(join(out, `${name}.cfg`), "utf8");
+    const flights = in_flight(lines.slice(1));
+    assert.equal(flights.size, 64);
+    for (const { most, least, left, launched, kernels } of flights.values())
+      assert.ok(most > 1 && least === 0 && left === 0 && launched === kernels && kernels > 0,
+        JSON.stringify({ most, least, left, launched, kernels }));
+    assert.match(view("kernels_in_flight"), /operation substract\n[^]*level task/);
     assert.match(view("gpu_useful"), /^#ParaverCFG/);
     assert.match(view("gaps"), /\nwindow_semantic_module thread In State \{ 1, \{ 1 0/);
     assert.match(view("overlap"), /NumWindows: 3\n[^]*window_type composed\nwindow_id 3\n/);
