@@ -1,46 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 // rocpd, the SQLite output of rocprofv3: layout 3 with times and places in each row, and layout 4
 // with tables of times and tracks. A process's tables end in its GUID.
-#include "ingest/source/format.h"
+#include "ingest/rocm/rocpd.h"
+
 #include "ingest/rocm/rocm_names.h"
-#include "ingest/sqlite/table_reader.h"
-#include "ingest/sqlite/text_table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NAME_BYTES = 128, SUFFIX_BYTES = 80, MOST_AGENTS = 1024 };
-
-struct agent {
-    int64_t id, device; // device: its place among GPUs
-    bool is_gpu;
-};
-
-struct rocpd {
-    struct table_reader tables;
-    struct trace_builder *builder;
-    struct figures *figures;
-    char suffix[SUFFIX_BYTES]; // of the names of its tables
-    struct text_table strings, symbols, categories, notes;
-    struct id_table events; // stack, category
-    struct id_table times;  // layout 4: the time
-    struct id_table tracks; // layout 4: thread, agent, queue
-    struct agent agents[MOST_AGENTS];
-    unsigned agent_count;
-};
-
 // --- tables -------------------------------------------------------------------------------------
 
 // "rocpd_region" of this process.
-static const char *table_of(const struct rocpd *rocpd, const char *name, char out[NAME_BYTES])
+const char *rocpd_table_of(const struct rocpd *rocpd, const char *name, char out[ROCPD_NAME_BYTES])
 {
-    snprintf(out, NAME_BYTES, "rocpd_%s%s", name, rocpd->suffix);
+    snprintf(out, ROCPD_NAME_BYTES, "rocpd_%s%s", name, rocpd->suffix);
     return out;
 }
 
 struct choice {
     int64_t wanted, seen; // counted from 1
-    char suffix[SUFFIX_BYTES];
+    char suffix[ROCPD_SUFFIX_BYTES];
 };
 
 #define METADATA "rocpd_metadata"
@@ -83,35 +62,35 @@ static bool rocpd_parts(struct source *source, struct format_parts *parts, struc
     return true;
 }
 
-static bool load_texts(struct rocpd *rocpd, struct text_table *texts, const char *name,
-                       const char *columns, struct err *err)
+bool rocpd_load_texts(struct rocpd *rocpd, struct text_table *texts, const char *name,
+                      const char *columns, struct err *err)
 {
-    char table[NAME_BYTES];
+    char table[ROCPD_NAME_BYTES];
     return text_table_load(texts, rocpd->tables.input->budget, rocpd->tables.database,
-                           table_of(rocpd, name, table), columns, err);
+                           rocpd_table_of(rocpd, name, table), columns, err);
 }
 
-static bool load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
-                     const char *columns, struct err *err)
+bool rocpd_load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
+                    const char *columns, struct err *err)
 {
-    char table[NAME_BYTES];
+    char table[ROCPD_NAME_BYTES];
     return id_table_load(ids, rocpd->tables.input->budget, rocpd->tables.database,
-                         table_of(rocpd, name, table), columns, err);
+                         rocpd_table_of(rocpd, name, table), columns, err);
 }
 
 static bool load_tables(struct rocpd *rocpd, struct err *err)
 {
-    char table[NAME_BYTES];
-    table_of(rocpd, "info_kernel_symbol", table);
+    char table[ROCPD_NAME_BYTES];
+    rocpd_table_of(rocpd, "info_kernel_symbol", table);
     bool shown = database_has_column(rocpd->tables.database, table, "display_name");
-    return load_texts(rocpd, &rocpd->strings, "string", "id string", err) &&
-           load_texts(rocpd, &rocpd->symbols, "info_kernel_symbol",
-                      shown ? "id display_name" : "id kernel_name", err) &&
-           load_texts(rocpd, &rocpd->categories, "info_category", "id name", err) &&
-           load_texts(rocpd, &rocpd->notes, "event", "id extdata", err) &&
-           load_ids(rocpd, &rocpd->events, "event", "id stack_id category_id", err) &&
-           load_ids(rocpd, &rocpd->times, "timestamp", "id value", err) &&
-           load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err);
+    return rocpd_load_texts(rocpd, &rocpd->strings, "string", "id string", err) &&
+           rocpd_load_texts(rocpd, &rocpd->symbols, "info_kernel_symbol",
+                            shown ? "id display_name" : "id kernel_name", err) &&
+           rocpd_load_texts(rocpd, &rocpd->categories, "info_category", "id name", err) &&
+           rocpd_load_texts(rocpd, &rocpd->notes, "event", "id extdata", err) &&
+           rocpd_load_ids(rocpd, &rocpd->events, "event", "id stack_id category_id", err) &&
+           rocpd_load_ids(rocpd, &rocpd->times, "timestamp", "id value", err) &&
+           rocpd_load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err);
 }
 
 static void free_tables(struct rocpd *rocpd)
@@ -134,9 +113,9 @@ static bool take_agent(void *context, const struct rows *rows, struct err *err)
 {
     struct rocpd *rocpd = context;
     struct str type = STR(""), name = STR("");
-    struct agent agent = {.id = rows_i64_or(rows, AGENT_ID, -1),
-                          .device = rows_i64_or(rows, AGENT_INDEX, 0)};
-    if (rocpd->agent_count == MOST_AGENTS)
+    struct rocpd_agent agent = {.id = rows_i64_or(rows, AGENT_ID, -1),
+                                .device = rows_i64_or(rows, AGENT_INDEX, 0)};
+    if (rocpd->agent_count == ROCPD_MOST_AGENTS)
         return true;
     (void)rows_text(rows, AGENT_TYPE, &type);
     agent.is_gpu = str_equal(type, STR("GPU"));
@@ -154,7 +133,7 @@ static bool take_agent(void *context, const struct rows *rows, struct err *err)
            trace_builder_device(rocpd->builder, &device, err);
 }
 
-static const struct agent *agent_of(const struct rocpd *rocpd, int64_t id)
+const struct rocpd_agent *rocpd_agent_of(const struct rocpd *rocpd, int64_t id)
 {
     for (unsigned i = 0; i < rocpd->agent_count; i++)
         if (rocpd->agents[i].id == id)
@@ -164,15 +143,8 @@ static const struct agent *agent_of(const struct rocpd *rocpd, int64_t id)
 
 // --- rows ---------------------------------------------------------------------------------------
 
-// The first columns of every table of records, of both layouts.
-#define COMMON_COLUMNS "start end start_id end_id event_id track_id tid "
-enum { START, END, START_ID, END_ID, EVENT, TRACK, THREAD, COMMON };
-
-enum { STACK, CATEGORY };                        // of events
-enum { TRACK_THREAD, TRACK_AGENT, TRACK_QUEUE }; // of tracks
-
-static int64_t time_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
-                       unsigned by_id)
+int64_t rocpd_time_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
+                      unsigned by_id)
 {
     int64_t id;
     if (rows_i64(rows, by_id, &id))
@@ -184,47 +156,48 @@ static int64_t time_of(const struct rocpd *rocpd, const struct rows *rows, unsig
 static bool take_common(struct rocpd *rocpd, const struct rows *rows, enum event_kind kind,
                         struct event_record *record)
 {
-    int64_t stack = id_table_value(&rocpd->events, rows_i64_or(rows, EVENT, -1), STACK);
+    int64_t stack = id_table_value(&rocpd->events, rows_i64_or(rows, ROCPD_EVENT, -1), ROCPD_STACK);
     *record = event_record_of(kind);
     record->correlation = stack > 0 ? stack : VALUE_ABSENT;
-    return event_record_times(rocpd->builder, record, time_of(rocpd, rows, START, START_ID),
-                              time_of(rocpd, rows, END, END_ID), ERR_NO_POS);
+    return event_record_times(rocpd->builder, record,
+                              rocpd_time_of(rocpd, rows, ROCPD_START, ROCPD_START_ID),
+                              rocpd_time_of(rocpd, rows, ROCPD_END, ROCPD_END_ID), ERR_NO_POS);
 }
 
 // Of the row or, in layout 4, of its track.
-static int64_t place_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
-                        unsigned of_track)
+int64_t rocpd_place_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
+                       unsigned of_track)
 {
     int64_t value;
     if (rows_i64(rows, column, &value))
         return value;
-    value = id_table_value(&rocpd->tracks, rows_i64_or(rows, TRACK, -1), of_track);
+    value = id_table_value(&rocpd->tracks, rows_i64_or(rows, ROCPD_TRACK, -1), of_track);
     return value == ID_NONE ? 0 : value;
 }
 
-static bool each_fact(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
-                      struct err *err)
+bool rocpd_each_fact(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
+                     struct err *err)
 {
-    char table[NAME_BYTES];
-    return rows_each(rocpd->tables.database, table_of(rocpd, name, table), columns, take, rocpd,
-                     err);
+    char table[ROCPD_NAME_BYTES];
+    return rows_each(rocpd->tables.database, rocpd_table_of(rocpd, name, table), columns, take,
+                     rocpd, err);
 }
 
-static bool each_event(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
-                       struct err *err)
+bool rocpd_each_event(struct rocpd *rocpd, const char *name, const char *columns, rows_take *take,
+                      struct err *err)
 {
-    char table[NAME_BYTES];
-    return table_reader_each(&rocpd->tables, table_of(rocpd, name, table), columns, take, rocpd,
-                             err);
+    char table[ROCPD_NAME_BYTES];
+    return table_reader_each(&rocpd->tables, rocpd_table_of(rocpd, name, table), columns, take,
+                             rocpd, err);
 }
 
 // --- kernels ------------------------------------------------------------------------------------
 
-#define KERNEL_COLUMNS                                                           \
-    COMMON_COLUMNS "agent_id queue_id kernel_id group_segment_size grid_size_x " \
-                   "grid_size_y grid_size_z workgroup_size_x workgroup_size_y "  \
-                   "workgroup_size_z"
-enum { AGENT = COMMON, QUEUE, KERNEL, SHARED, GRID, BLOCK = GRID + 3 };
+#define KERNEL_COLUMNS                                                         \
+    ROCPD_COMMON "agent_id queue_id kernel_id group_segment_size grid_size_x " \
+                 "grid_size_y grid_size_z workgroup_size_x workgroup_size_y "  \
+                 "workgroup_size_z"
+enum { AGENT = ROCPD_FIRST, QUEUE, KERNEL, SHARED, GRID, BLOCK = GRID + 3 };
 
 static void take_shape(const struct rows *rows, struct launch_shape *shape)
 {
@@ -240,9 +213,10 @@ static bool take_kernel(void *context, const struct rows *rows, struct err *err)
     struct event_record record;
     if (!take_common(rocpd, rows, EVENT_KERNEL, &record))
         return true;
-    const struct agent *agent = agent_of(rocpd, place_of(rocpd, rows, AGENT, TRACK_AGENT));
+    const struct rocpd_agent *agent =
+        rocpd_agent_of(rocpd, rocpd_place_of(rocpd, rows, AGENT, ROCPD_TRACK_AGENT));
     record.pid.number = agent ? agent->device : 0;
-    record.tid.number = place_of(rocpd, rows, QUEUE, TRACK_QUEUE);
+    record.tid.number = rocpd_place_of(rocpd, rows, QUEUE, ROCPD_TRACK_QUEUE);
     take_shape(rows, &record.shape);
     return rocm_kernel_intern(&rocpd->symbols, rocpd->builder, rows_i64_or(rows, KERNEL, -1),
                               &record.name, err) &&
@@ -251,13 +225,13 @@ static bool take_kernel(void *context, const struct rows *rows, struct err *err)
 
 // --- copies -------------------------------------------------------------------------------------
 
-#define COPY_COLUMNS COMMON_COLUMNS "queue_id name_id dst_agent_id src_agent_id size"
-enum { COPY_QUEUE = COMMON, COPY_NAME, COPY_TO, COPY_FROM, COPY_BYTES };
+#define COPY_COLUMNS ROCPD_COMMON "queue_id name_id dst_agent_id src_agent_id size"
+enum { COPY_QUEUE = ROCPD_FIRST, COPY_NAME, COPY_TO, COPY_FROM, COPY_BYTES };
 
-static const struct agent *gpu_of(const struct rocpd *rocpd, const struct rows *rows)
+static const struct rocpd_agent *gpu_of(const struct rocpd *rocpd, const struct rows *rows)
 {
-    const struct agent *to = agent_of(rocpd, rows_i64_or(rows, COPY_TO, -1));
-    const struct agent *from = agent_of(rocpd, rows_i64_or(rows, COPY_FROM, -1));
+    const struct rocpd_agent *to = rocpd_agent_of(rocpd, rows_i64_or(rows, COPY_TO, -1));
+    const struct rocpd_agent *from = rocpd_agent_of(rocpd, rows_i64_or(rows, COPY_FROM, -1));
     return to && to->is_gpu ? to : from && from->is_gpu ? from : NULL;
 }
 
@@ -278,11 +252,11 @@ static bool take_copy(void *context, const struct rows *rows, struct err *err)
     struct event_record record;
     if (!take_common(rocpd, rows, EVENT_MEMCPY, &record))
         return true;
-    const struct agent *gpu = gpu_of(rocpd, rows);
+    const struct rocpd_agent *gpu = gpu_of(rocpd, rows);
     int64_t bytes = rows_i64_or(rows, COPY_BYTES, -1);
     record.shape.bytes = bytes >= 0 ? bytes : VALUE_ABSENT;
     record.pid.number = gpu ? gpu->device : 0;
-    record.tid.number = place_of(rocpd, rows, COPY_QUEUE, TRACK_QUEUE);
+    record.tid.number = rocpd_place_of(rocpd, rows, COPY_QUEUE, ROCPD_TRACK_QUEUE);
     if (!text_table_intern(&rocpd->strings, rocpd->builder, rows_i64_or(rows, COPY_NAME, -1),
                            &record.name, err))
         return false;
@@ -292,14 +266,14 @@ static bool take_copy(void *context, const struct rows *rows, struct err *err)
 
 // --- calls and markers --------------------------------------------------------------------------
 
-#define REGION_COLUMNS COMMON_COLUMNS "name_id"
-enum { REGION_NAME = COMMON };
+#define REGION_COLUMNS ROCPD_COMMON "name_id"
+enum { REGION_NAME = ROCPD_FIRST };
 
 // What kind of call it is, by its domain: "HIP_RUNTIME_API_EXT", "HSA_CORE_API", ...
 static enum event_kind kind_of(const struct rocpd *rocpd, int64_t event)
 {
     struct str domain = STR("");
-    int64_t id = id_table_value(&rocpd->events, event, CATEGORY);
+    int64_t id = id_table_value(&rocpd->events, event, ROCPD_CATEGORY);
     const struct text_table *texts =
         rocpd->categories.ids.count ? &rocpd->categories : &rocpd->strings;
     (void)text_table_find(texts, id, &domain);
@@ -332,11 +306,11 @@ static bool take_region(void *context, const struct rows *rows, struct err *err)
     struct rocpd *rocpd = context;
     struct event_record record;
     struct str message;
-    int64_t event = rows_i64_or(rows, EVENT, -1);
+    int64_t event = rows_i64_or(rows, ROCPD_EVENT, -1);
     figures_add(rocpd->figures, 1, "regions");
     if (!take_common(rocpd, rows, kind_of(rocpd, event), &record))
         return true;
-    record.tid.number = place_of(rocpd, rows, THREAD, TRACK_THREAD);
+    record.tid.number = rocpd_place_of(rocpd, rows, ROCPD_THREAD, ROCPD_TRACK_THREAD);
     bool named = record.kind == EVENT_ANNOTATION && message_of(rocpd, event, &message);
     bool ok = named ? trace_builder_text(rocpd->builder, message, ERR_NO_POS, &record.name, err)
                     : text_table_intern(&rocpd->strings, rocpd->builder,
@@ -388,11 +362,12 @@ static bool read_all(struct rocpd *rocpd, struct err *err)
     figures_add(rocpd->figures, 0, "copies" IN);
     figures_add(rocpd->figures, 0, "regions");
     return find_suffix(rocpd, err) && load_tables(rocpd, err) &&
-           each_fact(rocpd, "metadata", "tag value", take_metadata, err) &&
-           each_fact(rocpd, "info_agent", AGENT_COLUMNS, take_agent, err) &&
-           each_event(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) &&
-           each_event(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) &&
-           each_event(rocpd, "region", REGION_COLUMNS, take_region, err) &&
+           rocpd_each_fact(rocpd, "metadata", "tag value", take_metadata, err) &&
+           rocpd_each_fact(rocpd, "info_agent", AGENT_COLUMNS, take_agent, err) &&
+           rocpd_each_event(rocpd, "kernel_dispatch", KERNEL_COLUMNS, take_kernel, err) &&
+           rocpd_each_event(rocpd, "memory_copy", COPY_COLUMNS, take_copy, err) &&
+           rocpd_each_event(rocpd, "region", REGION_COLUMNS, take_region, err) &&
+           rocpd_read_memory(rocpd, err) && rocpd_read_counters(rocpd, err) &&
            (!rocpd->figures || report_markers(rocpd, err)) &&
            table_reader_finish(&rocpd->tables,
                                "record with rocprofv3 --kernel-trace --hip-runtime-trace "

@@ -167,6 +167,58 @@ static void rows_that_make_no_sense_are_counted(void **state)
     foreign_close(&file);
 }
 
+static void allocations_and_counters_are_read(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(
+        &file,
+        ROCPD_3("") RECORDS_3(
+            "") "CREATE TABLE rocpd_memory_allocate (id INTEGER PRIMARY KEY, agent_id INT, type "
+                "TEXT, "
+                "level TEXT, start INT, \"end\" INT, address INT, size INT, event_id INT);"
+                "INSERT INTO rocpd_memory_allocate VALUES (1, 4, 'FREE', 'REAL', 90, 91, 64, 0, "
+                "1), "
+                "(2, 4, 'ALLOC', 'REAL', 100, 101, 64, 4096, 1), "
+                "(3, NULL, 'FREE', 'REAL', 200, 201, 64, 0, 1), "
+                "(4, 4, 'ALLOC', 'VIRTUAL', 300, 301, 128, 10, 1), "
+                "(5, 1, 'ALLOC', 'REAL', 300, 301, 256, 10, 1), "
+                "(6, 4, 'ALLOC', 'REAL', 400, 401, 64, 512, 1);"
+                "CREATE TABLE rocpd_info_pmc (id INTEGER PRIMARY KEY, agent_id INT, name TEXT);"
+                "INSERT INTO rocpd_info_pmc VALUES (1, 4, 'busy'), (2, NULL, 'SQ_WAVES');"
+                "CREATE TABLE rocpd_sample (id INTEGER PRIMARY KEY, track_id INT, timestamp INT, "
+                "event_id INT);"
+                "INSERT INTO rocpd_sample VALUES (1, 1, 5500, 77), (2, 1, 6500, 78);"
+                "CREATE TABLE rocpd_pmc_event (id INTEGER PRIMARY KEY, event_id INT, pmc_id INT, "
+                "value REAL);"
+                "INSERT INTO rocpd_pmc_event VALUES (1, 77, 1, 50.5), (2, 78, 1, 60), "
+                "(3, 2, 2, 1024), (4, 99, 1, 1), (5, 78, 1, 'many');");
+    assert_int_equal(file.count, 1);
+    const struct trace *trace = file.traces[0];
+    assert_int_equal(trace->event_count, 4 + 3);
+    uint32_t taken = 0;
+    while (taken < trace->event_count && trace->kind[taken] != EVENT_ALLOCATION)
+        taken++;
+    assert_int_equal(trace->begin_ns[taken], 100);
+    static const int64_t bytes[] = {4096, -4096, 512};
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct memory_args *memory = &trace->memory_args[trace->args[taken + i]];
+        assert_int_equal(memory->bytes, bytes[i]);
+        assert_int_equal(memory->device, 2);
+    }
+    assert_int_equal(trace->counter_count, 2);
+    assert_int_equal(trace->counter_sample_count, 3);
+    for (uint32_t c = 0; c < 2; c++) {
+        const struct counter *counter = &trace->counters[c];
+        const struct counter_sample *first = &trace->counter_samples[counter->first];
+        bool of_kernel = strcmp(trace_text(trace, counter->name).at, "SQ_WAVES") == 0;
+        assert_int_equal(counter->pid, 2);
+        assert_int_equal(first->time_ns, of_kernel ? 5000 : 5500);
+        assert_true(first->value == (of_kernel ? 1024 : 50.5));
+    }
+    foreign_close(&file);
+}
+
 static void rpd_links_operations_to_calls(void **state)
 {
     (void)state;
@@ -219,6 +271,7 @@ int main(void)
         cmocka_unit_test(each_guid_is_a_process),
         cmocka_unit_test(layout_4_has_them_in_tables_of_their_own),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
+        cmocka_unit_test(allocations_and_counters_are_read),
         cmocka_unit_test(rpd_links_operations_to_calls),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the readers of a rocpd database share.
+#ifndef INGEST_ROCPD_H
+#define INGEST_ROCPD_H
+
+#include "ingest/source/format.h"
+#include "ingest/sqlite/table_reader.h"
+#include "ingest/sqlite/text_table.h"
+
+enum { ROCPD_NAME_BYTES = 128, ROCPD_SUFFIX_BYTES = 80, ROCPD_MOST_AGENTS = 1024 };
+
+struct rocpd_agent {
+    int64_t id, device; // device: its place among GPUs
+    bool is_gpu;
+};
+
+struct rocpd {
+    struct table_reader tables;
+    struct trace_builder *builder;
+    struct figures *figures;
+    char suffix[ROCPD_SUFFIX_BYTES]; // of the names of its tables
+    struct text_table strings, symbols, categories, notes;
+    struct id_table events; // stack, category
+    struct id_table times;  // layout 4: the time
+    struct id_table tracks; // layout 4: thread, agent, queue
+    struct rocpd_agent agents[ROCPD_MOST_AGENTS];
+    unsigned agent_count;
+};
+
+// The first columns of every table of records, of both layouts.
+#define ROCPD_COMMON "start end start_id end_id event_id track_id tid "
+enum {
+    ROCPD_START,
+    ROCPD_END,
+    ROCPD_START_ID,
+    ROCPD_END_ID,
+    ROCPD_EVENT,
+    ROCPD_TRACK,
+    ROCPD_THREAD,
+    ROCPD_FIRST // of the other columns
+};
+
+enum { ROCPD_STACK, ROCPD_CATEGORY };                              // of events
+enum { ROCPD_TRACK_THREAD, ROCPD_TRACK_AGENT, ROCPD_TRACK_QUEUE }; // of tracks
+
+// "rocpd_region_GUID", or another table of this process.
+const char *rocpd_table_of(const struct rocpd *rocpd, const char *name, char out[ROCPD_NAME_BYTES]);
+
+// Tables by their names without prefix and suffix.
+MUST_CHECK bool rocpd_load_texts(struct rocpd *rocpd, struct text_table *texts, const char *name,
+                                 const char *columns, struct err *err);
+MUST_CHECK bool rocpd_load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
+                               const char *columns, struct err *err);
+MUST_CHECK bool rocpd_each_fact(struct rocpd *rocpd, const char *name, const char *columns,
+                                rows_take *take, struct err *err);
+MUST_CHECK bool rocpd_each_event(struct rocpd *rocpd, const char *name, const char *columns,
+                                 rows_take *take, struct err *err);
+
+// A time of a row, in a column or by the id of a time; ID_NONE without.
+int64_t rocpd_time_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
+                      unsigned by_id);
+// A place of a row or, in layout 4, of its track; 0 without.
+int64_t rocpd_place_of(const struct rocpd *rocpd, const struct rows *rows, unsigned column,
+                       unsigned of_track);
+const struct rocpd_agent *rocpd_agent_of(const struct rocpd *rocpd, int64_t id);
+
+// Allocations of device memory, and counters: sampled ones, and those of kernels (rocpd_samples.c).
+MUST_CHECK bool rocpd_read_memory(struct rocpd *rocpd, struct err *err);
+MUST_CHECK bool rocpd_read_counters(struct rocpd *rocpd, struct err *err);
+
+#endif
