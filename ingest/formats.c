@@ -51,6 +51,7 @@
     ROW(flight_recorder_json)  \
     ROW(execution_trace)       \
     ROW(chakra)                \
+    ROW(chakra_et)             \
     ROW(speedscope)            \
     ROW(perf_script)           \
     ROW(rocm_counters)         \

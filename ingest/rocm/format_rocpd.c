@@ -78,6 +78,25 @@ bool rocpd_load_ids(struct rocpd *rocpd, struct id_table *ids, const char *name,
                          rocpd_table_of(rocpd, name, table), columns, err);
 }
 
+// Of markers alone: every kernel and call has an event with an empty note.
+static bool take_note(void *context, const struct rows *rows, struct err *err)
+{
+    struct rocpd *rocpd = context;
+    struct str note;
+    int64_t id;
+    return !rows_i64(rows, 0, &id) || !rows_text(rows, 1, &note) ||
+           str_find(note, STR("\"message\"")) == SIZE_MAX ||
+           text_table_add(&rocpd->notes, id, note, err);
+}
+
+static bool load_notes(struct rocpd *rocpd, struct err *err)
+{
+    rocpd->notes = (struct text_table){.ids.budget = rocpd->tables.input->budget};
+    bool ok = rocpd_each_fact(rocpd, "event", "id extdata", take_note, err);
+    text_table_sort(&rocpd->notes);
+    return ok;
+}
+
 static bool load_tables(struct rocpd *rocpd, struct err *err)
 {
     char table[ROCPD_NAME_BYTES];
@@ -87,7 +106,7 @@ static bool load_tables(struct rocpd *rocpd, struct err *err)
            rocpd_load_texts(rocpd, &rocpd->symbols, "info_kernel_symbol",
                             shown ? "id display_name" : "id kernel_name", err) &&
            rocpd_load_texts(rocpd, &rocpd->categories, "info_category", "id name", err) &&
-           rocpd_load_texts(rocpd, &rocpd->notes, "event", "id extdata", err) &&
+           load_notes(rocpd, err) &&
            rocpd_load_ids(rocpd, &rocpd->events, "event", "id stack_id category_id", err) &&
            rocpd_load_ids(rocpd, &rocpd->times, "timestamp", "id value", err) &&
            rocpd_load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err);

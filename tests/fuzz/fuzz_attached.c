@@ -34,7 +34,8 @@ static struct buf figures_of(const struct format *format, struct str bytes, size
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const names[] = {"execution-trace", "chakra", "speedscope", "perf-script"};
+    static const char *const names[] = {"execution-trace", "chakra", "chakra-et", "speedscope",
+                                        "perf-script"};
     struct str bytes = {(const char *)data, size};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const struct format *format = format_named(str_of(names[i]));

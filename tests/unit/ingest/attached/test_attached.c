@@ -82,6 +82,39 @@ static void execution_traces_are_counted_by_node(void **state)
                  "most frequent c10d::broadcast_ 100 %");
 }
 
+static void chakra_as_protocol_buffers_is_counted_by_node(void **state)
+{
+    (void)state;
+    // metadata {version}, node {id, name, type COMM_COLL, ctrl_deps}, node {name, type COMP}
+    static const char et[] = "\x07\x0A\x05"
+                             "0.0.4"
+                             "\x0B\x08\x01\x12\x02"
+                             "ar"
+                             "\x18\x07\x22\x01\x09"
+                             "\x06\x12\x02"
+                             "mm"
+                             "\x18\x04";
+    struct str bytes = {et, sizeof et - 1};
+    const struct format *format = format_find(bytes, STR(""));
+    assert_non_null(format);
+    assert_string_equal(format->name, "chakra-et");
+    struct err err = {.pos = ERR_NO_POS};
+    struct arena arena;
+    struct budget budget = {0};
+    arena_init(&arena, NULL);
+    struct figures figures = {.arena = &arena};
+    struct format_input input = {.budget = &budget, .figures = &figures};
+    input.source = source_mem_open(bytes.at, bytes.len, 1, &err);
+    assert_true(format->count(&input, &err));
+    char words[200];
+    figures_words(&figures, words, sizeof words);
+    assert_string_equal(words,
+                        "nodes 2; names 2; communication nodes 1; most frequent ar 50 %, mm 50 %");
+    source_close(input.source);
+    arena_free(&arena);
+    assert_null(format_find(STR("\x07\x0A\x05hello"), STR("")));
+}
+
 static void what_is_no_sample_is_no_perf_script(void **state)
 {
     (void)state;
@@ -100,6 +133,7 @@ int main(void)
         cmocka_unit_test(perf_script_is_counted_by_sample_command_and_top_frame),
         cmocka_unit_test(speedscope_is_counted_with_frames_before_or_after_profiles),
         cmocka_unit_test(execution_traces_are_counted_by_node),
+        cmocka_unit_test(chakra_as_protocol_buffers_is_counted_by_node),
         cmocka_unit_test(what_is_no_sample_is_no_perf_script),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
