@@ -198,3 +198,31 @@ test("the image holds the libraries that the program is linked with", async (con
   for (const name of ["libcurl4", "libpq5"]) packages.add(name); // loaded when needed
   for (const name of packages) assert.match(stages.at(-1), new RegExp(`\\b${name}\\b`));
 });
+
+test("the program says what it was built from", async () => {
+  const lines = (await run_program(stepscope_bin(), ["version"])).trim().split("\n");
+  const expected = [/^stepscope \d+\.\d+\.\d+ \(analysis version \d+\)$/, /^database schema \d+$/,
+    /^commit ([0-9a-f]{40}|not recorded)$/, /^compiler (gcc|clang) \d.*glibc \d/,
+    /^libraries (\S+ \d[^ ,]*(, |$)){12}$/];
+  assert.equal(lines.length, expected.length);
+  expected.forEach((pattern, i) => assert.match(lines[i], pattern));
+});
+
+test("the components of a package are listed as SPDX, the same for the same package", async () => {
+  const file = join(temporary("sbom"), "stepscope_1.deb");
+  writeFileSync(file, "a package");
+  const library = ["libuv1", "1.44.2-1+deb12u1", "libuv1", "1.44.2-1+deb12u1", "CONTAINS"];
+  const line = `printf '%s\\n' '${library.join("\t")}' | ` +
+    `SOURCE_DATE_EPOCH=1790000000 node deploy/sbom.mjs '${file}' 1+2 abc .`;
+  const text = (await run_status("sh", ["-c", line], { cwd: root })).stdout;
+  assert.equal((await run_status("sh", ["-c", line], { cwd: root })).stdout, text);
+  const { packages, relationships, spdxVersion, creationInfo } = JSON.parse(text);
+  assert.equal(spdxVersion, "SPDX-2.3");
+  assert.equal(creationInfo.created, "2026-09-21T14:13:20Z");
+  assert.deepEqual(packages.map(({ name }) => name), ["stepscope", library[0], "htm", "preact"]);
+  assert.match(packages[1].externalRefs[0].referenceLocator, /^pkg:deb\/\w+\/libuv1.*1\.44\.2-1/);
+  assert.equal(new Set(packages.map(({ SPDXID }) => SPDXID)).size, packages.length);
+  assert.ok(packages.every(({ SPDXID }) => /^SPDXRef-[A-Za-z0-9.-]+$/.test(SPDXID)));
+  assert.deepEqual(relationships.map((one) => one.relatedSpdxElement),
+    packages.map(({ SPDXID }) => SPDXID));
+});
