@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The module as a command: `stepscope analyze`, with what it prints.
+// The module as a command: `stepscope analyze`, with what it prints. Without arguments it does
+// nothing: then a page calls what server/standalone/standalone.h has.
 #include "ingest/json/json_memory.h"
 #include "server/cli/cmd.h"
 
@@ -10,7 +11,9 @@ int main(int argc, char **argv)
 {
     struct err err = {.pos = ERR_NO_POS};
     json_memory_watch();
-    if (argc < 2 || strcmp(argv[1], "analyze") != 0) {
+    if (argc < 2)
+        return 0;
+    if (strcmp(argv[1], "analyze") != 0) {
         fputs("usage: stepscope analyze [OPTIONS] FILE...\n", stderr);
         return 2;
     }

@@ -5,18 +5,12 @@
 #include "ingest/base/clock.h"
 #include "server/store/store_sql.h"
 
-static const char *const kind_words[] = {"archive", "trace", "attachment", "skipped"};
-enum { KIND_COUNT = sizeof kind_words / sizeof *kind_words };
-
-const char *input_kind_word(enum input_kind kind)
-{
-    return kind_words[kind];
-}
-
 static enum input_kind kind_of(struct str word)
 {
-    size_t at = str_place(word, kind_words, KIND_COUNT);
-    return at < KIND_COUNT ? (enum input_kind)at : INPUT_SKIPPED;
+    for (enum input_kind kind = INPUT_ARCHIVE; kind <= INPUT_SKIPPED; kind++)
+        if (str_equal(word, str_of(input_kind_word(kind))))
+            return kind;
+    return INPUT_SKIPPED;
 }
 
 // --- reading ------------------------------------------------------------------------------------

@@ -4,20 +4,6 @@
 
 #include "ingest/base/buf.h"
 
-const char *const run_part_columns[PART_COUNT] = {
-    "gemm_ns",           "attention_ns",      "other_compute_ns", "exposed_comm_ns",
-    "exposed_memory_ns", "idle_host_wait_ns", "idle_other_ns",    "unrecorded_ns",
-};
-
-static const char *const status_words[] = {"empty", "pending", "running",
-                                           "done",  "failed",  "partial"};
-enum { STATUS_COUNT = sizeof status_words / sizeof *status_words };
-
-const char *run_status_word(enum run_status status)
-{
-    return status_words[status];
-}
-
 // --- reading ------------------------------------------------------------------------------------
 
 #define LISTING                                                                                   \
@@ -28,8 +14,10 @@ const char *run_status_word(enum run_status status)
 
 static enum run_status status_of(struct str word)
 {
-    size_t at = str_place(word, status_words, STATUS_COUNT);
-    return at < STATUS_COUNT ? (enum run_status)at : RUN_EMPTY;
+    for (enum run_status status = RUN_EMPTY; status <= RUN_PARTIAL; status++)
+        if (str_equal(word, str_of(run_status_word(status))))
+            return status;
+    return RUN_EMPTY;
 }
 
 static void read_run(struct stmt *stmt, struct run *run, struct arena *arena)

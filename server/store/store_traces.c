@@ -4,18 +4,12 @@
 
 #include "ingest/base/clock.h"
 
-static const char *const state_words[] = {"queued", "running", "done", "failed"};
-enum { STATE_COUNT = sizeof state_words / sizeof *state_words };
-
-const char *trace_state_word(enum trace_state state)
-{
-    return state_words[state];
-}
-
 enum trace_state traces_state(struct str word)
 {
-    size_t at = str_place(word, state_words, STATE_COUNT);
-    return at < STATE_COUNT ? (enum trace_state)at : TRACE_QUEUED;
+    for (enum trace_state state = TRACE_QUEUED; state <= TRACE_FAILED; state++)
+        if (str_equal(word, str_of(trace_state_word(state))))
+            return state;
+    return TRACE_QUEUED;
 }
 
 // --- reading ------------------------------------------------------------------------------------

@@ -4,7 +4,10 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { run_module, skip_module } from "./helpers/module.mjs";
+import { ms } from "../../web/base/format.mjs";
+import { launch, on_clean_page, settle } from "./helpers/browser.mjs";
+import { open_in_module, page_folder, run_module, skip_module } from "./helpers/module.mjs";
+import { serve_folder } from "./helpers/static.mjs";
 import { root, run_status, skipped, stepscope_bin, temporary } from "./helpers/tools.mjs";
 import { generate, have_real_traces, real_file, real_names } from "./helpers/traces.mjs";
 
@@ -41,6 +44,82 @@ test("the module refuses what is no trace in the words of the command", { skip: 
       writeFileSync(join(folder, name), text);
       const { status } = await assert_same([join(folder, name)]);
       assert.notEqual(status, 0, name);
+    }
+  });
+
+/** What the command says of files in one folder. */
+const analyzed = async (paths) => JSON.parse((await run_status(stepscope_bin(),
+  [...ANALYZE, ...paths.map((p) => basename(p))], { cwd: dirname(paths[0]) })).stdout);
+
+async function one_job(...more) {
+  const { folder, files } = await generate(["--ranks", "2", "--steps", "6", "--layers", "2",
+    "--format", "gz", ...more]);
+  return files.map(({ filename }) => join(folder, filename));
+}
+
+test("what pages ask is answered with the command's rows", { skip: skip_module }, async () => {
+  const paths = await one_job("--stacks", "--memory");
+  const { run, traces } = await analyzed(paths);
+  const { said, ask } = open_in_module(paths);
+  assert.equal(said, "");
+  const same = (name, query, rows) => {
+    const { status, data } = ask(`/runs/r_1/${name}?limit=all${query}`);
+    assert.equal(status, 200, name);
+    assert.deepEqual(data.items, rows, name);
+  };
+  const of_run = Object.entries(run.tables).filter(([name]) => name !== "summary");
+  for (const [name, rows] of of_run) same(name, "", rows);
+  const of_rank = Object.entries(traces[1].tables).filter(([name]) => !(name in run.tables));
+  for (const [name, rows] of of_rank) same(name, "&rank=1", rows);
+  assert.ok(of_run.length > 10 && of_rank.length > 20);
+  assert.equal(ask("/runs/r_1/summary").data.summary.step_median_ns,
+    run.tables.summary[0].step_median_ns);
+  assert.ok(ask("/runs/r_1/timeline?rank=1").data.slices.lane.length > 100);
+});
+
+test("what a page asks wrongly, or of a service, is refused", { skip: skip_module }, async () => {
+  const { ask } = open_in_module(await one_job());
+  for (const [target, status] of [["/runs/r_1/kernels?sort=nothing", 400], ["/runs/r_2", 404],
+    ["/runs/r_1/kernels?rank=9&range=x", 404], ["/runs/r_1/whatif", 404], ["/tokens", 404],
+    ["/runs/%zz/kernels", 400], ["/runs/r_1/timeline?from_ns=9&to_ns=3", 400]]) {
+    assert.equal(ask(target).status, status, target);
+  }
+});
+
+test("a dropped trace is analyzed in the browser, which asks for the page's own files only",
+  { skip: skip_module }, async () => {
+    const paths = await one_job();
+    const { run } = await analyzed(paths);
+    const browser = await launch();
+    const server = await serve_folder(page_folder, "/below/here/");
+    try {
+      await on_clean_page(browser, server.origin, { acceptDownloads: true }, async (page) => {
+        await page.goto("/below/here/");
+        await page.setInputFiles("input[aria-label='Trace files']", paths);
+        await page.getByRole("link", { name: "Kernels", exact: true }).click();
+        await settle(page);
+        const top = run.tables.kernels.reduce((a, b) => (b.total_ns > a.total_ns ? b : a));
+        await page.getByRole("row").filter({ hasText: ms(top.total_ns) }).first().waitFor();
+        const [file] = await Promise.all([page.waitForEvent("download"),
+          page.getByRole("link", { name: "CSV" }).first().click()]);
+        assert.equal(file.suggestedFilename(), "kernels.csv");
+        for (const name of ["Findings", "Operators", "Timeline", "Idle", "Communication", "Ranks",
+          "Data", "Overview"]) {
+          await page.getByRole("link", { name: new RegExp(`^${name}`) }).first().click();
+          await settle(page);
+          assert.equal(await page.locator(".notice-error").count(), 0, name);
+        }
+        const text = await page.locator("main").innerText();
+        assert.ok(text.includes(ms(run.tables.summary[0].step_median_ns, 4)), text);
+        await page.goBack();
+        await page.getByRole("heading", { level: 1 }).getByText("Data").waitFor();
+      });
+      const own = new Set(["index.html", "theme.js", "all.css", "app.mjs", "worker.mjs",
+        "stepscope.wasm.gz", "mark.svg"]);
+      assert.deepEqual(server.asked.filter((name) => !own.has(name)), []);
+    } finally {
+      server.close();
+      await browser.close();
     }
   });
 

@@ -42,7 +42,7 @@ const LAYERS = [
     .map((room) => `analysis/${room}`),
   ...["base/", "outbound/", "db/", "exports/", "http/", "store/", "files/", "hooks/", "jobs/",
     "access/", "care/", "api/", "steps/", "agents/", "compare/", "report/", "uploads/", "mcp/",
-    "collect/", "routes.", "cli/", ""]
+    "collect/", "routes.", "cli/", "standalone/", ""]
     .map((room) => `server/${room}`),
 ];
 

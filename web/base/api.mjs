@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Talks to the REST API: errors as problems, replies cached with their ETag, cheap polling.
-import { login_path } from "./address.mjs";
+import { has_server, login_path } from "./address.mjs";
 import { use_store } from "./hooks.mjs";
 import { create_store, useEffect, useRef, useState } from "./ui.mjs";
 
@@ -53,10 +53,16 @@ function note_storage(word) {
   if (word && word !== storage.get()) storage.set(word);
 }
 
+/** What answers requests: the server, or on a page without one a module that it brings. */
+const answerer = create_store((path, options) => fetch(path, options));
+
+/** @param {(path: string, options?: RequestInit) => Promise<Response>} answer */
+export const answer_with = (answer) => answerer.set(answer);
+
 /** @param {string} path @param {RequestInit} [options] */
 async function request(path, options) {
   try {
-    const response = await fetch(BASE + path, options);
+    const response = await answerer.get()(BASE + path, options);
     note_storage(response.headers.get("Stepscope-Storage"));
     return response;
   } catch (error) {
@@ -261,4 +267,4 @@ export function api_href(path) {
 
 /** The formats in which a table can be had, as links. @param {(format: string) => string} href */
 export const table_links = (href) => [["CSV", href("csv")], ["JSON", href("json")],
-  ["XLSX", href("xlsx")], ["Parquet", href("parquet")]];
+  ...(has_server ? [["XLSX", href("xlsx")]] : []), ["Parquet", href("parquet")]];

@@ -3,11 +3,19 @@
 import { keep_scroll, leave_scroll, restore_scroll } from "./scroll.mjs";
 import { create_store } from "./ui.mjs";
 import { use_store } from "./hooks.mjs";
-import { match_path, patch_query } from "./address.mjs";
+import { has_server, match_path, patch_query } from "./address.mjs";
 
 /** @typedef {{path: string, search: string}} Place */
 
-const here = () => ({ path: location.pathname, search: location.search });
+/** The address within the dashboard. @returns {Place} */
+function here() {
+  if (has_server) return { path: location.pathname, search: location.search };
+  const { pathname, search } = new URL(location.hash.slice(1) || "/", location.origin);
+  return { path: pathname, search };
+}
+
+/** What the browser shows of an address within the dashboard. @param {string} href */
+const shown = (href) => (has_server ? href : `#${href}`);
 
 /** @type {ReturnType<typeof create_store<Place>>} */
 const place = create_store(here());
@@ -17,9 +25,9 @@ const place = create_store(here());
  * @param {string} href @param {{replace?: boolean}} [options]
  */
 export function navigate(href, { replace = false } = {}) {
-  const leaves = new URL(href, location.href).pathname !== location.pathname;
+  const leaves = new URL(href, location.origin).pathname !== here().path;
   if (leaves) leave_scroll();
-  history[replace ? "replaceState" : "pushState"](replace ? history.state : null, "", href);
+  history[replace ? "replaceState" : "pushState"](replace ? history.state : null, "", shown(href));
   place.set(here());
   if (leaves) arrive();
 }
@@ -55,7 +63,8 @@ function focus_heading() {
 
 /** Back or forward: to where that page was left, with the focus on its heading. */
 function return_to() {
-  const leaves = location.pathname !== place.get().path;
+  if (!has_server && !location.hash.startsWith("#/")) return; // a part of the page
+  const leaves = here().path !== place.get().path;
   place.set(here());
   if (!leaves) return;
   restore_scroll();
@@ -73,7 +82,7 @@ function is_ours(event, link) {
 function on_click(event) {
   const link = event.target.closest?.("a[href]");
   if (!link || !is_ours(event, link)) return;
-  if (link.hash && link.pathname === location.pathname) return;
+  if (link.hash && link.pathname === here().path) return;
   event.preventDefault();
   navigate(link.pathname + link.search + link.hash);
 }
@@ -106,8 +115,9 @@ export function use_query(defaults) {
     state[key] = Array.isArray(value) ? params.getAll(key) : (params.get(key) ?? value);
   }
   const change = (patch, options) => {
-    const search = patch_query(location.search, patch, defaults);
-    if (search !== location.search) navigate(location.pathname + search, options);
+    const { path, search: before } = here();
+    const search = patch_query(before, patch, defaults);
+    if (search !== before) navigate(path + search, options);
   };
   return [state, change];
 }

@@ -16,10 +16,14 @@ export function offer_files(files) {
   if (files.length > 0) pending.set(files);
 }
 
-const has_files = (event) => may("upload") && event.dataTransfer?.types.includes("Files");
+const has_files = (event) => event.dataTransfer?.types.includes("Files");
 
-/** Whether files are being dragged over the page. */
-function use_drag() {
+/**
+ * Whether files are being dragged over the page.
+ * @param {(files: import("../uploads/dropped_files.mjs").Dropped[]) => void} ondropped
+ * @param {() => boolean} [takes] whether the page takes files now
+ */
+export function use_drag(ondropped, takes = () => true) {
   const [over, set_over] = useState(false);
   useEffect(() => {
     const stop = new AbortController();
@@ -27,7 +31,7 @@ function use_drag() {
       document.addEventListener(
         name,
         (event) => {
-          if (!has_files(event)) return;
+          if (!takes() || !has_files(event)) return;
           event.preventDefault();
           action(event);
         },
@@ -37,7 +41,7 @@ function use_drag() {
     listen("dragleave", (event) => event.relatedTarget === null && set_over(false));
     listen("drop", (event) => {
       set_over(false);
-      files_of_drop(event.dataTransfer).then(offer_files);
+      files_of_drop(event.dataTransfer).then(ondropped);
     });
     return () => stop.abort();
   }, []);
@@ -81,7 +85,7 @@ function UploadDialog({ files, onclose }) {
 }
 
 export function DropTarget() {
-  const over = use_drag();
+  const over = use_drag(offer_files, () => may("upload"));
   const files = use_store(pending);
   return html`
     ${over && html`<div class="drop-veil"><p>Drop traces or folders to upload them</p></div>`}

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Terms and their meanings, fetched when someone asks.
 import { html, useEffect, useMemo, useState } from "../base/ui.mjs";
+import { has_server } from "../base/address.mjs";
 import { found_terms, meaning_parts, terms_of } from "./glossary_model.mjs";
 
+const GLOSSARY = has_server ? "/client/glossary.md" : "client/glossary.md";
 const MOST = 6;
 const LONGEST = 40; // of a selected text that may be a term
 
@@ -13,7 +15,7 @@ function selected_text() {
 }
 
 async function fetch_terms() {
-  const response = await fetch("/client/glossary.md");
+  const response = await fetch(GLOSSARY);
   return response.ok ? terms_of(await response.text()) : [];
 }
 

@@ -13,7 +13,7 @@ import { apply_theme, chosen_theme } from "./theme.mjs";
 const THEMES = { auto: "light", light: "dark", dark: "auto" };
 const THEME_MARK = { auto: "◐", light: "○", dark: "●" };
 
-function ThemeButton() {
+export function ThemeButton() {
   const [theme, set_theme] = useState(chosen_theme());
   const change = () => {
     const next = THEMES[theme];
@@ -44,7 +44,7 @@ function Who() {
       class="link" onClick=${sign_out}>Sign out</button>`}`;
 }
 
-function Mark() {
+export function Mark() {
   return html`<svg class="mark" viewBox="0 0 16 16" aria-hidden="true">
     <rect x="1" y="10" width="14" height="4" rx="1" class="fill-gemm" />
     <rect x="1" y="6" width="9" height="3" rx="1" class="fill-other_compute" />

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How large events become in each format, beside the links to them.
-import { address } from "../../base/address.mjs";
+import { address, has_server } from "../../base/address.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { run_api } from "./run_frame.mjs";
 import { size_text } from "./size_model.mjs";
@@ -17,7 +17,7 @@ export function use_event_links(run, what, settled = what) {
   const { data } = use_api(settled && address(run_api(run, "events/sizes"), settled));
   const is_whole = what.to_ns === undefined;
   const size_of = (format) => size_text(data?.formats.find((one) => one.format === format));
-  return FORMATS.filter(([format]) => is_whole || format !== "paraver")
+  return FORMATS.filter(([format]) => (is_whole && has_server) || format !== "paraver")
     .map(([format, text]) => [text,
       api_href(address(run_api(run, "events"), { format, ...what })), size_of(format)]);
 }

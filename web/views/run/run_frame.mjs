@@ -2,7 +2,7 @@
 // Common to all pages of one run: identity, tabs, the trust strip, and states short of done.
 import { html, useId, useState } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
-import { address, run_path } from "../../base/address.mjs";
+import { address, has_server, run_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { use_now, use_store, use_title } from "../../base/hooks.mjs";
 import { toggle_in_tray, tray } from "../../base/tray.mjs";
@@ -16,6 +16,9 @@ import { lead_text } from "./lead_model.mjs";
 import { first_group, trust_groups } from "./trust_model.mjs";
 import { RunAction } from "./run_action.mjs";
 
+// What a page without a server lacks: it replays no trace and reads no log.
+const OF_SERVER = new Set(["whatif", "training"]);
+
 // In groups: the results, the work, what holds it up, where the figures come from.
 const TABS = [
   [["", "Overview"], ["findings", "Findings"], ["whatif", "What if"]],
@@ -24,7 +27,7 @@ const TABS = [
   [["timeline", "Timeline"], ["idle", "Idle"], ["collectives", "Communication"],
     ["memory", "Memory"]],
   [["training", "Training"], ["ranks", "Ranks"], ["data", "Data"]],
-];
+].map((group) => group.filter(([key]) => has_server || !OF_SERVER.has(key)));
 // Pages that can show one rank; a rank or a range chosen on one is kept on the way to another.
 const OF_RANK = new Set(["kernels", "operators", "modules", "ranges", "roofline", "flame",
   "timeline", "idle", "collectives", "memory", "data"]);
@@ -56,7 +59,7 @@ function Identity({ run, summary }) {
   const ranks = run.world_size ?? run.received;
   const meta = meta_entries(run.meta);
   return html`<ul class="identity">
-    <li><code>${run.id}</code></li>
+    ${has_server && html`<li><code>${run.id}</code></li>`}
     ${gpu && html`<li>${ranks > 1 ? `${count(ranks)} × ` : ""}${gpu}</li>`}
     <li>${run.received === 0 && run.evidence > 0 ? "no trace" : plural(run.received, "rank")}${
       run.world_size ? ` of ${count(run.world_size)}` : ""}</li>
@@ -182,13 +185,13 @@ export function RunFrame({ route, title, above, children }) {
   const name = resource.data?.run.name ?? (is_unknown ? "No such run" : route.run);
   use_title(title === "Overview" ? name : `${title} · ${name}`);
   return html`<nav class="breadcrumb" aria-label="Breadcrumb"><ol>
-      <li><a href="/">Runs</a></li>
+      <li><a href="/">${has_server ? "Runs" : "Files"}</a></li>
       ${title !== "Overview" && html`<li><a href=${run_path(route.run)}>${name}</a></li>`}
       ${above && html`<li><a href=${run_path(route.run, above[0])}>${above[1]}</a></li>`}
       <li aria-current="page">${title === "Overview" ? name : title}</li></ol></nav>
     <header class="page-head run-head">
       <h1 tabindex="-1">${name}<span class="visually-hidden">: ${title}</span></h1>
-      ${resource.data && html`<${ReportLinks} sides=${[resource.data.run.id]} />
+      ${has_server && resource.data && html`<${ReportLinks} sides=${[resource.data.run.id]} />
         <${TrayButton} run=${resource.data.run} />`}
     </header>
     <${Loaded} resource=${resource}>${(data) => html`

@@ -3,7 +3,7 @@
 // data.
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
-import { address } from "../../base/address.mjs";
+import { address, has_server } from "../../base/address.mjs";
 import { may, use_session } from "../../base/session.mjs";
 import { bytes, capital, plural, sentence, when } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
@@ -151,7 +151,7 @@ const OF_FILES = ["logs", "log_steps", "log_curve", "log_events", "log_slow_step
   "link_communicators", "kernel_profiles"];
 
 const FORMATS = [["csv", "CSV"], ["json", "JSON"], ["arrow", "Arrow"], ["parquet", "Parquet"],
-  ["xlsx", "XLSX"]];
+  ...(has_server ? [["xlsx", "XLSX"]] : [])];
 const FLAME_GRAPHS = [["speedscope", "speedscope"], ["pprof", "pprof"]];
 
 /** A table in the chosen format; trees are flame graphs, too. */
@@ -172,8 +172,8 @@ function WholeRun({ run, analyzed }) {
   const events = use_event_links(run, ALL_RANKS, analyzed ? ALL_RANKS : null);
   return html`<p class="whole-run">${analyzed && html`<span>The whole run, all ranks on one
       clock:</span><${ExportLinks} links=${events} />`}
-    <span>All tables:</span><${ExportLinks} links=${[["XLSX",
-      api_href(run_api(run, "workbook"))]]} /></p>`;
+    ${has_server && html`<span>All tables:</span><${ExportLinks} links=${[["XLSX",
+      api_href(run_api(run, "workbook"))]]} />`}</p>`;
 }
 
 function Downloads({ run, rank, evidence, analyzed }) {
@@ -187,7 +187,8 @@ function Downloads({ run, rank, evidence, analyzed }) {
     <${WholeRun} run=${run} analyzed=${analyzed} />
     <ul class="downloads">${names.map((name) => html`<${TableLinks} key=${name} run=${run}
       rank=${rank} name=${name} chosen=${chosen} />`)}</ul>
-    <p class="notebook">In a notebook: <code>${line}</code> <${CopyButton} text=${line} /></p><//>`;
+    ${has_server && html`<p class="notebook">In a notebook: <code>${line}</code>
+      <${CopyButton} text=${line} /></p>`}<//>`;
 }
 
 export default function Data({ route }) {
@@ -209,8 +210,9 @@ export default function Data({ route }) {
       <${Downloads} run=${run} rank=${rank} evidence=${full.evidence}
         analyzed=${data.summary !== null} />
       <${EditRun} key=${own.etag} run=${full} etag=${own.etag} />
-      <p class="footnote">${bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
-        ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}
+      ${has_server && html`<p class="footnote">${
+        bytes((full.traces ?? []).reduce((sum, t) => sum + (t.bytes ?? 0), 0))}
+        ${" "}in ${plural((full.traces ?? []).length, "file")}, kept on this server only.</p>`}`}
     <//>`}
   <//>`;
 }

@@ -11,11 +11,14 @@ import { RecordCard } from "./record.mjs";
 
 const origin = () => location.origin;
 
-function DropZone() {
+/**
+ * @param {{onfiles: (files: import("../../uploads/dropped_files.mjs").Dropped[]) => void}} props
+ */
+export function DropZone({ onfiles }) {
   const files = useRef(null);
   const folder = useRef(null);
   const offer = (event) => {
-    offer_files(files_of_input(event.target.files));
+    onfiles(files_of_input(event.target.files));
     event.target.value = "";
   };
   return html`<div class="drop-zone">
@@ -84,7 +87,7 @@ function Recording() {
 export default function Upload() {
   use_title("Upload");
   return html`<header class="page-head"><h1 tabindex="-1">Upload traces</h1></header>
-    <${DropZone} />
+    <${DropZone} onfiles=${offer_files} />
     <${RecordCard} />
     <div class="columns-2">
       <${Card} title="From a shell"><${CurlLines} /><//>

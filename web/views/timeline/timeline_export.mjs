@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shown span for other tools: opened in Perfetto, or as a file.
 import { html, useState } from "../../base/ui.mjs";
-import { address } from "../../base/address.mjs";
+import { address, has_server } from "../../base/address.mjs";
 import { use_settled } from "../../base/hooks.mjs";
 import { ExportLinks, Segments } from "../../widgets/widgets.mjs";
 import { length_text } from "../../charts/timeline/timeline_text.mjs";
@@ -44,9 +44,9 @@ export function TimelineExport({ run, rank, span, selected, several }) {
       : "This view"}, ${length_text(span_of(span))}:</span>
     ${several && html`<${Segments} label="Ranks to export" value=${width} options=${WIDTHS}
       onchange=${set_width} />`}
-    <button type="button" class="small" disabled=${state.busy} onClick=${open}
-      title="Hands it to ui.perfetto.dev in a new window; it stays in this browser">${state.busy
-      ? "Opening…" : "Open in Perfetto"}</button>
+    ${has_server && html`<button type="button" class="small" disabled=${state.busy}
+      onClick=${open} title="Hands it to ui.perfetto.dev in a new window; it stays in this browser"
+      >${state.busy ? "Opening…" : "Open in Perfetto"}</button>`}
     <${ExportLinks} links=${links} />
     ${state.problem && html`<span class="tl-export-problem" role="alert">${state.problem}</span>`}
   </div>`;
