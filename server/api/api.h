@@ -38,6 +38,9 @@ bool api_put_dismissal(struct request *request, struct response *response, struc
 bool api_delete_dismissal(struct request *request, struct response *response, struct err *err);
 
 // Comments on runs, and saved pages (api_said.c).
+bool api_list_promises(struct request *request, struct response *response, struct err *err);
+bool api_post_promise(struct request *request, struct response *response, struct err *err);
+bool api_delete_promise(struct request *request, struct response *response, struct err *err);
 bool api_list_comments(struct request *request, struct response *response, struct err *err);
 bool api_post_comment(struct request *request, struct response *response, struct err *err);
 bool api_delete_comment(struct request *request, struct response *response, struct err *err);

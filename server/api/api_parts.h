@@ -6,6 +6,9 @@
 #include "server/base/services.h"
 #include "server/care/intake.h"
 #include "server/http/response.h"
+#include "server/store/store_promises.h"
+
+#include <jansson.h>
 
 // Finds the run that a key names (id, name, project/name, series~latest), and says which it was in
 // Content-Location where `rest` is what follows "/api/v1/runs/{id}" ("" for the run itself, NULL:
@@ -28,6 +31,15 @@ MUST_CHECK bool api_headline_rank(const struct request *request, const struct ru
 MUST_CHECK struct trace_file *api_open_trace(struct request *request, struct response *response,
                                              const struct trace_row *trace, struct err *err);
 MUST_CHECK bool api_read_lanes(const struct request *request, bool *device_only, struct err *err);
+
+// Who sent a body: "author" of it where everybody is let in, else whoever signed in (api_said.c).
+MUST_CHECK bool api_find_author(struct request *request, json_t *object, struct str *author,
+                                struct err *err);
+
+// What the changes of a body, as of POST whatif, would bring together (api_whatif.c). ERR_CONFLICT:
+// the run cannot be replayed.
+MUST_CHECK bool api_ask_promise(struct request *request, struct response *response, json_t *object,
+                                struct promise *promise, struct err *err);
 
 // Says what to do about a trace file that is missing, damaged or of another version.
 void api_explain_trace(struct response *response, int64_t rank, struct err *err);

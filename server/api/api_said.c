@@ -2,6 +2,7 @@
 // Comments on runs and their rows, and pages saved under a short link.
 #include "ingest/base/clock.h"
 #include "server/api/api.h"
+#include "server/api/api_parts.h"
 #include "server/http/json_body.h"
 #include "server/store/store_said.h"
 
@@ -20,9 +21,7 @@ static struct str short_name(const struct principal *who)
     return name;
 }
 
-// Where everybody is let in, people may say who they are; elsewhere it is known.
-static bool find_author(struct request *request, json_t *object, struct str *author,
-                        struct err *err)
+bool api_find_author(struct request *request, json_t *object, struct str *author, struct err *err)
 {
     if (!json_body_text(object, "author", request->arena, author, err))
         return false;
@@ -95,7 +94,7 @@ static bool add_comment(struct request *request, json_t *object, const struct ru
     return json_body_allow(object, known, err) &&
            json_body_text(object, "text", request->arena, &comment.text, err) &&
            json_body_text(object, "place", request->arena, &comment.place, err) &&
-           find_author(request, object, &comment.author, err) &&
+           api_find_author(request, object, &comment.author, err) &&
            store_add_comment(request->services->intake->store, run->id, &comment, err);
 }
 
@@ -173,7 +172,7 @@ static bool save_view(struct request *request, json_t *object, struct saved_view
     return json_body_allow(object, known, err) &&
            json_body_text(object, "address", request->arena, &view->address, err) &&
            json_body_text(object, "name", request->arena, &view->name, err) &&
-           find_author(request, object, &view->author, err) &&
+           api_find_author(request, object, &view->author, err) &&
            store_save_view(request->services->intake->store, request->arena, view, err);
 }
 

@@ -10,6 +10,7 @@
 #include "server/http/connections.h"
 #include "server/http/json_body.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -185,17 +186,15 @@ static bool load_counterpart(struct asking *asking, struct err *err)
     struct request *request = asking->request;
     struct store *store = request->services->intake->store;
     static const struct table_desc *const wanted[] = {&table_roofline, NULL};
-    struct table_query query = {.limit = 1};
     struct report *report = arena_alloc(request->arena, sizeof *report, err);
-    struct table_page page;
     struct trace_row trace;
+    int64_t rank;
     if (!report ||
         !api_find_run(request, asking->response, asking->counterpart, &asking->other, err) ||
-        !api_read_run_table(request, &asking->other, &table_run_summary, &query, &page, err))
+        !api_headline_rank(request, &asking->other, &rank, err))
         return false;
-    if (page.table.row_count == 0)
+    if (rank < 0)
         return err_set(err, ERR_NOT_FOUND, "found no analyzed trace of the counterpart");
-    int64_t rank = table_i64(&page.table, 0, RUN_SUMMARY_HEADLINE_RANK, 0);
     *report = (struct report){.arena = request->arena};
     if (!store_find_rank(store, asking->other.id, rank, request->arena, &trace, err) ||
         !store_load_trace_tables(store, trace.id, wanted, report, err))
@@ -558,7 +557,31 @@ static void put_reply(struct asking *asking)
     buf_putc(out, '}');
 }
 
-static bool answer(struct asking *asking, struct err *err)
+// What was promised, of all changes together.
+static bool tell(const struct asking *asking, struct promise *promise, struct err *err)
+{
+    if (asking->refused)
+        return err_set(err, ERR_CONFLICT, "found no answer to keep: %s", asking->refused);
+    struct buf lines = {.at = NULL};
+    for (uint32_t i = 0; i < asking->change_count; i++) {
+        buf_puts(&lines, i ? "\n" : "");
+        buf_add_str(&lines, asking->changes[i].text);
+    }
+    const struct whatif_answer *all = &asking->together;
+    const char *text = buf_ok(&lines, err) ? arena_strdup(asking->request->arena,
+                                                          (struct str){lines.at, lines.len}, err)
+                                           : NULL;
+    promise->changes = text ? str_of(text) : STR("");
+    promise->base_ns = llround(all->measured_ns);
+    promise->step_ns = llround(all->candidate_ns);
+    promise->low_ns = all->has_interval ? llround(all->low_ns) : -1;
+    promise->high_ns = all->has_interval ? llround(all->high_ns) : -1;
+    buf_free(&lines);
+    return text != NULL;
+}
+
+// promise: filled instead of a reply; NULL: nobody keeps it.
+static bool answer(struct asking *asking, struct promise *promise, struct err *err)
 {
     struct replays *replays = asking->request->services->replays;
     const struct replay_source source = {{asking->run.id, asking->run.revision, asking->rank},
@@ -578,7 +601,9 @@ static bool answer(struct asking *asking, struct err *err)
         *err = (struct err){.pos = ERR_NO_POS};
         ok = ask_all(asking, err);
     }
-    if (ok)
+    if (ok && promise)
+        ok = tell(asking, promise, err);
+    else if (ok)
         put_reply(asking);
     replays_leave(replays, asking->job);
     return ok;
@@ -596,7 +621,7 @@ bool api_get_whatif(struct request *request, struct response *response, struct e
                            asking.run.id.at, (long long)asking.run.revision, ANALYSIS_VERSION,
                            (unsigned long long)form))
         return true;
-    if (!answer(&asking, err))
+    if (!answer(&asking, NULL, err))
         return false;
     buf_putc(&response->body, '\n');
     response->type = "application/json";
@@ -610,5 +635,19 @@ bool api_post_whatif(struct request *request, struct response *response, struct 
     if (!read_body(&asking, err) || !find_ranks(&asking, err) || !find_counterpart(&asking, err))
         return false;
     api_locate_run(request, response, &asking.run, "/whatif");
-    return answer(&asking, err) && api_finish_json(request, response, NULL, err);
+    return answer(&asking, NULL, err) && api_finish_json(request, response, NULL, err);
+}
+
+bool api_ask_promise(struct request *request, struct response *response, json_t *object,
+                     struct promise *promise, struct err *err)
+{
+    static const char *const no_parameters[] = {NULL};
+    struct asking asking = {.request = request, .response = response};
+    if (!start_asking(&asking, err) || !query_allow(&request->query, no_parameters, err) ||
+        !read_members(&asking, object, err))
+        return false;
+    if (asking.change_count == 0)
+        return err_set(err, ERR_USAGE, "found no change, expected one at least");
+    return find_ranks(&asking, err) && find_counterpart(&asking, err) &&
+           answer(&asking, promise, err);
 }

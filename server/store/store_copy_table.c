@@ -29,6 +29,7 @@ const struct copied_table copied_tables[] = {
     {"job", {"id"}, NULL, MANY, true},
     {"level_change", {"run_id"}, NULL, MANY, false},
     {"metadata", {"run_id", "key"}, NULL, MANY, false},
+    {"promise", {"id"}, NULL, MANY, false},
     {"quota_day", {"who", "day"}, NULL, MANY, false},
     {"run_table", {"run_id", "name"}, NULL, FEW, false},
     {"run_table_part", {"run_id", "name", "part"}, NULL, FEW, false},

@@ -258,6 +258,38 @@ describe("what if, asked of the service", () => {
     assert.equal((await ask("mesh", { changes: [], counterpart: "nobody" })).status, 404);
   });
 
+  test("a promise is kept with its run, and the next of the series says what came", async () => {
+    const send = (method, path, body) => server.send(method, `/runs/${path}`, body);
+    const traces = files.map((file) => ({ data: readFileSync(file), filename: file.split("/")
+      .at(-1) }));
+    await server.analyzed("job@1", traces);
+    const { json: kept } = await send("POST", "job@1/promises", { changes: ["balanced",
+      "host_free"], author: "Ada" });
+    const [{ changes, step_ns, low_ns, high_ns, author, receipt, id }] = kept.items;
+    const { json: asked } = await ask("job@1", { changes: ["balanced", "host_free"] });
+    assert.deepEqual(changes, ["balanced", "host_free"]);
+    assert.deepEqual([step_ns, low_ns, high_ns], [asked.together.step_ns, asked.together.low_ns,
+      asked.together.high_ns]);
+    assert.deepEqual([author, receipt, kept.due], ["Ada", null, null]);
+    const folder = temporary("whatif");
+    await run_program(tracegen_bin(), ["mesh", "--tp", "2", "--pp", "1", "--dp", "2", "--out",
+      folder]);
+    const clean = readdirSync(folder).filter((name) => name.startsWith("rank"));
+    await server.analyzed("job@2", clean.map((filename) =>
+      ({ filename, data: readFileSync(join(folder, filename)) })));
+    const [{ receipt: came }] = (await server.get("/runs/job@1/promises")).items;
+    assert.equal(came.name, "job@2");
+    assert.ok(Math.abs(came.off_share) < 0.01, `${came.off_share}`);
+    assert.equal(came.held, came.step_ns >= low_ns && came.step_ns <= high_ns);
+    const { due, items } = await server.get("/runs/job@2/promises");
+    assert.deepEqual(items, []);
+    assert.deepEqual([due.name, due.items[0].id, due.items[0].receipt.step_ns],
+      ["job@1", id, came.step_ns]);
+    assert.equal((await send("POST", "job@1/promises", { changes: [] })).status, 400);
+    assert.equal((await send("DELETE", `job@1/promises/${id}`)).status, 200);
+    assert.equal((await send("DELETE", `job@1/promises/${id}`)).status, 404);
+  });
+
   test("what is wrong with a question is said with its place", async () => {
     const refused = async (body, detail, status = 400) => {
       const reply = await ask("mesh", body);

@@ -14,6 +14,7 @@ import { value_and_unit } from "../../base/values.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
 import { CommentsCard } from "../said/comments.mjs";
+import { Due } from "../said/promises.mjs";
 import { FindingList } from "./finding_card.mjs";
 import { part_findings } from "./finding_model.mjs";
 import { KernelRows } from "../work/kernel_rows.mjs";
@@ -199,5 +200,6 @@ function Content({ data, run }) {
 
 export default function Overview({ route }) {
   return html`<${RunFrame} route=${route} title="Overview">${(data, run) =>
-    html`<${Content} data=${data} run=${run} /><${CommentsCard} run=${data.run.id} />`}<//>`;
+    html`<${Content} data=${data} run=${run} /><${Due} run=${run} />
+      <${CommentsCard} run=${data.run.id} />`}<//>`;
 }

@@ -9,13 +9,15 @@ import { ms, ms_unit, percent, plural, sentence } from "../../base/format.mjs";
 import { Card, ExportLinks, Figure, Help, Loaded, Notice, ProblemNotice }
   from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
+import { change_label } from "../said/promise_model.mjs";
+import { Due, KeepPromise, Promises } from "../said/promises.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
 import { Controls } from "./controls.mjs";
 import { PathBars } from "./path_bars.mjs";
 import { PathTable } from "./path_table.mjs";
-import { change_label, changes_alone, read_changes, toggle_change, write_changes }
+import { changes_alone, read_changes, toggle_change, write_changes }
   from "./whatif_model.mjs";
 
 const MOST_KERNELS = 30; // to choose from
@@ -118,6 +120,8 @@ function Composer({ run, query, reply, chosen, changes, onchange }) {
       <p class="whatif-answer" role="status">${shown ? answer_text(reply.base, shown.together)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
+      ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
+        counterpart=${counterpart} />`}
       ${shown && html`<${Chosen} reply=${shown} changes=${changes} onchange=${onchange} />`}
       <${PathBars} base=${reply.base} then=${shown?.together} steps=${reply.steps} /><//>
     <${Staircase} reply=${reply} changes=${changes} onchange=${onchange} /></div>
@@ -159,10 +163,12 @@ function Content({ data, run }) {
       is replayed as a graph of what waited for what.</p>
     ${ranks.length > 1 && html`<div class="filter-bar"><${RankPick} ranks=${ranks}
       value=${query.rank} onchange=${(rank) => change({ rank })} /></div>`}
+    <${Due} run=${run} />
     <${Loaded} resource=${ready}>${(reply) => (reply.refused
       ? html`<${Refused} reason=${reply.refused} />`
       : html`<${Composer} run=${run} query=${query} reply=${reply} chosen=${chosen}
           changes=${changes} onchange=${onchange} />
+        <${Promises} run=${run} />
         <${PathTable} run=${run} rank=${reply.rank} steps=${reply.steps} />`)}<//>`;
 }
 

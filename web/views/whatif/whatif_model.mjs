@@ -123,21 +123,6 @@ export function roofline_factor(rows, name) {
   return busy > 0 && lost >= 0 && lost <= busy ? Math.round(100 * (1 - lost / busy)) / 100 : null;
 }
 
-/** A change in words. @param {{change: string, title: string|null}} change */
-export function change_label({ change, title }) {
-  if (title) return title;
-  const [, rank] = /^balanced=(\d+)$/.exec(change) ?? [];
-  if (rank) return `No straggler on rank ${rank}`;
-  const [, factor, what] = /^scale=([0-9.]+):(.+)$/s.exec(change) ?? [];
-  if (!factor) return change;
-  const left = `${Number((100 * Number(factor)).toFixed(1))} % of the time`;
-  if (what === "host") return `Host in ${left}`;
-  if (what === "class=communication") {
-    return `Network ${Number((1 / Number(factor)).toFixed(2))} times as fast`;
-  }
-  return `${what.replace(/^(kernel|op|category)=/, "")} in ${left}`;
-}
-
 /** A critical path per step, in ns. @param {Record<string, number>} path @param {number} steps */
 export function path_rows(path, steps) {
   return PATH_PARTS.map((part) => ({ ...part, ns: path[`${part.key}_ns`] / Math.max(1, steps) }));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What people say and keep: comments on a run and its rows, pages saved under a short link.
+#include "server/store/store_promises.h"
 #include "server/store/store_said.h"
 #include "tests/unit/store_fixture.h"
 
@@ -37,6 +38,40 @@ static void check_refused(struct fixture *f, struct str run_id, struct comment c
 {
     assert_false(store_add_comment(f->store, run_id, &comment, &f->err));
     assert_int_equal(f->err.code, ERR_USAGE);
+}
+
+static void a_promise_is_kept_with_its_interval_or_without(void **state)
+{
+    struct fixture *f = *state;
+    struct promise *promises;
+    size_t count;
+    struct str run_id = add(f, "r", 'a', 0, "x.json").run_id;
+    struct promise wide = {.changes = STR("host_free\nscale=0.5:op=*"),
+                           .author = STR("Ada"),
+                           .base_ns = 300,
+                           .step_ns = 200,
+                           .low_ns = 190,
+                           .high_ns = 210};
+    struct promise lone = {
+        .changes = STR("balanced"), .author = STR("Bo"), .low_ns = -1, .high_ns = -1};
+    struct promise empty = {.changes = STR("\n"), .author = STR("Bo")};
+    assert_ok(f, store_add_promise(f->store, run_id, &wide, &f->err));
+    assert_ok(f, store_add_promise(f->store, run_id, &lone, &f->err));
+    assert_false(store_add_promise(f->store, run_id, &empty, &f->err));
+    assert_int_equal(f->err.code, ERR_USAGE);
+    assert_ok(f, store_list_promises(f->store, run_id, &f->arena, &promises, &count, &f->err));
+    assert_int_equal(count, 2);
+    assert_text(promises[0].changes, "host_free\nscale=0.5:op=*");
+    assert_text(promises[0].author, "Ada");
+    assert_int_equal(promises[0].base_ns, 300);
+    assert_int_equal(promises[0].step_ns, 200);
+    assert_int_equal(promises[0].low_ns, 190);
+    assert_int_equal(promises[0].high_ns, 210);
+    assert_int_equal(promises[1].low_ns, -1);
+    assert_int_equal(promises[1].high_ns, -1);
+    assert_ok(f, store_drop_promise(f->store, run_id, promises[0].id, &f->err));
+    assert_false(store_drop_promise(f->store, run_id, promises[0].id, &f->err));
+    assert_int_equal(f->err.code, ERR_NOT_FOUND);
 }
 
 static void comments_are_checked_and_their_secrets_masked(void **state)
@@ -144,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(comments_keep_their_place_and_author),
         TEST(comments_are_checked_and_their_secrets_masked),
+        TEST(a_promise_is_kept_with_its_interval_or_without),
         TEST(a_saved_view_is_found_by_its_link_and_saved_once),
         TEST(only_paths_of_this_service_are_saved),
         TEST(an_address_that_no_index_takes_is_refused),

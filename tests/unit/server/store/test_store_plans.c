@@ -5,6 +5,7 @@
 #include "server/store/store_bin.h"
 #include "server/store/store_care.h"
 #include "server/store/store_resumable.h"
+#include "server/store/store_promises.h"
 #include "server/store/store_said.h"
 #include "server/store/store_watch.h"
 #include "tests/unit/archive_store.h"
@@ -204,6 +205,19 @@ static void say_and_keep(struct fixture *f, struct str run_id)
     assert_ok(f, store_list_views(f->store, &f->arena, &views, &count, &f->err));
     assert_ok(f, store_find_view(f->store, view.id, &f->arena, &view, &f->err));
     assert_ok(f, store_drop_view(f->store, view.id, &f->err));
+}
+
+static void promise_a_gain(struct fixture *f, struct str run_id)
+{
+    struct promise promise = {.changes = STR("host_free"), .author = STR("Ada")}, *promises;
+    struct run run = {.series = STR("s"), .project = STR("default"), .created_ns = 1};
+    struct str id;
+    size_t count;
+    assert_ok(f, store_add_promise(f->store, run_id, &promise, &f->err));
+    assert_ok(f, store_list_promises(f->store, run_id, &f->arena, &promises, &count, &f->err));
+    assert_ok(f, store_drop_promise(f->store, run_id, promises[0].id, &f->err));
+    assert_ok(f, store_next_point(f->store, &run, &f->arena, &id, &f->err));
+    assert_ok(f, store_previous_point(f->store, &run, &f->arena, &id, &f->err));
 }
 
 static void list_series_in_every_way(struct fixture *f)
@@ -550,6 +564,7 @@ static void live_a_life(struct fixture *f)
     read_reports(f, &upload);
     dismiss_a_finding(f, upload.run_id);
     say_and_keep(f, upload.run_id);
+    promise_a_gain(f, upload.run_id);
     pin_and_describe_a_run(f, upload.run_id);
     guard_a_service(f);
     send_in_pieces(f);

@@ -2,8 +2,10 @@
 // Changes and the controls that show them are the same in both directions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { came_text, change_label, outcome_of, promised_text }
+  from "../../../../../web/views/said/promise_model.mjs";
 import {
-  change_label, changes_alone, HOSTS, kernel_pattern, NETWORKS, path_rows, read_changes,
+  changes_alone, HOSTS, kernel_pattern, NETWORKS, path_rows, read_changes,
   roofline_factor, toggle_change, write_changes,
 } from "../../../../../web/views/whatif/whatif_model.mjs";
 
@@ -71,4 +73,16 @@ test("the parts of a path are per step and keep their sum", () => {
   const rows = path_rows(path, 2);
   assert.equal(rows.reduce((sum, { ns }) => sum + ns, 0), 24);
   assert.equal(rows[0].ns, 15);
+});
+
+test("a promise says what was meant and what came", () => {
+  const promise = { base_ns: 33e6, step_ns: 30e6, low_ns: 29e6, high_ns: 31e6, receipt: null };
+  assert.equal(promised_text(promise), "30.0 ms, between 29.0 ms and 31.0 ms, instead of 33.0 ms");
+  assert.equal(outcome_of(promise), "");
+  const came = (step_ns) => ({ ...promise, receipt: { step_ns, off_share: step_ns / 30e6 - 1,
+    held: step_ns >= 29e6 && step_ns <= 31e6 } });
+  assert.deepEqual([28e6, 30e6, 32e6].map((ns) => outcome_of(came(ns))),
+    ["better", "kept", "missed"]);
+  assert.equal(came_text(came(30e6)), "30.0 ms came, as promised");
+  assert.match(came_text(came(33e6)), /^33\.0 ms came, 10(\.0)? % more than promised$/);
 });
