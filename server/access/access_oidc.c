@@ -63,7 +63,7 @@ static bool is_path(struct str next)
 }
 
 // The cookie is not sent along with a redirect that began at another site, but it is with what a
-// page of ours goes to.
+// page of ours goes to: an ordinary one, since a sandboxed page counts as another site.
 static bool show_next(struct response *response, struct str next, struct err *err)
 {
     struct buf escaped = {0};
@@ -76,11 +76,10 @@ static bool show_next(struct response *response, struct str next, struct err *er
     buf_printf(&response->body,
                "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">"
                "<meta http-equiv=\"refresh\" content=\"0;url=%s\"><title>Signed in</title>"
-               "<p>You are signed in. <a href=\"%s\">Go on</a></p></html>\n",
+               "<p>You are signed in. <a href=\"%s\">Continue</a></p></html>\n",
                to, to);
     buf_free(&escaped);
     response->type = "text/html; charset=utf-8";
-    response->inline_style = true;
     response->cache = CACHE_NEVER;
     return buf_ok(&response->body, err);
 }

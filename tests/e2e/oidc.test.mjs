@@ -7,6 +7,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import Provider from "oidc-provider";
+import { launch, open_page, settle } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { temporary, until } from "./helpers/tools.mjs";
 
@@ -17,8 +18,8 @@ const folder = temporary("oidc");
 const secret_file = join(folder, "secret");
 writeFileSync(secret_file, `${SECRET}\n`);
 
-const listening = (server) => new Promise((done) => {
-  server.listen(0, "127.0.0.1", () => done(`http://127.0.0.1:${server.address().port}`));
+const listening = (server, host = "127.0.0.1") => new Promise((done) => {
+  server.listen(0, host, () => done(`http://${host}:${server.address().port}`));
 });
 
 /** A browser's cookies of one site. */
@@ -240,5 +241,32 @@ test("what does not hold is refused, and the log says why", async () => {
     assert.deepEqual([reply.status, reply.to], [303, "/login?failed=answer"], `${why}`);
     assert.match(server.log, why);
   }
+  await server.stop();
+});
+
+test("a browser comes back from another site to the page it asked for", async (t) => {
+  let issuer = "", server;
+  const provider = createServer((request, reply) => {
+    const { pathname, searchParams } = new URL(request.url, issuer);
+    if (pathname !== "/auth") return answer_lies(issuer, request, reply);
+    lies.token = write_token({ iss: issuer, nonce: searchParams.get("nonce") });
+    reply.setHeader("Content-Type", "text/html");
+    return reply.end(`<a href="${server.base}/login/oidc/callback?code=x&amp;state=${
+      searchParams.get("state")}">Allow</a>`);
+  });
+  t.after(() => provider.close());
+  issuer = await listening(provider, "127.0.0.2");
+  server = await start_service(issuer, []);
+  const browser = await launch();
+  t.after(() => browser.close());
+  const { page, faults } = await open_page(browser, server.base);
+  await page.goto("/trends?q=a&days=7");
+  await page.click("text=Sign in at 127.0.0.2");
+  await page.click("text=Allow");
+  await page.waitForURL(`${server.base}/trends?q=a&days=7`);
+  await settle(page);
+  assert.match(await page.textContent("header"), /eve@example\.com/);
+  const others = `request to another host: ${issuer}/`;
+  assert.deepEqual(faults.filter((fault) => !fault.startsWith(others)), []);
   await server.stop();
 });

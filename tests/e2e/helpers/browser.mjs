@@ -9,7 +9,7 @@ import { chromium_bin } from "./tools.mjs";
 
 const ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
   "--disable-background-networking", "--disable-component-update", "--disable-sync",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]; // nothing leaves the machine
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.*"]; // nothing leaves the machine
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const LIMIT_MS = 20_000;
 
