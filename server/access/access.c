@@ -47,7 +47,7 @@ static bool is_reached_from_elsewhere(const struct access_config *config)
 {
     return !access_is_loopback(config->listen) || has_text(config->trusted_proxies) ||
            (has_text(config->public_url) && !access_is_loopback(config->public_url)) ||
-           config->oidc.issuer;
+           has_text(config->oidc.issuer);
 }
 
 static bool check_somebody_gets_in(const struct access *access, const char *data_dir,
@@ -78,9 +78,10 @@ static bool decide(struct access *access, const struct access_config *config, st
 
 static bool open_provider(struct access *access, const struct oidc_config *config, struct err *err)
 {
-    if (config->issuer)
-        access->oidc = oidc_open(config, err);
-    return !config->issuer || access->oidc;
+    if (!has_text(config->issuer))
+        return true;
+    access->oidc = oidc_open(config, err);
+    return access->oidc != NULL;
 }
 
 struct access *access_open(const struct access_config *config, struct err *err)

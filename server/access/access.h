@@ -22,7 +22,7 @@ struct access_config {
     const char *trusted_proxies;   // "127.0.0.1,10.0.0.0/8"; NULL: none
     const char *proxy_user_header; // header in which they name the user
     const char *proxy_admins;      // "alice,bob"; NULL: none
-    struct oidc_config oidc;       // .issuer NULL: nobody signs in elsewhere
+    struct oidc_config oidc;       // .issuer NULL or "": nobody signs in elsewhere
 };
 
 // Decides once how requests are admitted. ERR_USAGE if that would let in anyone who reaches the

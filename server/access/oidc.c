@@ -21,13 +21,13 @@
 
 enum { CALL_SECONDS = 10, SECRET_MAX_BYTES = 512, CODE_MAX_BYTES = 4096 };
 #define SECOND_NS        ((int64_t)1000000000)
-#define PROVIDER_KEPT_NS (3600 * SECOND_NS)
-#define KEYS_AGAIN_NS    (30 * SECOND_NS) // at the earliest, for a key that is not among them
+#define PROVIDER_KEPT_NS (3600 * SECOND_NS) // its keys, too: it may have taken one back
+#define KEYS_AGAIN_NS    (30 * SECOND_NS)   // at the earliest, for a key that is not among them
 #define FAILURE_KEPT_NS  (2 * SECOND_NS)
 
 struct oidc {
     struct oidc_config config;
-    char secret[SECRET_MAX_BYTES + 1]; // "": a public client
+    char secret[SECRET_MAX_BYTES + 2]; // with the end of its line; "": a public client
     pthread_mutex_t lock;              // of all below
     struct http_client *client;
     json_t *provider; // its description; NULL: not read yet
@@ -61,15 +61,18 @@ static bool check_config(const struct oidc_config *config, struct err *err)
 static bool read_secret(struct oidc *oidc, const char *path, struct err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : fd_read_at(fd, oidc->secret, SECRET_MAX_BYTES, 0);
+    ssize_t got = fd < 0 ? -1 : fd_read_at(fd, oidc->secret, sizeof oidc->secret - 1, 0);
     if (got < 0)
         err_set_errno(err, "reading %s", path);
     if (fd >= 0)
         close(fd);
     if (got < 0)
         return false;
-    oidc->secret[strcspn(oidc->secret, "\r\n")] = '\0';
-    return oidc->secret[0] || err_set(err, ERR_USAGE, "found no secret in %s", path);
+    size_t len = strcspn(oidc->secret, "\r\n");
+    oidc->secret[len] = '\0';
+    return (len > 0 && len <= SECRET_MAX_BYTES) ||
+           err_set(err, ERR_USAGE, "found %s in %s, expected a secret of at most %d bytes",
+                   len ? "a longer line" : "nothing", path, SECRET_MAX_BYTES);
 }
 
 struct oidc *oidc_open(const struct oidc_config *config, struct err *err)
@@ -84,7 +87,8 @@ struct oidc *oidc_open(const struct oidc_config *config, struct err *err)
     oidc->config = *config;
     pthread_mutex_init(&oidc->lock, NULL);
     oidc->client = http_client_open(err);
-    if (oidc->client && (!config->secret_file || read_secret(oidc, config->secret_file, err)))
+    bool is_public = !config->secret_file || !*config->secret_file;
+    if (oidc->client && (is_public || read_secret(oidc, config->secret_file, err)))
         return oidc;
     oidc_close(oidc);
     return NULL;
@@ -230,12 +234,15 @@ static bool read_keys(struct oidc *oidc, struct err *err)
 {
     const char *url = endpoint(oidc, oidc->provider, "jwks_uri", err);
     json_t *keys = url ? get(oidc, url, err) : NULL;
-    oidc->keys_ns = clock_mono_ns();
-    if (!keys)
-        return false;
     json_decref(oidc->keys);
     oidc->keys = keys;
-    return true;
+    oidc->keys_ns = clock_mono_ns();
+    return keys != NULL;
+}
+
+static bool know_keys(struct oidc *oidc, struct err *err)
+{
+    return (oidc->keys && is_fresh(oidc->keys_ns, PROVIDER_KEPT_NS)) || read_keys(oidc, err);
 }
 
 // --- signing in ---------------------------------------------------------------------------------
@@ -375,7 +382,7 @@ static bool check_answer(struct oidc *oidc, const json_t *answer, const struct o
                                    .now_s = clock_wall_ns() / SECOND_NS};
     if (!token.len)
         return err_set(err, ERR_DENIED, "the provider answered without an ID token");
-    if (!oidc->keys && !read_keys(oidc, err))
+    if (!know_keys(oidc, err))
         return false;
     if (id_token_check(token, oidc->keys, &terms, arena, user, err))
         return true;

@@ -12,7 +12,7 @@ struct oidc;
 struct oidc_config {
     const char *issuer;      // "https://login.example"; NULL: none
     const char *client_id;   // that the provider knows us by
-    const char *secret_file; // NULL: a public client
+    const char *secret_file; // NULL or "": a public client
     const char *claim;       // of the ID token that names the user
     const char *users;       // "alice@example.com,@example.com"; NULL: all that the provider names
     const char *admins;      // NULL: none

@@ -106,6 +106,7 @@ static void a_provider_of_sign_ins_that_cannot_work_is_refused(void **state)
         {{.issuer = "http://a.example", .client_id = "x", .public_url = "https://t"}, "https"},
         {{.issuer = "a.example", .client_id = "x", .public_url = "https://t"}, "--oidc-issuer"},
         {{"https://a.example", "x", "/nonexistent", .public_url = "https://t"}, "/nonexistent"},
+        {{"https://a.example", "x", "/dev/null", .public_url = "https://t"}, "found nothing in"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         config.oidc = cases[i].oidc;
@@ -113,8 +114,10 @@ static void a_provider_of_sign_ins_that_cannot_work_is_refused(void **state)
         if (!strstr(f->err.msg, cases[i].why))
             fail_msg("found '%s', expected '%s'", f->err.msg, cases[i].why);
     }
-    config.oidc = (struct oidc_config){"https://a.example", "x", .public_url = "https://t"};
+    config.oidc = (struct oidc_config){"https://a.example", "x", "", .public_url = "https://t"};
     assert_required(f, config, true);
+    config.oidc.issuer = "";
+    assert_required(f, config, false);
 }
 
 static void off_is_for_this_machine_alone(void **state)
