@@ -116,6 +116,17 @@ static bool refuse_answer(struct request *request, struct response *response, co
            send_back(request, response, word, why);
 }
 
+// What the provider says of it is a word such as invalid_scope.
+static bool tell_refusal(struct request *request, struct response *response, struct str word)
+{
+    struct buf why = {0};
+    buf_puts(&why, "the provider says ");
+    buf_add_shown(&why, (struct str){word.at, word.len < 40 ? word.len : 40});
+    bool ok = send_back(request, response, "refused", why.failed ? "" : why.at);
+    buf_free(&why);
+    return ok;
+}
+
 static const char *word_of(enum err_code code)
 {
     return code == ERR_DENIED || code == ERR_NOT_FOUND ? "answer" : "provider";
@@ -208,16 +219,17 @@ bool access_get_oidc_callback(struct request *request, struct response *response
         return false;
     if (!read_flow(request, &secret, &next))
         return send_back(request, response, "late", "the cookie of the sign-in is gone");
+    struct access *access = request->services->access;
+    if (login_guard_wait_s(access->guard, request->peer, clock_mono_ns()))
+        return send_back(request, response, "often", "too many failures from that address");
     if (!derive_flow(secret, &flow, err))
         return false;
     const char *fault = find_fault(request, &flow);
     if (fault)
         return refuse_answer(request, response, "answer", fault, err);
-    if (query_get(&request->query, "error").at)
-        return send_back(request, response, "refused", "the provider refused it");
-    struct access *access = request->services->access;
-    if (login_guard_wait_s(access->guard, request->peer, clock_mono_ns()))
-        return access_count_failure(request, response, "too many", err);
+    struct str refusal = query_get(&request->query, "error");
+    if (refusal.at)
+        return tell_refusal(request, response, refusal);
     struct err failure = {0};
     if (oidc_redeem(access->oidc, &flow, query_get(&request->query, "code"), request->arena, &user,
                     &failure))

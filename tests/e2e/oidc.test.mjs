@@ -241,6 +241,17 @@ test("what does not hold is refused, and the log says why", async () => {
     assert.deepEqual([reply.status, reply.to], [303, "/login?failed=answer"], `${why}`);
     assert.match(server.log, why);
   }
+  const refuse = async (query) => {
+    const { jar, to } = await begin(server);
+    const state = to.searchParams.get("state");
+    return (await finish(server, jar, `${HOME}/login/oidc/callback?${query(state)}`)).to;
+  };
+  assert.equal(await refuse((state) => `error=invalid_scope&state=${state}`),
+    "/login?failed=refused");
+  assert.match(server.log, /the provider says invalid_scope/);
+  for (let i = refused.length; i < 10; i++)
+    assert.equal(await refuse(() => "code=x&state=none"), "/login?failed=answer");
+  assert.equal(await refuse((state) => `code=x&state=${state}`), "/login?failed=often");
   await server.stop();
 });
 

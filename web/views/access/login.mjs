@@ -47,8 +47,9 @@ function Form() {
 }
 
 const FAILURES = {
-  answer: "The answer of the provider does not hold. The service's log says why.",
-  late: "It took too long, or began in another browser.",
+  answer: "The provider's answer was not valid. The service's log says why.",
+  late: "It took too long, or was started in another browser.",
+  often: "Too many attempts from this address failed. Try again in a minute.",
   provider: "The provider cannot be reached. The service's log says why.",
   refused: "The provider did not let you in.",
   user: "This name may not sign in here. Ask an administrator to add it.",
