@@ -2,7 +2,7 @@
 // Chakra execution traces as protocol buffers (.et): messages after their lengths, metadata first,
 // then a node each. Counted and kept.
 #include "ingest/attached/name_tally.h"
-#include "ingest/format.h"
+#include "ingest/source/format.h"
 #include "ingest/source/source.h"
 
 enum { BLOCK = 1 << 16, NAME_BYTES = 256, VERSION_BYTES = 32 };

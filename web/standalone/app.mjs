@@ -20,9 +20,10 @@ import { save_links } from "./saved.mjs";
 import { overview, findings } from "../pages/first.mjs";
 import * as work from "../pages/work.mjs";
 import { idle, timeline } from "../pages/timeline.mjs";
-import { collectives, data, memory, ranks } from "../pages/run.mjs";
+import * as comm from "../pages/comm.mjs";
+import { data, memory } from "../pages/run.mjs";
 
-const PAGES = { overview, findings, ...work, timeline, idle, collectives, memory, ranks, data };
+const PAGES = { overview, findings, ...work, timeline, idle, ...comm, memory, data };
 const RUN = run_path("r_1"); // the only one
 
 const analyzer = start_analyzer();
