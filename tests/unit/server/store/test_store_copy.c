@@ -233,7 +233,7 @@ static void files_of_another_database_are_refused_each_time(void **state)
     assert_int_equal(db_raw_number(c->to, "SELECT count(*) FROM leader WHERE role = 'place'"), 1);
     put_mark(files, "n_of_another");
     assert_false(copy_when_free(&request, &c->from->err));
-    assert_non_null(strstr(c->from->err.msg, "not the one that the copy began with"));
+    assert_non_null(strstr(c->from->err.msg, "not the one that the copy started with"));
     fclose(request.out);
 }
 
