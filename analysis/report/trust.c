@@ -18,6 +18,17 @@ bool doubt_add(struct report *report, const struct doubt *doubt, struct err *err
     return row_end(&row, report, err);
 }
 
+bool doubt_add_of_run(struct report *report, const struct doubt *doubt, struct err *err)
+{
+    struct row row = {.desc = &table_run_trust};
+    row_word(&row, RUN_TRUST_ITEM, doubt->item);
+    row_word(&row, RUN_TRUST_SEVERITY, doubt->severity);
+    row_i64(&row, RUN_TRUST_COUNT, doubt->count);
+    row_word(&row, RUN_TRUST_DETAIL, doubt->detail);
+    row_word(&row, RUN_TRUST_EFFECT, doubt->effect);
+    return row_end(&row, report, err);
+}
+
 unsigned trust_doubt(const struct table_desc *desc)
 {
     return desc == &table_run_trust ? RUN_TRUST_DOUBT : TRUST_DOUBT;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One line of the trust report.
+// Lines of the trust report of a trace or of a run.
 #ifndef ANALYSIS_TRUST_H
 #define ANALYSIS_TRUST_H
 
@@ -16,6 +16,7 @@ struct doubt {
 };
 
 MUST_CHECK bool doubt_add(struct report *report, const struct doubt *doubt, struct err *err);
+MUST_CHECK bool doubt_add_of_run(struct report *report, const struct doubt *doubt, struct err *err);
 
 // Where the group trust starts in the table of a trace or of a run.
 unsigned trust_doubt(const struct table_desc *desc);

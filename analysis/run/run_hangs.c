@@ -76,17 +76,6 @@ static bool add_tables(const struct report *found, struct report *report, struct
     return true;
 }
 
-static bool add_doubt(struct report *report, const struct doubt *doubt, struct err *err)
-{
-    struct row row = {.desc = &table_run_trust};
-    row_word(&row, RUN_TRUST_ITEM, doubt->item);
-    row_word(&row, RUN_TRUST_SEVERITY, doubt->severity);
-    row_i64(&row, RUN_TRUST_COUNT, doubt->count);
-    row_word(&row, RUN_TRUST_DETAIL, doubt->detail);
-    row_word(&row, RUN_TRUST_EFFECT, doubt->effect);
-    return row_end(&row, report, err);
-}
-
 static int64_t count_twins(const struct dumps *dumps, const struct hangs *hangs)
 {
     int64_t twins = 0;
@@ -111,8 +100,8 @@ static bool add_doubts(const struct dumps *dumps, const struct hangs *hangs, str
                                           "order of all collectives",
                                 .effect = "ranks that entered collectives in different orders may "
                                           "go unnoticed"};
-    return (twins.count == 0 || add_doubt(report, &twins, err)) &&
-           (!hangs->gave_up || add_doubt(report, &order, err));
+    return (twins.count == 0 || doubt_add_of_run(report, &twins, err)) &&
+           (!hangs->gave_up || doubt_add_of_run(report, &order, err));
 }
 
 // What is found lives in an arena of its own until nothing can fail any more.
@@ -150,7 +139,7 @@ bool run_find_hangs(const struct rank_source *source, struct report *report, str
     if (ok)
         return true;
     if (why.code == ERR_LIMIT)
-        return add_doubt(report, &doubt, err);
+        return doubt_add_of_run(report, &doubt, err);
     *err = why;
     return false;
 }

@@ -7,17 +7,6 @@
 
 enum { MAX_LISTED = 12 }; // ranges of ranks to list
 
-static bool add(const struct run *run, const struct doubt *doubt, struct err *err)
-{
-    struct row row = {.desc = &table_run_trust};
-    row_word(&row, RUN_TRUST_ITEM, doubt->item);
-    row_word(&row, RUN_TRUST_SEVERITY, doubt->severity);
-    row_i64(&row, RUN_TRUST_COUNT, doubt->count);
-    row_word(&row, RUN_TRUST_DETAIL, doubt->detail);
-    row_word(&row, RUN_TRUST_EFFECT, doubt->effect);
-    return row_end(&row, run->report, err);
-}
-
 // Ranks first to last except a run in between, as "3, 5-7, ..."; up to a number of ranges.
 struct listing {
     struct buf text;
@@ -48,7 +37,7 @@ static bool add_listed(const struct run *run, struct doubt *doubt, struct listin
     if (ok && listing->count) {
         doubt->count = listing->count;
         doubt->detail = arena_printf(run->scratch, err, "%s: %s", doubt->detail, listing->text.at);
-        ok = doubt->detail && add(run, doubt, err);
+        ok = doubt->detail && doubt_add_of_run(run->report, doubt, err);
     }
     buf_free(&listing->text);
     return ok;
