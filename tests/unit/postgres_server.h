@@ -96,9 +96,11 @@ static inline bool postgres_start(struct postgres_server *server)
         "[ -O $made ] || { initdb -D data -U app --auth=trust -E UTF8 --locale=C --no-sync && "
         "cp -a data new && mv -T new $made; rm -rf new; }; "
         "[ -d data ] || cp -a $made data";
-    char serve[200];
+    char serve[320];
     snprintf(serve, sizeof serve,
              "exec postgres -D data -c listen_addresses= -c fsync=off -c shared_buffers=32MB "
+             "-c full_page_writes=off -c synchronous_commit=off -c wal_level=minimal "
+             "-c max_wal_senders=0 -c jit=off "
              "-c autovacuum=off -k %s",
              server->folder);
     waitpid(postgres_spawn(server, init), &status, 0);
