@@ -26,7 +26,8 @@ function watch_policy() {
 
 function note_faults(page, base, faults) {
   page.on("console", (message) => {
-    if (message.type() === "error") faults.push(`console: ${message.text()}`);
+    if (message.type() === "error")
+      faults.push(`console: ${message.text()} ${message.location().url}`.trim());
   });
   page.on("pageerror", (error) => faults.push(`exception: ${error.stack ?? error}`));
   // Only noted: page.route would stop each request of every page, and turn the cache off.
