@@ -21,7 +21,8 @@ const RICH = ["--memory", "--counters", "--stacks", "--checkpoint"];
 // Tables of pipelines, of inference and of kernels that generated jobs do not have, and of changes
 // that take more runs.
 const WITHOUT_ROWS = ["/api/v1/alerts", "/api/v1/runs/{run}/phases",
-  "/api/v1/runs/{run}/pipeline", "/api/v1/runs/{run}/uncategorized",
+  "/api/v1/runs/{run}/pipeline", "/api/v1/runs/{run}/role_steps",
+  "/api/v1/runs/{run}/roles", "/api/v1/runs/{run}/uncategorized",
   "/api/v1/series/{series}/changes", "/api/v1/tokens"];
 
 let server;
