@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # The module: commands and requests, without sockets, threads and processes. Of a room of server/
 # only those files are in it that these need.
-file(GLOB sources CONFIGURE_DEPENDS server/standalone/*.c server/exports/*.c)
-# Spreadsheets need a library, Paraver's archives a disk.
-list(FILTER sources EXCLUDE REGEX
-  "/(export_xlsx|xlsx_book|export_paraver|paraver_files|sorted_spill|tar_write)\\.c$")
+file(GLOB sources CONFIGURE_DEPENDS server/standalone/*.c)
 list(APPEND sources
   server/api/api.c server/api/api_calls.c server/api/api_dismissals.c server/api/api_event.c
-  server/api/api_events.c server/api/api_find.c server/api/api_inputs.c server/api/api_json.c server/api/api_runs.c
-  server/api/api_summary.c server/api/api_tables.c server/api/api_timeline.c
+  server/api/api_find.c
+  server/api/api_inputs.c server/api/api_json.c server/api/api_runs.c server/api/api_summary.c
+  server/api/api_tables.c server/api/api_timeline.c
   server/api/event_args.c server/api/event_links.c server/api/name_calls.c server/api/name_find.c
   server/api/table_parts.c server/api/table_reply.c server/api/table_request.c
+  server/exports/exports.c server/exports/export_arrow.c server/exports/export_columns.c
+  server/exports/export_csv.c server/exports/export_json.c server/exports/export_ndjson.c
+  server/exports/export_parquet.c server/exports/export_pprof.c
+  server/exports/export_speedscope.c server/exports/flat_build.c server/exports/proto_write.c
+  server/exports/thrift_write.c server/exports/tree_rows.c
   server/base/pipeline.c
   server/cli/cmd_analyze.c server/cli/folder_files.c server/cli/options.c server/cli/print_report.c
   server/cli/print_run.c server/cli/rank_files.c server/cli/shown.c
@@ -20,6 +23,7 @@ list(APPEND sources
   server/store/rank_name.c server/store/store_words.c server/store/table_query.c)
 add_executable(standalone deploy/wasm/command.c deploy/wasm/libc.c ${sources})
 target_link_libraries(standalone PRIVATE ingest analysis)
+target_compile_options(standalone PRIVATE -fwrapv) # as in server_exports
 set_target_properties(standalone PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}
   OUTPUT_NAME stepscope SUFFIX .wasm)
 add_tables(standalone server/store/tables server/store/server_tables.h 128)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a page without a server has not: jobs, and formats whose libraries are not in the module.
-#include "server/exports/event_source.h"
 #include "server/exports/export.h"
 #include "server/jobs/jobs.h"
 
@@ -23,12 +22,3 @@ static void close_nothing(void *state)
 
 const struct table_export export_xlsx = {
     .word = "xlsx", .type = "text/plain", .open = refuse_table, .close = close_nothing};
-
-static bool refuse_events(const struct event_source *source, void **state, struct err *err)
-{
-    (void)source, (void)state;
-    return err_set(err, ERR_UNSUPPORTED, "a page without a server writes no Paraver archives");
-}
-
-const struct event_export export_paraver = {
-    .word = "paraver", .type = "text/plain", .open = refuse_events, .close = close_nothing};

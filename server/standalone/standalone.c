@@ -112,8 +112,6 @@ static const struct route of_run[] = {
     {"GET", "calls", 0, api_get_calls, NULL},
     {"GET", "find", 0, api_find_event, NULL},
     {"GET", "event", 0, api_get_event, NULL},
-    {"GET", "events", 0, api_get_events, NULL},
-    {"GET", "events/sizes", 0, api_get_event_sizes, NULL},
     {"GET", "inputs", 0, api_list_inputs, NULL},
     {"GET", "dismissals", 0, api_list_dismissals, NULL},
 };

@@ -6,7 +6,7 @@ const API = "/api/v1/";
 /** "kernels.csv" of "/api/v1/runs/r_1/kernels?format=csv". @param {URL} url */
 export function file_name({ pathname, searchParams }) {
   const format = searchParams.get("format") ?? "json";
-  const ending = { perfetto: "pftrace", chrome: "json", pprof: "pb.gz", columns: "json" };
+  const ending = { speedscope: "speedscope.json", pprof: "pb.gz", columns: "json" };
   return `${pathname.split("/").at(-1)}.${ending[format] ?? format}`;
 }
 

@@ -14,10 +14,11 @@ const FORMATS = [["perfetto", "Perfetto"], ["chrome", "Chrome JSON"], ["paraver"
  * @param {Record<string, any>|null} settled the same once it stays: sizes are asked for it
  */
 export function use_event_links(run, what, settled = what) {
-  const { data } = use_api(settled && address(run_api(run, "events/sizes"), settled));
+  const asks = has_server && settled;
+  const { data } = use_api(asks ? address(run_api(run, "events/sizes"), settled) : null);
   const is_whole = what.to_ns === undefined;
   const size_of = (format) => size_text(data?.formats.find((one) => one.format === format));
-  return FORMATS.filter(([format]) => (is_whole && has_server) || format !== "paraver")
+  return (has_server ? FORMATS : []).filter(([format]) => is_whole || format !== "paraver")
     .map(([format, text]) => [text,
       api_href(address(run_api(run, "events"), { format, ...what })), size_of(format)]);
 }

@@ -172,8 +172,8 @@ function WholeRun({ run, analyzed }) {
   const events = use_event_links(run, ALL_RANKS, analyzed ? ALL_RANKS : null);
   return html`<p class="whole-run">${analyzed && html`<span>The whole run, all ranks on one
       clock:</span><${ExportLinks} links=${events} />`}
-    ${has_server && html`<span>All tables:</span><${ExportLinks} links=${[["XLSX",
-      api_href(run_api(run, "workbook"))]]} />`}</p>`;
+    <span>All tables:</span><${ExportLinks} links=${[["XLSX",
+      api_href(run_api(run, "workbook"))]]} /></p>`;
 }
 
 function Downloads({ run, rank, evidence, analyzed }) {
@@ -184,7 +184,7 @@ function Downloads({ run, rank, evidence, analyzed }) {
     ? ', storage_options={"Authorization": "Bearer TOKEN"}' : ""})`;
   return html`<${Card} title="Downloads" note="every table of this run" actions=${html`<${Segments}
       label="Format" value=${chosen} options=${FORMATS} onchange=${set_chosen} />`}>
-    <${WholeRun} run=${run} analyzed=${analyzed} />
+    ${has_server && html`<${WholeRun} run=${run} analyzed=${analyzed} />`}
     <ul class="downloads">${names.map((name) => html`<${TableLinks} key=${name} run=${run}
       rank=${rank} name=${name} chosen=${chosen} />`)}</ul>
     ${has_server && html`<p class="notebook">In a notebook: <code>${line}</code>

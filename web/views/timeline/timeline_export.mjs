@@ -40,13 +40,14 @@ export function TimelineExport({ run, rank, span, selected, several }) {
       set_state({ busy: false, problem: message });
     }
   };
+  if (!has_server) return null;
   return html`<div class="tl-export"><span class="faint">${selected ? "The selection"
       : "This view"}, ${length_text(span_of(span))}:</span>
     ${several && html`<${Segments} label="Ranks to export" value=${width} options=${WIDTHS}
       onchange=${set_width} />`}
-    ${has_server && html`<button type="button" class="small" disabled=${state.busy}
-      onClick=${open} title="Hands it to ui.perfetto.dev in a new window; it stays in this browser"
-      >${state.busy ? "Opening…" : "Open in Perfetto"}</button>`}
+    <button type="button" class="small" disabled=${state.busy} onClick=${open}
+      title="Hands it to ui.perfetto.dev in a new window; it stays in this browser">${state.busy
+      ? "Opening…" : "Open in Perfetto"}</button>
     <${ExportLinks} links=${links} />
     ${state.problem && html`<span class="tl-export-problem" role="alert">${state.problem}</span>`}
   </div>`;
