@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ms } from "../../web/base/format.mjs";
-import { launch, on_clean_page, settle } from "./helpers/browser.mjs";
+import { axe_faults, launch, on_clean_page, settle } from "./helpers/browser.mjs";
 import { open_in_module, page_folder, run_module, skip_module } from "./helpers/module.mjs";
 import { serve_folder } from "./helpers/static.mjs";
 import { root, run_status, skipped, stepscope_bin, temporary } from "./helpers/tools.mjs";
@@ -95,6 +95,8 @@ test("a dropped trace is analyzed in the browser, which asks for the page's own 
     try {
       await on_clean_page(browser, server.origin, { acceptDownloads: true }, async (page) => {
         await page.goto("/below/here/");
+        await settle(page);
+        assert.deepEqual(await axe_faults(page), []);
         await page.setInputFiles("input[aria-label='Trace files']", paths);
         await page.getByRole("link", { name: "Kernels", exact: true }).click();
         await settle(page);
