@@ -12,11 +12,14 @@
 #include <unistd.h>
 #include <xlsxwriter.h>
 
-enum { MOST_NAME = 31, MOST_TEXT = 32767, BLOCK = 65536 };
+enum { MOST_NAME = 31, MOST_TEXT = 32767, BLOCK = 65536, MOST_UNITS = 24 };
 
 struct book {
     lxw_workbook *at;
     lxw_format *head, *title;
+    const char *units[MOST_UNITS]; // that have a format
+    lxw_format *formats[MOST_UNITS];
+    size_t unit_count;
     struct buf text; // of the cell that is written, which the library wants to end with NUL
     bool failed;
 };
@@ -47,12 +50,44 @@ static const char *sheet_name(struct book *book, struct str title, size_t number
     return name;
 }
 
+static void write_code(const char *unit, char code[48])
+{
+    bool whole = strcmp(unit, "ns") == 0 || strcmp(unit, "bytes") == 0;
+    if (strcmp(unit, "share") == 0)
+        snprintf(code, 48, "0.0%%");
+    else if (strcmp(unit, "count") == 0)
+        snprintf(code, 48, "#,##0");
+    else
+        snprintf(code, 48, "%s\" %.20s\"", whole ? "#,##0" : "#,##0.00", unit);
+}
+
+// Of a number with that unit; NULL: as it is.
+static lxw_format *format_of(struct book *book, const char *unit)
+{
+    char code[48];
+    size_t i = 0;
+    while (i < book->unit_count && strcmp(book->units[i], unit) != 0)
+        i++;
+    if (i < book->unit_count)
+        return book->formats[i];
+    if (!unit[0] || strcmp(unit, "-") == 0 || i == MOST_UNITS)
+        return NULL;
+    write_code(unit, code);
+    book->units[i] = unit;
+    book->formats[i] = workbook_add_format(book->at);
+    book->failed |= !book->formats[i];
+    if (book->formats[i])
+        format_set_num_format(book->formats[i], code);
+    book->unit_count++;
+    return book->formats[i];
+}
+
 static void write_cell(struct book *book, lxw_worksheet *sheet, const struct doc_cell *cell,
                        lxw_row_t row, lxw_col_t column)
 {
     lxw_error rc = LXW_NO_ERROR;
     if (isfinite(cell->number))
-        rc = worksheet_write_number(sheet, row, column, cell->number, NULL);
+        rc = worksheet_write_number(sheet, row, column, cell->number, format_of(book, cell->unit));
     else if (cell->text.len)
         rc = worksheet_write_string(sheet, row, column, ended(book, cell->text), NULL);
     book->failed |= rc != LXW_NO_ERROR;
@@ -101,6 +136,18 @@ static void write_head(struct book *book, lxw_worksheet *sheet, const struct doc
     worksheet_set_column(sheet, 1, DOC_MOST_COLUMNS, 18, NULL);
 }
 
+// Bars where the page draws some.
+static void write_bars(struct book *book, lxw_worksheet *sheet, const struct doc_section *section)
+{
+    lxw_conditional_format bars = {
+        .type = LXW_CONDITIONAL_DATA_BAR, .bar_solid = LXW_TRUE, .bar_color = 0x9DC3E6};
+    lxw_col_t column = (lxw_col_t)(section->bars - 1);
+    if (section->bars)
+        book->failed |=
+            worksheet_conditional_format_range(sheet, 1, column, (lxw_row_t)doc_rows(section),
+                                               column, &bars) != LXW_NO_ERROR;
+}
+
 static void write_section(struct book *book, const struct doc_section *section, size_t number)
 {
     char name[MOST_NAME + 1];
@@ -115,6 +162,7 @@ static void write_section(struct book *book, const struct doc_section *section, 
         write_cell(book, sheet, &section->cells[i], (lxw_row_t)(i / section->column_count + 1),
                    (lxw_col_t)(i % section->column_count));
     write_units(book, sheet, section);
+    write_bars(book, sheet, section);
 }
 
 // Titles and sentences, which have no table.

@@ -129,6 +129,8 @@ test("a spreadsheet has a sheet per table, with numbers to calculate with", asyn
   assert.ok(names.includes("Platforms") && names.includes("gpu_timeline"), names.join());
   assert.match(files.get("xl/worksheets/sheet2.xml"), /<v>2000000000<\/v>/);
   assert.match(files.get("xl/sharedStrings.xml"), /computation_time/);
+  assert.match(files.get("xl/styles.xml"), /#,##0&quot; ns&quot;/);
+  assert.match(files.get("xl/styles.xml"), /formatCode="0\.0%"/);
 });
 
 test("what cannot be answered is refused with what was expected", async () => {
