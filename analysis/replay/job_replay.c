@@ -460,8 +460,10 @@ bool job_replay_change(const struct job_replay *job, const struct change_list *l
         ok = start_answer(job, r, arena, &answers[r], err);
     const struct asked asked = {list, answers, path, &scratch};
     ok = ok && (!(changes || path) || replay_changed(job, &asked, err));
-    for (uint32_t r = 0; ok && r < job->rank_count; r++)
+    for (uint32_t r = 0; ok && r < job->rank_count; r++) {
+        answers[r].doubt_share = whatif_doubt(list);
         ok = whatif_conclude(&job->ranks[r].whatif->graph, arena, &answers[r], err);
+    }
     arena_free(&scratch);
     return ok;
 }

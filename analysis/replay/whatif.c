@@ -52,6 +52,39 @@ bool whatif_open(const struct facts *facts, struct arena *arena, struct whatif *
     return true;
 }
 
+double whatif_doubt(const struct change_list *list)
+{
+    bool structure = false;
+    for (uint32_t c = 0; c < list->count; c++)
+        structure =
+            structure || list->at[c].action == CHANGE_OVERLAP || list->at[c].action == CHANGE_DROP;
+    return structure ? WHATIF_STRUCTURE_DOUBT : WHATIF_DOUBT;
+}
+
+// What 90 of 100 further means stay within, in standard deviations: Student's t for few steps.
+static double spread_factor(uint32_t steps)
+{
+    static const double t[] = {6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83};
+    double own = steps - 2 < sizeof t / sizeof *t ? t[steps - 2] : 1.8;
+    return own * sqrt(1 + 1 / (double)steps);
+}
+
+// The gains of single steps, or as far as such few steps allow any.
+static void spread_gains(const struct whatif_answer *answer, double *least, double *most)
+{
+    double mean = 0, squares = 0;
+    uint32_t count = answer->step_count;
+    for (uint32_t s = 0; s < count; s++)
+        mean += (double)(answer->steps[s].replayed_ns - answer->steps[s].changed_ns) / count;
+    for (uint32_t s = 0; s < count; s++) {
+        double gain = (double)(answer->steps[s].replayed_ns - answer->steps[s].changed_ns);
+        squares += (gain - mean) * (gain - mean);
+    }
+    double half = spread_factor(count) * sqrt(squares / (count - 1));
+    *least = fmin(*least, mean - half);
+    *most = fmax(*most, mean + half);
+}
+
 static void sum_up(struct whatif_answer *answer)
 {
     double least = INFINITY, most = -INFINITY, error_ns = 0;
@@ -71,8 +104,11 @@ static void sum_up(struct whatif_answer *answer)
     answer->error_share = error_ns / answer->measured_ns;
     answer->candidate_ns = answer->measured_ns - (answer->replayed_ns - answer->changed_ns);
     answer->has_interval = answer->step_count > 1;
+    if (answer->has_interval)
+        spread_gains(answer, &least, &most);
     if (error_ns < WHATIF_LEAST_ERROR * answer->measured_ns)
         error_ns = WHATIF_LEAST_ERROR * answer->measured_ns;
+    error_ns += answer->doubt_share * fabs(answer->replayed_ns - answer->changed_ns);
     answer->low_ns = answer->measured_ns - most - error_ns;
     answer->high_ns = answer->measured_ns - least + error_ns;
     answer->low_ns = answer->low_ns < 0 ? 0 : answer->low_ns;
@@ -201,6 +237,7 @@ bool whatif_change(const struct whatif *whatif, const struct change_list *list, 
     *answer = (struct whatif_answer){.refused = whatif->refused};
     if (whatif->refused)
         return true;
+    answer->doubt_share = whatif_doubt(list);
     if (!replay_changed(whatif, list, arena, answer, path, err))
         return false;
     return whatif_conclude(graph, arena, answer, err);

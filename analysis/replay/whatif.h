@@ -12,6 +12,10 @@
 #define WHATIF_MIN_KNOWN 0.9
 // An interval is never narrower than this to either side: a change is not exactly what was undone.
 #define WHATIF_LEAST_ERROR 0.001
+// Nor than this share of what the change brings: a graph is a model. The second is of changes after
+// which other things wait for each other.
+#define WHATIF_DOUBT           0.02
+#define WHATIF_STRUCTURE_DOUBT 0.1
 
 struct whatif_step {
     int64_t number;
@@ -27,7 +31,8 @@ struct whatif_answer {
     double known_share;                    // of the device time
     double candidate_ns;                   // measured, less what the replay gained
     bool has_interval;                     // there are several steps
-    double low_ns, high_ns;                // the gain of each step, give or take the error
+    double low_ns, high_ns;                // see WHATIF.md
+    double doubt_share;                    // of the gain, to either side
     uint32_t violated;
     int64_t touched_ns[CHANGE_MOST]; // recorded device or host time that each change selects
     const char *refused;             // NULL: the answer counts
@@ -57,7 +62,11 @@ MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_l
 struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, const int64_t *dur,
                              const int64_t *end);
 
-// Sums up the steps of an answer, which are filled, and decides whether it counts.
+// How far an answer to such changes may be off, as a share of what they bring.
+double whatif_doubt(const struct change_list *list);
+
+// Sums up the steps of an answer, whose doubt is set and which are filled, and decides whether it
+// counts.
 MUST_CHECK bool whatif_conclude(const struct rank_graph *graph, struct arena *arena,
                                 struct whatif_answer *answer, struct err *err);
 

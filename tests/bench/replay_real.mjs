@@ -22,13 +22,20 @@ async function whatif(file, ...args) {
   return stdout ? JSON.parse(stdout).traces[0] : null;
 }
 
+// Student's t, as in analysis/replay/whatif.c.
+const T = [6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83];
+
 /** What the odd steps say a step takes, with its interval as an answer has it. */
 function answer_of(steps, error_share) {
   const gains = steps.map(({ replayed_ns, changed_ns }) => replayed_ns - changed_ns);
   const measured_ns = mean(steps.map((step) => step.measured_ns));
-  const off_ns = Math.max(0.001, error_share) * measured_ns;
-  return { gain_ns: mean(gains), measured_ns, low: Math.min(...gains) - off_ns,
-    high: Math.max(...gains) + off_ns };
+  const gain_ns = mean(gains);
+  const off_ns = Math.max(0.001, error_share) * measured_ns + 0.02 * Math.abs(gain_ns);
+  const deviation = Math.sqrt(gains.reduce((sum, gain) => sum + (gain - gain_ns) ** 2, 0)
+    / (gains.length - 1));
+  const half = (T[gains.length - 2] ?? 1.8) * Math.sqrt(1 + 1 / gains.length) * deviation;
+  return { gain_ns, measured_ns, low: Math.min(...gains, gain_ns - half) - off_ns,
+    high: Math.max(...gains, gain_ns + half) + off_ns };
 }
 
 const files = readdirSync(folder).filter((name) => /\.json\.gz$/.test(name));
