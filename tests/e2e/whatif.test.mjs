@@ -2,7 +2,7 @@
 // What a change would bring, against the same job generated with that change: the true answer.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { start_server } from "./helpers/server.mjs";
@@ -119,6 +119,23 @@ describe("what if", () => {
     const wrong = spawnSync(stepscope_bin(), ["whatif", ...[1, 2].map(() =>
       join(temporary("whatif"), "absent.json"))]);
     assert.equal(wrong.status, 3);
+  });
+
+  test("links within a node and between nodes are all of the communication", async () => {
+    const folder = temporary("whatif");
+    await run_program(tracegen_bin(), ["mesh", "--tp", "2", "--pp", "1", "--dp", "2",
+      "--node-gpus", "2", "--steps", "5", "--out", folder]);
+    const file = join(folder, "rank0.json");
+    const trace = JSON.parse(readFileSync(file, "utf8"));
+    const [gpu] = trace.deviceProperties; // a node of two
+    trace.deviceProperties = [0, 1].map((id) => ({ ...gpu, id }));
+    writeFileSync(file, JSON.stringify(trace));
+    const [within, between, all] = await Promise.all(["link=intra-node", "link=inter-node",
+      "class=communication"].map((what) => whatif(file, `scale=0.5:${what}`)));
+    const touched = ({ answer }) => answer.touched_ns[0];
+    assert.ok(touched(within) > 0 && touched(between) > 0);
+    assert.equal(touched(within) + touched(between), touched(all));
+    assert.ok(all.answer.gain_ns > within.answer.gain_ns);
   });
 
   test("the parts of the critical path sum to the steps to the nanosecond", async () => {
