@@ -51,7 +51,8 @@ struct care {
     struct retention retention; // only the thread changes it
 
     // Used by the thread only.
-    bool must_purge; // deleted bytes may still be in the write-ahead log
+    bool must_purge;  // deleted bytes may still be in the write-ahead log
+    bool must_forget; // a run was deleted for good: copies from before a schema still hold it
     uint64_t seen_writes;
     // Monotonic: when each was last done.
     int64_t pruned_ns, trimmed_ns, settled_ns, looked_ns, swept_ns, expired_ns;
@@ -76,6 +77,7 @@ static bool wait_for(struct care *care, int64_t ns, bool until_woken)
         rc = pthread_cond_timedwait(&care->changed, &care->lock, &end);
     if (until_woken) {
         care->must_purge = care->must_purge || care->woken;
+        care->must_forget = care->must_forget || care->woken;
         care->woken = false;
     }
     pthread_mutex_unlock(&care->lock);
@@ -172,11 +174,13 @@ static void tidy_up(struct care *care)
     care->must_purge = care->must_purge || has_garbage(care);
     if (!care->must_purge && !is_idle)
         return;
-    bool ok = (!care->must_purge ||
-               (intake_collect(intake, &err) && store_drop_schema_copies(intake->store, &err))) &&
+    // What an analysis replaces is deleted, too, but gives nobody a reason to lose the way back.
+    bool ok = (!care->must_purge || intake_collect(intake, &err)) &&
+              (!care->must_forget || store_drop_schema_copies(intake->store, &err)) &&
               store_empty_log(intake->store, &done, &err);
     if (!ok)
         log_warn("cleanup: %s", err.msg);
+    care->must_forget = care->must_forget && !ok;
     care->must_purge = care->must_purge && !(ok && done);
 }
 
@@ -315,6 +319,7 @@ static void purge_old(struct care *care)
             return;
         }
         care->must_purge = care->must_purge || more;
+        care->must_forget = care->must_forget || more;
     }
 }
 
@@ -338,6 +343,7 @@ static void purge_for_room(struct care *care)
             return;
         }
         care->must_purge = care->must_purge || more;
+        care->must_forget = care->must_forget || more;
     }
 }
 
@@ -560,6 +566,7 @@ struct care *care_open(const struct care_config *config, struct err *err)
     care->config = *config;
     care->trimmed_ns = care->swept_ns = clock_mono_ns(); // startup has swept
     care->must_purge = true;                             // deletions by the previous process
+    care->must_forget = config->crashed;                 // which may have had no time to
     ballast_init(&care->ballast, blob_root(config->intake.blobs), config->ballast_bytes);
     store_on_full(config->intake.store, ballast_drop, &care->ballast);
     init_waiting(care);

@@ -22,6 +22,7 @@ struct care_config {
     uint64_t min_free_bytes;    // kept free by the ballast; the bin keeps a quarter more
     struct retention_rules retention;
     int64_t audit_days; // older audit entries are deleted, at least 30; 0 never
+    bool crashed;       // the previous process, which may have left traces of what it deleted
     bool has_files;     // stored files are on this service's own disk
 };
 

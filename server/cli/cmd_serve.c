@@ -252,6 +252,7 @@ static bool start_care(struct service *service, struct err *err)
         .min_free_bytes = service->options.min_free_bytes,
         .retention = service->options.retention,
         .audit_days = service->options.audit_days,
+        .crashed = service->crashed,
         .has_files = service->options.blobs == NULL,
     };
     service->intake.care = care_open(&config, err);

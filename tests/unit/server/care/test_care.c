@@ -100,6 +100,30 @@ static void what_a_job_replaced_goes_without_anybody_telling(void **state)
     care_close(care);
 }
 
+// What is left of an update: the way back to the program before it.
+static void a_copy_of_an_older_schema_goes_with_the_next_deleted_run_and_not_before(void **state)
+{
+    struct fixture *f = *state;
+    char copy[128];
+    snprintf(copy, sizeof copy, "%s.schema-0001", f->path);
+    folder_write(f->folder, "db.schema-0001", "old");
+    what_a_job_replaced_goes_without_anybody_telling(state);
+    assert_int_equal(access(copy, F_OK), 0);
+    ask(f, "DELETE FROM blob");
+    struct care *care = open_and_wait(f, &f->err);
+    assert_non_null(care);
+    care_wake(care);
+    while (access(copy, F_OK) == 0)
+        poll(NULL, 0, 2);
+    care_close(care);
+    folder_write(f->folder, "db.schema-0001", "old");
+    f->config.crashed = true;
+    assert_non_null(care = care_open(&f->config, &f->err));
+    while (access(copy, F_OK) == 0)
+        poll(NULL, 0, 2);
+    care_close(care);
+}
+
 // An old run, an expired resumable upload, and a database that last trusted the clock that long
 // ago.
 static void add_what_is_old(const struct fixture *f, const char *believed_ns)
@@ -210,6 +234,9 @@ int main(void)
                                         tear_down),
         cmocka_unit_test_setup_teardown(what_a_job_replaced_goes_without_anybody_telling, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_copy_of_an_older_schema_goes_with_the_next_deleted_run_and_not_before, set_up,
+            tear_down),
         cmocka_unit_test_setup_teardown(what_is_old_goes_while_the_clock_goes_as_time_does, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_clock_that_leapt_deletes_nothing_and_stays_unbelieved,
