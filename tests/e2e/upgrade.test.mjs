@@ -35,7 +35,7 @@ async function all_of(server, run) {
   const summary = await server.get(`/runs/${run}/summary`);
   const { note, meta } = await server.get(`/runs/${run}`);
   const kernels = await server.get(`/runs/${run}/kernels?sort=name`);
-  return { wall_ns: summary.wall_ns, step_ns: summary.step_median_ns, note, meta,
+  return { summary: summary.summary, breakdown: summary.breakdown, note, meta,
     kernels: kernels.items.map((row) => [row.name, row.calls, row.total_ns]) };
 }
 
