@@ -21,8 +21,8 @@
 enum { MOST_FILES = 16, MOST_KEY = 200, MOST_WAITING = 8 };
 
 struct spool_file {
-    char key[MOST_KEY]; // "" none
-    struct scratch scratch;
+    char key[MOST_KEY];     // "" none
+    struct scratch scratch; // fd -1: it is too large, or takes too long
     uint64_t bytes;
     int64_t used_ns;
 };
@@ -97,16 +97,21 @@ static int reopen(int fd)
     return open(path, O_RDONLY | O_CLOEXEC);
 }
 
-static struct spooled find(struct export_spool *spool, struct str key)
+static struct spool_file *find(struct export_spool *spool, struct str key)
 {
-    for (size_t i = 0; i < MOST_FILES; i++) {
-        struct spool_file *file = &spool->files[i];
-        if (!file->key[0] || !str_equal(key, str_of(file->key)))
-            continue;
-        file->used_ns = clock_mono_ns();
-        return (struct spooled){reopen(file->scratch.fd), file->bytes};
-    }
-    return (struct spooled){.fd = -1};
+    for (size_t i = 0; i < MOST_FILES; i++)
+        if (spool->files[i].key[0] && str_equal(key, str_of(spool->files[i].key)))
+            return &spool->files[i];
+    return NULL;
+}
+
+// NULL is allowed. One that could not be written is tried again after a while.
+static struct spooled use(struct spool_file *file)
+{
+    if (!file || file->scratch.fd < 0)
+        return (struct spooled){.fd = -1};
+    file->used_ns = clock_mono_ns();
+    return (struct spooled){reopen(file->scratch.fd), file->bytes};
 }
 
 struct spooled export_spool_find(struct export_spool *spool, struct str key)
@@ -114,7 +119,7 @@ struct spooled export_spool_find(struct export_spool *spool, struct str key)
     if (!spool)
         return (struct spooled){.fd = -1};
     pthread_mutex_lock(&spool->lock);
-    struct spooled found = find(spool, key);
+    struct spooled found = use(find(spool, key));
     pthread_mutex_unlock(&spool->lock);
     return found;
 }
@@ -167,21 +172,34 @@ static bool has_free(const struct export_spool *spool, int fd, uint64_t bytes)
            (uint64_t)disk.f_bavail * disk.f_frsize >= spool->min_free_bytes + bytes;
 }
 
-// Gives up with *fits false. A failure is one of the source.
+enum written { WRITTEN, GIVEN_UP, TOO_MUCH };
+
+static enum written write_piece(struct export_spool *spool, const struct spool_source *source,
+                                int fd, struct str piece, uint64_t bytes)
+{
+    if (source->is_wanted && !source->is_wanted(source->context))
+        return GIVEN_UP;
+    if (!make_room(spool, bytes))
+        return TOO_MUCH;
+    return has_free(spool, fd, piece.len) && fd_write(fd, piece.at, piece.len) ? WRITTEN : GIVEN_UP;
+}
+
+// A failure is one of the source.
 static bool write_all(struct export_spool *spool, const struct spool_source *source, int fd,
-                      struct spooled *written, bool *fits, struct err *err)
+                      uint64_t *bytes, enum written *written, struct err *err)
 {
     struct buf piece = {0};
     bool more = true, ok = true;
     int64_t end_ns = clock_mono_ns() + MOST_NS;
-    while (ok && more && *fits) {
+    *written = WRITTEN;
+    while (ok && more && *written == WRITTEN) {
         buf_clear(&piece);
         ok = source->next(source->context, &piece, &more, err) && buf_ok(&piece, err);
-        written->bytes += piece.len;
-        *fits = ok && clock_mono_ns() < end_ns && make_room(spool, written->bytes) &&
-                has_free(spool, fd, piece.len) &&
-                (!source->is_wanted || source->is_wanted(source->context)) &&
-                fd_write(fd, piece.at, piece.len);
+        *bytes += piece.len;
+        if (ok && clock_mono_ns() >= end_ns)
+            *written = TOO_MUCH;
+        else if (ok)
+            *written = write_piece(spool, source, fd, (struct str){piece.at, piece.len}, *bytes);
     }
     buf_free(&piece);
     return ok;
@@ -191,24 +209,26 @@ static bool write_file(struct export_spool *spool, const struct spool_source *so
                        struct spooled *found, struct err *err)
 {
     struct scratch scratch = scratch_open();
-    struct spooled written = {.fd = -1};
-    bool fits = scratch.fd >= 0;
-    if (fits && !write_all(spool, source, scratch.fd, &written, &fits, err)) {
+    enum written written = GIVEN_UP;
+    *found = (struct spooled){.fd = -1};
+    if (scratch.fd >= 0 && !write_all(spool, source, scratch.fd, &found->bytes, &written, err)) {
         scratch_close(scratch);
         return false;
     }
-    if (fits)
-        written.fd = reopen(scratch.fd);
-    if (written.fd >= 0)
-        keep(spool, source->key, scratch, written.bytes);
-    else
-        scratch_close(scratch);
-    *found = written;
+    if (written == WRITTEN)
+        found->fd = reopen(scratch.fd);
+    if (found->fd >= 0) {
+        keep(spool, source->key, scratch, found->bytes);
+        return true;
+    }
+    scratch_close(scratch);
+    if (written == TOO_MUCH)
+        keep(spool, source->key, (struct scratch){.fd = -1}, 0);
     return true;
 }
 
-// Waits until nobody writes, then writes unless it was found. False without a turn.
-static bool begin(struct export_spool *spool, struct str key, struct spooled *found)
+// Waits until nobody writes. *writes: it is to be written now. False without a turn.
+static bool begin(struct export_spool *spool, struct str key, struct spooled *found, bool *writes)
 {
     int64_t end_ns = clock_mono_ns() + MOST_NS;
     struct timespec end = {end_ns / SECOND_NS, end_ns % SECOND_NS};
@@ -216,27 +236,27 @@ static bool begin(struct export_spool *spool, struct str key, struct spooled *fo
     pthread_mutex_lock(&spool->lock);
     bool may_wait = spool->waiting < MOST_WAITING;
     spool->waiting++;
-    while (spool->writing && may_wait && rc == 0)
+    while (spool->writing && may_wait && rc == 0 && !find(spool, key))
         rc = pthread_cond_timedwait(&spool->changed, &spool->lock, &end);
     spool->waiting--;
-    *found = find(spool, key);
-    bool ok = found->fd >= 0 || !spool->writing;
-    if (found->fd < 0 && ok)
-        spool->writing = true;
+    struct spool_file *file = find(spool, key);
+    *found = use(file);
+    *writes = !file && !spool->writing;
+    spool->writing |= *writes;
     pthread_mutex_unlock(&spool->lock);
-    return ok;
+    return file || *writes;
 }
 
 bool export_spool_write(struct export_spool *spool, const struct spool_source *source,
                         struct spooled *found, struct err *err)
 {
-    if (source->key.len == 0 || source->key.len >= MOST_KEY) {
-        *found = (struct spooled){.fd = -1};
+    bool writes = false;
+    *found = (struct spooled){.fd = -1};
+    if (source->key.len == 0 || source->key.len >= MOST_KEY)
         return true;
-    }
-    if (!begin(spool, source->key, found))
+    if (!begin(spool, source->key, found, &writes))
         return err_set(err, ERR_BUSY, "other exports are being written");
-    if (found->fd >= 0)
+    if (!writes)
         return true;
     bool ok = write_file(spool, source, found, err);
     pthread_mutex_lock(&spool->lock);

@@ -30,7 +30,7 @@ struct spooled {
 struct spooled export_spool_find(struct export_spool *spool, struct str key);
 
 // The same, written if it was not. One is written at a time; a few callers wait: ERR_BUSY for all
-// others. True with fd -1: it would be too large or take too long.
+// others. True with fd -1: it would be too large or take too long, which is remembered for a while.
 MUST_CHECK bool export_spool_write(struct export_spool *spool, const struct spool_source *source,
                                    struct spooled *found, struct err *err);
 

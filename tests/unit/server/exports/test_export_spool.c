@@ -100,7 +100,12 @@ static void what_is_too_large_or_unwanted_is_given_up_and_leaves_room(void **sta
     struct counted fine = {.pieces = 5, .wanted = true};
     assert_int_equal(ask(spool, "large", &large).fd, -1);
     assert_true(large.written < 20);
+    int once = large.written;
+    assert_int_equal(ask(spool, "large", &large).fd, -1);
+    assert_int_equal(large.written, once);
     assert_int_equal(ask(spool, "left", &left).fd, -1);
+    assert_int_equal(ask(spool, "left", &left).fd, -1);
+    assert_int_equal(left.written, 2);
     struct spooled found = ask(spool, "fine", &fine);
     assert_true(found.fd >= 0);
     close(found.fd);
