@@ -45,7 +45,7 @@ static const struct table_desc table_events = {"events", "Events of the trace: a
                                                event_columns, EVENT_COLUMNS, 0};
 
 enum { BATCH_ROWS = 1 << 15, KNOWN_NAMES = 1 << 12 };
-#define BATCH_TEXT_BYTES ((size_t)4 << 20)
+#define BATCH_TEXT_BYTES ((size_t)4 << 20)    // as written: each row repeats its texts
 #define HELD_BYTES       ((uint64_t)40 << 20) // rows, their texts, and a batch as it is written
 
 struct known_name {
@@ -59,7 +59,8 @@ struct event_rows {
     struct export_view view;
     unsigned columns[EVENT_COLUMNS];
     struct table batch;
-    struct arena texts;                   // of the batch
+    struct arena texts;                   // of the batch, each once
+    size_t text_bytes;                    // of its rows
     struct known_name names[KNOWN_NAMES]; // of them
     struct str lane;                      // in texts; at NULL: not yet
     struct buf lane_name;
@@ -76,6 +77,7 @@ static void start_batch(struct event_rows *rows)
     memset(rows->names, 0, sizeof rows->names);
     rows->lane = (struct str){0};
     rows->batch.row_count = 0;
+    rows->text_bytes = 0;
 }
 
 static void flush(struct event_rows *rows, struct buf *out)
@@ -150,7 +152,10 @@ static void put_slice(struct event_walk *walk, const struct walk_slice *slice, s
     if (slice->call)
         put_call(walk, slice->call, cells);
     rows->batch.row_count++;
-    if (rows->batch.row_count == BATCH_ROWS || arena_bytes(&rows->texts) > BATCH_TEXT_BYTES)
+    for (unsigned i = 0; i < EVENT_COLUMNS; i++)
+        if (event_columns[i].type == COLUMN_TEXT && !cells[i].null)
+            rows->text_bytes += cells[i].s.len;
+    if (rows->batch.row_count == BATCH_ROWS || rows->text_bytes > BATCH_TEXT_BYTES)
         flush(rows, out);
 }
 
