@@ -108,8 +108,9 @@ static void build_head(const struct http_send *send, const struct request *reque
     add_content_headers(head, send, response);
     buf_printf(head, "Cache-Control: %s\r\nVary: Accept, Accept-Encoding\r\n",
                cache_control(response->cache));
-    if (response->etag.len)
-        buf_printf(head, "ETag: %.*s\r\n", (int)response->etag.len, response->etag.at);
+    if (response->etag.len) // a packed stream has other bytes than the parts of the same answer
+        buf_printf(head, "ETag: %s%.*s\r\n", response->stream.next && response->gzipped ? "W/" : "",
+                   (int)response->etag.len, response->etag.at);
     for (size_t i = 0; i < response->header_count; i++) {
         buf_add_str(head, response->headers[i].name);
         buf_puts(head, ": ");

@@ -218,6 +218,17 @@ test("an export is read by ranges, whose parts make up the stream", async () => 
   }
 });
 
+test("a packed export is not continued by ranges of the plain one", async () => {
+  const path = "/api/v1/runs/job/events?format=chrome&rank=1";
+  const packed = await server.request(path, { headers: { "Accept-Encoding": "gzip" } });
+  assert.equal(packed.headers["content-encoding"], "gzip");
+  const { etag } = packed.headers;
+  assert.match(etag, /^W\//);
+  const again = (headers) => server.request(path, { headers });
+  assert.equal((await again({ Range: "bytes=0-3", "If-Range": etag })).status, 200);
+  assert.equal((await again({ "If-None-Match": etag })).status, 304);
+});
+
 test("sizes are those of the exports, or near them where only a part was written", async () => {
   const { files } = await generate(["--ranks", "2", "--steps", "8", "--strategy", "fsdp"]);
   await server.analyzed("larger", files);
