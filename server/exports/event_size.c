@@ -4,7 +4,8 @@
 #include "server/exports/event_walk.h"
 
 #define SAMPLE_EVENTS ((uint64_t)8000)
-enum { WIDENINGS = 4, WIDER = 8 };
+#define MOST_EVENTS   (4 * SAMPLE_EVENTS)
+enum { TRIES = 12, WIDER = 8 };
 
 // --- which part ---------------------------------------------------------------------------------
 
@@ -50,7 +51,7 @@ static void count_slice(struct event_walk *walk, const struct walk_slice *slice,
     ++*events;
 }
 
-// Of all lanes, as those of a source are counted.
+// Of all lanes, as those of a source are counted; stops where there are too many.
 static bool count_events(struct event_sample *sample, struct err *err)
 {
     static const struct walk_writer writer = {.slice = count_slice};
@@ -61,7 +62,7 @@ static bool count_events(struct event_sample *sample, struct err *err)
     source.device_only = false;
     sample->events = 0;
     event_walk_open(&walk, &source, &writer, &sample->events);
-    while (ok && more)
+    while (ok && more && sample->events <= MOST_EVENTS)
         ok = event_walk_next(&walk, &out, &more, err);
     event_walk_close(&walk);
     buf_free(&out);
@@ -78,6 +79,29 @@ static void place_window(struct event_sample *sample, struct span span, int64_t 
     sample->source.to_ns = sample->source.from_ns + (ns > 0 ? ns : 1);
 }
 
+// Events come in bursts: wider where there are none, narrower where there are too many.
+static bool search_window(struct event_sample *sample, struct span span, double length_ns,
+                          struct err *err)
+{
+    double none_ns = 0, many_ns = 0; // 0: no such length is known
+    for (int i = 0; i < TRIES; i++) {
+        place_window(sample, span, (int64_t)length_ns);
+        if (!count_events(sample, err))
+            return false;
+        if (sample->events > MOST_EVENTS)
+            many_ns = length_ns;
+        else if (sample->events == 0)
+            none_ns = length_ns;
+        else
+            break;
+        if (none_ns > 0 && many_ns > 0)
+            length_ns = (none_ns + many_ns) / 2;
+        else
+            length_ns = many_ns > 0 ? many_ns / WIDER : none_ns * WIDER;
+    }
+    return true;
+}
+
 bool event_sample_choose(struct event_sample *sample, const struct event_source *source,
                          struct err *err)
 {
@@ -92,9 +116,14 @@ bool event_sample_choose(struct event_sample *sample, const struct event_source 
             sample->index = i;
         }
     }
-    sample->is_all = sample->expected <= SAMPLE_EVENTS;
-    if (sample->is_all)
-        return count_events(sample, err);
+    if (sample->expected <= SAMPLE_EVENTS) {
+        if (!count_events(sample, err))
+            return false;
+        sample->is_all = sample->events <= MOST_EVENTS;
+        if (sample->is_all)
+            return true;
+        sample->expected = sample->events;
+    }
     sample->rank = source->ranks[sample->index];
     sample->source.ranks = &sample->rank;
     sample->source.count = 1;
@@ -103,13 +132,8 @@ bool event_sample_choose(struct event_sample *sample, const struct event_source 
     sample->source.context = sample;
     struct span span = window_of(source, &sample->rank);
     double share = (double)SAMPLE_EVENTS / (double)most;
-    double length_ns = (double)(span.to_ns - span.from_ns) * (share < 1 ? share : 1);
-    for (int i = 0; i < WIDENINGS && !sample->events; i++, length_ns *= WIDER) {
-        place_window(sample, span, (int64_t)length_ns);
-        if (!count_events(sample, err))
-            return false;
-    }
-    return true;
+    return search_window(sample, span,
+                         (double)(span.to_ns - span.from_ns) * (share < 1 ? share : 1), err);
 }
 
 // --- its size -----------------------------------------------------------------------------------
