@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 #include "server/api/event_request.h"
 
+#include "ingest/base/hash.h"
 #include "server/exports/event_size.h"
 #include "server/http/reply_room.h"
 #include "server/store/store.h"
@@ -33,18 +34,19 @@ static bool sizes_json(const struct event_request *asked, struct buf *out, struc
                    size.is_exact ? "true" : "false");
         comma = ",";
     }
-    buf_puts(out, "]}");
-    return true;
+    buf_puts(out, "]}\n");
+    return buf_ok(out, err);
 }
 
 static bool write_sizes(struct event_request *asked, const struct run *run, struct err *err)
 {
+    asked->response->type = "application/json";
     if (!api_take_turn(asked->request, asked->response, err))
         return false;
     bool ok = event_request_ranks(asked, run, false, err) &&
               sizes_json(asked, &asked->response->body, err);
     reply_room_end(asked->request->services->room);
-    return ok && api_finish_json(asked->request, asked->response, "event-sizes", err);
+    return ok;
 }
 
 bool api_get_event_sizes(struct request *request, struct response *response, struct err *err)
@@ -57,7 +59,11 @@ bool api_get_event_sizes(struct request *request, struct response *response, str
               api_find_run(request, response, request->captures[0], &run, err);
     if (ok) {
         asked.source.title = run.name;
-        ok = write_sizes(&asked, &run, err);
+        uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
+        ok = response_unchanged(request, response, "%.*s.%lld-%d-event-sizes-%016llx",
+                                (int)run.id.len, run.id.at, (long long)run.revision,
+                                ANALYSIS_VERSION, (unsigned long long)form) ||
+             write_sizes(&asked, &run, err);
     }
     event_request_end(&asked);
     return ok;

@@ -247,6 +247,9 @@ test("sizes are those of the exports, or near them where only a part was written
     }
   }
   assert.equal((await server.request("/api/v1/runs/job/events/sizes?format=chrome")).status, 400);
+  const known = await server.request("/api/v1/runs/larger/events/sizes");
+  assert.equal((await server.request("/api/v1/runs/larger/events/sizes",
+    { headers: { "If-None-Match": known.headers.etag } })).status, 304);
 });
 
 const REFERENCE = join(real_traces, "..", "samples", "reference_inputs.py");
