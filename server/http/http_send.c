@@ -27,7 +27,7 @@ static const char scriptless_policy[] =
     "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'; sandbox allow-top-navigation-by-user-activation "
     "allow-popups; require-trusted-types-for 'script'; trusted-types 'none'\r\n";
-// For what is no page: even opened as one it loads, runs and sends nothing.
+// For everything else: even opened as a page it loads, runs and sends nothing.
 static const char data_policy[] =
     "Content-Security-Policy: default-src 'none'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'\r\n";
@@ -85,15 +85,17 @@ static bool type_is(const struct response *response, const char *type)
     return response->type && strncmp(response->type, type, strlen(type)) == 0;
 }
 
-// A page's small answers would else be headers for the most part.
+// Only where they do something: a page's small answers would otherwise be mostly headers. Browsers
+// take those of a 304 for what they have kept, which has the right ones.
 static void add_policies(struct buf *head, const struct response *response)
 {
-    bool is_page = !response->type || type_is(response, "text/html");
+    bool is_kept = response->status == 304 && !response->type;
+    bool is_page = !is_kept && (!response->type || type_is(response, "text/html"));
     if (response->inline_style)
         buf_puts(head, scriptless_policy);
     else if (is_page || type_is(response, "text/javascript")) // a worker's policy is its script's
         buf_puts(head, usual_policy);
-    else
+    else if (!is_kept)
         buf_puts(head, data_policy);
     buf_puts(head, fixed_headers);
     if (is_page)

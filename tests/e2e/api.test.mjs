@@ -182,10 +182,13 @@ test("what has not changed is answered 304 and what has changed is not", async (
     "/runs/cuda-run@1/summary?format=csv", "/compare?base=cuda-run@1&cand=rocm-run@1"];
   const tags = new Map();
   for (const path of paths) {
-    const { headers: { etag } } = await api(path);
+    const { headers } = await api(path);
+    const { etag } = headers;
     assert.match(etag ?? "", /^(W\/)?"[^"]+"$/, path);
     const again = await api(path, { headers: { "If-None-Match": etag } });
     assert.equal(again.status, 304, path);
+    const policies = [undefined, headers["content-security-policy"]]; // the same, or that is kept
+    assert.ok(policies.includes(again.headers["content-security-policy"]), path);
     assert.equal(again.body.length, 0);
     tags.set(path, etag);
   }

@@ -89,6 +89,10 @@ test("the page brings everything itself and nothing that runs", async () => {
   assert.equal(headers["content-type"], "text/html; charset=utf-8");
   assert.match(headers["content-security-policy"], /default-src 'none'; style-src 'unsafe-inline'/);
   assert.match(headers["content-security-policy"], /sandbox/);
+  const again = await server.request("/api/v1/report?run=h100&run=mi300x",
+    { headers: { "If-None-Match": headers.etag } });
+  assert.deepEqual([again.status, again.headers["content-security-policy"]],
+    [304, headers["content-security-policy"]]);
   assert.doesNotMatch(text, /<script|<link|src=|@import|url\(/);
   assert.match(text, /@media print/);
 });
