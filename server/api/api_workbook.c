@@ -85,10 +85,11 @@ static bool add_tracelens(struct workbook *workbook, struct err *err)
     struct report run = {.arena = &arena}, rank = {.arena = &arena};
     bool ok =
         store_load_run_tables(workbook->store, workbook->run_id, of_run, &run, err) &&
-        store_load_trace_tables(workbook->store, workbook->headline_trace, of_rank, &rank, err) &&
+        store_load_trace_tables(workbook->store, workbook->headline_trace, of_rank, &rank, err);
+    if (ok)
         tracelens_add_timeline(workbook->book, report_find(&run, table_run_breakdown.name),
-                               workbook->headline_rank, err) &&
-        tracelens_add_ops(workbook->book, report_find(&rank, table_operators.name), err);
+                               workbook->headline_rank);
+    ok = ok && tracelens_add_ops(workbook->book, report_find(&rank, table_operators.name), err);
     arena_free(&arena);
     return ok;
 }

@@ -50,7 +50,7 @@ bool export_files_find(struct export_files *what, struct str word, struct err *e
     what->tables = find_tables(word);
     what->events = !what->tables || what->wants_events ? event_export_find(word) : NULL;
     if (what->tables && what->wants_events && !what->events)
-        return err_set(err, ERR_USAGE, "found --events with %s, which tables have only",
+        return err_set(err, ERR_USAGE, "found --events with %s, a format for tables only",
                        what->tables->word);
     if (what->events)
         what->tables = NULL;
@@ -326,15 +326,9 @@ static bool write_tables(const struct export_files *what, struct err *err)
 static void add_sheets(struct xlsx_book *book, const struct report *report,
                        const struct report *others)
 {
-    unsigned columns[TABLE_MAX_COLUMNS];
-    for (size_t i = 0; i < report->table_count; i++) {
-        const struct table *table = &report->tables[i];
-        struct export_view view = export_view_of(table->desc, columns);
-        if (!table->row_count || (others && report_find(others, table->desc->name)))
-            continue;
-        xlsx_book_sheet(book, &view);
-        xlsx_book_rows(book, &view, table);
-    }
+    for (size_t i = 0; i < report->table_count; i++)
+        if (!others || !report_find(others, report->tables[i].desc->name))
+            xlsx_book_table(book, &report->tables[i]);
 }
 
 // Tables that only a rank has are those of the headline rank.
@@ -351,11 +345,11 @@ static bool fill_book(const struct export_files *what, struct xlsx_book *book, s
     for (size_t i = 0; ok && i < what->run->count; i++)
         if (what->run->at[i].rank == headline)
             ok = rank_files_load(what->run, i, trace_tables, &rank, err);
-    if (ok)
+    if (ok) {
         add_sheets(book, &rank, run);
-    ok = ok &&
-         tracelens_add_timeline(book, report_find(run, table_run_breakdown.name), headline, err) &&
-         tracelens_add_ops(book, report_find(&rank, table_operators.name), err);
+        tracelens_add_timeline(book, report_find(run, table_run_breakdown.name), headline);
+    }
+    ok = ok && tracelens_add_ops(book, report_find(&rank, table_operators.name), err);
     arena_free(&arena);
     return ok;
 }

@@ -6,26 +6,14 @@
 #include "server/compare/compare_sides.h"
 #include "server/exports/xlsx_book.h"
 
-static void add_sheets(struct xlsx_book *book, const struct report *report)
-{
-    unsigned columns[TABLE_MAX_COLUMNS];
-    for (size_t i = 0; i < report->table_count; i++) {
-        const struct table *table = &report->tables[i];
-        struct export_view view = export_view_of(table->desc, columns);
-        if (!table->row_count)
-            continue;
-        xlsx_book_sheet(book, &view);
-        xlsx_book_rows(book, &view, table);
-    }
-}
-
 static bool write_book(const struct report *report, struct buf *out, struct err *err)
 {
     bool more = true;
     struct xlsx_book *book = xlsx_book_open(err);
     if (!book)
         return false;
-    add_sheets(book, report);
+    for (size_t i = 0; i < report->table_count; i++)
+        xlsx_book_table(book, &report->tables[i]);
     bool ok = xlsx_book_finish(book, err);
     while (ok && more)
         ok = xlsx_book_read(book, out, &more, err);

@@ -8,16 +8,6 @@
 #define NS_A_MS 1e6
 #define NS_A_US 1e3
 
-static void add_sheet(struct xlsx_book *book, const struct table *table)
-{
-    unsigned columns[TABLE_MAX_COLUMNS];
-    struct export_view view = export_view_of(table->desc, columns);
-    if (!table->row_count)
-        return;
-    xlsx_book_sheet(book, &view);
-    xlsx_book_rows(book, &view, table);
-}
-
 // --- gpu_timeline -------------------------------------------------------------------------------
 
 enum { TIMELINE_TYPE, TIMELINE_MS, TIMELINE_PERCENT, TIMELINE_COLUMNS };
@@ -54,14 +44,12 @@ static bool find_rank(const struct table *breakdown, int64_t rank, size_t *row)
     return false;
 }
 
-bool tracelens_add_timeline(struct xlsx_book *book, const struct table *breakdown, int64_t rank,
-                            struct err *err)
+void tracelens_add_timeline(struct xlsx_book *book, const struct table *breakdown, int64_t rank)
 {
     size_t row;
     struct cell cells[TIMELINE_PARTS * TIMELINE_COLUMNS];
-    (void)err;
     if (!find_rank(breakdown, rank, &row))
-        return true;
+        return;
     double total_ns = (double)table_i64(breakdown, row, RUN_BREAKDOWN_WINDOW_NS, 0);
     for (size_t i = 0; i < TIMELINE_PARTS; i++) {
         struct cell *at = &cells[i * TIMELINE_COLUMNS];
@@ -71,9 +59,8 @@ bool tracelens_add_timeline(struct xlsx_book *book, const struct table *breakdow
         at[TIMELINE_PERCENT] =
             (struct cell){.null = total_ns <= 0, .f = total_ns > 0 ? 100 * ns / total_ns : 0};
     }
-    add_sheet(book,
-              &(struct table){.desc = &timeline_desc, .cells = cells, .row_count = TIMELINE_PARTS});
-    return true;
+    xlsx_book_table(
+        book, &(struct table){.desc = &timeline_desc, .cells = cells, .row_count = TIMELINE_PARTS});
 }
 
 // --- ops_summary --------------------------------------------------------------------------------
@@ -152,7 +139,8 @@ bool tracelens_add_ops(struct xlsx_book *book, const struct table *operators, st
     if (ok) {
         size_t count = keep_launching(operators, ops, &total_ns);
         fill(ops, count, total_ns, cells);
-        add_sheet(book, &(struct table){.desc = &ops_desc, .cells = cells, .row_count = count});
+        xlsx_book_table(book,
+                        &(struct table){.desc = &ops_desc, .cells = cells, .row_count = count});
     }
     arena_free(&arena);
     return ok;

@@ -7,8 +7,7 @@
 #include "server/exports/xlsx_book.h"
 
 // gpu_timeline: one rank over its whole window. NULL is allowed.
-MUST_CHECK bool tracelens_add_timeline(struct xlsx_book *book, const struct table *breakdown,
-                                       int64_t rank, struct err *err);
+void tracelens_add_timeline(struct xlsx_book *book, const struct table *breakdown, int64_t rank);
 
 // ops_summary: operators by the time of what they launched directly. NULL is allowed.
 MUST_CHECK bool tracelens_add_ops(struct xlsx_book *book, const struct table *operators,

@@ -250,6 +250,16 @@ void xlsx_book_rows(struct xlsx_book *book, const struct export_view *view,
     }
 }
 
+void xlsx_book_table(struct xlsx_book *book, const struct table *table)
+{
+    unsigned columns[TABLE_MAX_COLUMNS];
+    struct export_view view = export_view_of(table->desc, columns);
+    if (table->row_count == 0)
+        return;
+    xlsx_book_sheet(book, &view);
+    xlsx_book_rows(book, &view, table);
+}
+
 // --- the file -----------------------------------------------------------------------------------
 
 // What each column means, after the tables.

@@ -21,6 +21,9 @@ void xlsx_book_sheet(struct xlsx_book *book, const struct export_view *view);
 void xlsx_book_rows(struct xlsx_book *book, const struct export_view *view,
                     const struct table *rows);
 
+// Both for a whole table with all its columns; nothing if it has no rows.
+void xlsx_book_table(struct xlsx_book *book, const struct table *table);
+
 // Writes the file; then reads it piece by piece.
 MUST_CHECK bool xlsx_book_finish(struct xlsx_book *book, struct err *err);
 MUST_CHECK bool xlsx_book_read(struct xlsx_book *book, struct buf *out, bool *more,
