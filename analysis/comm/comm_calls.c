@@ -3,6 +3,7 @@
 #include "analysis/comm/comm_calls.h"
 
 #include "analysis/comm/comm_message.h"
+#include "analysis/facts/facts_within.h"
 #include "analysis/facts/host_stack.h"
 #include "ingest/base/search.h"
 
@@ -68,17 +69,22 @@ struct lending {
     uint32_t *ends;  // per launch with a batch: after its last in parts
     uint32_t *parts; // sends and receives taken by batches, then those of the row still without a
                      // kernel
-    uint32_t part_count, taken;
+    uint32_t part_count, part_cap, taken;
     uint32_t *nearest; // per event of a row: collective of the innermost operator with one
     uint32_t next;     // launch
 };
 
 static bool keep_part(struct lending *lending, uint32_t collective, struct err *err)
 {
-    lending->parts = arena_more(lending->arena, lending->parts, lending->part_count,
-                                sizeof *lending->parts, err);
-    if (!lending->parts)
-        return false;
+    if (lending->part_count == lending->part_cap) {
+        uint32_t cap = lending->part_cap ? 2 * lending->part_cap : 256;
+        uint32_t *parts = arena_grow(lending->arena, lending->parts,
+                                     lending->part_cap * sizeof *parts, cap * sizeof *parts, err);
+        if (!parts)
+            return false;
+        lending->parts = parts;
+        lending->part_cap = cap;
+    }
     lending->parts[lending->part_count++] = collective;
     return true;
 }
@@ -196,15 +202,35 @@ static bool collect(const struct facts *facts, const struct lending *lending, st
     return calls->calls != NULL;
 }
 
+// Of the calls of a whole trace those of the part.
+static void keep_chosen(const struct facts_part *part, struct comm_calls *calls)
+{
+    uint32_t count = 0, device = 0;
+    for (uint32_t i = 0; i < calls->count; i++) {
+        while (device < part->facts.device_count && part->chosen[device] < calls->calls[i].device)
+            device++;
+        if (device == part->facts.device_count || part->chosen[device] != calls->calls[i].device)
+            continue;
+        calls->calls[count] = calls->calls[i];
+        calls->calls[count++].device = device;
+    }
+    calls->count = count;
+}
+
+// What a launch takes depends on the launches before it, so a part is chosen from all calls.
 bool comm_calls_make(const struct facts *facts, struct arena *arena, struct comm_calls *calls,
                      struct err *err)
 {
+    const struct facts *all = facts->is_part ? facts_part(facts)->of : facts;
     *calls = (struct comm_calls){0};
-    if (!measure(facts->trace, arena, calls, err))
+    if (!measure(all->trace, arena, calls, err))
         return false;
-    struct lending lending = {.facts = facts, .sizes = calls->sizes, .arena = arena};
-    return (!anything_to_lend(facts, calls->sizes) || lend(&lending, err)) &&
-           collect(facts, &lending, arena, calls, err);
+    struct lending lending = {.facts = all, .sizes = calls->sizes, .arena = arena};
+    bool ok = (!anything_to_lend(all, calls->sizes) || lend(&lending, err)) &&
+              collect(all, &lending, arena, calls, err);
+    if (ok && facts->is_part)
+        keep_chosen(facts_part(facts), calls);
+    return ok;
 }
 
 uint32_t comm_calls_of(const struct comm_calls *calls, uint32_t device)

@@ -59,10 +59,11 @@ static void take_devices(const struct choice *choice, const uint32_t *chosen)
 }
 
 bool facts_within(const struct facts *facts, const uint32_t *chosen, uint32_t count,
-                  struct arena *arena, struct facts *part, struct err *err)
+                  struct arena *arena, struct facts_part *within, struct err *err)
 {
+    *within = (struct facts_part){*facts, facts, chosen};
+    struct facts *part = &within->facts;
     struct choice choice = {.facts = facts, .part = part};
-    *part = *facts;
     part->arena = arena;
     part->is_part = true;
     part->device_count = count;

@@ -5,10 +5,25 @@
 
 #include "analysis/facts/facts.h"
 
-// chosen: their indices, ascending. The part has their launches and the calls of these, with owned
+#include <assert.h>
+
+struct facts_part {
+    struct facts facts; // first, so that an analysis finds the rest
+    const struct facts *of;
+    const uint32_t *chosen; // per device event: its index in those facts
+};
+
+// chosen: ascending, which the part keeps. It has their launches and the calls of these, with owned
 // times as in the whole; its busy time is the sum of them. Steps, modules, gaps and idle time stay
 // those of the whole.
 MUST_CHECK bool facts_within(const struct facts *facts, const uint32_t *chosen, uint32_t count,
-                             struct arena *arena, struct facts *part, struct err *err);
+                             struct arena *arena, struct facts_part *part, struct err *err);
+
+// What facts with is_part are a part of.
+static inline const struct facts_part *facts_part(const struct facts *facts)
+{
+    assert(facts->is_part);
+    return (const struct facts_part *)facts;
+}
 
 #endif

@@ -204,14 +204,14 @@ static bool add_range(struct range_rows *all, unsigned range, uint32_t *list, st
     const struct facts *facts = all->tree->facts;
     uint32_t count = list_devices(all, range, list);
     struct arena arena;
-    struct facts part;
+    struct facts_part part;
     if (count > all->devices)
         return true;
     all->devices -= count;
     arena_init(&arena, facts->budget);
     bool ok = facts_within(facts, list, count, &arena, &part, err);
     for (int t = 0; ok && t < TABLES; t++)
-        ok = add_table(all, &tables[t], &part, all->texts[all->names[range]], err);
+        ok = add_table(all, &tables[t], &part.facts, all->texts[all->names[range]], err);
     arena_free(&arena);
     return ok;
 }

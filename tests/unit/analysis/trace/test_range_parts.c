@@ -372,6 +372,48 @@ static void tables_of_a_range_have_only_what_was_launched_in_it(void **state)
     hand_end(&hand);
 }
 
+static void add_message(struct hand *hand, const char *kind, int64_t elems, int64_t at_ns)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                       .name = "record_param_comms",
+                                       .begin_ns = at_ns,
+                                       .dur_ns = 5,
+                                       .collective = kind,
+                                       .dtype = "Float",
+                                       .group = "pp",
+                                       .in_elems = elems,
+                                       .out_elems = elems,
+                                       .group_size = 4});
+}
+
+// A launch takes the messages recorded since the launch before it, in whatever range that was.
+static void messages_of_other_ranges_are_not_taken(void **state)
+{
+    (void)state;
+    const struct hand_event kernel = {
+        .kind = EVENT_KERNEL, .name = "ncclDevKernel_SendRecv(x)", .dur_ns = 50};
+    struct hand hand;
+    struct report shown;
+    hand_begin(&hand);
+    add_range(&hand, "forward", 0, 90);
+    add_message(&hand, "send", 100, 10);
+    add_message(&hand, "recv", 200, 20);
+    add_call(&hand, "c10d::batch", NULL, kernel, 30);
+    add_range(&hand, "backward", 100, 90);
+    add_message(&hand, "recv", 100, 110);
+    add_call(&hand, "c10d::batch", NULL, kernel, 130);
+    hand_analyze(&hand);
+    const struct table *sizes = kept(&hand, "forward", &table_comm_sizes, &shown);
+    assert_int_equal(sizes->row_count, 1);
+    assert_true(table_is(sizes, 0, COMM_SIZES_KIND, STR("send_recv")));
+    assert_int_equal(table_i64(sizes, 0, COMM_SIZES_BYTES, -1), 800);
+    sizes = kept(&hand, "backward", &table_comm_sizes, &shown);
+    assert_int_equal(sizes->row_count, 1);
+    assert_true(table_is(sizes, 0, COMM_SIZES_KIND, STR("recv")));
+    assert_int_equal(table_i64(sizes, 0, COMM_SIZES_BYTES, -1), 400);
+    hand_end(&hand);
+}
+
 static void the_tables_of_ranges_are_bounded(void **state)
 {
     (void)state;
@@ -408,6 +450,7 @@ int main(void)
         cmocka_unit_test(other_tables_cannot_be_had_by_range),
         cmocka_unit_test(a_range_around_everything_has_the_tables_of_the_trace),
         cmocka_unit_test(tables_of_a_range_have_only_what_was_launched_in_it),
+        cmocka_unit_test(messages_of_other_ranges_are_not_taken),
         cmocka_unit_test(the_tables_of_ranges_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
