@@ -40,7 +40,7 @@ MUST_CHECK void *arena_grow(struct arena *arena, void *block, size_t old_size, s
                             struct err *err);
 
 // Room for one more item in an array of count: the array, moved if it was full, new items zeroed.
-// The capacity follows from count. On NULL the array is unchanged.
+// The capacity follows from count, which only grows. On NULL the array is unchanged.
 MUST_CHECK void *arena_more(struct arena *arena, void *items, size_t count, size_t size,
                             struct err *err);
 
