@@ -12,15 +12,17 @@ enum { COMPUTE, COMMUNICATION, COPY, IDLE, TIMES };
 
 struct role_span {
     uint32_t role;
-    int64_t step;  // NO_STEP without steps
+    int64_t step;  // NO_STEP without steps, and for what a rank with steps does outside of them
+    bool outside;  // the latter: from before the first to after the last
     int64_t ranks; // the rank; once merged, how many
     int64_t begin_ns, end_ns;
     int64_t ns[TIMES];
     int64_t wait_ns; // once in order
-    uint32_t after;  // a role, or that of the first
+    uint32_t after;  // a role, or NO_ROLE
 };
 
 #define NO_STEP INT64_MIN
+#define NO_ROLE UINT32_MAX
 
 void run_roles_open(struct run_roles *roles, struct budget *budget)
 {
@@ -101,17 +103,27 @@ static bool add_trace(struct run_roles *roles, struct role_span span, const stru
     return true;
 }
 
+static bool has_steps(const struct table *rows)
+{
+    for (size_t i = 0; rows && i < rows->row_count; i++)
+        if (!table_cell(rows, i, ROLE_STEPS_STEP)->null)
+            return true;
+    return false;
+}
+
 static bool add_ranges(struct run_roles *roles, struct role_span span, const struct table *rows,
                        int64_t window_ns, struct err *err)
 {
     static const unsigned columns[TIMES] = {ROLE_STEPS_COMPUTE_NS, ROLE_STEPS_COMMUNICATION_NS,
                                             ROLE_STEPS_COPY_NS, ROLE_STEPS_IDLE_NS};
+    bool in_steps = has_steps(rows);
     for (size_t i = 0; rows && i < rows->row_count; i++) {
         if (table_cell(rows, i, ROLE_STEPS_BEGIN_NS)->null)
             continue;
         if (!find_name(roles, table_text(rows, i, ROLE_STEPS_ROLE), OF_RANGES, &span.role, err))
             return false;
         span.step = table_i64(rows, i, ROLE_STEPS_STEP, NO_STEP);
+        span.outside = in_steps && span.step == NO_STEP;
         span.begin_ns = later(window_ns, table_i64(rows, i, ROLE_STEPS_BEGIN_NS, 0));
         span.end_ns = later(window_ns, table_i64(rows, i, ROLE_STEPS_END_NS, 0));
         for (int t = 0; t < TIMES; t++)
@@ -145,6 +157,7 @@ static int by_step_and_role(const void *left, const void *right)
 {
     const struct role_span *a = left, *b = right;
     int order = order_of(a->step, b->step);
+    order = order ? order : order_of(a->outside, b->outside);
     order = order ? order : order_of(a->role, b->role);
     return order ? order : order_of(a->ranks, b->ranks);
 }
@@ -172,7 +185,8 @@ static size_t merge(struct role_span *spans, size_t count, struct role_span *mer
         qsort(spans, count, sizeof *spans, by_step_and_role);
     for (size_t i = 0; i < count; i++) {
         struct role_span *last = made ? &merged[made - 1] : NULL;
-        bool same = last && last->step == spans[i].step && last->role == spans[i].role;
+        bool same = last && last->step == spans[i].step && last->role == spans[i].role &&
+                    last->outside == spans[i].outside;
         if (!same) {
             merged[made] = spans[i];
             merged[made++].ranks = 1;
@@ -189,13 +203,18 @@ static void find_waits(struct role_span *spans, size_t count)
 {
     if (count)
         qsort(spans, count, sizeof *spans, by_time);
-    for (size_t i = 0, last = 0; i < count; i++) {
+    const struct role_span *last = NULL;
+    for (size_t i = 0; i < count; i++) {
+        struct role_span *span = &spans[i];
         int64_t wait_ns;
-        spans[i].after = spans[last].role;
-        if (__builtin_sub_overflow(spans[i].begin_ns, spans[last].end_ns, &wait_ns) || i == 0)
-            wait_ns = 0;
-        spans[i].wait_ns = wait_ns > 0 ? wait_ns : 0;
-        last = spans[i].end_ns >= spans[last].end_ns ? i : last;
+        span->after = NO_ROLE;
+        span->wait_ns = 0;
+        if (span->outside)
+            continue;
+        if (last && !__builtin_sub_overflow(span->begin_ns, last->end_ns, &wait_ns))
+            span->wait_ns = wait_ns > 0 ? wait_ns : 0;
+        span->after = last ? last->role : NO_ROLE;
+        last = !last || span->end_ns >= last->end_ns ? span : last;
     }
 }
 
@@ -216,17 +235,19 @@ static bool add_step(const struct run_roles *roles, const struct role_span *span
     row_i64(&row, RUN_ROLE_STEPS_COPY_NS, span->ns[COPY]);
     row_i64(&row, RUN_ROLE_STEPS_IDLE_NS, span->ns[IDLE]);
     row_i64(&row, RUN_ROLE_STEPS_WAIT_NS, span->wait_ns);
-    row_text_if(&row, RUN_ROLE_STEPS_AFTER, index > 0, roles->names[span->after]);
+    row_text_if(&row, RUN_ROLE_STEPS_AFTER, span->after != NO_ROLE,
+                span->after != NO_ROLE ? roles->names[span->after] : STR(""));
     return row_end(&row, run->report, err);
 }
 
 struct role_sum {
     struct role_span sum;
+    bool works;
     int64_t steps, shared, span_ns;
     int64_t wait_after[RUN_MOST_ROLES];
 };
 
-// How many roles worked in a step; merged spans of a step come in any order of time.
+// Whether another role worked in the step as well.
 static bool is_shared(const struct role_span *spans, size_t count, const struct role_span *span)
 {
     for (size_t i = 0; i < count; i++)
@@ -243,10 +264,12 @@ static void sum_steps(const struct role_span *spans, size_t count, struct role_s
             to++;
         for (size_t i = from; i < to; i++) {
             struct role_sum *sum = &sums[spans[i].role];
+            sum->works = true;
             sum->steps += spans[i].step != NO_STEP;
             sum->shared +=
                 spans[i].step != NO_STEP && is_shared(spans + from, to - from, &spans[i]);
-            sum->span_ns = later(sum->span_ns, between(spans[i].begin_ns, spans[i].end_ns));
+            if (!spans[i].outside)
+                sum->span_ns = later(sum->span_ns, between(spans[i].begin_ns, spans[i].end_ns));
             add_to(&sum->sum, &spans[i]);
         }
     }
@@ -254,8 +277,10 @@ static void sum_steps(const struct role_span *spans, size_t count, struct role_s
 
 static void sum_waits(const struct role_span *spans, size_t count, struct role_sum *sums)
 {
-    for (size_t i = 1; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         struct role_sum *sum = &sums[spans[i].role];
+        if (spans[i].after == NO_ROLE)
+            continue;
         sum->sum.wait_ns = later(sum->sum.wait_ns, spans[i].wait_ns);
         sum->wait_after[spans[i].after] = later(sum->wait_after[spans[i].after], spans[i].wait_ns);
     }
@@ -312,7 +337,7 @@ static bool write(const struct run_roles *roles, const struct run *run, struct r
     find_waits(spans, count);
     sum_waits(spans, count, sums);
     for (uint32_t r = 0; r < roles->name_count; r++)
-        if (sums[r].span_ns && !add_role(roles, r, &sums[r], run, err))
+        if (sums[r].works && !add_role(roles, r, &sums[r], run, err))
             return false;
     for (size_t i = 0; i < count; i++)
         if (!add_step(roles, spans, i, run, err))

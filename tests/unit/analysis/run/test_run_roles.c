@@ -45,6 +45,8 @@ struct bench {
     struct err err;
 };
 
+enum { NO_STEP = -1 };
+
 static const int64_t both[] = {0, 1};
 
 static void begin(struct bench *bench)
@@ -77,7 +79,7 @@ static void add_step(struct report *report, const char *role, int64_t step, int6
 {
     struct row row = {.desc = &table_role_steps};
     row_word(&row, ROLE_STEPS_ROLE, role);
-    row_i64(&row, ROLE_STEPS_STEP, step);
+    row_i64_if(&row, ROLE_STEPS_STEP, step != NO_STEP, step);
     row_i64(&row, ROLE_STEPS_BEGIN_NS, begin_ns);
     row_i64(&row, ROLE_STEPS_END_NS, end_ns);
     row_i64(&row, ROLE_STEPS_COMPUTE_NS, end_ns - begin_ns);
@@ -116,6 +118,46 @@ static void waits_lie_between_the_spans_of_all_ranks(void **state)
     end(&bench);
 }
 
+// It may be before the first step and after the last, and would hide everything between.
+static void work_outside_the_steps_ends_no_wait(void **state)
+{
+    (void)state;
+    struct bench bench;
+    begin(&bench);
+    struct report report = {.arena = &bench.arena};
+    add_step(&report, "generation", NO_STEP, 0, 5000);
+    add_step(&report, "generation", 1, 1000, 1500);
+    add_step(&report, "policy", 1, 1700, 1900);
+    assert_true(run_roles_add(&bench.roles, &bench.run, 0, &report, &bench.err));
+    assert_true(run_roles_write(&bench.roles, &bench.run, &bench.err));
+    const struct table *steps = report_find(&bench.report, "role_steps");
+    assert_int_equal(steps->row_count, 3);
+    assert_true(table_cell(steps, 0, RUN_ROLE_STEPS_AFTER)->null);
+    assert_true(table_cell(steps, 1, RUN_ROLE_STEPS_AFTER)->null);
+    assert_int_equal(table_i64(steps, 2, RUN_ROLE_STEPS_WAIT_NS, -1), 200);
+    const struct table *roles = report_find(&bench.report, "roles");
+    assert_int_equal(table_i64(roles, 0, RUN_ROLES_COMPUTE_NS, -1), 5500);
+    assert_int_equal(table_i64(roles, 0, RUN_ROLES_SPAN_NS, -1), 500);
+    assert_int_equal(table_i64(roles, 0, RUN_ROLES_STEPS, -1), 1);
+    end(&bench);
+}
+
+// In a trace without steps there is no other work.
+static void without_steps_all_work_is_in_order(void **state)
+{
+    (void)state;
+    struct bench bench;
+    begin(&bench);
+    struct report report = {.arena = &bench.arena};
+    add_step(&report, "generation", NO_STEP, 0, 500);
+    add_step(&report, "policy", NO_STEP, 700, 900);
+    assert_true(run_roles_add(&bench.roles, &bench.run, 0, &report, &bench.err));
+    assert_true(run_roles_write(&bench.roles, &bench.run, &bench.err));
+    const struct table *steps = report_find(&bench.report, "role_steps");
+    assert_int_equal(table_i64(steps, 1, RUN_ROLE_STEPS_WAIT_NS, -1), 200);
+    end(&bench);
+}
+
 static void one_role_is_no_division_of_work(void **state)
 {
     (void)state;
@@ -147,6 +189,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_of_ranges_say_roles),
         cmocka_unit_test(waits_lie_between_the_spans_of_all_ranks),
+        cmocka_unit_test(work_outside_the_steps_ends_no_wait),
+        cmocka_unit_test(without_steps_all_work_is_in_order),
         cmocka_unit_test(one_role_is_no_division_of_work),
         cmocka_unit_test(times_of_a_hostile_report_do_not_overflow),
     };
