@@ -48,7 +48,8 @@ static bool is_nested(const struct nodes *nodes, size_t row)
 {
     const struct table *ranges = nodes->ranges;
     struct str name = table_text(ranges, row, RANGES_NAME);
-    int64_t last = table_i64(ranges, row, RANGES_ID, 0);
+    int64_t own = table_i64(ranges, row, RANGES_ID, 0), count = (int64_t)nodes->count;
+    int64_t last = own < count ? own : count;
     for (int64_t id = table_i64(ranges, row, RANGES_PARENT, 0); id > 0 && id < last;) {
         size_t above = nodes->row_of[id];
         if (str_equal(table_text(ranges, above, RANGES_NAME), name))
