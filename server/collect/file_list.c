@@ -2,6 +2,7 @@
 #include "server/collect/file_list.h"
 
 #include "ingest/base/buf.h"
+#include "ingest/base/clock.h"
 
 #include <fcntl.h>
 #include <jansson.h>
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <sys/file.h>
 #include <unistd.h>
+
+#define SECOND_NS 1000000000LL
 
 enum { MOST_FILES = 1 << 20, LONG_LIST = 1 << 16, MOST_LINE = 8192 };
 
@@ -45,6 +48,15 @@ static struct listed_file *add(struct file_list *list, const struct listed_file 
     list->first = file;
     list->count++;
     return file;
+}
+
+struct listed_file file_list_entry(const char *name, const struct stat *info)
+{
+    return (struct listed_file){.name = name,
+                                .bytes = (uint64_t)info->st_size,
+                                .modified_ns = (int64_t)info->st_mtim.tv_sec * SECOND_NS +
+                                               info->st_mtim.tv_nsec,
+                                .since_ns = clock_mono_ns()};
 }
 
 struct listed_file *file_list_see(struct file_list *list, const struct listed_file *now,

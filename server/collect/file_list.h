@@ -7,6 +7,7 @@
 #include "ingest/base/err.h"
 
 #include <stddef.h>
+#include <sys/stat.h>
 
 enum file_status { FILE_SEEN, FILE_SENT, FILE_REFUSED };
 
@@ -36,6 +37,9 @@ struct file_list {
 MUST_CHECK bool file_list_open(struct file_list *list, const char *path, const char *target,
                                struct err *err);
 void file_list_free(struct file_list *list);
+
+// A file as it is now. The name is not copied.
+struct listed_file file_list_entry(const char *name, const struct stat *info);
 
 // The entry of a file as it is now; one that has changed counts as new. ERR_LIMIT.
 MUST_CHECK struct listed_file *file_list_see(struct file_list *list, const struct listed_file *now,

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000LL
-enum { UNSURE_FACTOR = 24, RESCAN_SECONDS = 60, MOST_MEMBERS = 32 };
+enum { UNSURE_FACTOR = 24, RESCAN_SECONDS = 60 };
 
 // --- one file -----------------------------------------------------------------------------------
 
@@ -59,6 +59,7 @@ static bool settle_failure(struct folder_send *send, struct listed_file *file,
         return false;
     switch (why->code) {
     case ERR_FORMAT:
+    case ERR_UNSUPPORTED: // files of a set that cannot be joined
         tell_failure("refused", file->name, why);
         record(send, file, FILE_REFUSED, why->msg);
         send->refused++;
@@ -71,6 +72,7 @@ static bool settle_failure(struct folder_send *send, struct listed_file *file,
     case ERR_BUSY: // look again later
     case ERR_CONFLICT:
     case ERR_NOT_FOUND:
+    case ERR_SPACE: // where a set is joined
     case ERR_IO:
         tell_failure("failed", file->name, why);
         file->since_ns = clock_mono_ns();
@@ -144,21 +146,12 @@ static bool consider(struct folder_send *send, const char *path, const struct li
     return send_listed(send, file, path, err);
 }
 
-static struct listed_file file_of(const char *name, const struct stat *info)
-{
-    return (struct listed_file){.name = name,
-                                .bytes = (uint64_t)info->st_size,
-                                .modified_ns = (int64_t)info->st_mtim.tv_sec * SECOND_NS +
-                                               info->st_mtim.tv_nsec,
-                                .since_ns = clock_mono_ns()};
-}
-
 bool folder_send_one(struct folder_send *send, const char *path, const char *name, struct err *err)
 {
     struct stat info;
     if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
         return err_set(err, ERR_NOT_FOUND, "%.180s: found no such file", path);
-    const struct listed_file now = file_of(name, &info);
+    const struct listed_file now = file_list_entry(name, &info);
     return consider(send, path, &now, err);
 }
 
@@ -166,14 +159,14 @@ bool folder_send_one(struct folder_send *send, const char *path, const char *nam
 
 // What is left to do with the members of a set.
 struct set_state {
-    struct listed_file *entries[MOST_MEMBERS];
-    bool all_sent, some_sent, all_refused, settled;
+    struct listed_file *entries[SET_SEND_MOST];
+    bool all_sent, some_sent, all_judged, settled; // judged: sent or refused
 };
 
 static bool look_at_set(struct folder_send *send, const struct set_file *const *members,
                         size_t count, struct set_state *state, struct err *err)
 {
-    *state = (struct set_state){.all_sent = true, .all_refused = true, .settled = true};
+    *state = (struct set_state){.all_sent = true, .all_judged = true, .settled = true};
     for (size_t i = 0; i < count; i++) {
         char path[4200];
         struct listed_file *entry = file_list_see(send->list, &members[i]->file, err);
@@ -183,7 +176,7 @@ static bool look_at_set(struct folder_send *send, const struct set_file *const *
         state->entries[i] = entry;
         state->all_sent &= entry->status == FILE_SENT;
         state->some_sent |= entry->status == FILE_SENT || entry->was_sent;
-        state->all_refused &= entry->status == FILE_REFUSED;
+        state->all_judged &= entry->status == FILE_SENT || entry->status == FILE_REFUSED;
         state->settled &= entry->status == FILE_SENT || is_settled(send, entry, path);
     }
     return true;
@@ -229,12 +222,13 @@ static bool consider_set(struct folder_send *send, const struct set_file *const 
     struct set_state state;
     if (!look_at_set(send, members, count, &state, err))
         return false;
-    if (state.all_sent)
-        send->known += send->retry ? count : 0;
-    else if (!state.settled)
-        send->waiting++;
-    else if (!state.all_refused || send->retry)
+    if (state.all_sent && send->retry)
+        send->known += count;
+    if (state.all_sent || (state.all_judged && !send->retry))
+        return true;
+    if (state.settled)
         return send_set(send, members, count, &state, err);
+    send->waiting += count;
     return true;
 }
 
@@ -250,9 +244,8 @@ static bool consider_alone(struct folder_send *send, const struct set_file *memb
 
 static bool consider_like(struct folder_send *send, size_t from, size_t count, struct err *err)
 {
-    const struct set_file *members[MOST_MEMBERS];
-    size_t found =
-        count <= MOST_MEMBERS ? set_send_members(&send->sets, from, count, members, err) : 0;
+    const struct set_file *members[SET_SEND_MOST];
+    size_t found = set_send_members(&send->sets, from, count, members);
     bool ok = !found || consider_set(send, members, found, err);
     for (size_t i = from; ok && !found && i < from + count; i++)
         ok = consider_alone(send, &send->sets.files[i], err);
@@ -283,7 +276,7 @@ static bool found(void *context, const char *name, const struct stat *info, stru
     if (hub->stop && stop_signal_now(hub->stop))
         return err_set(err, ERR_CANCELLED, "stopped");
     snprintf(path, sizeof path, "%s/%s", send->folder, name);
-    const struct listed_file now = file_of(name, info);
+    const struct listed_file now = file_list_entry(name, info);
     bool kept;
     return set_send_keep(&send->sets, &now, &kept, err) &&
            (kept || consider(send, path, &now, err));

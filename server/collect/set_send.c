@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)
@@ -72,20 +73,17 @@ size_t set_send_like(const struct set_send *sets, size_t from)
 }
 
 size_t set_send_members(const struct set_send *sets, size_t from, size_t count,
-                        const struct set_file **members, struct err *err)
+                        const struct set_file **members)
 {
-    struct arena scratch;
-    arena_init(&scratch, NULL);
-    struct str *names = arena_array(&scratch, count, sizeof *names, err);
-    size_t *in_set = arena_array(&scratch, count, sizeof *in_set, err);
-    size_t found = 0;
-    for (size_t i = 0; names && in_set && i < count; i++)
+    struct str names[SET_SEND_MOST];
+    size_t in_set[SET_SEND_MOST], found;
+    if (count > SET_SEND_MOST)
+        return 0;
+    for (size_t i = 0; i < count; i++)
         names[i] = str_of(sets->files[from + i].file.name);
-    if (names && in_set)
-        found = file_set_find(names, count, 0, in_set);
+    found = file_set_find(names, count, 0, in_set);
     for (size_t i = 0; i < found; i++)
         members[i] = &sets->files[from + in_set[i]];
-    arena_free(&scratch);
     return found;
 }
 
@@ -109,6 +107,23 @@ static struct source *open_members(const struct set_file *const *members, size_t
         source_close(parts[--opened]);
     free(parts);
     return joined;
+}
+
+static bool are_unchanged(const struct set_file *const *members, size_t count, const char *folder,
+                          struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        char path[4200];
+        const struct listed_file *file = &members[i]->file;
+        struct listed_file now = {0};
+        struct stat info;
+        snprintf(path, sizeof path, "%s/%s", folder, file->name);
+        if (lstat(path, &info) == 0)
+            now = file_list_entry(file->name, &info);
+        if (now.bytes != file->bytes || now.modified_ns != file->modified_ns)
+            return err_set(err, ERR_CONFLICT, "%.180s changed while it was sent", file->name);
+    }
+    return true;
 }
 
 static bool write_all(int fd, const char *bytes, size_t len, struct err *err)
@@ -156,7 +171,8 @@ bool set_send_one(const struct set_file *const *members, size_t count,
     int fd = buf_ok(&path, err) ? mkstemp(path.at) : -1;
     struct source *source = fd >= 0 ? open_members(members, count, folder, err) : NULL;
     bool ok = (fd >= 0 || err_set_errno(err, "%.180s", path.at ? path.at : "")) && source &&
-              copy(source, fd, err) && name_set(members, count, &name, err) &&
+              copy(source, fd, err) && are_unchanged(members, count, folder, err) &&
+              name_set(members, count, &name, err) &&
               send_file(target, path.at, name.at, result, err);
     source_close(source);
     if (fd >= 0) {

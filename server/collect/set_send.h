@@ -9,6 +9,8 @@
 #include "server/collect/file_list.h"
 #include "server/collect/send_file.h"
 
+enum { SET_SEND_MOST = 32 }; // files of a set
+
 // A file that may belong to a set.
 struct set_file {
     struct listed_file file;
@@ -36,10 +38,10 @@ void set_send_sort(struct set_send *sets);
 // How many there are from an index on whose names fit those of the first.
 size_t set_send_like(const struct set_send *sets, size_t from);
 
-// The set that the files from an index on are, in the order in which they are joined; how many, 0
-// if they are none. members: room for `count` of them.
+// The set that `count` files from an index on are, in the order in which they are joined; how many,
+// 0 if they are none, or more than SET_SEND_MOST. members: room for as many.
 size_t set_send_members(const struct set_send *sets, size_t from, size_t count,
-                        const struct set_file **members, struct err *err);
+                        const struct set_file **members);
 
 // Sends a set as one file with the name that it is given. Fails like send_file.
 MUST_CHECK bool set_send_one(const struct set_file *const *members, size_t count,

@@ -204,4 +204,24 @@ test("push sends the files of a set as one, once all of them are there", async (
   const late = await push(server.base, [folder, "--run", "set"]);
   assert.equal(late.status, 4, late.stderr);
   assert.match(late.stderr, /others of its set were sent before it/);
+  const seen = watch(folder, "set");
+  await until("it watches", () => /watching/.test(seen.text));
+  writeFileSync(join(folder, "rank1.json"), trace("other", 1));
+  await until("another file is sent", () => /sent {2}rank1.json/.test(seen.text));
+  seen.child.kill("SIGTERM");
+  assert.equal(await seen.ended, 0, seen.text);
+  assert.doesNotMatch(seen.text, /refused node/, "what was refused is not asked for again");
+});
+
+test("a set that cannot be joined is refused, and other files are sent", async () => {
+  const folder = temporary("codings");
+  writeFileSync(join(folder, "7_kernel_trace.csv.gz"), Buffer.from("1f8b0800", "hex"));
+  writeFileSync(join(folder, "7_hip_api_trace.csv.zst"), Buffer.from("28b52ffd", "hex"));
+  writeFileSync(join(folder, "8_kernel_trace.csv.gz"), Buffer.from("1f8b0800", "hex"));
+  writeFileSync(join(folder, "8_hip_api_trace.csv.zst"), Buffer.from("28b52ffd", "hex"));
+  writeFileSync(join(folder, "rank0.json"), trace("codings", 0));
+  const { status, stderr } = await push(server.base, [folder, "--run", "codings"]);
+  assert.equal(status, 4, stderr);
+  assert.match(stderr, /refused 8_kernel_trace.csv.gz: found files of one trace as .gz and as /);
+  assert.match(stderr, /1 sent, 0 known already, 4 refused/);
 });
