@@ -4,6 +4,7 @@
 #include "server/uploads/upload_form.h"
 
 #include "ingest/base/secrets.h"
+#include "ingest/source/format.h"
 #include "server/uploads/multipart.h"
 #include "server/uploads/sniff.h"
 
@@ -388,10 +389,19 @@ static bool give_ranks(struct upload_form *form, struct err *err)
     return check_ranks(form, set_of, err);
 }
 
+// Logs, monitors and the like, which have no role.
+static bool is_no_trace(const struct intake_part *part)
+{
+    const struct format *format = part->archive.len ? format_named(part->archive) : NULL;
+    return format && format_is_kept(format);
+}
+
 // After the ranks: a file of several processes is a trace once it has one.
 static bool give_role(struct upload_form *form, struct err *err)
 {
     for (size_t i = 0; form->role.len && i < form->part_count; i++) {
+        if (is_no_trace(&form->parts[i]))
+            continue;
         if (form->parts[i].archive.len)
             return err_set(err, ERR_USAGE,
                            "found role '%.*s' for %.80s, which may hold several traces, expected "

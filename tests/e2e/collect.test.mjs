@@ -213,6 +213,21 @@ test("push sends the files of a set as one, once all of them are there", async (
   assert.doesNotMatch(seen.text, /refused node/, "what was refused is not asked for again");
 });
 
+test("push --role says what the traces of a folder do; a log among them has no role", async () => {
+  for (const [rank, role] of ["policy", "judge"].entries()) {
+    const folder = temporary(role);
+    writeFileSync(join(folder, `rank${rank}.json`), trace(role, rank));
+    writeFileSync(join(folder, "train.log"), "iteration 1/ 9 | elapsed time per iteration (ms): "
+      + `10${rank}.5 | lm loss: 2.5\n`);
+    const done = await push(server.base, [folder, "--run", "roles", "--role", role]);
+    assert.equal(done.status, 0, done.stderr);
+    assert.match(done.stderr, /2 sent, 0 known already, 0 refused/);
+  }
+  await server.settled("roles");
+  assert.deepEqual((await server.get("/runs/roles/roles")).items.map(({ role }) => role),
+    ["policy", "judge"]);
+});
+
 test("a set that cannot be joined is refused, and other files are sent", async () => {
   const folder = temporary("codings");
   writeFileSync(join(folder, "7_kernel_trace.csv.gz"), Buffer.from("1f8b0800", "hex"));
