@@ -149,7 +149,7 @@ struct present {
     bool same;           // its bytes are the part's
     bool needs_rank;     // it has no rank yet, and the part has one
     bool failed;         // it could not be read, so replacing it loses nothing
-    struct str filename;
+    struct str filename, role;
 };
 
 // The trace at the rank of a part.
@@ -158,7 +158,7 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
 {
     struct stmt stmt = sql_begin(
         adding->db,
-        "SELECT id, sha256 = ?1 AND process = ?4, rank IS NULL, state = 'failed', filename "
+        "SELECT id, sha256 = ?1 AND process = ?4, rank IS NULL, state = 'failed', filename, role "
         "FROM trace WHERE run_id = ?2 "
         "AND (rank = ?3 OR (rank IS NULL AND sha256 = ?1 AND process = ?4)) "
         "ORDER BY rank IS NULL LIMIT 1",
@@ -169,9 +169,12 @@ static bool look_at_rank(const struct adding *adding, const struct trace_part *p
     sql_bind_i64(&stmt, part->process);
     *present = (struct present){0};
     if (sql_row(&stmt))
-        *present = (struct present){sql_text(&stmt, 0, adding->arena), sql_i64(&stmt, 1) != 0,
-                                    sql_i64(&stmt, 2) != 0, sql_i64(&stmt, 3) != 0,
-                                    sql_text(&stmt, 4, adding->arena)};
+        *present = (struct present){sql_text(&stmt, 0, adding->arena),
+                                    sql_i64(&stmt, 1) != 0,
+                                    sql_i64(&stmt, 2) != 0,
+                                    sql_i64(&stmt, 3) != 0,
+                                    sql_text(&stmt, 4, adding->arena),
+                                    sql_text(&stmt, 5, adding->arena)};
     return sql_end(&stmt);
 }
 
@@ -180,15 +183,17 @@ static bool look_at_bytes(const struct adding *adding, const struct trace_part *
                           struct present *present, struct err *err)
 {
     struct stmt stmt = sql_begin(adding->db,
-                                 "SELECT id FROM trace WHERE run_id = ? AND sha256 = ? AND process "
-                                 "= ? ORDER BY rank NULLS FIRST LIMIT 1",
+                                 "SELECT id, role FROM trace WHERE run_id = ? AND sha256 = ? AND "
+                                 "process = ? ORDER BY rank NULLS FIRST LIMIT 1",
                                  err);
     sql_bind_text(&stmt, adding->run_id);
     sql_bind_text(&stmt, str_of(part->sha256));
     sql_bind_i64(&stmt, part->process);
     *present = (struct present){0};
     if (sql_row(&stmt))
-        *present = (struct present){.trace_id = sql_text(&stmt, 0, adding->arena), .same = true};
+        *present = (struct present){.trace_id = sql_text(&stmt, 0, adding->arena),
+                                    .same = true,
+                                    .role = sql_text(&stmt, 1, adding->arena)};
     return sql_end(&stmt);
 }
 
@@ -199,6 +204,17 @@ static bool give_rank(struct db *db, struct str trace_id, int64_t rank, struct e
     sql_bind_i64(&stmt, rank);
     sql_bind_text(&stmt, trace_id);
     return sql_run(&stmt);
+}
+
+// The run's tables are made again.
+static bool give_role(const struct adding *adding, struct str trace_id, struct str role,
+                      struct err *err)
+{
+    struct stmt stmt = sql_begin(adding->db, "UPDATE trace SET role = ? WHERE id = ?", err);
+    sql_bind_clean(&stmt, role);
+    sql_bind_text(&stmt, trace_id);
+    return sql_run(&stmt) && jobs_queue_run_if_due(adding->db, adding->run_id, err) &&
+           sql_touch_run(adding->db, adding->run_id, err);
 }
 
 bool blobs_insert(struct db *db, const struct trace_part *part, struct err *err)
@@ -257,11 +273,13 @@ bool traces_add(const struct adding *adding, const struct trace_part *part, stru
     if (!ok || !blobs_heal(adding->db, str_of(part->sha256), err))
         return false;
     added->existing = present.trace_id.len > 0 && present.same;
-    if (adding->locked && (!added->existing || present.needs_rank))
+    bool has_other_role = part->role.len > 0 && !str_equal(part->role, present.role);
+    if (adding->locked && (!added->existing || present.needs_rank || has_other_role))
         return runs_deny(err);
     if (added->existing) {
         memcpy(added->id, present.trace_id.at, present.trace_id.len + 1);
-        return !present.needs_rank || give_rank(adding->db, present.trace_id, part->rank, err);
+        return (!present.needs_rank || give_rank(adding->db, present.trace_id, part->rank, err)) &&
+               (!has_other_role || give_role(adding, present.trace_id, part->role, err));
     }
     if (present.trace_id.len && !present.failed && !adding->replace)
         return err_set(err, ERR_CONFLICT,

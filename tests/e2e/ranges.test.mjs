@@ -185,6 +185,9 @@ test("the role of an upload holds for the whole of its traces", async () => {
     [["policy", "trace", 1], ["rollout engine", "trace", 1]]);
   const steps = (await server.get("/runs/actors/steps?rank=0&limit=all")).items;
   assert.equal(roles[0].compute_ns, sum(steps, "compute_ns"));
+  await server.analyzed("actors", [files[1]], { role: "generation" }); // the same file again
+  assert.deepEqual((await server.get("/runs/actors/roles")).items.map(({ role }) => role),
+    ["policy", "generation"]);
 });
 
 test("the ranks within a range are those of the ranks' own trees", async () => {
