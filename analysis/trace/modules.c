@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device time by nn.Module, forward, backward and recomputed, as a tree; and how much is
-// recomputed.
+// recomputed. Of a part of the trace only modules with time are listed: parts are many.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/context.h"
 #include "analysis/report/ranked.h"
@@ -54,6 +54,11 @@ static void add_device(struct module_walk *walk, const struct device_event *devi
         time->forward_self_ns += device->owned_ns;
 }
 
+static bool is_listed(const struct module_walk *walk, uint32_t index)
+{
+    return index == 0 || !walk->facts->is_part || total_of(&walk->times[index]) > 0;
+}
+
 static void sum(struct module_walk *walk)
 {
     const struct facts *facts = walk->facts;
@@ -70,7 +75,7 @@ static void sum(struct module_walk *walk)
         above->forward_ns += time->forward_ns;
         above->backward_ns += time->backward_ns;
         above->recompute_ns += time->recompute_ns;
-        above->children++;
+        above->children += is_listed(walk, m);
     }
 }
 
@@ -117,7 +122,7 @@ static bool add_rows(const struct module_walk *walk, struct arena *arena, struct
         ranked[m] = (struct ranked){total_of(&walk->times[m]), facts->modules[m].name, m};
     ranked_sort(ranked + 1, facts->module_count - 1);
     for (uint32_t i = 0; i < facts->module_count; i++)
-        if (!add_row(walk, ranked[i].index, report, err))
+        if (is_listed(walk, ranked[i].index) && !add_row(walk, ranked[i].index, report, err))
             return false;
     return true;
 }

@@ -123,12 +123,6 @@ struct range_rows {
     uint64_t devices; // left
 };
 
-static int64_t device_ns(const struct range_node *node)
-{
-    return node->class_ns[CLASS_COMPUTE] + node->class_ns[CLASS_COMMUNICATION] +
-           node->class_ns[CLASS_MEMORY];
-}
-
 static bool choose_names(struct range_rows *all, struct err *err)
 {
     const struct range_tree *tree = all->tree;
@@ -141,7 +135,7 @@ static bool choose_names(struct range_rows *all, struct err *err)
         ranked[i] = (struct ranked){0, str_of(all->texts[i] ? all->texts[i] : ""), i};
     for (uint32_t n = 1; n < tree->node_count; n++)
         if (!is_nested[n])
-            ranked[tree->nodes[n].name].total_ns += device_ns(&tree->nodes[n]);
+            ranked[tree->nodes[n].name].total_ns += range_node_ns(&tree->nodes[n]);
     ranked_sort(ranked, count);
     while (all->count < count && all->count < MOST_RANGES && ranked[all->count].total_ns > 0) {
         all->names[all->count] = ranked[all->count].index;

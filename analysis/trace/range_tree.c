@@ -332,6 +332,12 @@ static bool build(struct range_tree *tree, struct err *err)
     return true;
 }
 
+int64_t range_node_ns(const struct range_node *node)
+{
+    return node->class_ns[CLASS_COMPUTE] + node->class_ns[CLASS_COMMUNICATION] +
+           node->class_ns[CLASS_MEMORY];
+}
+
 bool range_tree_has_ranges(const struct trace *trace)
 {
     for (uint32_t i = 0; i < trace->event_count; i++)

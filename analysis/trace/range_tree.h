@@ -50,6 +50,9 @@ struct range_tree {
     uint32_t left_count;
 };
 
+// Device time of a node's calls, nested ones included.
+int64_t range_node_ns(const struct range_node *node);
+
 // Whether there is any range.
 bool range_tree_has_ranges(const struct trace *trace);
 

@@ -45,12 +45,6 @@ static struct quantiles quantiles_of(const struct range_tree *tree, struct sampl
     return stats_quantiles(samples->values, samples->scratch, count);
 }
 
-static int64_t device_of(const struct range_node *node)
-{
-    return node->class_ns[CLASS_COMPUTE] + node->class_ns[CLASS_COMMUNICATION] +
-           node->class_ns[CLASS_MEMORY];
-}
-
 static void put_calls(const struct range_tree *tree, struct samples *samples, uint32_t index,
                       struct row *row)
 {
@@ -82,13 +76,13 @@ static bool add_row(const struct range_tree *tree, struct samples *samples, uint
     row_text_if(&row, RANGES_NAME, index != 0, str_of(text));
     if (index)
         put_calls(tree, samples, index, &row);
-    row_i64(&row, RANGES_TOTAL_OWNED_NS, device_of(node));
+    row_i64(&row, RANGES_TOTAL_OWNED_NS, range_node_ns(node));
     row_i64(&row, RANGES_COMPUTE_NS, node->class_ns[CLASS_COMPUTE]);
     row_i64(&row, RANGES_COMMUNICATION_NS, node->class_ns[CLASS_COMMUNICATION]);
     row_i64(&row, RANGES_COPY_NS, node->class_ns[CLASS_MEMORY]);
     if (index)
-        row_share(&row, RANGES_PARENT_SHARE, device_of(node),
-                  device_of(&tree->nodes[node->parent]));
+        row_share(&row, RANGES_PARENT_SHARE, range_node_ns(node),
+                  range_node_ns(&tree->nodes[node->parent]));
     return row_end(&row, report, err);
 }
 
@@ -102,7 +96,7 @@ static bool add_rows(struct range_tree *tree, struct report *report, struct err 
     for (uint32_t n = 0; n < tree->node_count; n++) {
         const struct range_node *node = &tree->nodes[n];
         struct str name = n ? tree->names[node->name].text : STR("");
-        ranked[n] = (struct ranked){device_of(node), name, n};
+        ranked[n] = (struct ranked){range_node_ns(node), name, n};
     }
     ranked_sort(ranked + 1, tree->node_count - 1);
     for (uint32_t i = 0; i < tree->node_count; i++)

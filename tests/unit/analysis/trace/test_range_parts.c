@@ -414,6 +414,32 @@ static void messages_of_other_ranges_are_not_taken(void **state)
     hand_end(&hand);
 }
 
+static void modules_of_a_range_are_those_with_time_in_it(void **state)
+{
+    (void)state;
+    static const char *const modules[] = {"nn.Module: Encoder_0", "nn.Module: Decoder_0"};
+    const struct hand_event kernel = {.kind = EVENT_KERNEL, .name = "gemm", .dur_ns = 50};
+    struct hand hand;
+    struct report shown;
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 2; i++) {
+        add_range(&hand, i ? "second" : "first", 100 * i, 90);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_PYTHON,
+                                            .name = modules[i],
+                                            .begin_ns = 100 * i + 5,
+                                            .dur_ns = 70});
+        add_call(&hand, "aten::mm", NULL, kernel, 100 * i + 10);
+    }
+    hand_analyze(&hand);
+    assert_int_equal(report_find(&hand.report, "modules")->row_count, 3);
+    const struct table *own = kept(&hand, "second", &table_modules, &shown);
+    assert_int_equal(own->row_count, 2);
+    assert_int_equal(table_i64(own, 0, MODULES_CHILDREN, -1), 1);
+    assert_true(table_is(own, 1, MODULES_NAME, STR("Decoder_0")));
+    assert_int_equal(table_i64(own, 1, MODULES_TOTAL_OWNED_NS, -1), 50);
+    hand_end(&hand);
+}
+
 static void the_tables_of_ranges_are_bounded(void **state)
 {
     (void)state;
@@ -451,6 +477,7 @@ int main(void)
         cmocka_unit_test(a_range_around_everything_has_the_tables_of_the_trace),
         cmocka_unit_test(tables_of_a_range_have_only_what_was_launched_in_it),
         cmocka_unit_test(messages_of_other_ranges_are_not_taken),
+        cmocka_unit_test(modules_of_a_range_are_those_with_time_in_it),
         cmocka_unit_test(the_tables_of_ranges_are_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
