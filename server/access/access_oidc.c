@@ -84,7 +84,7 @@ static bool show_next(struct response *response, struct str next, struct err *er
     return buf_ok(&response->body, err);
 }
 
-// --- failures -----------------------------------------------------------------------------------
+// --- the cookie ---------------------------------------------------------------------------------
 
 static void set_flow(struct request *request, struct response *response, const char *secret,
                      struct str next)
@@ -96,6 +96,28 @@ static void set_flow(struct request *request, struct response *response, const c
                     access->secure ? "; Secure" : "");
 }
 
+// The secret and the page after it; false without a cookie of that form.
+static bool read_flow(const struct request *request, struct str *secret, struct str *next)
+{
+    struct str value = credentials_cookie(request, flow_cookie(request->services->access));
+    size_t len = sizeof FLOW_PREFIX - 1 + TOKEN_CHARS;
+    if (value.len < len)
+        return false;
+    *secret = (struct str){value.at, len};
+    *next = (struct str){value.at + len, value.len - len};
+    return token_has_form(*secret, FLOW_PREFIX) && is_path(*next);
+}
+
+// --- failures -----------------------------------------------------------------------------------
+
+// Where the next attempt leads to: as this one.
+static struct str find_next(const struct request *request)
+{
+    struct str secret, next = query_get(&request->query, "next");
+    bool known = is_path(next) || read_flow(request, &secret, &next);
+    return known ? next : STR("/");
+}
+
 // People get a page that says what to do; the reason is in the log, where administrators look.
 static bool send_back(struct request *request, struct response *response, const char *word,
                       const char *why)
@@ -104,7 +126,11 @@ static bool send_back(struct request *request, struct response *response, const 
     set_flow(request, response, "", STR(""));
     response->status = 303;
     response->cache = CACHE_NEVER;
-    response_header(response, request->arena, "Location", "/login?failed=%s", word);
+    struct buf next = {0};
+    access_write_escaped(&next, find_next(request));
+    response_header(response, request->arena, "Location", "/login?failed=%s&next=%s", word,
+                    next.failed ? "/" : next.at);
+    buf_free(&next);
     return true;
 }
 
@@ -161,18 +187,6 @@ bool access_get_oidc(struct request *request, struct response *response, struct 
 }
 
 // --- and back -----------------------------------------------------------------------------------
-
-// The secret and the page after it; false without a cookie of that form.
-static bool read_flow(const struct request *request, struct str *secret, struct str *next)
-{
-    struct str value = credentials_cookie(request, flow_cookie(request->services->access));
-    size_t len = sizeof FLOW_PREFIX - 1 + TOKEN_CHARS;
-    if (value.len < len)
-        return false;
-    *secret = (struct str){value.at, len};
-    *next = (struct str){value.at + len, value.len - len};
-    return token_has_form(*secret, FLOW_PREFIX) && is_path(*next);
-}
 
 static void note_sign_in(const struct request *request)
 {

@@ -82,6 +82,9 @@ async function begin(server, next = "/trends?q=a&days=7") {
   return { jar, to: new URL(reply.to) };
 }
 
+/** Where a failure leads to: the next attempt goes to the same page. */
+const failed = (why) => `/login?failed=${why}&next=/trends%3Fq%3Da%26days%3D7`;
+
 const finish = (server, jar, back) =>
   visit(jar, server.base + back.slice(HOME.length));
 
@@ -148,7 +151,7 @@ test("a session ends for good when its user signs out", async () => {
 
 test("an address that nobody has confirmed does not sign in", async () => {
   const { jar, reply } = await sign_in("mallory");
-  assert.deepEqual([reply.status, reply.to], [303, "/login?failed=answer"]);
+  assert.deepEqual([reply.status, reply.to], [303, failed("answer")]);
   assert.match(service.log, /e-mail address that the provider has not verified/);
   assert.equal((await session(service, jar)).kind, "nobody");
 });
@@ -157,13 +160,13 @@ test("a code is good once, and in the browser that asked for it", async () => {
   const { jar, to } = await begin(service);
   const back = await sign_in_there(to.href, "alice");
   const stolen = await finish(service, new Jar(), back);
-  assert.equal(stolen.to, "/login?failed=late");
+  assert.equal(stolen.to, "/login?failed=late&next=/");
   const other = await begin(service);
-  assert.equal((await finish(service, other.jar, back)).to, "/login?failed=answer");
+  assert.equal((await finish(service, other.jar, back)).to, failed("answer"));
   const copy = new Jar();
   copy.take([jar.line]);
   assert.equal((await finish(service, jar, back)).status, 200);
-  assert.equal((await finish(service, copy, back)).to, "/login?failed=answer");
+  assert.equal((await finish(service, copy, back)).to, failed("answer"));
   assert.match(service.log, /invalid_grant/);
 });
 
@@ -209,7 +212,8 @@ test("what does not hold is refused, and the log says why", async () => {
   issuer = await listening(lying_server);
   const server = await start_service(issuer, []);
   lies.description = { issuer: "https://evil.example" };
-  assert.equal((await visit(new Jar(), `${server.base}/login/oidc`)).to, "/login?failed=answer");
+  assert.equal((await visit(new Jar(), `${server.base}/login/oidc`)).to,
+    "/login?failed=answer&next=/");
   assert.match(server.log, /description is of another issuer, expected exactly http/);
   lies.description = {};
   const start = () => visit(new Jar(), `${server.base}/login/oidc`);
@@ -238,7 +242,7 @@ test("what does not hold is refused, and the log says why", async () => {
   assert.equal((await attempt((good) => write_token(good))).status, 200, server.log);
   for (const [why, make] of refused) {
     const reply = await attempt(make);
-    assert.deepEqual([reply.status, reply.to], [303, "/login?failed=answer"], `${why}`);
+    assert.deepEqual([reply.status, reply.to], [303, failed("answer")], `${why}`);
     assert.match(server.log, why);
   }
   const refuse = async (query) => {
@@ -247,11 +251,11 @@ test("what does not hold is refused, and the log says why", async () => {
     return (await finish(server, jar, `${HOME}/login/oidc/callback?${query(state)}`)).to;
   };
   assert.equal(await refuse((state) => `error=invalid_scope&state=${state}`),
-    "/login?failed=refused");
+    failed("refused"));
   assert.match(server.log, /the provider says invalid_scope/);
   for (let i = refused.length; i < 10; i++)
-    assert.equal(await refuse(() => "code=x&state=none"), "/login?failed=answer");
-  assert.equal(await refuse((state) => `code=x&state=${state}`), "/login?failed=often");
+    assert.equal(await refuse(() => "code=x&state=none"), failed("answer"));
+  assert.equal(await refuse((state) => `code=x&state=${state}`), failed("often"));
   await server.stop();
 });
 
