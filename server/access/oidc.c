@@ -15,11 +15,12 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { CALL_SECONDS = 10, SECRET_MAX_BYTES = 512, CODE_MAX_BYTES = 4096 };
+enum { CALL_SECONDS = 10, MOST_WAITING = 16, SECRET_MAX_BYTES = 512, CODE_MAX_BYTES = 4096 };
 #define SECOND_NS        ((int64_t)1000000000)
 #define PROVIDER_KEPT_NS (3600 * SECOND_NS) // its keys, too: it may have taken one back
 #define KEYS_AGAIN_NS    (30 * SECOND_NS)   // at the earliest, for a key that is not among them
@@ -28,6 +29,7 @@ enum { CALL_SECONDS = 10, SECRET_MAX_BYTES = 512, CODE_MAX_BYTES = 4096 };
 struct oidc {
     struct oidc_config config;
     char secret[SECRET_MAX_BYTES + 2]; // with the end of its line; "": a public client
+    atomic_uint waiting;               // for the lock
     pthread_mutex_t lock;              // of all below
     struct http_client *client;
     json_t *provider; // its description; NULL: not read yet
@@ -113,13 +115,16 @@ const struct oidc_config *oidc_settings(const struct oidc *oidc)
 
 // --- calls --------------------------------------------------------------------------------------
 
+// A slow provider must not keep all threads of the service waiting: anyone may start a sign-in.
 static bool take_turn(struct oidc *oidc, struct err *err)
 {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_sec += CALL_SECONDS;
-    return pthread_mutex_timedlock(&oidc->lock, &until) == 0 ||
-           err_set(err, ERR_BUSY, "others wait for the provider of sign-ins");
+    bool may_wait = atomic_fetch_add(&oidc->waiting, 1) < MOST_WAITING;
+    bool has_turn = may_wait && pthread_mutex_timedlock(&oidc->lock, &until) == 0;
+    atomic_fetch_sub(&oidc->waiting, 1);
+    return has_turn || err_set(err, ERR_BUSY, "others wait for the provider of sign-ins");
 }
 
 // What a provider says of its refusal is a word such as invalid_grant.
