@@ -24,7 +24,7 @@ const columns_of = (rows) => {
     { key: "copy_ns", label: "Copies", priority: 5 },
     { key: "idle_ns", label: "Idle inside", priority: 2 },
     { key: "wait_ns", label: "Wait before" },
-    { key: "after", label: "Waited after", priority: 3 },
+    { key: "after", label: "Mostly after", priority: 3 },
   ];
 };
 
