@@ -246,6 +246,7 @@ test("sizes are those of the exports, or near them where only a part was written
         `${run}${query} ${one.format}: ${one.bytes} for ${body.length}`);
     }
   }
+  assert.deepEqual(await server.get("/runs/job/events/sizes?rank=77"), { events: 0, formats: [] });
   assert.equal((await server.request("/api/v1/runs/job/events/sizes?format=chrome")).status, 400);
   const known = await server.request("/api/v1/runs/larger/events/sizes");
   assert.equal((await server.request("/api/v1/runs/larger/events/sizes",
