@@ -6,7 +6,8 @@
 #include "analysis/stats/sort.h"
 #include "ingest/base/first_after.h"
 
-enum { MOST_NODES = 20000, MOST_DEPTH = 64 };
+// MOST_HELPERS: threads whose collectives are looked up on the main one.
+enum { MOST_NODES = 20000, MOST_DEPTH = 64, MOST_HELPERS = 64 };
 
 // --- names --------------------------------------------------------------------------------------
 
@@ -110,6 +111,20 @@ static uint32_t step_at(const struct facts *facts, int64_t host_ns)
     return FACTS_NONE;
 }
 
+// Threads are walked one after another, so a node may come to a step again.
+static bool count_step(struct range_tree *tree, uint32_t node, uint32_t step, struct err *err)
+{
+    struct range_node *own = &tree->nodes[node];
+    uint32_t index, known = tree->by_step.count;
+    if (step == FACTS_NONE || step == own->last_step)
+        return true;
+    own->last_step = step;
+    if (!groups_index(&tree->by_step, node, step, &index, err))
+        return false;
+    own->steps += index == known;
+    return true;
+}
+
 static bool add_call(struct range_tree *tree, uint32_t event, uint32_t around, struct err *err)
 {
     const struct trace *trace = tree->facts->trace;
@@ -136,22 +151,40 @@ static bool add_call(struct range_tree *tree, uint32_t event, uint32_t around, s
     struct range_node *own = &tree->nodes[node];
     own->calls++;
     own->host_ns += trace->dur_ns[event];
-    own->steps += step != FACTS_NONE && step != own->last_step;
-    own->last_step = step;
-    return true;
+    return count_step(tree, node, step, err);
 }
 
-static bool walk_track(struct range_tree *tree, const struct track *track, struct err *err)
+// PyTorch's own range around the launch of a collective, on whichever thread that is.
+static bool is_of_collective(const struct trace *trace, uint32_t event)
 {
-    struct host_stack stack;
+    return str_starts_with(trace_text(trace, trace->name[event]), STR("nccl:"));
+}
+
+static bool walk_track(struct range_tree *tree, uint32_t index, struct err *err)
+{
+    const struct trace *trace = tree->facts->trace;
+    struct host_stack own, main;
     uint32_t event, around;
-    bool ok = true;
-    host_stack_init(&stack, tree->facts->trace, tree->facts->budget);
-    host_stack_start(&stack, track, HOST_STACK_NOTES);
-    while (ok && (ok = host_stack_next(&stack, &event, &around, err)) && event != FACTS_NONE)
-        if (tree->facts->trace->kind[event] == EVENT_ANNOTATION)
-            ok = add_call(tree, event, around, err);
-    host_stack_free(&stack);
+    bool ok = true, helped = false;
+    bool helps =
+        tree->main_track != FACTS_NONE && index != tree->main_track && tree->helpers < MOST_HELPERS;
+    host_stack_init(&own, trace, tree->facts->budget);
+    host_stack_init(&main, trace, tree->facts->budget);
+    host_stack_start(&own, &trace->tracks[index], HOST_STACK_NOTES);
+    host_stack_start(&main, &trace->tracks[helps ? tree->main_track : index], HOST_STACK_NOTES);
+    while (ok && (ok = host_stack_next(&own, &event, &around, err)) && event != FACTS_NONE) {
+        int64_t now_ns = trace->begin_ns[event];
+        if (trace->kind[event] != EVENT_ANNOTATION)
+            continue;
+        if (helps && around == FACTS_NONE && is_of_collective(trace, event)) {
+            ok = host_stack_find(&main, now_ns, now_ns, &around, err);
+            helped = true;
+        }
+        ok = ok && add_call(tree, event, around, err);
+    }
+    tree->helpers += helped;
+    host_stack_free(&main);
+    host_stack_free(&own);
     return ok;
 }
 
@@ -317,10 +350,13 @@ static bool build(struct range_tree *tree, struct err *err)
         return false;
     for (uint32_t d = 0; d < facts->device_count; d++)
         tree->device_call[d] = FACTS_NONE;
-    for (uint32_t t = 0; t < trace->track_count; t++)
-        if (trace->tracks[t].family == TRACK_HOST && !walk_track(tree, &trace->tracks[t], err))
-            return false;
     choose_main(tree);
+    if (tree->main_track != FACTS_NONE && !walk_track(tree, tree->main_track, err))
+        return false;
+    for (uint32_t t = 0; t < trace->track_count; t++)
+        if (trace->tracks[t].family == TRACK_HOST && t != tree->main_track &&
+            !walk_track(tree, t, err))
+            return false;
     for (uint32_t t = 0; t < trace->track_count; t++)
         if (trace->tracks[t].family == TRACK_HOST && !give_launches(tree, t, err))
             return false;
@@ -354,6 +390,7 @@ void range_tree_free(struct range_tree *tree)
     budget_free(budget, tree->calls, tree->call_cap * sizeof *tree->calls);
     groups_free(&tree->by_name);
     groups_free(&tree->by_place);
+    groups_free(&tree->by_step);
 }
 
 bool range_tree_make(const struct facts *facts, struct arena *arena, struct range_tree *tree,
@@ -362,6 +399,7 @@ bool range_tree_make(const struct facts *facts, struct arena *arena, struct rang
     *tree = (struct range_tree){.facts = facts, .arena = arena};
     groups_init(&tree->by_name, facts->budget);
     groups_init(&tree->by_place, facts->budget);
+    groups_init(&tree->by_step, facts->budget);
     return build(tree, err);
 }
 

@@ -34,6 +34,7 @@ struct range_tree {
     struct arena *arena;
     struct groups by_name;  // (hash, length) of a name
     struct groups by_place; // (parent node, name), node - 1
+    struct groups by_step;  // (node, step) that it was entered in
     struct range_name *names;
     size_t name_cap;
     struct range_node *nodes;
@@ -46,6 +47,7 @@ struct range_tree {
     uint32_t *device_call; // per device event: its innermost call, or FACTS_NONE
     int64_t *gap_sum;      // idle time of the gaps before each
     uint32_t main_track;
+    uint32_t helpers;   // other threads whose collectives were looked up on it
     struct keyed *left; // launches of threads without an open range, by time
     uint32_t left_count;
 };

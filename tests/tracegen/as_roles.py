@@ -93,6 +93,14 @@ def name_roles(document):
     for e in notes:
         elsewhere.setdefault((e["pid"], e["tid"]), []).append(span(e))
     launched = sorted(ns(e["ts"]) for e in launches.values())
+
+    def started(launch):
+        """When the launch started, or the range of a collective around it on another thread."""
+        at = ns(launch["ts"])
+        thread = (launch["pid"], launch["tid"])
+        around = [b for b, f in elsewhere.get(thread, []) if b <= at < f]
+        return min(around) if around and thread != main else at
+
     added, truth = [], []
     others = [span(e) for e in notes if (e["pid"], e["tid"]) == main and e not in steps]
     for step in steps:
@@ -107,11 +115,7 @@ def name_roles(document):
                           "dur": Decimal(end - begin) / 1000, "args": {}})
             for e, own in zip(devices, owned):
                 launch = launches.get(e["args"].get("correlation"))
-                if not launch or not begin <= ns(launch["ts"]) < end:
-                    continue
-                thread = (launch["pid"], launch["tid"])
-                at = ns(launch["ts"])
-                if thread != main and any(b <= at < f for b, f in elsewhere.get(thread, [])):
+                if not launch or not begin <= started(launch) < end:
                     continue
                 first, last = span(e)
                 row[NAMES[class_of(e)]] += own

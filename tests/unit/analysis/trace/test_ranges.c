@@ -76,6 +76,56 @@ static void a_thread_without_ranges_works_for_the_main_thread(void **state)
     hand_end(&hand);
 }
 
+// As DDP's on the autograd engine's thread; what people name there stays a range of that thread.
+static void collectives_of_another_thread_are_within_the_main_threads_ranges(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"nccl:all_reduce", "prefetch"};
+    for (int i = 0; i < 2; i++) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_range(&hand, "backward", 0, 100);
+        hand_add(&hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                            .name = names[i],
+                                            .row = 2,
+                                            .begin_ns = 10,
+                                            .dur_ns = 20});
+        add_work(&hand, 2, 15, 1000, 50);
+        hand_analyze(&hand);
+        size_t row = hand_find(&hand, "ranges", "name", "backward");
+        assert_int_equal(hand_i64(&hand, "ranges", row, "total_owned_ns"), i ? 0 : 50);
+        row = hand_find(&hand, "ranges", "name", names[i]);
+        assert_int_equal(hand_i64(&hand, "ranges", row, "total_owned_ns"), 50);
+        assert_int_equal(hand_i64(&hand, "ranges", row, "depth"), i ? 1 : 2);
+        hand_end(&hand);
+    }
+}
+
+static void a_step_in_which_two_threads_enter_a_range_counts_once(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {"ProfilerStep#1", "ProfilerStep#2"};
+    struct hand hand;
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 2; i++) {
+        add_range(&hand, steps[i], 1000 * i, 900);
+        for (int64_t row = 0; row < 2; row++) {
+            hand_add(&hand, (struct hand_event){.kind = EVENT_ANNOTATION,
+                                                .name = "nccl:all_reduce",
+                                                .row = row,
+                                                .begin_ns = 1000 * i + 100 * (row + 1),
+                                                .dur_ns = 50});
+            add_work(&hand, row, 1000 * i + 100 * (row + 1) + 10, 1000 * i + 300 * (row + 1), 50);
+        }
+    }
+    hand_analyze(&hand);
+    assert_int_equal(of(&hand, "nccl:all_reduce", "calls"), 4);
+    assert_int_equal(of(&hand, "nccl:all_reduce", "steps"), 2);
+    assert_int_equal(of(&hand, "nccl:all_reduce", "total_owned_ns"), 200);
+    assert_int_equal(of(&hand, "ProfilerStep#*", "total_owned_ns"), 200);
+    hand_end(&hand);
+}
+
 static void numbers_that_count_steps_make_no_ranges_others_do(void **state)
 {
     (void)state;
@@ -133,6 +183,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranges_nest_and_count_what_was_launched_in_them),
         cmocka_unit_test(a_thread_without_ranges_works_for_the_main_thread),
+        cmocka_unit_test(a_step_in_which_two_threads_enter_a_range_counts_once),
+        cmocka_unit_test(collectives_of_another_thread_are_within_the_main_threads_ranges),
         cmocka_unit_test(numbers_that_count_steps_make_no_ranges_others_do),
         cmocka_unit_test(a_range_within_its_like_is_the_same_range),
         cmocka_unit_test(deep_and_many_ranges_count_in_those_above),
