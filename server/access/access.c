@@ -81,6 +81,10 @@ static bool open_provider(struct access *access, const struct oidc_config *confi
     if (!has_text(config->issuer))
         return true;
     access->oidc = oidc_open(config, err);
+    if (access->oidc && !has_text(config->users))
+        log_warn("everybody with an account at %s may sign in, read and upload; --oidc-users "
+                 "limits that",
+                 config->issuer);
     return access->oidc != NULL;
 }
 
