@@ -81,10 +81,11 @@ static bool open_provider(struct access *access, const struct oidc_config *confi
     if (!has_text(config->issuer))
         return true;
     access->oidc = oidc_open(config, err);
+    struct str host = access_host_of(str_of(config->issuer));
     if (access->oidc && !has_text(config->users))
-        log_warn("everybody with an account at %s may sign in, read and upload; --oidc-users "
+        log_warn("everybody with an account at %.*s may sign in, read and upload; --oidc-users "
                  "limits that",
-                 config->issuer);
+                 (int)host.len, host.at);
     return access->oidc != NULL;
 }
 

@@ -240,7 +240,7 @@ test("what does not hold is refused, and the log says why", async () => {
     [/is of another issuer/, (good) => write_token({ ...good, iss: "https://evil.example" })],
   ];
   assert.equal((await attempt((good) => write_token(good))).status, 200, server.log);
-  assert.match(server.log, /everybody with an account at http:\S+ may sign in/);
+  assert.match(server.log, /everybody with an account at 127\.0\.0\.1 may sign in/);
   assert.doesNotMatch(service.log, /everybody with an account/);
   for (const [why, make] of refused) {
     const reply = await attempt(make);
