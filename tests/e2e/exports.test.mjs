@@ -7,9 +7,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { read_perfetto } from "./helpers/perfetto.mjs";
+import { read_perfetto, SLICE_FIELDS } from "./helpers/perfetto.mjs";
+import { perfetto_schema } from "./helpers/perfetto_schema.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { real_traces, run_program, stepscope_bin, temporary, tracegen_bin }
+import { chromium_bin, real_traces, run_program, stepscope_bin, temporary, tracegen_bin }
   from "./helpers/tools.mjs";
 import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
 
@@ -52,6 +53,15 @@ async function kernel_totals(run, rank) {
   return Object.fromEntries(columns.name.map((name, i) =>
     [name, { calls: columns.calls[i], total_ns: columns.total_ns[i] }]));
 }
+
+test("slices are messages of Perfetto's own schema", (t) => {
+  const messages = Object.assign({}, ...["track_event", "debug_annotation"].map((name) =>
+    perfetto_schema(chromium_bin(), `protos/perfetto/trace/track_event/${name}.proto`)));
+  if (!messages.TrackEvent) return t.skip("this Chromium does not carry Perfetto's schema");
+  for (const [message, fields] of Object.entries(SLICE_FIELDS))
+    for (const [name, number] of Object.entries(fields))
+      assert.equal(messages[message][name], number, `${message}.${name}`);
+});
 
 test("the slices of each rank's streams are the kernels of its table", async () => {
   const tracks = await perfetto_of("job");

@@ -37,8 +37,14 @@ export function proto_fields(bytes) {
 
 const PACKET = { interned: 12, timestamp: 8, sequence: 10, event: 11, flags: 13, track: 60 };
 const TRACK = { uuid: 1, name: 2, process: 3, parent: 5, counter: 8 };
-const EVENT = { categories: 3, notes: 4, type: 9, name_id: 10, track: 11, name: 23, value: 44,
-  flows: 47, flow_ends: 48 };
+const EVENT = { category_iids: 3, debug_annotations: 4, type: 9, name_iid: 10, track_uuid: 11,
+  name: 23, double_counter_value: 44, flow_ids: 47, terminating_flow_ids: 48 };
+const NOTE = { int_value: 4, string_value: 6, name: 10 };
+const INTERNED = { iid: 1, name: 2 };
+
+/** The fields read here by Perfetto's names, of the messages that slices are made of. */
+export const SLICE_FIELDS = { TrackEvent: EVENT, DebugAnnotation: NOTE, EventName: INTERNED,
+  EventCategory: INTERNED };
 
 const one = (fields, number) => fields.get(number)?.[0];
 const text = (bytes) => new TextDecoder("utf8", { fatal: true }).decode(bytes);
@@ -60,17 +66,24 @@ function intern(bytes, state) {
   for (const [number, table] of [[1, state.categories], [2, state.names]]) {
     for (const entry of all(interned, number)) {
       const fields = proto_fields(entry);
-      const iid = one(fields, 1);
+      const iid = one(fields, INTERNED.iid);
       assert.ok(iid > 0n && !table.has(iid), "interned twice");
-      table.set(iid, text_of(fields, 2));
+      table.set(iid, text_of(fields, INTERNED.name));
     }
   }
 }
 
+function expect_known(fields, known) {
+  const numbers = Object.values(known);
+  for (const number of fields.keys()) assert.ok(numbers.includes(number), `field ${number}`);
+}
+
 function notes_of(event) {
-  return Object.fromEntries(all(event, EVENT.notes).map((bytes) => {
+  return Object.fromEntries(all(event, EVENT.debug_annotations).map((bytes) => {
     const note = proto_fields(bytes);
-    return [text_of(note, 10), note.has(6) ? text_of(note, 6) : Number(one(note, 4))];
+    expect_known(note, NOTE);
+    return [text_of(note, NOTE.name), note.has(NOTE.string_value)
+      ? text_of(note, NOTE.string_value) : Number(one(note, NOTE.int_value))];
   }));
 }
 
@@ -81,14 +94,18 @@ function looked_up(table, iid) {
 
 function read_event(bytes, ts, state) {
   const event = proto_fields(bytes);
+  expect_known(event, EVENT);
   const id = (value) => value.readBigUInt64LE();
   return {
-    ts: Number(ts), type: Number(one(event, EVENT.type)), track: String(one(event, EVENT.track)),
+    ts: Number(ts), type: Number(one(event, EVENT.type)),
+    track: String(one(event, EVENT.track_uuid)),
     name: event.has(EVENT.name) ? text_of(event, EVENT.name)
-      : event.has(EVENT.name_id) ? looked_up(state.names, one(event, EVENT.name_id)) : undefined,
-    categories: all(event, EVENT.categories).map((iid) => looked_up(state.categories, iid)),
-    value: event.has(EVENT.value) ? one(event, EVENT.value).readDoubleLE() : undefined,
-    flows: all(event, EVENT.flows).map(id), flow_ends: all(event, EVENT.flow_ends).map(id),
+      : event.has(EVENT.name_iid) ? looked_up(state.names, one(event, EVENT.name_iid)) : undefined,
+    categories: all(event, EVENT.category_iids).map((iid) => looked_up(state.categories, iid)),
+    value: event.has(EVENT.double_counter_value)
+      ? one(event, EVENT.double_counter_value).readDoubleLE() : undefined,
+    flows: all(event, EVENT.flow_ids).map(id),
+    flow_ends: all(event, EVENT.terminating_flow_ids).map(id),
     notes: notes_of(event),
   };
 }
