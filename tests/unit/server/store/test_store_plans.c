@@ -169,14 +169,15 @@ static void read_reports(struct fixture *f, struct upload *upload)
     assert_ok(f, store_done_ranks(f->store, upload->run_id, &f->arena, &ranks, &count, &f->err));
 }
 
-static void replace_rank_1(struct fixture *f)
+static void add_new_rank_1(struct fixture *f, struct str role, bool replace)
 {
     char sha256[STORE_SHA256_SIZE];
     struct trace_part part = part_of(sha256, 'g', 1, "new.json");
+    part.role = role;
     struct upload_request request = {.run = {.name = STR("r"), .world_size = STORE_ANY},
                                      .parts = &part,
                                      .count = 1,
-                                     .replace = true};
+                                     .replace = replace};
     struct upload upload;
     assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
 }
@@ -543,8 +544,9 @@ static void live_a_life(struct fixture *f)
     finish_next(f, 2);  // is that rank, so the other moves
     struct job job = claim(f);
     finish_run(f, &job);
-    replace_rank_1(f);
+    add_new_rank_1(f, STR(""), true);
     finish_next(f, 1);
+    add_new_rank_1(f, STR("policy"), false);
     job = claim(f);
     finish_run(f, &job);
     add(f, "r", 'd', 7, "w.json");
