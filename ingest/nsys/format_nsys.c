@@ -31,10 +31,24 @@ static bool read_tables(struct nsys *nsys, struct err *err)
                                "record with --trace cuda,nvtx and the right to profile GPUs", err);
 }
 
+// Rows of other processes are most of a file with many.
+static void read_own(struct nsys *nsys)
+{
+    int64_t from = nsys->process, to = from | ~NSYS_PROCESS_BITS;
+    if (from == FORMAT_WHOLE)
+        return;
+    nsys->own[0] = (struct rows_only){"globalPid", from, to};
+    nsys->own[1] = (struct rows_only){"globalTid", from, to};
+    database_only(nsys->tables.database, nsys->own);
+}
+
 static bool nsys_read(const struct format_input *input, struct err *err)
 {
     struct nsys nsys = {.builder = input->builder, .process = input->part};
-    bool ok = table_reader_open(&nsys.tables, input, err) && read_tables(&nsys, err);
+    bool ok = table_reader_open(&nsys.tables, input, err);
+    if (ok)
+        read_own(&nsys);
+    ok = ok && read_tables(&nsys, err);
     nccl_free(nsys.nccl);
     free(nsys.users);
     text_table_free(&nsys.texts);

@@ -15,6 +15,7 @@ struct nsys {
     struct text_table texts;
     struct nccl *nccl;
     int64_t process;          // globalPid of the process to read; FORMAT_WHOLE: the first one found
+    struct rows_only own[3];  // its rows
     uint64_t used_devices;    // bits by number, below 64
     struct nsys_users *users; // of devices; NULL until a row names no process
 };

@@ -273,6 +273,15 @@ static struct nsys_users *find_users(struct database *database, struct err *err)
     return NULL;
 }
 
+// Whichever process is read.
+static bool find_all_users(struct nsys *nsys, struct err *err)
+{
+    database_only(nsys->tables.database, NULL);
+    nsys->users = find_users(nsys->tables.database, err);
+    database_only(nsys->tables.database, nsys->own);
+    return nsys->users;
+}
+
 bool nsys_parts(struct source *source, struct format_parts *parts, struct err *err)
 {
     struct database *database = database_open(source, NULL, err);
@@ -303,7 +312,7 @@ bool nsys_owns(struct nsys *nsys, int64_t global, int64_t device, bool *own, str
     *own = nsys_is_own(nsys, global);
     if (global != VALUE_ABSENT || nsys->tables.input->part == FORMAT_WHOLE)
         return true;
-    if (!nsys->users && !(nsys->users = find_users(nsys->tables.database, err)))
+    if (!nsys->users && !find_all_users(nsys, err))
         return false;
     *own = nsys->users->count < 2 || home_of(nsys->users, device) == nsys->process;
     return true;

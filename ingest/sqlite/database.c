@@ -42,6 +42,7 @@ struct database {
     uint32_t page_bytes;
     uint64_t claimed;  // the size by its header
     struct buf tables; // names, each with its NUL
+    const struct rows_only *only;
     struct database_state state;
     struct window window;
 };
@@ -444,6 +445,42 @@ static void put_name(struct buf *out, struct str name)
     buf_putc(out, '"');
 }
 
+void database_only(struct database *database, const struct rows_only *only)
+{
+    database->only = only;
+}
+
+static bool is_asked_for(const char *columns, const char *column)
+{
+    size_t len = strlen(column);
+    for (const char *at = columns; *at; at += *at == ' ') {
+        size_t next = strcspn(at, " ");
+        if (next == len && memcmp(at, column, len) == 0)
+            return true;
+        at += next;
+    }
+    return false;
+}
+
+// The plus keeps SQLite from looking rows up: it reads them in the order in which they are stored.
+static void put_only(struct database *database, const char *table, const char *columns,
+                     struct buf *out)
+{
+    const char *word = " WHERE";
+    for (const struct rows_only *only = database->only; only && only->column; only++) {
+        if (!is_asked_for(columns, only->column) ||
+            !database_has_column(database, table, only->column))
+            continue;
+        struct str name = str_of(only->column);
+        buf_printf(out, "%s (+", word);
+        put_name(out, name);
+        buf_printf(out, " BETWEEN %" PRId64 " AND %" PRId64 " OR +", only->from, only->to);
+        put_name(out, name);
+        buf_puts(out, " IS NULL)");
+        word = " AND";
+    }
+}
+
 // NOT INDEXED: an index may lack rows or contain a cycle.
 static void put_query(struct rows *rows, const char *table, const char *columns, struct buf *out)
 {
@@ -464,6 +501,7 @@ static void put_query(struct rows *rows, const char *table, const char *columns,
     buf_puts(out, " FROM main.");
     put_name(out, str_of(table));
     buf_puts(out, " NOT INDEXED");
+    put_only(rows->database, table, columns, out);
 }
 
 bool rows_open(struct database *database, const char *table, const char *columns, struct rows *rows,

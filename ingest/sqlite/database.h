@@ -69,6 +69,16 @@ MUST_CHECK bool rows_count(struct database *database, const char *table, int64_t
 MUST_CHECK bool rows_first(struct database *database, const char *table, const char *column,
                            int64_t *value, struct err *err);
 
+// Of a column, the integers to walk.
+struct rows_only {
+    const char *column;
+    int64_t from, to;
+};
+// From now on, walks that ask for such a column leave out rows with any other value in it, except
+// null. SQLite does so at a fraction of the time that a row takes here. The list, which ends with a
+// NULL column, outlives the database; NULL: all rows.
+void database_only(struct database *database, const struct rows_only *only);
+
 // The value of an integer column; false if it is anything else.
 bool rows_i64(const struct rows *rows, unsigned column, int64_t *value);
 // The same, `otherwise` if it is anything else.

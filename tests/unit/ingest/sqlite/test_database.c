@@ -54,6 +54,30 @@ static int64_t count_rows(struct opened *opened, const char *table, const char *
     return rows_close(&rows, ok ? &opened->err : NULL) && ok ? count : -1;
 }
 
+static void walks_can_be_confined_to_some_rows(void **state)
+{
+    (void)state;
+    struct opened opened = open_sql(
+        "CREATE TABLE t(b TEXT, a INT); INSERT INTO t VALUES('x', 1), ('y', 9), ('z', NULL),"
+        "('u', 10), ('v', -1), ('w', 'text'); CREATE TABLE keyed(a INTEGER PRIMARY KEY, c INT);"
+        "INSERT INTO keyed VALUES(1, 5), (9, 6), (20, 7), (5, 8); CREATE TABLE other(c INT);"
+        "INSERT INTO other VALUES(3);");
+    const struct rows_only only[] = {{"a", 1, 9}, {"c", 6, 8}, {NULL, 0, 0}};
+    const struct rows_only all[] = {{"a", INT64_MIN, INT64_MAX}, {NULL, 0, 0}};
+    database_only(opened.database, only);
+    assert_int_equal(count_rows(&opened, "t", "b a"), 3); // null is no other value
+    assert_int_equal(count_rows(&opened, "t", "b"), 6);   // not asked for
+    assert_int_equal(count_rows(&opened, "t", "b aa"), 6);
+    assert_int_equal(count_rows(&opened, "keyed", "a"), 3);
+    assert_int_equal(count_rows(&opened, "keyed", "a c"), 2);
+    assert_int_equal(count_rows(&opened, "other", "a"), 1); // not there
+    database_only(opened.database, all);
+    assert_int_equal(count_rows(&opened, "t", "a"), 5);
+    database_only(opened.database, NULL);
+    assert_int_equal(count_rows(&opened, "t", "b a"), 6);
+    close_all(&opened);
+}
+
 static void columns_are_found_by_name_and_missing_ones_are_null(void **state)
 {
     (void)state;
@@ -282,6 +306,7 @@ int main(void)
         cmocka_unit_test(pages_in_a_circle_end),
         cmocka_unit_test(a_tree_that_multiplies_is_refused),
         cmocka_unit_test(values_that_multiply_are_refused),
+        cmocka_unit_test(walks_can_be_confined_to_some_rows),
         cmocka_unit_test(what_is_no_database_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
