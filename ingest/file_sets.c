@@ -70,19 +70,70 @@ static bool is_same(const struct file_set_key *a, const struct file_set_key *b)
     return str_equal(a->stem, b->stem) && strcmp(a->ending, b->ending) == 0;
 }
 
-static bool is_among(struct str name, const struct str *names, const size_t *in_set, size_t count)
+// Where the preferred form of a file is: as it is, then .gz, then .zst.
+static bool is_preferred(struct str name, struct str to)
 {
+    struct str own = coding_of(name), other = coding_of(to);
+    return own.len < other.len;
+}
+
+static bool is_copy(struct str name, struct str of)
+{
+    struct str own = coding_of(name), other = coding_of(of);
+    return !str_equal(own, other) && str_equal((struct str){name.at, name.len - own.len},
+                                               (struct str){of.at, of.len - other.len});
+}
+
+size_t file_set_original(const struct str *names, size_t count, size_t index)
+{
+    struct file_set_key key;
+    size_t best = index;
+    if (!file_set_key(names[index], &key))
+        return SIZE_MAX;
     for (size_t i = 0; i < count; i++)
-        if (str_equal(name, names[in_set[i]]))
-            return true;
-    return false;
+        if (is_copy(names[index], names[i]) && is_preferred(names[i], names[best]))
+            best = i;
+    return best == index ? SIZE_MAX : best;
+}
+
+void file_set_tell_copy(struct str original, struct err *why)
+{
+    const char *slash = memrchr(original.at, '/', original.len);
+    size_t start = slash ? (size_t)(slash - original.at) + 1 : 0;
+    err_set(why, ERR_FORMAT, "a compressed copy of %.*s beside it, which is read instead",
+            (int)(original.len - start), original.at + start);
+}
+
+// The files found so far.
+struct found {
+    const struct str *names;
+    size_t *in_set, count;
+};
+
+// False if there are two files of the name. Of copies the preferred one stays.
+static bool add_found(struct found *found, size_t index)
+{
+    struct str name = found->names[index];
+    for (size_t i = 0; i < found->count; i++) {
+        struct str other = found->names[found->in_set[i]];
+        if (str_equal(name, other))
+            return false;
+        if (!is_copy(name, other))
+            continue;
+        if (is_preferred(name, other))
+            found->in_set[i] = index;
+        return true;
+    }
+    found->in_set[found->count++] = index;
+    return true;
 }
 
 size_t file_set_find(const struct str *names, size_t count, size_t index, size_t *in_set)
 {
     enum { PLACES = 6 };
     struct file_set_key own, key;
-    size_t found = 0, first = SIZE_MAX;
+    struct found found = {names, in_set, 0};
+    size_t first = SIZE_MAX;
     bool events = false;
     if (!file_set_key(names[index], &own))
         return 0;
@@ -90,13 +141,13 @@ size_t file_set_find(const struct str *names, size_t count, size_t index, size_t
         for (size_t i = 0; i < count; i++) {
             if (!file_set_key(names[i], &key) || !is_same(&key, &own) || key.place != place)
                 continue;
-            if (is_among(names[i], names, in_set, found))
+            if (!add_found(&found, i))
                 return 0;
-            in_set[found++] = i;
-            first = i < first ? i : first;
             events |= key.events;
         }
-    return found > 1 && events && first == index ? found : 0;
+    for (size_t i = 0; i < found.count; i++)
+        first = in_set[i] < first ? in_set[i] : first;
+    return found.count > 1 && events && first == index ? found.count : 0;
 }
 
 // --- bytes --------------------------------------------------------------------------------------

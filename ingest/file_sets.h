@@ -20,9 +20,16 @@ bool file_set_key(struct str filename, struct file_set_key *key);
 
 // Finds the files of the set that the file of an index belongs to, in the order in which they are
 // joined. The number of them; 0 unless it is the first of at least two, one with events. Files of
-// the same name, whose folders are not known, are of different ranks and make no set.
+// the same name, whose folders are not known, are of different ranks and make no set. Copies in
+// another compression are left out.
 // in_set: room for `count` indices.
 size_t file_set_find(const struct str *names, size_t count, size_t index, size_t *in_set);
+
+// The file of the same name that counts instead of this one, which has its bytes in a compression:
+// "9_kernel_trace.csv" rather than "9_kernel_trace.csv.gz". SIZE_MAX: none, this one counts.
+size_t file_set_original(const struct str *names, size_t count, size_t index);
+// Why a copy is left out.
+void file_set_tell_copy(struct str original, struct err *why);
 
 // The bytes of the files one after another, with a line end between them. If some are compressed,
 // so is the whole: it has no bytes of its own decompressed. Takes over the sources, also on

@@ -324,6 +324,18 @@ static void read_set(struct reading *reading, const char *const *paths, const si
     buf_free(&walk.again);
 }
 
+// Whether a file is one that is read already, compressed; says so.
+static bool is_copy(struct reading *reading, const struct str *names, size_t count, size_t index)
+{
+    struct err why = {.pos = ERR_NO_POS};
+    size_t original = file_set_original(names, count, index);
+    if (original == SIZE_MAX)
+        return false;
+    file_set_tell_copy(names[original], &why);
+    tell(reading, names[index].at, &why);
+    return true;
+}
+
 // Files of a set are read with the first of them.
 static bool read_list(struct reading *reading, const char *const *paths, size_t count,
                       struct err *err)
@@ -340,7 +352,7 @@ static bool read_list(struct reading *reading, const char *const *paths, size_t 
             taken[in_set[k]] = true;
         if (found)
             read_set(reading, paths, in_set, found);
-        else if (!taken[i])
+        else if (!taken[i] && !is_copy(reading, names, count, i))
             read_file(reading, paths[i]);
     }
     return taken;

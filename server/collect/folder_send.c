@@ -242,13 +242,41 @@ static bool consider_alone(struct folder_send *send, const struct set_file *memb
     return consider(send, path, &member->file, err);
 }
 
+static bool is_judged(const struct listed_file *file)
+{
+    return file->status == FILE_SENT || file->status == FILE_REFUSED;
+}
+
+// A compressed copy of a file is not sent; one may be about to take the file's place.
+static bool refuse_copy(struct folder_send *send, const struct set_file *copy,
+                        const struct set_file *original, struct err *err)
+{
+    struct err why = {.pos = ERR_NO_POS};
+    struct listed_file *entry = file_list_see(send->list, &copy->file, err);
+    const struct listed_file *first =
+        entry ? file_list_see(send->list, &original->file, err) : NULL;
+    if (!first || is_judged(entry))
+        return first;
+    if (!is_judged(first)) {
+        send->waiting++;
+        return true;
+    }
+    file_set_tell_copy(str_of(original->file.name), &why);
+    return settle_failure(send, entry, &why);
+}
+
 static bool consider_like(struct folder_send *send, size_t from, size_t count, struct err *err)
 {
-    const struct set_file *members[SET_SEND_MOST];
+    const struct set_file *members[SET_SEND_MOST], *original;
     size_t found = set_send_members(&send->sets, from, count, members);
     bool ok = !found || consider_set(send, members, found, err);
-    for (size_t i = from; ok && !found && i < from + count; i++)
-        ok = consider_alone(send, &send->sets.files[i], err);
+    const struct set_file *files = &send->sets.files[from];
+    for (size_t i = 0; ok && !found && i < count; i++)
+        if (!set_send_original(&send->sets, from, count, &files[i]))
+            ok = consider_alone(send, &files[i], err);
+    for (size_t i = 0; ok && i < count; i++)
+        if ((original = set_send_original(&send->sets, from, count, &files[i])))
+            ok = refuse_copy(send, &files[i], original, err);
     return ok;
 }
 

@@ -72,6 +72,18 @@ size_t set_send_like(const struct set_send *sets, size_t from)
     return count;
 }
 
+const struct set_file *set_send_original(const struct set_send *sets, size_t from, size_t count,
+                                         const struct set_file *file)
+{
+    struct str names[SET_SEND_MOST];
+    if (count > SET_SEND_MOST)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        names[i] = str_of(sets->files[from + i].file.name);
+    size_t original = file_set_original(names, count, (size_t)(file - sets->files) - from);
+    return original == SIZE_MAX ? NULL : &sets->files[from + original];
+}
+
 size_t set_send_members(const struct set_send *sets, size_t from, size_t count,
                         const struct set_file **members)
 {

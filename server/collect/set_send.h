@@ -43,6 +43,11 @@ size_t set_send_like(const struct set_send *sets, size_t from);
 size_t set_send_members(const struct set_send *sets, size_t from, size_t count,
                         const struct set_file **members);
 
+// The file that counts instead of one of `count` files from an index on, as of file_set_original;
+// NULL: none.
+const struct set_file *set_send_original(const struct set_send *sets, size_t from, size_t count,
+                                         const struct set_file *file);
+
 // Sends a set as one file with the name that it is given. Fails like send_file.
 MUST_CHECK bool set_send_one(const struct set_file *const *members, size_t count,
                              const struct send_target *target, const char *folder,

@@ -539,6 +539,17 @@ static bool take_set(struct writer *writer, const size_t *in_set, size_t count, 
            take_bytes(writer, &member, &why, err) && add_member(writer, &member, &why, end, err);
 }
 
+// Lists a file that is there without a compression, too, as left out.
+static bool skip_copy(struct writer *writer, struct str name, struct str original, struct err *end,
+                      struct err *err)
+{
+    struct err why = {.pos = ERR_NO_POS};
+    struct member member = {.name = name, .at = writer->at, .format = STR("")};
+    file_set_tell_copy(original, &why);
+    skip(&member, why.msg, false);
+    return add_member(writer, &member, &why, end, err);
+}
+
 static bool take_waiting(struct writer *writer, struct err *end, struct err *err)
 {
     size_t count = writer->waiting_count;
@@ -552,6 +563,11 @@ static bool take_waiting(struct writer *writer, struct err *end, struct err *err
         size_t found = taken[i] ? 0 : file_set_find(names, count, i, in_set);
         if (taken[i])
             continue;
+        size_t original = file_set_original(names, count, i);
+        if (original != SIZE_MAX) {
+            ok = skip_copy(writer, names[i], names[original], end, err);
+            continue;
+        }
         if (!found)
             in_set[found++] = i;
         for (size_t k = 0; k < found; k++)

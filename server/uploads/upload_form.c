@@ -346,6 +346,10 @@ static void find_sets(const struct upload_form *form, size_t *set_of)
         for (size_t k = 0; k < count; k++)
             set_of[in_set[k]] = i;
     }
+    for (size_t i = 0; i < form->part_count; i++) {
+        size_t original = file_set_original(names, form->part_count, i);
+        set_of[i] = set_of[original == SIZE_MAX ? i : original];
+    }
 }
 
 // Files have a rank in common if, and only if, they are of one set.

@@ -125,6 +125,20 @@ static bool settle(struct upload_form *form, const bool *joined, struct err *err
     return kept > 0;
 }
 
+// Their events would count twice.
+static void refuse_copies(struct upload_form *form, const struct str *names)
+{
+    for (size_t i = 0; i < form->part_count; i++) {
+        struct err why = {.pos = ERR_NO_POS};
+        size_t original = file_set_original(names, form->part_count, i);
+        if (original == SIZE_MAX)
+            continue;
+        file_set_tell_copy(names[original], &why);
+        refuse(form, &form->parts[i], &why);
+        form->parts[i].spool = NULL;
+    }
+}
+
 bool upload_join(struct request *request, struct upload_form *form, struct err *err)
 {
     struct str names[UPLOAD_MAX_FILES];
@@ -132,6 +146,7 @@ bool upload_join(struct request *request, struct upload_form *form, struct err *
     bool joined[UPLOAD_MAX_FILES] = {false}, ok = true;
     for (size_t i = 0; i < form->part_count; i++)
         names[i] = form->parts[i].filename;
+    refuse_copies(form, names);
     for (size_t i = 0; ok && i < form->part_count; i++) {
         size_t count = form->parts[i].spool ? file_set_find(names, form->part_count, i, in_set) : 0;
         joined[i] = count > 0;

@@ -6,6 +6,7 @@ import {
   appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync,
 } from "node:fs";
 import { createServer, request } from "node:http";
+import { gzipSync } from "node:zlib";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { start_server } from "./helpers/server.mjs";
@@ -226,6 +227,18 @@ test("push --role says what the traces of a folder do; a log among them has no r
   await server.settled("roles");
   assert.deepEqual((await server.get("/runs/roles/roles")).items.map(({ role }) => role),
     ["policy", "judge"]);
+});
+
+test("a compressed copy of a file is not sent beside it", async () => {
+  const folder = temporary("copies");
+  const kernels = "Kind,Agent_Id,Queue_Id,Kernel_Name,Correlation_Id,Start_Timestamp,"
+    + "End_Timestamp\nKERNEL_DISPATCH,4,1,gemm,1,100,200\n";
+  writeFileSync(join(folder, "7_kernel_trace.csv"), kernels);
+  writeFileSync(join(folder, "7_kernel_trace.csv.gz"), gzipSync(kernels));
+  const { status, stderr } = await push(server.base, [folder, "--run", "copies"]);
+  assert.equal(status, 4, stderr);
+  assert.match(stderr, /refused 7_kernel_trace.csv.gz: a compressed copy of 7_kernel_trace.csv /);
+  assert.match(stderr, /1 sent, 0 known already, 1 refused/);
 });
 
 test("a set that cannot be joined is refused, and other files are sent", async () => {

@@ -59,6 +59,26 @@ test("compressed files of a set are one trace as well", async () => {
   assert.deepEqual([kernel.name, kernel.calls], ["gemm", 20]);
 });
 
+test("a compressed copy beside a file of a set does not count twice", async () => {
+  const name = "908_kernel_trace.csv";
+  const copy = gzipSync(FILES[name]);
+  const reply = await server.post([...fields({ run: "copy" }), file_part(copy, `${name}.gz`),
+    ...Object.entries(FILES).map(([own, text]) => file_part(text, own))], "/upload");
+  assert.equal(reply.status, 202, reply.text);
+  const refused = reply.json.traces.filter(({ status }) => status === "refused");
+  assert.deepEqual(refused.map(({ filename }) => filename), [`${name}.gz`]);
+  assert.equal(refused[0].error, `a compressed copy of ${name} beside it, which is read instead`);
+  await server.settled("copy");
+  const [kernel] = (await server.get("/runs/copy/kernels")).items;
+  assert.equal(kernel.calls, 20);
+  const compressed = join(folder, `${name}.gz`);
+  await writeFile(compressed, copy);
+  const { traces } = JSON.parse(await run_program(stepscope_bin(),
+    ["analyze", "--format", "json", folder]));
+  await rm(compressed);
+  assert.deepEqual(traces.map(({ device_events }) => device_events), [20]);
+});
+
 test("files of the same name are ranks of their own", async () => {
   const name = "908_kernel_trace.csv";
   const reply = await server.post([...fields({ run: "pair" }), file_part(FILES[name], name),

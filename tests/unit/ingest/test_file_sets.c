@@ -75,6 +75,34 @@ static void a_compressed_file_belongs_to_the_set_of_its_name(void **state)
     assert_string_equal(key.coding.at, ".gz");
 }
 
+static void a_copy_in_a_compression_does_not_count(void **state)
+{
+    (void)state;
+    const struct str names[] = {STR("d/7_kernel_trace.csv.zst"),
+                                STR("d/7_kernel_trace.csv.gz"),
+                                STR("d/7_kernel_trace.csv"),
+                                STR("d/7_agent_info.csv"),
+                                STR("e/7_kernel_trace.csv.gz"),
+                                STR("d/7.json.gz"),
+                                STR("d/7.json")};
+    struct err why = {.pos = ERR_NO_POS};
+    size_t in_set[7];
+    assert_int_equal(file_set_find(names, 7, 0, in_set), 0);
+    assert_int_equal(file_set_find(names, 7, 2, in_set), 2);
+    assert_int_equal(in_set[0], 3);
+    assert_int_equal(in_set[1], 2);
+    assert_int_equal(file_set_find(names, 3, 2, in_set), 0); // alone
+    assert_int_equal(file_set_original(names, 7, 0), 2);
+    assert_int_equal(file_set_original(names, 7, 1), 2);
+    assert_int_equal(file_set_original(names, 2, 0), 1); // .gz rather than .zst
+    assert_true(file_set_original(names, 7, 2) == SIZE_MAX);
+    assert_true(file_set_original(names, 7, 4) == SIZE_MAX); // another folder
+    assert_true(file_set_original(names, 7, 5) == SIZE_MAX); // no set
+    file_set_tell_copy(names[2], &why);
+    assert_string_equal(why.msg,
+                        "a compressed copy of 7_kernel_trace.csv beside it, which is read instead");
+}
+
 // Joins plain names and a compressed trace, and reads the whole.
 static void check_joined(const struct buf *coded,
                          struct source *(*open)(struct source *below, struct err *err))
@@ -128,6 +156,7 @@ int main(void)
         cmocka_unit_test(files_of_the_same_name_are_no_set),
         cmocka_unit_test(joined_files_are_parted_by_a_line_end),
         cmocka_unit_test(a_compressed_file_belongs_to_the_set_of_its_name),
+        cmocka_unit_test(a_copy_in_a_compression_does_not_count),
         cmocka_unit_test(what_is_plain_beside_compressed_files_is_stored),
         cmocka_unit_test(two_compressions_are_no_set),
     };

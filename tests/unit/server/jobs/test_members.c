@@ -404,6 +404,26 @@ static void files_of_a_set_are_one_trace(void **state)
     buf_free(&plain);
 }
 
+static void a_compressed_copy_of_a_file_of_a_set_is_left_out(void **state)
+{
+    (void)state;
+    struct buf tar = {0}, coded = {0};
+    add_gzip(&coded, STR(KERNELS), 6);
+    put_tar(&tar, "a/9_kernel_trace.csv.gz", '0', compress_text(&coded));
+    put_tar_file(&tar, "a/9_kernel_trace.csv", KERNELS);
+    put_tar_file(&tar, "a/9_hip_api_trace.csv", CALLS);
+    put_tar(&tar, "b/9_kernel_trace.csv.gz", '0', compress_text(&coded));
+    put_tar_end(&tar);
+    struct fixture f = take_apart(&tar, 1 << 20);
+    assert_string_equal(list(&f), "a/9_kernel_trace.csv.gz skipped: a compressed copy of "
+                                  "9_kernel_trace.csv beside it, which is read instead\n"
+                                  "a/9.csv trace\nb/9_kernel_trace.csv.gz trace\n");
+    assert_memory_equal(bytes_of(&f, 1), KERNELS, sizeof KERNELS - 1);
+    let_go(&f);
+    buf_free(&tar);
+    buf_free(&coded);
+}
+
 // There is room for everything once, and for one that comes too late.
 static void files_of_a_set_need_their_room_once_and_outlive_what_does_not_fit(void **state)
 {
@@ -433,6 +453,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_member_has_its_own_fate),
         cmocka_unit_test(files_of_a_set_are_one_trace),
+        cmocka_unit_test(a_compressed_copy_of_a_file_of_a_set_is_left_out),
         cmocka_unit_test(files_of_a_set_need_their_room_once_and_outlive_what_does_not_fit),
         cmocka_unit_test(a_compressed_text_is_kept_as_text_without_its_secrets),
         cmocka_unit_test(secrets_in_other_bytes_are_counted),
