@@ -241,6 +241,8 @@ void api_trace_json(const struct request *request, const struct trace_row *trace
     api_count_json(trace->rank, out);
     key(out, "rank_from");
     buf_json(out, trace->rank_from);
+    key(out, "role");
+    api_text_json(trace->role, out);
     key(out, "filename");
     buf_json(out, trace->filename);
     key(out, "bytes");
@@ -331,7 +333,7 @@ static void upload_trace_json(const struct request *request, const struct trace_
 
 static void refused_json(const struct api_refused_part *refused, struct buf *out)
 {
-    buf_puts(out, "{\"id\":null,\"rank\":null,\"rank_from\":null,\"filename\":");
+    buf_puts(out, "{\"id\":null,\"rank\":null,\"rank_from\":null,\"role\":null,\"filename\":");
     buf_json(out, refused->filename);
     buf_puts(out,
              ",\"bytes\":null,\"sha256\":null,\"status\":\"refused\",\"progress\":1,\"error\":");

@@ -221,6 +221,7 @@ struct trace_row {
     bool existing;      // in an upload: these bytes were already stored
     int64_t secrets;    // strings in it that look like secrets, -1 until it was read
     struct str damage;  // what is wrong with its stored bytes, "" nothing known
+    struct str role;    // as its upload gave it, "" or NULL unknown
 };
 
 #define TRACE_ROLE_MAX 64 // bytes

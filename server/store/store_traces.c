@@ -17,8 +17,8 @@ enum trace_state traces_state(struct str word)
 #define TRACE_COLUMNS                                                                     \
     "trace.id, trace.run_id, trace.filename, trace.sha256, trace.rank, trace.rank_from, " \
     "trace.bytes, trace.uploaded_ns, trace.state, trace.error, trace.warning, "           \
-    "trace.secrets, (SELECT damage FROM blob WHERE blob.sha256 = trace.sha256)"
-enum { TRACE_COLUMN_COUNT = 13 };
+    "trace.secrets, (SELECT damage FROM blob WHERE blob.sha256 = trace.sha256), trace.role"
+enum { TRACE_COLUMN_COUNT = 14 };
 
 static void read_trace(struct stmt *stmt, struct trace_row *trace, struct arena *arena)
 {
@@ -36,6 +36,7 @@ static void read_trace(struct stmt *stmt, struct trace_row *trace, struct arena 
         .warning = sql_text(stmt, 10, arena),
         .secrets = sql_i64_or(stmt, 11, -1),
         .damage = sql_text(stmt, 12, arena),
+        .role = sql_text(stmt, 13, arena),
     };
 }
 

@@ -227,6 +227,8 @@ test("push --role says what the traces of a folder do; a log among them has no r
   await server.settled("roles");
   assert.deepEqual((await server.get("/runs/roles/roles")).items.map(({ role }) => role),
     ["policy", "judge"]);
+  assert.deepEqual((await server.get("/runs/roles")).traces.map(({ role }) => role),
+    ["policy", "judge"]);
 });
 
 test("a compressed copy of a file is not sent beside it", async () => {

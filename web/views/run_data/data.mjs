@@ -80,6 +80,8 @@ function Files({ run, traces }) {
       { key: "rank", label: "Rank", kind: "count", cell: (row) =>
         at(row).rank ?? (at(row).status === "failed" ? "–" : "pending") },
       { key: "rank_from", label: "Rank from", priority: 2 },
+      ...traces.some((trace) => trace.role) ? [{ key: "role", label: "Role", cell: (row) =>
+        at(row).role ?? "–" }] : [],
       { key: "status", label: "State", cell: (row) =>
         html`<${Status} status=${at(row).status} progress=${at(row).progress} />` },
       { key: "bytes", label: "Size", kind: "bytes" },
