@@ -179,6 +179,14 @@ static bool finish(struct response *response, struct err *err)
     return buf_ok(&response->body, err);
 }
 
+// What it keeps goes with the request's arena.
+static void end_stream(struct response *response)
+{
+    if (response->stream.end)
+        response->stream.end(response->stream.context);
+    response->stream = (struct response_stream){0};
+}
+
 static void show(struct standalone *page)
 {
     const struct response *response = &page->response;
@@ -207,6 +215,7 @@ const struct standalone_answer *standalone_answer(struct standalone *page, const
     response_init(&page->response);
     if (!handle(&request, &page->response, &err) || !finish(&page->response, &err))
         problem_write(&request, &page->response, &err);
+    end_stream(&page->response);
     show(page);
     arena_free(&arena);
     return &page->answer;
