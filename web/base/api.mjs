@@ -56,8 +56,15 @@ function note_storage(word) {
 /** What answers requests: the server, or on a page without one a module that it brings. */
 const answerer = create_store((path, options) => fetch(path, options));
 
-/** @param {(path: string, options?: RequestInit) => Promise<Response>} answer */
-export const answer_with = (answer) => answerer.set(answer);
+/**
+ * From now on answers requests; what was answered before is forgotten.
+ * @param {(path: string, options?: RequestInit) => Promise<Response>} answer
+ */
+export function answer_with(answer) {
+  kept.clear();
+  under_way.clear();
+  answerer.set(answer);
+}
 
 /** @param {string} path @param {RequestInit} [options] */
 async function request(path, options) {

@@ -36,6 +36,9 @@ async function load(run) {
   learn_labels(frame_of(data));
 }
 
+/** A run of the same id may now be another. */
+export const forget_runs = () => asked.clear();
+
 /** Loads the labels of runs once; names without one are shortened instead. */
 export function use_kernel_labels(runs) {
   const key = runs.join("\n");

@@ -15,17 +15,23 @@ export function start_analyzer() {
   const worker = new Worker(worker_address(), { type: "module" });
   const waiting = new Map();
   let last = 0;
+  let broken = null; // why the worker answers nothing any more
   worker.addEventListener("message", ({ data }) => {
-    const { resolve, reject } = waiting.get(data.id);
+    const asked = waiting.get(data.id);
     waiting.delete(data.id);
-    if (data.failed) reject(new Error(data.failed));
-    else resolve(data);
+    if (data.failed) asked?.reject(new Error(data.failed));
+    else asked?.resolve(data);
   });
   worker.addEventListener("error", ({ message }) => {
-    for (const { reject } of waiting.values()) reject(new Error(message));
+    broken = new Error(message || "worker.mjs could not be loaded");
+    for (const { reject } of waiting.values()) reject(broken);
     waiting.clear();
   });
   const send = (message) => new Promise((resolve, reject) => {
+    if (broken) {
+      reject(broken);
+      return;
+    }
     last++;
     waiting.set(last, { resolve, reject });
     worker.postMessage({ id: last, ...message });

@@ -4,6 +4,7 @@
 import { create_store, html, render, useEffect, useErrorBoundary, useState }
   from "../base/ui.mjs";
 import { answer_with } from "../base/api.mjs";
+import { forget_runs } from "../base/kernel_labels.mjs";
 import { use_store, use_title } from "../base/hooks.mjs";
 import { navigate, start_router, use_route } from "../base/router.mjs";
 import { load_session } from "../base/session.mjs";
@@ -37,7 +38,11 @@ async function analyze(files) {
   state.set({ files, busy: true, ready: false, said: "" });
   const { ok, said } = await analyzer.open(files)
     .catch((error) => ({ ok: false, said: error.message }));
-  if (ok) await load_session();
+  if (ok) {
+    answer_with(analyzer.answer);
+    forget_runs();
+    await load_session();
+  }
   state.set({ files, busy: false, ready: ok, said });
   if (ok) navigate(RUN);
 }

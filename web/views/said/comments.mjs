@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comments with names, on a run, a finding or a row of a table.
 import { html, useState } from "../../base/ui.mjs";
+import { has_server } from "../../base/address.mjs";
 import { announce } from "../../base/announce.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
 import { ago, plural, when } from "../../base/format.mjs";
@@ -16,7 +17,7 @@ const path_of = (run, rest = "") => `/runs/${encodeURIComponent(run)}/comments${
 
 /** All comments of a run; none until known. @param {string} run */
 export function use_comments(run) {
-  return use_api(path_of(run)).data?.items ?? [];
+  return use_api(has_server ? path_of(run) : null).data?.items ?? [];
 }
 
 function known_name() {
