@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 enum { MOST_ROWS = 500 }; // the others are summed in the last row
-#define MOST_NS 0x1p60    // of a part: a hostile report may have any number of calls
+#define MOST_NS 0x1p60    // of a part in all rows: a hostile report may have any number of calls
 
 // What a side's roofline says of an operator and shape, over the whole traces of its runs.
 struct side_work {
@@ -220,17 +220,21 @@ static int64_t bounded(double ns)
 
 // More or fewer calls at the base's time; then what the same share of the peaks would make of these
 // on the candidate's GPU; the rest is how far its software is behind the base's, or ahead.
-static void part_gap(struct entry *entry)
+// A part beyond most_ns is no time: then the gap stays whole, so that sums stay exact.
+static void part_gap(struct entry *entry, double most_ns)
 {
     double base_ns = (double)entry->ns[BASE], cand_ns = (double)entry->ns[CAND];
-    entry->is_parted = entry->is_exact && base_ns > 0 && cand_ns > 0 &&
-                       entry->allowed_ns[BASE] > 0 && entry->allowed_ns[CAND] > 0;
-    if (!entry->is_parted)
+    if (!entry->is_exact || base_ns <= 0 || cand_ns <= 0 || entry->allowed_ns[BASE] <= 0 ||
+        entry->allowed_ns[CAND] <= 0)
         return;
     double calls = entry->calls[CAND] / entry->calls[BASE];
     double allowed = entry->allowed_ns[CAND] / entry->allowed_ns[BASE]; // with the calls
-    entry->calls_ns = bounded(base_ns * (calls - 1));
-    entry->hardware_ns = bounded(base_ns * (allowed - calls));
+    double calls_ns = base_ns * (calls - 1), hardware_ns = base_ns * (allowed - calls);
+    entry->is_parted = fabs(calls_ns) <= most_ns && fabs(hardware_ns) <= most_ns;
+    if (!entry->is_parted)
+        return;
+    entry->calls_ns = llround(calls_ns);
+    entry->hardware_ns = llround(hardware_ns);
     entry->software_ns = entry->ns[CAND] - entry->ns[BASE] - entry->calls_ns - entry->hardware_ns;
     entry->behind = entry->software_ns > 0 ? CAND : BASE;
     entry->shortfall_ns =
@@ -410,7 +414,7 @@ bool compare_parity_write(const struct pair *pair, struct err *err)
     for (size_t i = 0; i < ledger.count; i++) {
         rate_side(pair, BASE, &ledger.at[i]);
         rate_side(pair, CAND, &ledger.at[i]);
-        part_gap(&ledger.at[i]);
+        part_gap(&ledger.at[i], MOST_NS / (double)ledger.count);
     }
     keep_computing(&ledger);
     size_t shown = ledger.count > MOST_ROWS ? MOST_ROWS : ledger.count;

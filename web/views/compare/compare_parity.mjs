@@ -4,7 +4,7 @@
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { ms, ms_unit, number, percent } from "../../base/format.mjs";
+import { ms, ms_signed, ms_unit, number, percent } from "../../base/format.mjs";
 import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
@@ -28,9 +28,9 @@ function facts_of(row) {
     ["The peaks would allow", pair_text(row.base_roofline_ns, row.cand_roofline_ns, ms_unit)],
     ["Limited by", row.bound],
     ["From the number of calls", row.calls_ns === null ? null : ms_unit(row.calls_ns)],
-    ["A call on the candidate's GPU may take", row.hardware_ratio === null ? null
-      : `${number(row.hardware_ratio)} times as long`],
-    ["Gap not parted", row.note],
+    ["The candidate's GPU allows a call in", row.hardware_ratio === null ? null
+      : `${number(row.hardware_ratio)} times the base's time`],
+    ["Gap not attributed", row.note],
     ["No program", row.no_benchmark],
   ].filter(([, value]) => value !== null && value !== undefined);
 }
@@ -53,7 +53,8 @@ function Detail({ row }) {
 
 function columns_of(frame, { opened, toggle, floor_ns }) {
   const at = (row) => row_at(frame, row);
-  const scale_ns = Math.max(0, ...(frame.columns.delta_ns ?? []).map(Math.abs));
+  const scale_ns = Math.max(0, ...["delta_ns", "hardware_ns", "software_ns"].flatMap((key) =>
+    (frame.columns[key] ?? []).map(Math.abs)));
   const part = (key) => (row) => (at(row)[key] === null ? html`<span class="faint">–</span>`
     : html`<${DeltaCell} ns=${at(row)[key]} scale_ns=${scale_ns} floor_ns=${floor_ns} />`);
   return [
@@ -77,12 +78,13 @@ function columns_of(frame, { opened, toggle, floor_ns }) {
 
 function Sums({ rows }) {
   const sums = parity_sums(rows);
-  const parts = [["calls", sums.calls_ns], ["hardware", sums.hardware_ns],
-    ["software", sums.software_ns], ["not parted", sums.unparted_ns]];
-  return html`<p class="card-line">Computation differs by ${ms_unit(sums.delta_ns)} per step: ${
-    parts.map(([name, ns]) => `${name} ${ms_unit(ns)}`).join(", ")}. At the other side's share of
-    the peaks, the base would save ${ms_unit(sums.behind_ns.base)} and the candidate ${
-    ms_unit(sums.behind_ns.candidate)}.</p>`;
+  const parts = [["number of calls", sums.calls_ns], ["hardware", sums.hardware_ns],
+    ["software", sums.software_ns], ["not attributed", sums.unparted_ns]];
+  return html`<p class="card-line">The candidate's computation takes ${
+    ms_unit(Math.abs(sums.delta_ns))} ${sums.delta_ns > 0 ? "more" : "less"} per step: ${
+    parts.filter(([, ns]) => ns !== 0).map(([name, ns]) => `${name} ${ms_signed(ns)} ms`)
+      .join(", ")}. At the other side's share of the peaks, the base would save ${
+    ms_unit(sums.behind_ns.base)} and the candidate ${ms_unit(sums.behind_ns.candidate)}.</p>`;
 }
 
 /** A replay of one side with the kernels of the other. */
@@ -105,8 +107,8 @@ export function Parity({ query, floor_ns, runs }) {
   const order = useMemo(() => sort_rows(frame, frame.columns.order ?? [], view.parity_sort),
     [frame, view.parity_sort]);
   const toggle = (row) => set_opened(opened === row ? -1 : row);
-  return html`<${Card} title="Parity" flush=${true} note="what a kernel team would gain most from
-    first: time beyond what each GPU's peaks allow, by the other side's measure"
+  return html`<${Card} title="Parity" flush=${true} note="time beyond what each
+    side would take at the other's share of its GPU's peaks; the largest first"
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Loaded} resource=${resource}>${() => (has_ledger(rows) ? html`<${Sums} rows=${rows} />
       <${Swaps} runs=${runs} />
@@ -114,6 +116,6 @@ export function Parity({ query, floor_ns, runs }) {
         columns=${columns_of(frame, { opened, toggle, floor_ns })} sort=${view.parity_sort}
         onsort=${(next) => change({ parity_sort: next })}
         opened=${opened} detail=${(row) => html`<${Detail} row=${row_at(frame, row)} />`} />`
-      : html`<p class="empty-line">No gap can be parted: no operator has known work on both
-        sides, or the GPUs' peaks are not listed.</p>`)}<//><//>`;
+      : html`<p class="empty-line">The gap cannot be attributed: no operator has known work on
+        both sides, or the GPUs' peaks are not listed.</p>`)}<//><//>`;
 }
