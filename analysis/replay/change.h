@@ -74,6 +74,9 @@ struct change_ready {
 // Ended by one without a name.
 extern const struct change_ready change_ready_made[];
 
+// The one of that name; NULL: none.
+const struct change_ready *change_ready_find(struct str name);
+
 // Whether one of them takes times of another run, which has to be in list.counterpart.
 bool change_needs_counterpart(const struct change_list *list);
 

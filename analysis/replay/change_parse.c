@@ -45,6 +45,14 @@ const struct change_ready change_ready_made[] = {
     {NULL, NULL, NULL, NULL, false, false, false},
 };
 
+const struct change_ready *change_ready_find(struct str name)
+{
+    const struct change_ready *ready = change_ready_made;
+    while (ready->name && !str_equal(name, str_of(ready->name)))
+        ready++;
+    return ready->name ? ready : NULL;
+}
+
 struct what {
     const char *key;
     enum change_of of;
@@ -221,9 +229,9 @@ bool change_parse(struct str text, struct change_list *list, struct err *err)
         balance_all(list);
         return true;
     }
-    for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
-        if (ready->change && str_equal(text, str_of(ready->name)))
-            rest = str_of(ready->change);
+    const struct change_ready *ready = change_ready_find(text);
+    if (ready && ready->change)
+        rest = str_of(ready->change);
     if (list->count == CHANGE_MOST)
         return refuse_more(err);
     struct change change = {0};

@@ -61,7 +61,7 @@ double whatif_doubt(const struct change_list *list)
     return structure ? WHATIF_STRUCTURE_DOUBT : WHATIF_DOUBT;
 }
 
-// What 90 of 100 further means stay within, in standard deviations: Student's t for few steps.
+// What 90 of 100 further steps stay within, in standard deviations: Student's t for few steps.
 static double spread_factor(uint32_t steps)
 {
     static const double t[] = {6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83};

@@ -6,17 +6,24 @@
 #include "server/care/care.h"
 #include "server/http/reply_room.h"
 
-bool api_find_run(struct request *request, struct response *response, struct str key,
-                  struct run *run, struct err *err)
+bool api_find_other_run(const struct request *request, struct response *response, struct str key,
+                        struct run *run, struct err *err)
 {
-    if (store_find_run(request->services->intake->store, key, request->arena, run, err)) {
-        char *object = arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at);
-        request->object = str_of(object);
+    if (store_find_run(request->services->intake->store, key, request->arena, run, err))
         return true;
-    }
     if (err->code == ERR_NOT_FOUND)
         response->fix = STR("GET /api/v1/runs lists the runs");
     return false;
+}
+
+bool api_find_run(struct request *request, struct response *response, struct str key,
+                  struct run *run, struct err *err)
+{
+    if (!api_find_other_run(request, response, key, run, err))
+        return false;
+    char *object = arena_printf(request->arena, NULL, "run %.*s", (int)run->id.len, run->id.at);
+    request->object = str_of(object);
+    return true;
 }
 
 void api_locate_run(struct request *request, struct response *response, const struct run *run,

@@ -10,20 +10,22 @@
 
 #include <jansson.h>
 
-// Finds the run that a key names (id, name, project/name, series~latest), and says which it was in
-// Content-Location where `rest` is what follows "/api/v1/runs/{id}" ("" for the run itself, NULL:
-// no such header).
+// Finds the run that a key names (id, name, project/name, series~latest): the one that the request
+// is about, as the audit log has it, or another that is read beside it.
 MUST_CHECK bool api_find_run(struct request *request, struct response *response, struct str key,
                              struct run *run, struct err *err);
+MUST_CHECK bool api_find_other_run(const struct request *request, struct response *response,
+                                   struct str key, struct run *run, struct err *err);
+// Says which it was in Content-Location; `rest` is what follows "/api/v1/runs/{id}".
 void api_locate_run(struct request *request, struct response *response, const struct run *run,
                     const char *rest);
 
-// The headline rank, -1 while no trace is done (api_tables.c).
 // The rows of a run's table that a query selects; they live as long as the request.
 MUST_CHECK bool api_read_run_table(const struct request *request, const struct run *run,
                                    const struct table_desc *desc, const struct table_query *query,
                                    struct table_page *page, struct err *err);
 
+// The headline rank, -1 while no trace is done (api_tables.c).
 MUST_CHECK bool api_headline_rank(const struct request *request, const struct run *run,
                                   int64_t *rank, struct err *err);
 

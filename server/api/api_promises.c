@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Answers of a replay that were kept as promises, and what the next run of the series says of them.
+#include "analysis/replay/change.h"
 #include "analysis/report/tables.h"
 #include "ingest/base/clock.h"
 #include "server/api/api.h"
@@ -50,7 +51,7 @@ static bool find_outcome(struct request *request, struct response *response, con
     *outcome = (struct outcome){.step_ns = 0};
     if (!store_next_point(request->services->intake->store, run, request->arena, &id, err))
         return false;
-    return id.len == 0 || (api_find_run(request, response, id, &outcome->run, err) &&
+    return id.len == 0 || (api_find_other_run(request, response, id, &outcome->run, err) &&
                            mean_step(request, &outcome->run, &outcome->step_ns, err));
 }
 
@@ -63,8 +64,15 @@ static void put_changes(struct str changes, struct buf *out)
         size_t end = str_find(changes, STR("\n"));
         struct str line = {changes.at, end == SIZE_MAX ? changes.len : end};
         size_t taken = line.len < changes.len ? line.len + 1 : line.len;
-        buf_puts(out, comma);
+        const struct change_ready *ready = change_ready_find(line);
+        buf_printf(out, "%s{\"change\":", comma);
         buf_json(out, line);
+        buf_puts(out, ",\"title\":");
+        if (ready)
+            buf_json(out, str_of(ready->title));
+        else
+            buf_puts(out, "null");
+        buf_putc(out, '}');
         changes = (struct str){changes.at + taken, changes.len - taken};
     }
     buf_putc(out, ']');
@@ -145,7 +153,7 @@ static bool put_due(struct request *request, struct response *response, const st
         buf_puts(&response->body, "null}");
         return true;
     }
-    if (!api_find_run(request, response, id, &before, err) ||
+    if (!api_find_other_run(request, response, id, &before, err) ||
         !mean_step(request, run, &own.step_ns, err))
         return false;
     buf_puts(&response->body, "{\"run\":");

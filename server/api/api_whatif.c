@@ -48,14 +48,6 @@ struct asking {
 
 // --- the request --------------------------------------------------------------------------------
 
-static const struct change_ready *ready_with(struct str name)
-{
-    for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
-        if (str_equal(name, str_of(ready->name)))
-            return ready;
-    return NULL;
-}
-
 static bool add_change(struct asking *asking, struct str text, struct err *err)
 {
     uint32_t index = asking->change_count;
@@ -65,7 +57,7 @@ static bool add_change(struct asking *asking, struct str text, struct err *err)
         return err_set(err, ERR_USAGE, "change %u: found %zu bytes, expected at most %d", index + 1,
                        text.len, MOST_CHANGE_BYTES);
     struct asked_change *change = &asking->changes[asking->change_count++];
-    *change = (struct asked_change){.text = text, .ready = ready_with(text)};
+    *change = (struct asked_change){.text = text, .ready = change_ready_find(text)};
     if (change_parse(text, &change->list, err))
         return true;
     asking->response->fix = str_of(change_syntax);
@@ -190,7 +182,7 @@ static bool load_counterpart(struct asking *asking, struct err *err)
     struct trace_row trace;
     int64_t rank;
     if (!report ||
-        !api_find_run(request, asking->response, asking->counterpart, &asking->other, err) ||
+        !api_find_other_run(request, asking->response, asking->counterpart, &asking->other, err) ||
         !api_headline_rank(request, &asking->other, &rank, err))
         return false;
     if (rank < 0)
@@ -562,6 +554,8 @@ static bool tell(const struct asking *asking, struct promise *promise, struct er
 {
     if (asking->refused)
         return err_set(err, ERR_CONFLICT, "found no answer to keep: %s", asking->refused);
+    if (llround(asking->together.candidate_ns) < 1)
+        return err_set(err, ERR_CONFLICT, "found no answer to keep: nothing is left of the step");
     struct buf lines = {.at = NULL};
     for (uint32_t i = 0; i < asking->change_count; i++) {
         buf_puts(&lines, i ? "\n" : "");
@@ -638,6 +632,19 @@ bool api_post_whatif(struct request *request, struct response *response, struct 
     return answer(&asking, NULL, err) && api_finish_json(request, response, NULL, err);
 }
 
+// The receipt is of a run, not of one of its ranks; changes are kept one a line.
+static bool can_be_kept(const struct asking *asking, struct err *err)
+{
+    if (asking->change_count == 0)
+        return err_set(err, ERR_USAGE, "found no change, expected one at least");
+    if (asking->rank >= 0)
+        return err_set(err, ERR_USAGE, "found a rank, expected none: a promise is of the run");
+    for (uint32_t i = 0; i < asking->change_count; i++)
+        if (str_find(asking->changes[i].text, STR("\n")) != SIZE_MAX)
+            return err_set(err, ERR_USAGE, "change %u: found a line break", i + 1);
+    return true;
+}
+
 bool api_ask_promise(struct request *request, struct response *response, json_t *object,
                      struct promise *promise, struct err *err)
 {
@@ -646,8 +653,6 @@ bool api_ask_promise(struct request *request, struct response *response, json_t 
     if (!start_asking(&asking, err) || !query_allow(&request->query, no_parameters, err) ||
         !read_members(&asking, object, err))
         return false;
-    if (asking.change_count == 0)
-        return err_set(err, ERR_USAGE, "found no change, expected one at least");
-    return find_ranks(&asking, err) && find_counterpart(&asking, err) &&
-           answer(&asking, promise, err);
+    return can_be_kept(&asking, err) && find_ranks(&asking, err) &&
+           find_counterpart(&asking, err) && answer(&asking, promise, err);
 }

@@ -284,7 +284,8 @@ describe("what if, asked of the service", () => {
       "host_free"], author: "Ada" });
     const [{ changes, step_ns, low_ns, high_ns, author, receipt, id }] = kept.items;
     const { json: asked } = await ask("job@1", { changes: ["balanced", "host_free"] });
-    assert.deepEqual(changes, ["balanced", "host_free"]);
+    assert.deepEqual(changes, [{ change: "balanced", title: "No straggler" },
+      { change: "host_free", title: "Free host" }]);
     assert.deepEqual([step_ns, low_ns, high_ns], [asked.together.step_ns, asked.together.low_ns,
       asked.together.high_ns]);
     assert.deepEqual([author, receipt, kept.due], ["Ada", null, null]);
@@ -302,7 +303,14 @@ describe("what if, asked of the service", () => {
     assert.deepEqual(items, []);
     assert.deepEqual([due.name, due.items[0].id, due.items[0].receipt.step_ns],
       ["job@1", id, came.step_ns]);
-    assert.equal((await send("POST", "job@1/promises", { changes: [] })).status, 400);
+    for (const [body, status] of [[{ changes: [] }, 400], [{ changes: ["balanced"], rank: 0 }, 400],
+      [{ changes: ["scale=0.5:op=a\nb"] }, 400]]) {
+      assert.equal((await send("POST", "job@1/promises", body)).status, status, `${body.changes}`);
+    }
+    await send("POST", "job@1/promises", { changes: ["host_free"] });
+    const { items: [last] } = await server.get("/audit?limit=1");
+    assert.match(last.object, new RegExp(`^/api/v1/runs/job@1/promises \\(run ${
+      (await server.get("/runs/job@1")).id}\\)$`));
     assert.equal((await send("DELETE", `job@1/promises/${id}`)).status, 200);
     assert.equal((await send("DELETE", `job@1/promises/${id}`)).status, 404);
   });

@@ -2,10 +2,10 @@
 // A promise and its receipt in words; pure.
 import { ms_unit, percent } from "../../base/format.mjs";
 
-/** "30.9 ms, between 30.8 and 31.1 ms, instead of 33.1 ms". */
+/** "a step of 30.9 ms (30.8 ms to 31.1 ms) instead of 33.1 ms". */
 export function promised_text({ base_ns, step_ns, low_ns, high_ns }) {
-  const range = low_ns === null ? "" : `, between ${ms_unit(low_ns)} and ${ms_unit(high_ns)},`;
-  return `${ms_unit(step_ns)}${range} instead of ${ms_unit(base_ns)}`;
+  const range = low_ns === null ? "" : ` (${ms_unit(low_ns)} to ${ms_unit(high_ns)})`;
+  return `a step of ${ms_unit(step_ns)}${range} instead of ${ms_unit(base_ns)}`;
 }
 
 /** How a receipt is judged: "kept", "better", "missed", or "" without an interval. */
@@ -15,12 +15,12 @@ export function outcome_of({ low_ns, receipt }) {
   return receipt.step_ns < low_ns ? "better" : "missed";
 }
 
-/** What came, as "31.0 ms came, 0.3 % more than promised". */
+/** What came, as "It took 31.0 ms, 0.3 % more than promised". */
 export function came_text({ receipt }) {
   if (!receipt) return "No later run of the series has a step time yet.";
   const off = Math.abs(receipt.off_share);
-  if (off < 0.0005) return `${ms_unit(receipt.step_ns)} came, as promised`;
-  return `${ms_unit(receipt.step_ns)} came, ${percent(off)} ${
+  if (off < 0.0005) return `It took ${ms_unit(receipt.step_ns)}, as promised`;
+  return `It took ${ms_unit(receipt.step_ns)}, ${percent(off)} ${
     receipt.off_share > 0 ? "more" : "less"} than promised`;
 }
 

@@ -3,7 +3,7 @@
 import { html, useState } from "../../base/ui.mjs";
 import { announce } from "../../base/announce.mjs";
 import { api_send, use_api } from "../../base/api.mjs";
-import { run_path } from "../../base/address.mjs";
+import { has_server, run_path } from "../../base/address.mjs";
 import { ago, when } from "../../base/format.mjs";
 import { use_now } from "../../base/hooks.mjs";
 import { may } from "../../base/session.mjs";
@@ -14,7 +14,8 @@ import { came_text, change_label, outcome_of, promised_text } from "./promise_mo
 const path_of = (run, rest = "") => `/runs/${encodeURIComponent(run)}/promises${rest}`;
 
 /** Promises of a run, and those whose outcome it is; none until known. @param {string} run */
-export const use_promises = (run) => use_api(path_of(run)).data ?? { items: [], due: null };
+export const use_promises = (run) => use_api(has_server ? path_of(run) : null).data
+  ?? { items: [], due: null };
 
 /** Keeps what the chosen changes would bring. */
 export function KeepPromise({ run, changes, counterpart }) {
@@ -24,8 +25,8 @@ export function KeepPromise({ run, changes, counterpart }) {
     ...(counterpart && { counterpart }) } }).then(
     () => { set_problem(null); announce("Promise kept"); }, set_problem);
   return html`<p class="promise-keep"><button type="button" class="small" onClick=${keep}>Keep as a
-    promise</button> <span class="faint">The next run of the series will say what came of
-    it.</span></p>${problem && html`<${ProblemNotice} problem=${problem} />`}`;
+    promise</button> <span class="faint">The next run of the series will show whether it
+    holds.</span></p>${problem && html`<${ProblemNotice} problem=${problem} />`}`;
 }
 
 const OUTCOMES = { kept: "kept", better: "better than promised", missed: "not kept" };
@@ -35,11 +36,11 @@ function One({ run, promise, now }) {
   const outcome = outcome_of(promise);
   const remove = () => api_send("DELETE", path_of(run, `/${promise.id}`)).then(
     () => announce("Promise removed"), set_problem);
-  const names = promise.changes.map((change) => change_label({ change })).join("; ");
-  return html`<li><p><strong>${names}</strong>: ${promised_text(promise)}.</p>
-    <p>${outcome && html`<span class="chip chip-promise chip-${outcome}">${OUTCOMES[outcome]}</span>
-      ${" "}`}${came_text(promise)}${promise.receipt && html`, in <a href=${run_path(
-      promise.receipt.run)}>${promise.receipt.name}</a>`}</p>
+  const names = promise.changes.map(change_label).join("; ");
+  return html`<li><p><strong>${names}</strong>: ${promised_text(promise)}</p>
+    <p>${came_text(promise)}${promise.receipt && html`, in <a href=${run_path(
+      promise.receipt.run)}>${promise.receipt.name}</a>`}${outcome
+        && html`<span class="chip chip-${outcome}">${OUTCOMES[outcome]}</span>`}</p>
     <span class="faint">${promise.author} · <time datetime=${promise.created}
       title=${when(promise.created)}>${ago(promise.created, now)}</time></span>
     ${run && may("write") && html` <${AskFirst} text="Remove" question="Remove this promise?"
