@@ -69,6 +69,12 @@ export function ms_unit(ns, digits = 3) {
   return is_short ? `${us(ns, digits)} µs` : `${ms(ns, digits)} ms`;
 }
 
+/** "18.08 to 18.12 ms", with as many digits as tell the ends apart. */
+export function range_ms(low_ns, high_ns) {
+  const digits = [3, 4, 5].find((n) => ms(low_ns, n) !== ms(high_ns, n)) ?? 3;
+  return `${ms(low_ns, digits)} to ${ms(high_ns, digits)} ms`;
+}
+
 /** A signed difference in milliseconds, without the unit. @param {number|null} ns */
 export function ms_signed(ns, digits = 3) {
   if (missing(ns)) return NONE;

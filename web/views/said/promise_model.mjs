@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A promise and its receipt in words; pure.
-import { ms_unit, percent } from "../../base/format.mjs";
+import { ms_unit, percent, range_ms } from "../../base/format.mjs";
 
-/** "a step of 30.9 ms (30.8 ms to 31.1 ms) instead of 33.1 ms". */
+/** "a step of 30.9 ms (30.8 to 31.1 ms) instead of 33.1 ms". */
 export function promised_text({ base_ns, step_ns, low_ns, high_ns }) {
-  const range = low_ns === null ? "" : ` (${ms_unit(low_ns)} to ${ms_unit(high_ns)})`;
+  const range = low_ns === null ? "" : ` (${range_ms(low_ns, high_ns)})`;
   return `a step of ${ms_unit(step_ns)}${range} instead of ${ms_unit(base_ns)}`;
 }
 

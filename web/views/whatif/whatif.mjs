@@ -5,7 +5,7 @@ import { html, useRef } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, ms_unit, percent, plural, sentence } from "../../base/format.mjs";
+import { ms, ms_unit, percent, plural, range_ms, sentence } from "../../base/format.mjs";
 import { Card, ExportLinks, Figure, Help, Loaded, Notice, ProblemNotice }
   from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
@@ -30,12 +30,8 @@ function use_last(resource) {
   return resource.data ?? (resource.problem ? null : last.current);
 }
 
-/** As many digits as it takes to tell the ends of an interval apart. */
-function between({ low_ns, high_ns }) {
-  if (low_ns === null) return "not known from one step";
-  const digits = [3, 4, 5].find((n) => ms(low_ns, n) !== ms(high_ns, n)) ?? 3;
-  return `${ms(low_ns, digits)} to ${ms_unit(high_ns, digits)}`;
-}
+const between = ({ low_ns, high_ns }) =>
+  (low_ns === null ? "not known from one step" : range_ms(low_ns, high_ns));
 
 function answer_text(base, then) {
   const gain = then.gain_ns;

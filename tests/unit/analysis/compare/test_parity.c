@@ -115,6 +115,18 @@ static void what_is_not_known_stays_whole(void **state)
     bench_end(&bench);
 }
 
+// Only a hostile recording has so many calls.
+static void a_part_beyond_any_time_is_not_known(void **state)
+{
+    (void)state;
+    struct bench bench;
+    compare_two(&bench, (struct side){1, 4 * MS, 1, 1, 1 * MS, "[[8]]", NULL, NULL},
+                (struct side){1, 7 * MS, INT64_MAX / 2, 1, 1 * MS, "[[8]]", NULL, NULL});
+    assert_ns(&bench, "unparted_ns", 3 * MS);
+    assert_true(bench_cell(&bench, PARITY, 0, "calls_ns")->null);
+    bench_end(&bench);
+}
+
 static void rows_sum_to_the_computation_of_the_waterfall(void **state)
 {
     (void)state;
@@ -225,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_gap_is_the_ratio_of_the_peaks_and_a_shortfall),
         cmocka_unit_test(calls_are_of_the_operator_whatever_it_launches),
         cmocka_unit_test(what_is_not_known_stays_whole),
+        cmocka_unit_test(a_part_beyond_any_time_is_not_known),
         cmocka_unit_test(rows_sum_to_the_computation_of_the_waterfall),
         cmocka_unit_test(a_program_has_the_shapes_and_types),
         cmocka_unit_test(names_from_traces_never_become_code),

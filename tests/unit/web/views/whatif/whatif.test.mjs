@@ -78,7 +78,9 @@ test("the parts of a path are per step and keep their sum", () => {
 test("a promise says what was meant and what came", () => {
   const promise = { base_ns: 33e6, step_ns: 30e6, low_ns: 29e6, high_ns: 31e6, receipt: null };
   assert.equal(promised_text(promise),
-    "a step of 30.0 ms (29.0 ms to 31.0 ms) instead of 33.0 ms");
+    "a step of 30.0 ms (29.0 to 31.0 ms) instead of 33.0 ms");
+  assert.match(promised_text({ ...promise, low_ns: 18077366, high_ns: 18120916 }),
+    /\(18\.08 to 18\.12 ms\)/);
   assert.equal(outcome_of(promise), "");
   const came = (step_ns) => ({ ...promise, receipt: { step_ns, off_share: step_ns / 30e6 - 1,
     held: step_ns >= 29e6 && step_ns <= 31e6 } });
