@@ -315,6 +315,22 @@ describe("what if, asked of the service", () => {
     assert.equal((await send("DELETE", `job@1/promises/${id}`)).status, 404);
   });
 
+  test("a promise that nothing is left of the step is refused", async () => {
+    const event = (cat, name, ts, dur, args, tid = 1) =>
+      ({ ph: "X", cat, name, pid: 1, tid, ts, dur, args });
+    const traceEvents = [0, 1000, 2000].flatMap((ts, i) => [
+      event("user_annotation", `ProfilerStep#${i}`, ts, 1000),
+      event("cuda_runtime", "cudaLaunchKernel", ts + 2, 2, { correlation: i + 1 }),
+      event("kernel", "k", ts + 10, 50, { correlation: i + 1, device: 0, stream: 7 }, 7)]);
+    await server.analyzed("empty@1",
+      [{ data: JSON.stringify({ traceEvents }), filename: "empty.json" }]);
+    const changes = ["host_free", "remove:kernel=*"];
+    assert.equal((await ask("empty@1", { changes })).json.together.step_ns, 0);
+    const { status, json } = await server.send("POST", "/runs/empty@1/promises", { changes });
+    assert.equal(status, 409);
+    assert.match(json.detail, /nothing is left of the step/);
+  });
+
   test("what is wrong with a question is said with its place", async () => {
     const refused = async (body, detail, status = 400) => {
       const reply = await ask("mesh", body);
