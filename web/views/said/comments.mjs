@@ -20,7 +20,8 @@ export function use_comments(run) {
   return use_api(has_server ? path_of(run) : null).data?.items ?? [];
 }
 
-function known_name() {
+/** The name that was last given on this computer; "" without one. */
+export function known_name() {
   try {
     return localStorage.getItem(NAME_KEY) ?? "";
   } catch {

@@ -6,9 +6,10 @@ import { api_send, use_api } from "../../base/api.mjs";
 import { has_server, run_path } from "../../base/address.mjs";
 import { ago, when } from "../../base/format.mjs";
 import { use_now } from "../../base/hooks.mjs";
-import { may } from "../../base/session.mjs";
+import { may, use_session } from "../../base/session.mjs";
 import { AskFirst } from "../../widgets/ask_first.mjs";
 import { Card, ProblemNotice } from "../../widgets/widgets.mjs";
+import { known_name } from "./comments.mjs";
 import { came_text, change_label, outcome_of, promised_text } from "./promise_model.mjs";
 
 const path_of = (run, rest = "") => `/runs/${encodeURIComponent(run)}/promises${rest}`;
@@ -20,9 +21,11 @@ export const use_promises = (run) => use_api(has_server ? path_of(run) : null).d
 /** Keeps what the chosen changes would bring. */
 export function KeepPromise({ run, changes, counterpart }) {
   const [problem, set_problem] = useState(null);
+  const { kind } = use_session();
   if (!may("write") || changes.length === 0) return null;
+  const author = kind === "local" && known_name();
   const keep = () => api_send("POST", path_of(run), { body: { changes,
-    ...(counterpart && { counterpart }) } }).then(
+    ...(counterpart && { counterpart }), ...(author && { author }) } }).then(
     () => { set_problem(null); announce("Promise kept"); }, set_problem);
   return html`<p class="promise-keep"><button type="button" class="small" onClick=${keep}>Keep as a
     promise</button> <span class="faint">The next run of the series will show whether it
