@@ -524,6 +524,14 @@ static void throw_away_and_restore(struct fixture *f, struct str run_id)
     assert_ok(f, store_bin_run(f->store, run_id, STORE_ANY, STR(""), &f->err));
 }
 
+static void note_garbage(struct fixture *f)
+{
+    struct garbage item = {GARBAGE_BLOB, STR("x")};
+    assert_true(garbage_count(f) > 0);
+    assert_ok(f, store_note_garbage(f->store, &item, &f->err));
+    assert_ok(f, store_forget_garbage(f->store, &item, &f->err));
+}
+
 // From a first upload to the deletion of its run, with everything that may happen in between.
 static void live_a_life(struct fixture *f)
 {
@@ -584,10 +592,7 @@ static void live_a_life(struct fixture *f)
     assert_ok(f, store_delete_run(f->store, upload.run_id, STORE_ANY, &f->err));
     unpack_archives(f);
     read_evidence(f);
-    assert_true(garbage_count(f) > 0);
-    struct garbage item = {GARBAGE_BLOB, STR("x")};
-    assert_ok(f, store_note_garbage(f->store, &item, &f->err));
-    assert_ok(f, store_forget_garbage(f->store, &item, &f->err));
+    note_garbage(f);
 }
 
 // --- judging ------------------------------------------------------------------------------------
