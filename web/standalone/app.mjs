@@ -67,8 +67,8 @@ function Start() {
       role="alert"><p>${plain(said)}</p><//>`}
     ${busy ? html`<${Busy} files=${files} />` : html`<${DropZone} onfiles=${analyze} />`}
     ${ready && html`<p><a href=${RUN}>Back to ${files[0].path}</a></p>`}
-    <p class="faint">Several files are the ranks of one run. Comparisons, replays, training logs and
-      runs over time are what the service adds.</p>`;
+    <p class="faint">Several files become the ranks of one run. Comparisons, replays, training logs
+      and trends need the service.</p>`;
 }
 
 /** What could not be read, beside what could. */
@@ -93,12 +93,14 @@ function Page({ route }) {
 function App() {
   const route = use_route();
   const over = use_drag(analyze);
+  const { ready } = use_store(state);
   const [help, set_help] = useState(false);
   useEffect(() => start_shortcuts({ help: () => set_help(true) }), []);
   return html`
     <a class="skip" href="#main">Skip to content</a>
     <header class="top-bar"><a class="brand" href="/"><${Mark} />stepscope</a>
-      <nav aria-label="Main"><ul><li><a href="/">Analyze other files</a></li></ul></nav>
+      ${ready && html`<nav aria-label="Main"><ul><li><a href="/">Analyze other files</a></li></ul>
+      </nav>`}
       <div class="top-actions"><${ThemeButton} />
         <button type="button" class="icon" aria-label="Help" title="Help (?)"
           onClick=${() => set_help(true)}>?</button></div></header>
