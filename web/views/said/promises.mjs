@@ -23,10 +23,12 @@ export function KeepPromise({ run, changes, counterpart }) {
   const [problem, set_problem] = useState(null);
   const { kind } = use_session();
   if (!may("write") || changes.length === 0) return null;
-  const author = kind === "local" && known_name();
-  const keep = () => api_send("POST", path_of(run), { body: { changes,
-    ...(counterpart && { counterpart }), ...(author && { author }) } }).then(
-    () => { set_problem(null); announce("Promise kept"); }, set_problem);
+  const keep = () => {
+    const author = kind === "local" && known_name();
+    const body = { changes, ...(counterpart && { counterpart }), ...(author && { author }) };
+    return api_send("POST", path_of(run), { body }).then(
+      () => { set_problem(null); announce("Promise kept"); }, set_problem);
+  };
   return html`<p class="promise-keep"><button type="button" class="small" onClick=${keep}>Keep as a
     promise</button> <span class="faint">The next run of the series will show whether it
     holds.</span></p>${problem && html`<${ProblemNotice} problem=${problem} />`}`;
