@@ -8,8 +8,8 @@
 
 enum {
     MOST_RANGES = 32, // bits of range_set
-    MOST_ROWS = 30000,
-    MOST_TIMES = 6, // device events of all ranges, times those of the trace
+    MOST_ROWS = 8192, // wide ones: about 5 MB
+    MOST_TIMES = 6,   // device events of all ranges, times those of the trace
 };
 
 typedef uint32_t range_set;
