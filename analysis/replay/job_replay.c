@@ -105,6 +105,7 @@ static bool list_joins(struct job_build *build, struct err *err)
     for (uint32_t m = 0; m < comm->match_count; m++)
         if (joins(comm, &comm->matches[m]))
             add_join(build, &comm->matches[m]);
+    job->first_arrival = build->own_count;
     job->first_join = build->own_count + build->arrival_count;
     job->first_origin = job->first_join + job->join_count;
     return true;
@@ -255,22 +256,44 @@ static uint32_t rank_with(const struct job_replay *job, uint32_t node)
     return low;
 }
 
+// The rank that a delay is of: that of what it delayed, or of the steps after their last work.
+static uint32_t delayed_rank(const struct summing *summing, uint32_t node)
+{
+    const struct job_replay *job = summing->job;
+    if (node == REPLAY_NONE || (node >= job->first_join && node < job->first_origin))
+        return summing->path->rank;
+    if (node >= job->first_origin)
+        return node - job->first_origin;
+    if (node < job->first_arrival)
+        return rank_with(job, node);
+    uint32_t from = job->graph.from[job->graph.first[node]]; // what arrives is of one rank
+    return from < job->first_origin ? rank_with(job, from) : from - job->first_origin;
+}
+
+static enum path_part add_work(const struct summing *summing, uint32_t node, int64_t ns)
+{
+    const struct job_replay *job = summing->job;
+    if (node >= job->first_join && node < job->first_origin) {
+        summing->path->joint_ns += ns;
+        return PATH_COMMUNICATION;
+    }
+    bool is_origin = node >= job->first_origin;
+    uint32_t r = is_origin ? node - job->first_origin : rank_with(job, node);
+    const struct job_rank *rank = &job->ranks[r];
+    summing->path->ranks[r].own_ns += ns;
+    return is_origin ? PATH_UNRECORDED
+                     : path_part_of(facts_of(rank), &rank->whatif->graph.nodes[node - rank->first]);
+}
+
 static bool add_piece(void *context, const struct path_piece *piece, struct err *err)
 {
     const struct summing *summing = context;
-    const struct job_replay *job = summing->job;
     enum path_part part = PATH_DELAY;
     (void)err;
-    if (!piece->is_delay && piece->node >= job->first_origin) {
-        part = PATH_UNRECORDED;
-    } else if (!piece->is_delay && piece->node >= job->first_join) {
-        part = PATH_COMMUNICATION; // of all together
-    } else if (!piece->is_delay) {
-        uint32_t r = rank_with(job, piece->node);
-        const struct job_rank *rank = &job->ranks[r];
-        part = path_part_of(facts_of(rank), &rank->whatif->graph.nodes[piece->node - rank->first]);
-        summing->path->rank_ns[r] += piece->ns;
-    }
+    if (piece->is_delay)
+        summing->path->ranks[delayed_rank(summing, piece->node)].delay_ns += piece->ns;
+    else
+        part = add_work(summing, piece->node, piece->ns);
     summing->path->sums.ns[part] += piece->ns;
     return true;
 }
@@ -282,7 +305,8 @@ static bool sum_path(const struct job_replay *job, const struct replayed *all,
     const struct path_reader reader = {add_piece, &summing};
     const struct whatif_answer *answer = &answers[path->rank];
     path->sums = (struct path_sums){{0}};
-    memset(path->rank_ns, 0, job->rank_count * sizeof *path->rank_ns);
+    memset(path->ranks, 0, job->rank_count * sizeof *path->ranks);
+    path->joint_ns = 0;
     for (uint32_t s = 0; s < answer->step_count; s++) {
         const struct path_span span = span_of(job, path->rank, all, s);
         if (!critical_path_read(&span, &reader, err))

@@ -22,11 +22,12 @@ struct job_replay {
     struct replay_graph graph;
     struct job_join *joins; // calls that ranks make together
     uint32_t join_count;
-    uint32_t *members;     // nodes of the calls, by join
-    uint32_t first_join;   // the joins are nodes, too, from this one on
-    uint32_t first_origin; // and so are the starts of the ranks' recordings
-    int64_t *origin_ns;    // per rank: start of its recording after the first one's
-    int64_t *base_ns;      // per steady step of each rank, of the unchanged replay
+    uint32_t *members;      // nodes of the calls, by join
+    uint32_t first_arrival; // from this one on, nodes are where calls are reached,
+    uint32_t first_join;    // then the joins,
+    uint32_t first_origin;  // then the starts of the ranks' recordings
+    int64_t *origin_ns;     // per rank: start of its recording after the first one's
+    int64_t *base_ns;       // per steady step of each rank, of the unchanged replay
 };
 
 // Joins ranks by their matched communication. comm has the same ranks in the same order. Arrays
@@ -34,11 +35,18 @@ struct job_replay {
 MUST_CHECK bool job_replay_make(struct job_rank *ranks, const struct run_comm *comm,
                                 struct arena *arena, struct job_replay *job, struct err *err);
 
-// The critical path of one rank's steps through all ranks.
+// What a rank by itself has on a path.
+struct path_rank {
+    int64_t own_ns, delay_ns; // its work; what delayed it
+};
+
+// The critical path of one rank's steps through all ranks. What ranks have by themselves, what they
+// do together and the replay error sum to the steps, too.
 struct job_path {
     uint32_t rank; // index; of whose steps
     struct path_sums sums;
-    int64_t *rank_ns; // by rank: time of its own work on the path; room for rank_count
+    struct path_rank *ranks; // by rank; room for rank_count
+    int64_t joint_ns;        // transfers that ranks make together
 };
 
 // What changes bring on each rank: answers has one per rank. path: as of whatif_change.

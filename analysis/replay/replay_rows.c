@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace's steady steps waited for, by category, operator and kernel, and what ready-made
-// changes would bring.
+// What a trace's steady steps waited for, by category, operator, kernel and module, and what
+// ready-made changes would bring.
 #include "analysis/replay/whatif.h"
 
+#include "analysis/facts/context.h"
 #include "analysis/names/category.h"
+#include "analysis/replay/breakpoint.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/groups.h"
@@ -12,18 +14,24 @@
 
 #include <stdlib.h>
 
-enum { MOST_OFF_PATH = 200 }; // rows of each kind
+enum {
+    MOST_OFF_PATH = 200, // rows of each kind
+    MOST_BREAKPOINTS = 12
+};
 
-enum by { BY_PART, BY_CATEGORY, BY_OPERATOR, BY_KERNEL, BY_COUNT };
+#define LEAST_BREAKPOINT 0.01 // of the steps; no breakpoint is looked for below
 
-static const char *const by_words[BY_COUNT] = {"part", "category", "operator", "kernel"};
+enum by { BY_PART, BY_CATEGORY, BY_OPERATOR, BY_KERNEL, BY_MODULE, BY_COUNT };
+
+static const char *const by_words[BY_COUNT] = {"part", "category", "operator", "kernel", "module"};
 
 // What has one name, at one level.
 struct place {
     enum by by;
     enum path_part part;
-    uint64_t name; // a text of the trace, of a category its number + 1; 0: none
+    uint64_t name; // a text of the trace, of a category its number + 1, a module's index; 0: none
     int64_t path_ns, total_ns, slack_ns;
+    int64_t breakpoint_ns;     // -1: not asked for
     uint32_t steps, last_step; // last_step: plus one, of those that are counted
 };
 
@@ -38,6 +46,30 @@ struct placing {
 
 // --- names --------------------------------------------------------------------------------------
 
+// The launch by a call, FACTS_NONE: it launched nothing.
+static uint32_t launch_by(const struct facts *facts, uint32_t call)
+{
+    uint32_t low = 0, high = facts->launch_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->launches[middle].event < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < facts->launch_count && facts->launches[low].event == call;
+    return found ? low : FACTS_NONE;
+}
+
+static uint32_t module_of(const struct facts *facts, const struct work_node *work)
+{
+    if (facts->module_count < 2)
+        return 0;
+    uint32_t launch = work->kind == WORK_DEVICE ? facts->devices[work->event].launch
+                                                : launch_by(facts, work->event);
+    return launch == FACTS_NONE ? 0 : facts->launches[launch].module;
+}
+
 static uint64_t name_of(const struct whatif *whatif, uint32_t node, enum by by)
 {
     const struct facts *facts = whatif->facts;
@@ -48,6 +80,8 @@ static uint64_t name_of(const struct whatif *whatif, uint32_t node, enum by by)
         return 0;
     if (by == BY_CATEGORY)
         return is_device ? facts->devices[work->event].category + 1u : 0;
+    if (by == BY_MODULE)
+        return module_of(facts, work);
     if (is_device)
         return by == BY_KERNEL ? facts_device_name(facts, work->event)
                                : facts_device_op(facts, work->event);
@@ -71,8 +105,8 @@ static struct place *add_place(struct placing *placing, enum by by, enum path_pa
         return NULL;
     placing->places = places;
     if (index == before)
-        places[index] =
-            (struct place){.by = by, .part = part, .name = name, .slack_ns = REPLAY_UNBOUND};
+        places[index] = (struct place){
+            .by = by, .part = part, .name = name, .slack_ns = REPLAY_UNBOUND, .breakpoint_ns = -1};
     return &places[index];
 }
 
@@ -181,6 +215,25 @@ static bool add_nodes(struct placing *placing, struct arena *arena, struct err *
     return true;
 }
 
+// --- breakpoints --------------------------------------------------------------------------------
+
+// Of the kernels that hold the steps up most; places are sorted. Overwrites the replay's ends.
+static bool find_breakpoints(struct placing *placing, int64_t steps_ns, struct err *err)
+{
+    unsigned asked = 0;
+    for (uint32_t i = 0; i < placing->groups.count && asked < MOST_BREAKPOINTS; i++) {
+        struct place *place = &placing->places[i];
+        bool is_kernel = place->by == BY_KERNEL && place->name && place->part <= PATH_MEMORY;
+        if (!is_kernel || (double)place->path_ns < LEAST_BREAKPOINT * (double)steps_ns)
+            continue;
+        const struct path_kernel kernel = {place->part, (str_id)place->name, place->path_ns};
+        if (!breakpoint_find(placing->whatif, &kernel, &place->breakpoint_ns, err))
+            return false;
+        asked++;
+    }
+    return true;
+}
+
 // --- rows ---------------------------------------------------------------------------------------
 
 static int by_weight(const void *left, const void *right)
@@ -197,12 +250,24 @@ static int by_weight(const void *left, const void *right)
     return a->name < b->name ? -1 : a->name > b->name;
 }
 
+// NULL text on failure.
+static struct str text_of(const struct placing *placing, const struct place *place,
+                          struct arena *scratch, struct err *err)
+{
+    const struct facts *facts = placing->whatif->facts;
+    if (place->by == BY_CATEGORY && place->name)
+        return str_of(category_word((enum category)(place->name - 1)));
+    if (place->by == BY_MODULE)
+        return context_module_path(facts, (uint32_t)place->name, scratch, err);
+    return trace_text(facts->trace, (str_id)place->name);
+}
+
 static bool add_row(const struct placing *placing, const struct place *place, int64_t steps_ns,
                     struct report *report, struct err *err)
 {
-    bool is_category = place->by == BY_CATEGORY && place->name;
-    struct str name = is_category ? str_of(category_word((enum category)(place->name - 1)))
-                                  : trace_text(placing->whatif->facts->trace, (str_id)place->name);
+    struct arena scratch;
+    arena_init(&scratch, placing->groups.budget);
+    struct str name = text_of(placing, place, &scratch, err);
     bool is_work = place->part != PATH_DELAY && place->part != PATH_ERROR;
     struct row row = {.desc = &table_critical_path};
     row_word(&row, CRITICAL_PATH_BY, by_words[place->by]);
@@ -214,14 +279,16 @@ static bool add_row(const struct placing *placing, const struct place *place, in
     row_i64_if(&row, CRITICAL_PATH_TOTAL_NS, is_work, place->total_ns);
     row_i64_if(&row, CRITICAL_PATH_SLACK_NS, is_work && place->slack_ns != REPLAY_UNBOUND,
                place->slack_ns);
-    return row_end(&row, report, err);
+    row_i64_if(&row, CRITICAL_PATH_BREAKPOINT_NS, place->breakpoint_ns >= 0, place->breakpoint_ns);
+    bool ok = (!place->name || name.at) && row_end(&row, report, err);
+    arena_free(&scratch);
+    return ok;
 }
 
 static bool add_rows(struct placing *placing, int64_t steps_ns, struct report *report,
                      struct err *err)
 {
     uint32_t off_path[BY_COUNT] = {0};
-    qsort(placing->places, placing->groups.count, sizeof *placing->places, by_weight);
     for (uint32_t i = 0; i < placing->groups.count; i++) {
         const struct place *place = &placing->places[i];
         if (place->steps == 0 && ++off_path[place->by] > MOST_OFF_PATH)
@@ -243,7 +310,10 @@ static bool show_path(const struct whatif *whatif, const struct whatif_answer *b
     groups_init(&placing.groups, whatif->facts->budget);
     arena_init(&arena, whatif->facts->budget);
     bool ok = add_paths(&placing, err) && add_nodes(&placing, &arena, err);
+    if (ok && placing.groups.count)
+        qsort(placing.places, placing.groups.count, sizeof *placing.places, by_weight);
     arena_free(&arena);
+    ok = ok && find_breakpoints(&placing, steps_ns, err);
     ok = ok && add_rows(&placing, steps_ns, report, err);
     budget_free(placing.groups.budget, placing.places, placing.room * sizeof *placing.places);
     groups_free(&placing.groups);

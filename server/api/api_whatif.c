@@ -359,9 +359,9 @@ static bool ask_base(struct asking *asking, struct err *err)
     static const struct change_list nothing = {.count = 0};
     struct arena *arena = asking->request->arena;
     uint32_t count = asking->job->count;
-    asking->base_path.rank_ns = arena_array(arena, count, sizeof(int64_t), err);
-    asking->path.rank_ns = arena_array(arena, count, sizeof(int64_t), err);
-    if (!asking->base_path.rank_ns || !asking->path.rank_ns || !ask_first(asking, err))
+    asking->base_path.ranks = arena_array(arena, count, sizeof(struct path_rank), err);
+    asking->path.ranks = arena_array(arena, count, sizeof(struct path_rank), err);
+    if (!asking->base_path.ranks || !asking->path.ranks || !ask_first(asking, err))
         return false;
     return asking->refused || ask(asking, &nothing, &asking->base, &asking->base_path, err);
 }
@@ -388,8 +388,9 @@ static void start_together(struct asking *asking)
 {
     asking->together = asking->base;
     asking->path.sums = asking->base_path.sums;
-    memcpy(asking->path.rank_ns, asking->base_path.rank_ns,
-           asking->job->count * sizeof *asking->path.rank_ns);
+    asking->path.joint_ns = asking->base_path.joint_ns;
+    memcpy(asking->path.ranks, asking->base_path.ranks,
+           asking->job->count * sizeof *asking->path.ranks);
 }
 
 // With each change on top of those before it. The first is alone there, too, and only the path of
@@ -495,19 +496,21 @@ static void put_ranks(struct buf *out, const struct asking *asking)
     buf_printf(out, "],\"joint_calls\":%u", asking->job->replay.join_count);
 }
 
-// Of several ranks, those whose own work is on the path.
+// Of several ranks, those that are on the path by themselves, and what they do together.
 static void put_rank_path(struct buf *out, const struct asking *asking, const struct job_path *path)
 {
     const char *comma = "";
     buf_puts(out, ",\"path_ranks\":[");
     for (uint32_t i = 0; asking->job->count > 1 && i < asking->job->count; i++) {
-        if (path->rank_ns[i] == 0)
+        const struct path_rank *own = &path->ranks[i];
+        if (own->own_ns == 0 && own->delay_ns == 0)
             continue;
-        buf_printf(out, "%s{\"rank\":%lld,\"own_ns\":%lld}", comma,
-                   (long long)asking->job->ranks[i]->number, (long long)path->rank_ns[i]);
+        buf_printf(out, "%s{\"rank\":%lld,\"own_ns\":%lld,\"delay_ns\":%lld}", comma,
+                   (long long)asking->job->ranks[i]->number, (long long)own->own_ns,
+                   (long long)own->delay_ns);
         comma = ",";
     }
-    buf_putc(out, ']');
+    buf_printf(out, "],\"path_joint_ns\":%lld", (long long)path->joint_ns);
 }
 
 static void put_base(struct buf *out, const struct asking *asking)

@@ -303,8 +303,9 @@ static bool open_job(struct opened_job *opened, const struct option_args *args,
     for (int i = 0; i < args->operand_count; i++)
         if (!open_trace(opened, args->operands[i], err))
             return false;
-    opened->path.rank_ns = arena_array(&opened->arena, opened->job.count, sizeof(int64_t), err);
-    return opened->path.rank_ns && join(opened, err);
+    opened->path.ranks =
+        arena_array(&opened->arena, opened->job.count, sizeof(struct path_rank), err);
+    return opened->path.ranks && join(opened, err);
 }
 
 // --- the other run ------------------------------------------------------------------------------

@@ -202,6 +202,9 @@ describe("what if, asked of the service", () => {
         sum_of(own.answers[0].steps.map(({ measured_ns }) => measured_ns)));
       for (const { critical_path } of [json.base, json.together, ...json.changes])
         assert_path(critical_path);
+      for (const side of [json.base, json.together]) assert.equal(side.path_joint_ns
+        + sum_of(side.path_ranks.map(({ own_ns, delay_ns }) => own_ns + delay_ns))
+        + side.critical_path.replay_error_ns, side.critical_path.steps_ns);
       assert.equal(json.together.critical_path.steps_ns,
         json.base.critical_path.steps_ns - sum_of(own.answers[0].steps.map(
           ({ replayed_ns, changed_ns }) => replayed_ns - changed_ns)));

@@ -2,6 +2,7 @@
 // Which GPU or host is different: all ranks as a picture, those that stand out, how well all are
 // used, the parallel strategy.
 import { html, useMemo } from "../../base/ui.mjs";
+import { address, run_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
 import { sort_rows } from "../../base/frame.mjs";
 import { PARTS } from "../../base/parts.mjs";
@@ -19,7 +20,7 @@ import { Efficiency, Pipeline, Strategy } from "./strategy.mjs";
 
 const DEFAULTS = { metric: "", by: "places", rank: "", step: "" };
 
-function AllRanks({ ranks, slowest }) {
+function AllRanks({ run, ranks, slowest }) {
   const [query, change] = use_query({ sort: "rank" });
   const { frame, resource, links } = ranks;
   const rows = useMemo(() =>
@@ -27,7 +28,9 @@ function AllRanks({ ranks, slowest }) {
   [frame, query.sort]);
   return html`<${Card} title="All ranks" flush=${true}
       note="mean per steady step; all bars on one scale"
-      actions=${html`<${ExportLinks} links=${links} />`}>
+      actions=${html`${frame.length > 1 && html`<a
+        href=${address(run_path(run, "whatif"), { by: "rank" })}>Critical path by rank</a>`}
+        <${ExportLinks} links=${links} />`}>
     <${RankRows} reply=${resource.data} rows=${rows} slowest=${slowest} sort=${query.sort}
       onsort=${(sort) => change({ sort })} />
     <${Legend} parts=${PARTS} /><//>`;
@@ -63,7 +66,7 @@ function Content({ data, run }) {
       <${Efficiency} rows=${efficiency.rows} />
       <div class=${pipeline.rows.length > 0 ? "columns-2" : ""}>
         <${Strategy} rows=${strategy.rows} /><${Pipeline} rows=${pipeline.rows} /></div>
-      <${AllRanks} ranks=${ranks} slowest=${data.summary.slowest_rank} />`;
+      <${AllRanks} run=${run} ranks=${ranks} slowest=${data.summary.slowest_rank} />`;
   }}<//>`;
 }
 

@@ -1,27 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-// The critical path of a rank by itself as a table: by category, operator or kernel, with slack.
+// The critical path as a table: of a rank by itself by category, operator, kernel or module, with
+// slack; of all ranks together by rank.
 import { html } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { count, ms, percent } from "../../base/format.mjs";
 import { Card, ExportLinks, Help, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { KernelText } from "../../widgets/kernel_text.mjs";
 import { use_table } from "../run/run_table.mjs";
+import { PathRanks } from "./path_ranks.mjs";
 import { PATH_PARTS } from "./whatif_model.mjs";
 
 const SHOWN = 25;
-const KINDS = [["category", "Categories"], ["operator", "Operators"], ["kernel", "Kernels"]];
+const KINDS = [["category", "Categories"], ["operator", "Operators"], ["kernel", "Kernels"],
+  ["module", "Modules"]];
+const BREAKPOINT = "How much of its time on the path its calls can lose, the same share each, "
+  + "while a step gets as much shorter; then something else holds it up. Known for the 12 kernels "
+  + "with most time on the path.";
 const NAMELESS = { host: "other host time", delay: "other delays" };
 
 const part_of = (key) => PATH_PARTS.find((part) => part.key === key) ?? PATH_PARTS[0];
 
 function Name({ row, by }) {
-  if (!row.name) return NAMELESS[row.part] ?? part_of(row.part).label.toLowerCase();
+  const nameless = NAMELESS[row.part] ?? part_of(row.part).label.toLowerCase();
+  if (!row.name) return by === "module" && row.part !== "replay_error"
+    ? `${nameless}, outside modules` : nameless;
   const name = by === "kernel" ? html`<${KernelText} name=${row.name} />` : row.name;
   return row.part === "delay" ? html`before ${name}` : name;
 }
 
 /** Slack is of one call: what any of them may take longer before a step does. */
 const slack_text = ({ slack_ns }) => (slack_ns === null ? "–" : ms(slack_ns));
+
+function breakpoint_text({ breakpoint_ns, path_ns }, steps) {
+  if (breakpoint_ns === null) return "–";
+  return breakpoint_ns === path_ns ? "all of it" : ms(breakpoint_ns / steps);
+}
 
 function Row({ row, by, steps }) {
   return html`<tr><th scope="row" class="whatif-name"><span
@@ -32,18 +45,16 @@ function Row({ row, by, steps }) {
     <td class="num">${row.path_ns ? percent(row.path_share) : "–"}</td>
     <td class="num whatif-wide">${row.total_ns === null ? "–" : ms(row.total_ns / steps)}</td>
     <td class="num">${slack_text(row)}</td>
+    ${by === "kernel" && html`<td class="num">${breakpoint_text(row, steps)}</td>`}
     <td class="num whatif-wide">${count(row.steps)}</td></tr>`;
 }
 
-/** @param {{run: string, rank: number, steps: number}} props */
-export function PathTable({ run, rank, steps }) {
-  const [{ by }, change] = use_query({ by: "category" });
+function RankPath({ run, rank, steps, by, choice }) {
   const table = use_table(run, "critical_path",
     { by, rank: String(rank), sort: "-path_ns,-total_ns", limit: String(SHOWN) });
   return html`<${Card} title="On the critical path" flush
       note=${`rank ${rank} by itself, per steady step`}
-      actions=${html`<${Segments} label="Rows" value=${by} options=${KINDS}
-        onchange=${(next) => change({ by: next })} /><${ExportLinks} links=${table.links} />`}>
+      actions=${html`${choice}<${ExportLinks} links=${table.links} />`}>
     <${Loaded} resource=${table.resource}>${() => html`<div class="table-region" role="group"
       tabindex="0" aria-label="Critical path"><table><thead><tr>
       <th scope="col">What</th>
@@ -54,7 +65,21 @@ export function PathTable({ run, rank, steps }) {
         <span class="unit"> ms</span></th>
       <th scope="col" class="num"><${Help} text=${"Least time by which one of its calls could " +
         "take longer before a step does."}>Slack<//><span class="unit"> ms</span></th>
+      ${by === "kernel" && html`<th scope="col" class="num"><${Help} text=${BREAKPOINT}>Can
+        lose<//><span class="unit"> ms</span></th>`}
       <th scope="col" class="num whatif-wide">Steps</th></tr></thead>
       <tbody>${table.rows.map((row, i) => html`<${Row} key=${i} row=${row} by=${by}
         steps=${Math.max(1, steps)} />`)}</tbody></table></div>`}<//><//>`;
+}
+
+/** @param {{run: string, reply: any}} props reply: of the what-if */
+export function PathTable({ run, reply }) {
+  const [{ by }, change] = use_query({ by: "category" });
+  const kinds = reply.ranks.length > 1 ? [...KINDS, ["rank", "Ranks"]] : KINDS;
+  const shown = kinds.some(([kind]) => kind === by) ? by : "category";
+  const choice = html`<span class="path-choice"><${Segments} label="Rows" value=${shown}
+    options=${kinds} onchange=${(next) => change({ by: next })} /></span>`;
+  return shown === "rank" ? html`<${PathRanks} run=${run} reply=${reply} choice=${choice} />`
+    : html`<${RankPath} run=${run} rank=${reply.rank} steps=${reply.steps} by=${shown}
+      choice=${choice} />`;
 }

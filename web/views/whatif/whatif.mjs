@@ -165,7 +165,7 @@ function Content({ data, run }) {
       : html`<${Composer} run=${run} query=${query} reply=${reply} chosen=${chosen}
           changes=${changes} onchange=${onchange} />
         <${Promises} run=${run} />
-        <${PathTable} run=${run} rank=${reply.rank} steps=${reply.steps} />`)}<//>`;
+        <${PathTable} run=${run} reply=${reply} />`)}<//>`;
 }
 
 export default function WhatIf({ route }) {

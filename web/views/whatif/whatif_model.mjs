@@ -127,3 +127,28 @@ export function roofline_factor(rows, name) {
 export function path_rows(path, steps) {
   return PATH_PARTS.map((part) => ({ ...part, ns: path[`${part.key}_ns`] / Math.max(1, steps) }));
 }
+
+const path_ns = ({ own_ns, delay_ns }) => own_ns + delay_ns;
+const path_sum = (ranks, of) => ranks.reduce((sum, rank) => sum + of(rank), 0);
+
+/**
+ * A critical path through all ranks: the ranks with most of it, all others in one row, and what
+ * belongs to no rank. Sums to the steps.
+ * @param {{path_ranks: {rank: number, own_ns: number, delay_ns: number}[], path_joint_ns: number,
+ *          critical_path: Record<string, number>}} base
+ * @param {number} most ranks with a row
+ */
+export function rank_rows(base, most) {
+  const ranks = [...base.path_ranks].sort((a, b) => path_ns(b) - path_ns(a));
+  const others = ranks.slice(most);
+  const of_none = (label, ns) => ({ rank: null, label, ns, own_ns: null, delay_ns: null });
+  return [
+    ...ranks.slice(0, most).map((rank) => ({ ...rank, label: `rank ${rank.rank}`,
+      ns: path_ns(rank) })),
+    ...(others.length > 0 ? [{ rank: null, label: "other ranks", ns: path_sum(others, path_ns),
+      own_ns: path_sum(others, ({ own_ns }) => own_ns),
+      delay_ns: path_sum(others, ({ delay_ns }) => delay_ns) }] : []),
+    of_none("transfers of ranks together", base.path_joint_ns),
+    of_none("replay error", base.critical_path.replay_error_ns),
+  ];
+}

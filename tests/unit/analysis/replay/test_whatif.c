@@ -52,17 +52,22 @@ static int64_t changed(struct hand *hand, const char *change)
 
 // Ten kernels of 100 us, launched every 10 us: the device is the bottleneck. 5 us from launch to
 // start, 1 us between kernels; the last one is read back, and one more follows 50 us later.
-static void begin_device_bound(struct hand *hand)
+static void begin_kernels(struct hand *hand, const char *even, const char *odd)
 {
     hand_begin(hand);
     for (int k = 0; k < 10; k++) {
         add_call(hand, "cudaLaunchKernel", k * 10000, 4000, k + 1);
-        add_kernel(hand, k % 2 ? "odd" : "even", 5000 + k * 101000, 100000, k + 1);
+        add_kernel(hand, k % 2 ? odd : even, 5000 + k * 101000, 100000, k + 1);
     }
     add_call(hand, "cudaDeviceSynchronize", 200000, 1014000 - 200000, 0); // returns 4 us late
     add_call(hand, "cudaLaunchKernel", 1064000, 4000, 11);
     add_kernel(hand, "last", 1069000, 10000, 11);
     hand_facts(hand);
+}
+
+static void begin_device_bound(struct hand *hand)
+{
+    begin_kernels(hand, "even", "odd");
 }
 
 static void times_beyond_what_64_bits_hold_are_refused(void **state)
@@ -458,7 +463,7 @@ static void without_memory_for_the_graph_the_other_tables_are_made(void **state)
 static void rows_of_each_kind_sum_to_the_steps_and_have_slack(void **state)
 {
     (void)state;
-    static const char *const kinds[] = {"part", "category", "operator", "kernel"};
+    static const char *const kinds[] = {"part", "category", "operator", "kernel", "module"};
     struct hand hand;
     int64_t slack_ns;
     begin_device_bound(&hand);
@@ -470,6 +475,35 @@ static void rows_of_each_kind_sum_to_the_steps_and_have_slack(void **state)
     // The first ten launches run ahead of the device; the last one ends the step.
     assert_int_equal(on_path(&hand, "kernel", "cudaLaunchKernel", &slack_ns), 50000);
     assert_int_equal(slack_ns, 0);
+    hand_end(&hand);
+}
+
+static int64_t breakpoint_of(struct hand *hand, const char *kernel)
+{
+    assert_true(analyze_trace(hand->trace, &hand->options, &hand->report, &hand->err));
+    const struct table *table = report_find(&hand->report, "critical_path");
+    for (size_t i = 0; i < table->row_count; i++)
+        if (table_is(table, i, CRITICAL_PATH_NAME, str_of(kernel)) &&
+            !table_cell(table, i, CRITICAL_PATH_BREAKPOINT_NS)->null)
+            return table_cell(table, i, CRITICAL_PATH_BREAKPOINT_NS)->i;
+    return -1;
+}
+
+// The call that waits for the kernels starts at 200 us, so that they have 196 us to take.
+static void a_kernel_can_shrink_until_something_else_holds_the_step_up(void **state)
+{
+    (void)state;
+    struct hand hand;
+    begin_device_bound(&hand);
+    assert_int_equal(breakpoint_of(&hand, "odd"), 500000); // the others still take longer
+    assert_int_equal(breakpoint_of(&hand, "cudaLaunchKernel"), -1);
+    hand_end(&hand);
+    begin_kernels(&hand, "all", "all");
+    int64_t part_ns = 1000000 / 64, found_ns = breakpoint_of(&hand, "all");
+    assert_int_equal(found_ns, 52 * part_ns);
+    int64_t whole_ns = 1074000 - changed(&hand, "scale=0.1875:kernel=all"); // 52 of 64
+    assert_int_equal(whole_ns, found_ns);
+    assert_true(1074000 - changed(&hand, "remove:kernel=all") < 53 * part_ns);
     hand_end(&hand);
 }
 
@@ -500,6 +534,7 @@ static void check_replay(const struct hand *hand)
     int64_t slack_ns;
     assert_int_equal(on_path(hand, "kernel", "", &slack_ns), sum_ns);
     assert_int_equal(on_path(hand, "category", "", &slack_ns), sum_ns);
+    assert_int_equal(on_path(hand, "module", "", &slack_ns), sum_ns);
     arena_free(&arena);
 }
 
@@ -527,6 +562,7 @@ int main(void)
         cmocka_unit_test(balance_is_of_some_ranks_or_of_all),
         cmocka_unit_test(the_path_moves_with_the_change_and_sums_to_the_step),
         cmocka_unit_test(rows_of_each_kind_sum_to_the_steps_and_have_slack),
+        cmocka_unit_test(a_kernel_can_shrink_until_something_else_holds_the_step_up),
         cmocka_unit_test(without_memory_for_the_graph_the_other_tables_are_made),
         cmocka_unit_test(real_traces_are_given_back_within_one_percent),
     };

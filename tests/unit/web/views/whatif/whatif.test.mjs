@@ -5,8 +5,8 @@ import { test } from "node:test";
 import { came_text, change_label, outcome_of, promised_text }
   from "../../../../../web/views/said/promise_model.mjs";
 import {
-  changes_alone, HOSTS, kernel_pattern, NETWORKS, path_rows, read_changes,
-  roofline_factor, toggle_change, write_changes,
+  changes_alone, HOSTS, kernel_pattern, NETWORKS, path_rows, rank_rows,
+  read_changes, roofline_factor, toggle_change, write_changes,
 } from "../../../../../web/views/whatif/whatif_model.mjs";
 
 test("each position of the controls is a change, which leads back to it", () => {
@@ -88,4 +88,15 @@ test("a promise says what was meant and what came", () => {
     ["better", "kept", "missed"]);
   assert.equal(came_text(came(30e6)), "It took 30.0 ms, as promised");
   assert.match(came_text(came(33e6)), /^It took 33\.0 ms, 10(\.0)? % more than promised$/);
+});
+
+test("ranks on the path, those left out, joint transfers and the error sum to the steps", () => {
+  const base = { path_ranks: [{ rank: 0, own_ns: 10, delay_ns: 2 },
+    { rank: 1, own_ns: 40, delay_ns: 0 }, { rank: 2, own_ns: 0, delay_ns: 3 }], path_joint_ns: 30,
+  critical_path: { replay_error_ns: -1, steps_ns: 84 } };
+  const rows = rank_rows(base, 1);
+  assert.deepEqual(rows.map(({ label, ns }) => [label, ns]), [["rank 1", 40], ["other ranks", 15],
+    ["transfers of ranks together", 30], ["replay error", -1]]);
+  assert.equal(rows.reduce((sum, { ns }) => sum + ns, 0), base.critical_path.steps_ns);
+  assert.deepEqual(rank_rows(base, 9).slice(0, 3).map(({ rank }) => rank), [1, 0, 2]);
 });
