@@ -43,7 +43,7 @@ static bool reply_who(struct request *request, struct response *response, struct
     api_text_json(who->until_ns ? str_of(until) : STR(""), out);
     buf_printf(out, ",\"session\":%s,\"provider\":", who->by_session ? "true" : "false");
     api_text_json(access_provider(request->services->access), out);
-    buf_putc(out, '}');
+    buf_printf(out, ",\"standalone\":%s}", request->services->standalone_dir ? "true" : "false");
     response->cache = CACHE_NEVER;
     api_tell_storage(request, response);
     return api_finish_json(request, response, NULL, err);

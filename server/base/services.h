@@ -34,6 +34,7 @@ struct services {
     struct export_spool *spool;  // of exports that are read by parts; NULL: they come whole
     const char *public_url;      // NULL: links use the request's Host
     const char *web_dir;         // NULL: built-in dashboard
+    const char *standalone_dir;  // of the page that analyzes in the browser; NULL: not served
     uint64_t max_upload_bytes;
     uint64_t min_free_bytes; // with less disk space, uploads are refused and /readyz fails
     const struct retention_rules *retention;

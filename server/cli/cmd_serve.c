@@ -281,6 +281,7 @@ static struct services services_of(const struct service *service)
         .agents = service->agents,
         .public_url = chosen->public_url,
         .web_dir = chosen->web_dir,
+        .standalone_dir = chosen->standalone_dir,
         .max_upload_bytes = chosen->max_upload_bytes,
         .min_free_bytes = chosen->min_free_bytes,
         .retention = &chosen->retention,

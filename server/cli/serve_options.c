@@ -114,6 +114,10 @@ static const struct option table[] = {
     {"--web-dir", "STEPSCOPE_WEB_DIR", NULL, "DIR",
      "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
      AT(web_dir)},
+    {"--standalone-dir", "STEPSCOPE_STANDALONE_DIR", NULL, "DIR",
+     "serve this folder, as `cmake --preset wasm` builds it, at /standalone/: a page that analyzes "
+     "traces in the browser and uploads nothing",
+     NULL, OPTION_TEXT, AT(standalone_dir)},
     {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
      "table of device peaks that overrides the built-in one, as analysis/names/peaks.tsv", NULL,
      OPTION_TEXT, AT(peaks_path)},

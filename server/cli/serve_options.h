@@ -10,7 +10,7 @@
 struct serve_options {
     const char *allow_hosts, *log_format;
     const char *listen, *data, *store, *blobs, *roles;
-    const char *public_url, *web_dir, *peaks_path, *webhooks_path;
+    const char *public_url, *web_dir, *standalone_dir, *peaks_path, *webhooks_path;
     const char *auth, *trusted_proxies, *proxy_user_header, *proxy_admins;
     struct oidc_config oidc; // but for its public_url
     uint64_t quota_day_bytes, quota_stored_bytes;

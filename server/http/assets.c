@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MAX_BYTES ((off_t)16 << 20) // of a file in --web-dir
+#define FILE_MAX_BYTES ((off_t)16 << 20) // of a file in --web-dir or --standalone-dir
 
 // --- built in -----------------------------------------------------------------------------------
 
@@ -74,23 +74,28 @@ static const char *type_of(struct str path)
 }
 
 // Opens a file in the folder; false if it is not a regular file.
-static bool open_file(struct request *request, struct str path, int *fd, size_t *size)
+static bool open_in(const char *folder, struct request *request, struct str path, int *fd,
+                    struct stat *info)
 {
-    const char *folder = request->services->web_dir;
     char *full = is_plain_path(path)
                      ? arena_printf(request->arena, NULL, "%s/%.*s", folder, (int)path.len, path.at)
                      : NULL;
-    struct stat info = {0};
     *fd = full ? open(full, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-    if (*fd >= 0 && fstat(*fd, &info) == 0 && S_ISREG(info.st_mode) &&
-        info.st_size <= FILE_MAX_BYTES) {
-        *size = (size_t)info.st_size;
+    if (*fd >= 0 && fstat(*fd, info) == 0 && S_ISREG(info->st_mode) &&
+        info->st_size <= FILE_MAX_BYTES)
         return true;
-    }
     if (*fd >= 0)
         close(*fd);
     *fd = -1;
     return false;
+}
+
+static bool open_file(struct request *request, struct str path, int *fd, size_t *size)
+{
+    struct stat info = {0};
+    bool ok = open_in(request->services->web_dir, request, path, fd, &info);
+    *size = ok ? (size_t)info.st_size : 0;
+    return ok;
 }
 
 static bool read_file(struct request *request, struct str path, struct str *content)
@@ -151,6 +156,26 @@ bool assets_get_client(struct request *request, struct response *response, struc
     struct str name = request->captures[0];
     char *path = arena_printf(request->arena, err, "client/%.*s", (int)name.len, name.at);
     return path && answer_file(request, response, str_of(path), err);
+}
+
+bool assets_get_standalone(struct request *request, struct response *response, struct err *err)
+{
+    const char *folder = request->services->standalone_dir;
+    struct str path = request->captures[0].len ? request->captures[0] : STR("index.html");
+    struct stat info = {0};
+    if (!folder)
+        return err_set(err, ERR_NOT_FOUND, "this service has no page that analyzes in the browser");
+    if (!open_in(folder, request, path, &response->fd, &info))
+        return err_set(err, ERR_NOT_FOUND, "found no such file of the page");
+    if (response_unchanged(request, response, "%llx-%llx", (unsigned long long)info.st_size,
+                           (unsigned long long)info.st_mtim.tv_sec * 1000000000 +
+                               (unsigned long long)info.st_mtim.tv_nsec))
+        return true;
+    const char *type = type_of(path);
+    response->type = type ? type : "application/octet-stream";
+    response->file_bytes = (uint64_t)info.st_size;
+    response->runs_module = true;
+    return true;
 }
 
 bool assets_get_llms(struct request *request, struct response *response, struct err *err)

@@ -17,11 +17,15 @@
 #define LINGER_NS       ((int64_t)2 * 1000000000)
 #define ONE_WRITE_BYTES 16384 // a small answer is sent together with its headers
 
-static const char usual_policy[] =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'; "
-    "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'; trusted-types 'none'\r\n";
+#define PAGE_POLICY(scripts, types)                                                           \
+    "Content-Security-Policy: default-src 'none'; script-src " scripts "; style-src 'self'; " \
+    "img-src 'self' data:; font-src 'self'; connect-src 'self'; worker-src 'self'; "          \
+    "manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "      \
+    "require-trusted-types-for 'script'; trusted-types " types "\r\n"
+
+static const char usual_policy[] = PAGE_POLICY("'self'", "'none'");
+// For the page that analyzes in the browser: a module is compiled, and a worker started.
+static const char module_policy[] = PAGE_POLICY("'self' 'wasm-unsafe-eval'", "standalone");
 // No script can run, and nothing is loaded.
 static const char scriptless_policy[] =
     "Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; "
@@ -94,7 +98,7 @@ static void add_policies(struct buf *head, const struct response *response)
     if (response->inline_style)
         buf_puts(head, scriptless_policy);
     else if (is_page || type_is(response, "text/javascript")) // a worker's policy is its script's
-        buf_puts(head, usual_policy);
+        buf_puts(head, response->runs_module ? module_policy : usual_policy);
     else if (!is_kept)
         buf_puts(head, data_policy);
     buf_puts(head, fixed_headers);

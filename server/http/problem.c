@@ -33,6 +33,7 @@ void problem_write(const struct request *request, struct response *response, con
     response->word = word;
     response->type = "application/problem+json";
     response->inline_style = false;
+    response->runs_module = false;
     response->borrowed = (struct str){NULL, 0};
     if (response->fd >= 0)
         close(response->fd);

@@ -34,6 +34,7 @@ struct response {
     struct str etag;               // with its quotes; "" none
     bool lasts;                    // it follows from the store and the request alone
     bool inline_style;             // a page without scripts that brings its style
+    bool runs_module;              // a page or script that runs WebAssembly
     enum response_cache cache;
     const char *word; // of the problem type; NULL: from the error code
     struct str fix;   // what to do about the problem; "" none

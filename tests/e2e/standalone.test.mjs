@@ -7,6 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { ms } from "../../web/base/format.mjs";
 import { axe_faults, launch, on_clean_page, settle } from "./helpers/browser.mjs";
 import { open_in_module, page_folder, run_module, skip_module } from "./helpers/module.mjs";
+import { start_server } from "./helpers/server.mjs";
 import { serve_folder } from "./helpers/static.mjs";
 import { root, run_status, skipped, stepscope_bin, temporary } from "./helpers/tools.mjs";
 import { generate, have_real_traces, real_file, real_names } from "./helpers/traces.mjs";
@@ -122,6 +123,43 @@ test("a dropped trace is analyzed in the browser, which asks for the page's own 
     } finally {
       server.close();
       await browser.close();
+    }
+  });
+
+test("a service that has the page links to it, and lets only it run WebAssembly",
+  { skip: skip_module }, async () => {
+    const paths = await one_job();
+    const server = await start_server({ options: ["--standalone-dir", page_folder] });
+    const browser = await launch();
+    try {
+      const policy = async (path) =>
+        (await server.request(path)).headers["content-security-policy"];
+      for (const path of ["/standalone/", "/standalone/worker.mjs"]) {
+        assert.match(await policy(path), /'wasm-unsafe-eval'.* trusted-types standalone$/, path);
+      }
+      for (const path of ["/", "/upload", "/standalone/stepscope.wasm.gz", "/standalone/none"]) {
+        assert.doesNotMatch(await policy(path), /wasm|standalone/, path);
+      }
+      const { etag } = (await server.request("/standalone/app.mjs")).headers;
+      assert.equal((await server.request("/standalone/app.mjs",
+        { headers: { "If-None-Match": etag } })).status, 304);
+      for (const path of ["..%2Fstepscope.wasm", "client", ".%2Fapp.mjs"]) {
+        assert.equal((await server.request(`/standalone/${path}`)).status, 404, path);
+      }
+      await on_clean_page(browser, server.base, {}, async (page) => {
+        await page.goto("/");
+        await page.getByRole("link", { name: "Analyze in this browser" }).waitFor();
+        await page.goto("/upload");
+        await page.getByRole("link", { name: "Analyze in this browser" }).click();
+        await page.setInputFiles("input[aria-label='Trace files']", paths);
+        await page.getByRole("link", { name: "Kernels", exact: true }).click();
+        await settle(page);
+        assert.equal(await page.locator(".notice-error").count(), 0);
+      });
+      assert.deepEqual((await server.get("/runs")).items, []);
+    } finally {
+      await browser.close();
+      await server.stop();
     }
   });
 

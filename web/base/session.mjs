@@ -9,12 +9,13 @@ import { create_store } from "./ui.mjs";
 /**
  * @typedef {{required: boolean, kind: "nobody"|"local"|"token"|"user", who: string|null,
  *            scopes: string[], expires: string|null, session: boolean,
- *            provider: string|null}} Session
+ *            provider: string|null, standalone: boolean}} Session
  */
 
 /** Assumed when the server is unreachable: pages then show why nothing works. @type {Session} */
 const UNKNOWN = { required: false, kind: "local", who: null,
-  scopes: ["read", "upload", "write", "admin"], expires: null, session: false, provider: null };
+  scopes: ["read", "upload", "write", "admin"], expires: null, session: false, provider: null,
+  standalone: false };
 
 const store = create_store(UNKNOWN);
 

@@ -4,6 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { run_path } from "../../base/address.mjs";
 import { sentence } from "../../base/format.mjs";
+import { use_session } from "../../base/session.mjs";
 import { Command, Empty } from "../../widgets/widgets.mjs";
 
 const POLL_MS = 1000;
@@ -11,6 +12,12 @@ const POLL_MS = 1000;
 /** The line that uploads one file to this server. */
 export function first_curl() {
   return `curl -F run=my-run -F trace=@rank0.json.gz ${location.origin}/upload`;
+}
+
+/** Where this service has the page that analyzes without it. */
+export function InBrowser() {
+  return use_session().standalone && html`<p><a href="/standalone/">Analyze in this browser</a>:
+    nothing is uploaded.</p>`;
 }
 
 function Progress({ run }) {
@@ -37,5 +44,6 @@ export function FirstRun() {
     <div class="first-upload" role="status">${run ? html`<${Progress} run=${run} />`
       : html`<p class="faint"><span class="live-dot" aria-hidden="true"></span> Waiting for the
         first upload; it appears here by itself.</p>`}</div>
-    <p><a href="/upload">More ways to upload, and how to record a trace</a></p><//>`;
+    <p><a href="/upload">More ways to upload, and how to record a trace</a></p>
+    <${InBrowser} /><//>`;
 }

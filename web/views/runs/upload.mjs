@@ -6,15 +6,16 @@ import { Card, Command } from "../../widgets/widgets.mjs";
 import { offer_files } from "../../chrome/drop_target.mjs";
 import { files_of_input } from "../../uploads/dropped_files.mjs";
 import { RECORD } from "../docs/recording.mjs";
-import { first_curl } from "../home/first_run.mjs";
+import { first_curl, InBrowser } from "../home/first_run.mjs";
 import { RecordCard } from "./record.mjs";
 
 const origin = () => location.origin;
 
 /**
- * @param {{onfiles: (files: import("../../uploads/dropped_files.mjs").Dropped[]) => void}} props
+ * @param {{onfiles: (files: import("../../uploads/dropped_files.mjs").Dropped[]) => void,
+ *          children?: any}} props
  */
-export function DropZone({ onfiles }) {
+export function DropZone({ onfiles, children }) {
   const files = useRef(null);
   const folder = useRef(null);
   const offer = (event) => {
@@ -33,6 +34,7 @@ export function DropZone({ onfiles }) {
     <input type="file" multiple hidden ref=${files} aria-label="Trace files" onChange=${offer} />
     <input type="file" webkitdirectory hidden ref=${folder} aria-label="Folder of traces"
       onChange=${offer} />
+    ${children}
   </div>`;
 }
 
@@ -87,7 +89,7 @@ function Recording() {
 export default function Upload() {
   use_title("Upload");
   return html`<header class="page-head"><h1 tabindex="-1">Upload traces</h1></header>
-    <${DropZone} onfiles=${offer_files} />
+    <${DropZone} onfiles=${offer_files}><${InBrowser} /><//>
     <${RecordCard} />
     <div class="columns-2">
       <${Card} title="From a shell"><${CurlLines} /><//>
