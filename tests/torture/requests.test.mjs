@@ -50,7 +50,8 @@ function statuses_of(text) {
   return heads.map((head) => {
     const status = Number(head.slice(9, 12));
     // A 304 leaves the policy of what it is about as it was.
-    if (status !== 100 && status !== 304) assert.match(head, /\r\nContent-Security-Policy: default-src 'none'/, head);
+    if (status !== 100 && status !== 304)
+      assert.match(head, /\r\nContent-Security-Policy: default-src 'none'/, head);
     assert.doesNotMatch(head, /access-control/i);
     return status;
   });
