@@ -43,7 +43,6 @@ const struct route routes[] = {
     {"GET", "/docs/recording", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/agents", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", SCOPE_OPEN, assets_get_static, NULL},
-    {"GET", "/standalone/", SCOPE_OPEN, assets_get_standalone, NULL},
     {"GET", "/standalone/{path*}", SCOPE_OPEN, assets_get_standalone, NULL},
     {"GET", "/client/{file}", SCOPE_OPEN, assets_get_client, NULL},
     {"GET", "/llms.txt", SCOPE_OPEN, assets_get_llms, NULL},

@@ -115,7 +115,8 @@ static const struct option table[] = {
      "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
      AT(web_dir)},
     {"--standalone-dir", "STEPSCOPE_STANDALONE_DIR", NULL, "DIR",
-     "serve this folder, as `cmake --preset wasm` builds it, at /standalone/: a page that analyzes "
+     "serve this folder, as `cmake --preset wasm` builds it, at /standalone/index.html: a page "
+     "that analyzes "
      "traces in the browser and uploads nothing",
      NULL, OPTION_TEXT, AT(standalone_dir)},
     {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",

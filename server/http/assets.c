@@ -161,7 +161,7 @@ bool assets_get_client(struct request *request, struct response *response, struc
 bool assets_get_standalone(struct request *request, struct response *response, struct err *err)
 {
     const char *folder = request->services->standalone_dir;
-    struct str path = request->captures[0].len ? request->captures[0] : STR("index.html");
+    struct str path = request->captures[0];
     struct stat info = {0};
     if (!folder)
         return err_set(err, ERR_NOT_FOUND, "this service has no page that analyzes in the browser");

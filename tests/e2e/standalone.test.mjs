@@ -134,7 +134,7 @@ test("a service that has the page links to it, and lets only it run WebAssembly"
     try {
       const policy = async (path) =>
         (await server.request(path)).headers["content-security-policy"];
-      for (const path of ["/standalone/", "/standalone/worker.mjs"]) {
+      for (const path of ["/standalone/index.html", "/standalone/worker.mjs"]) {
         assert.match(await policy(path), /'wasm-unsafe-eval'.* trusted-types standalone$/, path);
       }
       for (const path of ["/", "/upload", "/standalone/stepscope.wasm.gz", "/standalone/none"]) {

@@ -16,8 +16,8 @@ export function first_curl() {
 
 /** Where this service has the page that analyzes without it. */
 export function InBrowser() {
-  return use_session().standalone && html`<p><a href="/standalone/">Analyze in this browser</a>:
-    nothing is uploaded.</p>`;
+  return use_session().standalone && html`<p>
+    <a href="/standalone/index.html">Analyze in this browser</a>: nothing is uploaded.</p>`;
 }
 
 function Progress({ run }) {
