@@ -78,6 +78,29 @@ static bool tell(struct report *report, const struct table_desc *desc, int64_t r
     return true;
 }
 
+static void tell_cut(const struct table *table, struct buf *detail)
+{
+    buf_printf(detail, "%s%s keeps %zu rows", detail->len ? ", " : "", table->desc->name,
+               table->row_count);
+}
+
+// Tables of ranges go first: the trace's own say more, and each of them is whole or not there.
+// The number of rows dropped.
+static size_t drop_range_rows(struct report *report, uint64_t *bytes, struct buf *detail)
+{
+    unsigned i = 0;
+    while (i < report->table_count && report->tables[i].desc != &table_range_rows)
+        i++;
+    if (i == report->table_count)
+        return 0;
+    size_t rows = cut(&report->tables[i], 0), later = report->table_count - i - 1;
+    tell_cut(&report->tables[i], detail);
+    memmove(&report->tables[i], &report->tables[i + 1], later * sizeof *report->tables);
+    memmove(&bytes[i], &bytes[i + 1], later * sizeof *bytes);
+    report->table_count--;
+    return rows;
+}
+
 bool table_limit(struct report *report, uint64_t max_bytes, const struct table_desc *trust,
                  struct err *err)
 {
@@ -87,16 +110,15 @@ bool table_limit(struct report *report, uint64_t max_bytes, const struct table_d
     if (max_bytes == 0 || sum <= max_bytes)
         return true;
     uint64_t left = max_bytes > OWN_BYTES ? max_bytes - OWN_BYTES : 0;
-    uint64_t share = find_share(bytes, report->table_count, left);
     struct buf detail = {0};
-    size_t rows = 0;
+    size_t rows = drop_range_rows(report, bytes, &detail);
+    uint64_t share = find_share(bytes, report->table_count, left);
     for (unsigned i = 0; i < report->table_count; i++) {
         struct table *table = &report->tables[i];
         if (bytes[i] <= share)
             continue;
         rows += cut(table, share);
-        buf_printf(&detail, "%s%s keeps %zu rows", detail.len ? ", " : "", table->desc->name,
-                   table->row_count);
+        tell_cut(table, &detail);
     }
     buf_printf(&detail, ", as all tables may take %llu bytes (--max-tables)",
                (unsigned long long)max_bytes);
