@@ -109,7 +109,7 @@ static const struct option table[] = {
     {"--allow-host", "STEPSCOPE_ALLOW_HOST", NULL, "HOST,...",
      "additional host names of this service", NULL, OPTION_TEXT, AT(allow_hosts)},
     {"--log-format", LOG_FORMAT_ENV, "text", NULL,
-     "format of the log on standard error: text is logfmtmt", "text|json", OPTION_CHOICE,
+     "format of the log on standard error: text is logfmt", "text|json", OPTION_CHOICE,
      AT(log_format)},
     {"--web-dir", "STEPSCOPE_WEB_DIR", NULL, "DIR",
      "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
