@@ -28,7 +28,7 @@ function AllRanks({ run, ranks, slowest }) {
   [frame, query.sort]);
   return html`<${Card} title="All ranks" flush=${true}
       note="mean per steady step; all bars on one scale"
-      actions=${html`${frame.length > 1 && html`<a
+      actions=${html`${frame.length > 1 && html`<a class="small-link"
         href=${address(run_path(run, "whatif"), { by: "rank" })}>Critical path by rank</a>`}
         <${ExportLinks} links=${links} />`}>
     <${RankRows} reply=${resource.data} rows=${rows} slowest=${slowest} sort=${query.sort}
