@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sbom.mjs FILE VERSION COMMIT SOURCE < COMPONENTS > FILE.spdx.json
 // Writes what a package or an archive is made of as SPDX 2.3. COMPONENTS are lines of package,
-// version, source package, its version and relation (CONTAINS, DEPENDS_ON), parted by tabs.
+// version, source package, its version and relation (CONTAINS, DEPENDS_ON), separated by tabs.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";

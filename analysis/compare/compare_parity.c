@@ -29,8 +29,8 @@ struct entry {
     bool is_exact;                    // both sides have the operator in this shape
     bool computes;
     struct side_work work[SIDES];
-    // The gap; unparted if its parts are not known.
-    bool is_parted;
+    // The gap; unattributed if its parts are not known.
+    bool is_attributed;
     double calls[SIDES], allowed_ns[SIDES]; // per step
     int64_t calls_ns, hardware_ns, software_ns, shortfall_ns;
     int behind; // the side whose software falls short
@@ -221,7 +221,7 @@ static int64_t bounded(double ns)
 // More or fewer calls at the base's time; then what the same share of the peaks would make of these
 // on the candidate's GPU; the rest is how far its software is behind the base's, or ahead.
 // A part beyond most_ns is no time: then the gap stays whole, so that sums stay exact.
-static void part_gap(struct entry *entry, double most_ns)
+static void attribute_gap(struct entry *entry, double most_ns)
 {
     double base_ns = (double)entry->ns[BASE], cand_ns = (double)entry->ns[CAND];
     if (!entry->is_exact || base_ns <= 0 || cand_ns <= 0 || entry->allowed_ns[BASE] <= 0 ||
@@ -230,8 +230,8 @@ static void part_gap(struct entry *entry, double most_ns)
     double calls = entry->calls[CAND] / entry->calls[BASE];
     double allowed = entry->allowed_ns[CAND] / entry->allowed_ns[BASE]; // with the calls
     double calls_ns = base_ns * (calls - 1), hardware_ns = base_ns * (allowed - calls);
-    entry->is_parted = fabs(calls_ns) <= most_ns && fabs(hardware_ns) <= most_ns;
-    if (!entry->is_parted)
+    entry->is_attributed = fabs(calls_ns) <= most_ns && fabs(hardware_ns) <= most_ns;
+    if (!entry->is_attributed)
         return;
     entry->calls_ns = llround(calls_ns);
     entry->hardware_ns = llround(hardware_ns);
@@ -243,14 +243,14 @@ static void part_gap(struct entry *entry, double most_ns)
         entry->shortfall_ns = 0;
 }
 
-// What a kernel team would gain most from first; then what is not parted, by its gap.
+// The largest shortfall first; then rows whose gap cannot be attributed, the largest gap first.
 static int compare_work(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    if (x->is_parted != y->is_parted)
-        return x->is_parted ? -1 : 1;
+    if (x->is_attributed != y->is_attributed)
+        return x->is_attributed ? -1 : 1;
     int64_t left = x->shortfall_ns, right = y->shortfall_ns;
-    if (!x->is_parted) {
+    if (!x->is_attributed) {
         left = llabs(x->ns[CAND] - x->ns[BASE]);
         right = llabs(y->ns[CAND] - y->ns[BASE]);
     }
@@ -271,7 +271,7 @@ static void keep_computing(struct ledger *ledger)
 
 // --- rows ---------------------------------------------------------------------------------------
 
-static const char *why_unparted(const struct entry *entry)
+static const char *why_unattributed(const struct entry *entry)
 {
     if (!entry->ns[CAND] || !entry->ns[BASE])
         return entry->ns[BASE] ? "only the base takes time for it"
@@ -285,12 +285,12 @@ static const char *why_unparted(const struct entry *entry)
 static void put_note(const struct entry *entry, struct row *row)
 {
     struct str note = entry->work[BASE].note.len ? entry->work[BASE].note : entry->work[CAND].note;
-    if (entry->is_parted)
+    if (entry->is_attributed)
         return;
     if (entry->is_exact && note.len)
         row_text(row, COMPARE_PARITY_NOTE, note);
     else
-        row_word(row, COMPARE_PARITY_NOTE, why_unparted(entry));
+        row_word(row, COMPARE_PARITY_NOTE, why_unattributed(entry));
 }
 
 static void put_names(const struct entry *entry, struct row *row)
@@ -323,17 +323,17 @@ static void put_parts(const struct pair *pair, const struct entry *entry, struct
 {
     const struct compare_run *behind = pair->sides[entry->behind]->side->runs;
     struct str gpu = compare_pool_setting(behind, STR("gpu"));
-    bool parted = entry->is_parted;
-    double per_call = parted ? entry->allowed_ns[CAND] / entry->calls[CAND] /
-                                   (entry->allowed_ns[BASE] / entry->calls[BASE])
-                             : NAN;
+    bool attributed = entry->is_attributed;
+    double per_call = attributed ? entry->allowed_ns[CAND] / entry->calls[CAND] /
+                                       (entry->allowed_ns[BASE] / entry->calls[BASE])
+                                 : NAN;
     row_f64(row, COMPARE_PARITY_HARDWARE_RATIO, per_call);
-    row_i64_if(row, COMPARE_PARITY_CALLS_NS, parted, entry->calls_ns);
-    row_i64_if(row, COMPARE_PARITY_HARDWARE_NS, parted, entry->hardware_ns);
-    row_i64_if(row, COMPARE_PARITY_SOFTWARE_NS, parted, entry->software_ns);
-    row_i64_if(row, COMPARE_PARITY_UNPARTED_NS, !parted, entry->ns[CAND] - entry->ns[BASE]);
-    row_i64_if(row, COMPARE_PARITY_SHORTFALL_NS, parted, entry->shortfall_ns);
-    if (!parted || !entry->shortfall_ns)
+    row_i64_if(row, COMPARE_PARITY_CALLS_NS, attributed, entry->calls_ns);
+    row_i64_if(row, COMPARE_PARITY_HARDWARE_NS, attributed, entry->hardware_ns);
+    row_i64_if(row, COMPARE_PARITY_SOFTWARE_NS, attributed, entry->software_ns);
+    row_i64_if(row, COMPARE_PARITY_UNATTRIBUTED_NS, !attributed, entry->ns[CAND] - entry->ns[BASE]);
+    row_i64_if(row, COMPARE_PARITY_SHORTFALL_NS, attributed, entry->shortfall_ns);
+    if (!attributed || !entry->shortfall_ns)
         return;
     row_word(row, COMPARE_PARITY_BEHIND, entry->behind == CAND ? "candidate" : "base");
     row_text_if(row, COMPARE_PARITY_GPU, gpu.len > 0, gpu);
@@ -398,7 +398,7 @@ static bool add_rest(const struct pair *pair, const struct entry *rest, size_t c
     row_i64(&row, COMPARE_PARITY_CALLS_NS, calls_ns);
     row_i64(&row, COMPARE_PARITY_HARDWARE_NS, hardware_ns);
     row_i64(&row, COMPARE_PARITY_SOFTWARE_NS, software_ns);
-    row_i64(&row, COMPARE_PARITY_UNPARTED_NS,
+    row_i64(&row, COMPARE_PARITY_UNATTRIBUTED_NS,
             ns[CAND] - ns[BASE] - calls_ns - hardware_ns - software_ns);
     row_word(&row, COMPARE_PARITY_NOTE, "all other operators together");
     return row_end(&row, pair->report, err);
@@ -414,7 +414,7 @@ bool compare_parity_write(const struct pair *pair, struct err *err)
     for (size_t i = 0; i < ledger.count; i++) {
         rate_side(pair, BASE, &ledger.at[i]);
         rate_side(pair, CAND, &ledger.at[i]);
-        part_gap(&ledger.at[i], MOST_NS / (double)ledger.count);
+        attribute_gap(&ledger.at[i], MOST_NS / (double)ledger.count);
     }
     keep_computing(&ledger);
     size_t shown = ledger.count > MOST_ROWS ? MOST_ROWS : ledger.count;

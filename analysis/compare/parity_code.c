@@ -123,14 +123,6 @@ static bool split_name(struct str op, struct str *space, struct str *name)
     return false;
 }
 
-static bool is_listed(struct str op, const char *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (str_equal(op, str_of(list[i])))
-            return true;
-    return false;
-}
-
 static const struct recipe *recipe_of(struct str op)
 {
     for (size_t i = 0; i < sizeof recipes / sizeof *recipes; i++)
@@ -227,9 +219,9 @@ static const char *check_plain(const struct code *code)
 {
     uint32_t tensors = leading_tensors(code);
     if (tensors == code->args.count ||
-        is_listed(code->op, with_defaults, sizeof with_defaults / sizeof *with_defaults))
+        str_is_one_of(code->op, with_defaults, sizeof with_defaults / sizeof *with_defaults))
         return tensors ? NULL : "none of its inputs is a tensor";
-    return tensors == 1 && is_listed(code->op, of_number, sizeof of_number / sizeof *of_number)
+    return tensors == 1 && str_is_one_of(code->op, of_number, sizeof of_number / sizeof *of_number)
                ? NULL
                : "its other arguments are not kept";
 }
@@ -238,7 +230,7 @@ static void put_plain(const struct code *code, struct str space, struct str name
 {
     uint32_t tensors = leading_tensors(code);
     bool numbered = tensors == 1 && code->args.count > 1 &&
-                    is_listed(code->op, of_number, sizeof of_number / sizeof *of_number);
+                    str_is_one_of(code->op, of_number, sizeof of_number / sizeof *of_number);
     buf_printf(code->out, "torch.ops.%.*s.%.*s(", (int)space.len, space.at, (int)name.len, name.at);
     for (uint32_t i = 0; i < tensors; i++)
         buf_printf(code->out, "%sa%u", i ? ", " : "", i);

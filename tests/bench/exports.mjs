@@ -20,6 +20,7 @@ const formats = option("--formats", FORMATS).split(",");
 const [stepscope, ...traces] = words;
 const folder = mkdtempSync(join(tmpdir(), "stepscope-exports-"));
 const MIB = 1 << 20;
+const LOOK_MS = 500;
 
 const child = spawn(stepscope, ["serve", "--data", folder, "--listen", "127.0.0.1:0"],
   { stdio: ["ignore", "pipe", "pipe"] });
@@ -56,6 +57,14 @@ async function get(path) {
 const memory = (key) => Number(new RegExp(`^${key}:\\s+(\\d+) kB`, "m")
   .exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))[1]) * 1024;
 
+/** Once the memory of the analysis is given back: it no longer falls. */
+async function memory_at_rest() {
+  for (let last = Infinity, now = memory("VmRSS"); ; last = now, now = memory("VmRSS")) {
+    if (now >= last) return now;
+    await sleep(LOOK_MS);
+  }
+}
+
 let worst = 0;
 try {
   for (const [i, path] of traces.entries()) {
@@ -64,9 +73,8 @@ try {
       createReadStream(path));
     if (status >= 300) throw new Error(`the upload of ${path} answers ${status}`);
   }
-  while (["pending", "running"].includes((await get("/runs/large")).status)) await sleep(500);
-  await sleep(3000); // memory of the analysis is given back
-  const idle = memory("VmRSS");
+  while (["pending", "running"].includes((await get("/runs/large")).status)) await sleep(LOOK_MS);
+  const idle = await memory_at_rest();
   process.stdout.write(`idle: ${(idle / MIB).toFixed(0)} MiB\n`);
   for (const format of formats) {
     writeFileSync(`/proc/${child.pid}/clear_refs`, "5"); // the peak counts from here

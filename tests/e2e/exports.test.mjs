@@ -54,10 +54,10 @@ async function kernel_totals(run, rank) {
     [name, { calls: columns.calls[i], total_ns: columns.total_ns[i] }]));
 }
 
-test("slices are messages of Perfetto's own schema", (t) => {
+test("slices are messages of Perfetto's own schema", () => {
   const messages = Object.assign({}, ...["track_event", "debug_annotation"].map((name) =>
     perfetto_schema(chromium_bin(), `protos/perfetto/trace/track_event/${name}.proto`)));
-  if (!messages.TrackEvent) return t.skip("this Chromium does not carry Perfetto's schema");
+  assert.ok(messages.TrackEvent, "this Chromium does not carry Perfetto's schema");
   for (const [message, fields] of Object.entries(SLICE_FIELDS))
     for (const [name, number] of Object.entries(fields))
       assert.equal(messages[message][name], number, `${message}.${name}`);

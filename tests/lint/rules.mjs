@@ -266,7 +266,8 @@ function check_web_rooms({ path, uncommented }) {
 const STRANGE = ["the begin of", "begins? last", "(had|not yet) begun", "ha(s|ve)( not)? come",
   "point at", "told (apart|from)", "of its own", "held against", "the run before", "the one above",
   "worked out", "goes for good", "nobody knows", "held down", "trainings", "also while",
-  "places? of files", "for that long", "left behind are", "as it was asked", "were found to make"];
+  "places? of files", "for that long", "left behind are", "as it was asked", "were found to make",
+  "(un)?parted"];
 const STRANGE_WEB = [...STRANGE, "stands for", "what costs"];
 const STRANGE_API = [...STRANGE, "likewise", "as good as", "so many", "for want of", "its begin",
   "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told"];
@@ -278,7 +279,8 @@ const BRITISH =
 const STRANGE_COMMENTS = ["(the|its|their) begin", "so many (bytes|rows|files|requests)",
   "begins? to stand", "in the place of", "is worth little", "had rather", "is said to",
   "for want of", "by a fault of", "log of writes", "uploads? in pieces", "held? against",
-  "held down", "trainings", "for that long", "also while", "somebody", "in vain", "all the same"];
+  "held down", "trainings", "for that long", "also while", "somebody", "in vain", "all the same",
+  "(un)?parted"];
 
 function check_words({ uncommented }, phrases) {
   const joined = uncommented.replace(/"\s*\\?\n\s*(\+ )?"/g, (s) => s.replace(/["+\\]/g, " "));

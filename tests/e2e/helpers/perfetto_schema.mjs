@@ -29,8 +29,12 @@ function find_descriptor(program, path) {
 
 const named = (list, read) => Object.fromEntries(list.map((bytes) => read(proto_fields(bytes))));
 
-/** Debian starts its program by a script of this name. */
-const binary_of = (program) => join("/usr/lib/chromium", basename(program));
+/** The program itself: Debian starts it by a script of its name. */
+function bytes_of(program) {
+  const bytes = readFileSync(program);
+  return bytes.subarray(0, 2).toString("latin1") === "#!"
+    ? readFileSync(join("/usr/lib/chromium", basename(program))) : bytes;
+}
 
 /**
  * The numbers of the fields of each message of a file of the schema; null if the program has none.
@@ -39,7 +43,7 @@ const binary_of = (program) => join("/usr/lib/chromium", basename(program));
  * @returns {Record<string, Record<string, number>>|null}
  */
 export function perfetto_schema(program, path) {
-  const file = find_descriptor(readFileSync(binary_of(program)), path);
+  const file = find_descriptor(bytes_of(program), path);
   return file && named(file.get(FILE.message), (message) => [text(message, MESSAGE.name),
     named(message.get(MESSAGE.field) ?? [], (field) => [text(field, FIELD.name),
       Number(field.get(FIELD.number)[0])])]);

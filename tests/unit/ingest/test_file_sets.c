@@ -47,7 +47,7 @@ static void files_of_the_same_name_are_no_set(void **state)
     assert_int_equal(file_set_find(names, 2, 0, in_set), 2);
 }
 
-static void joined_files_are_parted_by_a_line_end(void **state)
+static void joined_files_are_separated_by_a_line_end(void **state)
 {
     (void)state;
     struct err err = {.pos = ERR_NO_POS};
@@ -154,7 +154,7 @@ int main(void)
         cmocka_unit_test(files_of_one_prefix_are_a_set_names_first),
         cmocka_unit_test(names_without_events_are_no_set),
         cmocka_unit_test(files_of_the_same_name_are_no_set),
-        cmocka_unit_test(joined_files_are_parted_by_a_line_end),
+        cmocka_unit_test(joined_files_are_separated_by_a_line_end),
         cmocka_unit_test(a_compressed_file_belongs_to_the_set_of_its_name),
         cmocka_unit_test(a_copy_in_a_compression_does_not_count),
         cmocka_unit_test(what_is_plain_beside_compressed_files_is_stored),

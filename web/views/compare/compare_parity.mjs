@@ -79,7 +79,7 @@ function columns_of(frame, { opened, toggle, floor_ns }) {
 function Sums({ rows }) {
   const sums = parity_sums(rows);
   const parts = [["number of calls", sums.calls_ns], ["hardware", sums.hardware_ns],
-    ["software", sums.software_ns], ["not attributed", sums.unparted_ns]];
+    ["software", sums.software_ns], ["not attributed", sums.unattributed_ns]];
   return html`<p class="card-line">The candidate's computation takes ${
     ms_unit(Math.abs(sums.delta_ns))} ${sums.delta_ns > 0 ? "more" : "less"} per step: ${
     parts.filter(([, ns]) => ns !== 0).map(([name, ns]) => `${name} ${ms_signed(ns)} ms`)

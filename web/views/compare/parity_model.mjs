@@ -12,12 +12,12 @@ export function parity_sums(rows) {
     calls_ns: sum(rows, "calls_ns"),
     hardware_ns: sum(rows, "hardware_ns"),
     software_ns: sum(rows, "software_ns"),
-    unparted_ns: sum(rows, "unparted_ns"),
+    unattributed_ns: sum(rows, "unattributed_ns"),
     behind_ns: { base: of("base"), candidate: of("candidate") },
   };
 }
 
-/** Whether any gap is parted: otherwise peaks or shapes are not known, and there is no ledger. */
+/** Whether any gap is attributed: without peaks and shapes there is no ledger. */
 export const has_ledger = (rows) => rows.some(({ software_ns }) => software_ns !== null);
 
 /** "aten::mm", else its kernel; the row of all others says so. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parity ledger: how a gap is parted, who is behind, and the programs that time its rows.
+// The parity ledger: how a gap is attributed, who is behind, and the programs that time its rows.
 #include "analysis/compare/parity_code.h"
 #include "tests/unit/compare_hand.h"
 
@@ -72,7 +72,7 @@ static void a_gap_is_the_ratio_of_the_peaks_and_a_shortfall(void **state)
     assert_true(bench_f64(&bench, PARITY, 0, "hardware_ratio") == 0.8);
     assert_true(bench_f64(&bench, PARITY, 0, "base_peak_share") == 0.25);
     assert_true(bench_f64(&bench, PARITY, 0, "cand_peak_share") == 0.4);
-    assert_true(bench_cell(&bench, PARITY, 0, "unparted_ns")->null);
+    assert_true(bench_cell(&bench, PARITY, 0, "unattributed_ns")->null);
     bench_end(&bench);
 }
 
@@ -103,14 +103,14 @@ static void what_is_not_known_stays_whole(void **state)
     struct bench bench;
     compare_two(&bench, (struct side){2, 4 * MS, 2, 2, 1 * MS, "[[8]]", NULL, NULL},
                 (struct side){2, 7 * MS, 2, 2, 0, "[[8]]", NULL, NULL});
-    assert_ns(&bench, "unparted_ns", 3 * MS);
+    assert_ns(&bench, "unattributed_ns", 3 * MS);
     assert_true(bench_cell(&bench, PARITY, 0, "software_ns")->null);
     assert_true(bench_says(&bench, PARITY, 0, "note",
                            "the work of a call is not known, or a device's peak"));
     bench_end(&bench);
     compare_two(&bench, (struct side){2, 4 * MS, 2, 2, 1 * MS, "[[8]]", NULL, NULL},
                 (struct side){2, 5 * MS, 2, 2, 1 * MS, "[[9]]", NULL, NULL});
-    assert_ns(&bench, "unparted_ns", 1 * MS);
+    assert_ns(&bench, "unattributed_ns", 1 * MS);
     assert_true(bench_says(&bench, PARITY, 0, "note", "not matched by operator and shape"));
     bench_end(&bench);
 }
@@ -122,7 +122,7 @@ static void a_part_beyond_any_time_is_not_known(void **state)
     struct bench bench;
     compare_two(&bench, (struct side){1, 4 * MS, 1, 1, 1 * MS, "[[8]]", NULL, NULL},
                 (struct side){1, 7 * MS, INT64_MAX / 2, 1, 1 * MS, "[[8]]", NULL, NULL});
-    assert_ns(&bench, "unparted_ns", 3 * MS);
+    assert_ns(&bench, "unattributed_ns", 3 * MS);
     assert_true(bench_cell(&bench, PARITY, 0, "calls_ns")->null);
     bench_end(&bench);
 }
@@ -130,7 +130,8 @@ static void a_part_beyond_any_time_is_not_known(void **state)
 static void rows_sum_to_the_computation_of_the_waterfall(void **state)
 {
     (void)state;
-    static const char *const columns[] = {"calls_ns", "hardware_ns", "software_ns", "unparted_ns"};
+    static const char *const columns[] = {"calls_ns", "hardware_ns", "software_ns",
+                                          "unattributed_ns"};
     char dims[600][24];
     struct bench bench;
     bench_begin(&bench);

@@ -258,7 +258,7 @@ static void ranks_of_different_jobs_are_not_compared(void **state)
     end(&hand);
 }
 
-static void clusters_on_a_line_are_parted_at_the_widest_gap(void **state)
+static void clusters_on_a_line_are_split_at_the_widest_gap(void **state)
 {
     (void)state;
     static const struct {
@@ -288,7 +288,7 @@ int main(void)
         cmocka_unit_test(one_kernel_alone_is_no_slow_device),
         cmocka_unit_test(what_is_recorded_decides_how_sure_it_is),
         cmocka_unit_test(ranks_of_different_jobs_are_not_compared),
-        cmocka_unit_test(clusters_on_a_line_are_parted_at_the_widest_gap),
+        cmocka_unit_test(clusters_on_a_line_are_split_at_the_widest_gap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

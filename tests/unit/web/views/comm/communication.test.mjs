@@ -99,7 +99,7 @@ test("lateness comes per step, and per other rank for what it causes", () => {
   assert.deepEqual(own.columns.late_share, [0.5, null, 0.01]);
 });
 
-test("waiting is parted by what the groups share", () => {
+test("waiting is split by what the groups share", () => {
   const waits = [{ dimension: "pipeline", exposed_wait_ns: 944 * MS }, { dimension: null,
     exposed_wait_ns: 32 * MS }, { dimension: "pipeline", exposed_wait_ns: 16 * MS },
   { dimension: "data", exposed_wait_ns: 0 }];

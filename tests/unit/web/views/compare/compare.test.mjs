@@ -325,14 +325,14 @@ test("new findings come before fixed ones, and unchanged ones last", () => {
 test("the parity ledger is summed by whose work a gap is", () => {
   const rows = [
     { op: "aten::mm", waterfall: 3, delta_ns: 10, calls_ns: 1, hardware_ns: 2, software_ns: 7,
-      unparted_ns: null, shortfall_ns: 7, behind: "candidate" },
+      unattributed_ns: null, shortfall_ns: 7, behind: "candidate" },
     { op: null, waterfall: 4, base_kernel: "k", delta_ns: -4, calls_ns: 0, hardware_ns: -1,
-      software_ns: -3, unparted_ns: null, shortfall_ns: 5, behind: "base" },
+      software_ns: -3, unattributed_ns: null, shortfall_ns: 5, behind: "base" },
     { op: null, waterfall: null, delta_ns: 2, calls_ns: null, hardware_ns: null, software_ns: null,
-      unparted_ns: 2, shortfall_ns: null, behind: null },
+      unattributed_ns: 2, shortfall_ns: null, behind: null },
   ];
   assert.deepEqual(parity_sums(rows), { delta_ns: 8, calls_ns: 1, hardware_ns: 1, software_ns: 4,
-    unparted_ns: 2, behind_ns: { base: 5, candidate: 7 } });
+    unattributed_ns: 2, behind_ns: { base: 5, candidate: 7 } });
   assert.deepEqual(ledger_rows(rows).map(({ name }) => name),
     ["aten::mm", "k", "All other operators"]);
   assert.equal(has_ledger(rows), true);
