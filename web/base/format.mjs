@@ -60,11 +60,14 @@ export function fits_us(times) {
 }
 
 /**
- * A time with its unit: in milliseconds, below a tenth of one in microseconds.
+ * A time with its unit: in milliseconds, below a tenth of one in microseconds, below one of these
+ * in nanoseconds.
  * @param {number|null} ns
  */
 export function ms_unit(ns, digits = 3) {
   if (missing(ns)) return NONE;
+  const is_tiny = Math.abs(ns) >= 1 && Math.abs(ns) < 1000;
+  if (is_tiny) return `${significant(Math.round(ns), 1)} ns`;
   const is_short = ns !== 0 && Math.abs(ns) < US_BELOW_NS;
   return is_short ? `${us(ns, digits)} µs` : `${ms(ns, digits)} ms`;
 }

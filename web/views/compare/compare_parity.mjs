@@ -13,7 +13,8 @@ import { use_compare_table } from "./compare_data.mjs";
 import { pair_text } from "./pair_model.mjs";
 import { has_ledger, ledger_rows, parity_sums } from "./parity_model.mjs";
 
-const DEFAULTS = { parity_sort: "order" };
+const DEFAULTS = { parity_sort: "-shortfall_ns" };
+const FIRST_ROWS = 20;
 
 function Name({ row, opened, onopen }) {
   return html`<button type="button" class="kernel-name parity-name" aria-expanded=${opened}
@@ -58,8 +59,9 @@ function columns_of(frame, { opened, toggle, floor_ns }) {
   const part = (key) => (row) => (at(row)[key] === null ? html`<span class="faint">–</span>`
     : html`<${DeltaCell} ns=${at(row)[key]} scale_ns=${scale_ns} floor_ns=${floor_ns} />`);
   return [
-    { key: "order", label: "Operator", className: "kernel-cell", width_px: 300, cell: (row) =>
-      html`<${Name} row=${at(row)} opened=${opened === row} onopen=${() => toggle(row)} />` },
+    { key: "order", label: "Operator", className: "kernel-cell", width_px: 300, sort: false,
+      cell: (row) => html`<${Name} row=${at(row)} opened=${opened === row}
+        onopen=${() => toggle(row)} />` },
     { key: "base_ns", label: "Takes", kind: "ms", width_px: 150, priority: 2,
       cell: (row) => pair_text(at(row).base_ns, at(row).cand_ns, ms) },
     { key: "base_peak_share", label: "Of the peak", kind: "share", width_px: 130, priority: 3,
@@ -102,20 +104,24 @@ function Swaps({ runs }) {
 export function Parity({ query, floor_ns, runs }) {
   const [view, change] = use_query(DEFAULTS);
   const [opened, set_opened] = useState(-1);
+  const [whole, set_whole] = useState(false);
   const { resource, rows, links, frame: raw } = use_compare_table(query, "parity");
   const frame = useMemo(() => ({ ...frame_of(ledger_rows(rows)), help: raw.help }), [rows, raw]);
   const order = useMemo(() => sort_rows(frame, frame.columns.order ?? [], view.parity_sort),
     [frame, view.parity_sort]);
+  const shown = whole ? order : order.slice(0, FIRST_ROWS);
   const toggle = (row) => set_opened(opened === row ? -1 : row);
   return html`<${Card} title="Parity" flush=${true} note="time beyond what each
     side would take at the other's share of its GPU's peaks; the largest first"
       actions=${html`<${ExportLinks} links=${links} />`}>
     <${Loaded} resource=${resource}>${() => (has_ledger(rows) ? html`<${Sums} rows=${rows} />
       <${Swaps} runs=${runs} />
-      <${Table} caption="Parity" frame=${frame} rows=${order}
+      <${Table} caption="Parity" frame=${frame} rows=${shown}
         columns=${columns_of(frame, { opened, toggle, floor_ns })} sort=${view.parity_sort}
         onsort=${(next) => change({ parity_sort: next })}
-        opened=${opened} detail=${(row) => html`<${Detail} row=${row_at(frame, row)} />`} />`
+        opened=${opened} detail=${(row) => html`<${Detail} row=${row_at(frame, row)} />`} />
+      ${shown.length < order.length && html`<p class="table-foot"><button type="button"
+        class="link" onClick=${() => set_whole(true)}>Show all ${order.length} rows</button></p>`}`
       : html`<p class="empty-line">The gap cannot be attributed: no operator has known work on
         both sides, or the GPUs' peaks are not listed.</p>`)}<//><//>`;
 }
