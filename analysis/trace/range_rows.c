@@ -22,7 +22,7 @@ static const struct ranged {
     const struct analysis *analysis;
 } tables[] = {
     {&table_op_shapes, &op_shapes_analysis},
-    {&table_roofline, &roofline_analysis},
+    {&table_roofline, &roofline_rows_analysis},
     {&table_copies, &copies_analysis},
     {&table_comm_sizes, &comm_sizes_analysis},
     {&table_launches, &launches_analysis},

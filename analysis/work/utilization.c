@@ -198,25 +198,35 @@ static bool add_rates(const struct work_rows *rows, struct report *report, struc
 
 // --- precision -----------------------------------------------------------------------------------
 
-// For a matrix product: by its operator's inputs, else its name.
+// For a matrix product: by its operator's inputs, else its name, which is read once.
 static enum precision precision_of(const struct work_rows *rows, const uint32_t *row_of_launch,
-                                   uint32_t device)
+                                   uint8_t *of_name, uint32_t device)
 {
     const struct facts *facts = rows->facts;
     uint32_t launch = facts->devices[device].launch;
     uint32_t row = launch == FACTS_NONE ? FACTS_NONE : row_of_launch[launch];
     if (row != FACTS_NONE && rows->rows[row].work.precision)
         return rows->rows[row].work.precision;
-    return precision_of_kernel(trace_text(facts->trace, facts_device_name(facts, device)));
+    str_id name = facts_device_name(facts, device);
+    if (of_name[name] == PRECISION_COUNT)
+        of_name[name] = (uint8_t)precision_of_kernel(trace_text(facts->trace, name));
+    return (enum precision)of_name[name];
 }
 
-static void sum_precisions(const struct work_rows *rows, const uint32_t *row_of_launch,
-                           int64_t sums[PRECISION_COUNT])
+static bool sum_precisions(const struct work_rows *rows, const uint32_t *row_of_launch,
+                           int64_t sums[PRECISION_COUNT], struct err *err)
 {
     const struct facts *facts = rows->facts;
+    size_t names = facts->trace->strings.count;
+    uint8_t *of_name = budget_alloc(facts->budget, names, err);
+    if (!of_name)
+        return false;
+    memset(of_name, PRECISION_COUNT, names);
     for (uint32_t d = 0; d < facts->device_count; d++)
         if (attention_is_product(facts, d))
-            sums[precision_of(rows, row_of_launch, d)] += facts->devices[d].owned_ns;
+            sums[precision_of(rows, row_of_launch, of_name, d)] += facts->devices[d].owned_ns;
+    budget_free(facts->budget, of_name, names);
+    return true;
 }
 
 static bool add_precision(enum precision precision, const int64_t sums[PRECISION_COUNT],
@@ -266,9 +276,9 @@ static bool add_precisions(const struct work_rows *rows, struct report *report, 
     for (uint32_t c = 0; c < rows->calls->count; c++)
         for (uint32_t i = rows->calls->calls[c].from; i < rows->calls->calls[c].to; i++)
             row_of_launch[rows->calls->order[i]] = rows->row_of_call[c];
-    sum_precisions(rows, row_of_launch, sums);
+    bool ok = sum_precisions(rows, row_of_launch, sums, err);
     budget_free(facts->budget, row_of_launch, size);
-    if (!add_setting(facts->trace, sums, report, err))
+    if (!ok || !add_setting(facts->trace, sums, report, err))
         return false;
     for (int p = 0; p < PRECISION_COUNT; p++) {
         bool common = p == PRECISION_FP8 || p == PRECISION_BF16 || p == PRECISION_FP16 ||
