@@ -64,7 +64,7 @@ export function fits_us(times) {
  * in nanoseconds.
  * @param {number|null} ns
  */
-export function ms_unit(ns, digits = 3) {
+export function time_text(ns, digits = 3) {
   if (missing(ns)) return NONE;
   const is_tiny = Math.abs(ns) >= 1 && Math.abs(ns) < 1000;
   if (is_tiny) return `${significant(Math.round(ns), 1)} ns`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How a value is written, by the unit the API gives its column; pure.
-import { bytes, count, ms_unit, number, percent } from "./format.mjs";
+import { bytes, count, number, percent, time_text } from "./format.mjs";
 
 const KIND_OF_UNIT = { ns: "ms", share: "share", count: "count", bytes: "bytes" };
 
@@ -31,7 +31,7 @@ export function write_value(value, unit = "") {
   if (value === null || value === undefined || value === "") return "–";
   if (typeof value === "boolean") return value ? "yes" : "no";
   if (typeof value !== "number") return String(value);
-  if (unit === "ns") return ms_unit(value);
+  if (unit === "ns") return time_text(value);
   if (unit === "share") return percent(value);
   if (unit === "bytes") return bytes(value);
   if (unit === "count" || unit === "") return count(value);

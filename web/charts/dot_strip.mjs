@@ -2,7 +2,7 @@
 // Step times of two or more sides as dots on one axis. A side with one run: a dot per step, the
 // median and its interval. A side with repeats: a dot per run, the steps faint behind them.
 import { html } from "../base/ui.mjs";
-import { ms_unit } from "../base/format.mjs";
+import { time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { dot_lanes, inner_ticks, linear, tick_texts } from "./scale.mjs";
 import { ChartFigure } from "./figure.mjs";
@@ -44,7 +44,7 @@ function Dots({ values, x, middle, size, names, className }) {
   const lanes = dot_lanes(xs, size + 0.5, room % 2 ? room : room - 1);
   return html`<g class=${className}>${order.map((from, i) => html`<circle key=${i} cx=${xs[i]}
     cy=${middle + lanes[i] * (size + 0.5)} r=${size / 2}>${names && html`<title>${
-      names[from]}: ${ms_unit(values[from], 4)}</title>`}</circle>`)}</g>`;
+      names[from]}: ${time_text(values[from], 4)}</title>`}</circle>`)}</g>`;
 }
 
 function StripRow({ strip, x, top }) {
@@ -68,9 +68,9 @@ function StripRow({ strip, x, top }) {
 function strips_table(strips) {
   const rows = strips.flatMap((strip) => {
     const all = steps_of(strip);
-    const spread = [strip.low, strip.high].map((ns) => ms_unit(ns, 4));
-    const row = (name, values, median, interval) => [name, values.length, ms_unit(median, 4),
-      ...interval, ms_unit(Math.min(...values), 4), ms_unit(Math.max(...values), 4)];
+    const spread = [strip.low, strip.high].map((ns) => time_text(ns, 4));
+    const row = (name, values, median, interval) => [name, values.length, time_text(median, 4),
+      ...interval, time_text(Math.min(...values), 4), time_text(Math.max(...values), 4)];
     const repeats = strip.runs.length > 1 ? strip.runs : [];
     return [row(strip.name, all, strip.median, spread),
       ...repeats.map(({ name, steps, median }) => row(name, steps, median, ["–", "–"]))];

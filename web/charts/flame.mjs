@@ -4,7 +4,7 @@
 import { html, useEffect, useMemo, useState } from "../base/ui.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
-import { ms, ms_signed, ms_unit, percent, percent_signed } from "../base/format.mjs";
+import { ms, ms_signed, percent, percent_signed, time_text } from "../base/format.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 import { box_by_key, boxes_of, has_text, largest_nodes, path_above } from "./flame_model.mjs";
@@ -41,7 +41,7 @@ function colors(node) {
 function node_text(node, root, write) {
   const name = write(node);
   if (node.base_ns === undefined) {
-    return `${name}: ${ms_unit(node.ns)}, ${percent(node.ns / (root.ns || 1))} of all`;
+    return `${name}: ${time_text(node.ns)}, ${percent(node.ns / (root.ns || 1))} of all`;
   }
   const delta = node.cand_ns - node.base_ns;
   const share = node.base_ns > 0 ? `, ${percent_signed(delta / node.base_ns)}` : "";

@@ -2,7 +2,7 @@
 // Memory over time: held by tensors and by the allocator, stepped, with the peak marked.
 import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
-import { bytes, bytes_round, ms_unit } from "../base/format.mjs";
+import { bytes, bytes_round, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
@@ -17,7 +17,7 @@ const TOP = 26;
 const BOTTOM = 24;
 const TABLE_ROWS = 200;
 
-const point_text = (p) => `${ms_unit(p.time_ns, 4)}: ${bytes(p.allocated_bytes)} allocated, ${
+const point_text = (p) => `${time_text(p.time_ns, 4)}: ${bytes(p.allocated_bytes)} allocated, ${
   bytes(p.reserved_bytes)} reserved`;
 
 /** At most as many points as fit a readable table, evenly chosen, including the peak. */
@@ -25,7 +25,7 @@ function table_of(points, peak) {
   const every = Math.ceil(points.length / TABLE_ROWS);
   const chosen = points.filter((_, i) => i % every === 0 || i === peak);
   return html`<${PlainTable} label="Memory over time" head=${["Time", "Allocated", "Reserved"]}
-    rows=${chosen.map((p) => [ms_unit(p.time_ns, 4), bytes(p.allocated_bytes),
+    rows=${chosen.map((p) => [time_text(p.time_ns, 4), bytes(p.allocated_bytes),
       bytes(p.reserved_bytes)])} />`;
 }
 

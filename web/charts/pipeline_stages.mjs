@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Pipeline stages as bars of one interval: compute, and the bubble next to the ideal one.
 import { html } from "../base/ui.mjs";
-import { ms_unit, percent, plural } from "../base/format.mjs";
+import { percent, plural, time_text } from "../base/format.mjs";
 import { ChartFigure } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
 
@@ -12,7 +12,7 @@ import { PlainTable } from "./plain_table.mjs";
 const TOLD_FROM = 0.005; // of the interval, by which a stage is worse than the mean
 
 const stage_text = ({ stage, bubble_share, bubble_ns, ideal_share }) => `Stage ${stage}: bubble ${
-  percent(bubble_share)}, ${ms_unit(bubble_ns)} per step${
+  percent(bubble_share)}, ${time_text(bubble_ns)} per step${
   ideal_share === null ? "" : `; ideal ${percent(ideal_share)}`}`;
 
 /** "Bubble 32.3 % on average, ideal 27.3 %; most on stage 2". @param {Stage[]} stages */
@@ -44,8 +44,8 @@ function StageBar({ row }) {
 function stages_table(stages) {
   return html`<${PlainTable} label="Stages of the pipeline"
     head=${["Stage", "Ranks", "Interval", "Computes", "Bubble", "Of interval", "Ideal"]}
-    rows=${stages.map((row) => [row.stage, row.ranks, ms_unit(row.interval_ns),
-      ms_unit(row.compute_ns), ms_unit(row.bubble_ns), percent(row.bubble_share),
+    rows=${stages.map((row) => [row.stage, row.ranks, time_text(row.interval_ns),
+      time_text(row.compute_ns), time_text(row.bubble_ns), percent(row.bubble_share),
       percent(row.ideal_share)])} />`;
 }
 

@@ -3,7 +3,7 @@
 import { html, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
 import { labels_now } from "../base/kernel_labels.mjs";
-import { ms_unit, number, percent, plural, short_kernel } from "../base/format.mjs";
+import { number, percent, plural, short_kernel, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
@@ -30,12 +30,12 @@ function point_text(row) {
     const label = labels_now().get(row.op) ?? short_kernel(row.op);
     const name = [label, row.problem].filter(Boolean).join(", ");
     return `${name}: ${number(row.tflops)} TFLOP/s at ${
-      number(row.intensity)} FLOP/B of DRAM, ${ms_unit(row.busy_ns)}, measured by Nsight Compute ` +
-      "by default with locked clocks and emptied caches";
+      number(row.intensity)} FLOP/B of DRAM, ${time_text(row.busy_ns)}, measured by Nsight ` +
+      "Compute by default with locked clocks and emptied caches";
   }
   const efficiency = row.efficiency === null ? "" : `, ${percent(row.efficiency)} of the roofline`;
   return `${row.op} ${row.problem || ""} ${row.precision || ""}: ${number(row.tflops)} TFLOP/s at ${
-    number(row.intensity)} FLOP/B${efficiency}, ${ms_unit(row.busy_ns)}, ${
+    number(row.intensity)} FLOP/B${efficiency}, ${time_text(row.busy_ns)}, ${
     row.bound ? `${row.bound} bound` : "bound unknown"}`;
 }
 
@@ -43,7 +43,7 @@ function points_table(points) {
   const head = ["Operator", "Precision", "FLOP/B", "TFLOP/s", "Of roofline", "Time"];
   return html`<${PlainTable} label="Roofline points" head=${head} rows=${points.map((row) =>
     [`${row.op} ${row.problem || ""}`, row.precision || "–", number(row.intensity),
-      number(row.tflops), percent(row.efficiency), ms_unit(row.busy_ns)])} />`;
+      number(row.tflops), percent(row.efficiency), time_text(row.busy_ns)])} />`;
 }
 
 function Roofs({ roofs, range, x, y, width }) {

@@ -5,7 +5,7 @@
 // it can be read.
 import { html, useLayoutEffect, useMemo, useState } from "../base/ui.mjs";
 import { announce } from "../base/announce.mjs";
-import { bytes, bytes_round, count, ms_unit, number, percent } from "../base/format.mjs";
+import { bytes, bytes_round, count, number, percent, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { ChartFigure, use_keys } from "./figure.mjs";
 import { LogAxes } from "./log_axes.mjs";
@@ -32,7 +32,7 @@ function tested_text({ reference_share, reference_gbps }) {
 
 function point_text(row) {
   return `${row.name}${row.where ? ` in ${row.where}` : ""}, ${bytes(row.bytes)}: ${
-    number(row.bus_gbps)} GB/s bus, ${tested_text(row)}${ms_unit(row.median_ns)} median, ${
+    number(row.bus_gbps)} GB/s bus, ${tested_text(row)}${time_text(row.median_ns)} median, ${
     count(row.calls)} calls`;
 }
 
@@ -42,7 +42,7 @@ function points_table(points, curves) {
     [label, bytes(point.bytes), `${number(point.bus_gbps)} GB/s`, "–", "–"]));
   return html`<${PlainTable} label="Bandwidths" head=${head} rows=${[...points.map((row) =>
     [`${row.name}${row.where ? ` in ${row.where}` : ""}`, bytes(row.bytes),
-      `${number(row.bus_gbps)} GB/s`, ms_unit(row.median_ns), count(row.calls)]),
+      `${number(row.bus_gbps)} GB/s`, time_text(row.median_ns), count(row.calls)]),
   ...measured]} />`;
 }
 

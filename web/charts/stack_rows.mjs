@@ -3,7 +3,7 @@
 // from it: for more runs than a waterfall can show.
 import { html } from "../base/ui.mjs";
 import { PARTS, parts_of, total_of } from "../base/parts.mjs";
-import { ms, ms_unit, percent_signed } from "../base/format.mjs";
+import { ms, percent_signed, time_text } from "../base/format.mjs";
 import { tone_of } from "./delta.mjs";
 import { ChartFigure, Legend } from "./figure.mjs";
 import { PlainTable } from "./plain_table.mjs";
@@ -35,9 +35,9 @@ function Delta({ row, is_base }) {
 function Bar({ row, scale_ns }) {
   const parts = parts_of(row.parts);
   return html`<span class="stack-row-bars" role="img" style=${{ width: `${100 * row.width}%` }}
-      aria-label="${ms_unit(row.total_ns, 4)}: ${parts_sentence(parts)}">
+      aria-label="${time_text(row.total_ns, 4)}: ${parts_sentence(parts)}">
     ${parts.map(({ part, ns }) => ns > 0 && html`<span key=${part.key} class="segment bar-${
-      part.key}" style=${{ flexGrow: ns }} title="${part.label}: ${ms_unit(ns)}">${
+      part.key}" style=${{ flexGrow: ns }} title="${part.label}: ${time_text(ns)}">${
       ns / scale_ns >= LABEL_FROM && html`<span class="segment-value">${ms(ns)}</span>`}</span>`)}
   </span>`;
 }

@@ -2,7 +2,7 @@
 // One stacked column per step. Eight paths draw all columns, so any number of steps is fast.
 import { html, useId, useMemo, useState } from "../base/ui.mjs";
 import { PARTS } from "../base/parts.mjs";
-import { ms, ms_unit } from "../base/format.mjs";
+import { ms, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { announce } from "../base/announce.mjs";
 import { use_keys } from "./figure.mjs";
@@ -47,7 +47,7 @@ function step_text(step) {
     .map((part) => `${part.short} ${ms(step[part.column])}`)
     .join(", ");
   const excluded = step.steady ? "" : ` (excluded: ${step.reason ?? "warm-up"})`;
-  return `${step.name || `step ${step.step}`}: ${ms_unit(step.window_ns)}${excluded}. ${parts}.`;
+  return `${step.name || `step ${step.step}`}: ${time_text(step.window_ns)}${excluded}. ${parts}.`;
 }
 
 /** Moves with the arrow keys, Home and End. */

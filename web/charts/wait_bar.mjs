@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exposed communication in a table cell: a bar of waiting and transfer, and their sum.
 import { html } from "../base/ui.mjs";
-import { ms, ms_unit } from "../base/format.mjs";
+import { ms, time_text } from "../base/format.mjs";
 
 /**
  * @param {{wait_ns: number|null, transfer_ns: number|null, scale_ns: number}} props `scale_ns` is
@@ -9,7 +9,7 @@ import { ms, ms_unit } from "../base/format.mjs";
  */
 export function WaitBar({ wait_ns, transfer_ns, scale_ns }) {
   const [wait, transfer] = [wait_ns ?? 0, transfer_ns ?? 0];
-  const words = `waiting ${ms_unit(wait)}, transfer ${ms_unit(transfer)}`;
+  const words = `waiting ${time_text(wait)}, transfer ${time_text(transfer)}`;
   return html`<span class="share-cell" title=${words}>
     <span class="share-track" aria-hidden="true"><span class="share-fill"
       style=${{ width: `${(100 * (wait + transfer)) / (scale_ns || 1)}%` }}>

@@ -2,7 +2,7 @@
 // Where the time went between two runs: base, one floating column per part, candidate. A column
 // with parts of its own opens by click or Enter.
 import { html, useEffect, useId, useRef } from "../base/ui.mjs";
-import { ms, ms_signed, ms_unit } from "../base/format.mjs";
+import { ms, ms_signed, time_text } from "../base/format.mjs";
 import { use_width } from "../base/hooks.mjs";
 import { part_of } from "../base/parts.mjs";
 import { tone_of } from "./delta.mjs";
@@ -35,8 +35,8 @@ function clipped(text, pixels) {
 }
 
 function column_text(column) {
-  const change = `${ms_unit(Math.abs(column.delta_ns))} ${word(column.delta_ns)}`;
-  return `${column.full}: ${ms_unit(column.base_ns)} to ${ms_unit(column.cand_ns)}, ${change}`;
+  const change = `${time_text(Math.abs(column.delta_ns))} ${word(column.delta_ns)}`;
+  return `${column.full}: ${time_text(column.base_ns)} to ${time_text(column.cand_ns)}, ${change}`;
 }
 
 function End({ x, wide, y, axis, ns, name }) {

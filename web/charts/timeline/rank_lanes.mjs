@@ -3,7 +3,7 @@
 // collective as a line through the ranks that take part.
 import { html, useLayoutEffect, useRef, useState } from "../../base/ui.mjs";
 import { use_width } from "../../base/hooks.mjs";
-import { decimals, ms_unit, plural } from "../../base/format.mjs";
+import { decimals, plural, time_text } from "../../base/format.mjs";
 import { labels_now, use_all_labels } from "../../base/kernel_labels.mjs";
 import { sized_pen, use_palette } from "../canvas.mjs";
 import { ChartFigure } from "../figure.mjs";
@@ -120,13 +120,13 @@ function slice_at(data, width, x, y) {
 }
 
 const slice_words = (labels, { rank, name, from, to }) =>
-  `Rank ${rank}: ${labels.get(name) ?? name}, ${ms_unit(to - from)} at ${
+  `Rank ${rank}: ${labels.get(name) ?? name}, ${time_text(to - from)} at ${
     decimals(from / 1e6, 3)} ms`;
 
 const waits_table = ({ ranks }) => html`<${PlainTable} label="Longest waits of these ranks"
   head=${["Rank", "Wait", "Start, ms", "Duration"]} texts=${2}
   rows=${longest_waits(ranks, MOST_WAITS).map(({ rank, name, from, to }) => [`Rank ${rank}`, name,
-    decimals(from / 1e6, 3), ms_unit(to - from)])} />`;
+    decimals(from / 1e6, 3), time_text(to - from)])} />`;
 
 const LEGEND = html`<ul class="legend">
   <li><span class="swatch tint-other_compute"></span>Compute</li>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A slice of a timeline in words.
-import { count, ms_unit, percent } from "../../base/format.mjs";
+import { count, percent, time_text } from "../../base/format.mjs";
 
 /** A length or instant to the nanosecond, in milliseconds. @param {number} ns */
 export const exact_ms = (ns) => `${(Math.round(ns) / 1e6).toLocaleString("en",
@@ -12,7 +12,7 @@ export const exact_ms = (ns) => `${(Math.round(ns) / 1e6).toLocaleString("en",
  */
 export function length_text(ns, like_ns = ns) {
   if (like_ns < 1000) return `${count(Math.round(ns))} ns`;
-  return like_ns < 1e6 ? `${(ns / 1000).toFixed(ns < 1e5 ? 2 : 1)} µs` : ms_unit(ns, 4);
+  return like_ns < 1e6 ? `${(ns / 1000).toFixed(ns < 1e5 ? 2 : 1)} µs` : time_text(ns, 4);
 }
 
 /** @param {{count: number, busy_ns: number, dur_ns: number}} slice a merged one */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The communication of all ranks: its cost, split into waiting and transfer, and what cannot be
 // known; pure.
-import { count, ms_unit, percent, plural } from "../../base/format.mjs";
+import { count, percent, plural, time_text } from "../../base/format.mjs";
 import { filter_rows, value_at, with_columns } from "../../base/frame.mjs";
 import { is_figure, ranks_text } from "../ranks/rank_model.mjs";
 
@@ -30,9 +30,9 @@ const TOLD_FROM = 0.005; // of the exposed communication
 export function split_sentence({ exposed_ns, wait_ns, transfer_ns, rest_ns, share }) {
   if (exposed_ns === 0) return "No communication is exposed: compute hides all of it.";
   const rest = rest_ns > TOLD_FROM * exposed_ns
-    ? ` + ${ms_unit(rest_ns)} that could not be split` : "";
-  return `Exposed communication ${ms_unit(exposed_ns)} per step (${percent(share)}) = ${
-    ms_unit(wait_ns)} waiting for late ranks + ${ms_unit(transfer_ns)} transfer${rest}`;
+    ? ` + ${time_text(rest_ns)} that could not be split` : "";
+  return `Exposed communication ${time_text(exposed_ns)} per step (${percent(share)}) = ${
+    time_text(wait_ns)} waiting for late ranks + ${time_text(transfer_ns)} transfer${rest}`;
 }
 
 /** The split as segments of a bar. */
@@ -97,7 +97,7 @@ export function waits_by_dimension(waits, ranks, steps) {
 /** "Of the waiting, 59.0 ms is in pipeline groups, ..."; "" if there is only one kind. */
 export function dimensions_sentence(parts) {
   if (parts.length < 2) return "";
-  const shares = parts.map(({ dimension, ns }, i) => `${ms_unit(ns)}${i === 0 ? " is" : ""} in ${
+  const shares = parts.map(({ dimension, ns }, i) => `${time_text(ns)}${i === 0 ? " is" : ""} in ${
     dimension === "" ? "other" : dimension} groups`);
   return `Of the waiting, ${shares.slice(0, -1).join(", ")} and ${shares.at(-1)}.`;
 }
@@ -116,8 +116,8 @@ export function clocks_sentence(clocks) {
   const worst = Math.max(...known.map(({ error_ns }) => error_ns ?? 0));
   const apart = Math.max(...known.map(({ offset_ns }) => offset_ns ?? 0))
     - Math.min(...known.map(({ offset_ns }) => offset_ns ?? 0));
-  const within = worst < EXACT_NS ? "to less than 0.001 ms" : `to within ${ms_unit(worst, 2)}`;
-  return `Clocks of the ranks are up to ${ms_unit(apart)} apart; the ends of matched collectives `
+  const within = worst < EXACT_NS ? "to less than 0.001 ms" : `to within ${time_text(worst, 2)}`;
+  return `Clocks of the ranks are up to ${time_text(apart)} apart; the ends of matched collectives `
     + `align them ${within}.`;
 }
 

@@ -3,7 +3,7 @@
 import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { Segments } from "../../charts/segments.mjs";
-import { ms, ms_unit, percent, plural } from "../../base/format.mjs";
+import { ms, percent, plural, time_text } from "../../base/format.mjs";
 import { headline_row } from "../../base/parts.mjs";
 import { Figure } from "../../widgets/widgets.mjs";
 import { clocks_sentence, dimensions_sentence, exposed_split, matched_calls, split_segments,
@@ -26,8 +26,8 @@ function Early({ run, ranks, step_ns }) {
     .filter(({ stands_out, away_ns }) => stands_out && away_ns > 0).slice(0, MOST_NAMED);
   if (early.length === 0) return html`<p>No rank stands out: ranks take turns being late.</p>`;
   return early.map(({ row, value }) => html`<p key=${row}>No rank is late, but rank ${
-    ranks[row].rank} is early: it waits ${ms_unit(value)} per step, while half of the ranks wait
-    ${ms_unit(early[0].value - early[0].away_ns)} or less. It has less work.
+    ranks[row].rank} is early: it waits ${time_text(value)} per step, while half of the ranks wait
+    ${time_text(early[0].value - early[0].away_ns)} or less. It has less work.
     ${" "}<a href=${address(run_path(run, "ranks"), { rank: ranks[row].rank, metric: "compute" })}
       >Compare its compute with other ranks</a></p>`);
 }
@@ -53,7 +53,7 @@ function Dimensions({ run, parts }) {
 function Lone({ row, share }) {
   const exposed_ns = row ? row.exposed_comm_ns / Math.max(1, row.steps || 1) : null;
   if (!exposed_ns) return html`<p class="verdict-line">No communication is exposed.</p>`;
-  return html`<p class="verdict-line">Exposed communication ${ms_unit(exposed_ns)} per step (${
+  return html`<p class="verdict-line">Exposed communication ${time_text(exposed_ns)} per step (${
     percent(share)})</p>`;
 }
 

@@ -3,7 +3,7 @@
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address, fits_address, kernel_path } from "../../base/address.mjs";
-import { count, ms_unit, p_text, percent, plural } from "../../base/format.mjs";
+import { count, p_text, percent, plural, time_text } from "../../base/format.mjs";
 import { filter_rows, frame_of, row_at, sort_rows, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
@@ -53,11 +53,11 @@ function facts_of(change) {
   const tested = change.p_value !== null && change.p_value !== undefined;
   const has_calls = change.base_calls + change.cand_calls > 0;
   const calls = [
-    ["From the number of calls", ms_unit(change.calls_effect_ns)],
-    ["From the time per call", ms_unit(change.per_call_effect_ns)],
+    ["From the number of calls", time_text(change.calls_effect_ns)],
+    ["From the time per call", time_text(change.per_call_effect_ns)],
     ["Calls per step", pair_text(change.base_per_step, change.cand_per_step, count)],
     ["Time per call",
-      pair_text(per_call_ns(change, "base"), per_call_ns(change, "cand"), ms_unit)],
+      pair_text(per_call_ns(change, "base"), per_call_ns(change, "cand"), time_text)],
   ];
   return [
     ...(has_calls ? calls : []),
@@ -207,7 +207,7 @@ export function ChangeTable({ query, summary, place, onall, runs }) {
   const [view, change] = use_query(DEFAULTS);
   const { resource, rows, links } = use_compare_table(query, "waterfall", { level: view.level });
   const floor_ns = summary.relevant_from_ns ?? 0;
-  const floor_text = ms_unit(floor_ns, 2);
+  const floor_text = time_text(floor_ns, 2);
   const all = view.noise === "yes";
   const found = useMemo(() => shown_changes(rows, { floor_ns, all, place }),
     [rows, floor_ns, all, place.bar, place.cat]);
@@ -226,7 +226,7 @@ export function ChangeTable({ query, summary, place, onall, runs }) {
         change=${change} />`} />`}<//><//>`;
 }
 
-const only_text = ({ rows, ns }) => `${plural(rows, "row")}, ${ms_unit(ns)}`;
+const only_text = ({ rows, ns }) => `${plural(rows, "row")}, ${time_text(ns)}`;
 
 /** What only one side has, whatever its size. */
 export function Unmatched({ query, runs }) {

@@ -4,7 +4,7 @@
 import { html, useMemo, useState } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { ms, ms_signed, ms_unit, number, percent } from "../../base/format.mjs";
+import { ms, ms_signed, number, percent, time_text } from "../../base/format.mjs";
 import { frame_of, row_at, sort_rows } from "../../base/frame.mjs";
 import { DeltaCell } from "../../charts/delta.mjs";
 import { Card, CopyButton, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
@@ -26,9 +26,9 @@ function Name({ row, opened, onopen }) {
 function facts_of(row) {
   return [
     ["Calls per step", pair_text(row.base_calls, row.cand_calls, number)],
-    ["The peaks would allow", pair_text(row.base_roofline_ns, row.cand_roofline_ns, ms_unit)],
+    ["The peaks would allow", pair_text(row.base_roofline_ns, row.cand_roofline_ns, time_text)],
     ["Limited by", row.bound],
-    ["From the number of calls", row.calls_ns === null ? null : ms_unit(row.calls_ns)],
+    ["From the number of calls", row.calls_ns === null ? null : time_text(row.calls_ns)],
     ["The candidate's GPU allows a call in", row.hardware_ratio === null ? null
       : `${number(row.hardware_ratio)} times the base's time`],
     ["Gap not attributed", row.note],
@@ -83,10 +83,10 @@ function Sums({ rows }) {
   const parts = [["number of calls", sums.calls_ns], ["hardware", sums.hardware_ns],
     ["software", sums.software_ns], ["not attributed", sums.unattributed_ns]];
   return html`<p class="card-line">The candidate's computation takes ${
-    ms_unit(Math.abs(sums.delta_ns))} ${sums.delta_ns > 0 ? "more" : "less"} per step: ${
+    time_text(Math.abs(sums.delta_ns))} ${sums.delta_ns > 0 ? "more" : "less"} per step: ${
     parts.filter(([, ns]) => ns !== 0).map(([name, ns]) => `${name} ${ms_signed(ns)} ms`)
       .join(", ")}. At the other side's share of the peaks, the base would save ${
-    ms_unit(sums.behind_ns.base)} and the candidate ${ms_unit(sums.behind_ns.candidate)}.</p>`;
+    time_text(sums.behind_ns.base)} and the candidate ${time_text(sums.behind_ns.candidate)}.</p>`;
 }
 
 /** A replay of one side with the kernels of the other. */

@@ -2,7 +2,7 @@
 // The answer: what the candidate gains and what it loses, the three largest each, and why.
 import { html } from "../../base/ui.mjs";
 import { kernel_path, operator_path } from "../../base/address.mjs";
-import { ms_unit, percent, sentence } from "../../base/format.mjs";
+import { percent, sentence, time_text } from "../../base/format.mjs";
 import { reason_figures, reason_place, reason_shapes, reason_sides, reason_title }
   from "./reason_model.mjs";
 
@@ -37,7 +37,7 @@ function Reason({ row, tone, mark, go, sides }) {
       <span class="reason-figures">${reason_figures(row).map((text) =>
         html`<span key=${text}>${text}</span>`)}</span>
       <span class="reason-delta ${tone}"><span aria-hidden="true">${mark} </span>${
-        ms_unit(Math.abs(row.delta_ns))}</span>
+        time_text(Math.abs(row.delta_ns))}</span>
       <span class="reason-share">${percent(row.gross_share)}</span></p>
     <span class="reason-bar" aria-hidden="true"><span class="delta-bar ${tone}"
       style=${{ width: `${100 * Math.min(1, row.gross_share ?? 0)}%` }}></span></span>
@@ -51,14 +51,14 @@ function Reason({ row, tone, mark, go, sides }) {
 export function Reasons({ reasons, summary, go, runs }) {
   const sides = reason_sides(reasons, summary);
   if (sides.length === 0) {
-    return html`<p>No part of the step moved by ${ms_unit(summary.relevant_from_ns ?? 0, 2)} or
+    return html`<p>No part of the step moved by ${time_text(summary.relevant_from_ns ?? 0, 2)} or
       more.</p>`;
   }
   return html`<div class="reasons">${sides.map(({ key, gross_ns, rows }) => {
     const [mark, tone] = MARKS[key];
     return html`<div key=${key} class="reason-side">
       <h2 class="reason-sum">
-        <span>${words_of(key, summary)} <strong>${ms_unit(Math.abs(gross_ns))}</strong></span>
+        <span>${words_of(key, summary)} <strong>${time_text(Math.abs(gross_ns))}</strong></span>
         <span class="faint">share of all ${key}</span></h2>
       <ol>${rows.map((row) => html`<${Reason} key=${row.waterfall + row.title} row=${row}
         tone=${tone} mark=${mark} go=${go} sides=${runs} />`)}</ol></div>`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A comparison in words: direction, size, certainty, method, threshold; pure.
-import { count, ms_unit, number, p_text, percent, percent_signed, plural }
+import { count, time_text, number, p_text, percent, percent_signed, plural }
   from "../../base/format.mjs";
 
 const METHODS = {
@@ -29,7 +29,7 @@ export function headline(summary, per = "step") {
   const share = has(summary.shift_share) ? summary.shift_share : summary.delta_share;
   if (ns === 0) return { tone: "same", words: "takes the same time", share: "" };
   const tone = ns > 0 ? "worse" : "better";
-  const words = `${ms_unit(Math.abs(ns), 4)} ${unit_of(per, summary)} ${
+  const words = `${time_text(Math.abs(ns), 4)} ${unit_of(per, summary)} ${
     ns > 0 ? "slower" : "faster"}`;
   const is_tiny = Math.abs(share) < 0.0005; // would be written as 0.0 %
   return { tone, words, share: is_tiny ? "less than 0.1 %" : percent_signed(share) };
@@ -59,7 +59,7 @@ export function interval_text({ shift_low_share: low, shift_high_share: high }) 
 export function evidence(summary, thresholds = {}) {
   const alpha = thresholds.alpha ?? 0.05;
   const facts = [
-    ["Step", `${ms_unit(summary.base_step_ns, 4)} → ${ms_unit(summary.cand_step_ns, 4)}`,
+    ["Step", `${time_text(summary.base_step_ns, 4)} → ${time_text(summary.cand_step_ns, 4)}`,
       "Median steady step; for repeats, the lower median of their medians. The difference above "
         + "is the median over all pairs of runs, one from each side."],
     [interval_label(summary.method, alpha), interval_text(summary),
@@ -70,7 +70,7 @@ export function evidence(summary, thresholds = {}) {
     ["Usual spread", has(summary.threshold_share)
       ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
     "From relative differences between consecutive earlier runs of the base's series."],
-    ["Relevant from", has(summary.relevant_from_ns) ? ms_unit(summary.relevant_from_ns) : null,
+    ["Relevant from", has(summary.relevant_from_ns) ? time_text(summary.relevant_from_ns) : null,
       "Smaller differences per step are too small to matter."],
     ["Runs", `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`],
     ["Same work", has(summary.same_work_share)

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { api_get, use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { ago, ms_unit, plural, sentence, when } from "../../base/format.mjs";
+import { ago, plural, sentence, time_text, when } from "../../base/format.mjs";
 import { use_now, use_title } from "../../base/hooks.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { Card, Loaded } from "../../widgets/widgets.mjs";
@@ -61,7 +61,7 @@ function Moved({ rows }) {
       : html`<ul class="news">${rows.map((row) => html`<li key=${series_key(row)}>
         <a href=${series_path(row.project, row.series)}>${row.series}</a>
         <strong class=${tone_of(row.change_share)}>${change_words(row.change_share)}</strong>
-        <span class="faint">${ms_unit(row.step_median_ns)} per step</span></li>`)}</ul>`}<//>`;
+        <span class="faint">${time_text(row.step_median_ns)} per step</span></li>`)}</ul>`}<//>`;
 }
 
 function Extreme({ label, row }) {

@@ -2,7 +2,7 @@
 // Memory: over time, what held it at the peak, whether it leaks; and copies.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { bytes, count, ms_unit, percent, sentence } from "../../base/format.mjs";
+import { bytes, count, percent, sentence, time_text } from "../../base/format.mjs";
 import { value_and_unit } from "../../base/values.mjs";
 import { frame_of, rows_of, sum_rows, value_at } from "../../base/frame.mjs";
 import { MemoryLine } from "../../charts/memory_line.mjs";
@@ -46,7 +46,7 @@ function Figures({ row, help }) {
 }
 
 function peak_text(row) {
-  const at = row.peak_ns === null ? "" : ` at ${ms_unit(row.peak_ns, 4)}`;
+  const at = row.peak_ns === null ? "" : ` at ${time_text(row.peak_ns, 4)}`;
   const step = row.peak_step === null ? "" : `, step ${row.peak_step}`;
   const by = row.peak_op ? `, allocated by ${row.peak_op}` : "";
   const module = row.peak_module ? ` in ${row.peak_module}` : "";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What memory snapshots say, in words and sums; pure.
-import { bytes, count, ms_unit, percent } from "../../base/format.mjs";
+import { bytes, count, percent, time_text } from "../../base/format.mjs";
 
 const LABELS = { weights: "Weights", gradients: "Gradients", optimizer: "Optimizer",
   activations: "Activations", inputs: "Inputs", other: "Other" };
@@ -45,7 +45,7 @@ export function by_category(holders, moment) {
 
 /** "Most allocated: 25 GB, 12 ms after the first event". @param {Record<string, any>} row */
 export function snapshot_caption(row) {
-  const at = row.peak_ns === null ? "" : `, ${ms_unit(row.peak_ns, 4)} after the first event`;
+  const at = row.peak_ns === null ? "" : `, ${time_text(row.peak_ns, 4)} after the first event`;
   return `Most allocated: ${bytes(row.peak_allocated_bytes)}${at}`;
 }
 

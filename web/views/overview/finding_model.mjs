@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Findings ordered by what mending each brings, their sum, and which are dismissed; pure.
-import { ms_unit, percent } from "../../base/format.mjs";
+import { percent, time_text } from "../../base/format.mjs";
 
 const SMALL_SHARE = 0.005;
 
@@ -70,12 +70,12 @@ export function saving_of(findings) {
 /** "up to 8.00 ms per step (6.9 %)". */
 export function cost_text(finding) {
   if (!finding.cost_ns) return "no separate cost";
-  return `up to ${ms_unit(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
+  return `up to ${time_text(finding.cost_ns)} per step (${percent(finding.cost_share)})`;
 }
 
 /** "simulated gain 4.20 ms"; "" where nothing could be replayed. */
 export function gain_text({ gain_ns }) {
-  return gain_ns === null || gain_ns === undefined ? "" : `simulated gain ${ms_unit(gain_ns)}`;
+  return gain_ns === null || gain_ns === undefined ? "" : `simulated gain ${time_text(gain_ns)}`;
 }
 
 const TOLD_FROM = 0.005; // of the cost
@@ -92,7 +92,7 @@ export function overlap_text(finding, all) {
   const whose = other ? `“${other.title}”${other.dismissal ? ", which is dismissed" : ""}`
     : "costlier findings";
   return own_cost(finding) > 0
-    ? `${ms_unit(shared_ns)} of it overlaps with ${whose}`
+    ? `${time_text(shared_ns)} of it overlaps with ${whose}`
     : `all of it overlaps with ${whose}`;
 }
 

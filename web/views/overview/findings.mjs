@@ -4,7 +4,7 @@ import { html, useMemo } from "../../base/ui.mjs";
 import { api_href, table_links, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
-import { ms_unit, percent, plural } from "../../base/format.mjs";
+import { percent, plural, time_text } from "../../base/format.mjs";
 import { Card, ExportLinks, Loaded, ProblemNotice } from "../../widgets/widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
 import { FindingList } from "./finding_card.mjs";
@@ -18,7 +18,7 @@ function Saving({ findings }) {
   if (ns === 0) return null;
   return html`<section class="verdict" aria-label="Total cost of the findings">
     <p class="verdict-line">${findings.length > 1 ? "Together these" : "This"} could save up to ${
-      ms_unit(ns)} per step (${percent(share)})</p>
+      time_text(ns)} per step (${percent(share)})</p>
     <p class="faint">Time that several findings explain counts once, for the costliest. Every cost
       is an upper bound: the gain if nothing else takes its place.</p></section>`;
 }

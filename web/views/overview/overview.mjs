@@ -4,7 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { navigate, use_query } from "../../base/router.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
-import { bytes, count, ms, ms_unit, percent, plural } from "../../base/format.mjs";
+import { bytes, count, ms, percent, plural, time_text } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { StepColumns } from "../../charts/step_columns.mjs";
 import { StepStack } from "../../charts/stack.mjs";
@@ -38,10 +38,10 @@ function StepFigure({ summary, stability }) {
   const half = (step_ci_high_ns - step_ci_low_ns) / 2;
   const interval = step_ci_low_ns === null || step_ci_low_ns === undefined
     ? "no interval"
-    : `±${ms_unit(half, 2)}`;
+    : `±${time_text(half, 2)}`;
   return html`<${Figure} label="Step p50" value=${ms(step_median_ns, 4)} unit="ms"
     help="Median time of a steady step of the headline rank, with the 95 % interval of the median">
-    ${interval}, p95 ${ms_unit(stability?.p95_ns, 4)}, ${count(steady_steps)} of ${
+    ${interval}, p95 ${time_text(stability?.p95_ns, 4)}, ${count(steady_steps)} of ${
       plural(step_count ?? 0, "step")}<//>`;
 }
 
@@ -92,7 +92,7 @@ function Figures({ data, run, ranks }) {
     <${Figure} label="Idle" value=${ms(per_step("idle_ns") - per_step("unrecorded_ns"))} unit="ms"
       help="Time per step in which nothing ran on the device, excluding unrecorded work">
       ${percent(summary.idle_share)} of ${whole}, ${
-        ms_unit(per_step("idle_host_wait_ns"))} host wait<//>
+        time_text(per_step("idle_host_wait_ns"))} host wait<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} />
     <${PeakFigure} run=${run} />
     <${Figure} label="Device events" value=${count(summary.device_events)}
@@ -106,7 +106,7 @@ function Lacking({ breakdown }) {
   const row = headline_row(breakdown);
   if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
   return html`<p class="lacking">For ${percent(row.unrecorded_ns / row.window_ns)} of the steady
-    steps of the headline rank (${ms_unit(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
+    steps of the headline rank (${time_text(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
     step) the GPU ran work that was not recorded. Shares below are of the recorded time.</p>`;
 }
 
@@ -133,7 +133,7 @@ function WhereItGoes({ run, breakdown, summary }) {
   const which = row.scope === "run_slowest" ? "slowest" : "headline";
   const caption = `Mean of ${plural(row.steps ?? 1, "steady step")} of the ${which} rank${
     rank === null || rank === undefined ? "" : ` (${rank})`}: ${
-    ms_unit(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
+    time_text(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
   const actions = scopes.length > 1 && ranks.size > 1 && html`<${Segments} label="Rank"
     value=${row.scope} options=${scopes} onchange=${(scope) => change({ scope })} />`;
   return html`<${Card} title="Step breakdown">

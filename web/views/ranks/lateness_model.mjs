@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is late to the collectives, and why, in words; pure.
-import { capital, count, ms_unit, percent, plural } from "../../base/format.mjs";
+import { capital, count, percent, plural, time_text } from "../../base/format.mjs";
 import { with_columns } from "../../base/frame.mjs";
 
 /** Reasons in the table lateness: for a cell, and as the end of a sentence. */
@@ -76,7 +76,7 @@ export function late_sentence(row, ranks) {
   const others = ranks > 2 ? `each of the ${count(ranks - 1)} others` : "the other";
   return `Rank ${row.rank} starts last in ${percent(row.late_calls / (row.calls || 1))} of its ${
     plural(row.calls ?? 0, "collective")} and causes ${percent(row.blame)} of all waiting: ${
-    ms_unit(row.each_ns)} per step for ${others}, hidden or not. ${capital(why)}.`;
+    time_text(row.each_ns)} per step for ${others}, hidden or not. ${capital(why)}.`;
 }
 
 const EXCESS = ["compute", "data_loading", "host", "memory", "comm", "idle"];

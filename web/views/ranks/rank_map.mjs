@@ -5,7 +5,7 @@ import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { use_api } from "../../base/api.mjs";
 import { heat_decimals, heat_scale } from "../../charts/heat_model.mjs";
 import { Heatmap } from "../../charts/heatmap.mjs";
-import { capital, count, decimals, ms_signed, ms_unit, plural } from "../../base/format.mjs";
+import { capital, count, decimals, ms_signed, plural, time_text } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Card, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
@@ -22,7 +22,7 @@ const HINT = "Hover over a cell or use the arrow keys for its values; click or p
 /** "lateness 9.60 ms, +9.51 ms from the median". */
 function value_text(metric, value, scale) {
   if (!is_figure(value)) return `no figure of ${metric.label.toLowerCase()}`;
-  return `${metric.label.toLowerCase()} ${ms_unit(value)}, ${
+  return `${metric.label.toLowerCase()} ${time_text(value)}, ${
     ms_signed(value - scale.median)} ms from the median`;
 }
 
@@ -44,8 +44,8 @@ const hole_text = (grid, cell) => `${capital(cell_name(grid, cell))}: not record
 
 function caption_of(metric, scale, most, what) {
   if (!scale || most.item < 0) return `${metric.label}: no figures`;
-  return `${metric.label} per step: median ${ms_unit(scale.median)}, most ${
-    ms_unit(most.value)} ${what(most)}`;
+  return `${metric.label} per step: median ${time_text(scale.median)}, most ${
+    time_text(most.value)} ${what(most)}`;
 }
 
 /** Milliseconds with as many decimals as the colors can show. */
@@ -151,7 +151,7 @@ function ChosenRank({ run, row, step, late, onclose }) {
   return html`<section class="chosen-rank" aria-label="Rank ${row.rank}">
     <h3>${rank_text(row)}<button type="button" class="small" onClick=${onclose}>Close</button></h3>
     <dl class="facts">${facts.map(([key, label]) => html`<div key=${key}><dt>${label}</dt>
-      <dd>${ms_unit(row[key])}</dd></div>`)}</dl>
+      <dd>${time_text(row[key])}</dd></div>`)}</dl>
     ${late?.late_calls > 0 && html`<p>It starts last in ${
       plural(late.late_calls, "collective")}: ${
       reason_words(late.reason)}.</p>`}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks as a picture: the figures shown, each rank's place, which ones stand out; pure.
-import { ms_unit } from "../../base/format.mjs";
+import { time_text } from "../../base/format.mjs";
 import { empty_grid, heat_distance, heat_scale, HOLE, turned } from "../../charts/heat_model.mjs";
 
 /**
@@ -190,8 +190,9 @@ export function outlier_sentence(rows, metric, step_ns) {
   const names = ranks_text(found.map(({ row }) => rows[row].rank).sort((a, b) => a - b));
   const who = found.length === 1 ? `Rank ${names} stands` : `Ranks ${names} stand`;
   const which = found.length === 1 ? "" : ` on rank ${rows[first.row].rank}`;
-  return `${who} out by ${metric.label.toLowerCase()}: ${ms_unit(first.value)} per step${which}, ${
-    ms_unit(Math.abs(first.away_ns))} ${first.away_ns > 0 ? "more" : "less"} than the median.`;
+  return `${who} out by ${metric.label.toLowerCase()}: ${
+    time_text(first.value)} per step${which}, ${time_text(Math.abs(first.away_ns))} ${
+    first.away_ns > 0 ? "more" : "less"} than the median.`;
 }
 
 /** "0–7, 12": ranks as people write them. @param {number[]} ranks ascending */

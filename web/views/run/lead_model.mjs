@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each page of a run in one plain sentence with its number: pure, from the run's summary alone.
-import { count, ms_unit, percent, short_kernel } from "../../base/format.mjs";
+import { count, percent, short_kernel, time_text } from "../../base/format.mjs";
 import { headline_row, parts_of, total_of } from "../../base/parts.mjs";
 
 // What a step does in each part, as the words after "of it".
@@ -23,7 +23,7 @@ function overview({ summary, breakdown }) {
   const whose = summary.ranks > 1 ? " of the typical rank" : "";
   const said = most.map(({ key, share }, i) =>
     `${percent(share)} ${i === 0 ? "of it " : ""}${DOING[key]}`);
-  return `A step${whose} takes ${[ms_unit(summary.step_median_ns), ...said].join(", ")
+  return `A step${whose} takes ${[time_text(summary.step_median_ns), ...said].join(", ")
     .replace(", ", ": ")}.`;
 }
 
@@ -31,21 +31,21 @@ function kernels({ kernels: [first] = [] }) {
   if (!first) return "";
   const by = first.op ? `, launched by ${first.op},` : "";
   return `${first.label || short_kernel(first.name)}${by} takes the most time: ${
-    ms_unit(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
+    time_text(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
 }
 
 function busy({ breakdown }) {
   const row = headline_row(breakdown);
   if (!row || !(row.window_ns > 0)) return "";
   const steps = Math.max(1, row.steps || 1);
-  return `The GPU is busy for ${ms_unit(row.busy_ns / steps)} of a step of ${
-    ms_unit(row.window_ns / steps)} (${percent(row.busy_ns / row.window_ns)}).`;
+  return `The GPU is busy for ${time_text(row.busy_ns / steps)} of a step of ${
+    time_text(row.window_ns / steps)} (${percent(row.busy_ns / row.window_ns)}).`;
 }
 
 function ranks({ summary }) {
   const { ranks: known, slowest_rank: slowest, rank_spread_share: spread } = summary;
   if (!(known > 1) || !(summary.step_median_ns > 0) || spread === null) return "";
-  const typical = ms_unit(summary.step_median_ns);
+  const typical = time_text(summary.step_median_ns);
   if (spread < ALIKE) return `All ${count(known)} ranks take ${typical} per step.`;
   return `Rank ${slowest} is the slowest of ${count(known)}: its step is ${
     percent(spread)} longer than the ${typical} of the typical rank.`;

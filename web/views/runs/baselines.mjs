@@ -5,7 +5,7 @@ import { api_send } from "../../base/api.mjs";
 import { may } from "../../base/session.mjs";
 import { announce } from "../../base/announce.mjs";
 import { run_path } from "../../base/address.mjs";
-import { ms_unit } from "../../base/format.mjs";
+import { time_text } from "../../base/format.mjs";
 import { Dialog, ProblemNotice } from "../../widgets/widgets.mjs";
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
   from "../trends/baseline_model.mjs";
@@ -74,7 +74,7 @@ export function BaselineStrip({ baselines }) {
   return html`<ul class="baseline-strip" aria-label="Baselines">${baselines.map((one) => html`
     <li key=${one.name}><span class="star-set" aria-hidden="true">★</span> <strong>${one.name}
       </strong> <a href=${run_path(one.run)}>${one.run_name}</a>${" "}<span class="faint">${
-        ms_unit(one.step_median_ns, 4)}</span></li>`)}</ul>`;
+        time_text(one.step_median_ns, 4)}</span></li>`)}</ul>`;
 }
 
 /**

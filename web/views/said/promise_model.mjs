@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A promise and its receipt in words; pure.
-import { ms_unit, percent, range_ms } from "../../base/format.mjs";
+import { percent, range_ms, time_text } from "../../base/format.mjs";
 
 /** "a step of 30.9 ms (30.8 to 31.1 ms) instead of 33.1 ms". */
 export function promised_text({ base_ns, step_ns, low_ns, high_ns }) {
   const range = low_ns === null ? "" : ` (${range_ms(low_ns, high_ns)})`;
-  return `a step of ${ms_unit(step_ns)}${range} instead of ${ms_unit(base_ns)}`;
+  return `a step of ${time_text(step_ns)}${range} instead of ${time_text(base_ns)}`;
 }
 
 /** How a receipt is judged: "kept", "better", "missed", or "" without an interval. */
@@ -19,8 +19,8 @@ export function outcome_of({ low_ns, receipt }) {
 export function came_text({ receipt }) {
   if (!receipt) return "No later run of the series has a step time yet.";
   const off = Math.abs(receipt.off_share);
-  if (off < 0.0005) return `It took ${ms_unit(receipt.step_ns)}, as promised`;
-  return `It took ${ms_unit(receipt.step_ns)}, ${percent(off)} ${
+  if (off < 0.0005) return `It took ${time_text(receipt.step_ns)}, as promised`;
+  return `It took ${time_text(receipt.step_ns)}, ${percent(off)} ${
     receipt.off_share > 0 ? "more" : "less"} than promised`;
 }
 

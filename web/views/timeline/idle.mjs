@@ -2,7 +2,7 @@
 // Why the device had nothing to do: causes, the longest gaps, streams, queues and launches.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, ms_unit, percent, plural } from "../../base/format.mjs";
+import { ms, percent, plural, time_text } from "../../base/format.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { Segments as Bar } from "../../charts/segments.mjs";
@@ -28,10 +28,10 @@ function Figures({ causes, steps }) {
     <${Figure} label="Idle" value=${ms(idle_ns)} unit="ms"
       help="Time of the whole trace in which nothing ran on the device; the causes sum to it">
       ${percent(share)} of the trace, ${plural(gaps, "gap")}${
-        steps > 0 && steady_ns > 0 && `; ${ms_unit(steady_ns / steps)} per steady step`}<//>
+        steps > 0 && steady_ns > 0 && `; ${time_text(steady_ns / steps)} per steady step`}<//>
     <${Figure} label="Host wait" value=${percent(host_ns / (idle_ns || 1))}
       help="Share of the idle time that ended with a launch made after the device went idle">
-      of idle time, ${ms_unit(host_ns)}<//>
+      of idle time, ${time_text(host_ns)}<//>
     <${Figure} label="Largest cause" value=${percent(first.total_ns / (idle_ns || 1))}
       help=${first.help}>${cause_label(first.cause)}<//>
     <${Figure} label="Longest gap" value=${ms(longest.max_ns)}
@@ -96,7 +96,7 @@ function Causes({ reply, links, steps, range, rank }) {
     <${Card} title="Why the device was idle" actions=${links} flush=${true}
         note=${range !== "" && within(range, rank)}>
       <div class="card-chart"><${Bar} items=${items} actions=${pick} bare=${true} head="Cause"
-        caption="${ms_unit(idle_ns)} ${where}, by what delayed the next work" />
+        caption="${time_text(idle_ns)} ${where}, by what delayed the next work" />
       </div>
       <${CauseTable} causes=${causes} help=${frame.help} range=${range} /><//>`;
 }

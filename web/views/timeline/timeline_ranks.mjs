@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
 import { api_get } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { count, ms_unit } from "../../base/format.mjs";
+import { count, time_text } from "../../base/format.mjs";
 import { use_query } from "../../base/router.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { RankLanes } from "../../charts/timeline/rank_lanes.mjs";
@@ -58,8 +58,8 @@ function caption_of({ ranks }) {
   const waits = waits_of(ranks).sort((a, b) => b.ns - a.ns);
   if (waits[0].ns === 0) return "No rank waits for another in this span";
   const least = waits.at(-1);
-  return `In this span rank ${waits[0].rank} waits longest, ${ms_unit(waits[0].ns)}, and rank ${
-    least.rank} shortest, ${ms_unit(least.ns)}`;
+  return `In this span rank ${waits[0].rank} waits longest, ${time_text(waits[0].ns)}, and rank ${
+    least.rank} shortest, ${time_text(least.ns)}`;
 }
 
 function Lanes({ lanes, run, marks }) {

@@ -2,7 +2,7 @@
 // What the training logs of a run say: loss and speed over steps, slow steps, events, settings.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { bytes, count, ms_unit, number, percent, plural } from "../../base/format.mjs";
+import { bytes, count, number, percent, plural, time_text } from "../../base/format.mjs";
 import { frame_of, value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Empty, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
@@ -23,7 +23,7 @@ const ALL = { limit: "all" };
 function Figures({ log, help, traced_ns }) {
   const note = (key, text) => log[key] !== null && text(log[key]);
   const shown = [
-    ["step_median_ns", "Step time", ms_unit, [note("step_p95_ns", (ns) => `p95 ${ms_unit(ns)}`),
+    ["step_median_ns", "Step time", time_text, [note("step_p95_ns", (ns) => `p95 ${time_text(ns)}`),
       profiled_text(log.step_median_ns, traced_ns)].filter(Boolean).join("; ")],
     ["tokens_per_s", "Tokens/s per GPU", number],
     ["samples_per_s", "Samples/s", number,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the page of training logs shows: which figures there are, over what, in which words; pure.
 import { pieces_of } from "../../charts/step_curve_model.mjs";
-import { count, ms_unit, number, percent_signed, plural, significant } from "../../base/format.mjs";
+import {
+  count, number, percent_signed, plural, significant, time_text,
+} from "../../base/format.mjs";
 
 const short = (value) => (Math.abs(value) >= 1000 ? count(Math.round(value)) : number(value));
 
@@ -13,7 +15,7 @@ export const loss_digits = (value) => significant(value, 4);
 /** Figures over steps, in the order of the choice. */
 export const METRICS = [
   { key: "loss", label: "Loss", low: "loss_low", high: "loss_high", text: loss_digits },
-  { key: "step_ns", label: "Step time", high: "step_high_ns", low: "step_ns", text: ms_unit,
+  { key: "step_ns", label: "Step time", high: "step_high_ns", low: "step_ns", text: time_text,
     from_zero: true },
   { key: "tokens_per_s", label: "Tokens/s per GPU", text: short, from_zero: true },
   { key: "samples_per_s", label: "Samples/s", text: short, from_zero: true },
@@ -80,7 +82,7 @@ export function marks_of(events, axis) {
  */
 export function profiled_text(logged_ns, traced_ns) {
   if (!(logged_ns > 0) || !(traced_ns > 0)) return "";
-  return `${ms_unit(traced_ns)} while profiled (${percent_signed(traced_ns / logged_ns - 1)})`;
+  return `${time_text(traced_ns)} while profiled (${percent_signed(traced_ns / logged_ns - 1)})`;
 }
 
 /** What a chart shows, in a sentence. @param {any} log a row of logs */

@@ -3,7 +3,7 @@
 import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { ms_unit, plural, sentence, short_commit } from "../../base/format.mjs";
+import { plural, sentence, short_commit, time_text } from "../../base/format.mjs";
 import { reason_shapes, reason_title, times_text } from "../compare/reason_model.mjs";
 import { alert_commits, alert_sides, main_reason } from "./alerts_model.mjs";
 import { compare_runs } from "./trends_model.mjs";
@@ -44,6 +44,6 @@ export function AlertWhy({ alert }) {
     <${Commits} points=${points} alert=${alert} />
     <p class="alert-runs"><a href=${compare_runs(base.join(","), cand.join(","))}>Compare ${
       plural(base.length, "run")} before with ${plural(cand.length, "run")} ${
-      alert.kind === "outlier" ? "at it" : "after"}</a> · ${ms_unit(
+      alert.kind === "outlier" ? "at it" : "after"}</a> · ${time_text(
       alert.after_ns - alert.before_ns)} per step between them</p>`;
 }

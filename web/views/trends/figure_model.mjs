@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures that a trend can show: their names, units, directions and sources; pure.
-import { bytes, ms_unit, number, percent, plural } from "../../base/format.mjs";
+import { bytes, number, percent, plural, time_text } from "../../base/format.mjs";
 
 /**
  * @typedef {{metric: string, label: string, unit: string, better: "more"|"less"|"",
@@ -56,7 +56,7 @@ export function scale_of(figure, most) {
 
 /** A value with its unit. @param {Figure} figure @param {number|null} value */
 export function value_text(figure, value) {
-  if (figure.unit === "ns") return ms_unit(value, 4);
+  if (figure.unit === "ns") return time_text(value, 4);
   if (figure.unit === "share") return percent(value);
   if (figure.unit === "bytes") return bytes(value);
   const unit = unit_of(figure);

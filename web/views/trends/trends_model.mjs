@@ -2,7 +2,7 @@
 // Texts and choices of the trend pages: which series are drawn, what changed, which two runs are
 // picked; pure.
 import { address } from "../../base/address.mjs";
-import { ms, ms_unit, plural, short_commit } from "../../base/format.mjs";
+import { ms, plural, short_commit, time_text } from "../../base/format.mjs";
 import { median } from "../../charts/trend_model.mjs";
 import { change_tone, change_words, direction_text, label_within, STEP, value_text }
   from "./figure_model.mjs";
@@ -138,7 +138,7 @@ export function level_tone({ reason, change_share }) {
 
 /** "100.1 → 105.2 ms per step". @param {{before_ns: number, after_ns: number}} levels */
 export function levels_text({ before_ns, after_ns }) {
-  return `${ms(before_ns, 4)} → ${ms_unit(after_ns, 4)} per step`;
+  return `${ms(before_ns, 4)} → ${time_text(after_ns, 4)} per step`;
 }
 
 /** The text about one run for screen readers and the line below the chart. */

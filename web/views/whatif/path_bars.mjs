@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a step waits for, as recorded and after the changes, as two bars of one scale.
 import { html } from "../../base/ui.mjs";
-import { ms, ms_signed, ms_unit, percent } from "../../base/format.mjs";
+import { ms, ms_signed, percent, time_text } from "../../base/format.mjs";
 import { ChartFigure } from "../../charts/figure.mjs";
 import { PlainTable } from "../../charts/plain_table.mjs";
 import { path_rows } from "./whatif_model.mjs";
@@ -15,7 +15,7 @@ const sentence_of = (rows) => rows.filter(({ ns }) => ns >= LEAST * sum_of(rows)
   .map(({ label, ns }) => `${label} ${percent(ns / sum_of(rows))}`).join(", ");
 
 function Piece({ row, scale_ns }) {
-  const text = `${row.label}: ${ms_unit(row.ns)}`;
+  const text = `${row.label}: ${time_text(row.ns)}`;
   return html`<span class="segment bar-${row.part}" style=${{ flexGrow: row.ns }} title=${text}>
     ${row.ns / scale_ns >= LABEL_FROM && html`<span class="segment-name">${row.label}</span>
       <span class="segment-value">${ms(row.ns)}</span>`}</span>`;
@@ -24,7 +24,7 @@ function Piece({ row, scale_ns }) {
 function Bar({ label, rows, scale_ns }) {
   const shown = rows.filter(({ ns }) => ns > 0);
   return html`<div class="path-bar"><p class="path-bar-head"><span>${label}</span>
-      <strong>${ms_unit(sum_of(rows))}</strong></p>
+      <strong>${time_text(sum_of(rows))}</strong></p>
     <div class="stack" role="img" aria-label=${`${label}: ${sentence_of(rows)}`}
       style=${{ width: `${(100 * sum_of(shown)) / scale_ns}%` }}>${shown.map((row) =>
         html`<${Piece} key=${row.key} row=${row} scale_ns=${scale_ns} />`)}</div></div>`;
@@ -35,7 +35,7 @@ function Keys({ before, after }) {
     .filter((row) => Math.max(Math.abs(row.ns), Math.abs(row.then_ns)) >= LEAST * sum_of(before));
   return html`<ul class="keys">${shown.map(({ key, part, label, help, ns, then_ns }) => html`
     <li key=${key} title=${help}><span class="swatch bar-${part}"></span>
-      <span class="key-name">${label}</span><span class="key-value">${ms_unit(then_ns)}</span>
+      <span class="key-name">${label}</span><span class="key-value">${time_text(then_ns)}</span>
       <span class="key-share">${after ? ms_signed(then_ns - ns) : percent(ns / sum_of(before))}
       </span></li>`)}</ul>`;
 }
@@ -51,7 +51,7 @@ export function PathBars({ base, then, steps }) {
     sum_of(rows.filter(({ ns }) => ns > 0))));
   const table = () => html`<${PlainTable} label="Critical path of a step"
     head=${["Part", "As recorded", "Then", "Difference"]} rows=${before.map((row, i) =>
-      [row.label, ms_unit(row.ns), ms_unit((after ?? before)[i].ns),
+      [row.label, time_text(row.ns), time_text((after ?? before)[i].ns),
         ms_signed((after ?? before)[i].ns - row.ns)])} />`;
   const caption = `What a step waits for, back from its end: ${sentence_of(after ?? before)}.`;
   return html`<${ChartFigure} caption=${caption} table=${table}>

@@ -5,7 +5,7 @@ import { html, useRef } from "../../base/ui.mjs";
 import { api_href, use_api } from "../../base/api.mjs";
 import { address } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, ms_unit, percent, plural, range_ms, sentence } from "../../base/format.mjs";
+import { ms, percent, plural, range_ms, sentence, time_text } from "../../base/format.mjs";
 import { Card, ExportLinks, Figure, Help, Loaded, Notice, ProblemNotice }
   from "../../widgets/widgets.mjs";
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
@@ -36,8 +36,8 @@ const between = ({ low_ns, high_ns }) =>
 function answer_text(base, then) {
   const gain = then.gain_ns;
   if (Math.abs(then.gain_share) < LEAST_GAIN) return "These changes make no difference: " +
-    `a step still takes ${ms_unit(base.step_ns)}.`;
-  return `A step would take ${ms_unit(then.step_ns)} instead of ${ms_unit(base.step_ns)}, ${
+    `a step still takes ${time_text(base.step_ns)}.`;
+  return `A step would take ${time_text(then.step_ns)} instead of ${time_text(base.step_ns)}, ${
     percent(Math.abs(then.gain_share))} ${gain > 0 ? "less" : "more"}.`;
 }
 
@@ -62,7 +62,7 @@ function Chosen({ reply, changes, onchange }) {
   return html`<ul class="whatif-chosen" aria-label="Chosen changes">${
     reply.changes.map((one) => html`<li key=${one.change}><span>${change_label(one)}</span>
       <span class="faint">${one.touched_ns === 0 ? "selects nothing here"
-        : `alone ${ms_unit(one.gain_ns)}`}</span>
+        : `alone ${time_text(one.gain_ns)}`}</span>
       <button type="button" class="icon" aria-label=${`Remove ${change_label(one)}`}
         onClick=${() => onchange(changes.filter((change) => change !== one.change))}>×</button>
     </li>`)}</ul>`;

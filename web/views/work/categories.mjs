@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device time by kind of work, and by name for what no rule matches.
 import { html, useMemo } from "../../base/ui.mjs";
-import { ms_unit, percent } from "../../base/format.mjs";
+import { percent, time_text } from "../../base/format.mjs";
 import { address, kernel_path, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { part_of } from "../../base/parts.mjs";
@@ -82,7 +82,7 @@ function Content({ reply, run, rank, range }) {
       note=${range !== "" && within(range, rank)}
       actions=${html`<${ExportLinks} links=${links} />`}>
       <div class="card-chart"><${Segments} items=${items} head="Category" bare=${true}
-        caption="${ms_unit(busy_ns)} of busy time, each nanosecond owned by one category" /></div>
+        caption="${time_text(busy_ns)} of busy time, each nanosecond owned by one category" /></div>
       <${RankTable} frame=${frame} view=${view} /><//>
     <${Unknown} run=${run} rank=${rank} share=${other_share(rows)} />`;
 }

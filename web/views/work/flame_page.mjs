@@ -5,7 +5,7 @@ import { html, useMemo } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, kernel_path, operator_path } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
-import { ms_unit, percent, short_gpu, short_kernel } from "../../base/format.mjs";
+import { percent, short_gpu, short_kernel, time_text } from "../../base/format.mjs";
 import { distinct_labels } from "../../base/kernel_distinct.mjs";
 import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { use_query } from "../../base/router.mjs";
@@ -82,15 +82,15 @@ function Zoomed({ root, at, write, onzoom, page }) {
 function caption_of(root, { of, q, vs }, run_names, write) {
   if (vs !== "") {
     const delta = root.cand_ns - root.base_ns;
-    return `${run_names[0]} ${ms_unit(root.base_ns)}, ${run_names[1]} ${ms_unit(root.cand_ns)} ${
-      of === "idle" ? "idle" : "of device time"} per step: ${delta > 0 ? "+" : ""}${
-      ms_unit(delta)}`;
+    return `${run_names[0]} ${time_text(root.base_ns)}, ${run_names[1]} ${
+      time_text(root.cand_ns)} ${of === "idle" ? "idle" : "of device time"} per step: ${
+      delta > 0 ? "+" : ""}${time_text(delta)}`;
   }
   const what = of === "idle" ? "of idle time by what delayed the next work"
     : "of device time, each nanosecond counted once";
   const found = q === "" ? "" : `; ${percent(found_ns(root, q, write)
     / (root.ns || 1))} in “${q}”`;
-  return `${ms_unit(root.ns)} ${what}${found}`;
+  return `${time_text(root.ns)} ${what}${found}`;
 }
 
 function Graph({ root, query, change, run, rank, names }) {

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, kernel_path, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
-import { count, ms_unit, number, percent, plural } from "../../base/format.mjs";
+import { count, number, percent, plural, time_text } from "../../base/format.mjs";
 import { bar_of } from "../../base/parts.mjs";
 import { Card, CopyButton, Empty, Figure, Loaded } from "../../widgets/widgets.mjs";
 import { KernelLabels, KernelText, OpLink } from "../../widgets/kernel_text.mjs";
@@ -41,16 +41,16 @@ function Head({ row, help, run, rank }) {
     <p class="name-label"><span class="swatch bar-${part}" aria-hidden="true"></span>
       <${KernelText} name=${row.name} label=${row.label} /></p>
     <dl class="kpis">
-      <${Figure} label="Total" help=${help.total_ns} value=${ms_unit(row.total_ns)}>${
+      <${Figure} label="Total" help=${help.total_ns} value=${time_text(row.total_ns)}>${
         percent(row.window_share)} of the whole time<//>
       <${Figure} label="Per step" help=${help.per_step_ns} value=${row.per_step_ns === null ? "–"
-        : ms_unit(row.per_step_ns)}>${row.calls_per_step === null ? ""
+        : time_text(row.per_step_ns)}>${row.calls_per_step === null ? ""
         : `${number(row.calls_per_step)} calls`}<//>
       <${Figure} label="Calls" help=${help.calls} value=${count(row.calls)}>${row.category}<//>
       <${Figure} label="Median call" help=${help.median_ns} value=${fit_time(row.median_ns)}>${
         fit_time(row.min_ns)} to ${fit_time(row.max_ns)}<//>
       ${row.exposed_ns > 0 && html`<${Figure} label="Exposed" help=${help.exposed_ns}
-        value=${ms_unit(row.exposed_ns)}>not hidden by compute<//>`}</dl>
+        value=${time_text(row.exposed_ns)}>not hidden by compute<//>`}</dl>
     <h3 class="sub-head">What its name says</h3>
     <p class="kernel-full"><code>${row.name}</code><${CopyButton} text=${row.name}
       label="Copy name" /></p>
@@ -79,7 +79,7 @@ function Grids({ rows }) {
   return html`<${Card} title="Launch shapes" flush=${true} note="grid and block">
     <${FirstRows} label="Launch shapes" head=${["Grid", "Block", "Calls", "Total", "p50"]}
       rows=${rows} texts=${2} line=${(row) => [html`<span class="mono">${row.grid || "–"}</span>`,
-        row.block || "–", count(row.calls), ms_unit(row.total_ns),
+        row.block || "–", count(row.calls), time_text(row.total_ns),
         fit_time(row.median_ns)]} /><//>`;
 }
 

@@ -2,7 +2,7 @@
 // Launches that Nsight Compute measured, beside the same kernels in the run's trace.
 import { html } from "../../base/ui.mjs";
 import { kernel_path } from "../../base/address.mjs";
-import { ms, ms_unit, number } from "../../base/format.mjs";
+import { ms, number, time_text } from "../../base/format.mjs";
 import { value_at } from "../../base/frame.mjs";
 import { KernelText } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks } from "../../widgets/widgets.mjs";
@@ -66,7 +66,7 @@ const percent_of = (value) => `${number(value)} %`;
 /** What a kernel's row shows of it: label, column, how it is written. */
 export const PROFILE_FACTS = [
   ["Measured launches", "profiled_launches", (v) => String(v)],
-  ["Measured time", "profiled_ns", (v) => `${ms_unit(v)} ${LOCKED_CLOCKS}`],
+  ["Measured time", "profiled_ns", (v) => `${time_text(v)} ${LOCKED_CLOCKS}`],
   ["Achieved occupancy", "achieved_occupancy_percent", percent_of],
   ["SM throughput", "sm_percent", percent_of],
   ["DRAM throughput", "dram_percent", percent_of],

@@ -2,7 +2,7 @@
 // Cards that the pages of kernels and operators share: facts, work against the roofline.
 import { html, useMemo } from "../../base/ui.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
-import { count, ms_unit, number, percent } from "../../base/format.mjs";
+import { count, number, percent, time_text } from "../../base/format.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { shapes_text, types_text } from "../../base/shapes_text.mjs";
 import { Roofline } from "../../charts/roofline.mjs";
@@ -67,5 +67,5 @@ export function shape_line({ run, rank, of_kernel, all_ns }) {
     : html`<${KernelLink} run=${run} name=${row.kernel} rank=${rank} />`,
     html`<span class="mono">${shapes_text(row.dims) || "–"}</span>`, types_text(row.types) || "–",
     html`<span class="mono cut" title=${row.module}>${row.module || "–"}</span>`,
-    count(row.calls), ms_unit(row.owned_ns), percent(row.owned_ns / (all_ns || 1))];
+    count(row.calls), time_text(row.owned_ns), percent(row.owned_ns / (all_ns || 1))];
 }

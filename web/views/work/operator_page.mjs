@@ -4,7 +4,7 @@ import { html, useMemo } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { address, operator_path, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
-import { count, ms_unit, percent, plural } from "../../base/format.mjs";
+import { count, percent, plural, time_text } from "../../base/format.mjs";
 import { bar_of } from "../../base/parts.mjs";
 import { shapes_text, types_text } from "../../base/shapes_text.mjs";
 import { Card, CopyButton, Empty, Figure, Loaded } from "../../widgets/widgets.mjs";
@@ -27,18 +27,18 @@ function Head({ row, help }) {
     <p class="name-label"><span class="swatch bar-${part}" aria-hidden="true"></span><code>${
       row.name}</code><${CopyButton} text=${row.name} label="Copy name" /></p>
     <dl class="kpis">
-      <${Figure} label="Owned" help=${help.owned_ns} value=${ms_unit(row.owned_ns)}>${
+      <${Figure} label="Owned" help=${help.owned_ns} value=${time_text(row.owned_ns)}>${
         percent(row.busy_share)} of the busy time<//>
       <${Figure} label="With nested operators" help=${help.total_ns}
-        value=${ms_unit(row.total_ns)}>${ms_unit(row.self_ns)} launched directly<//>
+        value=${time_text(row.total_ns)}>${time_text(row.self_ns)} launched directly<//>
       <${Figure} label="Calls" help=${help.calls} value=${count(row.calls)}>${
         plural(row.kernels, "kernel launch", "kernel launches")}<//>
       <${Figure} label="Median call" help=${help.median_ns} value=${fit_time(row.median_ns)}>${
         row.median_ns === null ? "launches nothing directly" : "on the device, directly"}<//>
-      <${Figure} label="On the host" help=${help.host_ns} value=${ms_unit(row.host_ns)}>${
+      <${Figure} label="On the host" help=${help.host_ns} value=${time_text(row.host_ns)}>${
         [row.category, row.direction].filter(Boolean).join(", ")}<//>
       ${row.recompute_ns > 0 && html`<${Figure} label="Recomputed" help=${help.recompute_ns}
-        value=${ms_unit(row.recompute_ns)}>for checkpointing<//>`}</dl><//>`;
+        value=${time_text(row.recompute_ns)}>for checkpointing<//>`}</dl><//>`;
 }
 
 function Shapes({ run, rank, rows }) {
@@ -50,7 +50,7 @@ function Shapes({ run, rank, rows }) {
       types_text(row.types) || "–",
       html`<span class="mono cut" title=${row.module}>${row.module || "–"}</span>`,
       html`<${KernelLink} run=${run} name=${row.kernel} rank=${rank} />`,
-      count(row.launching_calls), ms_unit(row.owned_ns), fit_time(row.median_ns),
+      count(row.launching_calls), time_text(row.owned_ns), fit_time(row.median_ns),
       fit_time(row.p95_ns)]} /><//>`;
 }
 
@@ -61,7 +61,7 @@ function Kernels({ run, rank, kernels }) {
     <${FirstRows} label="Kernels it launches" head=${["Kernel", "Calls", "Time", "Per call",
       "Share"]} rows=${kernels} line=${(row) => [
       html`<${KernelLink} run=${run} name=${row.kernel} rank=${rank} />`, count(row.calls),
-      ms_unit(row.owned_ns), fit_time(row.owned_ns / Math.max(1, row.calls)),
+      time_text(row.owned_ns), fit_time(row.owned_ns / Math.max(1, row.calls)),
       percent(row.owned_ns / (all_ns || 1))]} /><//>`;
 }
 
@@ -87,7 +87,7 @@ function Callers({ run, rank, name }) {
     <${FirstRows} label="Called by" head=${["Operator", "Calls", "Time"]} rows=${callers}
       line=${(row) => [row.kind === "root" ? "no other operator"
         : html`<${OpLink} run=${run} name=${row.caller} rank=${rank} />`,
-        count(row.calls), ms_unit(row.owned_ns)]} /><//>`;
+        count(row.calls), time_text(row.owned_ns)]} /><//>`;
 }
 
 /** The shapes with most time, and the kernels there. */

@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
 import { kernel_path, operator_path } from "../../base/address.mjs";
-import { ms_unit, short_kernel } from "../../base/format.mjs";
+import { short_kernel, time_text } from "../../base/format.mjs";
 import { frame_of, row_at, value_at } from "../../base/frame.mjs";
 import { bar_of, PARTS } from "../../base/parts.mjs";
 import { cause_label } from "../../base/values.mjs";
@@ -90,7 +90,7 @@ function Breakdown({ reply }) {
   const items = PARTS.map(({ key, label }) => ({ key, label, part: key, value: row[`${key}_ns`] }))
     .filter(({ value }) => value > 0);
   return html`<div class="card-chart"><${Segments} items=${items} head="Part" bare=${true}
-    caption="${ms_unit(row.busy_ns)} of device time, ${ms_unit(row.idle_ns)} idle in between" />
+    caption="${time_text(row.busy_ns)} of device time, ${time_text(row.idle_ns)} idle in between" />
   </div>`;
 }
 

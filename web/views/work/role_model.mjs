@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of roles; pure.
-import { ms_unit } from "../../base/format.mjs";
+import { time_text } from "../../base/format.mjs";
 import { classes_of } from "./split_model.mjs";
 
 /** Device time of a role, each instant counted once. @param {any} role */
@@ -15,5 +15,5 @@ export function roles_line(roles) {
   const wait_ns = roles.reduce((sum, role) => sum + role.wait_ns, 0);
   if (wait_ns === 0) return "all ranks; some role works at any time";
   const most = roles.reduce((a, b) => (b.wait_ns > a.wait_ns ? b : a));
-  return `all ranks; no role works for ${ms_unit(wait_ns)} in all, mostly before ${most.role}`;
+  return `all ranks; no role works for ${time_text(wait_ns)} in all, mostly before ${most.role}`;
 }

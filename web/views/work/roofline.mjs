@@ -3,7 +3,7 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { operator_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms_unit, plural } from "../../base/format.mjs";
+import { plural, time_text } from "../../base/format.mjs";
 import { frame_of, rows_of, sum_rows, value_at, value_counts } from "../../base/frame.mjs";
 import { Roofline } from "../../charts/roofline.mjs";
 import { mark_of, measured_points, roofline_points } from "../../charts/roofline_model.mjs";
@@ -27,8 +27,8 @@ const problem_of = (row, frame) =>
 function foot_of(all, rows) {
   const some = rows.length < all.length ? `${rows.length} of ` : "";
   const lost = sum_rows(all, "lost_ns", rows);
-  const above = lost > 0 ? `, ${ms_unit(lost)} lost against the roofline` : "";
-  const busy = ms_unit(sum_rows(all, "busy_ns", rows));
+  const above = lost > 0 ? `, ${time_text(lost)} lost against the roofline` : "";
+  const busy = time_text(sum_rows(all, "busy_ns", rows));
   return `${some}${plural(all.length, "row")} · ${busy} measured${above}`;
 }
 
@@ -75,9 +75,9 @@ const has_peaks = (rows) => rows.some(({ peak_tflops, peak_tbps }) => peak_tflop
 
 function caption_of(rows, points) {
   const known = `${plural(points.length, "shape")} with known operations: ${
-    ms_unit(sum_of(points, "busy_ns"))} of ${ms_unit(sum_of(rows, "busy_ns"))} measured`;
+    time_text(sum_of(points, "busy_ns"))} of ${time_text(sum_of(rows, "busy_ns"))} measured`;
   if (!has_peaks(rows)) return known;
-  return `${known}; ${ms_unit(sum_of(rows, "lost_ns"))} lost against the roofline`;
+  return `${known}; ${time_text(sum_of(rows, "lost_ns"))} lost against the roofline`;
 }
 
 function Chart({ rows, run, rank, profiles }) {

@@ -24,9 +24,9 @@ test("a time too short for five decimals does not look like zero", () => {
 });
 
 test("short times are in microseconds, in a table if most calls are short", () => {
-  assert.deepEqual([95_500, -9_000, 100_000, 0].map((ns) => format.ms_unit(ns)),
+  assert.deepEqual([95_500, -9_000, 100_000, 0].map((ns) => format.time_text(ns)),
     ["95.5 µs", "−9.00 µs", "0.100 ms", "0 ms"]);
-  assert.deepEqual([5, -999, 1000].map((ns) => format.ms_unit(ns)),
+  assert.deepEqual([5, -999, 1000].map((ns) => format.time_text(ns)),
     ["5 ns", "−999 ns", "1.00 µs"]);
   assert.equal(format.fits_us([2_170_000, 13_000, 800, null, 0]), true);
   assert.equal(format.fits_us([2_170_000, 13_000]), false);
@@ -34,7 +34,7 @@ test("short times are in microseconds, in a table if most calls are short", () =
 });
 
 test("missing values are dashes, not zeros", () => {
-  for (const write of [format.ms, format.ms_unit, format.ms_signed, format.percent,
+  for (const write of [format.ms, format.time_text, format.ms_signed, format.percent,
     format.percent_signed, format.count, format.number, format.bytes]) {
     assert.equal(write(null), "–");
     assert.equal(write(undefined), "–");
