@@ -11,6 +11,7 @@
 #define FORMATS(ROW)           \
     ROW(gzip)                  \
     ROW(zstd)                  \
+    ROW(container_log)         \
     ROW(config_yaml)           \
     ROW(config_toml)           \
     ROW(config_json)           \

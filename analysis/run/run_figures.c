@@ -2,6 +2,7 @@
 #include "analysis/run/run_figures.h"
 
 #include "analysis/names/gpu_memory.h"
+#include "analysis/names/peaks.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 #include "analysis/run/run_monitors.h"
@@ -87,6 +88,7 @@ struct figures {
     int64_t steps[ORIGINS];
     int64_t gpus, global_batch, seq_length; // 0 unknown
     int64_t capacity_bytes;                 // of a GPU, 0 unknown
+    struct str gpu;                         // its name, "" unknown
 };
 
 // --- what the job is ----------------------------------------------------------------------------
@@ -148,6 +150,27 @@ static void take_log(struct figures *figures)
 
 // --- the monitor --------------------------------------------------------------------------------
 
+static bool was_used(const struct table *monitors, size_t row)
+{
+    const struct cell *idle = table_cell(monitors, row, MONITORS_IDLE_SHARE);
+    return idle->null || idle->f < 1;
+}
+
+// What GPU it is, unless a trace says it; the memory of a run that has it from nowhere else.
+static void take_device(struct figures *figures, const struct table *monitors, size_t row)
+{
+    const struct cell *name = table_cell(monitors, row, MONITORS_NAME);
+    double *memory = &figures->values[FROM_MONITOR][RUN_FIGURE_MEMORY];
+    if (!figures->gpu.len && !name->null)
+        figures->gpu = name->s;
+    if (!figures->capacity_bytes)
+        figures->capacity_bytes = table_i64(monitors, row, MONITORS_CAPACITY_BYTES, 0);
+    if (isnan(figures->values[FROM_LOG][RUN_FIGURE_MEMORY]) &&
+        isnan(figures->values[FROM_TRACE][RUN_FIGURE_MEMORY]))
+        *memory = fmax(*memory, // fmax ignores NaN
+                       number_of(table_cell(monitors, row, MONITORS_MEMORY_BYTES), COLUMN_I64));
+}
+
 // The lower median over the GPUs that were used at all.
 static bool take_monitor(struct figures *figures, struct err *err)
 {
@@ -158,17 +181,19 @@ static bool take_monitor(struct figures *figures, struct err *err)
     double *power = arena_array(figures->report->arena, monitors->row_count, sizeof *power, err);
     if (!power)
         return false;
+    figures->files[FROM_MONITOR] = table_cell(monitors, 0, MONITORS_FILE)->s;
     for (size_t i = 0; i < monitors->row_count; i++) {
         const struct cell *watts = table_cell(monitors, i, MONITORS_POWER_W);
-        const struct cell *idle = table_cell(monitors, i, MONITORS_IDLE_SHARE);
-        if (!watts->null && (idle->null || idle->f < 1))
+        if (!was_used(monitors, i))
+            continue;
+        take_device(figures, monitors, i);
+        if (!watts->null)
             power[count++] = watts->f;
     }
     if (count == 0)
         return true;
     qsort(power, count, sizeof *power, order_doubles);
     figures->values[FROM_MONITOR][RUN_FIGURE_POWER] = power[(count - 1) / 2];
-    figures->files[FROM_MONITOR] = table_cell(monitors, 0, MONITORS_FILE)->s;
     return true;
 }
 
@@ -228,6 +253,7 @@ static void take_summary(struct figures *figures, const struct table *summary)
     figures->steps[FROM_TRACE] = table_i64(summary, 0, RUN_SUMMARY_STEADY_STEPS, 0);
     const struct cell *gpu = table_cell(summary, 0, RUN_SUMMARY_GPU);
     const struct gpu_memory *memory = gpu->null ? NULL : gpu_memory_find(gpu->s);
+    figures->gpu = gpu->null ? STR("") : gpu->s;
     figures->capacity_bytes =
         table_i64(summary, 0, RUN_SUMMARY_CAPACITY_BYTES, memory ? memory->bytes : 0);
 }
@@ -291,6 +317,35 @@ static void derive_rates(struct figures *figures, enum origin origin)
         values[RUN_FIGURE_TOKENS_OF_GPU] = tokens / gpus;
 }
 
+// That of the job's matrix products; without a word of it what large models are trained in.
+static enum precision precision_of(const struct report *report)
+{
+    struct str fp8 = run_stated(report, "fp8"), precision = run_stated(report, "precision");
+    if (fp8.len && !str_equal(fp8, STR("false")) && !str_equal(fp8, STR("none")))
+        return PRECISION_FP8;
+    for (enum precision i = PRECISION_NONE; i < PRECISION_COUNT; i++)
+        if (i != PRECISION_NONE && str_equal(precision, str_of(precision_word(i))))
+            return i == PRECISION_FP32 ? PRECISION_TF32 : i;
+    return PRECISION_BF16;
+}
+
+// MFU of logs that state only TFLOP/s. Where a trace names no GPU, the monitor or a file does.
+static bool derive_mfu(struct figures *figures, struct err *err)
+{
+    struct peaks peaks;
+    double tflops = figures->values[FROM_LOG][RUN_FIGURE_TFLOPS];
+    struct str gpu = figures->gpu.len ? figures->gpu : run_stated(figures->report, "gpu");
+    if (isnan(tflops) || gpu.len == 0)
+        return true;
+    if (!peaks_parse(peaks_builtin, figures->report->arena, &peaks, err))
+        return false;
+    const struct peak *peak = peaks_find(&peaks, gpu, figures->capacity_bytes);
+    double most = peak ? peak->tflops[precision_of(figures->report)] : 0;
+    if (most > 0)
+        figures->values[COMPUTED][RUN_FIGURE_MFU] = tflops / most;
+    return true;
+}
+
 static void derive(struct figures *figures)
 {
     double *values = figures->values[COMPUTED];
@@ -345,7 +400,8 @@ bool run_add_figures(const struct rank_source *source, struct report *report, st
             figures.values[origin][i] = NAN;
     find_job(&figures);
     take_log(&figures);
-    if (!take_monitor(&figures, err) || !take_trace(&figures, source, err))
+    if (!take_trace(&figures, source, err) || !take_monitor(&figures, err) ||
+        !derive_mfu(&figures, err))
         return false;
     derive(&figures);
     run_monitor_tokens(report, known(figures.global_batch) * known(figures.seq_length) /

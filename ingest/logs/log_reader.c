@@ -298,8 +298,9 @@ static bool take_exception(struct log_reader *reader, const struct found *line, 
     enum { MOST_PREFIX = 64 };
     static const struct log_event_row row = {.kind = LOG_FAULT};
     struct str text = shown(reader, line->written.text);
-    size_t prefix = str_find(text, STR("]: "));
-    struct str message = prefix < MOST_PREFIX ? log_from(text, prefix + 3) : text;
+    struct str message = log_from(text, log_stamp_length(text));
+    size_t prefix = str_find(message, STR("]: "));
+    message = prefix < MOST_PREFIX ? log_from(message, prefix + 3) : message;
     if (line->pos == reader->traceback || message.len == 0 || *message.at == ' ')
         return true;
     reader->traceback = NO_POS;

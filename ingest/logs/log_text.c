@@ -329,14 +329,13 @@ static int64_t days_of(const struct stamp *stamp)
     return year * 365 + year / 4 - year / 100 + year / 400 + in_year - 719468;
 }
 
-static bool take_stamp(struct str text, size_t at, struct log_prefix *prefix)
+static bool take_stamp(struct str text, size_t *at, struct log_prefix *prefix)
 {
     struct stamp stamp = {0};
     int64_t offset;
-    if (!take_date(text, &at, &stamp) || !take_any(text, &at, " T_") ||
-        !take_time(text, &at, &stamp))
+    if (!take_date(text, at, &stamp) || !take_any(text, at, " T_") || !take_time(text, at, &stamp))
         return false;
-    prefix->utc = take_zone(text, &at, &offset);
+    prefix->utc = take_zone(text, at, &offset);
     int64_t second = days_of(&stamp) * 86400 + stamp.hour * 3600 + stamp.minute * 60 +
                      stamp.second - (prefix->utc ? offset : 0);
     prefix->time_ns = second * 1000000000 + stamp.ns;
@@ -347,11 +346,19 @@ static void find_time(struct str text, struct log_prefix *prefix)
 {
     bool digit = false;
     for (size_t i = 0; i + 16 < text.len; i++) {
+        size_t at = i;
         bool starts = !digit && str_is_digit(text.at[i]);
         digit = str_is_digit(text.at[i]);
-        if (starts && take_stamp(text, i, prefix))
+        if (starts && take_stamp(text, &at, prefix))
             return;
     }
+}
+
+size_t log_stamp_length(struct str text)
+{
+    struct log_prefix prefix;
+    size_t at = 0;
+    return take_stamp(text, &at, &prefix) && prefix.utc && take_any(text, &at, " ") ? at : 0;
 }
 
 // --- ranks --------------------------------------------------------------------------------------
@@ -387,7 +394,7 @@ static int64_t rank_of(struct str text)
         if (take_rank(log_from(rest, at), &rank))
             return rank;
     }
-    return take_label(text, &rank) ? rank : -1;
+    return take_label(log_from(text, log_stamp_length(text)), &rank) ? rank : -1;
 }
 
 struct log_prefix log_prefix_of(struct str text)

@@ -39,6 +39,10 @@ struct log_prefix {
 };
 struct log_prefix log_prefix_of(struct str text);
 
+// The length of a time that says its zone at the start, and the blank after it, as container
+// runtimes write them; 0 if there is none.
+size_t log_stamp_length(struct str text);
+
 // What a progress bar of tqdm says from the number of the step on: "30/100
 // [00:45<01:45, 1.50s/it]".
 struct log_bar {

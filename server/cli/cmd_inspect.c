@@ -73,7 +73,7 @@ static void say(const struct inspected *seen, const char *indent)
     shown_put(stdout, str_of(seen->name), WIDTH);
     printf(": %s", seen->format ? seen->format->what : why ? "not read" : "not recognized");
     for (unsigned i = 0; i < seen->layer_count; i++)
-        printf("%s%s", i ? " around " : ", compressed with ", seen->layers[i]->name);
+        printf("%s%s", i ? " around " : ", within ", seen->layers[i]->name);
     say_figures(seen);
     if (why) {
         fputs("; ", stdout);

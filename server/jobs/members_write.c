@@ -148,7 +148,8 @@ static bool redact(struct writer *writer, struct source *source, struct err *why
 static void drop_endings(struct member *member, const struct format_found *found)
 {
     for (unsigned i = 0; i < found->layer_count; i++) {
-        struct str end = str_of(found->layers[i]->ending);
+        const char *ending = found->layers[i]->ending;
+        struct str end = str_of(ending ? ending : "");
         struct str *name = &member->name;
         if (name->len > end.len && memcmp(name->at + name->len - end.len, end.at, end.len) == 0)
             name->len -= end.len;

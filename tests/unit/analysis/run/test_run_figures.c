@@ -190,6 +190,61 @@ static void shares_are_of_the_recorded_time(void **state)
     assert_figure(f, "comm_share", "trace", 0.25);
 }
 
+// Of two GPUs, one of which nobody used.
+static void add_monitors(struct fixture *f)
+{
+    for (int i = 0; i < 2; i++) {
+        struct row row = {.desc = &table_monitors};
+        row_word(&row, MONITORS_FILE, "smi.csv");
+        row_word(&row, MONITORS_NAME, "NVIDIA H100 80GB HBM3");
+        row_f64(&row, MONITORS_IDLE_SHARE, i ? 1 : 0.1);
+        row_f64(&row, MONITORS_POWER_W, i ? 70 : 600);
+        row_i64(&row, MONITORS_MEMORY_BYTES, i ? 79 * GIB : 60 * GIB);
+        row_i64(&row, MONITORS_CAPACITY_BYTES, 80 * GIB);
+        end(f, &row, &f->run);
+    }
+}
+
+static void a_run_without_a_trace_has_its_gpu_from_the_monitor(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_f64(&log, LOGS_TFLOPS, 494.5);
+    end(f, &log, &f->run);
+    add_monitors(f);
+    static const int64_t no_ranks[] = {0};
+    struct rank_source source = {.ranks = no_ranks, .context = f, .load = load};
+    assert_true(run_add_figures(&source, &f->run, &f->err));
+    assert_figure(f, "mfu", "computed", 0.5);
+    assert_figure(f, "power_w", "monitor", 600);
+    assert_figure(f, "memory_bytes", "monitor", 60.0 * GIB);
+    assert_figure(f, "memory_share", "computed", 0.75);
+}
+
+static void utilization_is_of_the_peak_at_the_job_s_precision(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_f64(&log, LOGS_TFLOPS, 494.75);
+    end(f, &log, &f->run);
+    set(f, "gpu", "H100");
+    set(f, "precision", "bf16");
+    set(f, "fp8", "hybrid");
+    assert_figure(f, "mfu", "computed", 0.25);
+}
+
+static void what_a_log_says_of_utilization_stands(void **state)
+{
+    struct fixture *f = *state;
+    struct row log = log_row();
+    row_f64(&log, LOGS_TFLOPS, 494.5);
+    row_f64(&log, LOGS_MFU_SHARE, 0.4);
+    end(f, &log, &f->run);
+    set(f, "gpu", "H100");
+    assert_figure(f, "mfu", NULL, 0.4);
+    assert_figure(f, "mfu", "computed", 0.5);
+}
+
 static void what_is_unknown_has_no_row(void **state)
 {
     struct fixture *f = *state;
@@ -214,9 +269,15 @@ static void figures_are_known_by_name(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_log_stands_before_a_trace),           TEST(rates_follow_from_what_a_step_is),
-        TEST(what_a_log_states_is_not_computed),     TEST(memory_and_utilization_are_the_trace_s),
-        TEST(shares_are_of_the_recorded_time),       TEST(what_is_unknown_has_no_row),
+        TEST(a_log_stands_before_a_trace),
+        TEST(rates_follow_from_what_a_step_is),
+        TEST(what_a_log_states_is_not_computed),
+        TEST(memory_and_utilization_are_the_trace_s),
+        TEST(shares_are_of_the_recorded_time),
+        TEST(a_run_without_a_trace_has_its_gpu_from_the_monitor),
+        TEST(utilization_is_of_the_peak_at_the_job_s_precision),
+        TEST(what_a_log_says_of_utilization_stands),
+        TEST(what_is_unknown_has_no_row),
         cmocka_unit_test(figures_are_known_by_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,6 +274,84 @@ static void bars_are_counted_once_whatever_marks_them(void **state)
     arena_free(&arena);
 }
 
+// What a container wrote, in pieces of a few bytes.
+static void read_container(struct str text)
+{
+    struct err err = {.pos = ERR_NO_POS};
+    struct format_hint hint = {.filename = STR("0.log"), .scratch = {-1, 0}};
+    struct format_found found;
+    struct source *source = source_mem_open(text.at, text.len, 7, &err);
+    source = format_open(source, &hint, &found, &err);
+    assert_non_null(source);
+    assert_int_equal(found.layer_count, 1);
+    assert_string_equal(found.layers[0]->name, "container-log");
+    assert_string_equal(found.format->name, "training-log");
+    struct format_input input = {.source = source, .budget = &budget, .evidence = &evidence};
+    if (!found.format->gather(&input, &err))
+        fail_msg("%s: %s", text.at, err.msg);
+    source_close(source);
+}
+
+#define SECOND INT64_C(1000000000)
+
+static void docker_s_lines_are_read_as_what_was_written(void **state)
+{
+    (void)state;
+    read_container(
+        STR("{\"log\":\"[rank2]:[titan] 2026-01-16 16:32:01,123 - root - INFO - "
+            "\\u001b[31mstep:  1  \\u001b[32mloss: 11.00000  \\u001b[34mmemory: 47.10GiB(59.1%)  "
+            "\\u001b[36mtps: 7,123\\u001b[39m\\n\",\"stream\":\"stderr\","
+            "\"time\":\"2026-01-16T07:32:01.5Z\"}\n"
+            "{\"log\":\"Traceback (most recent call last):\\n\",\"stream\":\"stderr\","
+            "\"time\":\"2026-01-16T07:32:02Z\"}\n"
+            "{\"log\":\"  File \\\"train.py\\\", line 3\\n\",\"stream\":\"stderr\","
+            "\"time\":\"2026-01-16T07:32:02Z\"}\n"
+            "{\"log\":\"ValueError: no data\\n\",\"stream\":\"stderr\","
+            "\"time\":\"2026-01-16T07:32:02Z\"}\n"));
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_value("", 0, LOG_LOSS, 11);
+    assert_value("", 0, LOG_TOKENS_PER_S, 7123);
+    assert_int_equal(evidence.log.steps[0].rank, 2);
+    assert_int_equal(evidence.log.steps[0].time_ns, 1768548721 * SECOND + SECOND / 2);
+    assert_true(evidence.log.utc);
+    assert_int_equal(evidence.log.event_count, 1);
+    assert_int_equal(evidence.log.events[0].kind, LOG_FAULT);
+}
+
+static void pieces_of_a_line_of_kubernetes_are_joined(void **state)
+{
+    (void)state;
+    read_container(
+        STR("2026-01-16T16:32:01.5+09:00 stdout F some words\n"
+            "2026-01-16T16:32:01.5+09:00 stdout P 3: iteration 5/ 9 | elapsed time per itera\n"
+            "2026-01-16T16:32:02.5+09:00 stdout F tion (ms): 10.0 | lm loss: 9.0 |\n"));
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_value("", 0, LOG_STEP_S, 0.01);
+    assert_value("", 0, LOG_LOSS, 9);
+    assert_int_equal(evidence.log.steps[0].rank, 3);
+    assert_int_equal(evidence.log.steps[0].time_ns, 1768548721 * SECOND + SECOND / 2);
+}
+
+static void long_lines_of_docker_are_one_line(void **state)
+{
+    (void)state;
+    struct buf text = {0};
+    buf_puts(&text, "{\"log\":\"");
+    for (size_t i = 0; i < 16 << 10; i++)
+        buf_putc(&text, 'x');
+    for (int i = 5; i < 7; i++) // the first follows what is longer than any step
+        buf_printf(&text,
+                   "%s iteration %d/ 9 | elapsed time per iteration (ms): 1%d.0 | lm loss: 8.0 |"
+                   "\\n\",\"stream\":\"stdout\",\"time\":\"2026-01-16T07:32:01Z\"}\n",
+                   i == 5 ? "\",\"stream\":\"stdout\",\"time\":\"\"}\n{\"log\":\"" : "{\"log\":\"",
+                   i, i);
+    assert_false(text.failed);
+    read_container((struct str){text.at, text.len});
+    buf_free(&text);
+    assert_int_equal(evidence.log.step_count, 1);
+    assert_value("", 0, LOG_STEP_S, 0.016);
+}
+
 static void other_words_before_a_data_set_are_no_name(void **state)
 {
     (void)state;
@@ -296,6 +374,9 @@ int main(void)
         TEST(data_sets_are_named_before_they_are_read),
         TEST(a_bar_of_another_loop_is_no_step),
         TEST(bars_are_counted_once_whatever_marks_them),
+        TEST(docker_s_lines_are_read_as_what_was_written),
+        TEST(pieces_of_a_line_of_kubernetes_are_joined),
+        TEST(long_lines_of_docker_are_one_line),
         TEST(other_words_before_a_data_set_are_no_name),
         TEST(times_of_a_history_are_utc),
         TEST(other_tables_are_no_metrics),

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+// What container runtimes make of the output of a program: each line in JSON (Docker), or after a
+// time and a stream (CRI, so Kubernetes). What the program wrote is read as if it were a file, each
+// line after the time of the runtime, which says its zone.
+#include "ingest/base/buf.h"
+#include "ingest/json/json_number.h"
+#include "ingest/logs/json_line.h"
+#include "ingest/logs/log_text.h"
+#include "ingest/source/format.h"
+#include "ingest/source/lines.h"
+#include "ingest/source/source.h"
+
+#include <stdlib.h>
+
+// Docker cuts longer lines into pieces of this size.
+#define PIECE_BYTES ((size_t)16 << 10)
+
+struct written {
+    struct str time;  // "" unknown
+    struct str text;  // as JSON has it, with escapes, if it is
+    bool json, ended; // its line ends with it
+};
+
+static bool is_newline(struct str raw)
+{
+    return raw.len >= 2 && memcmp(raw.at + raw.len - 2, "\\n", 2) == 0;
+}
+
+// {"log":"step: 1\n","stream":"stdout","time":"2026-01-16T07:32:01.2Z"}, in any order.
+static bool read_json(struct str line, struct written *written)
+{
+    struct json_line members;
+    struct json_line_value value;
+    struct str key;
+    bool has_log = false, has_other = false;
+    *written = (struct written){.json = true, .time = STR("")};
+    if (!json_line_open(&members, line))
+        return false;
+    while (json_line_next(&members, &key, &value)) {
+        if (value.kind != JSON_LINE_TEXT)
+            continue;
+        if (str_equal(key, STR("log"))) {
+            written->text = value.text;
+            has_log = true;
+        } else if (str_equal(key, STR("time"))) {
+            written->time = value.text;
+            has_other = true;
+        }
+        has_other = has_other || str_equal(key, STR("stream"));
+    }
+    written->ended = is_newline(written->text) || written->text.len < PIECE_BYTES;
+    return has_log && has_other;
+}
+
+// "2026-01-16T07:32:01.223456789Z stdout F step: 1"; of a line in pieces all but the last have P.
+static bool read_cri(struct str line, struct written *written)
+{
+    static const char *const marks[] = {" stdout F ", " stdout P ", " stderr F ", " stderr P "};
+    struct str start = {line.at, line.len < 48 ? line.len : 48};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
+        size_t at = str_find(start, str_of(marks[i]));
+        *written = (struct written){.time = {line.at, at}, .ended = i % 2 == 0};
+        if (at == SIZE_MAX || log_stamp_length(line) != at + 1)
+            continue;
+        written->text = log_from(line, at + strlen(marks[i]));
+        return true;
+    }
+    return false;
+}
+
+// --- the source ---------------------------------------------------------------------------------
+
+struct container_log {
+    struct source source;
+    struct source *below;
+    struct lines lines;
+    struct line line;
+    struct buf text;
+    size_t taken; // of text
+    bool in_line; // its end is still to come
+};
+
+static void add_line(struct container_log *log, struct str line)
+{
+    struct written written;
+    if (!read_cri(line, &written) && !read_json(line, &written))
+        written = (struct written){.time = STR(""), .text = line, .ended = true};
+    if (!log->in_line && written.time.len) {
+        buf_add_str(&log->text, written.time);
+        buf_putc(&log->text, ' ');
+    }
+    if (written.json)
+        (void)json_text_decode(written.text, &log->text);
+    else
+        buf_add_str(&log->text, written.text);
+    if (written.ended && !(log->text.len && log->text.at[log->text.len - 1] == '\n'))
+        buf_putc(&log->text, '\n');
+    log->in_line = !written.ended;
+}
+
+// The text of the next line. What a damaged stream had comes before its error.
+static bool next_text(struct container_log *log, struct err *err)
+{
+    struct err problem = {0};
+    buf_clear(&log->text);
+    log->taken = 0;
+    while (log->text.len == 0 && lines_next(&log->lines, &log->line, &problem))
+        add_line(log, log->line.text);
+    if (log->text.len || log->text.failed)
+        return buf_ok(&log->text, err);
+    if (problem.code == ERR_NONE)
+        problem = log->lines.damage;
+    if (problem.code != ERR_NONE && err)
+        *err = problem;
+    return problem.code == ERR_NONE;
+}
+
+static bool container_read(struct source *source, void *bytes, size_t cap, size_t *got,
+                           struct err *err)
+{
+    struct container_log *log = (struct container_log *)source;
+    *got = 0;
+    if (log->taken == log->text.len && !next_text(log, err))
+        return false;
+    size_t left = log->text.len - log->taken;
+    *got = left < cap ? left : cap;
+    if (*got)
+        memcpy(bytes, log->text.at + log->taken, *got);
+    log->taken += *got;
+    return true;
+}
+
+static void container_close(struct source *source)
+{
+    struct container_log *log = (struct container_log *)source;
+    lines_close(&log->lines);
+    buf_free(&log->text);
+    source_close(log->below);
+    free(log);
+}
+
+static uint64_t container_consumed(const struct source *source)
+{
+    return source_consumed(((const struct container_log *)source)->below);
+}
+
+static struct source *open_container_log(struct source *below, struct err *err)
+{
+    static const struct source_ops ops = {
+        .read = container_read, .close = container_close, .consumed = container_consumed};
+    struct container_log *log = calloc(1, sizeof *log);
+    if (!log) {
+        source_close(below);
+        err_set(err, ERR_MEMORY, "out of memory");
+        return NULL;
+    }
+    log->source.ops = &ops;
+    log->below = below;
+    if (lines_open(&log->lines, below, NULL, err))
+        return &log->source;
+    container_close(&log->source);
+    return NULL;
+}
+
+// --- the format ---------------------------------------------------------------------------------
+
+// By the first line, or by its start if it is long.
+static enum format_likeness probe_container_log(struct str head, struct str filename)
+{
+    struct written written;
+    const char *end = head.len ? memchr(head.at, '\n', head.len) : NULL;
+    struct str line = {head.at, end ? (size_t)(end - head.at) : head.len};
+    bool is_docker = read_json(line, &written) || (head.len == FORMAT_HEAD_BYTES && !end &&
+                                                   str_starts_with(head, STR("{\"log\":\"")));
+    (void)filename;
+    return is_docker || read_cri(line, &written) ? FORMAT_SURE : FORMAT_UNLIKE;
+}
+
+const struct format format_container_log = {
+    .name = "container-log",
+    .what = "the output of a container",
+    .kind = FORMAT_TEXT,
+    .probe = probe_container_log,
+    .decode = open_container_log,
+};
