@@ -49,6 +49,20 @@ static enum format_likeness probe_text(struct str head, struct str filename)
     return blank || str_valid_utf8(head) == 0 ? FORMAT_UNLIKE : FORMAT_PERHAPS;
 }
 
+// A spreadsheet saves it so where the comma is the decimal point.
+static enum format_likeness probe_other_csv(struct str head, struct str filename)
+{
+    enum { FEW = 4 }; // cells
+    size_t semicolons = 0, tabs = 0, i = 0;
+    (void)filename;
+    for (; i < head.len && head.at[i] != '\n' && head.at[i] != ','; i++) {
+        semicolons += head.at[i] == ';';
+        tabs += head.at[i] == '\t';
+    }
+    bool cells = (semicolons > FEW && tabs == 0) || (tabs > FEW && semicolons == 0);
+    return cells && i < head.len && head.at[i] == '\n' ? FORMAT_PERHAPS : FORMAT_UNLIKE;
+}
+
 static enum format_likeness probe_json(struct str head, struct str filename)
 {
     (void)filename;
@@ -112,6 +126,11 @@ const struct format formats_unread[] = {
      .advice = "use ncu --import FILE.ncu-rep --csv --page raw > FILE.csv"},
     // last, as formats above are JSON or text as well
     {.name = "json", .kind = FORMAT_RECORDS, .probe = probe_json, .what = "JSON without events"},
+    {.name = "separated",
+     .kind = FORMAT_RECORDS,
+     .probe = probe_other_csv,
+     .what = "a table with semicolons or tabs between its cells",
+     .advice = "save it with commas, or send the file as the profiler wrote it"},
     {.name = "text",
      .kind = FORMAT_TEXT,
      .probe = probe_text,

@@ -544,7 +544,8 @@ static void report_process(const struct rocm_json *rocm)
 {
     struct figures *figures = rocm->input->figures;
     long long index = rocm->processes;
-    figures_add(figures, rocm->pid, "processes" IN "%lld" IN "pid", index);
+    if (rocm->pid != VALUE_ABSENT)
+        figures_add(figures, rocm->pid, "processes" IN "%lld" IN "pid", index);
     figures_add(figures, rocm->sums.kernels, "processes" IN "%lld" IN "kernels", index);
     figures_add(figures, rocm->sums.total_ns, "processes" IN "%lld" IN "kernel_total_ns", index);
     figures_add(figures, rocm->sums.distinct, "processes" IN "%lld" IN "distinct_kernels", index);

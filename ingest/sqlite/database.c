@@ -78,7 +78,7 @@ static int file_read(sqlite3_file *base, void *bytes, int count, sqlite3_int64 o
     memcpy(bytes, window->bytes + from, got);
     if (got == wanted)
         return SQLITE_OK;
-    memset((char *)bytes + got, 0, wanted - got);
+    memset(bytes, 0, wanted); // half a page would be rows of zeros
     return SQLITE_IOERR_SHORT_READ;
 }
 
@@ -572,11 +572,22 @@ bool rows_first(struct database *database, const char *table, const char *column
     return rows_close(&rows, ok ? err : NULL) && ok;
 }
 
+// A program that copies tables, such as pandas, makes reals of the integers in a column with nulls.
+static bool is_whole(double real)
+{
+    const double exact = 9007199254740992.0; // 2^53
+    return real > -exact && real < exact && real == (double)(int64_t)real;
+}
+
 bool rows_i64(const struct rows *rows, unsigned column, int64_t *value)
 {
-    if (sqlite3_column_type(rows->stmt, (int)column) != SQLITE_INTEGER)
+    int type = sqlite3_column_type(rows->stmt, (int)column);
+    if (type == SQLITE_INTEGER)
+        *value = sqlite3_column_int64(rows->stmt, (int)column);
+    else if (type == SQLITE_FLOAT && is_whole(sqlite3_column_double(rows->stmt, (int)column)))
+        *value = (int64_t)sqlite3_column_double(rows->stmt, (int)column);
+    else
         return false;
-    *value = sqlite3_column_int64(rows->stmt, (int)column);
     return true;
 }
 

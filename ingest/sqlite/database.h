@@ -79,7 +79,7 @@ struct rows_only {
 // NULL column, outlives the database; NULL: all rows.
 void database_only(struct database *database, const struct rows_only *only);
 
-// The value of an integer column; false if it is anything else.
+// A value that is an integer, or a real that is exactly one; false if it is anything else.
 bool rows_i64(const struct rows *rows, unsigned column, int64_t *value);
 // The same, `otherwise` if it is anything else.
 int64_t rows_i64_or(const struct rows *rows, unsigned column, int64_t otherwise);

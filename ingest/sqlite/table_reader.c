@@ -49,5 +49,10 @@ bool table_reader_finish(struct table_reader *reader, const char *advice, struct
         trace_builder_repair(reader->builder, REPAIR_LOG, ERR_NO_POS);
     (void)source_size(reader->input->source, &size);
     trace_builder_count_input(reader->builder, reader->rows, size);
-    return reader->rows || err_set(err, ERR_FORMAT, "found no events in the database: %s", advice);
+    return reader->rows ||
+           err_set(err, ERR_FORMAT,
+                   state.cut ? "found a database that ends early or is damaged, and none of its "
+                               "events can be read: send it again, whole"
+                             : "found no events in the database: %s",
+                   advice);
 }

@@ -121,6 +121,16 @@ static void one_event_makes_a_trace_whatever_stands_around_it(void **state)
     }
 }
 
+static void a_table_without_commas_says_how_to_save_it(void **state)
+{
+    (void)state;
+    static const char says[] =
+        "found a table with semicolons or tabs between its cells, expected a trace";
+    assert_refused("\"ID\";\"Process ID\";\"a\";\"b\";\"c\";\"d\"\n\"0\";\"1\"\n", says);
+    assert_refused("Kind\tAgent_Id\tQueue_Id\tThread_Id\tDispatch_Id\tKernel_Id\r\n", says);
+    assert_refused("a; b; c; d; e; f; it is text, though\n", "found text that is not JSON");
+}
+
 static void bytes_that_are_no_text_are_named(void **state)
 {
     (void)state;
@@ -148,6 +158,7 @@ int main(void)
         cmocka_unit_test(an_empty_recording_says_that_nothing_was_recorded),
         cmocka_unit_test(a_trace_that_is_cut_before_its_first_event_says_so),
         cmocka_unit_test(one_event_makes_a_trace_whatever_stands_around_it),
+        cmocka_unit_test(a_table_without_commas_says_how_to_save_it),
         cmocka_unit_test(bytes_that_are_no_text_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

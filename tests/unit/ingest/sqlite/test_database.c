@@ -108,7 +108,8 @@ static void each_cell_has_its_own_type(void **state)
     (void)state;
     struct opened opened =
         open_sql("CREATE TABLE t(a); INSERT INTO t VALUES(9223372036854775807), "
-                 "(-9223372036854775807 - 1), (1.5), ('12'), (x'00ff'), (NULL), ('');");
+                 "(-9223372036854775807 - 1), (1.5), ('12'), (x'00ff'), (NULL), (''), (-7.0), "
+                 "(9e15), (1e16), (-1e300);");
     struct rows rows;
     int64_t value;
     struct str text;
@@ -123,6 +124,10 @@ static void each_cell_has_its_own_type(void **state)
     assert_true(rows_next(&rows) && rows_text(&rows, 0, &text) && text.len == 2);
     assert_true(rows_next(&rows) && !rows_text(&rows, 0, &text) && !rows_i64(&rows, 0, &value));
     assert_true(rows_next(&rows) && rows_text(&rows, 0, &text) && text.len == 0);
+    assert_true(rows_next(&rows) && rows_i64(&rows, 0, &value) && value == -7);
+    assert_true(rows_next(&rows) && rows_i64(&rows, 0, &value) && value == 9000000000000000);
+    assert_true(rows_next(&rows) && !rows_i64(&rows, 0, &value));
+    assert_true(rows_next(&rows) && !rows_i64(&rows, 0, &value));
     assert_true(rows_close(&rows, &opened.err));
     close_all(&opened);
 }
@@ -171,6 +176,31 @@ static void a_cut_database_gives_the_rows_before_the_cut(void **state)
         else
             assert_int_equal(opened.err.code, ERR_FORMAT);
         assert_true(part < 15 || count > 100);
+    }
+    opened.bytes.len = whole;
+    close_all(&opened);
+}
+
+static void of_a_page_that_is_cut_no_row_is_made_up(void **state)
+{
+    (void)state;
+    struct opened opened = open_sql(MANY_ROWS);
+    size_t whole = opened.bytes.len;
+    for (size_t cut = 1; cut < 512; cut += 51) {
+        struct rows rows;
+        struct str text = STR("");
+        int64_t count = 0;
+        close_source(&opened);
+        opened.bytes.len = whole / 1024 * 512 + cut;
+        reopen(&opened);
+        assert_non_null(opened.database);
+        assert_true(rows_open(opened.database, "t", "a b", &rows, &opened.err));
+        while (rows_next(&rows)) {
+            assert_int_equal(rows_i64_or(&rows, 0, -1), ++count);
+            assert_true(rows_text(&rows, 1, &text));
+            assert_true(str_equal(text, STR("text of a row that has a few bytes")));
+        }
+        assert_true(rows_close(&rows, &opened.err) && count > 100);
     }
     opened.bytes.len = whole;
     close_all(&opened);
@@ -302,6 +332,7 @@ int main(void)
         cmocka_unit_test(each_cell_has_its_own_type),
         cmocka_unit_test(only_tables_with_rows_of_their_own_are_read),
         cmocka_unit_test(a_cut_database_gives_the_rows_before_the_cut),
+        cmocka_unit_test(of_a_page_that_is_cut_no_row_is_made_up),
         cmocka_unit_test(a_log_in_use_is_said),
         cmocka_unit_test(pages_in_a_circle_end),
         cmocka_unit_test(a_tree_that_multiplies_is_refused),
