@@ -11,11 +11,12 @@ struct facts_part {
     struct facts facts; // first, so that an analysis finds the rest
     const struct facts *of;
     const uint32_t *chosen; // per device event: its index in those facts
+    const int64_t *free_ns; // per device event of those: since when its stream was free
 };
 
 // chosen: ascending, which the part keeps. It has their launches and the calls of these, with owned
 // times as in the whole; its busy time is the sum of them. Steps, modules, gaps and idle time stay
-// those of the whole.
+// those of the whole. free_ns is left to the caller (streams.h).
 MUST_CHECK bool facts_within(const struct facts *facts, const uint32_t *chosen, uint32_t count,
                              struct arena *arena, struct facts_part *part, struct err *err);
 

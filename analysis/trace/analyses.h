@@ -36,6 +36,7 @@ extern const struct analysis categories_analysis;
 extern const struct analysis uncategorized_analysis;
 extern const struct analysis idle_causes_analysis;
 extern const struct analysis idle_gaps_analysis;
+extern const struct analysis idle_gap_list_analysis; // every gap of all devices merged
 extern const struct analysis stream_idle_analysis;
 extern const struct analysis queues_analysis;
 extern const struct analysis launch_delays_analysis;

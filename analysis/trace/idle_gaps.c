@@ -149,24 +149,44 @@ static bool add_row(const struct facts *facts, const struct choice *choice,
     return row_end(&row, report, err);
 }
 
-static bool run(const struct facts *facts, struct arena *arena, struct report *report,
-                struct err *err)
+static bool make_room(struct choices *choices, size_t cap, struct arena *arena, struct err *err)
 {
-    uint32_t gpus = facts->gpu_count < GAPS_MAX_DEVICES ? facts->gpu_count : GAPS_MAX_DEVICES;
-    size_t cap = MERGED_ROWS + (size_t)gpus * DEVICE_ROWS;
-    struct choices choices = {
-        .items = arena_array(arena, cap, sizeof *choices.items, err),
-        .places = arena_array(arena, cap, sizeof *choices.places, err),
-    };
-    bool ok = choices.items && choices.places && choose_all(facts, &choices, err) &&
-              host_places_fill(facts->trace, choices.places, choices.place_count, err);
-    for (uint32_t i = 0; ok && i < choices.count; i++) {
-        const struct choice *choice = &choices.items[i];
+    choices->items = arena_array(arena, cap, sizeof *choices->items, err);
+    choices->places = arena_array(arena, cap, sizeof *choices->places, err);
+    return choices->items && choices->places;
+}
+
+static bool add_rows(const struct facts *facts, const struct choices *choices,
+                     struct report *report, struct err *err)
+{
+    bool ok = host_places_fill(facts->trace, choices->places, choices->place_count, err);
+    for (uint32_t i = 0; ok && i < choices->count; i++) {
+        const struct choice *choice = &choices->items[i];
         ok = add_row(facts, choice,
-                     choice->place == FACTS_NONE ? NULL : &choices.places[choice->place], report,
+                     choice->place == FACTS_NONE ? NULL : &choices->places[choice->place], report,
                      err);
     }
     return ok;
 }
 
+static bool run(const struct facts *facts, struct arena *arena, struct report *report,
+                struct err *err)
+{
+    uint32_t gpus = facts->gpu_count < GAPS_MAX_DEVICES ? facts->gpu_count : GAPS_MAX_DEVICES;
+    struct choices choices = {0};
+    return make_room(&choices, MERGED_ROWS + (size_t)gpus * DEVICE_ROWS, arena, err) &&
+           choose_all(facts, &choices, err) && add_rows(facts, &choices, report, err);
+}
+
 const struct analysis idle_gaps_analysis = {"idle_gaps", run};
+
+static bool run_list(const struct facts *facts, struct arena *arena, struct report *report,
+                     struct err *err)
+{
+    struct choices choices = {0};
+    return make_room(&choices, facts->gaps.count, arena, err) &&
+           choose(facts, &facts->gaps, FACTS_NONE, facts->gaps.count, &choices, err) &&
+           add_rows(facts, &choices, report, err);
+}
+
+const struct analysis idle_gap_list_analysis = {"idle_gaps", run_list};

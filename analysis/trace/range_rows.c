@@ -5,11 +5,13 @@
 #include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
 #include "analysis/trace/analyses.h"
+#include "analysis/trace/range_gaps.h"
+#include "analysis/trace/streams.h"
 
 enum {
-    MOST_RANGES = 32, // bits of range_set
-    MOST_ROWS = 8192, // wide ones: about 5 MB
-    MOST_TIMES = 6,   // device events of all ranges, times those of the trace
+    MOST_RANGES = RANGE_GAPS_MOST, // bits of range_set
+    MOST_ROWS = 8192,              // wide ones: about 5 MB
+    MOST_TIMES = 6,                // device events of all ranges, times those of the trace
 };
 
 typedef uint32_t range_set;
@@ -31,12 +33,16 @@ static const struct ranged {
     {&table_kernel_shapes, &kernel_shapes_analysis},
     {&table_modules, &modules_analysis},
     {&table_op_tree, &op_tree_analysis},
+    {&table_stream_idle, &stream_idle_analysis},
+    {&table_queues, &queues_analysis},
 };
 
 enum { TABLES = sizeof tables / sizeof *tables };
 
 bool range_rows_have(const struct table_desc *desc)
 {
+    if (desc == &table_idle_gaps) // from range_gaps
+        return true;
     for (int t = 0; t < TABLES; t++)
         if (tables[t].desc == desc)
             return true;
@@ -121,6 +127,8 @@ struct range_rows {
     struct report *report;
     size_t room;      // rows left
     uint64_t devices; // left
+    const int64_t *free_ns;
+    struct range_gaps gaps;
 };
 
 static bool choose_names(struct range_rows *all, struct err *err)
@@ -181,6 +189,22 @@ static bool add_table(struct range_rows *all, const struct ranged *ranged, const
     return ok;
 }
 
+static bool add_gaps(struct range_rows *all, unsigned range, struct err *err)
+{
+    const struct range_gaps *gaps = &all->gaps;
+    const char *name = all->texts[all->names[range]];
+    size_t count = gaps->rows ? gaps->rows->row_count : 0, rows = 0;
+    for (size_t i = 0; i < count; i++)
+        rows += gaps->sets[i] >> range & 1;
+    if (rows >= all->room)
+        return true;
+    all->room -= rows + 1;
+    bool ok = add_head(name, &table_idle_gaps, all->report, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = !(gaps->sets[i] >> range & 1) || add_row(name, gaps->rows, i, all->report, err);
+    return ok;
+}
+
 static uint32_t list_devices(const struct range_rows *all, unsigned range, uint32_t *list)
 {
     const struct range_tree *tree = all->tree;
@@ -204,10 +228,20 @@ static bool add_range(struct range_rows *all, unsigned range, uint32_t *list, st
     all->devices -= count;
     arena_init(&arena, facts->budget);
     bool ok = facts_within(facts, list, count, &arena, &part, err);
+    part.free_ns = all->free_ns;
     for (int t = 0; ok && t < TABLES; t++)
         ok = add_table(all, &tables[t], &part.facts, all->texts[all->names[range]], err);
     arena_free(&arena);
-    return ok;
+    return ok && add_gaps(all, range, err);
+}
+
+static bool look_around(struct range_rows *all, struct err *err)
+{
+    const struct range_tree *tree = all->tree;
+    struct streams streams;
+    return streams_make(tree->facts, tree->arena, &streams, err) &&
+           (all->free_ns = streams_free(tree->facts, &streams, tree->arena, err)) &&
+           range_gaps_make(tree, all->names, all->count, &all->gaps, err);
 }
 
 bool range_rows_add(const struct range_tree *tree, struct report *report, struct err *err)
@@ -217,7 +251,8 @@ bool range_rows_add(const struct range_tree *tree, struct report *report, struct
     all.devices = (uint64_t)MOST_TIMES * facts->device_count;
     all.texts = range_tree_names(tree, err);
     uint32_t *list = arena_room(tree->arena, facts->device_count, sizeof *list, err);
-    bool ok = all.texts && list && choose_names(&all, err) && mark_nodes(&all, err);
+    bool ok = all.texts && list && choose_names(&all, err) && mark_nodes(&all, err) &&
+              look_around(&all, err);
     for (unsigned i = 0; ok && i < all.count; i++)
         ok = add_range(&all, i, list, err);
     return ok;

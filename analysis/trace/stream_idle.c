@@ -2,6 +2,7 @@
 // Idle time of each stream in the three categories of Holistic Trace Analysis, with two errors
 // fixed: streams of different devices are separate, and gaps start at the latest end so far.
 #include "analysis/trace/analyses.h"
+#include "analysis/facts/facts_within.h"
 #include "analysis/names/gap_cause.h"
 #include "analysis/stats/stats.h"
 #include "analysis/trace/streams.h"
@@ -17,6 +18,7 @@ struct stream_gaps {
     int64_t idle_ns[WAIT_COUNT]; // their sums
     uint32_t counts[WAIT_COUNT];
     int64_t *scratch;
+    const int64_t *free_ns; // per device event of the trace
 };
 
 static enum stream_wait wait_of(const struct facts *facts, const struct device_event *device,
@@ -33,17 +35,17 @@ static enum stream_wait wait_of(const struct facts *facts, const struct device_e
 static void measure(const struct facts *facts, const uint32_t *devices, uint32_t count,
                     struct stream_gaps *gaps)
 {
-    int64_t free_ns = facts->devices[devices[0]].begin_ns;
     memset(gaps->counts, 0, sizeof gaps->counts);
     memset(gaps->idle_ns, 0, sizeof gaps->idle_ns);
     for (uint32_t i = 0; i < count; i++) {
         const struct device_event *device = &facts->devices[devices[i]];
+        int64_t free_ns =
+            gaps->free_ns[facts->is_part ? facts_part(facts)->chosen[devices[i]] : devices[i]];
         if (device->begin_ns > free_ns) {
             enum stream_wait wait = wait_of(facts, device, free_ns);
             gaps->lengths_ns[wait][gaps->counts[wait]++] = device->begin_ns - free_ns;
             gaps->idle_ns[wait] += device->begin_ns - free_ns;
         }
-        free_ns = device->end_ns > free_ns ? device->end_ns : free_ns;
     }
 }
 
@@ -88,10 +90,12 @@ static bool run(const struct facts *facts, struct arena *arena, struct report *r
     gaps.scratch = arena_room(arena, facts->device_count, sizeof(int64_t), err);
     if (!gaps.scratch || !streams_make(facts, arena, &streams, err))
         return false;
+    gaps.free_ns =
+        facts->is_part ? facts_part(facts)->free_ns : streams_free(facts, &streams, arena, err);
+    if (!gaps.free_ns)
+        return false;
     for (uint32_t t = 0; t < facts->trace->track_count; t++) {
         uint32_t first = streams.first[t], count = streams.first[t + 1] - first;
-        if (count < 2)
-            continue;
         measure(facts, streams.devices + first, count, &gaps);
         if (!add_rows(facts, t, &gaps, report, err))
             return false;

@@ -19,3 +19,18 @@ bool streams_make(const struct facts *facts, struct arena *arena, struct streams
         streams->devices[ends[facts->devices[i].track]++] = i;
     return true;
 }
+
+const int64_t *streams_free(const struct facts *facts, const struct streams *streams,
+                            struct arena *arena, struct err *err)
+{
+    int64_t *free_ns = arena_room(arena, facts->device_count, sizeof *free_ns, err);
+    for (uint32_t t = 0; free_ns && t < facts->trace->track_count; t++) {
+        int64_t latest_ns = INT64_MIN;
+        for (uint32_t i = streams->first[t]; i < streams->first[t + 1]; i++) {
+            const struct device_event *device = &facts->devices[streams->devices[i]];
+            free_ns[streams->devices[i]] = latest_ns == INT64_MIN ? device->begin_ns : latest_ns;
+            latest_ns = device->end_ns > latest_ns ? device->end_ns : latest_ns;
+        }
+    }
+    return free_ns;
+}

@@ -15,4 +15,9 @@ struct streams {
 MUST_CHECK bool streams_make(const struct facts *facts, struct arena *arena,
                              struct streams *streams, struct err *err);
 
+// Since when its stream was free, per device event: the latest end of those before it on the
+// stream; its own start for the first one. NULL with ERR_LIMIT.
+const int64_t *streams_free(const struct facts *facts, const struct streams *streams,
+                            struct arena *arena, struct err *err);
+
 #endif

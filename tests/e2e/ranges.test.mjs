@@ -55,6 +55,16 @@ test("tables of a range sum to its device time and idle time, to the nanosecond"
   assert.ok(shapes.length > 0 && shapes.every(({ median_ns }) => median_ns > 0));
   assert.equal(sum(shapes, "owned_ns"), sum((await items(`operators${by_range}`))
     .filter(({ name }) => name), "owned_ns"));
+  const gaps = await items(`idle_gaps${by_range}`);
+  assert.ok(sum(gaps, "dur_ns") <= parts.idle_ns && gaps.every(({ device }) => device === null));
+  const waits = await items(`stream_idle${by_range}`);
+  assert.ok(waits.length > 0);
+  for (const wait of waits) {
+    const all = (await items("stream_idle?rank=1&limit=all")).find(({ stream, category }) =>
+      stream === wait.stream && category === wait.category);
+    assert.ok(wait.gaps <= all.gaps && wait.idle_ns <= all.idle_ns);
+  }
+  assert.ok(sum(await items(`queues${by_range}`), "launches") > 0);
   const kernels = await items(`kernels${by_range}`);
   const whole = await items("kernels?rank=1&limit=all");
   for (const kernel of kernels) {

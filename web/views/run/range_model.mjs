@@ -3,8 +3,9 @@
 
 // Tables that the API gives by range.
 const TABLES = new Set(["breakdown", "categories", "classes", "collectives", "comm_sizes", "copies",
-  "idle_causes", "kernel_shapes", "kernels", "launch_delays", "launches", "modules", "op_shapes",
-  "op_tree", "operators", "process_groups", "roofline", "short_kernels", "uncategorized"]);
+  "idle_causes", "idle_gaps", "kernel_shapes", "kernels", "launch_delays", "launches", "modules",
+  "op_shapes", "op_tree", "operators", "process_groups", "queues", "roofline", "short_kernels",
+  "stream_idle", "uncategorized"]);
 
 /** Pages of a run with such tables. */
 export const RANGE_PAGES = new Set(["kernels", "operators", "modules", "ranges", "roofline", "idle",

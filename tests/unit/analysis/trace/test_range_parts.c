@@ -336,7 +336,8 @@ static void a_range_around_everything_has_the_tables_of_the_trace(void **state)
     (void)state;
     static const struct table_desc *const tables[] = {
         &table_op_shapes,     &table_roofline,      &table_copies,        &table_comm_sizes,
-        &table_launch_delays, &table_short_kernels, &table_kernel_shapes, &table_op_tree};
+        &table_launch_delays, &table_short_kernels, &table_kernel_shapes, &table_op_tree,
+        &table_stream_idle,   &table_queues,        &table_idle_gaps};
     struct hand hand;
     struct report shown;
     begin_mixed_job(&hand);
@@ -369,6 +370,44 @@ static void tables_of_a_range_have_only_what_was_launched_in_it(void **state)
     assert_int_equal(table_i64(launches, 0, LAUNCHES_VALUE, -1), 3);
     for (size_t i = 0; i < launches->row_count; i++)
         assert_false(table_is(launches, i, LAUNCHES_METRIC, STR("launches_without_device_events")));
+    hand_end(&hand);
+}
+
+// Of the job: gaps within a range are before its events, whatever ran before them.
+static void idle_time_of_streams_is_parted_among_ranges(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report shown;
+    begin_mixed_job(&hand);
+    const struct table *own = kept(&hand, "products", &table_stream_idle, &shown);
+    int64_t gaps = 0, idle_ns = 0;
+    for (size_t i = 0; i < own->row_count; i++) {
+        gaps += table_i64(own, i, STREAM_IDLE_GAPS, 0);
+        idle_ns += table_i64(own, i, STREAM_IDLE_IDLE_NS, 0);
+    }
+    assert_int_equal(gaps, 2);                   // the first product starts the stream
+    assert_int_equal(idle_ns, 2 * (13000 - 9700)); // since the collective before it ended
+    own = kept(&hand, "products", &table_queues, &shown);
+    assert_int_equal(own->row_count, 1);
+    assert_int_equal(table_i64(own, 0, QUEUES_LAUNCHES, -1), 3);
+    assert_null(kept(&hand, "products", &table_idle_gaps, &shown)); // one event in each call
+    hand_end(&hand);
+}
+
+static void the_longest_gaps_of_a_range_are_inside_its_calls(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report shown;
+    begin_job(&hand);
+    const struct table *gaps = kept(&hand, "forward", &table_idle_gaps, &shown);
+    assert_int_equal(gaps->row_count, 2);
+    assert_int_equal(table_i64(gaps, 0, IDLE_GAPS_DUR_NS, -1), 5000 - 1100);
+    assert_int_equal(table_i64(gaps, 1, IDLE_GAPS_DUR_NS, -1), 5000 - 1101);
+    assert_true(table_is(gaps, 0, IDLE_GAPS_BEFORE, STR("gemm")));
+    assert_true(table_is(gaps, 0, IDLE_GAPS_AFTER, STR("relu")));
+    assert_null(kept(&hand, "backward", &table_idle_gaps, &shown));
     hand_end(&hand);
 }
 
@@ -475,6 +514,8 @@ int main(void)
         cmocka_unit_test(uncategorized_kernels_of_a_range_are_those_of_no_rule),
         cmocka_unit_test(other_tables_cannot_be_had_by_range),
         cmocka_unit_test(a_range_around_everything_has_the_tables_of_the_trace),
+        cmocka_unit_test(idle_time_of_streams_is_parted_among_ranges),
+        cmocka_unit_test(the_longest_gaps_of_a_range_are_inside_its_calls),
         cmocka_unit_test(tables_of_a_range_have_only_what_was_launched_in_it),
         cmocka_unit_test(messages_of_other_ranges_are_not_taken),
         cmocka_unit_test(modules_of_a_range_are_those_with_time_in_it),

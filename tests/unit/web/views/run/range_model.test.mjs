@@ -8,13 +8,13 @@ import { range_note, range_params, ranged_view, with_range, within }
 test("only tables that the API gives by range are asked for by range", () => {
   assert.deepEqual(range_params("operators", "forward"), { range: "forward" });
   assert.deepEqual(range_params("operators", ""), {});
-  assert.deepEqual(range_params("queues", "forward"), {});
+  assert.deepEqual(range_params("steps", "forward"), {});
 });
 
 test("once a range is chosen, every table says whether it is filtered", () => {
   assert.equal(range_note("operators", "", "self"), "self");
   assert.equal(range_note("operators", "forward", "self"), "within forward; self");
-  assert.equal(range_note("queues", "forward"), "not filtered by the range");
+  assert.equal(range_note("steps", "forward"), "not filtered by the range");
   assert.equal(within("forward", ""), "within forward, headline rank");
   assert.equal(within("forward", "3"), "within forward, rank 3");
 });
