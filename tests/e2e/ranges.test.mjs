@@ -123,7 +123,7 @@ test("a range chosen on one page filters the next, until it is cleared", () =>
     await tab("Idle");
     await page.getByText(`within ${range.name}, rank 1`).waitFor();
     const queues = page.locator("section.card", { hasText: "Queues" });
-    await queues.getByText("not filtered by the range").waitFor();
+    await queues.getByText(`within ${range.name}; launched`).waitFor();
     await tab("Timeline");
     await page.getByText("does not filter this page").waitFor();
     await tab("Communication");
