@@ -10,8 +10,9 @@ import { gunzipSync } from "node:zlib";
 import { read_perfetto, SLICE_FIELDS } from "./helpers/perfetto.mjs";
 import { perfetto_schema } from "./helpers/perfetto_schema.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { chromium_bin, real_traces, run_program, stepscope_bin, temporary, tracegen_bin }
+import { chromium_bin, real_traces, run_program, skipped, stepscope_bin, temporary, tracegen_bin }
   from "./helpers/tools.mjs";
+import { have_trace_processor, imported } from "./helpers/trace_processor.mjs";
 import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
 
 let server, job;
@@ -71,6 +72,54 @@ test("the slices of each rank's streams are the kernels of its table", async () 
     assert.deepEqual(totals(own.flatMap(({ slices }) => slices)), await kernel_totals("job", rank));
   }
 });
+
+const no_processor = !have_trace_processor() &&
+  skipped("no trace processor of Perfetto in build/trace_processor (tests/trace_processor.sh)");
+
+/** Rows by a key of their first columns, in its order. */
+const keyed = (rows, ...columns) => Object.fromEntries(rows
+  .map((row) => [columns.map((column) => row[column]).join(" | "), row])
+  .sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** What is read here of each track, in the form of what Perfetto says. */
+function slices_by_name({ rank, name: track, slices }) {
+  const by_name = new Map();
+  for (const { name, ts, dur, depth } of slices) {
+    const row = by_name.get(name) ??
+      { rank, track, name, calls: 0, total_ns: 0, first_ns: ts, depth: 0 };
+    by_name.set(name, { ...row, calls: row.calls + 1, total_ns: row.total_ns + dur,
+      first_ns: Math.min(row.first_ns, ts), depth: Math.max(row.depth, depth) });
+  }
+  return [...by_name.values()];
+}
+
+function samples_of({ rank, name: track, samples }) {
+  const values = samples.map(({ value }) => value);
+  return { rank, track, samples: values.length, least: Math.min(...values),
+    most: Math.max(...values) };
+}
+
+/** Perfetto itself imports the bytes without a complaint and finds what is read here. */
+async function expect_imported(bytes) {
+  const tracks = read_perfetto(bytes);
+  const found = await imported(bytes);
+  assert.deepEqual(found.faults, []);
+  assert.deepEqual(keyed(found.slices, "rank", "track", "name"),
+    keyed(tracks.flatMap(slices_by_name), "rank", "track", "name"));
+  assert.deepEqual(keyed(found.samples, "rank", "track"),
+    keyed(tracks.filter((one) => one.is_counter).map(samples_of), "rank", "track"));
+  const notes = tracks.flatMap(({ slices }) => slices).map((slice) => slice.notes.wait_ns ?? 0);
+  assert.equal(found.wait_ns, notes.reduce((sum, wait_ns) => sum + wait_ns, 0));
+  return found;
+}
+
+test("Perfetto's own trace processor imports it: slices, counters, arrows, notes",
+  { skip: no_processor }, async () => {
+    const { files } = await generate(small_job("--memory", "--counters"));
+    await server.analyzed("imported", files);
+    const { samples, flows } = await expect_imported((await ask("imported", "?ranks=all")).body);
+    assert.ok(samples.length >= 4 && flows > 0);
+  });
 
 test("every complete event of the file is there, by name and duration", async () => {
   const [track_names, slices] = [new Set(), []];
@@ -162,6 +211,14 @@ describe("a job whose clocks differ", () => {
       const ends = members.map(({ ts, dur }) => ts + dur);
       assert.ok(Math.max(...ends) - Math.min(...ends) < 50_000, `${ends}`);
     }
+  });
+
+  test("Perfetto draws the waits and the links of ranks", { skip: no_processor }, async () => {
+    const { body } = await ask("mesh", "?ranks=all");
+    const { slices, flows, wait_ns } = await expect_imported(body);
+    const groups = linked(await perfetto_of("mesh"));
+    assert.ok(flows >= groups.reduce((sum, members) => sum + members.length - 1, 0));
+    assert.ok(wait_ns > 0 && slices.some(({ name }) => name === "wait for rank 2"));
   });
 
   test("waits are a track, as long as the table says", async () => {
@@ -333,6 +390,7 @@ describe("Paraver", { skip: !have_real_traces() && "no reference reader" }, () =
     await server.analyzed("wide", ranks.map(({ file }) =>
       ({ filename: file, data: readFileSync(join(folder, file)) })));
     await expect_breakdown("wide", found.state_time);
+    if (!no_processor) await expect_imported((await ask("wide", "?ranks=all")).body);
     assert.ok(found.events_by_type[63000006] > 64 && found.events_by_type[63000007] > 64);
     const lines = readFileSync(join(out, "wide.prv"), "utf8").trimEnd().split("\n");
     const times = lines.slice(1).map((line) => Number(line.split(":")[5]));
@@ -384,6 +442,7 @@ test("real traces come whole", { skip: !have_real_traces() && "no real traces" }
     const tracks = await perfetto_of(name, "");
     const slices = tracks.filter(is_stream).flatMap((track) => track.slices);
     assert.equal(slices.length, kernels.length, name);
+    if (!no_processor && name === real[0]) await expect_imported((await ask(name, "")).body);
     const rank = Number(tracks[0].rank.split(" ")[1]);
     assert.deepEqual(totals(slices), await kernel_totals(name, rank), name);
   }
