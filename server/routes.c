@@ -110,6 +110,7 @@ const struct route routes[] = {
     {"GET", RUN "/event", SCOPE_READ, api_get_event, NULL},
     {"GET", RUN "/events", SCOPE_READ, api_get_events, NULL},
     {"GET", RUN "/events/sizes", SCOPE_READ, api_get_event_sizes, NULL},
+    {"GET", RUN "/tables/sizes", SCOPE_READ, api_get_table_sizes, NULL},
     {"GET", RUN "/workbook", SCOPE_READ, api_get_workbook, NULL},
 
     {"GET", "/api/v1/bin", SCOPE_READ, api_list_bin, NULL},

@@ -86,6 +86,9 @@ bool api_get_event(struct request *request, struct response *response, struct er
 bool api_get_events(struct request *request, struct response *response, struct err *err);
 bool api_get_event_sizes(struct request *request, struct response *response, struct err *err);
 
+// How large its tables become in a format (api_table_sizes.c).
+bool api_get_table_sizes(struct request *request, struct response *response, struct err *err);
+
 // All tables of a run as a spreadsheet, and figures of the newest runs for monitoring
 // (api_workbook.c, api_run_metrics.c).
 bool api_get_workbook(struct request *request, struct response *response, struct err *err);

@@ -29,6 +29,14 @@ MUST_CHECK bool api_read_run_table(const struct request *request, const struct r
 MUST_CHECK bool api_headline_rank(const struct request *request, const struct run *run,
                                   int64_t *rank, struct err *err);
 
+// The trace whose tables are a rank's details, "" while there is none; rank -1 becomes the headline
+// rank (api_tables.c).
+MUST_CHECK bool api_find_details(const struct request *request, const struct run *run,
+                                 int64_t *rank, struct str *trace_id, struct err *err);
+
+// Whether a run has a table of that name, which its traces may have as well.
+bool api_is_run_table(const char *name);
+
 // The sealed trace of a rank, and whether only lanes of devices are asked (api_timeline.c).
 MUST_CHECK struct trace_file *api_open_trace(struct request *request, struct response *response,
                                              const struct trace_row *trace, struct err *err);

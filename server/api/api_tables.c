@@ -58,6 +58,30 @@ bool api_headline_rank(const struct request *request, const struct run *run, int
     return true;
 }
 
+bool api_find_details(const struct request *request, const struct run *run, int64_t *rank,
+                      struct str *trace_id, struct err *err)
+{
+    struct trace_row trace;
+    *trace_id = STR("");
+    if (*rank < 0 && !api_headline_rank(request, run, rank, err))
+        return false;
+    if (*rank < 0)
+        return true;
+    if (!store_find_rank(request->services->intake->store, run->id, *rank, request->arena, &trace,
+                         err))
+        return false;
+    *trace_id = trace.id;
+    return true;
+}
+
+bool api_is_run_table(const char *name)
+{
+    for (const struct table_desc *const *desc = run_tables; *desc; desc++)
+        if (strcmp((*desc)->name, name) == 0)
+            return true;
+    return false;
+}
+
 // The requested table: of the run, or of one rank's trace.
 struct asked {
     const struct table_desc *desc;

@@ -24,20 +24,12 @@ struct workbook {
     bool has_sheet, is_finished;
 };
 
-static bool is_of_run(const struct table_desc *desc)
-{
-    for (const struct table_desc *const *other = run_tables; *other; other++)
-        if (strcmp((*other)->name, desc->name) == 0)
-            return true;
-    return false;
-}
-
 // The next table; false after the last.
 static bool begin_table(struct workbook *workbook)
 {
     bool of_rank = workbook->trace_id.len > 0;
     while (of_rank && *workbook->next &&
-           (is_of_run(*workbook->next) || *workbook->next == &table_range_rows))
+           (api_is_run_table((*workbook->next)->name) || *workbook->next == &table_range_rows))
         workbook->next++;
     if (!*workbook->next) {
         if (of_rank || !workbook->headline_trace.len)
@@ -113,32 +105,15 @@ static void end_workbook(void *context)
     free(workbook);
 }
 
-// The trace of the headline rank, "" while there is none.
-static bool find_trace(struct request *request, const struct run *run, struct str *trace_id,
-                       int64_t *rank, struct err *err)
-{
-    struct trace_row trace;
-    *trace_id = STR("");
-    if (!api_headline_rank(request, run, rank, err))
-        return false;
-    if (*rank < 0)
-        return true;
-    if (!store_find_rank(request->services->intake->store, run->id, *rank, request->arena, &trace,
-                         err))
-        return false;
-    *trace_id = trace.id;
-    return true;
-}
-
 bool api_get_workbook(struct request *request, struct response *response, struct err *err)
 {
     static const char *const known[] = {NULL};
     struct run run;
     struct str trace_id;
-    int64_t rank;
+    int64_t rank = -1;
     if (!query_allow(&request->query, known, err) ||
         !api_find_run(request, response, request->captures[0], &run, err) ||
-        !find_trace(request, &run, &trace_id, &rank, err))
+        !api_find_details(request, &run, &rank, &trace_id, err))
         return false;
     api_locate_run(request, response, &run, "/workbook");
     if (response_unchanged(request, response, "%.*s.%lld-%d-workbook", (int)run.id.len, run.id.at,

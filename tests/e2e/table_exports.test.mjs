@@ -83,6 +83,34 @@ test("columns say their unit and what they mean", async () => {
     [Math.min(...column), Math.max(...column)]);
 });
 
+test("sizes of tables are those of the files, or near them where only the first rows were written",
+  async () => {
+    const { files } = await generate(["--ranks", "1", "--steps", "12", "--layers", "6"]);
+    await server.analyzed("longer", files);
+    const estimated = new Set();
+    for (const [run, format] of [["job", "csv"], ["job", "json"], ["job", "arrow"],
+      ["job", "xlsx"], ["job", "speedscope"], ["longer", "csv"], ["longer", "parquet"]]) {
+      const { tables } = await server.get(`/runs/${run}/tables/sizes?format=${format}`);
+      const found = new Map(tables.map((size) => [size.table, size]));
+      const asked = format === "speedscope" ? [...found.keys()]
+        : ["kernels", "steps", "op_tree", "memory_timeline", "busy_series", "trust"];
+      assert.ok(asked.length >= 3);
+      for (const name of asked) {
+        const { rows, bytes, exact } = found.get(name);
+        const ratio = bytes / (await bytes_of(run, name, format)).length;
+        assert.ok(exact ? ratio === 1 : ratio > 0.5 && ratio < 2, `${format} ${name}: ${ratio}`);
+        assert.equal(exact, rows <= 256 && format !== "xlsx", name);
+        if (!exact) estimated.add(`${format} ${name}`);
+      }
+    }
+    assert.ok(estimated.size >= 2, [...estimated].join(", "));
+    const wrong = await server.request("/api/v1/runs/job/tables/sizes?format=perfetto");
+    assert.equal(wrong.status, 400);
+    const again = await server.request("/api/v1/runs/job/tables/sizes");
+    assert.equal((await server.request("/api/v1/runs/job/tables/sizes",
+      { headers: { "If-None-Match": again.headers.etag } })).status, 304);
+  });
+
 test("the Accept header asks for them, too", async () => {
   const reply = await server.request("/api/v1/runs/job/kernels",
     { headers: { Accept: "application/vnd.apache.arrow.stream" } });

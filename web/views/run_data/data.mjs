@@ -18,6 +18,7 @@ import { OfRank, use_rank } from "../run/rank_data.mjs";
 import { RecordedCard } from "./recorded.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 import { use_event_links } from "../run/event_sizes.mjs";
+import { size_text } from "../run/size_model.mjs";
 
 const BUSY_POLL_MS = 1500;
 
@@ -156,15 +157,24 @@ const FORMATS = [["csv", "CSV"], ["json", "JSON"], ["arrow", "Arrow"], ["parquet
   ...(has_server ? [["xlsx", "XLSX"]] : [])];
 const FLAME_GRAPHS = [["speedscope", "speedscope"], ["pprof", "pprof"]];
 
+/** Sizes of every table in the chosen format, and of trees as flame graphs: by format and name. */
+function use_table_sizes(run, rank, chosen) {
+  const sizes_in = (format) => use_api(has_server
+    ? address(run_api(run, "tables/sizes"), { rank, format }) : null).data;
+  const answers = [sizes_in(chosen), ...FLAME_GRAPHS.map(([format]) => sizes_in(format))];
+  return new Map(answers.filter(Boolean).flatMap(({ format, tables }) =>
+    tables.map((size) => [`${format} ${size.table}`, size])));
+}
+
 /** A table in the chosen format; trees are flame graphs, too. */
-function TableLinks({ run, rank, name, chosen }) {
+function TableLinks({ run, rank, name, chosen, sizes }) {
   const of_rank = DETAILS.includes(name) ? rank : "";
   const href = (format) =>
     api_href(address(run_api(run, name), { rank: of_rank, format, limit: "all" }));
   const formats = [FORMATS.find(([key]) => key === chosen),
     ...(TREES.includes(name) ? FLAME_GRAPHS : [])];
   const links = name === "summary" ? [["JSON", api_href(run_api(run, name))]]
-    : formats.map(([key, label]) => [label, href(key)]);
+    : formats.map(([key, label]) => [label, href(key), size_text(sizes.get(`${key} ${name}`))]);
   return html`<li><span>${name.replaceAll("_", " ")}</span><${ExportLinks} links=${links} /></li>`;
 }
 
@@ -180,6 +190,7 @@ function WholeRun({ run, analyzed }) {
 
 function Downloads({ run, rank, evidence, analyzed }) {
   const [chosen, set_chosen] = useState("csv");
+  const sizes = use_table_sizes(run, rank, chosen);
   const names = [...OF_RUN, ...DETAILS, ...(evidence > 0 ? OF_FILES : [])];
   const line = `pandas.read_csv("${location.origin}${
     api_href(run_api(run, "kernels"))}?format=csv"${use_session().required
@@ -188,7 +199,7 @@ function Downloads({ run, rank, evidence, analyzed }) {
       label="Format" value=${chosen} options=${FORMATS} onchange=${set_chosen} />`}>
     ${has_server && html`<${WholeRun} run=${run} analyzed=${analyzed} />`}
     <ul class="downloads">${names.map((name) => html`<${TableLinks} key=${name} run=${run}
-      rank=${rank} name=${name} chosen=${chosen} />`)}</ul>
+      rank=${rank} name=${name} chosen=${chosen} sizes=${sizes} />`)}</ul>
     ${has_server && html`<p class="notebook">In a notebook: <code>${line}</code>
       <${CopyButton} text=${line} /></p>`}<//>`;
 }
