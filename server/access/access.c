@@ -82,10 +82,10 @@ static bool open_provider(struct access *access, const struct oidc_config *confi
         return true;
     access->oidc = oidc_open(config, err);
     struct str host = access_host_of(str_of(config->issuer));
-    if (access->oidc && !has_text(config->users))
-        log_warn("everybody with an account at %.*s may sign in, read and upload; --oidc-users "
-                 "limits that",
-                 (int)host.len, host.at);
+    if (access->oidc && strcmp(config->users, "*") == 0)
+        log_warn(
+            "everybody with an account at %.*s may sign in, read and upload (--oidc-users '*')",
+            (int)host.len, host.at);
     return access->oidc != NULL;
 }
 

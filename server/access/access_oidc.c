@@ -28,7 +28,7 @@ struct str access_provider(const struct access *access)
 bool access_may_sign_in(const struct access *access, struct str user)
 {
     struct str users = str_of(oidc_settings(access->oidc)->users);
-    return users.len == 0 || access_is_listed(users, user);
+    return str_equal(users, STR("*")) || access_is_listed(users, user);
 }
 
 static bool derive(const char *what, struct str secret, char out[OIDC_SECRET_SIZE], struct err *err)

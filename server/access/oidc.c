@@ -44,11 +44,20 @@ static bool is_https(const char *url)
     return str_starts_with(str_of(url), STR("https://"));
 }
 
+static bool is_given(const char *text)
+{
+    return text && *text;
+}
+
 static bool check_config(const struct oidc_config *config, struct err *err)
 {
-    if (!config->client_id || !*config->client_id)
+    if (!is_given(config->client_id))
         return err_set(err, ERR_USAGE, "--oidc-issuer needs --oidc-client-id");
-    if (!config->public_url || !*config->public_url)
+    if (!is_given(config->users))
+        return err_set(err, ERR_USAGE,
+                       "--oidc-issuer needs --oidc-users: who may sign in, by name or @DOMAIN; '*' "
+                       "is everybody with an account there");
+    if (!is_given(config->public_url))
         return err_set(err, ERR_USAGE,
                        "--oidc-issuer needs --public-url: the provider sends browsers back to it");
     if (!http_client_check_url(config->issuer, err))

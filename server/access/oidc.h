@@ -14,8 +14,8 @@ struct oidc_config {
     const char *client_id;   // that the provider knows us by
     const char *secret_file; // NULL or "": a public client
     const char *claim;       // of the ID token that names the user
-    const char *users;       // "alice@example.com,@example.com"; NULL: all that the provider names
-    const char *admins;      // NULL: none
+    const char *users;  // "alice@example.com,@example.com"; or "*": all that the provider names
+    const char *admins; // NULL: none
     const char *public_url;
 };
 

@@ -68,7 +68,8 @@ static const struct option table[] = {
      AT(proxy_admins)},
     {"--oidc-issuer", "STEPSCOPE_OIDC_ISSUER", NULL, "URL",
      "provider of OpenID Connect where people sign in, exactly as it names itself; needs "
-     "--oidc-client-id and --public-url, and sends browsers back to URL/login/oidc/callback",
+     "--oidc-client-id, --oidc-users and --public-url, and sends browsers back to "
+     "URL/login/oidc/callback",
      NULL, OPTION_TEXT, AT(oidc.issuer)},
     {"--oidc-client-id", "STEPSCOPE_OIDC_CLIENT_ID", NULL, "ID",
      "name by which the provider knows this service", NULL, OPTION_TEXT, AT(oidc.client_id)},
@@ -79,7 +80,7 @@ static const struct option table[] = {
      "claim of the ID token that names the user; email must be verified", NULL, OPTION_TEXT,
      AT(oidc.claim)},
     {"--oidc-users", "STEPSCOPE_OIDC_USERS", NULL, "USER,...",
-     "users, or @DOMAIN, who may sign in; default: everybody whom the provider names", NULL,
+     "who may sign in: users, or @DOMAIN; '*': everybody with an account at the provider", NULL,
      OPTION_TEXT, AT(oidc.users)},
     {"--oidc-admins", "STEPSCOPE_OIDC_ADMINS", NULL, "USER,...",
      "of these, who may delete runs and manage tokens", NULL, OPTION_TEXT, AT(oidc.admins)},

@@ -210,7 +210,7 @@ test("what does not hold is refused, and the log says why", async () => {
   let issuer = "";
   lying_server = createServer((request, reply) => answer_lies(issuer, request, reply));
   issuer = await listening(lying_server);
-  const server = await start_service(issuer, []);
+  const server = await start_service(issuer, ["--oidc-users", "*"]);
   lies.description = { issuer: "https://evil.example" };
   assert.equal((await visit(new Jar(), `${server.base}/login/oidc`)).to,
     "/login?failed=answer&next=/");
@@ -273,7 +273,7 @@ test("a browser comes back from another site to the page it asked for", async (t
   });
   t.after(() => provider.close());
   issuer = await listening(provider, "127.0.0.2");
-  server = await start_service(issuer, []);
+  server = await start_service(issuer, ["--oidc-users", "*"]);
   const browser = await launch();
   t.after(() => browser.close());
   const { page, faults } = await open_page(browser, server.base);

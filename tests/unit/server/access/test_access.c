@@ -102,11 +102,15 @@ static void a_provider_of_sign_ins_that_cannot_work_is_refused(void **state)
         const char *why;
     } cases[] = {
         {{.issuer = "https://a.example", .public_url = "https://t"}, "--oidc-client-id"},
-        {{.issuer = "https://a.example", .client_id = "x"}, "--public-url"},
-        {{.issuer = "http://a.example", .client_id = "x", .public_url = "https://t"}, "https"},
-        {{.issuer = "a.example", .client_id = "x", .public_url = "https://t"}, "--oidc-issuer"},
-        {{"https://a.example", "x", "/nonexistent", .public_url = "https://t"}, "/nonexistent"},
-        {{"https://a.example", "x", "/dev/null", .public_url = "https://t"}, "found nothing in"},
+        {{.issuer = "https://a.example", .client_id = "x", .users = "@a"}, "--public-url"},
+        {{"https://a.example", "x", .public_url = "https://t"}, "--oidc-users"},
+        {{"https://a.example", "x", .public_url = "https://t", .users = ""}, "--oidc-users"},
+        {{"http://a.example", "x", .public_url = "https://t", .users = "*"}, "https"},
+        {{"a.example", "x", .public_url = "https://t", .users = "*"}, "--oidc-issuer"},
+        {{"https://a.example", "x", "/nonexistent", .public_url = "https://t", .users = "*"},
+         "/nonexistent"},
+        {{"https://a.example", "x", "/dev/null", .public_url = "https://t", .users = "*"},
+         "found nothing in"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         config.oidc = cases[i].oidc;
@@ -114,7 +118,8 @@ static void a_provider_of_sign_ins_that_cannot_work_is_refused(void **state)
         if (!strstr(f->err.msg, cases[i].why))
             fail_msg("found '%s', expected '%s'", f->err.msg, cases[i].why);
     }
-    config.oidc = (struct oidc_config){"https://a.example", "x", "", .public_url = "https://t"};
+    config.oidc =
+        (struct oidc_config){"https://a.example", "x", "", .public_url = "https://t", .users = "*"};
     assert_required(f, config, true);
     config.oidc.issuer = "";
     assert_required(f, config, false);
