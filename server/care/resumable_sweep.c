@@ -29,7 +29,10 @@ bool resumable_sweep_files(const struct intake *intake, struct err *err)
 {
     struct sweep sweep = {.intake = intake};
     struct pieces_visitor visitor = {sweep_file, &sweep};
+    struct err why;
     bool ok = pieces_each(intake->blobs, &visitor, err);
+    if (ok && !pieces_each_shared(intake->blobs, &visitor, &why)) // the next time
+        log_warn("pieces of finished uploads remain: %s", why.msg);
     if (sweep.removed)
         log_info("removed %u files of finished uploads", sweep.removed);
     return ok;

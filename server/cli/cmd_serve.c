@@ -9,6 +9,7 @@
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
 #include "server/files/data_folder.h"
+#include "server/files/pieces.h"
 #include "server/agents/known_agents.h"
 #include "server/hooks/hooks.h"
 #include "server/http/http.h"
@@ -187,6 +188,8 @@ static bool open_store(struct service *service, struct err *err)
     if (!service->intake.store)
         return false;
     store_share_fault(service->intake.store, blob_fault(service->intake.blobs));
+    if (store_is_shared(service->intake.store))
+        pieces_share(service->intake.blobs, store_owner(service->intake.store).at);
     return store_check_copied(service->intake.store, err) &&
            take_files(service->intake.store, chosen->blobs != NULL, err) &&
            check_place(service, err) &&

@@ -15,7 +15,8 @@ struct blobs {
     struct blob_store *store;
     pthread_rwlock_t pins;
     pthread_mutex_t removing; // held with removals_fd: two of our threads do not count as a backup
-    int removals_fd;          // of the lock shared with backups, -1 between removals
+    char node[BLOB_PIECE_NAME]; // our name where pieces of uploads are shared, "" they are not
+    int removals_fd;            // of the lock shared with backups, -1 between removals
     struct disk_fault fault;
 };
 

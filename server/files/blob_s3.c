@@ -6,6 +6,7 @@
 #include "server/files/blob_store.h"
 #include "server/files/s3_client.h"
 #include "server/files/s3_list.h"
+#include "server/files/s3_pieces.h"
 #include "server/files/sigv4.h"
 
 #include "ingest/base/hash.h"
@@ -26,9 +27,7 @@ enum { FREE_SHARE = 10 }; // of the cache's disk that the cache leaves free, in 
 
 // Objects that are younger are left alone by whoever looks for those that nobody needs: their rows
 // may be on their way. An upload in parts takes longer.
-enum { YOUNG_SECONDS = 3600, OPEN_SECONDS = 86400 };
-
-enum { REMOVAL_MS = 4000 };
+enum { YOUNG_SECONDS = 3600, OPEN_SECONDS = 86400, REMOVAL_MS = 4000 };
 
 struct s3 {
     struct blob_store store;
@@ -774,6 +773,11 @@ static bool write_mark(struct blob_store *store, const char *mark, struct err *e
     return put_text(store, BLOB_MARK, str_of(mark), err);
 }
 
+struct s3_client *blob_s3_client(struct blob_store *store)
+{
+    return s3_of(store)->client;
+}
+
 const struct blob_kind blob_s3 = {
     .name = "s3",
     .is_place = is_url,
@@ -791,4 +795,5 @@ const struct blob_kind blob_s3 = {
     .probe = probe,
     .read_mark = read_mark,
     .write_mark = write_mark,
+    .pieces = &s3_pieces,
 };

@@ -86,3 +86,32 @@ bool blob_store_write_mark(struct blob_store *store, const char *mark, struct er
 {
     return store->kind->write_mark(store, mark, err);
 }
+
+bool blob_store_has_pieces(const struct blob_store *store)
+{
+    return store->kind->pieces;
+}
+
+bool blob_store_put_piece(struct blob_store *store, const struct blob_piece *piece, int fd,
+                          struct err *err)
+{
+    return store->kind->pieces->put(store, piece, fd, err);
+}
+
+bool blob_store_get_piece(struct blob_store *store, const struct blob_piece *piece, int fd,
+                          struct err *err)
+{
+    return store->kind->pieces->get(store, piece, fd, err);
+}
+
+bool blob_store_remove_piece(struct blob_store *store, const struct blob_piece *piece,
+                             struct err *err)
+{
+    return store->kind->pieces->remove(store, piece, err);
+}
+
+bool blob_store_each_piece(struct blob_store *store, const char *id,
+                           const struct blob_piece_visitor *visitor, struct err *err)
+{
+    return store->kind->pieces->each(store, id, visitor, err);
+}

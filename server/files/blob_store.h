@@ -37,6 +37,27 @@ struct blob_visitor {
     void *ctx;
 };
 
+// What a service received of a resumable upload. The name of the service makes the piece its own.
+enum { BLOB_PIECE_NAME = 24 };
+struct blob_piece {
+    char id[BLOB_PIECE_NAME]; // of the upload
+    uint64_t from, bytes;
+    char node[BLOB_PIECE_NAME];
+};
+
+struct blob_piece_visitor {
+    bool (*visit)(void *ctx, const struct blob_piece *piece, struct err *err);
+    void *ctx;
+};
+
+struct blob_piece_ops {
+    bool (*put)(struct blob_store *store, const struct blob_piece *piece, int fd, struct err *err);
+    bool (*get)(struct blob_store *store, const struct blob_piece *piece, int fd, struct err *err);
+    bool (*remove)(struct blob_store *store, const struct blob_piece *piece, struct err *err);
+    bool (*each)(struct blob_store *store, const char *id, const struct blob_piece_visitor *visitor,
+                 struct err *err);
+};
+
 // The operations of a kind; functions of the same names below say what they do.
 struct blob_kind {
     const char *name;
@@ -60,6 +81,7 @@ struct blob_kind {
     bool (*probe)(struct blob_store *store, struct err *err);
     bool (*read_mark)(struct blob_store *store, char mark[BLOB_MARK_SIZE], struct err *err);
     bool (*write_mark)(struct blob_store *store, const char *mark, struct err *err);
+    const struct blob_piece_ops *pieces; // NULL in a place that only one service has
 };
 
 extern const struct blob_kind *const blob_kinds[]; // ends with NULL
@@ -125,5 +147,19 @@ MUST_CHECK bool blob_store_probe(struct blob_store *store, struct err *err);
 MUST_CHECK bool blob_store_read_mark(struct blob_store *store, char mark[BLOB_MARK_SIZE],
                                      struct err *err);
 MUST_CHECK bool blob_store_write_mark(struct blob_store *store, const char *mark, struct err *err);
+
+// Whether services that share the place also share what they received of resumable uploads.
+bool blob_store_has_pieces(const struct blob_store *store);
+
+// Stores bytes from..from+bytes of a file as a piece; brings a piece into an empty file. The others
+// as above. id: of one upload, NULL: of all.
+MUST_CHECK bool blob_store_put_piece(struct blob_store *store, const struct blob_piece *piece,
+                                     int fd, struct err *err);
+MUST_CHECK bool blob_store_get_piece(struct blob_store *store, const struct blob_piece *piece,
+                                     int fd, struct err *err);
+MUST_CHECK bool blob_store_remove_piece(struct blob_store *store, const struct blob_piece *piece,
+                                        struct err *err);
+MUST_CHECK bool blob_store_each_piece(struct blob_store *store, const char *id,
+                                      const struct blob_piece_visitor *visitor, struct err *err);
 
 #endif

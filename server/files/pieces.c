@@ -7,8 +7,8 @@
 #include "ingest/base/hash.h"
 #include "ingest/base/log.h"
 #include "ingest/base/str.h"
-#include "server/files/blob_dirs.h"
 #include "server/files/flush_behind.h"
+#include "server/files/pieces_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -19,33 +19,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PART_SUFFIX ".part"
-#define SUMS_SUFFIX ".sums"
-#define NAME_SIZE   32 // of a file name
-
 // One block received since the last flush, as stored in the file of checksums.
 struct sum {
     uint64_t bytes;
     uint64_t hash; // of its content and offset
 };
 
-struct pieces {
-    struct blobs *blobs;
-    int fd, sums_fd;
-    uint64_t bytes; // when complete
-    uint64_t offset;
-    uint64_t sums;  // number in the file of checksums
-    uint64_t begun; // writeback started, see flush_behind
-    uint64_t opened_at;
-    uint64_t reserved; // on disk, up to here
-    bool has_rubbish;  // after offset, and could not be cut off: nothing may follow it
-    char name[NAME_SIZE];
-};
-
-static bool name_file(const char *id, const char *suffix, char name[NAME_SIZE], struct err *err)
+bool pieces_name(const char *id, const char *suffix, char name[PIECES_NAME_SIZE], struct err *err)
 {
-    int len = snprintf(name, NAME_SIZE, "%s%s", id, suffix);
-    return (len > 0 && len < NAME_SIZE && !strchr(id, '/')) ||
+    int len = snprintf(name, PIECES_NAME_SIZE, "%s%s", id, suffix);
+    return (len > 0 && len < PIECES_NAME_SIZE && !strchr(id, '/')) ||
            err_set(err, ERR_NOT_FOUND, "no such resumable upload");
 }
 
@@ -62,8 +45,8 @@ static int open_file(const struct blobs *blobs, const char *name, int flags)
 
 bool pieces_create(struct blobs *blobs, const char *id, struct err *err)
 {
-    char name[NAME_SIZE];
-    if (!name_file(id, PART_SUFFIX, name, err))
+    char name[PIECES_NAME_SIZE];
+    if (!pieces_name(id, PIECES_PART, name, err))
         return false;
     int fd = open_file(blobs, name, O_CREAT | O_EXCL);
     if (fd < 0)
@@ -94,7 +77,7 @@ static bool block_counts(struct pieces *pieces, char *block, uint64_t size_bytes
     return true;
 }
 
-bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
+static bool find_own_end(struct pieces *pieces, uint64_t flushed, struct err *err)
 {
     struct stat info;
     if (fstat(pieces->fd, &info) != 0)
@@ -115,14 +98,22 @@ bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
     return size == pieces->offset || pieces_rewind(pieces, pieces->offset, err);
 }
 
+bool pieces_find_end(struct pieces *pieces, uint64_t flushed, struct err *err)
+{
+    if (!pieces->blobs->node[0])
+        return find_own_end(pieces, flushed, err);
+    return pieces_bring(pieces, flushed, err) && find_own_end(pieces, pieces->shared, err);
+}
+
 // --- open and close -----------------------------------------------------------------------------
 
 static bool open_files(struct pieces *pieces, const char *id, struct err *err)
 {
-    char sums[NAME_SIZE];
-    if (!name_file(id, PART_SUFFIX, pieces->name, err) || !name_file(id, SUMS_SUFFIX, sums, err))
+    char sums[PIECES_NAME_SIZE];
+    if (!pieces_name(id, PIECES_PART, pieces->name, err) ||
+        !pieces_name(id, PIECES_SUMS, sums, err))
         return false;
-    pieces->fd = open_file(pieces->blobs, pieces->name, 0);
+    pieces->fd = open_file(pieces->blobs, pieces->name, pieces->blobs->node[0] ? O_CREAT : 0);
     if (pieces->fd < 0 && errno == ENOENT)
         return err_set(err, ERR_NOT_FOUND, "the bytes of this upload are missing");
     if (pieces->fd < 0)
@@ -141,6 +132,7 @@ struct pieces *pieces_open(struct blobs *blobs, const char *id, uint64_t bytes, 
         return NULL;
     }
     pieces->blobs = blobs;
+    snprintf(pieces->id, sizeof pieces->id, "%s", id);
     pieces->bytes = bytes;
     pieces->fd = pieces->sums_fd = -1;
     if (open_files(pieces, id, err))
@@ -261,22 +253,25 @@ struct spool *pieces_seal(const struct pieces *pieces, struct err *err)
 
 static bool remove_file(struct blobs *blobs, const char *id, const char *suffix, struct err *err)
 {
-    char name[NAME_SIZE];
-    return name_file(id, suffix, name, err) &&
+    char name[PIECES_NAME_SIZE];
+    return pieces_name(id, suffix, name, err) &&
            (unlinkat(blobs->pieces_fd, name, 0) == 0 || errno == ENOENT ||
             err_set_errno(err, "removing %s", name));
 }
 
 bool pieces_remove(struct blobs *blobs, const char *id, struct err *err)
 {
-    return remove_file(blobs, id, SUMS_SUFFIX, err) && remove_file(blobs, id, PART_SUFFIX, err);
+    return remove_file(blobs, id, PIECES_HAVE, err) && remove_file(blobs, id, PIECES_SUMS, err) &&
+           remove_file(blobs, id, PIECES_PART, err) &&
+           (!blobs->node[0] || pieces_remove_shared(blobs, id, err));
 }
 
 static bool visit_entry(const struct pieces_visitor *visitor, const char *name, struct err *err)
 {
-    char id[NAME_SIZE];
+    char id[PIECES_NAME_SIZE];
     size_t len = strcspn(name, ".");
-    bool known = strcmp(name + len, PART_SUFFIX) == 0 || strcmp(name + len, SUMS_SUFFIX) == 0;
+    bool known = strcmp(name + len, PIECES_PART) == 0 || strcmp(name + len, PIECES_SUMS) == 0 ||
+                 strcmp(name + len, PIECES_HAVE) == 0;
     if (!known || len == 0 || len >= sizeof id)
         return true;
     memcpy(id, name, len);

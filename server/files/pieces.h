@@ -10,7 +10,13 @@
 
 struct pieces;
 
-#define PIECES_BLOCK_BYTES ((size_t)256 << 10) // most per write
+#define PIECES_BLOCK_BYTES  ((size_t)256 << 10)  // most per write
+#define PIECES_SHARED_BYTES ((uint64_t)32 << 20) // most per piece that services share
+
+// From now on other services can go on with what this one, of that name, received, if the place of
+// files is one that they share: pieces_open makes a missing file, and pieces_find_end brings what
+// others have.
+void pieces_share(struct blobs *blobs, const char *node);
 
 // Creates the file; its name is durable. Nothing is reserved: clients that send no bytes take no
 // space.
@@ -40,6 +46,14 @@ MUST_CHECK bool pieces_write(struct pieces *pieces, const void *bytes, size_t si
 // All bytes received are durable. After a failure nothing may be said about them.
 MUST_CHECK bool pieces_flush(struct pieces *pieces, struct err *err);
 
+// Received bytes that other services cannot have yet; 0 if nothing is shared.
+uint64_t pieces_unshared(const struct pieces *pieces);
+
+// Stores them where others find them, after pieces_flush; they count once the row says so.
+MUST_CHECK bool pieces_publish(const struct pieces *pieces, struct err *err);
+// The row says so.
+MUST_CHECK bool pieces_note_published(struct pieces *pieces, struct err *err);
+
 // Drops the bytes after offset.
 MUST_CHECK bool pieces_rewind(struct pieces *pieces, uint64_t offset, struct err *err);
 
@@ -61,5 +75,8 @@ struct pieces_visitor {
 };
 MUST_CHECK bool pieces_each(const struct blobs *blobs, const struct pieces_visitor *visitor,
                             struct err *err);
+// The same for each piece that services share.
+MUST_CHECK bool pieces_each_shared(const struct blobs *blobs, const struct pieces_visitor *visitor,
+                                   struct err *err);
 
 #endif

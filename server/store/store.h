@@ -433,7 +433,8 @@ MUST_CHECK bool store_take_role(struct store *store, const char *role, bool *lea
 // The mark of the place where the services' files are (blob_store.h); mark if none was kept yet.
 MUST_CHECK bool store_keep_mark(struct store *store, const char *mark, char kept[STORE_ID_SIZE],
                                 struct err *err);
-bool store_is_shared(const struct store *store); // whether there may be other services
+bool store_is_shared(const struct store *store);   // whether there may be other services
+struct str store_owner(const struct store *store); // the name of this one
 
 // Differs after each transaction that may have changed a row. 0: not known, since others write,
 // too.

@@ -169,19 +169,21 @@ static bool extend(struct db *db, struct str id, uint64_t flushed, int64_t expir
     return sql_run(&stmt) && check_changed(db, err);
 }
 
-bool store_extend_resumable(struct store *store, struct str id, uint64_t flushed,
+bool store_extend_resumable(struct store *store, const struct resumable *before, uint64_t flushed,
                             int64_t expires_ns, struct err *err)
 {
     struct txn txn;
     struct arena arena;
-    struct resumable before;
+    struct resumable now;
     if (!txn_begin(store, DB_WRITE, &txn, err))
         return false;
     arena_init(&arena, NULL);
-    bool ok = load(txn.db, id, &arena, &before, err) &&
-              extend(txn.db, id, flushed, expires_ns, err) &&
-              uploads_charge(txn.db, before.owner,
-                             flushed > before.flushed ? flushed - before.flushed : 0, err);
+    bool ok =
+        load(txn.db, before->id, &arena, &now, err) &&
+        (now.flushed == before->flushed ||
+         err_set(err, ERR_BUSY, "another service received bytes of this upload; ask again")) &&
+        extend(txn.db, now.id, flushed, expires_ns, err) &&
+        uploads_charge(txn.db, now.owner, flushed > now.flushed ? flushed - now.flushed : 0, err);
     arena_free(&arena);
     return txn_end(&txn, ok, err);
 }

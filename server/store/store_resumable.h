@@ -44,9 +44,10 @@ MUST_CHECK bool store_find_resumable_of_key(struct store *store, struct str owne
                                             struct arena *arena, struct resumable *found,
                                             struct err *err);
 
-// Records how many leading bytes are durable, and counts the new ones for its owner today.
-MUST_CHECK bool store_extend_resumable(struct store *store, struct str id, uint64_t flushed,
-                                       int64_t expires_ns, struct err *err);
+// Records how many leading bytes are durable, and counts the new ones for its owner today. before:
+// what was known of it; ERR_BUSY if another service has recorded more since.
+MUST_CHECK bool store_extend_resumable(struct store *store, const struct resumable *before,
+                                       uint64_t flushed, int64_t expires_ns, struct err *err);
 
 // Ends it for a reason that waiting will not change.
 MUST_CHECK bool store_refuse_resumable(struct store *store, struct str id, const char *reason,

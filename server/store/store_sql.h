@@ -60,7 +60,6 @@ MUST_CHECK struct str sql_like(struct arena *arena, struct str text, struct err 
 // --- the database -------------------------------------------------------------------------------
 
 const char *store_path(const struct store *store);
-struct str store_owner(const struct store *store);
 
 // Updates the schema, after copying what an older program wrote. ERR_UNSUPPORTED for a database of
 // a newer program.

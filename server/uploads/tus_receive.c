@@ -22,6 +22,7 @@ struct turn {
     struct resumable resumable; // as it was when the request started
     struct pieces *pieces;
     uint64_t begin;                // offset of its piece
+    uint64_t counted;              // bytes up to here are counted for their sender
     struct tus_checksum *checksum; // of the piece, NULL none
 };
 
@@ -135,29 +136,42 @@ static bool accept(struct turn *turn, struct err *err)
 
 // --- what is there ------------------------------------------------------------------------------
 
-// Makes the received bytes durable and reports how many there are.
-static bool keep(struct turn *turn, struct err *err)
-{
-    const struct resumable *resumable = &turn->resumable;
-    uint64_t offset = pieces_offset(turn->pieces);
-    int64_t expires_ns = resumable->expires_ns;
-    if (offset != resumable->flushed) {
-        expires_ns = tus_expiry(turn->request);
-        if (!pieces_flush(turn->pieces, err) ||
-            !store_extend_resumable(turn->request->services->intake->store, resumable->id, offset,
-                                    expires_ns, err))
-            return false;
-        if (offset > turn->begin) // bytes left by an earlier request are not part of its body
-            quota_settle(turn->request, offset - turn->begin);
-    }
-    tus_show_offset(turn->request, turn->response, offset);
-    tus_show_expiry(turn->request, turn->response, expires_ns);
-    return true;
-}
-
 static bool is_complete(const struct turn *turn)
 {
     return pieces_offset(turn->pieces) == turn->resumable.bytes;
+}
+
+// Makes the received bytes durable. A complete file is stored as such at once: no other service
+// goes on with it.
+static bool save(struct turn *turn, struct err *err)
+{
+    struct resumable *resumable = &turn->resumable;
+    uint64_t offset = pieces_offset(turn->pieces);
+    bool shares = pieces_unshared(turn->pieces) > 0 && !is_complete(turn);
+    if (offset == resumable->flushed && !shares)
+        return true;
+    int64_t expires_ns = tus_expiry(turn->request);
+    if (!pieces_flush(turn->pieces, err) || (shares && !pieces_publish(turn->pieces, err)) ||
+        !store_extend_resumable(turn->request->services->intake->store, resumable, offset,
+                                expires_ns, err) ||
+        (shares && !pieces_note_published(turn->pieces, err)))
+        return false;
+    resumable->flushed = offset;
+    resumable->expires_ns = expires_ns;
+    if (offset > turn->counted) // bytes left by an earlier request are not part of its body
+        quota_settle(turn->request, offset - turn->counted);
+    turn->counted = offset;
+    return true;
+}
+
+// The same, and reports how many there are.
+static bool keep(struct turn *turn, struct err *err)
+{
+    if (!save(turn, err))
+        return false;
+    tus_show_offset(turn->request, turn->response, turn->resumable.flushed);
+    tus_show_expiry(turn->request, turn->response, turn->resumable.expires_ns);
+    return true;
 }
 
 bool tus_settle(struct request *request, struct response *response,
@@ -165,7 +179,7 @@ bool tus_settle(struct request *request, struct response *response,
 {
     struct turn turn = {.request = request, .response = response, .resumable = *resumable};
     bool ok = open_pieces(&turn, err);
-    turn.begin = ok ? pieces_offset(turn.pieces) : 0;
+    turn.begin = turn.counted = ok ? pieces_offset(turn.pieces) : 0;
     ok = ok && keep(&turn, err) && (!is_complete(&turn) || accept(&turn, err));
     pieces_close(turn.pieces);
     return ok;
@@ -202,7 +216,7 @@ static bool prolong(struct turn *turn, struct err *err)
     if (resumable->expires_ns - clock_wall_ns() > services->resume_ns / 2)
         return true;
     resumable->expires_ns = tus_expiry(turn->request);
-    return store_extend_resumable(services->intake->store, resumable->id, resumable->flushed,
+    return store_extend_resumable(services->intake->store, resumable, resumable->flushed,
                                   resumable->expires_ns, err);
 }
 
@@ -212,6 +226,12 @@ static bool take_block(struct turn *turn, const char *block, size_t size, struct
     return prolong(turn, err) && check_first(turn, block, size, err) &&
            (!turn->checksum || tus_checksum_add(turn->checksum, block, size, err)) &&
            pieces_write(turn->pieces, block, size, !turn->checksum, err);
+}
+
+// A service that dies in the middle of a large piece takes little with it.
+static bool share_some(struct turn *turn, struct err *err)
+{
+    return turn->checksum || pieces_unshared(turn->pieces) < PIECES_SHARED_BYTES || save(turn, err);
 }
 
 static bool read_piece(struct turn *turn, struct err *err)
@@ -224,7 +244,7 @@ static bool read_piece(struct turn *turn, struct err *err)
     while (ok && got)
         ok = check_stopping(turn, err) &&
              body_read(turn->request->body, block, PIECES_BLOCK_BYTES, &got, err) &&
-             (got == 0 || take_block(turn, block, got, err));
+             (got == 0 || (take_block(turn, block, got, err) && share_some(turn, err)));
     free(block);
     return ok;
 }
@@ -267,7 +287,7 @@ static bool receive_piece(struct turn *turn, struct err *err)
 
 static bool check_offset(struct turn *turn, uint64_t announced, struct err *err)
 {
-    turn->begin = pieces_offset(turn->pieces);
+    turn->begin = turn->counted = pieces_offset(turn->pieces);
     struct body *body = turn->request->body;
     uint64_t left = turn->resumable.bytes - turn->begin;
     if (turn->begin == announced)

@@ -235,7 +235,7 @@ static void uploads_in_pieces_count_as_stored_as_far_as_they_came(void **state)
     struct quota *quota = open_quota(f, 0, 100, 0);
     struct resumable resumable = begin_in_pieces(f, "k_1", 80);
     assert_int_equal(try_length(quota, "k_1", 100), 200); // announced does not mean stored
-    assert_ok(f, store_extend_resumable(f->store, resumable.id, 30, INT64_MAX, &f->err));
+    assert_ok(f, store_extend_resumable(f->store, &resumable, 30, INT64_MAX, &f->err));
     assert_int_equal(try_length(quota, "k_1", 70), 200);
     assert_int_equal(try_length(quota, "k_1", 71), 507);
     assert_int_equal(try_length(quota, "k_2", 100), 200);

@@ -3,6 +3,7 @@
 // tests/e2e/cluster.test.mjs.
 #include "server/files/s3_client.h"
 #include "server/files/s3_list.h"
+#include "server/files/s3_pieces.h"
 #include "server/files/sigv4.h"
 
 #include <setjmp.h>
@@ -110,6 +111,31 @@ static void places_that_are_none_are_refused(void **state)
     expect_refused("s3://bucket");
 }
 
+static void names_of_pieces_say_what_is_inside(void **state)
+{
+    (void)state;
+    struct blob_piece piece;
+    assert_true(s3_piece_parse(STR("pieces/p_1a/00000000000000000500-120.n_2b"), &piece));
+    assert_string_equal(piece.id, "p_1a");
+    assert_int_equal(piece.from, 500);
+    assert_int_equal(piece.bytes, 120);
+    assert_string_equal(piece.node, "n_2b");
+    static const char *const others[] = {
+        "pieces/p_1a/500-120.n_2b",
+        "pieces/p_1a/00000000000000000500-0.n_2b",
+        "pieces/p_1a/00000000000000000500--1.n_2b",
+        "pieces/../00000000000000000500-120.n_2b",
+        "pieces/p_1a/00000000000000000500-120.n_2b/more",
+        "pieces/p_1a/99999999999999999999-120.n_2b",
+        "pieces//00000000000000000500-120.n_2b",
+        "blobs/p_1a/00000000000000000500-120.n_2b",
+        "pieces/p_1a/00000000000000000500-120.",
+        "pieces/a_name_that_is_longer_than_any/00000000000000000500-120.n_2b",
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(s3_piece_parse(str_of(others[i]), &piece));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -117,6 +143,7 @@ int main(void)
         cmocka_unit_test(keys_that_are_too_long_are_refused),
         cmocka_unit_test(texts_of_queries_are_encoded),
         cmocka_unit_test(entries_of_lists_are_read),
+        cmocka_unit_test(names_of_pieces_say_what_is_inside),
         cmocka_unit_test(places_that_are_none_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,9 +272,12 @@ static void an_upload_counts_in_the_moment_in_which_it_is_there(void **state)
     assert_int_equal(use.day_bytes, 100);
     assert_int_equal(use.stored_bytes, 100);
     assert_ok(f, store_add_resumable(f->store, &request, &f->arena, &piece, &f->err));
-    assert_ok(f, store_extend_resumable(f->store, piece.id, 60, INT64_MAX, &f->err));
-    assert_ok(f, store_extend_resumable(f->store, piece.id, 60, INT64_MAX, &f->err));
-    assert_ok(f, store_extend_resumable(f->store, piece.id, 90, INT64_MAX, &f->err));
+    assert_ok(f, store_extend_resumable(f->store, &piece, 60, INT64_MAX, &f->err));
+    assert_false(store_extend_resumable(f->store, &piece, 60, INT64_MAX, &f->err));
+    assert_int_equal(f->err.code, ERR_BUSY); // another service has been here
+    piece.flushed = 60;
+    assert_ok(f, store_extend_resumable(f->store, &piece, 60, INT64_MAX, &f->err));
+    assert_ok(f, store_extend_resumable(f->store, &piece, 90, INT64_MAX, &f->err));
     assert_ok(f, store_quota_use(f->store, STR("k_1"), store_today(), &use, &f->err));
     assert_int_equal(use.day_bytes, 190);
 }

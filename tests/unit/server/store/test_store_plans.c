@@ -429,7 +429,7 @@ static void send_in_pieces(struct fixture *f)
     begin_in_pieces(f, "1", &one);
     begin_in_pieces(f, "", &other);
     struct store *store = f->store;
-    assert_ok(f, store_extend_resumable(store, one.id, 9, INT64_MAX, &f->err));
+    assert_ok(f, store_extend_resumable(store, &one, 9, INT64_MAX, &f->err));
     assert_ok(f, store_refuse_resumable(store, other.id, "why", &f->err));
     assert_ok(f, store_drop_resumable(store, other.id, &f->err));
     assert_ok(f, store_names_resumable(store, one.id, &is_there, &f->err));

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/files/s3_pieces.h"
+
+#include "server/files/s3_list.h"
+#include "server/files/sigv4.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define FOLDER "pieces/"
+enum { KEY_SIZE = 128, FROM_DIGITS = 20 };
+
+static void key_of(const struct blob_piece *piece, char key[KEY_SIZE])
+{
+    snprintf(key, KEY_SIZE, FOLDER "%s/%0*llu-%llu.%s", piece->id, FROM_DIGITS,
+             (unsigned long long)piece->from, (unsigned long long)piece->bytes, piece->node);
+}
+
+// --- names --------------------------------------------------------------------------------------
+
+static bool take_word(struct str *rest, char end, char word[BLOB_PIECE_NAME])
+{
+    static const char known[] = "0123456789abcdefghijklmnopqrstuvwxyz_";
+    const char *at = end && rest->len ? memchr(rest->at, end, rest->len) : NULL;
+    size_t len = end ? (at ? (size_t)(at - rest->at) : 0) : rest->len;
+    if (len == 0 || len >= BLOB_PIECE_NAME)
+        return false;
+    snprintf(word, BLOB_PIECE_NAME, "%.*s", (int)len, rest->at);
+    size_t used = len + (end != '\0');
+    *rest = (struct str){rest->at + used, rest->len - used};
+    return strspn(word, known) == len;
+}
+
+static bool take_count(struct str *rest, char end, uint64_t *count)
+{
+    char word[BLOB_PIECE_NAME];
+    int64_t value = -1;
+    bool ok = take_word(rest, end, word) && str_to_i64(str_of(word), &value) && value >= 0;
+    *count = ok ? (uint64_t)value : 0;
+    return ok;
+}
+
+bool s3_piece_parse(struct str key, struct blob_piece *piece)
+{
+    char again[KEY_SIZE];
+    if (!str_starts_with(key, STR(FOLDER)))
+        return false;
+    struct str rest = {key.at + strlen(FOLDER), key.len - strlen(FOLDER)};
+    if (!take_word(&rest, '/', piece->id) || !take_count(&rest, '-', &piece->from) ||
+        !take_count(&rest, '.', &piece->bytes) || !take_word(&rest, '\0', piece->node) ||
+        piece->bytes == 0)
+        return false;
+    key_of(piece, again);
+    return str_equal(key, str_of(again));
+}
+
+// --- objects ------------------------------------------------------------------------------------
+
+static bool send_for(struct blob_store *store, const struct s3_request *request,
+                     struct s3_answer *answer, struct err *err)
+{
+    bool ok = s3_send(blob_s3_client(store), request, answer, err);
+    buf_free(&answer->text);
+    return ok;
+}
+
+static bool put_piece(struct blob_store *store, const struct blob_piece *piece, int fd,
+                      struct err *err)
+{
+    char key[KEY_SIZE], hash[S3_HASH_SIZE];
+    struct s3_answer answer;
+    key_of(piece, key);
+    if (!s3_hash(fd, piece->from, piece->bytes, hash, err))
+        return false;
+    struct s3_request request = {.method = "PUT",
+                                 .key = key,
+                                 .query = "",
+                                 .fd = fd,
+                                 .from = piece->from,
+                                 .bytes = piece->bytes,
+                                 .hash = hash,
+                                 .meta_hash = hash,
+                                 .into_fd = -1};
+    return send_for(store, &request, &answer, err);
+}
+
+static bool get_piece(struct blob_store *store, const struct blob_piece *piece, int fd,
+                      struct err *err)
+{
+    char key[KEY_SIZE], hash[S3_HASH_SIZE];
+    struct s3_answer answer;
+    key_of(piece, key);
+    struct s3_request request = {.method = "GET", .key = key, .query = "", .fd = -1, .into_fd = fd};
+    return send_for(store, &request, &answer, err) && s3_hash(fd, 0, piece->bytes, hash, err) &&
+           (strcmp(hash, answer.meta_hash) == 0 ||
+            err_set(err, ERR_BUSY, "a piece of an upload is damaged in S3"));
+}
+
+static bool remove_piece(struct blob_store *store, const struct blob_piece *piece, struct err *err)
+{
+    char key[KEY_SIZE];
+    struct s3_answer answer;
+    key_of(piece, key);
+    struct s3_request request = {
+        .method = "DELETE", .key = key, .query = "", .fd = -1, .into_fd = -1};
+    return send_for(store, &request, &answer, err) || err->code == ERR_NOT_FOUND;
+}
+
+// --- lists --------------------------------------------------------------------------------------
+
+static bool write_query(struct s3_client *client, const char *id, const struct buf *token,
+                        struct buf *query, struct err *err)
+{
+    buf_clear(query);
+    if (token->len)
+        buf_printf(query, "continuation-token=%s&", token->at);
+    buf_puts(query, "list-type=2&prefix=");
+    sigv4_encode(str_of(s3_client_prefix(client)), false, query);
+    buf_printf(query, "pieces%%2F%s%s", id ? id : "", id ? "%2F" : "");
+    return buf_ok(query, err);
+}
+
+static bool visit(struct s3_client *client, struct str xml,
+                  const struct blob_piece_visitor *visitor, struct err *err)
+{
+    struct s3_entry entry;
+    struct blob_piece piece;
+    struct str prefix = str_of(s3_client_prefix(client));
+    bool ok = true;
+    while (ok && s3_list_next(&xml, STR("Contents"), &entry)) {
+        if (!str_starts_with(entry.key, prefix))
+            continue;
+        struct str key = {entry.key.at + prefix.len, entry.key.len - prefix.len};
+        if (s3_piece_parse(key, &piece) && piece.bytes == entry.bytes)
+            ok = visitor->visit(visitor->ctx, &piece, err);
+    }
+    return ok;
+}
+
+static bool each_piece(struct blob_store *store, const char *id,
+                       const struct blob_piece_visitor *visitor, struct err *err)
+{
+    struct s3_client *client = blob_s3_client(store);
+    struct buf token = {0}, query = {0};
+    bool ok = true, more = true;
+    while (ok && more) {
+        struct s3_answer answer = {0};
+        ok = write_query(client, id, &token, &query, err);
+        struct s3_request request = {
+            .method = "GET", .key = "", .query = query.at, .fd = -1, .into_fd = -1};
+        ok = ok && s3_send(client, &request, &answer, err);
+        struct str xml = {answer.text.at ? answer.text.at : "", answer.text.len};
+        ok = ok && visit(client, xml, visitor, err);
+        buf_clear(&token);
+        sigv4_encode(s3_list_text(xml, STR("NextContinuationToken")), false, &token);
+        more = str_equal(s3_list_text(xml, STR("IsTruncated")), STR("true")) && token.len;
+        buf_free(&answer.text);
+    }
+    buf_free(&token);
+    buf_free(&query);
+    return ok;
+}
+
+const struct blob_piece_ops s3_pieces = {
+    .put = put_piece, .get = get_piece, .remove = remove_piece, .each = each_piece};
