@@ -232,6 +232,7 @@ static bool start_jobs(struct service *service, struct err *err)
         .peaks = service->options.peaks_path ? &service->peaks : NULL,
         .crashed = service->crashed,
         .workers = works ? worker_count(service->options.jobs) : 0,
+        .place = store_is_shared(service->intake.store) ? service->options.store : NULL,
         .after_run = service->hooks ? look_for_news : NULL,
         .context = service->hooks,
     };

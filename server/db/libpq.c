@@ -34,6 +34,10 @@ bool libpq_load(struct libpq *pq, struct err *err)
         {"PQgetisnull", offsetof(struct libpq, is_null)},
         {"PQcmdTuples", offsetof(struct libpq, changed)},
         {"PQcmdStatus", offsetof(struct libpq, verb)},
+        {"PQsocket", offsetof(struct libpq, socket)},
+        {"PQbackendPID", offsetof(struct libpq, process)},
+        {"PQconsumeInput", offsetof(struct libpq, consume)},
+        {"PQnotifies", offsetof(struct libpq, notified)},
     };
     void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
     bool ok = library;

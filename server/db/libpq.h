@@ -11,6 +11,12 @@ typedef struct pg_conn PGconn;
 typedef struct pg_result PGresult;
 typedef unsigned int Oid;
 struct pg_options; // PQconninfoOption
+struct pg_notify { // PGnotify
+    char *channel;
+    int process; // of the server, whose client sent it
+    char *extra;
+    struct pg_notify *next;
+};
 enum { CONNECTION_OK = 0 };
 enum { PGRES_COMMAND_OK = 1, PGRES_TUPLES_OK = 2 };
 enum { PG_DIAG_SQLSTATE = 'C', PG_DIAG_MESSAGE_PRIMARY = 'M' };
@@ -41,6 +47,10 @@ struct libpq {
     int (*is_null)(const PGresult *result, int row, int column);
     char *(*changed)(PGresult *result);
     char *(*verb)(PGresult *result);
+    int (*socket)(const PGconn *conn);
+    int (*process)(const PGconn *conn);
+    int (*consume)(PGconn *conn);
+    struct pg_notify *(*notified)(PGconn *conn);
 };
 
 // ERR_UNSUPPORTED without the library. It stays loaded until the process ends.

@@ -3,6 +3,7 @@
 #include "server/jobs/jobs.h"
 
 #include "server/base/metrics.h"
+#include "server/db/db_notice.h"
 #include "server/jobs/job_evidence.h"
 #include "server/jobs/job_run.h"
 #include "server/jobs/job_unpack.h"
@@ -20,7 +21,7 @@ enum {
     RETRY_MS = 2000, // after the queue could not be read or written, or a process could not be
                      // started
     LEASE_CHECK_MS = STORE_LEASE_NS / 4000000,
-    POLL_MS = 700, // on a store where others add jobs and end them
+    POLL_MS = 1500, // on a store where others add jobs and end them; mostly they say so
     MAX_WORKING = 256,
 };
 
@@ -43,6 +44,7 @@ struct jobs {
     uv_async_t wake;
     uv_timer_t timer; // to try again; while stopping: to cancel
     uv_timer_t leases, poll;
+    struct db_notice *notice; // NULL: no other service shares the store
 
     pthread_mutex_t lock; // guards the members below; work->job and arena never change while listed
     pthread_cond_t changed;
@@ -426,6 +428,25 @@ static struct jobs *new_jobs(uv_loop_t *loop, const struct jobs_config *config, 
     return jobs;
 }
 
+static void wake_here(void *context)
+{
+    struct jobs *jobs = context;
+    pthread_mutex_lock(&jobs->lock);
+    if (!jobs->stopping) // otherwise the handle may be closed already
+        uv_async_send(&jobs->wake);
+    pthread_mutex_unlock(&jobs->lock);
+}
+
+// Without it jobs are found a little later.
+static void open_notice(struct jobs *jobs)
+{
+    struct err err;
+    const char *place = jobs->config.place;
+    jobs->notice = place ? db_notice_open(place, wake_here, jobs, &err) : NULL;
+    if (place && !jobs->notice)
+        log_warn("not listening to other services: %s", err.msg);
+}
+
 struct jobs *jobs_open(struct uv_loop_s *loop, const struct jobs_config *config, struct err *err)
 {
     if (!store_recover_jobs(config->store, config->crashed, err))
@@ -445,6 +466,7 @@ struct jobs *jobs_open(struct uv_loop_s *loop, const struct jobs_config *config,
     uv_timer_init(loop, &jobs->poll);
     if (store_is_shared(config->store) && config->workers)
         uv_timer_start(&jobs->poll, retry, POLL_MS, POLL_MS);
+    open_notice(jobs);
     dispatch(jobs);
     return jobs;
 }
@@ -477,6 +499,7 @@ void jobs_close(struct jobs *jobs)
 {
     if (!jobs)
         return;
+    db_notice_close(jobs->notice);
     pthread_mutex_destroy(&jobs->lock);
     pthread_cond_destroy(&jobs->changed);
     shared_page_close(jobs->cores_page, jobs->site.cores_fd);
@@ -487,10 +510,8 @@ void jobs_close(struct jobs *jobs)
 
 void jobs_wake(struct jobs *jobs)
 {
-    pthread_mutex_lock(&jobs->lock);
-    if (!jobs->stopping) // otherwise the handle may be closed already
-        uv_async_send(&jobs->wake);
-    pthread_mutex_unlock(&jobs->lock);
+    wake_here(jobs);
+    db_notice_tell(jobs->notice);
 }
 
 bool jobs_progress(struct jobs *jobs, struct str id, double *share)

@@ -4,9 +4,12 @@
 #include "tests/unit/each_kind.h"
 
 #include "ingest/base/clock.h"
+#include "server/db/db_notice.h"
 #include "tests/unit/folder.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 
 struct fixture {
@@ -234,6 +237,51 @@ static void a_missing_database_is_not_made_by_reading(void **state)
     assert_int_equal(f->err.code, ERR_USAGE);
 }
 
+static void count_word(void *context)
+{
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static void wait_for_count(const atomic_int *count, int least)
+{
+    enum { TRIES = 600, WAIT_NS = 20000000 };
+    for (int i = 0; i < TRIES && atomic_load(count) < least; i++)
+        nanosleep(&(struct timespec){0, WAIT_NS}, NULL);
+    assert_int_equal(atomic_load(count), least);
+}
+
+// Each looks once it listens.
+static void services_tell_each_other_and_listen_again_after_they_lost_the_database(void **state)
+{
+    struct fixture *f = *state;
+    atomic_int counts[2] = {0, 0};
+    struct db_notice *notices[2];
+    for (int i = 0; i < 2; i++)
+        notices[i] = db_notice_open(f->place, count_word, &counts[i], &f->err);
+    if (f->kind == &db_sqlite) {
+        assert_null(notices[0]);
+        assert_int_equal(f->err.code, ERR_UNSUPPORTED);
+        return;
+    }
+    wait_for_count(&counts[0], 1);
+    wait_for_count(&counts[1], 1);
+    db_notice_tell(notices[0]);
+    wait_for_count(&counts[1], 2);
+    db_notice_tell(notices[1]);
+    wait_for_count(&counts[0], 2);
+    assert_int_equal(counts[1], 2); // not its own word
+    assert_true(sql_execute(f->db,
+                            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> "
+                            "pg_backend_pid() AND query LIKE '%pg_notify%'",
+                            &f->err));
+    wait_for_count(&counts[0], 3);
+    wait_for_count(&counts[1], 3);
+    db_notice_tell(notices[0]);
+    wait_for_count(&counts[1], 4);
+    db_notice_close(notices[0]);
+    db_notice_close(notices[1]);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -248,6 +296,7 @@ int main(void)
         TEST(a_read_ends_at_its_deadline),
         TEST(a_copy_is_whole_and_sound),
         TEST(a_missing_database_is_not_made_by_reading),
+        TEST(services_tell_each_other_and_listen_again_after_they_lost_the_database),
     };
     return run_on_each_kind(tests);
 }
