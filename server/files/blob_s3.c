@@ -190,15 +190,15 @@ static bool end_parts(struct s3 *s3, struct sending *sending, const char *method
     bool ok = s3_send(s3->client, &request, &answer, err);
     struct str body = {answer.text.at ? answer.text.at : "", answer.text.len};
     struct str etag = s3_list_text(body, STR("ETag"));
-    if (ok && list && etag.len == 0)
-        ok = err_set(err, ERR_BUSY, "S3 did not put the parts of %s together", sending->key);
+    if (ok && list && etag.len == 0) // a failure, or Ceph 16, which leaves it empty
+        ok = err_set(err, ERR_NOT_FOUND, "S3 did not put the parts of %s together", sending->key);
     snprintf(sending->etag, sizeof sending->etag, "%s", answer.etag);
     buf_free(&answer.text);
     return ok;
 }
 
-// The answer to an earlier try may have been lost: then the upload is over, and the object is
-// there.
+// The answer to an earlier try may have been lost, or say nothing: then the upload is over, and the
+// object is there.
 static bool is_complete(struct s3 *s3, struct sending *sending, struct err *err)
 {
     struct s3_answer answer;

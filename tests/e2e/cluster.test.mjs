@@ -10,8 +10,10 @@ import { after, before, describe, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
 import { no_postgres, start_postgres } from "./helpers/postgres.mjs";
 import { s3_keys, start_s3 } from "./helpers/s3.mjs";
+import { assert_same_answers, same_words } from "./helpers/same_answers.mjs";
 import { start_server } from "./helpers/server.mjs";
-import { run_status, stepscope_bin, temporary, until } from "./helpers/tools.mjs";
+import { root, run_program, run_status, stepscope_bin, temporary, until }
+  from "./helpers/tools.mjs";
 import { generate, small_job } from "./helpers/traces.mjs";
 
 const LIMIT = 240_000;
@@ -19,42 +21,6 @@ Object.assign(process.env, s3_keys);
 
 /** The name of the service of a data folder. */
 const name_of = (data) => readFileSync(join(data, "node"), "utf8");
-
-/** Ids and times differ from service to service. */
-const same_words = (text) => text
-  .replaceAll(/\b([rtuiak])_[0-9a-hjkmnp-tv-z]{8,12}\b/g, "$1_ID")
-  .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "TIME")
-  .replaceAll(/"(parse|analyze)_ns": ?\d+/g, '"$1_ns":TOOK')
-  .replaceAll(/"request_id":"\w+"/g, '"request_id":"ID"')
-  .replaceAll(/127\.0\.0\.1:\d+/g, "HOST");
-
-/** What each service says of itself, and files. */
-const NOT_ASKED = /version|openapi|session|storage|audit|events|timeline|file|trace$|book|report/;
-
-/** Every answer about a run, and lists of runs. */
-async function paths_of(server) {
-  const { paths } = await server.get("/openapi.json");
-  const asked = { run: "p/a@1", rank: "1", series: "a", baseline: "best" };
-  return Object.entries(paths)
-    .filter(([path, { get }]) => get && path.startsWith("/api/v1/") && !NOT_ASKED.test(path))
-    .map(([path]) => path.replaceAll(/\{(\w+)\}/g, (_, name) =>
-      encodeURIComponent(asked[name] ?? "none")))
-    .map((path) => (path.includes("/compare") ? `${path}?base=p/a@1&candidate=p/a@2` : path))
-    .concat(["name", "status", "gpu", "step_median_ns", "-created"].map((sort) =>
-      `/api/v1/runs?sort=${sort}`), "/api/v1/runs?q=A%40", "/api/v1/runs?tag=model:x");
-}
-
-async function assert_same_answers(one, other) {
-  const paths = await paths_of(one);
-  let answered = 0;
-  for (const path of paths) {
-    const [here, there] = [await one.request(path), await other.request(path)];
-    assert.equal(there.status, here.status, `${path}: ${there.text.slice(0, 400)}`);
-    assert.equal(same_words(there.text), same_words(here.text), path);
-    answered += Number(here.status === 200);
-  }
-  assert.ok(answered > 80, `only ${answered} of ${paths.length} were answered`);
-}
 
 async function fill(server, jobs) {
   for (const [i, { files }] of jobs.entries()) {
@@ -211,6 +177,127 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     await Promise.all(left.map((server) => server.stop()));
     s3.stop();
   });
+
+  test("with the roles of deploy/ a service changes no tables, and a monitor sees the queue only",
+    async () => {
+      await postgres.run("CREATE DATABASE roles");
+      const as = (user, sql) => postgres.client("psql", ["-qAt", "-v", "ON_ERROR_STOP=1", "-c",
+        sql], { user, database: "roles" });
+      const file = join(root, "deploy/postgres/roles.sql");
+      await postgres.client("psql", ["-q", "-v", "ON_ERROR_STOP=1", "-f", file],
+        { database: "roles" });
+      const store = postgres.place("stepscope", "roles");
+      await assert.rejects(start_server({ options: ["--store", store] }), /permission denied/);
+      await run_program(stepscope_bin(), ["token", "list", "--store",
+        postgres.place("stepscope_owner", "roles"), "--data", temporary("migration")]);
+      const view = /CREATE VIEW[^;]*;/.exec(readFileSync(file, "utf8"))[0].replaceAll("--", "");
+      await as("stepscope_owner", `${view} GRANT SELECT ON queue_depth TO stepscope_watch`);
+      const server = await start_server({ options: ["--store", store] });
+      const { files } = await generate(small_job("--ranks", "1"));
+      assert.equal((await server.analyzed("a@1", files)).status, "done");
+      for (const sql of ["DROP TABLE job", "ALTER TABLE job ADD x TEXT", "CREATE TABLE x ()"]) {
+        await assert.rejects(as("stepscope", sql), /permission denied|must be owner/);
+      }
+      assert.equal(await as("stepscope_watch", "SELECT coalesce(sum(jobs), 0) FROM queue_depth"),
+        "0\n");
+      for (const table of ["job", "trace", "token"]) {
+        await assert.rejects(as("stepscope_watch", `SELECT * FROM ${table}`), /permission denied/);
+      }
+      await server.stop();
+    });
+
+  test("both halves come back as they were at the moment of the dump", async () => {
+    const s3 = await start_s3();
+    await postgres.run("CREATE DATABASE one");
+    await postgres.run("CREATE DATABASE two");
+    const options = (name) => ["--store", postgres.place("app", name), "--blobs", s3.place(),
+      "--bin-days", "0"];
+    const server = await start_server({ options: options("one") });
+    await fill(server, [await generate(small_job()), await generate(small_job("--seed", "2"))]);
+    const single = await start_server({ options: ["--bin-days", "0"] });
+    await fill(single, [await generate(small_job()), await generate(small_job("--seed", "2"))]);
+    const dump = join(temporary("dump"), "dump");
+    const dumping = postgres.client("pg_dump", ["--format=custom", "-f", dump],
+      { database: "one" });
+    const { files } = await generate(small_job("--ranks", "1", "--seed", "3"));
+    await dumping;
+    const late = await server.analyzed("late@1", files); // after the moment
+    const kept = new Map(s3.objects); // versions, or a copy of the bucket
+    const gone = await server.request("/api/v1/runs/p%2Fa@1", { method: "DELETE",
+      headers: { "If-Match": "*" } });
+    assert.equal(gone.status, 409, gone.text); // a baseline
+    for (const name of ["p%2Fa@2", late.id]) {
+      const removed = await server.request(`/api/v1/runs/${name}`, { method: "DELETE",
+        headers: { "If-Match": "*" } });
+      assert.ok(removed.status < 300, removed.text);
+    }
+    await until("its files are gone", () => s3.objects.size < kept.size);
+    await server.stop();
+
+    await postgres.client("pg_restore", ["--dbname=two", dump]);
+    for (const [key, object] of kept) s3.objects.set(key, object);
+    const again = await start_server({ options: options("two") });
+    await assert_same_answers(single, again);
+    for (const rank of [0, 1]) {
+      const file = `/api/v1/runs/p%2Fa@2/ranks/${rank}/trace`;
+      const [here, there] = [await single.request(file), await again.request(file)];
+      assert.equal(there.status, 200);
+      assert.ok(here.body.equals(there.body));
+    }
+    assert.equal((await again.request(`/api/v1/runs/${late.id}`)).status, 404);
+    await Promise.all([single.stop(), again.stop()]);
+    s3.stop();
+  });
+
+  test("an upload in pieces goes on at another service, whatever the first one still has",
+    async () => {
+      const s3 = await start_s3();
+      const options = ["--store", await postgres.store("pieces"), "--blobs", s3.place()];
+      const [first, second] = [await start_server({ options }), await start_server({ options })];
+      const { files: [{ data }] } = await generate(small_job("--ranks", "1"));
+      const tus = { "Tus-Resumable": "1.0.0" };
+      const said = { run: "pieces@1", filename: "a.json" };
+      const metadata = Object.entries(said).map(([name, text]) =>
+        `${name} ${Buffer.from(text).toString("base64")}`).join(",");
+      const made = await first.request("/api/v1/tus", { method: "POST", headers: { ...tus,
+        "Upload-Length": data.length, "Upload-Metadata": metadata } });
+      const path = new URL(made.headers.location, first.base).pathname;
+      const offset_at = async (server) => {
+        const reply = await server.request(path, { method: "HEAD", headers: tus });
+        assert.equal(reply.status, 200);
+        return Number(reply.headers["upload-offset"]);
+      };
+      const send = (server, from, to) => server.request(path, { method: "PATCH",
+        body: data.subarray(from, to), headers: { ...tus, "Upload-Offset": from,
+          "Content-Type": "application/offset+octet-stream" } });
+      const quarter = data.length >> 2;
+      assert.equal(await offset_at(second), 0);
+      assert.equal((await send(first, 0, quarter)).status, 204);
+      assert.equal(await offset_at(second), quarter);
+      assert.equal((await send(second, quarter, 2 * quarter)).status, 204);
+      assert.equal((await send(second, quarter, 2 * quarter)).status, 409); // it has moved on
+      // As if a service had died after it stored a piece and before it said so.
+      const folder = [...s3.objects.keys()].find((key) => key.includes("/pieces/"))
+        .replace(/[^/]*$/, "");
+      const orphan = `${folder}${`${quarter}`.padStart(20, "0")}-${quarter - 1}.n_dead`;
+      s3.objects.set(orphan, { data: Buffer.alloc(quarter - 1), etag: '"x"', time: "" });
+      await first.kill();
+      rmSync(join(second.data, "pieces"), { recursive: true }); // as if it were a third one
+      await second.stop();
+      const third = await start_server({ data: second.data, options });
+      assert.equal(await offset_at(third), 2 * quarter);
+      const again = await start_server({ data: first.data, options });
+      assert.equal((await send(again, 2 * quarter, 3 * quarter)).status, 204);
+      const last = await send(third, 3 * quarter, data.length);
+      assert.equal(last.status, 204, last.text);
+      const run = last.headers["upload-run"];
+      assert.equal((await third.settled(run)).status, "done");
+      const stored = await again.request(`/api/v1/runs/${run}/ranks/0/trace`);
+      assert.ok(stored.body.equals(data), "other bytes were put together");
+      assert.ok(![...s3.objects.keys()].some((key) => key.includes("/pieces/")), "pieces remain");
+      await Promise.all([third.stop(), again.stop()]);
+      s3.stop();
+    });
 
   test("what a service found after its lease had run out changes nothing", async () => {
     const s3 = await start_s3();
@@ -478,6 +565,13 @@ describe("files in S3", { timeout: LIMIT }, () => {
     assert.equal((await server.analyzed("parts@1", [file])).status, "done");
     s3.instead = () => false;
     assert.ok(lost >= 1);
+  });
+
+  test("parts that were put together count without a word about it", async () => {
+    const { files: [file] } = await generate(small_job("--ranks", "1", "--seed", "9"));
+    s3.tells_etag = false;
+    assert.equal((await server.analyzed("silent@1", [file])).status, "done");
+    s3.tells_etag = true;
   });
 
   test("a start removes what nobody needs, but nothing young", async () => {

@@ -58,9 +58,19 @@ class Postgres {
 
   /** Runs SQL; @returns {Promise<string>} the rows. @param {string} sql @param {string} [schema] */
   run(sql, schema = "public") {
-    const env = { ...process.env, PGOPTIONS: `-csearch_path=${schema}` };
-    return run_program("psql", ["-qAt", "-v", "ON_ERROR_STOP=1", "-h", this.folder, "-U", "app",
-      "-d", "postgres", "-c", sql], { env });
+    return this.client("psql", ["-qAt", "-v", "ON_ERROR_STOP=1", "-c", sql], { schema });
+  }
+
+  /** Runs a program of PostgreSQL. @param {string} name @param {string[]} args */
+  client(name, args, { schema = "", user = "app", database = "postgres" } = {}) {
+    const env = { ...process.env, PGHOST: this.folder, PGUSER: user, PGDATABASE: database,
+      ...(schema ? { PGOPTIONS: `-csearch_path=${schema}` } : {}) };
+    return run_program(name, args, { env });
+  }
+
+  /** A place as a user of its own. @param {string} user @param {string} database */
+  place(user, database) {
+    return `postgres://${user}@/${database}?host=${this.folder}`;
   }
 
   /** The place of a new store. @param {string} name */
