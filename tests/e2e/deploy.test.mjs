@@ -186,6 +186,7 @@ test("the image holds the libraries that the program is linked with", async (con
   // Indirect dependencies come with their packages.
   const dynamic = await run_program("readelf", ["-d", stepscope_bin()]);
   const needed = new Set(dynamic.match(/(?<=\(NEEDED\).*\[)[^\]]+/g));
+  assert.ok(![...needed].some((name) => /curl|libpq/.test(name)), "loaded only when asked for");
   const all = (await run_program("ldd", [stepscope_bin()])).matchAll(/(\S+) => (\S+)/g);
   const libraries = [...all].filter(([, name]) => needed.has(name)).map(([, , at]) => at);
   // By file name: the system may list them under /lib or under /usr/lib.
