@@ -3,6 +3,8 @@
 #include "analysis/trace/analyses.h"
 
 #include "analysis/analysis.h"
+#include "analysis/replay/finding_gain.h"
+#include "analysis/replay/replay_rows.h"
 
 #include "ingest/base/crew.h"
 
@@ -21,14 +23,7 @@ static const struct analysis *const independent[] = {
     &kernel_shapes_analysis, &device_places_analysis, &busy_series_analysis,
 };
 
-// The replay takes most memory, so it runs alone; the others read the tables of those before them.
-static const struct analysis *const concluding[] = {&replay_analysis, &findings_analysis,
-                                                    &summary_analysis};
-
-enum {
-    INDEPENDENT = sizeof independent / sizeof *independent,
-    CONCLUDING = sizeof concluding / sizeof *concluding,
-};
+enum { INDEPENDENT = sizeof independent / sizeof *independent };
 
 // One independent analysis with a separate report, so that threads share nothing.
 struct part {
@@ -73,13 +68,28 @@ static bool run_independent(const struct facts *facts, struct part *parts, struc
     return ok;
 }
 
+// The replay takes most memory, so it runs alone; findings read the tables and simulate by it.
+static bool conclude(const struct facts *facts, struct report *report, struct err *err)
+{
+    struct arena arena, scratch;
+    struct whatif whatif;
+    const struct finding_simulator simulator = {finding_gain, &whatif};
+    arena_init(&arena, facts->budget);
+    arena_init(&scratch, facts->budget);
+    bool ok =
+        replay_of_trace(facts, &arena, &whatif, report, err) || err_wrap(err, "analysis replay");
+    ok = ok && (findings_of_trace(facts, &simulator, &scratch, report, err) ||
+                err_wrap(err, "analysis findings"));
+    arena_free(&scratch);
+    arena_free(&arena);
+    return ok;
+}
+
 static bool run_all(const struct facts *facts, struct report *report, struct err *err)
 {
     struct part *parts = arena_array(facts->arena, INDEPENDENT, sizeof *parts, err);
     bool ok = parts && run_independent(facts, parts, report, err);
-    for (int i = 0; ok && i < CONCLUDING; i++)
-        ok = conduct(concluding[i], facts, report, err);
-    return ok;
+    return ok && conclude(facts, report, err) && conduct(&summary_analysis, facts, report, err);
 }
 
 bool analyze_trace(const struct trace *trace, const struct analysis_options *options,

@@ -25,6 +25,20 @@ int64_t facts_event_end(const struct trace *trace, uint32_t event)
     return end_ns;
 }
 
+uint32_t facts_launch_by(const struct facts *facts, uint32_t call)
+{
+    uint32_t low = 0, high = facts->launch_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (facts->launches[middle].event < call)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    bool found = low < facts->launch_count && facts->launches[low].event == call;
+    return found ? low : FACTS_NONE;
+}
+
 uint32_t facts_devices_before(const struct facts *facts, int64_t time_ns)
 {
     uint32_t low = 0, high = facts->device_count;

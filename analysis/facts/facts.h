@@ -131,6 +131,9 @@ int64_t facts_event_end(const struct trace *trace, uint32_t event);
 // How many device events begin before a time: the first that does not is next in facts->devices.
 uint32_t facts_devices_before(const struct facts *facts, int64_t time_ns);
 
+// The launch by a call (index into the columns), FACTS_NONE: it launched nothing.
+uint32_t facts_launch_by(const struct facts *facts, uint32_t call);
+
 // Name of a device event, and of the operator that launched it (0 without).
 str_id facts_device_name(const struct facts *facts, uint32_t device);
 str_id facts_device_op(const struct facts *facts, uint32_t device);

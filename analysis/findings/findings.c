@@ -2,7 +2,6 @@
 // The table of rules; applies each and orders what they find by cost.
 #include "analysis/findings/findings.h"
 
-#include "analysis/trace/analyses.h"
 #include "analysis/report/tables.h"
 
 #include <math.h>
@@ -111,22 +110,36 @@ static bool check_all(struct finding_case *the_case, struct found *found, struct
     return true;
 }
 
-// What the rule's change brings, as far as the trace could be replayed.
-static const int64_t *find_gain(const struct finding_case *the_case,
-                                const struct finding_rule *rule, int64_t *gain_ns)
+// What the rule's change brings, or a step without the time that the finding claims: as far as the
+// trace could be replayed.
+static bool find_gain(const struct finding_case *the_case, const struct finding_rule *rule,
+                      int64_t *gain_ns)
 {
     const struct table *changes = report_find(the_case->report, table_ready_changes.name);
     for (size_t i = 0; changes && rule->change && i < changes->row_count; i++) {
         if (!table_is(changes, i, READY_CHANGES_CHANGE, str_of(rule->change)))
             continue;
         *gain_ns = llround(table_cell(changes, i, READY_CHANGES_GAIN_NS)->f);
-        return gain_ns;
+        return true;
     }
-    return NULL;
+    return false;
+}
+
+static bool simulate(const struct finding_case *the_case, const struct finding_simulator *simulator,
+                     const struct finding *finding, struct finding_cost *cost, int64_t *gain_ns,
+                     struct err *err)
+{
+    bool known = false;
+    if (finding->claim && !cost->gain_ns &&
+        !simulator->gain(simulator->context, the_case, finding, &known, gain_ns, err))
+        return false;
+    cost->gain_ns = known ? gain_ns : cost->gain_ns;
+    return true;
 }
 
 static bool add_all(const struct finding_case *the_case, const struct found *found,
-                    struct report *report, struct err *err)
+                    const struct finding_simulator *simulator, struct report *report,
+                    struct err *err)
 {
     const struct finding *ordered[RULE_COUNT];
     int64_t own_ns[RULE_COUNT];
@@ -142,9 +155,10 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
         int64_t gain_ns;
         struct finding_cost cost = {the_case->step_ns, own_ns[f],
                                     alone ? NULL : found->rule[order[overlaps[f]]]->name,
-                                    find_gain(the_case, rule, &gain_ns)};
+                                    find_gain(the_case, rule, &gain_ns) ? &gain_ns : NULL};
         struct row row = {.desc = &table_findings};
-        if (!findings_row(&row, rule, ordered[f], &cost, the_case->arena, err) ||
+        if (!simulate(the_case, simulator, ordered[f], &cost, &gain_ns, err) ||
+            !findings_row(&row, rule, ordered[f], &cost, the_case->arena, err) ||
             !row_end(&row, report, err))
             return false;
     }
@@ -189,8 +203,8 @@ static bool add_no_device(const struct facts *facts, struct report *report, stru
     return ok;
 }
 
-static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
-                struct err *err)
+bool findings_of_trace(const struct facts *facts, const struct finding_simulator *simulator,
+                       struct arena *scratch, struct report *report, struct err *err)
 {
     if (facts->device_count == 0)
         return add_no_device(facts, report, err);
@@ -199,7 +213,5 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
     struct finding_case the_case;
     struct found found = {0};
     return findings_case_make(facts, report, scratch, &the_case, err) &&
-           check_all(&the_case, &found, err) && add_all(&the_case, &found, report, err);
+           check_all(&the_case, &found, err) && add_all(&the_case, &found, simulator, report, err);
 }
-
-const struct analysis findings_analysis = {"findings", run};

@@ -55,7 +55,7 @@ struct finding_cost {
     int64_t step_ns;        // the typical step
     int64_t own_ns;         // part of the cost that no costlier finding explains
     const char *overlaps;   // the rule that explains most of the rest, NULL: none
-    const int64_t *gain_ns; // simulated, by the rule's change; NULL: not known
+    const int64_t *gain_ns; // simulated; NULL: not known
 };
 
 struct finding_rule {
@@ -66,6 +66,19 @@ struct finding_rule {
     bool (*check)(const struct finding_case *the_case, bool *fires, struct finding *finding,
                   struct err *err);
 };
+
+// Simulates the steps without the time that findings claim.
+struct finding_simulator {
+    // *known: whether it can tell what a steady step gains.
+    bool (*gain)(const void *context, const struct finding_case *the_case,
+                 const struct finding *finding, bool *known, int64_t *gain_ns, struct err *err);
+    const void *context;
+};
+
+// Adds the findings of a trace to its report, costliest first; scratch is freed by the caller.
+MUST_CHECK bool findings_of_trace(const struct facts *facts,
+                                  const struct finding_simulator *simulator, struct arena *scratch,
+                                  struct report *report, struct err *err);
 
 // Thresholds for traces and runs, all in one place. Shares are of the typical step.
 #define FINDING_STARVED_SHARE   0.03   // idle time waiting for the host with one cause

@@ -213,6 +213,7 @@ const struct finding_rule finding_gemm_roofline = {
     .method = ROOFLINE_METHOD("45 %"),
     .false_alarms = "Concurrent work or a power limit slows products down as well; small products "
                     "may have no better shape.",
+    .change = "gemm_achievable",
     .check = check_gemm,
 };
 
@@ -233,5 +234,6 @@ const struct finding_rule finding_attention_roofline = {
     .method = ROOFLINE_METHOD("30 %"),
     .false_alarms = "Masks that skip most scores (windows, packed sequences) do less work than the "
                     "shapes suggest.",
+    .change = "attention_achievable",
     .check = check_attention,
 };

@@ -112,8 +112,9 @@ static int64_t kept_of(const struct applied *applied, uint32_t node, int64_t sel
     switch (change->action) {
     case CHANGE_SET: return change->set_ns;
     case CHANGE_ADD: figures_sum(&longer_ns, change->set_ns); return longer_ns > 0 ? longer_ns : 0;
-    case CHANGE_COUNTERPART:
-    case CHANGE_ROOFLINE: return bounded((double)selected_ns * applied->factor[node]);
+    case CHANGE_COUNTERPART: return bounded((double)selected_ns * applied->factor[node]);
+    case CHANGE_ROOFLINE:
+        return bounded((double)selected_ns * fmin(1, applied->factor[node] / change->factor));
     case CHANGE_OVERLAP: return selected_ns;
     case CHANGE_SCALE:
     case CHANGE_DROP: break;

@@ -12,7 +12,8 @@ enum change_action {
     CHANGE_SET,         // takes `set_ns`
     CHANGE_DROP,        // is not done at all: neither the device's part nor the host's
     CHANGE_ADD,         // each takes `set_ns` more, or less
-    CHANGE_ROOFLINE,    // takes what the device's peaks allow for its work, where that is known
+    CHANGE_ROOFLINE,    // takes what that share of the device's peaks allows for its work, where
+                        // that is known, but no longer than now
     CHANGE_COUNTERPART, // takes what another run's kernels take for the same operator and shapes
     CHANGE_OVERLAP,     // other streams and threads do not wait for it
 };

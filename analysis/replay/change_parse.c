@@ -6,7 +6,7 @@
 
 const char change_syntax[] =
     "scale=0.5:WHAT, set=12us:WHAT, add=-5us:WHAT (each call takes that much more or less), "
-    "roofline:WHAT (what the device's peaks allow), "
+    "roofline:WHAT or roofline=0.45:WHAT (what the device's peaks, or that share of them, allow), "
     "counterpart:WHAT (what another run's kernels take for the same operators and shapes), "
     "overlap:WHAT (only its own stream waits for "
     "it), remove:WHAT (takes no time) or drop:WHAT (the host does not do it either); WHAT is "
@@ -15,7 +15,8 @@ const char change_syntax[] =
     "and overlap, "
     "host=NAME (operators, calls, ranges or frames), host or data_loading; '*' in a NAME is any "
     "text. Or host_free, data_ready, infinite_network, network_x2, perfect_overlap, gemm_roofline, "
-    "no_recompute, no_copies, or, with another run, other_kernels, or, of several ranks, balanced "
+    "gemm_achievable, attention_achievable, no_recompute, no_copies, or, with another run, "
+    "other_kernels, or, of several ranks, balanced "
     "or balanced=RANK";
 
 const struct change_ready change_ready_made[] = {
@@ -38,6 +39,12 @@ const struct change_ready change_ready_made[] = {
      "Copies and memsets on the device take no time.", false, false, false},
     {"gemm_roofline", "roofline:category=GEMM", "Matrix products at their roofline",
      "Each product takes what the peaks of the GPU allow for its shape.", false, true, false},
+    {"gemm_achievable", "roofline=0.45:category=GEMM", "Matrix products at 45 % of their roofline",
+     "Each product takes what this share of the GPU's peaks allows, as products usually do.", false,
+     true, false},
+    {"attention_achievable", "roofline=0.3:category=attention", "Attention at 30 % of its roofline",
+     "Each kernel takes what this share of the GPU's peaks allows, as fused ones usually do.",
+     false, true, false},
     {"other_kernels", "counterpart:class=compute", "The other run's kernels",
      "Each operator takes what it takes in the other run with the same shapes.", false, true, true},
     {"no_recompute", "drop:recompute", "No recomputation",
@@ -112,7 +119,6 @@ static const struct {
     enum change_action action;
 } plain_actions[] = {{"remove", CHANGE_SCALE},
                      {"drop", CHANGE_DROP},
-                     {"roofline", CHANGE_ROOFLINE},
                      {"counterpart", CHANGE_COUNTERPART},
                      {"overlap", CHANGE_OVERLAP}};
 
@@ -134,6 +140,13 @@ static bool parse_action(struct str text, struct change *change)
             return false;
         change->set_ns = less ? -change->set_ns : change->set_ns;
         return true;
+    }
+    if (str_equal(name, STR("roofline"))) {
+        change->action = CHANGE_ROOFLINE;
+        change->factor = 1;
+        bool whole = name.len == text.len;
+        return whole || (str_to_f64(value, &change->factor) && change->factor >= 0.01 &&
+                         change->factor <= 1);
     }
     for (size_t i = 0; i < sizeof plain_actions / sizeof *plain_actions; i++)
         if (str_equal(text, str_of(plain_actions[i].name))) {

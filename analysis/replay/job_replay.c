@@ -396,13 +396,15 @@ static void fill_steps(const struct job_replay *job, const struct replayed *all,
     }
 }
 
+// answers NULL: nobody asks how much time is selected.
 static bool change_all(const struct job_replay *job, const struct change_list *list, int64_t *dur,
                        struct whatif_answer *answers, struct err *err)
 {
+    int64_t nowhere[CHANGE_MOST];
     for (uint32_t r = 0; r < job->rank_count; r++) {
         const struct whatif *whatif = job->ranks[r].whatif;
         if (!change_apply(list, whatif->facts, &whatif->graph, dur + job->ranks[r].first,
-                          answers[r].touched_ns, err))
+                          answers ? answers[r].touched_ns : nowhere, err))
             return false;
     }
     return true;
@@ -445,6 +447,20 @@ static bool overlap_job(const struct job_replay *job, const struct change_list *
             return false;
     place_arrivals(job, &overlap);
     return overlap_make(&overlap, &job->graph, scratch, &changed->graph, err);
+}
+
+bool job_replay_view(const struct job_replay *job, const struct change_list *list,
+                     struct arena *arena, struct replay_view *view, struct err *err)
+{
+    struct job_replay changed;
+    view->dur = arena_array(arena, (size_t)job->graph.node_count + 1, sizeof *view->dur, err);
+    if (!view->dur || !change_all(job, list, view->dur, NULL, err) ||
+        (list->balanced && !job_balance(job, list, view->dur, arena, err)) ||
+        !overlap_job(job, list, arena, &changed, err))
+        return false;
+    join_times(job, view->dur);
+    view->graph = changed.graph;
+    return true;
 }
 
 // What is asked of all ranks.

@@ -49,6 +49,10 @@ struct job_path {
     int64_t joint_ns;        // transfers that ranks make together
 };
 
+// What changes make of all ranks. It lives in arena.
+MUST_CHECK bool job_replay_view(const struct job_replay *job, const struct change_list *list,
+                                struct arena *arena, struct replay_view *view, struct err *err);
+
 // What changes bring on each rank: answers has one per rank. path: as of whatif_change.
 MUST_CHECK bool job_replay_change(const struct job_replay *job, const struct change_list *list,
                                   struct arena *arena, struct whatif_answer *answers,

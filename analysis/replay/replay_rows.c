@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace's steady steps waited for, by category, operator, kernel and module, and what
 // ready-made changes would bring.
-#include "analysis/replay/whatif.h"
+#include "analysis/replay/replay_rows.h"
 
 #include "analysis/facts/context.h"
 #include "analysis/names/category.h"
@@ -9,7 +9,6 @@
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/groups.h"
-#include "analysis/trace/analyses.h"
 #include "ingest/base/figures.h"
 
 #include <stdlib.h>
@@ -46,27 +45,12 @@ struct placing {
 
 // --- names --------------------------------------------------------------------------------------
 
-// The launch by a call, FACTS_NONE: it launched nothing.
-static uint32_t launch_by(const struct facts *facts, uint32_t call)
-{
-    uint32_t low = 0, high = facts->launch_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (facts->launches[middle].event < call)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    bool found = low < facts->launch_count && facts->launches[low].event == call;
-    return found ? low : FACTS_NONE;
-}
-
 static uint32_t module_of(const struct facts *facts, const struct work_node *work)
 {
     if (facts->module_count < 2)
         return 0;
     uint32_t launch = work->kind == WORK_DEVICE ? facts->devices[work->event].launch
-                                                : launch_by(facts, work->event);
+                                                : facts_launch_by(facts, work->event);
     return launch == FACTS_NONE ? 0 : facts->launches[launch].module;
 }
 
@@ -337,35 +321,35 @@ static bool show_change(const struct whatif *whatif, const char *name, struct ar
     return row_end(&row, report, err);
 }
 
-static bool show(const struct facts *facts, struct arena *arena, struct report *report,
-                 struct err *err)
+static bool show(const struct facts *facts, struct arena *arena, struct whatif *whatif,
+                 struct report *report, struct err *err)
 {
     static const struct change_list nothing = {.count = 0};
-    struct whatif whatif;
     struct whatif_answer base;
-    if (!whatif_open(facts, arena, &whatif, err) ||
-        !whatif_change(&whatif, &nothing, arena, &base, NULL, err))
+    if (!whatif_open(facts, arena, whatif, err) ||
+        !whatif_change(whatif, &nothing, arena, &base, NULL, err))
         return false;
+    whatif->refused = base.refused;
     if (base.refused)
         return true;
-    if (!show_path(&whatif, &base, report, err))
+    if (!show_path(whatif, &base, report, err))
         return false;
     for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
         if (!ready->of_ranks && !ready->on_demand &&
-            !show_change(&whatif, ready->name, arena, report, err))
+            !show_change(whatif, ready->name, arena, report, err))
             return false;
     return true;
 }
 
-static bool run(const struct facts *facts, struct arena *arena, struct report *report,
-                struct err *err)
+bool replay_of_trace(const struct facts *facts, struct arena *arena, struct whatif *whatif,
+                     struct report *report, struct err *err)
 {
-    bool ok = show(facts, arena, report, err);
+    bool ok = show(facts, arena, whatif, report, err);
     if (ok || err->code != ERR_LIMIT)
         return ok;
     // The graph takes more memory than any other analysis; without it the others still hold.
+    arena_free(arena);
+    *whatif = (struct whatif){.refused = "it takes too much memory"};
     *err = (struct err){.pos = ERR_NO_POS};
     return true;
 }
-
-const struct analysis replay_analysis = {"replay", run};

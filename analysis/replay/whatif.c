@@ -19,6 +19,21 @@ struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, cons
                               .end_ns = rank_graph_at(&borders->end, dur, end)};
 }
 
+bool whatif_replay(const struct whatif *whatif, const int64_t *dur, double *gain_ns,
+                   struct err *err)
+{
+    uint32_t count = whatif->graph.step_count;
+    *gain_ns = 0;
+    if (!replay_fits(&whatif->graph.graph, dur, err))
+        return false;
+    replay_run(&whatif->graph.graph, dur, whatif->end);
+    for (uint32_t s = 0; s < count; s++) {
+        struct path_span span = whatif_span(&whatif->graph, s, dur, whatif->end);
+        *gain_ns += (double)(whatif->base_ns[s] - (span.end_ns - span.begin_ns)) / count;
+    }
+    return true;
+}
+
 static void replay_steps(const struct whatif *whatif, const int64_t *dur, int64_t *step_ns)
 {
     replay_run(&whatif->graph.graph, dur, whatif->end);
@@ -61,8 +76,8 @@ double whatif_doubt(const struct change_list *list)
     return structure ? WHATIF_STRUCTURE_DOUBT : WHATIF_DOUBT;
 }
 
-// What 90 of 100 further steps stay within, in standard deviations: Student's t for few steps.
-static double spread_factor(uint32_t steps)
+// Student's t, as they may be few.
+double whatif_spread(uint32_t steps)
 {
     static const double t[] = {6.31, 2.92, 2.35, 2.13, 2.02, 1.94, 1.89, 1.86, 1.83};
     double own = steps - 2 < sizeof t / sizeof *t ? t[steps - 2] : 1.8;
@@ -80,7 +95,7 @@ static void spread_gains(const struct whatif_answer *answer, double *least, doub
         double gain = (double)(answer->steps[s].replayed_ns - answer->steps[s].changed_ns);
         squares += (gain - mean) * (gain - mean);
     }
-    double half = spread_factor(count) * sqrt(squares / (count - 1));
+    double half = whatif_spread(count) * sqrt(squares / (count - 1));
     *least = fmin(*least, mean - half);
     *most = fmax(*most, mean + half);
 }
@@ -180,6 +195,20 @@ static bool overlap_rank(const struct whatif *whatif, const struct change_list *
            (overlap_open(&overlap, graph->node_count, scratch, err) &&
             overlap_add(&overlap, list, whatif->facts, &whatif->graph, 0, err) &&
             overlap_make(&overlap, graph, scratch, &changed->graph.graph, err));
+}
+
+bool whatif_view(const struct whatif *whatif, const struct change_list *list, struct arena *arena,
+                 struct replay_view *view, struct err *err)
+{
+    const struct rank_graph *graph = &whatif->graph;
+    int64_t touched_ns[CHANGE_MOST];
+    struct whatif changed;
+    view->dur = arena_room(arena, (size_t)graph->graph.node_count + 1, sizeof *view->dur, err);
+    if (!view->dur || !change_apply(list, whatif->facts, graph, view->dur, touched_ns, err) ||
+        !overlap_rank(whatif, list, arena, &changed, err))
+        return false;
+    view->graph = changed.graph.graph;
+    return true;
 }
 
 // --- answers ------------------------------------------------------------------------------------

@@ -58,9 +58,26 @@ MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_l
                               struct arena *arena, struct whatif_answer *answer,
                               struct path_sums *path, struct err *err);
 
+// By how much the mean steady step gets shorter with these times of the nodes.
+MUST_CHECK bool whatif_replay(const struct whatif *whatif, const int64_t *dur, double *gain_ns,
+                              struct err *err);
+
 // A step in a replay with these times and ends of the rank's nodes.
 struct path_span whatif_span(const struct rank_graph *graph, uint32_t step, const int64_t *dur,
                              const int64_t *end);
+
+// A graph after changes, and what its nodes take then.
+struct replay_view {
+    struct replay_graph graph;
+    int64_t *dur;
+};
+
+// What the changes make of a rank that is not refused. It lives in arena.
+MUST_CHECK bool whatif_view(const struct whatif *whatif, const struct change_list *list,
+                            struct arena *arena, struct replay_view *view, struct err *err);
+
+// What 90 of 100 further steps stay within, in standard deviations of that many steps.
+double whatif_spread(uint32_t steps);
 
 // How far an answer to such changes may be off, as a share of what they bring.
 double whatif_doubt(const struct change_list *list);

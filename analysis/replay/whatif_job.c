@@ -124,6 +124,16 @@ bool whatif_job_ask(const struct whatif_job *job, const struct change_list *list
     return true;
 }
 
+bool whatif_job_view(const struct whatif_job *job, const struct change_list *list,
+                     struct arena *arena, struct replay_view *view, struct err *err)
+{
+    if (!check_balanced(job, list, err))
+        return false;
+    if (job->count == 1)
+        return whatif_view(&job->ranks[0]->whatif, list, arena, view, err);
+    return job_replay_view(&job->replay, list, arena, view, err);
+}
+
 int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,
                            uint32_t change)
 {

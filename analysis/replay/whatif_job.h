@@ -56,6 +56,10 @@ MUST_CHECK bool whatif_job_ask(const struct whatif_job *job, const struct change
                                struct arena *arena, struct whatif_answer *answers,
                                struct job_path *path, struct err *err);
 
+// What changes make of a job that is not refused; as of job_replay_view.
+MUST_CHECK bool whatif_job_view(const struct whatif_job *job, const struct change_list *list,
+                                struct arena *arena, struct replay_view *view, struct err *err);
+
 // Recorded time of all ranks that one of the changes selects.
 int64_t whatif_job_touched(const struct whatif_job *job, const struct whatif_answer *answers,
                            uint32_t change);

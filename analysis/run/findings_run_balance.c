@@ -112,6 +112,7 @@ static const struct finding_rule imbalance = {
               "of slow ranks for the same work; reported when the mean is under 95 % of the "
               "largest and the cost 3 % of the step, unless late ranks fully explain it.",
     .false_alarms = "Pipeline stages with different layers; see the bubble.",
+    .change = "balanced",
 };
 
 const struct run_rule finding_run_imbalance = {

@@ -260,6 +260,7 @@ static const struct finding_rule transfer = {
     .false_alarms = "Collectives whose result is needed at once (tensor parallelism) cannot be "
                     "hidden without splitting the work. Waits for ranks without a trace count as "
                     "transfer.",
+    .change = "infinite_network",
 };
 
 const struct run_rule finding_run_transfer = {

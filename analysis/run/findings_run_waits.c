@@ -164,6 +164,7 @@ static const struct finding_rule straggler = {
               "of all waits and the cost is 2 % of the step.",
     .false_alarms =
         "A rank with more work by design, such as the first or last stage of a pipeline.",
+    .change = "balanced",
 };
 
 const struct run_rule finding_run_straggler = {
@@ -210,6 +211,7 @@ static const struct finding_rule wait = {
               "stragglers; reported from 3 % of the step.",
     .false_alarms =
         "Poorly aligned clocks (see clocks), which shift time between wait and transfer.",
+    .change = "balanced",
 };
 
 const struct run_rule finding_run_wait = {

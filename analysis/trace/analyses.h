@@ -49,8 +49,6 @@ extern const struct analysis comm_sizes_analysis; // of these only the sizes
 extern const struct analysis phases_analysis;
 extern const struct analysis recording_analysis;
 extern const struct analysis counters_analysis;
-extern const struct analysis replay_analysis;
-extern const struct analysis findings_analysis;
 extern const struct analysis summary_analysis;
 
 #endif

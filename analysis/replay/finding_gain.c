@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device events lose what a finding claims of them. A wait for the host is taken off what the
+// launching thread did meanwhile.
+#include "analysis/replay/finding_gain.h"
+
+#include "analysis/replay/whatif.h"
+#include "analysis/names/gap_cause.h"
+
+#include <math.h>
+
+#define LEAST_KNOWN 0.9 // of the claimed time
+
+enum { MOST_NODES = 256 }; // of all threads during a wait
+
+struct taking {
+    const struct finding_case *the_case;
+    const struct finding *finding;
+    const struct rank_graph *graph;
+    const uint32_t *call_of; // per launch: its node, or REPLAY_NONE
+    int64_t *dur;
+    double claimed_ns, known_ns;
+};
+
+static void take(struct taking *taking, uint32_t node, int64_t *ns)
+{
+    int64_t off_ns = *ns < taking->dur[node] ? *ns : taking->dur[node];
+    taking->dur[node] -= off_ns;
+    *ns -= off_ns;
+}
+
+static bool is_host_wait(const struct gap *gap)
+{
+    return gap->next != FACTS_NONE &&
+           (gap->cause == IDLE_HOST_COMPUTE || gap->cause == IDLE_LAUNCH_OVERHEAD);
+}
+
+// From the launch back to the start of the wait.
+static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
+{
+    const struct rank_graph *graph = taking->graph;
+    const struct facts *facts = taking->the_case->facts;
+    uint32_t launch = facts->devices[gap->next].launch;
+    uint32_t call = launch == FACTS_NONE ? REPLAY_NONE : taking->call_of[launch];
+    if (call == REPLAY_NONE)
+        return;
+    taking->known_ns += (double)ns;
+    uint32_t track = graph->nodes[call].track;
+    uint32_t last =
+        call - facts->device_count > MOST_NODES ? call - MOST_NODES : facts->device_count;
+    for (uint32_t n = call; ns > 0 && n >= last; n--) {
+        const struct work_node *node = &graph->nodes[n];
+        if (node->track != track)
+            continue;
+        if (node->begin_ns + graph->dur[n] <= gap->begin_ns)
+            break;
+        take(taking, n, &ns);
+    }
+}
+
+static void take_atom(void *context, const struct atom *atom)
+{
+    struct taking *taking = context;
+    const struct finding *finding = taking->finding;
+    int64_t ns = finding->claim(taking->the_case, finding->context, atom);
+    if (ns <= 0)
+        return;
+    taking->claimed_ns += (double)ns;
+    if (!atom->gap) {
+        taking->known_ns += (double)ns;
+        take(taking, atom->device, &ns);
+    } else if (is_host_wait(atom->gap))
+        take_wait(taking, atom->gap, ns);
+}
+
+// The node of each launch's call.
+static uint32_t *find_calls(const struct facts *facts, const struct rank_graph *graph,
+                            struct arena *arena, struct err *err)
+{
+    uint32_t *call_of = arena_room(arena, (size_t)facts->launch_count + 1, sizeof *call_of, err);
+    for (uint32_t i = 0; call_of && i < facts->launch_count; i++)
+        call_of[i] = REPLAY_NONE;
+    for (uint32_t n = facts->device_count; call_of && n < graph->graph.node_count; n++) {
+        const struct work_node *node = &graph->nodes[n];
+        uint32_t launch =
+            node->kind == WORK_CALL ? facts_launch_by(facts, node->event) : FACTS_NONE;
+        if (launch != FACTS_NONE)
+            call_of[launch] = n;
+    }
+    return call_of;
+}
+
+static bool simulate(const struct whatif *whatif, struct taking *taking, struct arena *arena,
+                     double *gain_ns, struct err *err)
+{
+    size_t nodes = whatif->graph.graph.node_count;
+    taking->call_of = find_calls(whatif->facts, taking->graph, arena, err);
+    taking->dur = arena_room(arena, nodes + 1, sizeof *taking->dur, err);
+    if (!taking->call_of || !taking->dur)
+        return false;
+    memcpy(taking->dur, whatif->graph.dur, nodes * sizeof *taking->dur);
+    findings_visit(taking->the_case, take_atom, taking);
+    return whatif_replay(whatif, taking->dur, gain_ns, err);
+}
+
+bool finding_gain(const void *context, const struct finding_case *the_case,
+                  const struct finding *finding, bool *known, int64_t *gain_ns, struct err *err)
+{
+    const struct whatif *whatif = context;
+    struct taking taking = {.the_case = the_case, .finding = finding, .graph = &whatif->graph};
+    struct arena arena;
+    double gain = 0;
+    *known = false;
+    if (whatif->refused)
+        return true;
+    arena_init(&arena, whatif->facts->budget);
+    bool ok = simulate(whatif, &taking, &arena, &gain, err);
+    arena_free(&arena);
+    if (!ok && err->code == ERR_LIMIT) { // the finding holds without it
+        *err = (struct err){.pos = ERR_NO_POS};
+        return true;
+    }
+    *known = ok && taking.known_ns > 0 && taking.known_ns >= LEAST_KNOWN * taking.claimed_ns;
+    *gain_ns = llround(gain);
+    return ok;
+}
