@@ -104,6 +104,7 @@ const struct route routes[] = {
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
     {"GET", RUN "/whatif", SCOPE_READ, api_get_whatif, NULL},
+    {"GET", RUN "/whatif/graph", SCOPE_READ, api_get_whatif_graph, NULL},
     {"POST", RUN "/whatif", SCOPE_READ, api_post_whatif, NULL},
     {"GET", RUN "/calls", SCOPE_READ, api_get_calls, NULL},
     {"GET", RUN "/find", SCOPE_READ, api_find_event, NULL},

@@ -71,6 +71,7 @@ bool api_get_timeline(struct request *request, struct response *response, struct
 
 // What changes would bring (api_whatif.c).
 bool api_get_whatif(struct request *request, struct response *response, struct err *err);
+bool api_get_whatif_graph(struct request *request, struct response *response, struct err *err);
 bool api_post_whatif(struct request *request, struct response *response, struct err *err);
 
 // All calls of a kernel or operator (api_calls.c).

@@ -3,6 +3,7 @@
 #include "server/api/api.h"
 
 #include "analysis/analysis.h"
+#include "analysis/replay/replay_pack.h"
 #include "ingest/base/hash.h"
 #include "ingest/trace/trace_file.h"
 #include "server/api/api_parts.h"
@@ -36,9 +37,12 @@ struct asking {
     const struct table *times; // its roofline
     struct rank_trace *ranks;
     size_t rank_count;
-    bool of_all; // none was named: each ready-made one, the most useful first
+    bool of_all;  // none was named: each ready-made one
+    bool by_gain; // the most useful first
     struct asked_change *changes;
     uint32_t change_count;
+    struct change_list controls[REPLAY_PACK_CONTROLS]; // of a graph for a page
+    uint32_t control_count;
     const struct whatif_job *job;
     uint32_t shown; // the rank that stands for the job
     const char *refused;
@@ -72,9 +76,15 @@ static bool start_asking(struct asking *asking, struct err *err)
     return asking->changes != NULL;
 }
 
-static bool read_query(struct asking *asking, struct err *err)
+static bool read_order(struct asking *asking, struct str order, struct err *err)
 {
-    static const char *const known[] = {"change", "rank", "counterpart", NULL};
+    asking->by_gain = asking->of_all || str_equal(order, STR("gain"));
+    return asking->by_gain || order.len == 0 ||
+           err_set(err, ERR_USAGE, "order: found another word, expected gain");
+}
+
+static bool read_query(struct asking *asking, const char *const *known, struct err *err)
+{
     const struct query *query = &asking->request->query;
     if (!start_asking(asking, err) || !query_allow(query, known, err) ||
         !query_get_int(query, (struct query_int){"rank", -1, 0, INT32_MAX}, &asking->rank, err))
@@ -85,6 +95,28 @@ static bool read_query(struct asking *asking, struct err *err)
             return false;
     asking->counterpart = query_get(query, "counterpart");
     asking->of_all = asking->change_count == 0;
+    return read_order(asking, query_get(query, "order"), err);
+}
+
+static bool add_control(struct asking *asking, struct str what, struct err *err)
+{
+    if (asking->control_count == REPLAY_PACK_CONTROLS)
+        return err_set(err, ERR_USAGE, "found more than %d controls", REPLAY_PACK_CONTROLS);
+    if (what.len > MOST_CHANGE_BYTES)
+        return err_set(err, ERR_USAGE, "control: found %zu bytes, expected at most %d", what.len,
+                       MOST_CHANGE_BYTES);
+    const char *text =
+        arena_printf(asking->request->arena, err, "scale=0:%.*s", (int)what.len, what.at);
+    return text && change_parse(str_of(text), &asking->controls[asking->control_count++], err);
+}
+
+static bool read_controls(struct asking *asking, struct err *err)
+{
+    const struct query *query = &asking->request->query;
+    for (size_t i = 0; i < query->count; i++)
+        if (str_equal(query->params[i].name, STR("control")) &&
+            !add_control(asking, query->params[i].value, err))
+            return false;
     return true;
 }
 
@@ -432,7 +464,7 @@ static bool ask_all(struct asking *asking, struct err *err)
         return asking->refused != NULL;
     if (!ask_alone(asking, err))
         return false;
-    if (asking->of_all)
+    if (asking->by_gain)
         qsort(asking->changes, asking->change_count, sizeof *asking->changes, by_candidate);
     return ask_together(asking, err);
 }
@@ -577,22 +609,28 @@ static bool tell(const struct asking *asking, struct promise *promise, struct er
     return text != NULL;
 }
 
-// promise: filled instead of a reply; NULL: nobody keeps it.
-static bool answer(struct asking *asking, struct promise *promise, struct err *err)
+// The job with these ranks, for this request alone; pair with replays_leave when not NULL.
+static const struct whatif_job *enter(struct asking *asking, struct err *err)
 {
-    struct replays *replays = asking->request->services->replays;
     const struct replay_source source = {{asking->run.id, asking->run.revision, asking->rank},
                                          (uint32_t)asking->rank_count,
                                          fill_job,
                                          asking};
+    const struct whatif_job *job = replays_enter(asking->request->services->replays, &source, err);
+    if (!job && err->code == ERR_LIMIT && asking->rank_count > 1)
+        asking->response->fix = STR("ask for one rank: rank=0");
+    return job;
+}
+
+// promise: filled instead of a reply; NULL: nobody keeps it.
+static bool answer(struct asking *asking, struct promise *promise, struct err *err)
+{
+    struct replays *replays = asking->request->services->replays;
     if (asking->of_all && !offer_all(asking, err))
         return false;
-    asking->job = replays_enter(replays, &source, err);
-    if (!asking->job) {
-        if (err->code == ERR_LIMIT && asking->rank_count > 1)
-            asking->response->fix = STR("ask for one rank: rank=0");
+    asking->job = enter(asking, err);
+    if (!asking->job)
         return false;
-    }
     bool ok = ask_all(asking, err);
     if (!ok && err->code == ERR_LIMIT && replays_make_room(replays)) {
         *err = (struct err){.pos = ERR_NO_POS};
@@ -606,23 +644,70 @@ static bool answer(struct asking *asking, struct promise *promise, struct err *e
     return ok;
 }
 
+static bool is_unchanged(const struct asking *asking, const char *what)
+{
+    const struct request *request = asking->request;
+    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
+    form = hash_u64(form ^ (uint64_t)asking->other.revision);
+    return response_unchanged(request, asking->response, "%.*s.%lld-%d-%s-%016llx",
+                              (int)asking->run.id.len, asking->run.id.at,
+                              (long long)asking->run.revision, ANALYSIS_VERSION, what,
+                              (unsigned long long)form);
+}
+
 bool api_get_whatif(struct request *request, struct response *response, struct err *err)
 {
+    static const char *const known[] = {"change", "rank", "counterpart", "order", NULL};
     struct asking asking = {.request = request, .response = response};
-    if (!read_query(&asking, err) || !find_ranks(&asking, err) || !find_counterpart(&asking, err))
+    if (!read_query(&asking, known, err) || !find_ranks(&asking, err) ||
+        !find_counterpart(&asking, err))
         return false;
     api_locate_run(request, response, &asking.run, "/whatif");
-    uint64_t form = hash_bytes(request->query_text.at, request->query_text.len);
-    form = hash_u64(form ^ (uint64_t)asking.other.revision);
-    if (response_unchanged(request, response, "%.*s.%lld-%d-whatif-%016llx", (int)asking.run.id.len,
-                           asking.run.id.at, (long long)asking.run.revision, ANALYSIS_VERSION,
-                           (unsigned long long)form))
+    if (is_unchanged(&asking, "whatif"))
         return true;
     if (!answer(&asking, NULL, err))
         return false;
     buf_putc(&response->body, '\n');
     response->type = "application/json";
     return buf_ok(&response->body, err);
+}
+
+static bool pack_graph(struct asking *asking, struct err *err)
+{
+    struct change_list list = {.count = 0};
+    struct arena arena;
+    if (!ask_first(asking, err))
+        return false;
+    if (asking->refused)
+        return err_set(err, ERR_CONFLICT, "found no graph to replay: %s", asking->refused);
+    for (uint32_t i = 0; i < asking->change_count; i++)
+        if (!change_join(&list, &asking->changes[i].list, err))
+            return false;
+    arena_init(&arena, asking->job->arena.budget);
+    const struct replay_pack pack = {asking->job, asking->shown,    &asking->base,
+                                     &list,       asking->controls, asking->control_count};
+    bool ok = replay_pack_write(&pack, &arena, &asking->response->body, err);
+    arena_free(&arena);
+    return ok;
+}
+
+bool api_get_whatif_graph(struct request *request, struct response *response, struct err *err)
+{
+    static const char *const known[] = {"change", "control", "rank", "counterpart", NULL};
+    struct asking asking = {.request = request, .response = response};
+    if (!read_query(&asking, known, err) || !read_controls(&asking, err) ||
+        !find_ranks(&asking, err) || !find_counterpart(&asking, err))
+        return false;
+    api_locate_run(request, response, &asking.run, "/whatif/graph");
+    if (is_unchanged(&asking, "graph"))
+        return true;
+    asking.job = enter(&asking, err);
+    if (!asking.job)
+        return false;
+    bool ok = pack_graph(&asking, err);
+    replays_leave(request->services->replays, asking.job);
+    response->type = "application/octet-stream";
+    return ok;
 }
 
 bool api_post_whatif(struct request *request, struct response *response, struct err *err)

@@ -201,6 +201,8 @@ test("writes are answered as described, also when they are refused", async () =>
   const whatif = "/api/v1/runs/{run}/whatif";
   check("POST", whatif, 200, await send("POST", "/runs/u/whatif", { changes: ["host_free"] }));
   check("POST", whatif, 200, await send("POST", "/runs/a/whatif", { changes: ["host_free"] }));
+  check("GET", `${whatif}/graph`, 200,
+    await server.request("/api/v1/runs/a/whatif/graph?control=host"));
   check("POST", whatif, 400, await send("POST", "/runs/a/whatif", { changes: ["faster"] }));
   check("GET", "/api/v1/runs/{run}/dismissals", 200,
     await server.request("/api/v1/runs/u/dismissals"));

@@ -398,6 +398,17 @@ const whatif_figures = (page) => page.locator(".kpi").evaluateAll((list) =>
   Object.fromEntries(list.map((one) => [one.querySelector("dt").innerText.split("\n")[0],
     one.querySelector(".kpi-value").innerText])));
 
+/** Requests that match wait until they are released. */
+async function hold_requests(page, match) {
+  const waiting = [];
+  const hold = (route) => { waiting.push(route); };
+  await page.route(match, hold);
+  return { release: async () => {
+    await page.unroute(match, hold);
+    await Promise.all(waiting.map((route) => route.continue()));
+  } };
+}
+
 test("what if: sliders, fields and ready-made changes move the step and are in the address", () =>
   on_page({}, async (page) => {
     await visit(page, run_url("rich", "whatif"));
@@ -414,11 +425,24 @@ test("what if: sliders, fields and ready-made changes move the step and are in t
     await stairs.nth(1).getByRole("button").click();
     await page.waitForURL((url) => !url.search.includes("change"));
 
+    const graph = page.waitForResponse((reply) => reply.url().includes("/whatif/graph?"));
     await page.getByRole("slider", { name: "Network" }).focus();
+    await (await graph).finished();
     for (let i = 0; i < 3; i++) await page.keyboard.press("ArrowRight");
     await page.waitForURL(/change=network_x2/);
+    await until("the service has answered", async () =>
+      (await page.locator(".whatif-chosen li").count()) === 1);
+    const resting = await whatif_figures(page);
+    const held = await hold_requests(page, /\/whatif\?/);
     await page.getByRole("slider", { name: "Host" }).press("End");
+    await until("the page has moved the step by itself", async () =>
+      (await whatif_figures(page))["Step after changes"] !== resting["Step after changes"]);
+    const own = await whatif_figures(page);
+    await held.release();
     await page.waitForURL(/change=host_free/);
+    await until("the service has answered", async () =>
+      (await page.locator(".whatif-chosen li").count()) === 2);
+    assert.deepEqual(await whatif_figures(page), own);
     await page.getByLabel("Kernels").selectOption({ index: 1 });
     await page.waitForURL(/kernel/);
     await page.getByLabel("Any other change").fill("remove:op=aten::nothing");

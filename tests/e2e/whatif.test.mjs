@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { read_graph, replay_steps } from "../../web/views/whatif/graph.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { real_traces, run_program, skipped, stepscope_bin, temporary, tracegen_bin }
   from "./helpers/tools.mjs";
@@ -209,6 +210,29 @@ describe("what if, asked of the service", () => {
         json.base.critical_path.steps_ns - sum_of(own.answers[0].steps.map(
           ({ replayed_ns, changed_ns }) => replayed_ns - changed_ns)));
     });
+
+  test("a page that replays the packed graph gets the answers of the service", async () => {
+    const fixed = ["balanced", "perfect_overlap"];
+    for (const [rank, changes] of [[null, []], [null, fixed], [2, ["no_copies"]]]) {
+      const query = new URLSearchParams([...changes.map((change) => ["change", change]),
+        ["control", "class=communication"], ["control", "host"],
+        ...(rank === null ? [] : [["rank", rank]])]);
+      const reply = await fetch(`${server.base}/api/v1/runs/mesh/whatif/graph?${query}`);
+      assert.equal(reply.status, 200);
+      assert.equal(reply.headers.get("Content-Type"), "application/octet-stream");
+      const graph = read_graph(await reply.arrayBuffer());
+      for (const [network, host] of [[1, 1], [0.5, 1], [0, 0.25], [0.8, 0]]) {
+        const { json } = await ask("mesh", { rank, changes: [...changes,
+          `scale=${network}:class=communication`, `scale=${host}:host`] });
+        const { step_ns, low_ns, high_ns } = replay_steps(graph, [network, host]);
+        const { together } = json;
+        for (const [found, said] of [[step_ns, together.step_ns], [low_ns, together.low_ns],
+          [high_ns, together.high_ns]])
+          assert.ok(Math.abs(found - said) <= 2 + 1e-5 * said,
+            `${changes} ${network} ${host}: found ${found}, said ${said}`);
+      }
+    }
+  });
 
   test("the straggler's own work is on the path until it has no more to do than others",
     async () => {

@@ -59,6 +59,21 @@ export function unjudged(rows) {
   }));
 }
 
+const MOST_CHANGES = 16; // of one question
+
+/** The changes that findings advise, each once. @param {any[]} findings */
+export const changes_of = (findings) =>
+  [...new Set(findings.map(({ change }) => change).filter(Boolean))].slice(0, MOST_CHANGES);
+
+/**
+ * Findings with the gains of their changes, where they have none.
+ * @param {any[]} findings @param {{change: string, gain_ns: number}[]} answers
+ */
+export const with_gains = (findings, answers) => findings.map((finding) => {
+  const answer = answers.find(({ change }) => change === finding.change);
+  return answer && finding.gain_ns === null ? { ...finding, gain_ns: answer.gain_ns } : finding;
+});
+
 /** What findings cost together, no time twice. @param {any[]} findings */
 export function saving_of(findings) {
   return {

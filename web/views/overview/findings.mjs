@@ -2,13 +2,14 @@
 // All findings of a run; those below half a percent of the step are folded, as are dismissed ones.
 import { html, useMemo } from "../../base/ui.mjs";
 import { api_href, table_links, use_api } from "../../base/api.mjs";
-import { address } from "../../base/address.mjs";
+import { address, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { percent, plural, time_text } from "../../base/format.mjs";
 import { Card, ExportLinks, Loaded, ProblemNotice } from "../../widgets/widgets.mjs";
 import { use_dismissals } from "./dismissals.mjs";
 import { FindingList } from "./finding_card.mjs";
-import { part_findings, saving_of, unjudged } from "./finding_model.mjs";
+import { use_gains } from "./finding_gains.mjs";
+import { changes_of, part_findings, saving_of, unjudged } from "./finding_model.mjs";
 import { GUIDE } from "../run/lacks.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
@@ -43,8 +44,8 @@ function Unjudged({ run }) {
 
 function AllFindings({ run, reply, dismissals, links }) {
   const { items, resource } = dismissals;
-  const { large, small, dismissed } = useMemo(() =>
-    part_findings(rows_of(frame_of(reply)), items), [reply, items]);
+  const found = use_gains(run, useMemo(() => rows_of(frame_of(reply)), [reply]));
+  const { large, small, dismissed } = part_findings(found, items);
   const all = [...large, ...small, ...dismissed];
   const of = { run, all, can_dismiss: true };
   const nothing = all.length > 0 ? "Nothing else is worth fixing." : undefined;
@@ -57,6 +58,8 @@ function AllFindings({ run, reply, dismissals, links }) {
         findings=${small} ...${of} />
       <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
         ...${of} /><//>
+    ${changes_of(all).length > 1 && html`<p><a href=${run_path(run, "whatif")}>All advice, in
+      order: what a step takes with one after the other</a></p>`}
     <${Unjudged} run=${run} />`;
 }
 

@@ -7,8 +7,8 @@ import { HOSTS, kernel_pattern, NETWORKS, roofline_factor } from "./whatif_model
 
 const SLIDER_WAIT_MS = 120;
 
-/** A slider that reports when it rests; stops are places in a list of values. */
-function Slider({ label, help, stops, value, write, onchange }) {
+/** A slider that reports when it moves, and when it rests; stops are places in a list of values. */
+function Slider({ label, help, stops, value, write, onmove, onchange }) {
   const id = useId();
   const place = Math.max(0, stops.indexOf(value));
   const [at, set_at] = useState(place);
@@ -24,7 +24,11 @@ function Slider({ label, help, stops, value, write, onchange }) {
     <output for=${id}>${write(stops[at])}</output>
     <input id=${id} type="range" min="0" max=${stops.length - 1} step="1" value=${at}
       aria-valuetext=${write(stops[at])} aria-describedby=${`${id}-help`}
-      onInput=${(event) => set_at(Number(event.target.value))} />
+      onInput=${(event) => {
+        const next = Number(event.target.value);
+        set_at(next);
+        onmove(stops[next]);
+      }} />
     <p class="whatif-help" id=${`${id}-help`}>${help}</p></div>`;
 }
 
@@ -55,7 +59,7 @@ const PERCENTS = Array.from({ length: 21 }, (_, i) => (20 - i) / 20);
 const stops_with = (factor) =>
   (PERCENTS.includes(factor) ? PERCENTS : [...PERCENTS, factor].sort((a, b) => b - a));
 
-function Kernel({ kernel, known, roofline, onchange, onremove }) {
+function Kernel({ kernel, known, roofline, onmove, onchange, onremove }) {
   const { name, factor } = kernel;
   const full = known.find((one) => kernel_pattern(one) === name) ?? name;
   const best = roofline_factor(roofline, full);
@@ -66,13 +70,13 @@ function Kernel({ kernel, known, roofline, onchange, onremove }) {
       <button type="button" class="icon" aria-label="Remove this kernel"
         onClick=${onremove}>×</button></p>
     <${Slider} label="Time left" help="What remains of each call of the kernel."
-      stops=${stops_with(factor)} value=${factor} write=${percent} onchange=${onchange} /></li>`;
+      stops=${stops_with(factor)} value=${factor} write=${percent} onmove=${onmove}
+      onchange=${onchange} /></li>`;
 }
 
-function Kernels({ kernels, known, roofline, onchange }) {
+function Kernels({ kernels, known, roofline, onmove, onchange }) {
   const id = useId();
-  const set = (i, factor) =>
-    onchange(kernels.map((one, at) => (at === i ? { ...one, factor } : one)));
+  const set = (i, factor) => kernels.map((one, at) => (at === i ? { ...one, factor } : one));
   const add = (name) => name && onchange([...kernels,
     { name: kernel_pattern(name), factor: roofline_factor(roofline, name) ?? 0.5 }]);
   const left = known.filter((name) =>
@@ -86,7 +90,8 @@ function Kernels({ kernels, known, roofline, onchange }) {
     <p class="whatif-help" id=${`${id}-help`}>A kernel takes a share of its time, at first that of
       its roofline where its work is known, else half.</p>
     <ul>${kernels.map((kernel, i) => html`<${Kernel} key=${kernel.name} kernel=${kernel}
-      known=${known} roofline=${roofline} onchange=${(factor) => set(i, factor)}
+      known=${known} roofline=${roofline} onmove=${(factor) => onmove(set(i, factor))}
+      onchange=${(factor) => onchange(set(i, factor))}
       onremove=${() => onchange(kernels.filter((_, at) => at !== i))} />`)}</ul></div>`;
 }
 
@@ -121,11 +126,13 @@ const host_text = (left) =>
 
 /**
  * @param {{setup: import("./whatif_model.mjs").Setup, ranks: number[], kernels: string[],
- *          roofline: any[], onchange: (patch: object) => void}} props
+ *          roofline: any[], onreach: () => void, onmove: (patch: object) => void,
+ *          onchange: (patch: object) => void}} props
  */
-export function Controls({ setup, ranks, kernels, roofline, onchange }) {
-  const setting = (key) => ({ value: setup[key], onchange: (value) => onchange({ [key]: value }) });
-  return html`<div class="whatif-controls">
+export function Controls({ setup, ranks, kernels, roofline, onreach, onmove, onchange }) {
+  const setting = (key) => ({ value: setup[key], onmove: (value) => onmove({ [key]: value }),
+    onchange: (value) => onchange({ [key]: value }) });
+  return html`<div class="whatif-controls" onPointerEnter=${onreach} onFocusIn=${onreach}>
     ${ranks.length > 1 && html`<${Straggler} ranks=${ranks} ...${setting("balanced")} />`}
     <${Slider} label="Network" stops=${NETWORKS} write=${network_text} ...${setting("network")}
       help=${ranks.length > 1 ? "Transfers get shorter; waiting for late ranks stays."
@@ -143,6 +150,7 @@ export function Controls({ setup, ranks, kernels, roofline, onchange }) {
     <${Switch} label="Matrix products at their roofline" ...${setting("gemm")}
       help="Each takes what the peaks of the GPU allow for its shape." />
     <${Kernels} kernels=${setup.kernels} known=${kernels} roofline=${roofline}
+      onmove=${(list) => onmove({ kernels: list })}
       onchange=${(list) => onchange({ kernels: list })} />
     <${Others} changes=${setup.others} onchange=${(list) => onchange({ others: list })} />
   </div>`;

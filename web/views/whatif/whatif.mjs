@@ -11,10 +11,12 @@ import { Card, ExportLinks, Figure, Help, Loaded, Notice, ProblemNotice }
 import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { change_label } from "../said/promise_model.mjs";
 import { Due, KeepPromise, Promises } from "../said/promises.mjs";
+import { changes_of } from "../overview/finding_model.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
 import { Controls } from "./controls.mjs";
+import { use_live } from "./live.mjs";
 import { PathBars } from "./path_bars.mjs";
 import { PathTable } from "./path_table.mjs";
 import { changes_alone, read_changes, toggle_change, write_changes }
@@ -83,11 +85,11 @@ function Stair({ one, base, changes, onchange }) {
         one.title}</span></button></td></tr>`;
 }
 
-/** All ready-made changes, the most useful first, each on top of those above it. */
-function Staircase({ reply, changes, onchange }) {
-  return html`<${Card} title="Ready-made changes, in order" flush
+/** Changes, the most useful first, each on top of those above it. */
+function Staircase({ title, reply, changes, onchange }) {
+  return html`<${Card} title="${title}, in order" flush
       note="each by itself, and with all above it"><div class="table-region" role="group"
-      tabindex="0" aria-label="Ready-made changes"><table class="whatif-stairs"><thead><tr>
+      tabindex="0" aria-label=${title}><table class="whatif-stairs"><thead><tr>
       <th scope="col">Change</th><th scope="col" class="num">Gain <span class="unit">ms</span></th>
       <th scope="col" class="num whatif-wide">Step alone</th>
       <th scope="col" class="num">With all above <span class="unit">ms</span></th>
@@ -101,30 +103,46 @@ function Staircase({ reply, changes, onchange }) {
       changes=${changes} onchange=${onchange} />`)}</tbody></table></div><//>`;
 }
 
+/** What the findings advise, as far as changes stand for it. */
+function Advice({ run, query, reply, changes, onchange }) {
+  const { rows } = use_table(run, "findings", { fields: "change", limit: "all" });
+  const advised = changes_of(rows);
+  const alone = reply.ranks.length === 1 ? changes_alone(advised) : advised;
+  const { data } = use_api(alone.length > 1 ? address(run_api(run, "whatif"),
+    { change: alone, rank: query.rank, order: "gain" }) : null);
+  return data?.changes && html`<${Staircase} title="All advice of the findings" reply=${data}
+    changes=${changes} onchange=${onchange} />`;
+}
+
 function Composer({ run, query, reply, chosen, changes, onchange }) {
   const { rank, counterpart } = query;
   const kernels = use_table(run, "kernels", { sort: "-per_step_ns", limit: String(MOST_KERNELS) });
   const roofline = use_table(run, "roofline", { fields: "kernel,busy_ns,lost_ns" });
   const then = use_last(chosen);
   const shown = changes.length > 0 ? then : null;
+  const { live, reach, move } = use_live(run, query, changes, chosen.data);
+  const now = live ?? shown?.together;
   const names = kernels.rows.map(({ name }) => name);
   const set = (patch) => onchange(write_changes({ ...read_changes(changes), ...patch }));
-  return html`<${Figures} reply=${reply} then=${shown?.together} />
+  return html`<${Figures} reply=${reply} then=${now} />
     <div class="whatif-sides"><div><${Card} title="Step after changes" note="critical path"
         actions=${html`<${ExportLinks} links=${[["JSON",
           api_href(address(run_api(run, "whatif"), { change: changes, rank, counterpart }))]]} />`}>
-      <p class="whatif-answer" role="status">${shown ? answer_text(reply.base, shown.together)
+      <p class="whatif-answer" role="status">${now ? answer_text(reply.base, now)
         : changes.length > 0 ? "…" : "Choose a change."}</p>
       ${chosen.problem && html`<${ProblemNotice} problem=${chosen.problem} />`}
       ${shown && !rank && html`<${KeepPromise} run=${run} changes=${changes}
         counterpart=${counterpart} />`}
       ${shown && html`<${Chosen} reply=${shown} changes=${changes} onchange=${onchange} />`}
       <${PathBars} base=${reply.base} then=${shown?.together} steps=${reply.steps} /><//>
-    <${Staircase} reply=${reply} changes=${changes} onchange=${onchange} /></div>
+    <${Advice} run=${run} query=${query} reply=${reply} changes=${changes}
+      onchange=${onchange} />
+    <${Staircase} title="Ready-made changes" reply=${reply} changes=${changes}
+      onchange=${onchange} /></div>
     <${Card} title="Changes" actions=${changes.length > 0 && html`<button
         type="button" class="small" onClick=${() => onchange([])}>Reset</button>`}>
       <${Controls} setup=${read_changes(changes)} ranks=${reply.ranks} kernels=${names}
-        roofline=${roofline.rows} onchange=${set} /><//></div>`;
+        roofline=${roofline.rows} onreach=${reach} onmove=${move} onchange=${set} /><//></div>`;
 }
 
 function Refused({ reason }) {

@@ -99,9 +99,29 @@ export function write_changes(setup) {
   ];
 }
 
+const MOST_CONTROLS = 16; // in a graph
+
+/**
+ * These changes for a replay in the page: what sliders scale, and all the rest.
+ * @param {string[]} changes
+ * @returns {{fixed: string[], controls: string[], factors: number[]}} factors: what each control
+ *   leaves of it
+ */
+export function live_parts(changes) {
+  const setup = read_changes(changes);
+  const kernels = setup.kernels.slice(0, MOST_CONTROLS - 2);
+  return {
+    fixed: write_changes({ ...setup, network: 1, host: 1,
+      kernels: setup.kernels.slice(kernels.length) }),
+    controls: ["class=communication", "host", ...kernels.map(({ name }) => `kernel=${name}`)],
+    factors: [1 / setup.network, setup.host, ...kernels.map(({ factor }) => factor)],
+  };
+}
+
 /** A ready-made change added, or taken away if it is there. @param {string[]} changes */
 export function toggle_change(changes, change) {
   if (changes.includes(change)) return changes.filter((one) => one !== change);
+  if (!Object.hasOwn(NAMED, change)) return [...changes, change];
   return write_changes({ ...read_changes(changes), ...NAMED[change] });
 }
 

@@ -4,8 +4,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { came_text, change_label, outcome_of, promised_text }
   from "../../../../../web/views/said/promise_model.mjs";
+import { read_graph, replay_steps } from "../../../../../web/views/whatif/graph.mjs";
 import {
-  changes_alone, HOSTS, kernel_pattern, NETWORKS, path_rows, rank_rows,
+  changes_alone, HOSTS, kernel_pattern, live_parts, NETWORKS, path_rows, rank_rows,
   read_changes, roofline_factor, toggle_change, write_changes,
 } from "../../../../../web/views/whatif/whatif_model.mjs";
 
@@ -27,6 +28,40 @@ test("what no control shows stays as it is", () => {
     "scale=0.3:host", "nonsense"];
   assert.deepEqual(read_changes(odd).others, odd);
   assert.deepEqual(write_changes(read_changes(odd)), odd);
+});
+
+/** Small numbers in the form of a packed graph; pairs are signed. */
+const packed = (numbers) => new Uint8Array(numbers.flatMap((one) => {
+  let left = Array.isArray(one) ? (one[0] < 0 ? -2 * one[0] - 1 : 2 * one[0]) : one;
+  const bytes = [];
+  for (; left > 127; left = Math.floor(left / 128)) bytes.push((left % 128) + 128);
+  return [...bytes, left];
+})).buffer;
+
+test("a packed graph is replayed: the longest chain counts, and its controls scale it", () => {
+  // A launch of 300 on the host, a kernel of 1000 that starts 10 after it, a transfer of 400 and
+  // other work of 700. The first step ends with the kernel; the second, once of 1000, goes from the
+  // end of the launch to that of the other work.
+  const graph = read_graph(packed([1, 4, 3, 2, 5, 20000, 2000000,
+    [1310], [1310], 0, 0, [0], 2, 0, [0],
+    [1000], [1000], 1, 0, [0], 4, 0, [0],
+    [300], 2, 0, [1000], 0, 1, 1, [10], [400], 1, 1, 2, [0], [700], 0, 1, 3, [0]]));
+  assert.deepEqual([...graph.end], [0, 0, 0, 0]);
+  const { step_ns, gain_ns } = replay_steps(graph, [1, 1]);
+  assert.deepEqual([...graph.end], [300, 1310, 700, 1000]);
+  assert.equal(gain_ns, (0 + 300) / 2);
+  assert.equal(step_ns, 1155 - 150);
+  const { low_ns, high_ns } = replay_steps(graph, [1, 0.5]);
+  assert.deepEqual([...graph.end], [150, 1160, 550, 850]);
+  assert.ok(low_ns < 1155 - 225 && high_ns > 1155 - 225);
+  assert.equal(read_graph(packed([9])), null, "a form that it does not know");
+});
+
+test("changes part into what sliders scale and the rest", () => {
+  assert.deepEqual(live_parts(["balanced", "scale=0.25:class=communication", "host_free",
+    "no_copies", "scale=0.4:kernel=a*"]), { fixed: ["balanced", "no_copies"],
+    controls: ["class=communication", "host", "kernel=a*"], factors: [0.25, 0, 0.4] });
+  assert.deepEqual(live_parts([]).factors, [1, 1]);
 });
 
 test("a rank by itself has no balance with others", () => {
