@@ -136,7 +136,7 @@ for (let i = 0; i < PROGRAMS; i++) {
     }
     worst_unchanged = Math.max(worst_unchanged, asked.error_share);
     const [answer] = asked.answers;
-    const { steps } = (await ask(simulate(program, how), "scale=1:kernel=none")).answers[0];
+    const [{ steps }] = (await ask(simulate(program, how), "scale=1:kernel=none")).answers;
     const truth = mean(answer.steps.map(({ step }) =>
       steps.find((other) => other.step === step).measured_ns));
     const one = { error: Math.abs(answer.candidate_ns - truth) / truth,
