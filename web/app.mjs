@@ -17,6 +17,7 @@ import * as first from "./pages/first.mjs";
 const ready = { ...first };
 
 const BUNDLES = {
+  compare: () => import("./pages/compare.mjs"),
   timeline: () => import("./pages/timeline.mjs"),
   work: () => import("./pages/work.mjs"),
   run: () => import("./pages/run.mjs"),
@@ -32,6 +33,7 @@ const OVER = ["trends", "alerts", "upload"];
 
 /** The module that has a page. */
 function bundle_of({ page, run }) {
+  if (page === "compare") return "compare";
   if (OVER.includes(page)) return "over";
   if (TIMELINE.includes(page)) return "timeline";
   if (WORK.includes(page)) return "work";
@@ -118,4 +120,7 @@ function App() {
 
 start_router();
 await load_session();
-render(html`<${App} />`, document.getElementById("app"));
+const place = document.getElementById("app");
+place.replaceChildren(); // what the page shows until now
+render(html`<${App} />`, place);
+delete document.documentElement.dataset.signing;

@@ -15,7 +15,7 @@ add_custom_command(
 function(embed_assets target)
   file(GLOB_RECURSE paths RELATIVE ${WEB_DIR} CONFIGURE_DEPENDS
     ${WEB_DIR}/*.html ${WEB_DIR}/*.js ${WEB_DIR}/*.mjs ${WEB_DIR}/*.css ${WEB_DIR}/*.svg
-    ${WEB_DIR}/*.py ${WEB_DIR}/*.ipynb ${WEB_DIR}/client/*.md ${WEB_DIR}/client/*.txt)
+    ${WEB_DIR}/*.py ${WEB_DIR}/*.ipynb ${WEB_DIR}/client/*.md ${WEB_DIR}/*.txt)
   list(FILTER paths EXCLUDE REGEX "^(node_modules|vendor|\\.vendor)|\\.test\\.m?js$")
   list(TRANSFORM paths PREPEND ${WEB_DIR}/ OUTPUT_VARIABLE sources)
   set(packed ${CMAKE_BINARY_DIR}/web)

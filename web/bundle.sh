@@ -26,7 +26,26 @@ vendor/esbuild --bundle --splitting --minify --format=esm --charset=utf8 --log-l
     --out-extension:.js=.mjs "--chunk-names=chunks/[name]-[hash]" --outbase=. --outdir="$out" \
     app.mjs css/all.css
 
-# The page names the chunks that app.mjs imports, so that all of them are fetched at once.
-hints=$(grep -oE '(from|import) ?"\./chunks/[-a-zA-Z0-9]+\.mjs"' "$out/app.mjs" | sort -u |
-    sed -E 's|.*"\./(.*)"|  <link rel="modulepreload" href="/static/{{tree}}/\1">|')
-awk -v hints="$hints" '/app\.mjs"/ && hints { print hints } { print }' index.html >"$out/index.html"
+# An output file and all chunks that it needs, by name.
+files_of() {
+    echo "$1"
+    local name
+    for name in $(grep -oE '(from|import) ?"\./[^"]+"' "$out/$1" | grep -oE '[^/"]+\.mjs'); do
+        files_of "chunks/$name"
+    done
+}
+
+# early.txt names pages' modules; here these are the files that they were packed into.
+frame=$(files_of app.mjs)
+while read -r pattern address; do
+    case $address in
+        */pages/first.mjs) files=$(grep -v '^app.mjs$' <<<"$frame") ;;
+        */pages/*)
+            page=$(cd "$out" && ls chunks/"$(basename "$address" .mjs)"-*.mjs)
+            files=$(files_of "$page" | sort -u | grep -vxF "$frame")
+            ;;
+        /*) echo "$pattern $address" && continue ;;
+        *) continue ;;
+    esac
+    for file in $files; do echo "$pattern /static/{{tree}}/$file"; done
+done <early.txt >"$out/early.txt"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets the chosen theme before the first paint; a classic script, because modules run too late.
+// Sets the chosen theme before the first paint, and hides the bar's links from who has yet to sign
+// in; a classic script, because modules run too late.
 (() => {
   try {
     const theme = localStorage.getItem("theme");
@@ -7,4 +8,5 @@
   } catch {
     // Storage may be forbidden; then the system's theme applies.
   }
+  if (location.pathname === "/login") document.documentElement.dataset.signing = "in";
 })();

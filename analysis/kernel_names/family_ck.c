@@ -141,10 +141,13 @@ static void decode_ck_tile(const struct kernel_text *text, struct kernel_decoded
 {
     out->library = LIBRARY_ck_tile;
     struct str name = text->base;
-    for (size_t i = 0; i < text->args.count && i < 2; i++) {
+    // kentry<blocks, Kernel, ...>; older: kentry<threads, blocks, Kernel, ...>
+    for (size_t i = 0; i < text->args.count && i < 3; i++) {
         struct str head = kernel_head_of(text->args.at[i]);
-        if (kernel_has(head, "::"))
-            name = kernel_last_of(head);
+        if (!kernel_has(head, "::"))
+            continue;
+        name = kernel_last_of(head);
+        break;
     }
     read_word(tile_words, sizeof tile_words / sizeof *tile_words, name, out);
     bool is_attention = out->op == OP_attention_fwd || out->op == OP_attention_bwd;

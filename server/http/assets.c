@@ -4,6 +4,7 @@
 
 #include "server/base/services.h"
 #include "server/http/assets_data.h"
+#include "server/http/early.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -183,36 +184,71 @@ bool assets_get_llms(struct request *request, struct response *response, struct 
     return answer_file(request, response, STR("client/llms.txt"), err);
 }
 
-// The page with every {{tree}} replaced, so that its files' addresses change with their content.
-static void fill_page(struct response *response, struct str page, const char *tree)
+// A text with every {{tree}} replaced, so that files' addresses change with their content.
+static void add_text(struct response *response, struct str text, const char *tree)
 {
     const struct str mark = STR("{{tree}}");
     size_t at = 0;
-    while ((at = str_find(page, mark)) != SIZE_MAX) {
-        buf_add(&response->body, page.at, at);
+    while ((at = str_find(text, mark)) != SIZE_MAX) {
+        buf_add(&response->body, text.at, at);
         buf_puts(&response->body, tree);
-        page = (struct str){page.at + at + mark.len, page.len - at - mark.len};
+        text = (struct str){text.at + at + mark.len, text.len - at - mark.len};
     }
-    buf_add_str(&response->body, page);
+    buf_add_str(&response->body, text);
+}
+
+// Who may not read would be refused what the page asks for first.
+static bool links_early(const struct request *request)
+{
+    return request->route && request->who.scopes & SCOPE_READ;
+}
+
+static bool fill_page(const struct request *request, struct response *response, struct str page,
+                      struct str table, struct err *err)
+{
+    const struct str mark = STR("{{early}}\n");
+    const char *tree = request->services->web_dir ? "dev" : assets_tree_hash;
+    size_t at = str_find(page, mark);
+    struct buf links = {0};
+    if (at == SIZE_MAX)
+        return err_set(err, ERR_INTERNAL, "the page lacks its mark for links");
+    if (links_early(request))
+        early_links(request, table, &links);
+    add_text(response, (struct str){page.at, at}, tree);
+    add_text(response, (struct str){links.at, links.len}, tree);
+    add_text(response, (struct str){page.at + at + mark.len, page.len - at - mark.len}, tree);
+    bool ok = buf_ok(&links, err) && buf_ok(&response->body, err);
+    buf_free(&links);
+    return ok;
+}
+
+static struct str text_of(const struct asset *asset)
+{
+    return asset ? (struct str){(const char *)asset->data, asset->size} : (struct str){NULL, 0};
+}
+
+static bool fill_from_folder(struct request *request, struct response *response, struct err *err)
+{
+    struct str page = {NULL, 0}, table = {NULL, 0};
+    response->cache = CACHE_NEVER;
+    if (!read_file(request, STR("index.html"), &page) ||
+        !read_file(request, STR("early.txt"), &table))
+        return err_set(err, ERR_NOT_FOUND,
+                       "found no index.html or no early.txt in the dashboard's folder");
+    return fill_page(request, response, page, table, err);
 }
 
 bool assets_get_page(struct request *request, struct response *response, struct err *err)
 {
-    struct str page = {NULL, 0};
-    const struct asset *asset = find_asset(STR("index.html"));
+    struct str page = text_of(find_asset(STR("index.html")));
     response->type = "text/html; charset=utf-8";
-    if (request->services->web_dir) {
-        response->cache = CACHE_NEVER;
-        if (!read_file(request, STR("index.html"), &page))
-            return err_set(err, ERR_NOT_FOUND, "found no index.html in the dashboard's folder");
-        fill_page(response, page, "dev");
-        return buf_ok(&response->body, err);
-    }
-    if (!asset)
+    if (request->services->web_dir)
+        return fill_from_folder(request, response, err);
+    if (!page.at)
         return err_set(err, ERR_NOT_FOUND, "this build has no dashboard");
     // Without a route this is an error page, which nobody should cache.
-    if (request->route && response_unchanged(request, response, "page-%s", assets_tree_hash))
+    if (request->route && response_unchanged(request, response, "page-%s%s", assets_tree_hash,
+                                             links_early(request) ? "-early" : ""))
         return true;
-    fill_page(response, (struct str){(const char *)asset->data, asset->size}, assets_tree_hash);
-    return buf_ok(&response->body, err);
+    return fill_page(request, response, page, text_of(find_asset(STR("early.txt"))), err);
 }

@@ -175,6 +175,10 @@ export function when(time) {
   return `${day} ${two(then.getHours())}:${two(then.getMinutes())}`;
 }
 
+/** A server's text, which is ASCII, with the signs of print: "bmm −133 ms", "under 30 µs". */
+export const typeset = (text) => (text ?? "").replace(/(^|\s)-(?=\d)/g, "$1−")
+  .replace(/(\d) us\b/g, "$1 µs");
+
 /** A server's lower-case phrase as a sentence. @param {string|null} text */
 export function sentence(text) {
   const trimmed = (text ?? "").trim();

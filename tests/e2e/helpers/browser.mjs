@@ -24,6 +24,22 @@ function watch_policy() {
     console.error(`policy violated: ${event.violatedDirective} ${event.blockedURI}`));
 }
 
+/** Notes what the page asks for. Runs in the page. */
+function note_fetches() {
+  const { fetch } = globalThis;
+  globalThis.fetched = new Set();
+  globalThis.fetch = (path, options) => {
+    globalThis.fetched.add(String(path));
+    return fetch(path, options);
+  };
+}
+
+/** What the page's head names to be fetched early, and the page never asked for. */
+export const unused_early = (page) => page.evaluate(() =>
+  [...document.querySelectorAll("link[rel=preload][as=fetch]")]
+    .map((link) => link.getAttribute("href"))
+    .filter((href) => !globalThis.fetched.has(href)));
+
 function note_faults(page, base, faults) {
   page.on("console", (message) => {
     if (message.type() === "error")
@@ -50,6 +66,7 @@ export async function open_page(browser, base, options = {}) {
   const page = await context.newPage();
   const faults = [];
   await page.addInitScript(watch_policy);
+  await page.addInitScript(note_fetches);
   note_faults(page, base, faults);
   return { page, faults, close: () => context.close() };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The sizes and colors in which pages are looked at, and what nobody may meet there.
 import assert from "node:assert/strict";
-import { ALL_RULES, axe_faults, LOOK_RULES, NARROW, settle, visit, WIDE } from "./browser.mjs";
+import { ALL_RULES, axe_faults, LOOK_RULES, NARROW, settle, unused_early, visit, WIDE }
+  from "./browser.mjs";
 
 /**
  * A page is loaded once and then looked at in all of these, one after the other. axe is slow: it
@@ -49,13 +50,20 @@ export async function look_faults(page, looks = LOOKS) {
   return faults;
 }
 
+/** A page that says why it has nothing to show need not ask for all that pages of its kind show. */
+async function early_faults(page) {
+  if (await page.locator("main :is(.empty, .notice-error)").count() > 0) return [];
+  return (await unused_early(page)).map((address) => `does not ask for ${address}`);
+}
+
 /** Fails with everything wrong with these pages in these looks. */
 export async function look_at_all(page, paths, looks = LOOKS) {
   const faults = [];
   for (const path of paths) {
     await visit(page, path);
     assert.equal(await page.locator("main h1").count(), 1, path);
-    faults.push(...(await look_faults(page, looks)).map((fault) => `${path}: ${fault}`));
+    const found = [...await early_faults(page), ...await look_faults(page, looks)];
+    faults.push(...found.map((fault) => `${path}: ${fault}`));
   }
   assert.deepEqual(faults, []);
 }

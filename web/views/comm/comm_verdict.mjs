@@ -26,8 +26,8 @@ function Early({ run, ranks, step_ns }) {
     .filter(({ stands_out, away_ns }) => stands_out && away_ns > 0).slice(0, MOST_NAMED);
   if (early.length === 0) return html`<p>No rank stands out: ranks take turns being late.</p>`;
   return early.map(({ row, value }) => html`<p key=${row}>No rank is late, but rank ${
-    ranks[row].rank} is early: it waits ${time_text(value)} per step, while half of the ranks wait
-    ${time_text(early[0].value - early[0].away_ns)} or less. It has less work.
+    ranks[row].rank} is early: it waits ${time_text(value)} per step, while half of the ranks
+    wait ${time_text(early[0].value - early[0].away_ns)} or less. It has less work.
     ${" "}<a href=${address(run_path(run, "ranks"), { rank: ranks[row].rank, metric: "compute" })}
       >Compare its compute with other ranks</a></p>`);
 }

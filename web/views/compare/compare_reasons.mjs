@@ -2,7 +2,7 @@
 // The answer: what the candidate gains and what it loses, the three largest each, and why.
 import { html } from "../../base/ui.mjs";
 import { kernel_path, operator_path } from "../../base/address.mjs";
-import { percent, sentence, time_text } from "../../base/format.mjs";
+import { percent, sentence, time_text, typeset } from "../../base/format.mjs";
 import { reason_figures, reason_place, reason_shapes, reason_sides, reason_title }
   from "./reason_model.mjs";
 
@@ -41,7 +41,8 @@ function Reason({ row, tone, mark, go, sides }) {
       <span class="reason-share">${percent(row.gross_share)}</span></p>
     <span class="reason-bar" aria-hidden="true"><span class="delta-bar ${tone}"
       style=${{ width: `${100 * Math.min(1, row.gross_share ?? 0)}%` }}></span></span>
-    <p class="reason-why">${sentence(row.why)}<${Pages} row=${row} sides=${sides} /></p></li>`;
+    <p class="reason-why">${typeset(sentence(row.why))}<${Pages} row=${row} sides=${sides} />
+    </p></li>`;
 }
 
 /**

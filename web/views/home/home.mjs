@@ -45,11 +45,11 @@ function use_runs_since(since, params) {
 
 function Waiting({ alerts, now }) {
   const shown = alerts.slice(0, MOST_ALERTS);
-  return html`<${Card} title="Awaiting a decision" href="/alerts" flush=${shown.length > 0}
+  if (shown.length === 0) return null;
+  return html`<${Card} title="Awaiting a decision" href="/alerts" flush=${true}
       note=${alerts.length > shown.length ? `${shown.length} of ${alerts.length} alerts` : ""}>
-    ${shown.length > 0 ? html`<ul class="alerts alerts-list" tabindex="-1">${shown.map((alert) =>
-      html`<${AlertCard} key=${alert.id} alert=${alert} now=${now} />`)}</ul>`
-      : html`<p class="empty-line">No alert is waiting.</p>`}<//>`;
+    <ul class="alerts alerts-list" tabindex="-1">${shown.map((alert) =>
+      html`<${AlertCard} key=${alert.id} alert=${alert} now=${now} />`)}</ul><//>`;
 }
 
 const tone_of = (share) => (share > 0 ? "worse" : "better");
@@ -111,7 +111,8 @@ function Findings({ runs }) {
   const rows = Array.isArray(found) ? found : [];
   return html`<${Card} title="Costliest findings of new runs" note="at most this much per step">
     ${rows.length > 0 ? html`<ul class="news">${rows.map((finding) => html`<li
-        key=${`${finding.run.id} ${finding.id}`}><a href=${run_path(finding.run.id, "findings")}>${
+        key=${`${finding.run.id} ${finding.id}`}><span class="cost">${
+        time_text(finding.cost_ns)}</span> <a href=${run_path(finding.run.id, "findings")}>${
         sentence(finding.title)}</a> <span class="faint">${finding.run.name}</span></li>`)}</ul>`
       : html`<p class="empty-line">${no_findings(found)}</p>`}<//>`;
 }
@@ -126,7 +127,7 @@ function Failed({ runs, now }) {
 }
 
 function News({ runs, visit, since, now }) {
-  const { rows: series } = use_rows("/series?format=columns&limit=all", POLL_MS);
+  const { rows: series } = use_rows("/series?limit=all&format=columns", POLL_MS);
   const { rows: alerts } = use_rows("/alerts?format=columns&limit=all&status=new", POLL_MS);
   const failed = use_runs_since(since, { status: "failed", limit: 20 });
   const bad = failed.data?.items ?? [];

@@ -81,10 +81,9 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, co
         <dd>${capital(gain_text(finding))} per step.${" "}<a href=${address(run_path(run, "whatif"),
           { change: finding.change })}>Try the change</a></dd></div>`}
     </dl>
-    ${finding.id && html`<div class="finding-foot"><${Comments} run=${run} comments=${comments}
-      place=${place} label="Comment on: ${finding.title}" folded=${true} /></div>`}
-    ${can_dismiss && !finding.dismissal && html`<div class="finding-foot"><${Dismiss} run=${run}
-      finding=${finding} /></div>`}
+    <div class="finding-foot">${finding.id && html`<${Comments} run=${run} comments=${comments}
+      place=${place} label="Comment on: ${finding.title}" folded=${true} />`}${
+      can_dismiss && !finding.dismissal && html`<${Dismiss} run=${run} finding=${finding} />`}</div>
   </details>
   ${finding.dismissal && html`<div class="finding-foot"><${Dismissed} run=${run}
     finding=${finding} /></div>`}</div>`;

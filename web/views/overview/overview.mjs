@@ -4,7 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { navigate, use_query } from "../../base/router.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
-import { bytes, count, ms, percent, plural, time_text } from "../../base/format.mjs";
+import { bytes, count, ms, percent, plural, sentence, time_text } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { StepColumns } from "../../charts/step_columns.mjs";
 import { StepStack } from "../../charts/stack.mjs";
@@ -27,6 +27,7 @@ import { RankRows } from "../ranks/rank_rows.mjs";
 import { run_api, RunFrame } from "../run/run_frame.mjs";
 import { ThroughputFigure } from "../work/throughput.mjs";
 
+const ALIKE = 0.005; // of the step; ranks that differ less wait for each other
 const UNRECORDED_TOLD = 0.01; // of the window
 
 function stat(step_stats, metric) {
@@ -69,7 +70,8 @@ function SpreadFigure({ summary, ranks }) {
   }
   return html`<${Figure} label="Rank spread" value=${percent(summary.rank_spread_share)}
     help="How much longer the slowest rank's median step is than the headline rank's">
-    slowest: rank ${summary.slowest_rank}<//>`;
+    ${summary.rank_spread_share < ALIKE ? "steps end together"
+      : `slowest: rank ${summary.slowest_rank}`}<//>`;
 }
 
 function Figures({ data, run, ranks }) {
@@ -148,6 +150,15 @@ function RanksCard({ run, summary, ranks }) {
       slowest=${summary.slowest_rank} brief=${true} />`}<//><//>`;
 }
 
+/** The costliest finding in a line above the figures: why the step takes as long as it does. */
+function First({ run, findings }) {
+  const { items, resource } = use_dismissals(run);
+  const [first] = part_findings(findings, items).large;
+  if (!first || resource.loading) return null;
+  return html`<p class="lead-why"><span class="faint">Fix first</span> <a
+    href=${run_path(run, "findings")}>${sentence(first.title)}</a></p>`;
+}
+
 /** What to fix first, among findings that are not dismissed. */
 function FixFirst({ run, findings, total }) {
   const { items, resource } = use_dismissals(run);
@@ -177,7 +188,8 @@ function Measured({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
   const path = address(run_api(run, "ranks"), { format: "columns" });
   const ranks = use_api(has_spread(summary) ? path : null);
-  return html`<${Lacking} breakdown=${breakdown} />
+  return html`<${First} run=${run} findings=${findings} />
+    <${Lacking} breakdown=${breakdown} />
     <${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
     <${Phases} run=${run} />
@@ -201,5 +213,5 @@ function Content({ data, run }) {
 export default function Overview({ route }) {
   return html`<${RunFrame} route=${route} title="Overview">${(data, run) =>
     html`<${Content} data=${data} run=${run} /><${Due} run=${run} />
-      <${CommentsCard} run=${data.run.id} />`}<//>`;
+      <${CommentsCard} run=${run} />`}<//>`;
 }

@@ -46,7 +46,9 @@ function ranks({ summary }) {
   const { ranks: known, slowest_rank: slowest, rank_spread_share: spread } = summary;
   if (!(known > 1) || !(summary.step_median_ns > 0) || spread === null) return "";
   const typical = time_text(summary.step_median_ns);
-  if (spread < ALIKE) return `All ${count(known)} ranks take ${typical} per step.`;
+  if (spread < ALIKE) {
+    return `All ${count(known)} ranks end their steps together, after ${typical}.`;
+  }
   return `Rank ${slowest} is the slowest of ${count(known)}: its step is ${
     percent(spread)} longer than the ${typical} of the typical rank.`;
 }

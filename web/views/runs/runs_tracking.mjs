@@ -35,7 +35,7 @@ function wanted_series(runs, known) {
  * @returns {{rows: Map<string, any>, points: Map<string, any[]>}} by `series_key`
  */
 export function use_series_lines(runs) {
-  const { rows: known } = use_rows("/series?format=columns&limit=all", POLL_MS);
+  const { rows: known } = use_rows("/series?limit=all&format=columns", POLL_MS);
   const rows = useMemo(() => wanted_series(runs, known), [runs, known]);
   const [points, set_points] = useState(new Map());
   // A series is fetched again when another run has joined it.

@@ -2,7 +2,7 @@
 // Why the device had nothing to do: causes, the longest gaps, streams, queues and launches.
 import { html, useMemo } from "../../base/ui.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, percent, plural, time_text } from "../../base/format.mjs";
+import { ms, percent, plural, time_text, typeset } from "../../base/format.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { frame_of, rows_of, value_at } from "../../base/frame.mjs";
 import { Segments as Bar } from "../../charts/segments.mjs";
@@ -42,9 +42,9 @@ function Figures({ causes, steps }) {
 
 const cause_columns = (at, idle_ns) => [
   { key: "cause", label: "Cause", className: "cause-cell explained", cell: (row) => html`<span
-    title=${at(row).help}><span class="swatch bar-${at(row).bar}"></span>${
+    title=${typeset(at(row).help)}><span class="swatch bar-${at(row).bar}"></span>${
       cause_label(at(row).cause)}</span><span class="cell-help only-wide">${
-      at(row).help}</span>` },
+      typeset(at(row).help)}</span>` },
   { key: "total_ns", label: "Time", kind: "ms" },
   { key: "share", label: "Of idle", className: "share-column",
     help: "Their time divided by all idle time.", cell: (row) => html`<${ShareBar}

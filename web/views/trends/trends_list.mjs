@@ -135,7 +135,7 @@ function Multiples({ rows, figure }) {
 }
 
 function ProjectPicker({ value, onchange }) {
-  const { rows } = use_rows("/series?format=columns&limit=all", POLL_MS);
+  const { rows } = use_rows("/series?limit=all&format=columns", POLL_MS);
   const projects = [...new Set([...rows.map(({ project }) => project), value])].filter(Boolean);
   if (projects.length < 2) return null;
   return html`<label class="pick">Project <select value=${value}

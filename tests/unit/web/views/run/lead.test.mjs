@@ -27,7 +27,7 @@ test("other pages say what they are about", () => {
   assert.equal(lead_text("ranks", data({ ranks: 4, slowest_rank: 3, rank_spread_share: 0.1 })),
     "Rank 3 is the slowest of 4: its step is 10.0 % longer than the 50.0 ms of the typical rank.");
   assert.equal(lead_text("ranks", data({ ranks: 4, slowest_rank: 3, rank_spread_share: 0.001 })),
-    "All 4 ranks take 50.0 ms per step.");
+    "All 4 ranks end their steps together, after 50.0 ms.");
 });
 
 test("nothing is said where nothing is known, or the page says it itself", () => {
