@@ -142,8 +142,9 @@ for (let i = 0; i < PROGRAMS; i++) {
     const one = { error: Math.abs(answer.candidate_ns - truth) / truth,
       held: answer.low_ns <= truth && truth <= answer.high_ns };
     found.push({ change, ...one });
-    if (one.error > CLOSE) process.stderr.write(`program ${SEED + i}: ${percent(one.error)} % off, ${
-      change}\n`);
+    if (one.error > CLOSE) {
+      process.stderr.write(`program ${SEED + i}: ${percent(one.error)} % off, ${change}\n`);
+    }
   }
 }
 rmSync(folder, { recursive: true });

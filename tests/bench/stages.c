@@ -413,7 +413,6 @@ const struct stage stages[] = {
     ANALYSIS(copies),
     ANALYSIS(communication),
     ANALYSIS(recording),
-    ANALYSIS(findings),
     ANALYSIS(summary),
     {"all analyses, one thread", .yardstick = YARD_ANALYZE, .run = run_analyses},
     {"all analyses, all cores", .run = run_analyses, .has_helpers = true},
