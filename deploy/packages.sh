@@ -14,7 +14,7 @@ build_packages=(
 
 # What the tests need beside it.
 test_packages=(
-    fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev procps python3-openpyxl shellcheck
+    fonts-dejavu-core g++ libcmocka-dev libsimdjson-dev lld procps python3-openpyxl shellcheck
     sqlite3 strace systemd time zstd
 )
 

@@ -3,6 +3,7 @@
 # elsewhere.
 set(SOURCES ${CMAKE_BINARY_DIR}/sources)
 set(WASM_DIR ${CMAKE_CURRENT_LIST_DIR})
+set(STEPSCOPE_WASM_LEVEL -O2 CACHE STRING "Optimization of the libraries in the WASM module")
 if(NOT EXISTS ${SOURCES}/complete)
   execute_process(COMMAND ${WASM_DIR}/sources.sh ${SOURCES} COMMAND_ERROR_IS_FATAL ANY)
 endif()
@@ -24,7 +25,7 @@ function(add_source_library name package include)
   add_library(PkgConfig::${name} ALIAS wasm_${package})
   target_include_directories(wasm_${package} SYSTEM PUBLIC ${include} PRIVATE ${WASM_DIR}/include)
   target_compile_definitions(wasm_${package} PRIVATE _GNU_SOURCE)
-  target_compile_options(wasm_${package} PRIVATE -O2 -w)
+  target_compile_options(wasm_${package} PRIVATE ${STEPSCOPE_WASM_LEVEL} -w)
 endfunction()
 
 add_source_library(ZSTD libzstd ${SOURCES}/libzstd/lib
