@@ -36,12 +36,22 @@ enum run_figure_id {
 
 #define RUN_FIGURE_COST_METRIC "cost_per_million_tokens"
 
+// What a figure depends on: of figures of one kind that change together the first raises an alert.
+enum run_figure_kind {
+    FIGURE_FOLLOWS, // from others, which are watched instead
+    FIGURE_OF_TIME,
+    FIGURE_OF_MEMORY,
+    FIGURE_OF_POWER,
+    FIGURE_OF_LOSS
+};
+
 struct run_figure {
     const char *metric; // stable name
     const char *label;  // for people
     const char *unit;
     const char *help;
     bool more_is_better;
+    enum run_figure_kind kind;
 };
 
 // In the order in which tables show them.

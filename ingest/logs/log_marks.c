@@ -11,6 +11,14 @@ static unsigned pair_at(const char *at)
     return (unsigned char)at[0] | (unsigned)(unsigned char)at[1] << 8;
 }
 
+static uint64_t start_of(const char *at)
+{
+    uint64_t start;
+    _Static_assert(sizeof start == LOG_MARK_BYTES, "that many bytes are compared at once");
+    memcpy(&start, at, sizeof start);
+    return start;
+}
+
 bool log_marks_open(struct log_marks *marks, struct budget *budget, struct err *err)
 {
     *marks = (struct log_marks){.budget = budget, .skips = budget_alloc(budget, PAIRS, err)};
@@ -44,6 +52,7 @@ void log_marks_add(struct log_marks *marks, struct str text)
     assert(marks->count < LOG_MOST_MARKS && text.len >= LOG_MARK_BYTES);
     unsigned char mark = (unsigned char)marks->count++;
     marks->texts[mark] = text;
+    marks->starts[mark] = start_of(text.at);
     marks->next[mark] = LAST;
     for (size_t i = 0; i + 2 < LOG_MARK_BYTES; i++) {
         unsigned char *skip = &marks->skips[pair_at(text.at + i)];
@@ -54,10 +63,12 @@ void log_marks_add(struct log_marks *marks, struct str text)
     chain(marks, &marks->skips[pair_at(text.at + LOG_MARK_BYTES - 2)], mark);
 }
 
+// Of a text of at least LOG_MARK_BYTES.
 static int mark_at(const struct log_marks *marks, unsigned char first, struct str text)
 {
+    uint64_t start = start_of(text.at);
     for (unsigned char mark = first; mark != LAST; mark = marks->next[mark])
-        if (str_starts_with(text, marks->texts[mark]))
+        if (marks->starts[mark] == start && str_starts_with(text, marks->texts[mark]))
             return mark;
     return -1;
 }

@@ -14,13 +14,15 @@ static struct str text_of(const struct request *request, const char *name)
 
 bool api_list_alerts(struct request *request, struct response *response, struct err *err)
 {
-    static const char *const known[] = {"project", "series", "status", NULL};
+    static const char *const known[] = {"project", "series", "status", "metric", NULL};
     struct table_request asked;
     struct table table;
     struct alert_query query = {text_of(request, "project"), text_of(request, "series"),
-                                text_of(request, "status")};
+                                text_of(request, "status"), text_of(request, "metric")};
     if (!table_request_parse(request, &table_alerts, known, &asked, err))
         return false;
+    if (query.metric.len && !store_knows_figure(query.metric))
+        return api_refuse_metric(query.metric, err);
     (void)api_judge_series(request);
     api_tell_storage(request, response);
     return store_list_alerts(request->services->intake->store, &query, request->arena, &table,

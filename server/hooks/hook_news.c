@@ -6,6 +6,7 @@
 #include "server/store/server_tables.h"
 #include "server/store/store_tracking.h"
 
+#include <math.h>
 #include <stdio.h>
 
 #define DAY_NS   86400000000000LL
@@ -175,17 +176,48 @@ static bool look_at_runs(struct hook_news *news, struct hook_queue *queue, bool 
 
 // --- alerts -------------------------------------------------------------------------------------
 
+// "MFU 10.0 % lower than before, 0.4 became 0.36"
+static void put_change(const struct table *table, size_t row, struct buf *text)
+{
+    const struct cell *before = table_cell(table, row, ALERTS_BEFORE_NS);
+    const struct cell *after = table_cell(table, row, ALERTS_AFTER_NS);
+    double share = table_cell(table, row, ALERTS_CHANGE_SHARE)->f;
+    bool of_step = !before->null && !after->null;
+    const char *words[] = {of_step ? "slower" : "higher", of_step ? "faster" : "lower"};
+    buf_add_str(text, of_step ? STR("step") : table_text(table, row, ALERTS_LABEL));
+    buf_printf(text, " %.1f %% %s than before, ", 100 * fabs(share), words[share < 0]);
+    if (!of_step) {
+        buf_printf(text, "%.4g became %.4g", table_f64(table, row, ALERTS_BEFORE_VALUE, NAN),
+                   table_f64(table, row, ALERTS_AFTER_VALUE, NAN));
+        return;
+    }
+    put_duration(before->i, text);
+    buf_puts(text, " became ");
+    put_duration(after->i, text);
+}
+
+static void put_values(const struct table *table, size_t row, struct buf *data)
+{
+    const struct cell *before = table_cell(table, row, ALERTS_BEFORE_NS);
+    const struct cell *after = table_cell(table, row, ALERTS_AFTER_NS);
+    if (!before->null && !after->null)
+        buf_printf(data, ",\"before_ns\":%lld,\"after_ns\":%lld", (long long)before->i,
+                   (long long)after->i);
+    buf_puts(data, ",\"metric\":");
+    buf_json(data, table_text(table, row, ALERTS_METRIC));
+    buf_puts(data, ",\"before\":");
+    buf_f64(data, table_f64(table, row, ALERTS_BEFORE_VALUE, NAN));
+    buf_puts(data, ",\"after\":");
+    buf_f64(data, table_f64(table, row, ALERTS_AFTER_VALUE, NAN));
+    buf_puts(data, ",\"change_share\":");
+    buf_f64(data, table_cell(table, row, ALERTS_CHANGE_SHARE)->f);
+}
+
 static void put_alert(const struct table *table, size_t row, struct buf *text, struct buf *data)
 {
-    double share = table_cell(table, row, ALERTS_CHANGE_SHARE)->f;
-    int64_t before = table_cell(table, row, ALERTS_BEFORE_NS)->i;
-    int64_t after = table_cell(table, row, ALERTS_AFTER_NS)->i;
     buf_add_shown(text, table_cell(table, row, ALERTS_RUN_NAME)->s);
-    buf_printf(text, ": step %.1f %% %s than before, ", 100 * (share < 0 ? -share : share),
-               share < 0 ? "faster" : "slower");
-    put_duration(before, text);
-    buf_puts(text, " became ");
-    put_duration(after, text);
+    buf_puts(text, ": ");
+    put_change(table, row, text);
     buf_puts(data, "{\"alert\":");
     buf_json(data, table_cell(table, row, ALERTS_ID)->s);
     buf_puts(data, ",\"series\":");
@@ -196,9 +228,7 @@ static void put_alert(const struct table *table, size_t row, struct buf *text, s
     buf_json(data, table_cell(table, row, ALERTS_RUN_NAME)->s);
     buf_puts(data, ",\"kind\":");
     buf_json(data, table_cell(table, row, ALERTS_KIND)->s);
-    buf_printf(data, ",\"before_ns\":%lld,\"after_ns\":%lld,\"change_share\":", (long long)before,
-               (long long)after);
-    buf_f64(data, share);
+    put_values(table, row, data);
     buf_putc(data, '}');
 }
 
@@ -233,7 +263,8 @@ static bool queue_alert(const struct hook_news *news, struct hook_queue *queue,
 static bool look_at_alerts(struct hook_news *news, struct hook_queue *queue, struct arena *arena,
                            struct err *err)
 {
-    const struct alert_query query = {.status = STR("new"), .project = STR(""), .series = STR("")};
+    const struct alert_query query = {
+        .status = STR("new"), .project = STR(""), .series = STR(""), .metric = STR("")};
     struct table table;
     if (!store_list_alerts(news->store, &query, arena, &table, err))
         return false;

@@ -39,12 +39,13 @@ static bool tell_changes(struct mcp_call *call, json_t *answer, const char *seri
         .fields = "run_name,previous_run,reason,before_ns,after_ns,change_share,p_value,created",
         .sort = "-created",
         .most = MOST_CHANGES};
-    struct mcp_wanted alerts = {.name = "alerts",
-                                .handle = api_list_alerts,
-                                .fields = "run_name,kind,status,change_share,before_ns,after_ns",
-                                .filter = "series",
-                                .value = series,
-                                .most = MOST_ALERTS};
+    struct mcp_wanted alerts = {
+        .name = "alerts",
+        .handle = api_list_alerts,
+        .fields = "run_name,metric,kind,status,change_share,before_value,after_value",
+        .filter = "series",
+        .value = series,
+        .most = MOST_ALERTS};
     size_t change_count = 0, alert_count = 0;
     if (!mcp_set_rows(call, answer, &changes, series, &change_count, err) ||
         !mcp_set_rows(call, answer, &alerts, NULL, &alert_count, err))

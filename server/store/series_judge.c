@@ -26,9 +26,21 @@ static double distance_share(double a_ns, double b_ns)
     return expm1(fabs(log(a_ns / b_ns)));
 }
 
-static bool is_relevant(double before_ns, double after_ns)
+// Of another figure in its own unit.
+static bool matters(const struct figure_scale *scale, double before, double after)
+{
+    if (scale->inverse) {
+        before = 1 / before;
+        after = 1 / after;
+    }
+    return fabs(after - before) >= fmax(scale->least_share * before, scale->least);
+}
+
+static bool is_relevant(const struct figure_scale *scale, double before_ns, double after_ns)
 {
     struct verdict_limits limits = verdict_default_limits();
+    if (scale)
+        return matters(scale, before_ns, after_ns);
     return fabs(after_ns - before_ns) >=
            fmax(limits.relevant_share * before_ns, limits.relevant_ns);
 }
@@ -146,7 +158,8 @@ static bool is_outlier(const struct lane *lane, const struct sweep *sweep, size_
     double fence = fence_of(lane, &sweep->history);
     double before = median_of(sweep->level.values, sweep->level.count);
     return sweep->history.count >= HISTORY_MIN_RUNS && // noise marked by people is not history
-           distance_share(before, lane->values[k]) > fence && is_relevant(before, lane->values[k]);
+           distance_share(before, lane->values[k]) > fence &&
+           is_relevant(lane->state->scale, before, lane->values[k]);
 }
 
 // Whether a run only continues what the previous one started.
@@ -218,7 +231,7 @@ static bool find_outliers(struct lane *lane, struct err *err)
 static bool is_noise(const struct lane *lane, const struct change_point *change)
 {
     return distance_share(change->before_ns, change->after_ns) <= lane->noise_share ||
-           !is_relevant(change->before_ns, change->after_ns);
+           !is_relevant(lane->state->scale, change->before_ns, change->after_ns);
 }
 
 static bool find_levels(struct lane *lane, struct err *err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands out in a series of runs: levels of step time, single runs outside the usual range,
-// and the resulting alerts. Runs are compared only with those on the same GPU and number of ranks.
-// README.md in this folder has the rules.
+// What stands out in a series of runs: levels of step time or of another figure, single runs
+// outside the usual range, and the resulting alerts. Runs are compared only with those on the same
+// GPU and number of ranks. README.md in this folder has the rules.
 #ifndef SERVER_SERIES_JUDGE_H
 #define SERVER_SERIES_JUDGE_H
 
@@ -43,8 +43,16 @@ struct series_change {
     double p_value; // NaN for other hardware
 };
 
+// How another figure than step time is judged as one. NULL: it is step time.
+struct figure_scale {
+    bool inverse;       // more is better: points have the inverse
+    double least_share; // smaller differences do not matter
+    double least;       // the same, in its unit
+};
+
 // Points oldest first, and the stored alerts.
 struct series_state {
+    const struct figure_scale *scale;
     struct series_point *points;
     size_t point_count;
     struct series_alert *alerts;

@@ -3,6 +3,7 @@
 #include "server/store/store_sql.h"
 #include "server/store/server_tables.h"
 
+#include "analysis/run/run_figures.h"
 #include "ingest/base/buf.h"
 #include "ingest/base/clock.h"
 
@@ -22,10 +23,14 @@ static bool check_status(struct str status, struct err *err)
 
 // --- the list -----------------------------------------------------------------------------------
 
-#define SELECT_ALERTS                                                                          \
-    "SELECT alert.id, alert.project, alert.series, run_id, run.name, previous_id, before_ns, " \
-    "after_ns, change_share, kind, alert.status, comment, alert.created_ns, updated_ns "       \
-    "FROM alert CROSS JOIN run ON run.id = run_id "
+#define STEP_NS(value) "CASE WHEN metric = 'step_ns' THEN CAST(" value " AS BIGINT) END"
+#define SELECT_ALERTS                                                                              \
+    "SELECT alert.id, alert.project, alert.series, run_id, run.name, previous_id, " STEP_NS(       \
+        "before_value") ", " STEP_NS("after_value") ", change_share, kind, "                       \
+                                                    "alert.status, comment, alert.created_ns, "    \
+                                                    "updated_ns, metric, NULL, NULL, NULL, "       \
+                                                    "before_value, after_value, worse_share FROM " \
+                                                    "alert CROSS JOIN run ON run.id = run_id "
 
 static void put_conditions(struct buf *sql, const struct alert_query *query)
 {
@@ -34,8 +39,9 @@ static void put_conditions(struct buf *sql, const struct alert_query *query)
     buf_puts(sql, query->project.len ? " AND project = ?" : "");
     buf_puts(sql, query->series.len ? " AND series = ?" : "");
     buf_puts(sql, query->status.len ? " AND status = ?" : "");
+    buf_puts(sql, query->metric.len ? " AND metric = ?" : "");
     buf_puts(sql, " ORDER BY created_ns DESC LIMIT ?) "
-                  "ORDER BY change_share DESC, alert.created_ns DESC, alert.id");
+                  "ORDER BY worse_share DESC, alert.created_ns DESC, alert.id");
 }
 
 static void bind_conditions(struct stmt *stmt, const struct alert_query *query)
@@ -46,7 +52,29 @@ static void bind_conditions(struct stmt *stmt, const struct alert_query *query)
         sql_bind_text(stmt, query->series);
     if (query->status.len)
         sql_bind_text(stmt, query->status);
+    if (query->metric.len)
+        sql_bind_text(stmt, query->metric);
     sql_bind_u64(stmt, STORE_MAX_ALERTS);
+}
+
+static void set_cell(struct table *table, size_t row, unsigned column, const char *word)
+{
+    size_t place = row * table->desc->column_count + column_place(table->desc, column);
+    table->cells[place] = cell_text(str_of(word));
+}
+
+// What is known of the figure by its name.
+static void name_figures(struct table *table)
+{
+    for (size_t row = 0; row < table->row_count; row++) {
+        const struct run_figure *figure =
+            run_figure_named(table_cell(table, row, ALERTS_METRIC)->s);
+        if (!figure)
+            continue;
+        set_cell(table, row, ALERTS_LABEL, figure->label);
+        set_cell(table, row, ALERTS_UNIT, figure->unit);
+        set_cell(table, row, ALERTS_BETTER, figure->more_is_better ? "more" : "less");
+    }
 }
 
 static bool list_alerts(struct db *db, const struct alert_query *query, struct arena *arena,
@@ -73,7 +101,10 @@ bool store_list_alerts(struct store *store, const struct alert_query *query, str
     if ((query->status.len && !check_status(query->status, err)) ||
         !txn_begin(store, DB_READ, &txn, err))
         return false;
-    return txn_end(&txn, list_alerts(txn.db, query, arena, table, err), err);
+    if (!txn_end(&txn, list_alerts(txn.db, query, arena, table, err), err))
+        return false;
+    name_figures(table);
+    return true;
 }
 
 bool store_find_alert(struct store *store, struct str id, struct arena *arena, struct table *table,
@@ -86,6 +117,7 @@ bool store_find_alert(struct store *store, struct str id, struct arena *arena, s
     struct stmt stmt = sql_begin(txn.db, SELECT_ALERTS "WHERE alert.id = ?", err);
     sql_bind_text(&stmt, id);
     bool ok = sql_end_table(&stmt, arena, table) && (table->row_count || refuse(id, err));
+    name_figures(table);
     return txn_end(&txn, ok, err);
 }
 

@@ -230,7 +230,8 @@ bool figures_take(struct db *db, struct str run_id, struct err *err)
     struct report report = {.arena = &arena};
     bool ok = tables_load_run(db, run_id, wanted, &report, err) &&
               forget_figures(db, run_id, err) && insert_figures(db, run_id, &report, err) &&
-              derive_cost(db, run_id, err);
+              derive_cost(db, run_id, err) &&
+              series_note_point(db, run_id, err); // its figures are judged, too
     arena_free(&arena);
     return ok;
 }

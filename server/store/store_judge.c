@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Judges series whose points changed: read them, compute without holding the database, and write if
 // nothing changed meanwhile.
-#include "server/store/store_sql.h"
+#include "server/store/judged_figures.h"
 
 #include "ingest/base/clock.h"
 
@@ -19,6 +19,7 @@ struct judging {
     struct series_state state;
     bool *was_outlier;
     struct series_judgement judgement;
+    struct judged_figures figures; // beside step time
 };
 
 struct batch {
@@ -93,38 +94,40 @@ static bool read_points(struct db *db, struct judging *series, struct arena *are
     return sql_end(&stmt);
 }
 
-static size_t point_of(const struct series_state *state, struct str run_id)
-{
-    for (size_t i = 0; i < state->point_count; i++)
-        if (str_equal(state->points[i].run_id, run_id))
-            return i;
-    return SERIES_NONE;
-}
-
-static void read_alert(struct stmt *stmt, struct arena *arena, struct series_alert *alert)
+static void read_alert(struct stmt *stmt, const struct series_state *state, struct arena *arena,
+                       struct series_alert *alert)
 {
     *alert = (struct series_alert){
         .id = sql_text(stmt, 0, arena),
         .kind = (enum alert_kind)word_index(kind_words, 2, sql_bytes(stmt, 2)),
         .status = (enum alert_status)word_index(status_words, 5, sql_bytes(stmt, 3)),
         .handled = sql_i64(stmt, 4) != 0,
-        .before_ns = (double)sql_i64(stmt, 5),
-        .after_ns = (double)sql_i64(stmt, 6),
+        .before_ns = judged_value(state->scale, sql_f64(stmt, 5)),
+        .after_ns = judged_value(state->scale, sql_f64(stmt, 6)),
         .previous = SERIES_NONE};
+}
+
+// The points of the metric; NULL if it is not judged.
+static struct series_state *state_of(struct judging *series, struct str metric)
+{
+    return str_equal(metric, str_of(run_figures[RUN_FIGURE_STEP].metric))
+               ? &series->state
+               : judged_figure_state(&series->figures, metric);
 }
 
 // Alerts of runs that count; older ones stay as they are.
 static bool read_alerts(struct db *db, struct judging *series, struct arena *arena, struct err *err)
 {
-    struct series_state *state = &series->state;
-    struct stmt stmt = sql_begin(db,
-                                 "SELECT id, run_id, kind, status, handled, before_ns, after_ns "
-                                 "FROM alert WHERE project = ? AND series = ?",
-                                 err);
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT id, run_id, kind, status, handled, before_value, after_value, metric "
+                  "FROM alert WHERE project = ? AND series = ?",
+                  err);
     sql_bind_text(&stmt, series->key.project);
     sql_bind_text(&stmt, series->key.series);
     while (sql_row(&stmt)) {
-        size_t at = point_of(state, sql_bytes(&stmt, 1));
+        struct series_state *state = state_of(series, sql_bytes(&stmt, 7));
+        size_t at = state ? judged_point_of(state, sql_bytes(&stmt, 1)) : SERIES_NONE;
         if (at == SERIES_NONE)
             continue;
         state->alerts =
@@ -133,7 +136,7 @@ static bool read_alerts(struct db *db, struct judging *series, struct arena *are
             stmt.failed = true;
             break;
         }
-        read_alert(&stmt, arena, &state->alerts[state->alert_count]);
+        read_alert(&stmt, state, arena, &state->alerts[state->alert_count]);
         state->alerts[state->alert_count++].at = at;
     }
     return sql_end(&stmt);
@@ -148,18 +151,20 @@ static bool read_batch(struct store *store, struct arena *arena, struct batch *b
     bool ok = find_changed(txn.db, arena, batch, err);
     for (size_t i = 0; ok && i < batch->count; i++)
         ok = read_points(txn.db, &batch->series[i], arena, err) &&
+             judged_figures_read(txn.db, &batch->series[i].key, &batch->series[i].state, arena,
+                                 &batch->series[i].figures, err) &&
              read_alerts(txn.db, &batch->series[i], arena, err);
     return txn_end(&txn, ok, err);
 }
 
 // --- writing ------------------------------------------------------------------------------------
 
-static void bind_run(struct stmt *stmt, const struct judging *series, size_t at)
+static void bind_run(struct stmt *stmt, const struct series_state *state, size_t at)
 {
     if (at == SERIES_NONE)
         sql_bind_null(stmt);
     else
-        sql_bind_text(stmt, series->state.points[at].run_id);
+        sql_bind_text(stmt, state->points[at].run_id);
 }
 
 static bool mark_outliers(struct db *db, const struct judging *series, struct err *err)
@@ -197,8 +202,8 @@ static bool write_changes(struct db *db, const struct judging *series, struct er
         err);
     for (size_t i = 0; i < series->judgement.change_count; i++) {
         const struct series_change *change = &series->judgement.changes[i];
-        bind_run(&stmt, series, change->at);
-        bind_run(&stmt, series, change->previous);
+        bind_run(&stmt, &series->state, change->at);
+        bind_run(&stmt, &series->state, change->previous);
         sql_bind_text(&stmt, str_of(change->reason));
         sql_bind_i64(&stmt, llround(change->before_ns));
         sql_bind_i64(&stmt, llround(change->after_ns));
@@ -208,20 +213,38 @@ static bool write_changes(struct db *db, const struct judging *series, struct er
     return sql_end(&stmt);
 }
 
-static void bind_alert(struct stmt *stmt, const struct judging *series,
+// The alerts of a series that are of one metric.
+struct judged {
+    const struct series_key *key;
+    const char *metric;
+    const struct series_state *state;
+    const struct series_judgement *judgement;
+};
+
+// Step times are whole nanoseconds.
+static double kept_value(const struct judged *judged, double value)
+{
+    const struct figure_scale *scale = judged->state->scale;
+    return scale ? judged_value(scale, value) : round(value);
+}
+
+static void bind_alert(struct stmt *stmt, const struct judged *judged,
                        const struct series_alert *alert)
 {
-    bind_run(stmt, series, alert->at);
-    bind_run(stmt, series, alert->previous);
+    double before = kept_value(judged, alert->before_ns);
+    double after = kept_value(judged, alert->after_ns);
+    bind_run(stmt, judged->state, alert->at);
+    bind_run(stmt, judged->state, alert->previous);
     sql_bind_text(stmt, str_of(kind_words[alert->kind]));
     sql_bind_text(stmt, str_of(status_words[alert->status]));
-    sql_bind_i64(stmt, llround(alert->before_ns));
-    sql_bind_i64(stmt, llround(alert->after_ns));
+    sql_bind_f64(stmt, before);
+    sql_bind_f64(stmt, after);
+    sql_bind_f64(stmt, series_share(before, after));
     sql_bind_f64(stmt, series_share(alert->before_ns, alert->after_ns));
     sql_bind_i64(stmt, clock_wall_ns());
 }
 
-static bool insert_alert(struct db *db, const struct judging *series,
+static bool insert_alert(struct db *db, const struct judged *judged,
                          const struct series_alert *alert, struct err *err)
 {
     char id[STORE_ID_SIZE];
@@ -229,44 +252,61 @@ static bool insert_alert(struct db *db, const struct judging *series,
         return false;
     struct stmt stmt = sql_begin(
         db,
-        "INSERT INTO alert (run_id, previous_id, kind, status, before_ns, after_ns, change_share, "
-        "created_ns, updated_ns, id, project, series) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?8, ?8, ?9, ?10, ?11)",
+        "INSERT INTO alert (run_id, previous_id, kind, status, before_value, after_value, "
+        "change_share, worse_share, created_ns, updated_ns, id, project, series, metric) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, ?10, ?11, ?12, ?13)",
         err);
-    bind_alert(&stmt, series, alert);
+    bind_alert(&stmt, judged, alert);
     sql_bind_text(&stmt, str_of(id));
-    sql_bind_text(&stmt, series->key.project);
-    sql_bind_text(&stmt, series->key.series);
+    sql_bind_text(&stmt, judged->key->project);
+    sql_bind_text(&stmt, judged->key->series);
+    sql_bind_text(&stmt, str_of(judged->metric));
     return sql_run(&stmt);
 }
 
 // Writes the row only if something changed.
-static bool update_alert(struct db *db, const struct judging *series,
+static bool update_alert(struct db *db, const struct judged *judged,
                          const struct series_alert *alert, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db,
-        "UPDATE alert SET run_id = ?1, previous_id = ?2, kind = ?3, status = ?4, before_ns = ?5, "
-        "after_ns = ?6, change_share = ?7, updated_ns = ?8 WHERE id = ?9 "
-        "AND (run_id, kind, status, before_ns, after_ns) <> (?1, ?3, ?4, ?5, ?6)",
-        err);
-    bind_alert(&stmt, series, alert);
+    struct stmt stmt =
+        sql_begin(db,
+                  "UPDATE alert SET run_id = ?1, previous_id = ?2, kind = ?3, status = ?4, "
+                  "before_value = ?5, after_value = ?6, change_share = ?7, worse_share = ?8, "
+                  "updated_ns = ?9 WHERE id = ?10 "
+                  "AND (run_id, kind, status, before_value, after_value) <> (?1, ?3, ?4, ?5, ?6)",
+                  err);
+    bind_alert(&stmt, judged, alert);
     sql_bind_text(&stmt, alert->id);
     return sql_run(&stmt);
 }
 
-static bool write_alerts(struct db *db, const struct judging *series, struct err *err)
+static bool write_alerts(struct db *db, const struct judged *judged, struct err *err)
 {
-    const struct series_judgement *found = &series->judgement;
+    const struct series_judgement *found = judged->judgement;
     bool ok = true;
     for (size_t i = 0; ok && i < found->alert_count; i++) // a run may have only one at a time
-        if (found->alerts[i].dropped)
+        if (found->alerts[i].dropped && found->alerts[i].id.len)
             ok = sql_run_with(db, "DELETE FROM alert WHERE id = ?", found->alerts[i].id, err);
     for (size_t i = 0; ok && i < found->alert_count; i++) {
         const struct series_alert *alert = &found->alerts[i];
         if (!alert->dropped)
-            ok = alert->id.len ? update_alert(db, series, alert, err)
-                               : insert_alert(db, series, alert, err);
+            ok = alert->id.len ? update_alert(db, judged, alert, err)
+                               : insert_alert(db, judged, alert, err);
+    }
+    return ok;
+}
+
+static bool write_all_alerts(struct db *db, const struct judging *series, struct err *err)
+{
+    const struct judged steps = {&series->key, run_figures[RUN_FIGURE_STEP].metric, &series->state,
+                                 &series->judgement};
+    bool ok = write_alerts(db, &steps, err);
+    for (size_t i = 0; ok && i < series->figures.count; i++) {
+        const struct judged_figure *figure = &series->figures.items[i];
+        ok = write_alerts(db,
+                          &(struct judged){&series->key, figure->figure->metric, &figure->state,
+                                           &figure->judgement},
+                          err);
     }
     return ok;
 }
@@ -280,7 +320,7 @@ static bool write_figures(struct db *db, const struct judging *series, struct er
         "change_share = ? WHERE project = ? AND series = ?",
         err);
     sql_bind_u64(&stmt, count);
-    bind_run(&stmt, series, count ? count - 1 : SERIES_NONE);
+    bind_run(&stmt, &series->state, count ? count - 1 : SERIES_NONE);
     sql_bind_i64_if(&stmt, count, count ? llround(series->state.points[count - 1].step_ns) : 0);
     double share = series->judgement.change_share;
     sql_bind_f64_if(&stmt, !isnan(share), share);
@@ -315,7 +355,7 @@ static bool write_batch(struct store *store, const struct batch *batch, struct e
         ok = is_current(txn.db, series, &current, err) &&
              (!current ||
               (mark_outliers(txn.db, series, err) && write_changes(txn.db, series, err) &&
-               write_alerts(txn.db, series, err) && write_figures(txn.db, series, err)));
+               write_all_alerts(txn.db, series, err) && write_figures(txn.db, series, err)));
     }
     return txn_end(&txn, ok, err);
 }
@@ -340,12 +380,19 @@ bool store_judge_pair(struct store *store, const struct series_key *key,
     *evidence = (struct series_evidence){.p_value = NAN, .fence_share = NAN};
     if (!read_series(store, &series, arena, err))
         return false;
-    size_t a = point_of(&series.state, run_ids[0]), b = point_of(&series.state, run_ids[1]);
+    size_t a = judged_point_of(&series.state, run_ids[0]),
+           b = judged_point_of(&series.state, run_ids[1]);
     return a == SERIES_NONE || b == SERIES_NONE || a == b ||
            series_judge_pair(&series.state, a, b, arena, evidence, err);
 }
 
 // --- all of it ----------------------------------------------------------------------------------
+
+static bool judge_one(struct judging *series, struct arena *arena, struct err *err)
+{
+    return series_judge(&series->state, arena, &series->judgement, err) &&
+           judged_figures_judge(&series->figures, &series->judgement, arena, err);
+}
 
 static bool judge_batch(struct store *store, struct arena *arena, struct batch *batch,
                         struct err *err)
@@ -353,7 +400,7 @@ static bool judge_batch(struct store *store, struct arena *arena, struct batch *
     if (!read_batch(store, arena, batch, err))
         return false;
     for (size_t i = 0; i < batch->count; i++)
-        if (!series_judge(&batch->series[i].state, arena, &batch->series[i].judgement, err))
+        if (!judge_one(&batch->series[i], arena, err))
             return false;
     return batch->count == 0 || write_batch(store, batch, err);
 }

@@ -65,7 +65,7 @@ MUST_CHECK bool store_list_level_changes(struct store *store, const struct serie
 // --- alerts -------------------------------------------------------------------------------------
 
 struct alert_query {
-    struct str project, series, status; // equal; "" all
+    struct str project, series, status, metric; // equal; "" all
 };
 
 // Slower runs first.

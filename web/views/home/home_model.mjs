@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the home page says of what happened since the last visit; pure.
 import { plural } from "../../base/format.mjs";
+import { is_of_step } from "../trends/alerts_model.mjs";
 
 const MOVED_FROM = 0.01; // a share of the step; smaller moves are in Trends
 const MOST_ROWS = 8;
@@ -33,8 +34,8 @@ const is_new = (since) => ({ last }) => Date.parse(last ?? "") >= since;
 
 /** A series whose level changed since then, although its newest run is like the ones before it. */
 function with_alert(row, alerts) {
-  const shares = alerts.filter(({ project, series }) =>
-    project === row.project && series === row.series).map(({ change_share }) => change_share);
+  const shares = alerts.filter((alert) => alert.project === row.project
+    && alert.series === row.series && is_of_step(alert)).map(({ change_share }) => change_share);
   const size = (share) => Math.abs(share ?? 0);
   const most = [row.change_share, ...shares].sort((a, b) => size(b) - size(a))[0];
   return { ...row, change_share: most };

@@ -5,7 +5,7 @@ import { use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { plural, sentence, short_commit, time_text } from "../../base/format.mjs";
 import { reason_shapes, reason_title, times_text } from "../compare/reason_model.mjs";
-import { alert_commits, alert_sides, main_reason } from "./alerts_model.mjs";
+import { alert_commits, alert_sides, is_of_step, main_reason } from "./alerts_model.mjs";
 import { compare_runs } from "./trends_model.mjs";
 import { use_points } from "./trends_data.mjs";
 
@@ -40,10 +40,12 @@ export function AlertWhy({ alert }) {
   const sides = alert_sides(points, alert);
   if (sides.base.length === 0) return null;
   const { base, cand } = sides;
-  return html`<${Reason} alert=${alert} sides=${{ base: base.slice(-1), cand: cand.slice(0, 1) }} />
+  const of_step = is_of_step(alert);
+  return html`${of_step && html`<${Reason} alert=${alert}
+      sides=${{ base: base.slice(-1), cand: cand.slice(0, 1) }} />`}
     <${Commits} points=${points} alert=${alert} />
     <p class="alert-runs"><a href=${compare_runs(base.join(","), cand.join(","))}>Compare ${
       plural(base.length, "run")} before with ${plural(cand.length, "run")} ${
-      alert.kind === "outlier" ? "at it" : "after"}</a> · ${time_text(
-      alert.after_ns - alert.before_ns)} per step between them</p>`;
+      alert.kind === "outlier" ? "at it" : "after"}</a>${of_step && ` · ${time_text(
+      alert.after_ns - alert.before_ns)} per step between them`}</p>`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inbox of alerts: runs that left the level of their series, slower ones first.
+// The inbox of alerts: runs that left the level of their series, worse ones first.
 import { html, useMemo } from "../../base/ui.mjs";
 import { api_href } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
@@ -53,6 +53,8 @@ function Meanings() {
       earlier runs, a step time beyond the noise of the series raises an alert; if later runs stay
       there, the alert becomes a change of level. Faster runs count too: an unexpected gain is
       often skipped work.</p>
+    <p>So are throughput, MFU, the rates of kernels, shares of the step, memory, power and loss.
+      What changes with step time raises no alert besides that of step time.</p>
     <dl class="definitions">${STATUSES.map(({ key, word, help }) => html`<div key=${key}><dt>${
       word}</dt><dd>${help}</dd></div>`)}</dl></div></details>`;
 }
@@ -65,7 +67,7 @@ export default function Alerts() {
   const href = (format) => api_href(address("/alerts", { project, series, format,
     status: status === "all" ? "" : status }));
   return html`<header class="page-head"><h1 tabindex="-1">Alerts</h1>
-      <p class="page-note">runs that left the level of their series; slower ones first</p></header>
+      <p class="page-note">runs that left the level of their series; worse ones first</p></header>
     <div class="filter-bar alerts-filter"><${StatusChoice} value=${status} alerts=${rows}
         onchange=${(to) => change({ status: to })} />
       <${Scope} query=${query} change=${change} />

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Texts and order of alerts, and what can be done about one; pure.
-import { change_words } from "./figure_model.mjs";
+import { alert_figure, alert_words, STEP, value_text, worse_share } from "./figure_model.mjs";
 import { levels_text } from "./trends_model.mjs";
 
 /**
  * @typedef {{id: string|number, project: string, series: string, run: string, run_name: string,
- *            previous_run: string|null, before_ns: number, after_ns: number,
+ *            previous_run: string|null, before_ns: number|null, after_ns: number|null,
+ *            metric?: string, label?: string, unit?: string, better?: string,
+ *            before_value?: number, after_value?: number, worse_share?: number,
  *            change_share: number, kind: "outlier"|"change", status: string,
  *            comment: string|null, created: string, updated: string}} Alert
  */
@@ -41,20 +43,23 @@ export function actions_of(status) {
 }
 
 /**
- * Slower ones first, largest at the top, then faster ones; equal ones newest first.
+ * Worse ones first, largest at the top, then better ones; equal ones newest first.
  * @param {Alert[]} alerts
  */
 export function ordered_alerts(alerts) {
-  const slower = (alert) => (alert.change_share > 0 ? 1 : 0);
-  return [...alerts].sort((a, b) => slower(b) - slower(a)
-    || Math.abs(b.change_share) - Math.abs(a.change_share)
+  const worse = (alert) => (worse_share(alert) > 0 ? 1 : 0);
+  return [...alerts].sort((a, b) => worse(b) - worse(a)
+    || Math.abs(worse_share(b)) - Math.abs(worse_share(a))
     || String(b.created).localeCompare(String(a.created)));
 }
 
 /** "▲ 5.0 % slower" and its tone. @param {Alert} alert */
-export function alert_head({ change_share }) {
-  return { words: change_words(change_share), tone: change_share > 0 ? "worse" : "better" };
+export function alert_head(alert) {
+  return { words: alert_words(alert), tone: worse_share(alert) > 0 ? "worse" : "better" };
 }
+
+/** Whether it is about step time, which can be explained by what a step consists of. */
+export const is_of_step = (alert) => alert_figure(alert) === STEP;
 
 const KINDS = {
   outlier: "this run alone is beyond the noise of its series",
@@ -63,7 +68,10 @@ const KINDS = {
 
 /** "100.1 → 105.2 ms per step; the level of the series changed here". @param {Alert} alert */
 export function alert_text(alert) {
-  return `${levels_text(alert)}; ${KINDS[alert.kind] ?? alert.kind}`;
+  const figure = alert_figure(alert);
+  const levels = figure === STEP ? levels_text(alert)
+    : `${value_text(figure, alert.before_value)} → ${value_text(figure, alert.after_value)}`;
+  return `${levels}; ${KINDS[alert.kind] ?? alert.kind}`;
 }
 
 /** How many alerts have each status. @param {Alert[]} alerts */

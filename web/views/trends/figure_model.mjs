@@ -69,6 +69,27 @@ export function direction_text({ better }) {
   return better === "more" ? "higher is better" : "lower is better";
 }
 
+/**
+ * The figure that an alert is about.
+ * @param {{metric?: string, label?: string, unit?: string, better?: string}} alert
+ * @returns {Figure}
+ */
+export function alert_figure({ metric, label, unit, better }) {
+  if (!metric || metric === SAME_AS_STEP) return STEP;
+  return { metric, label: label ?? metric, unit: unit ?? "",
+    better: better === "more" || better === "less" ? better : "", help: "" };
+}
+
+/** What changed: "▲ 5.0 % slower" of step time, "MFU ▼ 5.0 % lower" of others. */
+export function alert_words(alert) {
+  const figure = alert_figure(alert);
+  const words = change_words(alert.change_share, figure);
+  return figure === STEP ? words : `${figure.label} ${words}`;
+}
+
+/** How much worse an alert is, below 0 better. @returns {number} */
+export const worse_share = (alert) => alert.worse_share ?? alert.change_share;
+
 /** "▲ 5.0 % slower"; without an arrow below a tenth of a percent. @param {number|null} share */
 export function change_words(share, figure = STEP) {
   if (share === null || share === undefined) return "not known";

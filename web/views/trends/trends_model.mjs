@@ -4,8 +4,8 @@
 import { address } from "../../base/address.mjs";
 import { ms, plural, short_commit, time_text } from "../../base/format.mjs";
 import { median } from "../../charts/trend_model.mjs";
-import { change_tone, change_words, direction_text, label_within, STEP, value_text }
-  from "./figure_model.mjs";
+import { alert_figure, alert_words, change_tone, change_words, direction_text, label_within, STEP,
+  value_text, worse_share } from "./figure_model.mjs";
 
 export const MOST_DRAWN = 12;
 /** Runs that a small multiple shows; the page of the series has them all. */
@@ -31,7 +31,7 @@ export const series_key = ({ project, series }) => `${project}\n${series}`;
 export const is_open = ({ status }) => status === "new" || status === "acknowledged";
 
 /**
- * The most important open alert of each series: slower before faster, by size.
+ * The most important open alert of each series: worse before better, by size.
  * @param {any[]} alerts @returns {Map<string, any>} by series_key
  */
 export function open_alerts(alerts) {
@@ -43,13 +43,17 @@ export function open_alerts(alerts) {
   return found;
 }
 
-/** Runs with an alert that nobody has looked at. @param {any[]} alerts */
-export function new_alert_runs(alerts) {
-  return new Set(alerts.filter(({ status }) => status === "new").map(({ run }) => run));
+/** Runs with an alert about the figure that nobody has looked at. @param {any[]} alerts */
+export function new_alert_runs(alerts, figure = STEP) {
+  return new Set(alerts.filter((alert) => alert.status === "new"
+    && alert_figure(alert).metric === figure.metric).map(({ run }) => run));
 }
 
-/** The order of alerts as a number: any slower run comes before every faster one. */
-const urgency = ({ change_share: share }) => (share > 0 ? 1e6 + share : -share);
+/** The order of alerts as a number: any worse run comes before every better one. */
+function urgency(alert) {
+  const share = worse_share(alert);
+  return share > 0 ? 1e6 + share : -share;
+}
 
 /**
  * The order of series: those with open alerts first, worst at the top, then the latest.
@@ -76,8 +80,8 @@ export function drawn_and_listed(rows, alarms) {
 export function news_of(row, alarm) {
   if (!alarm) return { text: change_words(row.change_share), tone: "same" };
   const where = alarm.kind === "outlier" ? "at" : "since";
-  return { text: `${change_words(alarm.change_share)} ${where} ${
-    short_run(alarm.run_name, row.series)}`, tone: alarm.change_share > 0 ? "worse" : "better" };
+  return { text: `${alert_words(alarm)} ${where} ${short_run(alarm.run_name, row.series)}`,
+    tone: worse_share(alarm) > 0 ? "worse" : "better" };
 }
 
 /** Rows of /series/{series}/points that have a step time, oldest first, to draw it. */

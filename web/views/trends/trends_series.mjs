@@ -102,7 +102,7 @@ function Trend({ project, series, points, changes, alerts, figures }) {
   const shown = useMemo(() => last_points(known, query.show), [known, query.show]);
   const seen = useMemo(() => changes.filter(({ run }) => shown.some((p) => p.run === run)),
     [changes, shown]);
-  const alarmed = useMemo(() => new_alert_runs(is_step ? alerts : []), [alerts, is_step]);
+  const alarmed = useMemo(() => new_alert_runs(alerts, figure), [alerts, figure]);
   const picked = picked_runs(query.pick, points);
   const pick = (runs) => change({ pick: runs.length === 2 ? runs.join(",")
     : toggled_pick(picked, runs[0]) });

@@ -250,7 +250,8 @@ static void list_alerts_in_every_way(struct fixture *f)
     struct alert_query queries[] = {{.project = STR("p")},
                                     {.series = STR("s")},
                                     {.status = STR("new")},
-                                    {STR("p"), STR("s"), STR("new")}};
+                                    {.metric = STR("mfu")},
+                                    {STR("p"), STR("s"), STR("new"), STR("mfu")}};
     struct table table;
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
         assert_ok(f, store_list_alerts(f->store, &queries[i], &f->arena, &table, &f->err));

@@ -4,6 +4,8 @@
 #include "tests/named_cell.h"
 #include "tests/unit/series_fixture.h"
 
+#include <math.h>
+
 static struct run find(struct fixture *f, const char *key)
 {
     struct run run;
@@ -404,6 +406,64 @@ static void an_expected_change_begins_a_level(void **state)
     assert_int_equal(alerts(f, "expected").row_count, 1);
 }
 
+// Ten usual runs, then two of other levels.
+static void add_levels(struct fixture *f, double step_share, double mfu_share, double memory_share)
+{
+    static const double noise[] = {0, 0.002, -0.001, 0.003, -0.002, 0.001, -0.003, 0.002};
+    for (int i = 0; i < 13; i++) {
+        bool other = i >= 10;
+        double wave = 1 + noise[i % 8];
+        const struct planted figures[] = {
+            {"mfu", "trace", 0.4 * wave * (other ? mfu_share : 1)},
+            {"idle_share", "trace", other ? 0.9 : 0.1}, // follows from others
+            {"loss", "log", 0},                         // has no share
+            {"memory_bytes", "log", 6e10 * wave * (other ? memory_share : 1)},
+            {NULL, NULL, 0}};
+        add_run_with(f, "figures", i, (int64_t)(1e8 / wave * (other ? step_share : 1)), figures);
+    }
+    judge_all(f);
+}
+
+static void assert_near(const struct table *table, const char *column, double wanted)
+{
+    double found = named_cell(table, 0, column)->f;
+    if (!(fabs(found - wanted) < 0.03 * fabs(wanted)))
+        fail_msg("%s is %g, expected about %g", column, found, wanted);
+}
+
+static void a_figure_that_changes_raises_an_alert_of_its_own(void **state)
+{
+    struct fixture *f = *state;
+    add_levels(f, 1, 0.9, 1);
+    struct table table = alerts(f, "");
+    assert_int_equal(table.row_count, 1);
+    assert_true(str_equal(named_cell(&table, 0, "metric")->s, STR("mfu")));
+    assert_true(str_equal(named_cell(&table, 0, "label")->s, STR("MFU")));
+    assert_true(str_equal(named_cell(&table, 0, "better")->s, STR("more")));
+    assert_true(str_equal(named_cell(&table, 0, "run_name")->s, STR("figures@10")));
+    assert_true(named_cell(&table, 0, "before_ns")->null);
+    assert_near(&table, "before_value", 0.4);
+    assert_near(&table, "after_value", 0.36);
+    assert_near(&table, "change_share", -0.1);
+    assert_near(&table, "worse_share", 1 / 0.9 - 1);
+    judge_all(f);
+    assert_int_equal(alerts(f, "new").row_count, 1);
+}
+
+static void a_step_s_alert_speaks_for_what_follows_from_it(void **state)
+{
+    struct fixture *f = *state;
+    add_levels(f, 1.1, 1 / 1.1, 1.3);
+    struct table table = alerts(f, "");
+    assert_int_equal(table.row_count, 2);
+    assert_true(str_equal(named_cell(&table, 0, "metric")->s, STR("memory_bytes")));
+    assert_true(str_equal(named_cell(&table, 1, "metric")->s, STR("step_ns")));
+    assert_true(named_cell(&table, 1, "before_ns")->i > 90000000);
+    struct alert_query query = {.metric = STR("memory_bytes")};
+    assert_ok(f, store_list_alerts(f->store, &query, &f->arena, &table, &f->err));
+    assert_int_equal(table.row_count, 1);
+}
+
 static void alerts_follow_a_run_into_its_new_series(void **state)
 {
     struct fixture *f = *state;
@@ -461,6 +521,8 @@ int main(void)
         CASE(an_alert_goes_with_its_run_and_closes_when_it_holds_no_more),
         CASE(what_was_decided_is_kept_and_counts),
         CASE(an_expected_change_begins_a_level),
+        CASE(a_figure_that_changes_raises_an_alert_of_its_own),
+        CASE(a_step_s_alert_speaks_for_what_follows_from_it),
         CASE(alerts_follow_a_run_into_its_new_series),
         CASE(hostile_decisions_are_refused),
     };

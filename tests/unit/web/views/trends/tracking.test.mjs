@@ -9,7 +9,7 @@ import { band_path, change_indices, index_at, label_every, label_lanes, levels_o
 import { SHAPES } from "../../../../../web/charts/marks.mjs";
 import { parse_search } from "../../../../../web/base/search_query.mjs";
 import {
-  actions_of, alert_commits, alert_sides, alert_text, alerts_of, counts_by_status,
+  actions_of, alert_commits, alert_head, alert_sides, alert_text, alerts_of, counts_by_status,
   main_reason, none_text, ordered_alerts,
 } from "../../../../../web/views/trends/alerts_model.mjs";
 import { baseline_of, delta_mark, delta_of, delta_sentence, is_baseline_name, takes_over }
@@ -210,6 +210,17 @@ test("an alert is described by its levels and its kind, and can become all that 
   assert.match(alert_text(alert("a", 0.05, { kind: "outlier" })), /this run alone/);
   assert.deepEqual(actions_of("noise").map(({ key }) => key),
     ["new", "acknowledged", "expected", "fixed"]);
+});
+
+test("an alert of another figure has its own words and unit", () => {
+  const mfu = alert("m", -0.1, { metric: "mfu", label: "MFU", unit: "share", better: "more",
+    before_ns: null, after_ns: null, before_value: 0.4, after_value: 0.36, worse_share: 0.11 });
+  assert.deepEqual(alert_head(mfu), { words: "MFU ▼ 10.0 % lower", tone: "worse" });
+  assert.match(alert_text(mfu), /^40.* % → 36.* %; the level of the series changed here$/);
+  assert.deepEqual(ordered_alerts([alert("a", -0.3), mfu]).map(({ id }) => id), ["m", "a"]);
+  assert.deepEqual([...new_alert_runs([{ ...mfu, run: "r_1" }])], []);
+  assert.deepEqual([...new_alert_runs([{ ...mfu, run: "r_1" }], mfu)], ["r_1"]);
+  assert.equal(alert_head(alert("a", 0.05, { metric: "step_ns" })).words, "▲ 5.0 % slower");
 });
 
 test("the inbox counts by status and says when it is empty", () => {
