@@ -97,6 +97,13 @@ static bool load_notes(struct rocpd *rocpd, struct err *err)
     return ok;
 }
 
+static bool load_events(struct rocpd *rocpd, struct err *err)
+{
+    char table[ROCPD_NAME_BYTES];
+    return rocpd_events_load(&rocpd->events, rocpd->tables.input->budget, rocpd->tables.database,
+                             rocpd_table_of(rocpd, "event", table), err);
+}
+
 static bool load_tables(struct rocpd *rocpd, struct err *err)
 {
     char table[ROCPD_NAME_BYTES];
@@ -106,8 +113,7 @@ static bool load_tables(struct rocpd *rocpd, struct err *err)
            rocpd_load_texts(rocpd, &rocpd->symbols, "info_kernel_symbol",
                             shown ? "id display_name" : "id kernel_name", err) &&
            rocpd_load_texts(rocpd, &rocpd->categories, "info_category", "id name", err) &&
-           load_notes(rocpd, err) &&
-           rocpd_load_ids(rocpd, &rocpd->events, "event", "id stack_id category_id", err) &&
+           load_notes(rocpd, err) && load_events(rocpd, err) &&
            rocpd_load_ids(rocpd, &rocpd->times, "timestamp", "id value", err) &&
            rocpd_load_ids(rocpd, &rocpd->tracks, "track", "id tid agent_id queue_id", err);
 }
@@ -118,7 +124,7 @@ static void free_tables(struct rocpd *rocpd)
     text_table_free(&rocpd->symbols);
     text_table_free(&rocpd->categories);
     text_table_free(&rocpd->notes);
-    id_table_free(&rocpd->events);
+    rocpd_events_free(&rocpd->events);
     id_table_free(&rocpd->times);
     id_table_free(&rocpd->tracks);
 }
@@ -175,7 +181,7 @@ int64_t rocpd_time_of(const struct rocpd *rocpd, const struct rows *rows, unsign
 static bool take_common(struct rocpd *rocpd, const struct rows *rows, enum event_kind kind,
                         struct event_record *record)
 {
-    int64_t stack = id_table_value(&rocpd->events, rows_i64_or(rows, ROCPD_EVENT, -1), ROCPD_STACK);
+    int64_t stack = rocpd_events_stack(&rocpd->events, rows_i64_or(rows, ROCPD_EVENT, -1));
     *record = event_record_of(kind);
     record->correlation = stack > 0 ? stack : VALUE_ABSENT;
     return event_record_times(rocpd->builder, record,
@@ -292,7 +298,7 @@ enum { REGION_NAME = ROCPD_FIRST };
 static enum event_kind kind_of(const struct rocpd *rocpd, int64_t event)
 {
     struct str domain = STR("");
-    int64_t id = id_table_value(&rocpd->events, event, ROCPD_CATEGORY);
+    int64_t id = rocpd_events_category(&rocpd->events, event);
     const struct text_table *texts =
         rocpd->categories.ids.count ? &rocpd->categories : &rocpd->strings;
     (void)text_table_find(texts, id, &domain);

@@ -3,6 +3,7 @@
 #ifndef INGEST_ROCPD_H
 #define INGEST_ROCPD_H
 
+#include "ingest/rocm/rocpd_events.h"
 #include "ingest/source/format.h"
 #include "ingest/sqlite/table_reader.h"
 #include "ingest/sqlite/text_table.h"
@@ -20,7 +21,7 @@ struct rocpd {
     struct figures *figures;
     char suffix[ROCPD_SUFFIX_BYTES]; // of the names of its tables
     struct text_table strings, symbols, categories, notes;
-    struct id_table events; // stack, category
+    struct rocpd_events events;
     struct id_table times;  // layout 4: the time
     struct id_table tracks; // layout 4: thread, agent, queue
     struct rocpd_agent agents[ROCPD_MOST_AGENTS];
@@ -40,7 +41,6 @@ enum {
     ROCPD_FIRST // of the other columns
 };
 
-enum { ROCPD_STACK, ROCPD_CATEGORY };                              // of events
 enum { ROCPD_TRACK_THREAD, ROCPD_TRACK_AGENT, ROCPD_TRACK_QUEUE }; // of tracks
 
 // "rocpd_region_GUID", or another table of this process.

@@ -101,6 +101,31 @@ static void tables_may_have_no_suffix(void **state)
     foreign_close(&file);
 }
 
+static void ids_of_events_may_have_gaps_and_any_size(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file,
+                 ROCPD_3("") RECORDS_3("") "UPDATE rocpd_event SET id = id + 1000 WHERE id > 2;"
+                                           "UPDATE rocpd_memory_copy SET event_id = 1004;"
+                                           "UPDATE rocpd_region SET event_id = 1003 WHERE id = 2;");
+    assert_int_equal(file.count, 1);
+    assert_job(file.traces[0]);
+    foreign_close(&file);
+    file = (struct foreign_file){0};
+    foreign_open(&file,
+                 ROCPD_3("")
+                     RECORDS_3("") "UPDATE rocpd_event SET stack_id = 9000000000 WHERE id < 3;"
+                                   "UPDATE rocpd_event SET stack_id = -5 WHERE id = 4;");
+    const struct trace *trace = file.traces[0];
+    const struct device_args *args =
+        &trace->device_args[trace->args[foreign_event(trace, EVENT_KERNEL)]];
+    assert_int_equal(args->correlation, 9000000000);
+    args = &trace->device_args[trace->args[foreign_event(trace, EVENT_MEMCPY)]];
+    assert_int_equal(args->correlation, VALUE_ABSENT);
+    foreign_close(&file);
+}
+
 static void each_guid_is_a_process(void **state)
 {
     (void)state;
@@ -268,6 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout_3_has_times_and_places_in_its_rows),
         cmocka_unit_test(tables_may_have_no_suffix),
+        cmocka_unit_test(ids_of_events_may_have_gaps_and_any_size),
         cmocka_unit_test(each_guid_is_a_process),
         cmocka_unit_test(layout_4_has_them_in_tables_of_their_own),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
