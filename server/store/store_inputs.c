@@ -128,6 +128,7 @@ struct present {
     struct str id;     // "" none
     bool works;        // it is queued or being unpacked
     bool can_be_tried; // it failed, and its bytes are kept
+    struct str role;
 };
 
 static bool find_present(const struct adding *adding, const struct trace_part *part,
@@ -135,7 +136,7 @@ static bool find_present(const struct adding *adding, const struct trace_part *p
 {
     struct stmt stmt = sql_begin(adding->db,
                                  "SELECT id, state IN ('queued', 'running'), "
-                                 "state = 'failed' AND blob IS NOT NULL FROM input "
+                                 "state = 'failed' AND blob IS NOT NULL, role FROM input "
                                  "WHERE run_id = ? AND sha256 = ? "
                                  "ORDER BY created_ns DESC, id LIMIT 1",
                                  err);
@@ -144,7 +145,7 @@ static bool find_present(const struct adding *adding, const struct trace_part *p
     *present = (struct present){0};
     if (sql_row(&stmt))
         *present = (struct present){sql_text(&stmt, 0, adding->arena), sql_i64(&stmt, 1) != 0,
-                                    sql_i64(&stmt, 2) != 0};
+                                    sql_i64(&stmt, 2) != 0, sql_text(&stmt, 3, adding->arena)};
     return sql_end(&stmt);
 }
 
@@ -170,8 +171,8 @@ static bool insert(const struct adding *adding, const struct trace_part *part, s
     struct stmt stmt = sql_begin(adding->db,
                                  "INSERT INTO input (id, run_id, position, kind, format, filename, "
                                  "sha256, blob, bytes, state, owner, adds_only, replaces, "
-                                 "created_ns) VALUES (?, ?, 0, 'archive', ?, ?, ?5, ?5, ?, "
-                                 "'queued', ?, ?, ?, ?)",
+                                 "created_ns, role) VALUES (?, ?, 0, 'archive', ?, ?, ?5, ?5, ?, "
+                                 "'queued', ?, ?, ?, ?, ?)",
                                  err);
     sql_bind_text(&stmt, id);
     sql_bind_text(&stmt, adding->run_id);
@@ -183,7 +184,28 @@ static bool insert(const struct adding *adding, const struct trace_part *part, s
     sql_bind_i64(&stmt, adding->adds_only);
     sql_bind_i64(&stmt, adding->replace);
     sql_bind_i64(&stmt, clock_wall_ns());
+    sql_bind_clean(&stmt, part->role.at ? part->role : STR(""));
     return sql_run(&stmt);
+}
+
+// Also to its traces; the run's tables are made again.
+static bool give_role(const struct adding *adding, struct str id, struct str role, struct err *err)
+{
+    static const char *const statements[] = {
+        "UPDATE input SET role = ?1 WHERE id = ?2 AND run_id = ?3",
+        "UPDATE trace SET role = ?1 WHERE run_id = ?3 AND id IN "
+        "(SELECT trace_id FROM input WHERE parent = ?2)",
+    };
+    for (size_t i = 0; i < sizeof statements / sizeof *statements; i++) {
+        struct stmt stmt = sql_begin(adding->db, statements[i], err);
+        sql_bind_clean(&stmt, role);
+        sql_bind_text(&stmt, id);
+        sql_bind_text(&stmt, adding->run_id);
+        if (!sql_run(&stmt))
+            return false;
+    }
+    return jobs_queue_run_if_due(adding->db, adding->run_id, err) &&
+           sql_touch_run(adding->db, adding->run_id, err);
 }
 
 bool blobs_note_unneeded(struct db *db, const char *sha256, struct err *err)
@@ -205,10 +227,13 @@ bool inputs_add_archive(const struct adding *adding, const struct trace_part *pa
         !blobs_heal(adding->db, str_of(part->sha256), err))
         return false;
     added->existing = present.id.len && (present.works || !adding->replace);
-    if (adding->locked && (!added->existing || present.can_be_tried))
+    bool has_other_role = part->role.len > 0 && !str_equal(part->role, present.role);
+    if (adding->locked && (!added->existing || present.can_be_tried || has_other_role))
         return runs_deny(err);
     if (added->existing) {
         memcpy(added->id, present.id.at, present.id.len + 1);
+        if (has_other_role && !give_role(adding, present.id, part->role, err))
+            return false;
         return present.can_be_tried ? queue(adding->db, present.id, err)
                                     : blobs_note_unneeded(adding->db, part->sha256, err);
     }

@@ -16,6 +16,7 @@ struct unpacking {
     const struct job *job;
     struct run run;   // of the archive
     struct str owner; // who uploaded it
+    struct str role;  // of its traces
     bool adds_only, replaces;
     int64_t bytes, created_ns;
     struct str filename, blob;
@@ -41,8 +42,8 @@ static bool load(struct unpacking *unpacking, struct err *err)
 {
     struct stmt stmt =
         sql_begin(unpacking->db,
-                  "SELECT owner, adds_only, replaces, bytes, filename, blob, created_ns FROM input "
-                  "WHERE id = ?",
+                  "SELECT owner, adds_only, replaces, bytes, filename, blob, created_ns, role "
+                  "FROM input WHERE id = ?",
                   err);
     sql_bind_text(&stmt, unpacking->job->input_id);
     bool found = sql_row(&stmt);
@@ -54,6 +55,7 @@ static bool load(struct unpacking *unpacking, struct err *err)
         unpacking->filename = sql_text(&stmt, 4, unpacking->arena);
         unpacking->blob = sql_text(&stmt, 5, unpacking->arena);
         unpacking->created_ns = sql_i64(&stmt, 6);
+        unpacking->role = sql_text(&stmt, 7, unpacking->arena);
     }
     return sql_end(&stmt) && (found || err_set(err, ERR_NOT_FOUND, "the archive is gone")) &&
            runs_load(unpacking->db, unpacking->job->run_id, unpacking->arena, &unpacking->run, err);
@@ -228,6 +230,7 @@ static bool add_trace(struct unpacking *unpacking, const struct new_member *memb
                               .process = member->process,
                               .bytes = member->bytes,
                               .filename = member->filename,
+                              .role = unpacking->role,
                               .rank = STORE_NO_RANK};
     return traces_add(&adding, &part, added, err) && link_uploads(unpacking, member, added, err) &&
            own_trace(unpacking, added, member->is_repeat ? 0 : member->bytes, err);

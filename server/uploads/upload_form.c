@@ -400,19 +400,19 @@ static bool is_no_trace(const struct intake_part *part)
     return format && format_is_kept(format);
 }
 
-// After the ranks: a file of several processes is a trace once it has one.
-static bool give_role(struct upload_form *form, struct err *err)
+// Traces in an archive, or of the processes in a file, get it once they are unpacked.
+static void give_role(struct upload_form *form)
 {
-    for (size_t i = 0; form->role.len && i < form->part_count; i++) {
-        if (is_no_trace(&form->parts[i]))
-            continue;
-        if (form->parts[i].archive.len)
-            return err_set(err, ERR_USAGE,
-                           "found role '%.*s' for %.80s, which may hold several traces, expected "
-                           "one: upload the traces of each role, or give the file a rank",
-                           (int)form->role.len, form->role.at, form->parts[i].filename.at);
-        form->parts[i].role = form->role;
-    }
+    for (size_t i = 0; i < form->part_count; i++)
+        if (!is_no_trace(&form->parts[i]))
+            form->parts[i].role = form->role;
+}
+
+static bool settle(struct upload_form *form, struct err *err)
+{
+    if (!give_ranks(form, err))
+        return false;
+    give_role(form);
     return true;
 }
 
@@ -422,13 +422,13 @@ bool upload_form_take(struct upload_form *form, struct spool *spool, struct str 
     form->parts[0] = (struct intake_part){
         .spool = spool, .filename = filename, .rank = STORE_NO_RANK, .archive = archive};
     form->part_count = 1;
-    return give_ranks(form, err) && give_role(form, err);
+    return settle(form, err);
 }
 
 static bool check_form(struct upload_form *form, struct response *response, struct err *err)
 {
     if (form->part_count)
-        return give_ranks(form, err) && give_role(form, err);
+        return settle(form, err);
     if (form->refused_count)
         return err_set(err, ERR_FORMAT, "%.120s: %s",
                        form->refused[0].filename.len ? form->refused[0].filename.at : "trace",

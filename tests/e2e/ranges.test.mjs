@@ -5,6 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { tar } from "./helpers/archives.mjs";
 import { axe_faults, launch, NARROW, on_clean_page, visit } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
 import { run_program, temporary } from "./helpers/tools.mjs";
@@ -198,6 +199,18 @@ test("the role of an upload holds for the whole of its traces", async () => {
   await server.analyzed("actors", [files[1]], { role: "generation" }); // the same file again
   assert.deepEqual((await server.get("/runs/actors/roles")).items.map(({ role }) => role),
     ["policy", "generation"]);
+});
+
+test("the role of an archive is that of its traces", async () => {
+  const { files } = await generate(small_job());
+  const data = tar([{ name: "rank0.json", data: files[0].data }]);
+  const filename = "actors.tar";
+  const roles = async () => (await server.get("/runs/packed/roles")).items.map(({ role }) => role);
+  await server.analyzed("packed", [{ filename, data }], { role: "policy" });
+  await server.analyzed("packed", [files[1]], { role: "reward" });
+  assert.deepEqual(await roles(), ["policy", "reward"]);
+  await server.analyzed("packed", [{ filename, data }], { role: "reference" });
+  assert.deepEqual(await roles(), ["reference", "reward"]);
 });
 
 test("the ranks within a range are those of the ranks' own trees", async () => {

@@ -1,0 +1,3 @@
+-- SPDX-License-Identifier: Apache-2.0
+-- The role of all traces in an archive, by its upload; '': unknown.
+ALTER TABLE input ADD COLUMN role TEXT COLLATE "C" NOT NULL DEFAULT '';
