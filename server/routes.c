@@ -43,7 +43,8 @@ const struct route routes[] = {
     {"GET", "/docs/recording", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/docs/agents", SCOPE_OPEN, assets_get_page, NULL},
     {"GET", "/static/{tree}/{path*}", SCOPE_OPEN, assets_get_static, NULL},
-    {"GET", "/standalone/{path*}", SCOPE_OPEN, assets_get_standalone, NULL},
+    {"GET", "/standalone", SCOPE_OPEN, assets_get_standalone_home, NULL},
+    {"GET", "/standalone/{path*?}", SCOPE_OPEN, assets_get_standalone, NULL},
     {"GET", "/client/{file}", SCOPE_OPEN, assets_get_client, NULL},
     {"GET", "/llms.txt", SCOPE_OPEN, assets_get_llms, NULL},
 
@@ -273,9 +274,9 @@ static bool matches(const char *pattern, struct str path, struct str *captures)
     size_t count = 0;
     while (next_segment(&want, &expected)) {
         bool is_capture = expected.len && expected.at[0] == '{';
-        if (is_capture && expected.at[expected.len - 2] == '*') {
+        if (is_capture && str_find(expected, STR("*")) != SIZE_MAX) {
             captures[count] = have.rest;
-            return !have.ended && have.rest.len > 0;
+            return !have.ended && (have.rest.len > 0 || str_ends_with(expected, STR("?}")));
         }
         if (!next_segment(&have, &found) || (is_capture && found.len == 0) ||
             (!is_capture && !str_equal(expected, found)))

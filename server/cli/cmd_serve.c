@@ -6,6 +6,7 @@
 #include "server/api/replays.h"
 #include "server/exports/export_spool.h"
 #include "server/care/care.h"
+#include "server/cli/page_beside.h"
 #include "server/cli/serve_access.h"
 #include "server/cli/serve_options.h"
 #include "server/files/data_folder.h"
@@ -51,7 +52,7 @@ enum { CHECK_JOBS = 1 };
 // Everything that runs; members are filled in order and released in reverse.
 struct service {
     struct serve_options options;
-    struct arena arena; // of the peaks
+    struct arena arena; // of the peaks, and of a path
     struct peaks peaks; // that the user added
     uv_loop_t loop;
     uv_signal_t signals[2];
@@ -328,10 +329,12 @@ static void announce(const struct service *service)
     fflush(stdout);
 }
 
-static bool read_peaks(struct service *service, struct err *err)
+static bool read_files(struct service *service, struct err *err)
 {
     const char *path = service->options.peaks_path;
     arena_init(&service->arena, NULL);
+    if (!service->options.standalone_dir)
+        service->options.standalone_dir = page_beside_program(&service->arena);
     return !path || peaks_read(path, &service->arena, &service->peaks, err);
 }
 
@@ -340,7 +343,7 @@ static bool start(struct service *service, struct err *err)
     service->metrics = metrics_new(err);
     service->agents = known_agents_new(err);
     if (!service->metrics || !service->agents || !serve_options_check(&service->options, err) ||
-        !read_peaks(service, err) || !open_store(service, err) ||
+        !read_files(service, err) || !open_store(service, err) ||
         !serve_access_open(&service->guards, &service->options, service->intake.store, err) ||
         !intake_sweep(&service->intake, err) || !start_hooks(service, err) ||
         !start_jobs(service, err))

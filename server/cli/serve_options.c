@@ -116,9 +116,8 @@ static const struct option table[] = {
      "serve the dashboard from this folder instead of the built-in one", NULL, OPTION_TEXT,
      AT(web_dir)},
     {"--standalone-dir", "STEPSCOPE_STANDALONE_DIR", NULL, "DIR",
-     "serve this folder, as `cmake --preset wasm` builds it, at /standalone/index.html: a page "
-     "that analyzes "
-     "traces in the browser and uploads nothing",
+     "serve this folder, as `cmake --preset wasm` builds it, at /standalone: a page that analyzes "
+     "traces in the browser and uploads nothing; default: the one that came with the program",
      NULL, OPTION_TEXT, AT(standalone_dir)},
     {"--peaks", "STEPSCOPE_PEAKS", NULL, "FILE",
      "table of device peaks that overrides the built-in one, as analysis/names/peaks.tsv", NULL,

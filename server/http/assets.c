@@ -159,13 +159,31 @@ bool assets_get_client(struct request *request, struct response *response, struc
     return path && answer_file(request, response, str_of(path), err);
 }
 
+static bool has_standalone(const struct request *request, struct err *err)
+{
+    return request->services->standalone_dir ||
+           err_set(err, ERR_NOT_FOUND, "this service has no page that analyzes in the browser");
+}
+
+// Its files are next to each other, so that the page can be sent from any folder.
+bool assets_get_standalone_home(struct request *request, struct response *response, struct err *err)
+{
+    if (!has_standalone(request, err))
+        return false;
+    response->status = 303;
+    response_header(response, request->arena, "Location", "/standalone/index.html");
+    return true;
+}
+
 bool assets_get_standalone(struct request *request, struct response *response, struct err *err)
 {
     const char *folder = request->services->standalone_dir;
     struct str path = request->captures[0];
     struct stat info = {0};
-    if (!folder)
-        return err_set(err, ERR_NOT_FOUND, "this service has no page that analyzes in the browser");
+    if (path.len == 0)
+        return assets_get_standalone_home(request, response, err);
+    if (!has_standalone(request, err))
+        return false;
     if (!open_in(folder, request, path, &response->fd, &info))
         return err_set(err, ERR_NOT_FOUND, "found no such file of the page");
     if (response_unchanged(request, response, "%llx-%llx", (unsigned long long)info.st_size,

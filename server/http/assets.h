@@ -8,6 +8,8 @@
 bool assets_get_page(struct request *request, struct response *response, struct err *err);
 bool assets_get_static(struct request *request, struct response *response, struct err *err);
 bool assets_get_client(struct request *request, struct response *response, struct err *err);
+bool assets_get_standalone_home(struct request *request, struct response *response,
+                                struct err *err);
 bool assets_get_standalone(struct request *request, struct response *response, struct err *err);
 bool assets_get_llms(struct request *request, struct response *response, struct err *err);
 

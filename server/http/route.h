@@ -9,7 +9,8 @@ struct table_desc;
 
 struct route {
     const char *method;  // "GET" also serves HEAD
-    const char *pattern; // "/api/v1/runs/{run}/kernels"; a final {name*} takes the rest
+    const char *pattern; // "/api/v1/runs/{run}/kernels"; a final {name*} takes the rest, {name*?}
+                         // also nothing
     unsigned scopes;     // any of them is enough; SCOPE_OPEN: everybody
     bool (*handle)(struct request *request, struct response *response, struct err *err);
     const struct table_desc *table; // run table served by a table endpoint, else NULL

@@ -99,7 +99,7 @@ test("every described GET is answered as described", async () => {
   const empty = [];
   for (const { path } of gets) {
     const reply = await server.request(address(path));
-    const absent = /^\/(login\/oidc|standalone\/)/.test(path); // no provider, no folder
+    const absent = /^\/(login\/oidc|standalone(\/|$))/.test(path); // no provider, no folder
     const status = absent ? 404 : 200;
     if (reply.status !== status) faults.push(`GET ${path}: ${reply.status} ${reply.text}`);
     faults.push(...reply_faults("GET", path, reply));

@@ -2,7 +2,7 @@
 // The page that needs no server: its module says what the command says, byte for byte.
 import { test } from "node:test";
 import assert from "node:assert/strict";
-import { readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { ms } from "../../web/base/format.mjs";
 import { axe_faults, launch, on_clean_page, settle } from "./helpers/browser.mjs";
@@ -125,6 +125,33 @@ test("a dropped trace is analyzed in the browser, which asks for the page's own 
       await browser.close();
     }
   });
+
+test("shorter addresses lead to the page of a service that has one", async () => {
+  const folder = temporary("page");
+  writeFileSync(join(folder, "index.html"), "<!doctype html><title>here</title>");
+  const server = await start_server({ options: ["--standalone-dir", folder] });
+  for (const path of ["/standalone", "/standalone/"]) {
+    const { status, headers } = await server.request(path);
+    assert.deepEqual([status, headers.location], [303, "/standalone/index.html"], path);
+  }
+  assert.match((await server.request("/standalone/index.html")).text, /here/);
+  await server.stop();
+});
+
+test("a program finds the page that came with it", async (t) => {
+  const folder = temporary("install");
+  const program = join(folder, "bin/stepscope");
+  const page = join(folder, "share/stepscope/standalone");
+  [dirname(program), page].forEach((path) => mkdirSync(path, { recursive: true }));
+  copyFileSync(stepscope_bin(), program);
+  writeFileSync(join(page, "index.html"), "<!doctype html><title>came along</title>");
+  const STEPSCOPE_BIN = stepscope_bin();
+  t.after(() => Object.assign(process.env, { STEPSCOPE_BIN }));
+  process.env.STEPSCOPE_BIN = program;
+  const server = await start_server();
+  assert.match((await server.request("/standalone/index.html")).text, /came along/);
+  await server.stop();
+});
 
 test("a service that has the page links to it, and lets only it run WebAssembly",
   { skip: skip_module }, async () => {

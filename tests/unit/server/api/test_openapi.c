@@ -35,7 +35,7 @@ static void plain_pattern(const char *pattern, char *out, size_t size)
 {
     size_t len = 0;
     for (; *pattern && len + 1 < size; pattern++)
-        if (*pattern != '*')
+        if (*pattern != '*' && *pattern != '?')
             out[len++] = *pattern;
     out[len] = '\0';
 }
