@@ -53,7 +53,8 @@ function is_noticed(library, file, pattern) {
     ? [`--test-name-pattern=${pattern}`] : []), join(root, file)], { env, encoding: "utf8" });
   const passed = /^# pass (\d+)/m.exec(done.stdout)?.[1];
   const failures = done.stdout.match(/(?<=error: )(\|-\s*)?.*/g) ?? [];
-  console.log(`  ${file}: ${done.status === 0 ? `passed (${passed})` : failures[0].replace(/^\|-\s*/, "")}`);
+  const why = failures[0]?.replace(/^\|-\s*/, "");
+  console.log(`  ${file}: ${done.status === 0 ? `passed (${passed})` : why}`);
   return done.status !== 0;
 }
 
