@@ -137,10 +137,5 @@ bool serve_options_check(const struct serve_options *options, struct err *err)
     if (options->max_tables_bytes && options->max_tables_bytes < least_bytes)
         return err_set(err, ERR_USAGE, "--max-tables: found %llu bytes, expected 1M or more, or 0",
                        (unsigned long long)options->max_tables_bytes);
-    // Each service would send all of them.
-    if (options->store && options->webhooks_path)
-        return err_set(err, ERR_USAGE,
-                       "--webhooks: found a --store that services share, expected none: poll "
-                       "/api/v1/alerts and the events instead");
     return retention_check(&options->retention, err);
 }

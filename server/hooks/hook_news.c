@@ -3,7 +3,9 @@
 
 #include "analysis/report/report.h"
 #include "ingest/base/clock.h"
+#include "ingest/base/log.h"
 #include "server/store/server_tables.h"
+#include "server/store/store_announced.h"
 #include "server/store/store_tracking.h"
 
 #include <math.h>
@@ -20,12 +22,31 @@ static int64_t since(const struct hook_queue *queue)
     return queue->since_ns > day_ago ? queue->since_ns : day_ago;
 }
 
-static bool has_seen(const struct hook_news *news, const struct hook_queue *queue, const char *key)
+static bool has_seen_here(const struct hook_news *news, const struct hook_queue *queue,
+                          const char *key)
 {
     pthread_mutex_lock(news->lock);
     bool seen = hook_queue_has_seen(queue, key);
     pthread_mutex_unlock(news->lock);
     return seen;
+}
+
+// Whether it went out, here or from a service that looked after webhooks before. If the store does
+// not say, the next look asks again.
+static bool has_seen(const struct hook_news *news, struct hook_queue *queue, const char *key)
+{
+    struct err err;
+    bool was = false;
+    bool is_here = has_seen_here(news, queue, key);
+    if (is_here || !store_is_shared(news->store))
+        return is_here;
+    if (!store_was_announced(news->store, key, &was, &err))
+        return true;
+    pthread_mutex_lock(news->lock);
+    if (was && !hook_queue_mark(queue, key, &err))
+        log_warn("webhook %s: %s", key, err.msg);
+    pthread_mutex_unlock(news->lock);
+    return was;
 }
 
 static bool add(const struct hook_news *news, struct hook_queue *queue,

@@ -300,6 +300,19 @@ static bool add_for_all(struct hook_queue *queue, const struct hook_event *event
     return ok;
 }
 
+bool hook_queue_mark(struct hook_queue *queue, const char *key, struct err *err)
+{
+    return hook_queue_has_seen(queue, key) || tell(queue, key, err);
+}
+
+bool hook_queue_waits(const struct hook_queue *queue, const char *key)
+{
+    const struct hook_delivery *at = queue->first;
+    while (at && strcmp(at->key, key) != 0)
+        at = at->next;
+    return at != NULL;
+}
+
 bool hook_queue_add(struct hook_queue *queue, const struct hook_event *event, struct err *err)
 {
     if (!is_key(event->key))

@@ -34,6 +34,12 @@ void hook_queue_free(struct hook_queue *queue);
 
 bool hook_queue_has_seen(const struct hook_queue *queue, const char *key);
 
+// As if the event had been queued: another service did so.
+MUST_CHECK bool hook_queue_mark(struct hook_queue *queue, const char *key, struct err *err);
+
+// Whether the event still waits for a target.
+bool hook_queue_waits(const struct hook_queue *queue, const char *key);
+
 // Queues the event for each target that wants it, durably, unless that was done before.
 MUST_CHECK bool hook_queue_add(struct hook_queue *queue, const struct hook_event *event,
                                struct err *err);

@@ -5,6 +5,7 @@
 #include "ingest/base/log.h"
 #include "server/hooks/hook_news.h"
 #include "server/outbound/http_client.h"
+#include "server/store/store_announced.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -92,6 +93,22 @@ static int64_t next_wait_ns(const struct hooks *hooks, int attempts)
     return asked * SECOND_NS > wait_ns ? asked * SECOND_NS : wait_ns;
 }
 
+// No other service sends it later. With the lock held, which is not held meanwhile.
+static void end_delivery(struct hooks *hooks, struct hook_delivery *delivery)
+{
+    char key[256];
+    struct err err;
+    struct store *store = hooks->news.store;
+    snprintf(key, sizeof key, "%s", delivery->key);
+    hook_queue_remove(&hooks->queue, delivery);
+    if (!store_is_shared(store) || hook_queue_waits(&hooks->queue, key))
+        return;
+    pthread_mutex_unlock(&hooks->lock);
+    if (!store_note_announced(store, key, &err))
+        log_warn("webhook %s may go out twice: %s", key, err.msg);
+    pthread_mutex_lock(&hooks->lock);
+}
+
 // With the lock held, which is not held while it is sent.
 static void try_delivery(struct hooks *hooks, struct hook_delivery *delivery)
 {
@@ -101,7 +118,7 @@ static void try_delivery(struct hooks *hooks, struct hook_delivery *delivery)
     pthread_mutex_lock(&hooks->lock);
     long status = answered ? hooks->answer.status : 0;
     if (status / 100 == 2) {
-        hook_queue_remove(&hooks->queue, delivery);
+        end_delivery(hooks, delivery);
         return;
     }
     if (why.code == ERR_CANCELLED)
@@ -111,7 +128,7 @@ static void try_delivery(struct hooks *hooks, struct hook_delivery *delivery)
         log_warn("webhook %s to target %s: %s (status %ld)%s", delivery->key, delivery->target->id,
                  answered ? "refused" : why.msg, status, gives_up ? ", given up" : "");
     if (gives_up) {
-        hook_queue_remove(&hooks->queue, delivery);
+        end_delivery(hooks, delivery);
         return;
     }
     delivery->due_ns = clock_mono_ns() + next_wait_ns(hooks, delivery->attempts++);
@@ -125,6 +142,18 @@ static void wait_until(struct hooks *hooks, int64_t due_ns)
     pthread_cond_timedwait(&hooks->changed, &hooks->lock, &at);
 }
 
+// Of services that share a store one looks, also for what others analyzed. Another one takes over
+// when it has not done so for a minute.
+static bool look_as_leader(struct hooks *hooks, bool *again, struct err *err)
+{
+    struct store *store = hooks->news.store;
+    bool is_shared = store_is_shared(store), leads = true;
+    bool ok = (!is_shared || store_take_role(store, "hooks", &leads, err)) &&
+              (!leads || hook_news_look(&hooks->news, &hooks->queue, again, err));
+    *again = *again || is_shared;
+    return ok;
+}
+
 // When to look again. With the lock held, which is not held while the store is read.
 static int64_t look(struct hooks *hooks)
 {
@@ -132,7 +161,7 @@ static int64_t look(struct hooks *hooks)
     bool again = false;
     hooks->look = false;
     pthread_mutex_unlock(&hooks->lock);
-    bool ok = hook_news_look(&hooks->news, &hooks->queue, &again, &err);
+    bool ok = look_as_leader(hooks, &again, &err);
     pthread_mutex_lock(&hooks->lock);
     if (!ok)
         log_warn("webhooks: %s", err.msg);

@@ -35,8 +35,10 @@ static bool check_unused(struct db *db, const char *which, struct err *err)
     int64_t now_ns, until_ns;
     if (!db->kind->clock(db, &now_ns, err))
         return false;
-    struct stmt stmt =
-        sql_begin(db, "SELECT coalesce(max(until_ns), 0) FROM leader WHERE until_ns < ?", err);
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT coalesce(max(until_ns), 0) FROM leader WHERE until_ns < ? "
+                                 "AND role NOT LIKE 'hook %'",
+                                 err);
     sql_bind_i64(&stmt, INT64_MAX);
     until_ns = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
     if (!sql_end(&stmt))

@@ -4,7 +4,9 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readFileSync, readdirSync, rmSync, truncateSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
@@ -77,8 +79,6 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     await assert.rejects(start_server({ options: ["--store", "postgres://u:secret@[h/x"] }),
       ({ message }) => /expected a database as postgres:/.test(message) &&
         !message.includes("secret"));
-    const webhooks = ["--webhooks", "none.json"];
-    await assert.rejects(start_server({ options: ["--store", store, ...webhooks] }), /share/);
     s3.stop();
   });
 
@@ -246,6 +246,45 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
     }
     assert.equal((await again.request(`/api/v1/runs/${late.id}`)).status, 404);
     await Promise.all([single.stop(), again.stop()]);
+    s3.stop();
+  });
+
+  test("one service sends webhooks, and another goes on when it dies", async () => {
+    const got = [];
+    let is_refusing = false;
+    const receiver = createServer(async (asked, answer) => {
+      let body = "";
+      for await (const part of asked) body += part;
+      if (!is_refusing) got.push(JSON.parse(body).data.name);
+      answer.writeHead(is_refusing ? 503 : 204).end();
+    }).listen(0, "127.0.0.1");
+    receiver.unref();
+    await once(receiver, "listening");
+    const targets = join(temporary("hooks"), "hooks.json");
+    writeFileSync(targets, JSON.stringify([
+      { url: `http://127.0.0.1:${receiver.address().port}/` }]));
+    const s3 = await start_s3();
+    const options = ["--store", await postgres.store("hooks"), "--blobs", s3.place(),
+      "--webhooks", targets];
+    const servers = [await start_server({ options }), await start_server({ options })];
+    const { files } = await generate(small_job("--ranks", "1"));
+    const send = (name) => servers[1].analyzed(name, files, { world_size: 1 });
+    await send("first@1");
+    await until("word of it has come", () => got.length > 0);
+    is_refusing = true;
+    await send("second@1");
+    const sql = (text) => postgres.run(text, "hooks");
+    await until("the first is noted", async () =>
+      (await sql("SELECT count(*) FROM leader WHERE role LIKE 'hook %'")).trim() === "1");
+    const leader = (await sql("SELECT owner FROM leader WHERE role = 'hooks'")).trim();
+    const victim = servers.find(({ data }) => name_of(data) === leader);
+    await victim.kill();
+    await sql("UPDATE leader SET until_ns = 1 WHERE role = 'hooks'"); // a minute passes
+    is_refusing = false;
+    await until("the other one sends what was on its way", () => got.length > 1);
+    assert.deepEqual(got, ["first@1", "second@1"]);
+    await servers.find((server) => server !== victim).stop();
+    receiver.close();
     s3.stop();
   });
 

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which events services that share a store have sent word of already, so that whoever looks after
+// that next does not do so again. Kept for two days.
+#ifndef SERVER_STORE_ANNOUNCED_H
+#define SERVER_STORE_ANNOUNCED_H
+
+#include "server/store/store.h"
+
+MUST_CHECK bool store_note_announced(struct store *store, const char *key, struct err *err);
+MUST_CHECK bool store_was_announced(struct store *store, const char *key, bool *was,
+                                    struct err *err);
+
+#endif
