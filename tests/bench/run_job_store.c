@@ -105,7 +105,8 @@ static bool add_op(const struct plan *plan, int64_t rank, int64_t call, struct r
                                cell_null(),
                                cell_text(STR("backward")),
                                cell_null()};
-    _Static_assert(sizeof row / sizeof *row == 9, "as many as comm_ops has columns");
+    _Static_assert(sizeof row / sizeof *row == COMM_OPS_KERNEL - COMM_OPS_PROCESS_GROUP + 1,
+                   "one per column");
     bool ok = buf_ok(&list, err) && report_add(report, &table_comm_ops, row, err);
     buf_free(&list);
     return ok;
@@ -158,10 +159,12 @@ static bool add_call(const struct plan *plan, int64_t rank, int64_t step, int64_
         cell_i64(host_ns),
         cell_i64(0),
         cell_i64(0),
+        cell_i64(0), // part
         cell_text(str_of(pieces)),
         cell_null(),
     };
-    _Static_assert(sizeof row / sizeof *row == 18, "as many as comm_calls has columns");
+    _Static_assert(sizeof row / sizeof *row == COMM_CALLS_BLOCKED_NS - COMM_CALLS_OP + 1,
+                   "one per column");
     return report_add(report, &table_comm_calls, row, err);
 }
 

@@ -2,6 +2,7 @@
 // How SQLite answers the store's queries: no statement scans a table that grows with the runs,
 // except those listed here with a reason, and no statement of the store escapes this test.
 #include "server/store/store_access.h"
+#include "server/store/store_announced.h"
 #include "server/store/store_bin.h"
 #include "server/store/store_care.h"
 #include "server/store/store_resumable.h"
@@ -494,6 +495,17 @@ static void read_evidence(struct fixture *f)
     assert_ok(f, store_delete_run(f->store, job.run_id, STORE_ANY, &f->err));
 }
 
+static void announce(struct fixture *f)
+{
+    bool was;
+    assert_ok(f, store_note_announced(f->store, "run-r_1", &f->err));
+    assert_ok(f, store_note_announced(f->store, "run-r_1", &f->err)); // it went out twice
+    assert_ok(f, store_was_announced(f->store, "run-r_1", &was, &f->err));
+    assert_true(was);
+    assert_ok(f, store_was_announced(f->store, "run-r_2", &was, &f->err));
+    assert_false(was);
+}
+
 // Jobs that do not succeed, in every way.
 static void work_in_vain(struct fixture *f, struct str run_id)
 {
@@ -506,6 +518,7 @@ static void work_in_vain(struct fixture *f, struct str run_id)
     assert_ok(f, store_take_role(f->store, "care", &leads, &f->err));
     char kept[STORE_ID_SIZE];
     assert_ok(f, store_keep_mark(f->store, "mark", kept, &f->err));
+    announce(f);
     assert_ok(f, store_strike_job(f->store, &job, &why, &again, &f->err));
     assert_ok(f, store_cancel_run(f->store, run_id, &f->err));
 }
