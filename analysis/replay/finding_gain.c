@@ -34,7 +34,7 @@ static bool is_host_wait(const struct gap *gap)
            (gap->cause == IDLE_HOST_COMPUTE || gap->cause == IDLE_LAUNCH_OVERHEAD);
 }
 
-// From the launch back to the start of the wait.
+// From before the launch, whose start the event waits for, back to the start of the wait.
 static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
 {
     const struct rank_graph *graph = taking->graph;
@@ -47,7 +47,7 @@ static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
     uint32_t track = graph->nodes[call].track;
     uint32_t last =
         call - facts->device_count > MOST_NODES ? call - MOST_NODES : facts->device_count;
-    for (uint32_t n = call; ns > 0 && n >= last; n--) {
+    for (uint32_t n = call - 1; ns > 0 && n >= last; n--) {
         const struct work_node *node = &graph->nodes[n];
         if (node->track != track)
             continue;

@@ -57,6 +57,40 @@ static bool find_outcome(struct request *request, struct response *response, con
 
 // --- the reply ----------------------------------------------------------------------------------
 
+// Takes the counterpart off the lines of changes; "" if they need none.
+static struct str take_counterpart(struct str *changes)
+{
+    struct str line = {changes->at, str_find(*changes, STR("\n"))};
+    if (!str_starts_with(*changes, STR(STORE_COUNTERPART)) || line.len == SIZE_MAX)
+        return STR("");
+    *changes = (struct str){changes->at + line.len + 1, changes->len - line.len - 1};
+    size_t name = strlen(STORE_COUNTERPART);
+    return (struct str){line.at + name, line.len - name};
+}
+
+// Only the id if the run is gone.
+static bool put_counterpart(const struct request *request, struct str id, struct buf *out,
+                            struct err *err)
+{
+    struct run run;
+    buf_puts(out, ",\"counterpart\":");
+    if (id.len == 0) {
+        buf_puts(out, "null");
+        return true;
+    }
+    bool found = store_find_run(request->services->intake->store, id, request->arena, &run, err);
+    if (!found && err->code != ERR_NOT_FOUND)
+        return false;
+    buf_puts(out, "{\"run\":");
+    buf_json(out, id);
+    buf_puts(out, ",\"name\":");
+    buf_json(out, found ? run.name : id);
+    buf_putc(out, '}');
+    if (!found)
+        *err = (struct err){.pos = ERR_NO_POS};
+    return true;
+}
+
 static void put_changes(struct str changes, struct buf *out)
 {
     buf_puts(out, "\"changes\":[");
@@ -103,15 +137,18 @@ static void put_receipt(const struct promise *promise, const struct outcome *out
     buf_puts(out, "}}");
 }
 
-static void put_promise(const struct promise *promise, const struct outcome *outcome,
-                        struct buf *out)
+static bool put_promise(const struct request *request, const struct promise *promise,
+                        const struct outcome *outcome, struct buf *out, struct err *err)
 {
     char created[CLOCK_RFC3339_SIZE];
+    struct str changes = promise->changes, counterpart = take_counterpart(&changes);
     clock_rfc3339(promise->created_ns, created);
     buf_puts(out, "{\"id\":");
     buf_json(out, promise->id);
     buf_putc(out, ',');
-    put_changes(promise->changes, out);
+    put_changes(changes, out);
+    if (!put_counterpart(request, counterpart, out, err))
+        return false;
     buf_printf(out, ",\"base_ns\":%lld,\"step_ns\":%lld", (long long)promise->base_ns,
                (long long)promise->step_ns);
     put_known(out, "low_ns", promise->low_ns);
@@ -120,6 +157,7 @@ static void put_promise(const struct promise *promise, const struct outcome *out
     buf_json(out, promise->author);
     buf_printf(out, ",\"created\":\"%s\"", created);
     put_receipt(promise, outcome, out);
+    return true;
 }
 
 static bool put_promises(struct request *request, struct response *response, const struct run *of,
@@ -133,7 +171,8 @@ static bool put_promises(struct request *request, struct response *response, con
     buf_putc(&response->body, '[');
     for (size_t i = 0; i < count; i++) {
         buf_puts(&response->body, i ? "," : "");
-        put_promise(&promises[i], outcome, &response->body);
+        if (!put_promise(request, &promises[i], outcome, &response->body, err))
+            return false;
     }
     buf_putc(&response->body, ']');
     return true;

@@ -592,6 +592,9 @@ static bool tell(const struct asking *asking, struct promise *promise, struct er
     if (llround(asking->together.candidate_ns) < 1)
         return err_set(err, ERR_CONFLICT, "found no answer to keep: nothing is left of the step");
     struct buf lines = {.at = NULL};
+    if (asking->counterpart.len)
+        buf_printf(&lines, STORE_COUNTERPART "%.*s\n", (int)asking->other.id.len,
+                   asking->other.id.at);
     for (uint32_t i = 0; i < asking->change_count; i++) {
         buf_puts(&lines, i ? "\n" : "");
         buf_add_str(&lines, asking->changes[i].text);

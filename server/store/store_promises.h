@@ -9,10 +9,13 @@
 #define STORE_MAX_PROMISES      ((size_t)100) // of a run
 #define STORE_CHANGES_MAX_BYTES ((size_t)8000)
 
+// In the changes, the line before the run whose times they take; no change starts like that.
+#define STORE_COUNTERPART "counterpart="
+
 // Times are of a mean steady step.
 struct promise {
     struct str id;
-    struct str changes; // one a line
+    struct str changes; // one a line; before them STORE_COUNTERPART and a run's id, if they need it
     struct str author;  // for display
     int64_t base_ns, step_ns;
     int64_t low_ns, high_ns; // -1: there was no interval

@@ -300,6 +300,11 @@ describe("what if, asked of the service", () => {
     assert.equal(lacking.status, 400);
     assert.match(lacking.json.detail, /^change 1: takes the times of another run, found none/);
     assert.equal((await ask("mesh", { changes: [], counterpart: "nobody" })).status, 404);
+    const kept = await server.send("POST", "/runs/mesh/promises",
+      { changes: ["other_kernels", "host_free"], counterpart: "other" });
+    const [{ changes, counterpart }] = kept.json.items;
+    assert.deepEqual(changes.map(({ change }) => change), ["other_kernels", "host_free"]);
+    assert.equal(counterpart.name, "other");
   });
 
   test("a promise is kept with its run, and the next of the series says what came", async () => {
@@ -316,6 +321,7 @@ describe("what if, asked of the service", () => {
     assert.deepEqual([step_ns, low_ns, high_ns], [asked.together.step_ns, asked.together.low_ns,
       asked.together.high_ns]);
     assert.deepEqual([author, receipt, kept.due], ["Ada", null, null]);
+    assert.equal(kept.items[0].counterpart, null);
     const folder = temporary("whatif");
     await run_program(tracegen_bin(), ["mesh", "--tp", "2", "--pp", "1", "--dp", "2", "--out",
       folder]);

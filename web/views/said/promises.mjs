@@ -42,7 +42,9 @@ function One({ run, promise, now }) {
   const remove = () => api_send("DELETE", path_of(run, `/${promise.id}`)).then(
     () => announce("Promise removed"), set_problem);
   const names = promise.changes.map(change_label).join("; ");
-  return html`<li><p><strong>${names}</strong>: ${promised_text(promise)}</p>
+  const other = promise.counterpart;
+  return html`<li><p><strong>${names}</strong>${other && html` (times of <a href=${run_path(
+    other.run)}>${other.name}</a>)`}: ${promised_text(promise)}</p>
     <p>${came_text(promise)}${promise.receipt && html`, in <a href=${run_path(
       promise.receipt.run)}>${promise.receipt.name}</a>`}${outcome
         && html`<span class="chip chip-${outcome}">${OUTCOMES[outcome]}</span>`}</p>

@@ -2,6 +2,8 @@
 // Small traces whose replay can be worked out by hand.
 #include "tests/unit/real_traces.h"
 
+#include "analysis/names/gap_cause.h"
+#include "analysis/replay/finding_gain.h"
 #include "analysis/replay/whatif.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
@@ -107,6 +109,54 @@ static void a_host_that_runs_ahead_gains_only_after_it_waited(void **state)
     // Only the 50 us after the synchronization count; the launch takes its 5 us.
     assert_int_equal(changed(&hand, "host_free"), 1074000 - 50000);
     assert_int_equal(changed(&hand, "data_ready"), 1074000);
+    hand_end(&hand);
+}
+
+static int64_t claim_half(const struct finding_case *the_case, const void *context,
+                          const struct atom *atom)
+{
+    (void)the_case;
+    (void)context;
+    return atom->gap ? 0 : atom->ns / 2;
+}
+
+static int64_t claim_waits(const struct finding_case *the_case, const void *context,
+                           const struct atom *atom)
+{
+    (void)the_case;
+    (void)context;
+    return atom->gap && atom->ns > 10000 ? 50000 : 0;
+}
+
+static bool gains(struct hand *hand, claim_fn *claim, int64_t *gain_ns)
+{
+    struct whatif whatif;
+    struct finding_case the_case;
+    struct report report = {.arena = &hand->arena};
+    struct finding finding = {.claim = claim};
+    bool known;
+    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(findings_case_make(&hand->facts, &report, &hand->arena, &the_case, &hand->err));
+    assert_true(finding_gain(&whatif, &the_case, &finding, &known, gain_ns, &hand->err));
+    return known;
+}
+
+static void a_finding_gains_what_its_time_is_worth_in_the_replay(void **state)
+{
+    (void)state;
+    struct hand hand;
+    int64_t gain_ns;
+    begin_device_bound(&hand);
+    assert_true(gains(&hand, claim_half, &gain_ns));
+    assert_int_equal(gain_ns, 1074000 - changed(&hand, "scale=0.5:kernel=*"));
+    struct gap *gaps = hand.facts.gaps.gaps;
+    for (uint32_t i = 0; i < hand.facts.gaps.count; i++)
+        gaps[i].cause = IDLE_HOST_COMPUTE;
+    assert_true(gains(&hand, claim_waits, &gain_ns));
+    assert_int_equal(gain_ns, 50000);
+    for (uint32_t i = 0; i < hand.facts.gaps.count; i++)
+        gaps[i].cause = IDLE_DATA_LOADING;
+    assert_false(gains(&hand, claim_waits, &gain_ns));
     hand_end(&hand);
 }
 
@@ -335,6 +385,9 @@ static void changes_are_refused_with_what_was_found(void **state)
                                       "add=--5us:kernel=a",
                                       "add=5us:host",
                                       "roofline:host=a",
+                                      "roofline=0:kernel=a",
+                                      "roofline=1.5:kernel=a",
+                                      "roofline=:kernel=a",
                                       "counterpart:host=a",
                                       "overlap:data_loading",
                                       "overlap=1:kernel=a",
@@ -550,6 +603,7 @@ int main(void)
         cmocka_unit_test(a_kernel_on_the_critical_path_gains_what_it_is_shorter),
         cmocka_unit_test(times_beyond_what_64_bits_hold_are_refused),
         cmocka_unit_test(a_host_that_runs_ahead_gains_only_after_it_waited),
+        cmocka_unit_test(a_finding_gains_what_its_time_is_worth_in_the_replay),
         cmocka_unit_test(the_host_takes_over_where_kernels_get_short),
         cmocka_unit_test(no_launches_no_answer),
         cmocka_unit_test(a_device_that_nothing_recorded_holds_up_is_not_answered_for),
