@@ -45,9 +45,10 @@ function Segment({ part, ns, total, unit_ns }) {
 }
 
 function Key({ part, ns, total, unit_ns }) {
+  const [value, unit] = time_text(unit_ns(ns)).split(" ");
   return html`<li title=${part.help}><span class="swatch bar-${part.key}"></span>
     <span class="key-name">${part.label}</span>
-    <span class="key-value">${ms(unit_ns(ns))}<span class="unit">ms</span></span>
+    <span class="key-value">${value}<span class="unit">${unit}</span></span>
     <span class="key-share">${percent(ns / total)}</span></li>`;
 }
 

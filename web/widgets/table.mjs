@@ -17,34 +17,31 @@ const VIRTUAL_FROM = 80;
  *            cell?: (row: number, frame: import("../base/frame.mjs").Frame) => any}} Column
  */
 
+const SMALL_NS = 10_000; // has too many zeros in milliseconds, and brings its own unit
+
 /** How the values of a column are written, by kind. */
 const KINDS = {
   text: (v) => (v === null || v === "" ? "–" : v),
   plain: (v) => v ?? "–",
   flag: (v) => (v === null ? "–" : v ? "yes" : "no"),
-  ms: format.ms,
+  ms: (ns) => (ns > 0 && ns < SMALL_NS ? format.time_text(ns) : format.ms(ns)),
   us: format.us,
-  time: format.time_text,
   share: format.percent,
   count: format.count,
   number: format.number,
   bytes: format.bytes,
 };
 
-const SMALL_NS = 10_000; // smaller ones have too many zeros in milliseconds
-
 const UNITS = { ms: "ms", us: "µs" };
 
 /**
- * Columns with the unit for times of single calls, which is the same in the whole table unless they
- * lie too far apart.
+ * Columns with the unit for times of single calls, which is the same in the whole table.
  * @param {Column[]} columns @param {import("../base/frame.mjs").Frame} frame
  */
 function with_call_unit(columns, frame) {
   const is_call = ({ kind }) => kind === "call";
   const times = columns.filter(is_call).flatMap(({ key }) => frame.columns[key] ?? []);
-  const has_small = times.some((ns) => ns > 0 && ns < SMALL_NS);
-  const kind = format.fits_us(times) ? "us" : has_small ? "time" : "ms";
+  const kind = format.fits_us(times) ? "us" : "ms";
   return columns.map((column) => (is_call(column) ? { ...column, kind } : column));
 }
 
@@ -72,7 +69,7 @@ const classes = (column) =>
 /** The exact figure behind a rounded one. */
 function exact(kind, value) {
   if (value === null || typeof value !== "number") return undefined;
-  if (["ms", "us", "time"].includes(kind)) return `${format.count(Math.round(value))} ns`;
+  if (kind === "ms" || kind === "us") return `${format.count(Math.round(value))} ns`;
   if (kind === "bytes") return `${format.count(value)} bytes`;
   return undefined;
 }

@@ -16,7 +16,7 @@ import { use_dismissals } from "./dismissals.mjs";
 import { CommentsCard } from "../said/comments.mjs";
 import { Due } from "../said/promises.mjs";
 import { FindingList } from "./finding_card.mjs";
-import { part_findings } from "./finding_model.mjs";
+import { affected_text, part_findings } from "./finding_model.mjs";
 import { KernelRows } from "../work/kernel_rows.mjs";
 import { fullest_device } from "../memory/memory_model.mjs";
 import { ends_early } from "../run/trust_model.mjs";
@@ -151,12 +151,13 @@ function RanksCard({ run, summary, ranks }) {
 }
 
 /** The costliest finding in a line above the figures: why the step takes as long as it does. */
-function First({ run, findings }) {
+function First({ run, findings, several }) {
   const { items, resource } = use_dismissals(run);
   const [first] = part_findings(findings, items).large;
   if (!first || resource.loading) return null;
   return html`<p class="lead-why"><span class="faint">Fix first</span> <a
-    href=${run_path(run, "findings")}>${sentence(first.title)}</a></p>`;
+    href=${run_path(run, "findings")}>${sentence(first.title)}</a> <span class="faint">${
+    several && affected_text(first)}</span></p>`;
 }
 
 /** What to fix first, among findings that are not dismissed. */
@@ -188,7 +189,7 @@ function Measured({ data, run }) {
   const { summary, breakdown, findings, kernels } = data;
   const path = address(run_api(run, "ranks"), { format: "columns" });
   const ranks = use_api(has_spread(summary) ? path : null);
-  return html`<${First} run=${run} findings=${findings} />
+  return html`<${First} run=${run} findings=${findings} several=${has_spread(summary)} />
     <${Lacking} breakdown=${breakdown} />
     <${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />
