@@ -54,7 +54,7 @@ static bool decode_deep_gemm(const struct kernel_text *text, struct kernel_decod
         out->dtype = TYPE_fp8_e4m3;
     set_flag_if(out, FLAG_block_scaled, kernel_has(text->base, "1d"));
     // Newer kernels name the kind: "(deep_gemm::GemmType)1".
-    if (kernel_has(text->name, "GemmType)") && !kernel_has(text->name, "GemmType)0"))
+    if (kernel_has(text->raw, "GemmType)") && !kernel_has(text->raw, "GemmType)0"))
         out->op = OP_grouped_gemm;
     return true;
 }
