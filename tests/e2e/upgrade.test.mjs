@@ -2,7 +2,9 @@
 // From the last release to this program and back, with data of both. The other program is
 // STEPSCOPE_PREVIOUS, which tests/previous builds.
 import assert from "node:assert/strict";
-import { copyFileSync, readdirSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, cpSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { start_server } from "./helpers/server.mjs";
@@ -15,10 +17,10 @@ const data = join(temporary("upgrade"), "data");
 const database = join(data, "stepscope.db");
 
 /** What the service of one of the two programs answers; it is stopped afterwards. */
-async function served_by(program, body, more = []) {
+async function served_by(program, body, from = data) {
   process.env.STEPSCOPE_BIN = program;
   try {
-    const server = await start_server({ data, options: ["--auth", "required", ...more] });
+    const server = await start_server({ data: from, options: ["--auth", "required"] });
     server.credentials = credentials;
     const result = await body(server);
     await server.stop();
@@ -39,6 +41,15 @@ async function all_of(server, run) {
     kernels: kernels.items.map((row) => [row.name, row.calls, row.total_ns]) };
 }
 
+/** Starts the service of this program and kills it a little later, wherever it is by then. */
+async function kill_after(from, wait_ms) {
+  const args = ["serve", "--listen", "127.0.0.1:0", "--auth", "required", "--data", from];
+  const child = spawn(current, args, { stdio: "ignore" });
+  setTimeout(() => child.kill("SIGKILL"), wait_ms);
+  const [, signal] = await once(child, "exit");
+  assert.equal(signal, "SIGKILL");
+}
+
 const upload = async (server, run) => server.post([
   { name: "run", data: run }, { name: "meta", data: "commit=1f2e3d4" },
   { name: "trace", data: (await generate(small_job())).files[0].data, filename: "rank0.json" }],
@@ -56,6 +67,13 @@ test("data of the last release opens here, and there is a way back", {
     return all_of(server, "old");
   });
   assert.ok(before.result.kernels.length > 0);
+
+  // Killed on the way up, again and again: the same figures.
+  const killed = `${data}.killed`;
+  cpSync(data, killed, { recursive: true });
+  for (let wait_ms = 2; wait_ms < 100; wait_ms *= 1.4) await kill_after(killed, wait_ms);
+  const risen = await served_by(current, (server) => all_of(server, "@baseline:main"), killed);
+  assert.deepEqual(risen.result, before.result);
 
   // Up: the same figures and the same token, and new data.
   const above = await served_by(current, async (server) => {

@@ -6,6 +6,10 @@
 #include "tests/named_cell.h"
 #include "tests/unit/store_fixture.h"
 
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
 // What the first schema's version left: a run with a rank that was read, one that failed and a tag.
 static const char *const first_content =
     "INSERT INTO run (id, project, name, series, note, created_ns, world_size, analysis_version) "
@@ -166,13 +170,10 @@ static void expect_kernels(const struct table *kernels)
     assert_true(named_cell(kernels, 0, "calls")->null);
 }
 
-static void tables_of_runs_become_parts_and_figures(void **state)
+static void expect_all_of_last(struct fixture *f)
 {
-    struct fixture *f = *state;
     struct run run;
     struct report report = {.arena = &f->arena};
-    fill_last(f);
-    reopen(f);
     assert_ok(f, store_find_run(f->store, STR("new"), &f->arena, &run, &f->err));
     assert_text(run.gpu.s, "MI300X");
     assert_int_equal(run.step_median_ns.i, 70);
@@ -190,6 +191,47 @@ static void tables_of_runs_become_parts_and_figures(void **state)
     assert_ok(f, store_dismiss(f->store, run.id, STR("starved"), STR("known"), &f->err));
     assert_ok(f, store_find_run(f->store, STR("bare"), &f->arena, &run, &f->err));
     assert_true(run.step_median_ns.null && run.gpu.null);
+}
+
+static void tables_of_runs_become_parts_and_figures(void **state)
+{
+    struct fixture *f = *state;
+    fill_last(f);
+    reopen(f);
+    expect_all_of_last(f);
+}
+
+// Another process opens the store; the first byte that it writes past `most` of any file ends it,
+// as SIGKILL would: nothing of it runs afterwards. Returns whether it was through before.
+static bool opens_within(struct fixture *f, rlim_t most)
+{
+    int status;
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        signal(SIGXFSZ, SIG_DFL);
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        setrlimit(RLIMIT_FSIZE, &(struct rlimit){most, most});
+        _exit(store_open(f->path, &f->err) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFSIGNALED(status) ? WTERMSIG(status) == SIGXFSZ : WEXITSTATUS(status) == 0);
+    return !WIFSIGNALED(status);
+}
+
+// In the copy that is made first, in the log ahead of the database and in the database itself.
+static void a_store_whose_upgrade_is_killed_again_and_again_is_whole(void **state)
+{
+    struct fixture *f = *state;
+    unsigned killed = 0;
+    fill_last(f);
+    for (rlim_t most = 20000; !opens_within(f, most); most += most / 4) {
+        assert_int_equal(db_raw_number(f->path, "PRAGMA user_version"), 24);
+        killed++;
+    }
+    assert_true(killed >= 5);
+    reopen(f);
+    expect_all_of_last(f);
 }
 
 static void a_database_of_a_newer_program_is_refused_and_left_alone(void **state)
@@ -219,6 +261,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(reports_that_an_older_program_stored_whole_are_read, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(tables_of_runs_become_parts_and_figures, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_store_whose_upgrade_is_killed_again_and_again_is_whole,
+                                        set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_database_of_a_newer_program_is_refused_and_left_alone,
                                         set_up, tear_down),
     };
