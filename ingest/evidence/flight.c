@@ -80,8 +80,10 @@ static bool keep_ranks(struct evidence *evidence, struct str raw, str_id *id, st
     struct buf list = {0};
     struct str rest = raw;
     int64_t rank;
-    while (flight_next_rank(&rest, &rank))
-        buf_printf(&list, "%s%lld", list.len ? ", " : "[", (long long)rank);
+    while (flight_next_rank(&rest, &rank)) {
+        buf_puts(&list, list.len ? ", " : "[");
+        buf_i64(&list, rank);
+    }
     buf_puts(&list, list.len ? "]" : "");
     bool fits = list.len && list.len <= STRTAB_MAX_LEN;
     struct str kept = fits ? (struct str){list.at, list.len} : raw;
