@@ -12,6 +12,10 @@
 
 static inline int real_traces_is_one(const struct dirent *entry)
 {
+#ifdef __SANITIZE_THREAD__ // takes 15 times as long, and these two do nothing that others do not
+    if (strstr(entry->d_name, "owlv2"))
+        return 0;
+#endif
     return strstr(entry->d_name, ".json.gz") != NULL;
 }
 
