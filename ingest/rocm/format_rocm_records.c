@@ -17,7 +17,7 @@ struct records {
     const struct format_input *input;
     struct csv *csv;
     struct csv_row row;
-    size_t key, value, amount, start; // columns; SIZE_MAX: not there
+    size_t key, value, amount; // columns; SIZE_MAX: not there
     uint64_t rows;
     struct counter_sum counters[MOST_COUNTERS];
     size_t counter_count;
@@ -71,7 +71,6 @@ static bool count_records(const struct format_input *input, const struct wanted 
         records->key = column_of(&records->row, wanted->key);
         records->value = column_of(&records->row, wanted->value);
         records->amount = column_of(&records->row, "Counter_Value");
-        records->start = column_of(&records->row, "Start_Timestamp");
         ok = take_rows(records, wanted->take, err);
     }
     if (ok && wanted->finish)
@@ -189,25 +188,6 @@ static bool count_sums(const struct format_input *input, struct err *err)
     return count_records(input, &wanted, err);
 }
 
-// --- rocprof-compute ----------------------------------------------------------------------------
-
-static bool take_dispatch(struct records *records, struct err *err)
-{
-    (void)err;
-    int64_t ns;
-    bool timed = records->start != SIZE_MAX;
-    if (timed && !str_to_i64(csv_cell(&records->row, records->start), &ns) &&
-        !records->counter_count++)
-        figures_add(records->input->figures, 1, "timestamps_unusable");
-    return true;
-}
-
-static bool count_dispatches(const struct format_input *input, struct err *err)
-{
-    static const struct wanted wanted = {"Dispatch_ID", "Kernel_Name", take_dispatch, NULL};
-    return count_records(input, &wanted, err);
-}
-
 // --- others -------------------------------------------------------------------------------------
 
 static bool take_any(struct records *records, struct err *err)
@@ -240,24 +220,6 @@ static enum format_likeness probe_sums(struct str head, struct str filename)
     return sure ? FORMAT_SURE : FORMAT_UNLIKE;
 }
 
-// Whether a spreadsheet rounded numbers: "8.1097E+14".
-static bool is_rounded(struct str head)
-{
-    size_t at = str_find(head, STR("E+"));
-    return at != SIZE_MAX && at > 0 && str_is_digit(head.at[at - 1]);
-}
-
-// pmc_perf.csv, whose times come after a few thousand counters, and rounded timestamps.csv: with
-// good times it is a trace.
-static enum format_likeness probe_compute(struct str head, struct str filename)
-{
-    (void)filename;
-    bool sure = csv_head_has(head, "Dispatch_ID") && csv_head_has(head, "GPU_ID") &&
-                csv_head_has(head, "LDS_Per_Workgroup") && csv_head_has(head, "Kernel_Name") &&
-                (!csv_head_has(head, "Start_Timestamp") || is_rounded(head));
-    return sure ? FORMAT_SURE : FORMAT_UNLIKE;
-}
-
 // Allocations, scratch memory, PC samples, and the machine of rocprof-compute.
 static enum format_likeness probe_others(struct str head, struct str filename)
 {
@@ -287,15 +249,6 @@ const struct format format_rocm_sums = {
     .kind = FORMAT_RECORDS,
     .probe = probe_sums,
     .count = count_sums,
-};
-
-const struct format format_rocm_compute = {
-    .name = "rocprof-csv",
-    .what = "measurements of rocprof-compute as CSV",
-    .advice = UPLOAD_TRACE,
-    .kind = FORMAT_RECORDS,
-    .probe = probe_compute,
-    .count = count_dispatches,
 };
 
 const struct format format_rocm_others = {

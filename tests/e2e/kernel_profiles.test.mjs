@@ -74,10 +74,10 @@ test("its files that are no CSV are answered with the command", async () => {
 test("the page Kernels shows both, and the launches below", () =>
   on_clean_page(browser, server.base, {}, async (page) => {
     await visit(page, `/runs/job/kernels?q=${encodeURIComponent(shapes[0].name)}`);
-    await page.getByRole("heading", { name: "Measured by Nsight Compute" }).waitFor();
+    await page.getByRole("heading", { name: "Measured launches" }).waitFor();
     await page.locator(".kernel-name").first().click();
     const text = (await page.locator("main").innerText()).replaceAll("\u00a0", " ");
-    for (const words of ["with locked clocks and emptied caches", "DRAM throughput",
+    for (const words of ["locks clocks and empties caches", "DRAM throughput",
       "long_scoreboard 50 %, barrier 40 %", "another grid"]) assert.ok(text.includes(words), words);
     assert.deepEqual(await axe_faults(page), []);
   }));
@@ -85,7 +85,7 @@ test("the page Kernels shows both, and the launches below", () =>
 test("the roofline has the measured launches as points, on a narrow, dark screen too", () =>
   on_clean_page(browser, server.base, { viewport: NARROW, colorScheme: "dark" }, async (page) => {
     await visit(page, "/runs/job/roofline");
-    await page.getByText("Measured by Nsight Compute, by default with locked clocks").waitFor();
+    await page.getByText("Measured launches; Nsight Compute locks clocks").waitFor();
     await settle(page);
     assert.equal(await page.locator(".roof-point.fill-measured").count(), 3);
     await page.locator(".roofline svg").focus();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as CSV of Nsight Compute.
+// Any bytes as CSV of Nsight Compute or rocprof-compute.
 #include <math.h>
 #include <stdint.h>
 
@@ -37,7 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct str text = {(const char *)data + 1, size - 1};
     struct str head = {text.at, text.len < FORMAT_HEAD_BYTES ? text.len : FORMAT_HEAD_BYTES};
     const struct format *format = format_find(head, STR("x.csv"));
-    if (format && strcmp(format->name, "ncu-csv") == 0)
+    if (format &&
+        (strcmp(format->name, "ncu-csv") == 0 || strcmp(format->name, "rocprof-csv") == 0))
         gathered_check(format, text, (size_t)data[0] + 1, sum_of);
     return 0;
 }

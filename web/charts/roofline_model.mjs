@@ -8,7 +8,7 @@ const SHAPE_OF_KIND = [
   [/^attention/, "diamond", "attention", "Attention"],
   [/^conv/, "square", "exposed_memory", "Convolution"],
   [/^measured$/, "plus", "measured",
-    "Measured by Nsight Compute, by default with locked clocks and emptied caches"],
+    "Measured launches; Nsight Compute locks clocks and empties caches by default"],
   [/./, "up", "other_compute", "Other compute"],
 ];
 

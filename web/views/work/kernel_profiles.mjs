@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches that Nsight Compute measured, beside the same kernels in the run's trace.
+// Launches that Nsight Compute or rocprof-compute measured, beside the same kernels of the trace.
 import { html } from "../../base/ui.mjs";
 import { kernel_path } from "../../base/address.mjs";
 import { ms, number, time_text } from "../../base/format.mjs";
@@ -11,7 +11,7 @@ import { range_note } from "../run/range_model.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { use_table } from "../run/run_table.mjs";
 
-export const LOCKED_CLOCKS = "by default with locked clocks and emptied caches";
+export const LOCKED_CLOCKS = "Nsight Compute locks clocks and empties caches by default";
 
 const in_trace = (row, frame) => {
   const median = value_at(frame, "trace_median_ns", row);
@@ -21,7 +21,7 @@ const in_trace = (row, frame) => {
 
 const VIEW = {
   id: "profiles",
-  caption: "Launches measured by Nsight Compute",
+  caption: "Launches measured one by one",
   sort: "-duration_ns",
   search: ["kernel", "trace_kernel", "stalls"],
   opens: true,
@@ -37,9 +37,11 @@ const VIEW = {
     { key: "block", label: "Block", priority: 5, className: "mono" },
     { key: "duration_ns", label: "Measured" },
     { key: "trace_median_ns", label: "Trace p50", priority: 2, cell: in_trace },
-    { key: "achieved_occupancy_percent", label: "Occupancy", unit: "%", priority: 3 },
-    { key: "sm_percent", label: "SM", unit: "%", priority: 4 },
-    { key: "dram_percent", label: "DRAM", unit: "%", priority: 2 },
+    { key: "achieved_occupancy_percent", label: "Occupancy", unit: "%", priority: 3,
+      sparse: true },
+    { key: "sm_percent", label: "SM", unit: "%", priority: 4, sparse: true },
+    { key: "dram_percent", label: "DRAM", unit: "%", priority: 2, sparse: true },
+    { key: "dram_bytes", label: "DRAM bytes", priority: 4, sparse: true },
     { key: "tensor_percent", label: "Tensor", unit: "%", priority: 3, sparse: true },
     { key: "stalls", label: "Stalls", className: "clip", width_px: 240, priority: 3,
       sparse: true },
@@ -55,7 +57,7 @@ export const use_kernel_profiles = (run, wanted) =>
 export function KernelProfiles({ run, table }) {
   const [range] = use_range();
   if (table.rows.length === 0) return null;
-  return html`<${Card} title="Measured by Nsight Compute" flush=${true}
+  return html`<${Card} title="Measured launches" flush=${true}
       note=${range_note("kernel_profiles", range, LOCKED_CLOCKS)}
       actions=${html`<${ExportLinks} links=${table.links} />`}>
     <${RankTable} frame=${table.frame} view=${VIEW} run=${run} /><//>`;
@@ -66,7 +68,7 @@ const percent_of = (value) => `${number(value)} %`;
 /** What a kernel's row shows of it: label, column, how it is written. */
 export const PROFILE_FACTS = [
   ["Measured launches", "profiled_launches", (v) => String(v)],
-  ["Measured time", "profiled_ns", (v) => `${time_text(v)} ${LOCKED_CLOCKS}`],
+  ["Measured time", "profiled_ns", (v) => `${time_text(v)}; ${LOCKED_CLOCKS}`],
   ["Achieved occupancy", "achieved_occupancy_percent", percent_of],
   ["SM throughput", "sm_percent", percent_of],
   ["DRAM throughput", "dram_percent", percent_of],

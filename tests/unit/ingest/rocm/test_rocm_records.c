@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records of AMD's profilers that are not traces: they are counted, and refused as traces.
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "ingest/evidence/evidence.h"
 #include "ingest/source/format.h"
 #include "ingest/source/source.h"
 #include "tests/unit/foreign_database.h"
@@ -81,6 +83,50 @@ static void rounded_times_are_said_to_be_unusable(void **state)
     assert_string_equal(good->name, "rocprof-kernel-csv");
 }
 
+#define COUNTERS                                                                            \
+    "Dispatch_ID,GPU_ID,Grid_Size,Workgroup_Size,LDS_Per_Workgroup,Arch_VGPR,Accum_VGPR,"   \
+    "Kernel_Name,TCC_EA0_RDREQ_sum,TCC_EA0_RDREQ_32B_sum,TCC_BUBBLE_sum,TCC_EA0_WRREQ_sum," \
+    "TCC_EA0_WRREQ_64B_sum,TCC_HIT_sum,TCC_MISS_sum,SQ_INSTS_VALU_MFMA_MOPS_F16,"           \
+    "SQ_INSTS_VALU_MFMA_MOPS_BF16,SQ_INSTS_VALU_MFMA_MOPS_F32,SQ_INSTS_VALU_MFMA_MOPS_F64," \
+    "SQ_INSTS_VALU_ADD_F16,Start_Timestamp,End_Timestamp\n"
+
+// vcopy of a real file: 8 MiB are read and as much is written.
+static void counters_of_a_launch_become_its_figures(void **state)
+{
+    (void)state;
+    extern const struct format format_rocm_compute;
+    const struct str text =
+        STR(COUNTERS "0,2,1048576,256,0,4,4,\"vecCopy(double*, int) (.kd)\",65775,0,"
+                     "65536,131072,131072,66160,131311,0,3,0,0,5,1000,6500\n"
+                     "1,2,100,0,0,4,4,k,x,0,0,1,1,0,0,0,0,0,0,5,8.1E+14,8.1E+14\n");
+    struct err err = {0};
+    struct budget budget = {0};
+    struct evidence evidence;
+    struct format_input input = {.budget = &budget, .evidence = &evidence};
+    evidence_init(&evidence, &budget);
+    input.source = source_mem_open(text.at, text.len, 0, &err);
+    assert_true(format_rocm_compute.gather(&input, &err));
+    assert_int_equal(evidence.profiles.count, 2);
+    const struct kernel_profile *launch = evidence.profiles.items;
+    assert_true(str_equal(launch->kernel, STR("vecCopy(double*, int)")));
+    assert_int_equal(launch->device, 2);
+    assert_int_equal(launch->grid[0], 4096);
+    assert_int_equal(launch->block[0], 256);
+    assert_true(launch->figures[PROFILE_DURATION_NS] == 5500);
+    assert_true(launch->figures[PROFILE_DRAM_BYTES] == 64 * 239 + (2 << 23));
+    assert_true(launch->figures[PROFILE_TENSOR_FLOPS] == 3 * 512);
+    assert_true(launch->figures[PROFILE_L2_HIT_PERCENT] == 100.0 * 66160 / 197471);
+    assert_true(launch->figures[PROFILE_REGISTERS] == 8);
+    assert_true(isnan(launch->figures[PROFILE_FLOPS])); // most of its counters are not there
+    assert_true(isnan(launch[1].figures[PROFILE_DURATION_NS]));
+    assert_true(isnan(launch[1].figures[PROFILE_DRAM_BYTES]));
+    assert_true(isnan(launch[1].figures[PROFILE_L2_HIT_PERCENT]));
+    assert_int_equal(launch[1].grid[0], 0);
+    evidence_free(&evidence);
+    source_close(input.source);
+    assert_int_equal(budget.used, 0);
+}
+
 static void a_database_of_metrics_is_counted_by_table(void **state)
 {
     (void)state;
@@ -119,6 +165,7 @@ int main(void)
         cmocka_unit_test(sums_are_added_up),
         cmocka_unit_test(other_records_are_known_and_counted),
         cmocka_unit_test(rounded_times_are_said_to_be_unusable),
+        cmocka_unit_test(counters_of_a_launch_become_its_figures),
         cmocka_unit_test(a_database_of_metrics_is_counted_by_table),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
