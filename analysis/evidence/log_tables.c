@@ -143,7 +143,7 @@ static bool add_events(struct log_tables *tables, struct err *err)
 
 struct log_sums {
     double first_loss, last_loss, lowest_loss;
-    int64_t first_step, last_step, spikes, nan, skipped, memory;
+    int64_t first_step, last_step, spikes, nan, skipped;
     struct loss_window window;
 };
 
@@ -174,8 +174,7 @@ static struct log_sums sums_of(const struct log_sequence *sequence)
                             .last_loss = NAN,
                             .lowest_loss = NAN,
                             .first_step = INT64_MAX,
-                            .last_step = INT64_MIN,
-                            .memory = -1};
+                            .last_step = INT64_MIN};
     for (size_t i = 0; i < sequence->count; i++) {
         const struct log_line *line = &sequence->lines[i];
         if (i > 0 && line->segment != line[-1].segment)
@@ -187,9 +186,6 @@ static struct log_sums sums_of(const struct log_sequence *sequence)
         add_up(&sums.skipped, log_whole(line->printed, LOG_SKIPPED));
         int64_t since_start = log_whole(line->printed, LOG_ALL_SKIPPED);
         sums.skipped = since_start > sums.skipped ? since_start : sums.skipped;
-        if (log_has_whole(line->printed, LOG_MEMORY_BYTES) &&
-            log_whole(line->printed, LOG_MEMORY_BYTES) > sums.memory)
-            sums.memory = log_whole(line->printed, LOG_MEMORY_BYTES);
     }
     return sums;
 }
@@ -205,7 +201,17 @@ static void row_sums(const struct log_sequence *sequence, struct row *row)
     row_i64(row, LOGS_LOSS_SPIKES, sums.spikes);
     row_i64(row, LOGS_NAN_STEPS, sums.nan);
     row_i64(row, LOGS_SKIPPED_STEPS, sums.skipped);
-    row_i64_if(row, LOGS_MEMORY_BYTES, sums.memory >= 0, sums.memory);
+}
+
+// Of any rank that printed it: the one whose steps count need not have the most.
+static void row_memory(const struct log_book *book, struct row *row)
+{
+    int64_t most = -1;
+    for (size_t i = 0; i < book->step_count; i++)
+        if (log_has_whole(&book->steps[i], LOG_MEMORY_BYTES) &&
+            log_whole(&book->steps[i], LOG_MEMORY_BYTES) > most)
+            most = log_whole(&book->steps[i], LOG_MEMORY_BYTES);
+    row_i64_if(row, LOGS_MEMORY_BYTES, most >= 0, most);
 }
 
 struct samples {
@@ -318,6 +324,7 @@ static bool add_log(struct log_tables *tables, struct err *err)
     row_samples(sequence, &samples, &row);
     row_batch(sequence, &row);
     row_sums(sequence, &row);
+    row_memory(tables->book, &row);
     row_i64(&row, LOGS_CHECKPOINTS, count_events(tables->book, LOG_CHECKPOINT));
     row_i64(&row, LOGS_EVALUATIONS, count_events(tables->book, LOG_EVALUATION));
     row_i64(&row, LOGS_FAULTS, count_events(tables->book, LOG_FAULT));

@@ -95,10 +95,12 @@ static void lines_of_several_ranks_are_one_step(void **state)
         for (int64_t rank = 0; rank < 4; rank++) {
             struct log_step printed = step_of(step, 1, 5);
             printed.rank = rank;
+            log_step_set(&printed, LOG_MEMORY_BYTES, 100.0 + (double)(rank == 2 ? step : 0));
             print_step(f, printed);
         }
     assert_int_equal(figure(f, LOGS_STEPS), 3);
     assert_int_equal(figure(f, LOGS_RESTARTS), 0);
+    assert_int_equal(figure(f, LOGS_MEMORY_BYTES), 103); // of another rank
 }
 
 static void times_far_apart_are_no_step_times(void **state)
