@@ -18,8 +18,13 @@ const TOP = 14;
 const BOTTOM = 26;
 const TABLE_ROWS = 200;
 
+/** Whether there are whole numbers to mark: few steps have none between them. */
+const has_whole = ({ x_low, x_high }) => Number.isInteger(x_low) && Number.isInteger(x_high)
+  && x_high - x_low >= 2;
+
 function Axes({ extent, x, y, width, x_text, y_text }) {
-  const xs = inner_ticks(extent.x_low, extent.x_high, Math.max(3, width / 140));
+  const ticks = inner_ticks(extent.x_low, extent.x_high, Math.max(3, width / 140));
+  const xs = has_whole(extent) ? ticks.filter(Number.isInteger) : ticks;
   return html`<g class="axis" aria-hidden="true">
     ${inner_ticks(extent.y_low, extent.y_high).map((tick) => html`<g key=${tick}>
       <line x1=${LEFT} x2=${width - RIGHT} y1=${y(tick)} y2=${y(tick)} />

@@ -250,8 +250,7 @@ static void list_alerts_in_every_way(struct fixture *f)
 {
     struct alert_query queries[] = {{.project = STR("p")},
                                     {.series = STR("s")},
-                                    {.status = STR("new")},
-                                    {.metric = STR("mfu")},
+                                    {.status = STR("new"), .metric = STR("mfu")},
                                     {STR("p"), STR("s"), STR("new"), STR("mfu")}};
     struct table table;
     for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
