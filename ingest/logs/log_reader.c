@@ -261,6 +261,22 @@ static bool is_again(struct log_reader *reader, const struct log_event_row *row)
     return again;
 }
 
+// Without what launchers and loggers print before it: the time and the rank are known apart.
+static struct str message_of(const struct log_event_row *row, struct str text)
+{
+    static const char *const ends[] = {"] ", "]: ", " - "};
+    size_t mark = row->mark ? str_find(text, str_of(row->mark)) : SIZE_MAX, from = 0;
+    if (mark == SIZE_MAX)
+        return text;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        struct str end = str_of(ends[i]);
+        for (size_t at = from; at + end.len <= mark; at++)
+            if (str_starts_with(log_from(text, at), end))
+                from = at + end.len;
+    }
+    return log_from(text, from);
+}
+
 static bool take_event(struct log_reader *reader, const struct log_event_row *row,
                        const struct found *found, struct err *err)
 {
@@ -276,7 +292,7 @@ static bool take_event(struct log_reader *reader, const struct log_event_row *ro
     note_zone(reader, event.time_ns, utc);
     struct log_event *first = row->ends ? begun(reader, &event) : NULL;
     if (!first)
-        return note(reader, &event, text, err);
+        return note(reader, &event, message_of(row, text), err);
     first->dur_ns = event.dur_ns;
     return true;
 }

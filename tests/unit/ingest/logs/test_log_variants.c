@@ -292,6 +292,22 @@ static void read_container(struct str text)
     source_close(source);
 }
 
+static void an_event_is_what_was_written_after_all_prefixes(void **state)
+{
+    (void)state;
+    read_file(STR("iteration 1/ 9 | elapsed time per iteration (ms): 10.0 | lm loss: 9.0 |\n"
+                  "demo/0 [default0]:[NeMo I 2025-03-07 22:35:29 model_checkpoint:522] Async "
+                  "checkpoint save for step 20 [a] - b\n"
+                  "[rank0]:[titan] 2026-01-16 07:32:01,123 - root - INFO - Dumping traces at 10\n"
+                  "{'eval_loss': 2.5}\n"),
+              "a.log");
+    assert_int_equal(evidence.log.event_count, 3);
+    assert_true(
+        str_equal(evidence.log.events[0].text, STR("Async checkpoint save for step 20 [a] - b")));
+    assert_true(str_equal(evidence.log.events[1].text, STR("Dumping traces at 10")));
+    assert_true(str_equal(evidence.log.events[2].text, STR("{'eval_loss': 2.5}")));
+}
+
 #define SECOND INT64_C(1000000000)
 
 static void docker_s_lines_are_read_as_what_was_written(void **state)
@@ -374,6 +390,7 @@ int main(void)
         TEST(data_sets_are_named_before_they_are_read),
         TEST(a_bar_of_another_loop_is_no_step),
         TEST(bars_are_counted_once_whatever_marks_them),
+        TEST(an_event_is_what_was_written_after_all_prefixes),
         TEST(docker_s_lines_are_read_as_what_was_written),
         TEST(pieces_of_a_line_of_kubernetes_are_joined),
         TEST(long_lines_of_docker_are_one_line),
