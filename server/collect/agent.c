@@ -3,6 +3,7 @@
 #include "server/collect/agent.h"
 
 #include "ingest/base/clock.h"
+#include "server/base/startup_pages.h"
 #include "server/collect/agent_state.h"
 #include "server/collect/send_file.h"
 #include "server/collect/stop_signal.h"
@@ -342,7 +343,7 @@ static void *talk(void *context)
     struct agent *agent = context;
     struct stop_signal *stop = agent->config->stop;
     int64_t wait_s = agent->config->poll_s;
-    bool was_fine = true;
+    bool was_fine = true, is_first = true;
     while (!stop_signal_now(stop)) {
         struct err err = {.pos = ERR_NO_POS};
         bool fine = ask_hub(agent, &err) && send_all(agent, &err);
@@ -350,6 +351,9 @@ static void *talk(void *context)
             fprintf(stderr, "waiting: %s\n", err.msg);
         wait_s = fine ? agent->config->poll_s : wait_s < 60 ? 2 * wait_s : 60;
         was_fine = fine;
+        if (is_first)
+            startup_pages_release();
+        is_first = false;
         for (int64_t i = 0; i < 4 * wait_s && !stop_signal_now(stop); i++)
             usleep(250000);
     }
