@@ -137,6 +137,7 @@ static const struct finding_rule rates_rule = {
         "% of the step. Cost: the extra time per steady step, the lower median over these ranks.",
     .false_alarms = "Kernels that overlap communication are slower; ranks with more overlap are "
                     "slower without a device fault.",
+    .change = "balanced",
 };
 
 const struct run_rule finding_run_rates = {

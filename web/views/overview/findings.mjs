@@ -57,9 +57,9 @@ function AllFindings({ run, reply, dismissals, links }) {
       <${Fold} label="${plural(small.length, "finding")} below 0.5 % of the step"
         findings=${small} ...${of} />
       <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
-        ...${of} /><//>
-    ${changes_of(all).length > 1 && html`<p><a href=${run_path(run, "whatif")}>All advice, in
-      order: what a step takes with one after the other</a></p>`}
+        ...${of} />
+      ${changes_of(all).length > 1 && html`<p><a href=${run_path(run, "whatif")}>All advice, in
+        order: what a step takes with one after the other</a></p>`}<//>
     <${Unjudged} run=${run} />`;
 }
 
