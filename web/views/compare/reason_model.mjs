@@ -6,6 +6,7 @@ import { cause_label } from "../../base/values.mjs";
 
 const MOST = 3; // of gains, and of losses
 const LEAST_PEAK = 0.01; // work that comes no nearer to the peak has other limits
+const MOST_PEAK = 1.1; // more is a fault of times or shapes, not of the clock
 
 const has = (value) => value !== null && value !== undefined;
 
@@ -56,8 +57,10 @@ export function reason_figures(row) {
   } else if (bytes) {
     figures.push(`${pair(row.base_gbps, row.cand_gbps, write)} GB/s`);
   }
-  if (Math.max(row.base_peak_share ?? 0, row.cand_peak_share ?? 0) >= LEAST_PEAK) {
-    figures.push(`${pair(row.base_peak_share, row.cand_peak_share, percent)} of peak`);
+  const most = Math.max(row.base_peak_share ?? 0, row.cand_peak_share ?? 0);
+  if (most >= LEAST_PEAK) {
+    const note = most > MOST_PEAK ? ", impossible" : "";
+    figures.push(`${pair(row.base_peak_share, row.cand_peak_share, percent)} of peak${note}`);
   }
   return figures;
 }

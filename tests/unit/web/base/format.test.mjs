@@ -116,3 +116,9 @@ test("a kernel of an anonymous namespace is known by its own name", () => {
   const name = "void (anonymous namespace)::copy<4, (anonymous namespace)::T>(T)";
   assert.equal(format.short_kernel(name), "copy<4, T>");
 });
+
+test("a server's text is set with the signs of print", () => {
+  assert.equal(format.typeset("bmm -133 ms, _softmax -109 ms"), "bmm −133 ms, _softmax −109 ms");
+  assert.equal(format.typeset("under 30 us."), "under 30 µs.");
+  assert.equal(format.typeset("fp8-e4m3, run-2 of us"), "fp8-e4m3, run-2 of us");
+});

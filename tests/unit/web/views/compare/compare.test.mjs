@@ -128,6 +128,8 @@ test("a reason has a title, figures of what limits it, and a place in the waterf
   assert.equal(reason_title({ kind: "collective", title: "all_reduce" }), "all_reduce, exposed");
   assert.deepEqual(reason_figures(reason),
     ["4.00 → 2.00 ms", "25.0 → 50.0 TFLOP/s", "10.0 % → 20.0 % of peak"]);
+  assert.equal(reason_figures({ ...reason, cand_peak_share: 2.55 })[2],
+    "10.0 % → 255.0 % of peak, impossible");
   assert.deepEqual(reason_figures({ ...reason, bound: "memory" })[1], "100 → 200 GB/s");
   assert.deepEqual(reason_figures({ base_ns: 0, cand_ns: 1 * MS, cand_peak_share: 0.001 }),
     ["0 → 1.00 ms"]);
