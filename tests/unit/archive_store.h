@@ -7,23 +7,36 @@
 #include "server/store/store_inputs.h"
 #include "tests/unit/store_fixture.h"
 
-// Adds an upload of one archive of 100 bytes whose content is named by a letter.
-static inline struct upload add_archive(struct fixture *f, const char *run, char content,
-                                        bool replace)
+// An upload of one archive of 100 bytes whose content is named by a letter.
+struct archive {
+    const char *run;
+    char content;
+    bool replace;
+    const char *role; // NULL none
+};
+
+static inline struct upload add_one_archive(struct fixture *f, const struct archive *archive)
 {
     char sha256[STORE_SHA256_SIZE];
-    struct trace_part part = part_of(sha256, content, STORE_NO_RANK, "job.tar");
+    struct trace_part part = part_of(sha256, archive->content, STORE_NO_RANK, "job.tar");
     part.archive = STR("tar");
+    part.role = str_of(archive->role ? archive->role : "");
     struct upload_request request = {
-        .run = {.name = str_of(run), .owner = STR("me"), .world_size = STORE_ANY},
+        .run = {.name = str_of(archive->run), .owner = STR("me"), .world_size = STORE_ANY},
         .parts = &part,
         .count = 1,
         .owner = STR("me"),
         .sent_bytes = 100,
-        .replace = replace};
+        .replace = archive->replace};
     struct upload upload;
     assert_ok(f, store_add_upload(f->store, &request, &f->arena, &upload, &f->err));
     return upload;
+}
+
+static inline struct upload add_archive(struct fixture *f, const char *run, char content,
+                                        bool replace)
+{
+    return add_one_archive(f, &(struct archive){run, content, replace, NULL});
 }
 
 // Takes jobs until one is an archive's.
