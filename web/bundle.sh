@@ -29,8 +29,9 @@ vendor/esbuild --bundle --splitting --minify --format=esm --charset=utf8 --log-l
 # An output file and all chunks that it needs, by name.
 files_of() {
     echo "$1"
-    local name
-    for name in $(grep -oE '(from|import) ?"\./[^"]+"' "$out/$1" | grep -oE '[^/"]+\.mjs'); do
+    local name names
+    mapfile -t names < <(grep -oE '(from|import) ?"\./[^"]+"' "$out/$1" | grep -oE '[^/"]+\.mjs')
+    for name in "${names[@]}"; do
         files_of "chunks/$name"
     done
 }

@@ -15,7 +15,7 @@ struct log_marks {
     struct budget *budget;
     unsigned char *skips; // of two bytes: how far to go on, or the mark that they may end
     struct str texts[LOG_MOST_MARKS];
-    uint64_t starts[LOG_MOST_MARKS]; // the first LOG_MARK_BYTES of each
+    uint64_t starts[LOG_MOST_MARKS];    // the first LOG_MARK_BYTES of each
     unsigned char next[LOG_MOST_MARKS]; // of the same two bytes
     size_t count;
 };

@@ -14,10 +14,18 @@ function Slider({ label, help, stops, value, write, onmove, onchange }) {
   const [at, set_at] = useState(place);
   const report = useRef(onchange); // the newest, which knows of changes made meanwhile
   report.current = onchange;
-  useEffect(() => set_at(place), [place]);
+  const reported = useRef([]); // places that come back as `value`, maybe after a further move
+  useEffect(() => {
+    const i = reported.current.indexOf(place);
+    reported.current = i < 0 ? [] : reported.current.slice(i + 1);
+    if (i < 0) set_at(place);
+  }, [place]);
   useEffect(() => {
     if (at === place) return undefined;
-    const timer = setTimeout(() => report.current(stops[at]), SLIDER_WAIT_MS);
+    const timer = setTimeout(() => {
+      reported.current.push(at);
+      report.current(stops[at]);
+    }, SLIDER_WAIT_MS);
     return () => clearTimeout(timer);
   }, [at, place]);
   return html`<div class="whatif-control"><label for=${id}>${label}</label>
