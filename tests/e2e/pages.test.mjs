@@ -1,58 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dashboard in a real browser, on real data: every page, both themes, wide and narrow, by
-// mouse, keyboard and drop.
+// The dashboard in a real browser, on real data, by mouse, keyboard and drop.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import {
-  ALL_RULES, launch, NARROW, on_clean_page, open_page, settle, visit,
-} from "./helpers/browser.mjs";
-import { look_at_all, LOOKS } from "./helpers/looks.mjs";
-import { fields, file_part } from "./helpers/multipart.mjs";
+import { launch, on_clean_page, open_page, settle, visit } from "./helpers/browser.mjs";
 import { start_server } from "./helpers/server.mjs";
+import { add_shown_runs, run_pages, TURNED } from "./helpers/shown_runs.mjs";
 import { skipped, until } from "./helpers/tools.mjs";
-import {
-  generate, have_real_traces, real_file, small_job, small_json,
-} from "./helpers/traces.mjs";
-
-const HOSTILE = '<img src=x onerror="document.title = 1"><script>document.title = 2</script>';
-// Reverses the letters after it, is read from right to left, and has a part of zero width.
-const TURNED = "exp \u202egnp.1\u202c \u05e9\u05dc\u05d5\u05dd\u200b 5";
-const LONG = `${"very_long_name_".repeat(13)}end`;
+import { generate, have_real_traces, real_file, small_job } from "./helpers/traces.mjs";
 
 let server;
 let browser;
-const ids = {};
-
-async function fill(name, args, more) {
-  const { files } = await generate(small_job(...args));
-  ids[name] = (await server.analyzed(name, files, more)).id;
-}
-
-async function fill_odd_runs() {
-  const files = (data, filename = "rank0.json") => [{ data, filename }];
-  ids.hostile = (await server.analyzed(HOSTILE.slice(0, 60),
-    files(small_json({ names: [HOSTILE, "kernel_plain"] }), HOSTILE.replaceAll('"', "'")),
-    { tag: `bold=${HOSTILE}`, note: HOSTILE })).id;
-  ids.turned = (await server.analyzed(TURNED,
-    files(small_json({ names: [TURNED, `${TURNED} 2`, HOSTILE] }), `${TURNED}.json`),
-    { project: TURNED, tag: `t=${TURNED}`, note: TURNED, meta: `m=${TURNED}` })).id;
-  ids.long = (await server.analyzed(LONG,
-    files(small_json({ names: [LONG, LONG.repeat(8)] }), `${LONG}.json`),
-    { project: LONG, tag: `t=${LONG}`, note: LONG, meta: `m=${LONG}` })).id;
-  const bad = await server.post([...fields({ run: "bad" }), file_part('{"answer": 42}')]);
-  ids.failed = bad.status === 202 ? bad.json.run : null;
-  ids.empty = (await server.send("POST", "/runs", { name: "empty-run", world_size: 4 })).json.id;
-}
+let ids;
 
 before(async () => {
   server = await start_server();
   browser = await launch();
-  await fill("cuda", ["--plant", "exposed_comm", "--steps", "8", "--stacks", "--memory"],
-    { tag: "vendor=nvidia" });
-  await fill("rocm", ["--flavour", "rocm", "--steps", "8", "--slow", "140"], { tag: "vendor=amd" });
-  await fill_odd_runs();
-  if (ids.failed) await server.settled(ids.failed);
+  ids = await add_shown_runs(server);
 });
 after(async () => {
   await browser?.close();
@@ -61,33 +25,6 @@ after(async () => {
 
 /** Runs a test on a new page, which must have no fault. */
 const on_page = (options, body) => on_clean_page(browser, server.base, options, body);
-
-const run_pages = (id) => ["", "/findings", "/kernels", "/kernels?group=category", "/operators",
-  "/operators?view=shapes", "/operators?view=tree", "/modules", "/ranges", "/roofline",
-  "/flame", "/flame?of=idle&dir=flame", "/idle",
-  "/collectives", "/memory", "/ranks", "/whatif", "/data"].map((rest) => `/runs/${id}${rest}`);
-const usual_pages = () => ["/", "/upload", "/docs/api?q=figures", "/docs/recording", "/docs/agents",
-  "/trends", "/alerts", // comparisons: compare_page.test
-  "/?group=gpu", "/compare/timeline", `/compare/timeline?base=${ids.cuda}`,
-  `/compare/timeline?base=${ids.cuda}&cand=${ids.rocm}`, ...run_pages(ids.cuda),
-  `/runs/${ids.hostile}`, `/runs/${ids.hostile}/data`, `/runs/${ids.empty}`,
-  `/runs/${ids.cuda}/timeline`, "/plan", ...(ids.failed ? [`/runs/${ids.failed}`] : [])];
-const odd_pages = () => [
-  ...["", "/kernels", "/operators", "/idle", "/findings", "/data", "/ranks", "/timeline"]
-    .map((rest) => `/runs/${ids.long}${rest}`), `/compare?base=${ids.long}&cand=${ids.turned}`,
-  `/runs/${ids.turned}`, `/runs/${ids.turned}/data`];
-
-test("every page works, fits wide and narrow in light and dark, and has no barrier", () =>
-  on_page({ colorScheme: "dark" }, async (page) => {
-    await look_at_all(page, usual_pages());
-    // Of the whole API only the sizes: axe would look at 15,000 elements, of a few kinds.
-    await look_at_all(page, ["/docs/api"], LOOKS.filter(({ rules }) => !rules));
-  }));
-
-test("pages of long and turned names fit a narrow screen and have no barrier", () =>
-  on_page({ viewport: NARROW }, (page) =>
-    look_at_all(page, odd_pages(),
-      [{ viewport: NARROW, colorScheme: "light", rules: ALL_RULES }])));
 
 test("the watch over pages sees errors, violations and requests to other hosts", async () => {
   const { page, faults, close } = await open_page(browser, server.base);
