@@ -439,7 +439,8 @@ static void scrub(struct care *care)
     count_damaged(care);
 }
 
-// There should be none; what a failed removal left must not wait for a restart.
+// What a failed removal left must not wait for a restart, nor what this service received of an
+// upload that ended at another one.
 static void sweep_files(struct care *care)
 {
     struct err err;
@@ -447,6 +448,8 @@ static void sweep_files(struct care *care)
         return;
     if (!intake_sweep_unnamed(&care->config.intake, &err))
         log_warn("looking for unreferenced files: %s", err.msg);
+    if (!resumable_sweep_files(&care->config.intake, &err))
+        log_warn("looking for files of finished uploads: %s", err.msg);
     care->swept_ns = clock_mono_ns();
 }
 

@@ -304,5 +304,6 @@ bool intake_sweep(const struct intake *intake, struct err *err)
     if (removed)
         log_info("removed %u unfinished files of an earlier process", removed);
     return may_wait(intake_collect(intake, err), err) &&
-           may_wait(intake_sweep_unnamed(intake, err), err) && resumable_sweep_files(intake, err);
+           may_wait(intake_sweep_unnamed(intake, err), err) &&
+           may_wait(resumable_sweep_files(intake, err), err);
 }
