@@ -4,6 +4,7 @@
 #include "analysis/report/report.h"
 #include "ingest/base/clock.h"
 #include "ingest/base/log.h"
+#include "server/base/number_text.h"
 #include "server/store/server_tables.h"
 #include "server/store/store_announced.h"
 #include "server/store/store_tracking.h"
@@ -197,24 +198,25 @@ static bool look_at_runs(struct hook_news *news, struct hook_queue *queue, bool 
 
 // --- alerts -------------------------------------------------------------------------------------
 
-// "MFU 10.0 % lower than before, 0.4 became 0.36"
+static void put_value(const struct table *table, size_t row, unsigned column, struct buf *text)
+{
+    char unit[16];
+    struct str word = table_text(table, row, ALERTS_UNIT);
+    snprintf(unit, sizeof unit, "%.*s", (int)word.len, word.at);
+    number_text_add(table_f64(table, row, column, NAN), unit, text);
+}
+
+// "MFU 10.0 % lower than before, 40.0 % became 36.0 %"
 static void put_change(const struct table *table, size_t row, struct buf *text)
 {
-    const struct cell *before = table_cell(table, row, ALERTS_BEFORE_NS);
-    const struct cell *after = table_cell(table, row, ALERTS_AFTER_NS);
     double share = table_cell(table, row, ALERTS_CHANGE_SHARE)->f;
-    bool of_step = !before->null && !after->null;
+    bool of_step = !table_cell(table, row, ALERTS_BEFORE_NS)->null;
     const char *words[] = {of_step ? "slower" : "higher", of_step ? "faster" : "lower"};
     buf_add_str(text, of_step ? STR("step") : table_text(table, row, ALERTS_LABEL));
     buf_printf(text, " %.1f %% %s than before, ", 100 * fabs(share), words[share < 0]);
-    if (!of_step) {
-        buf_printf(text, "%.4g became %.4g", table_f64(table, row, ALERTS_BEFORE_VALUE, NAN),
-                   table_f64(table, row, ALERTS_AFTER_VALUE, NAN));
-        return;
-    }
-    put_duration(before->i, text);
+    put_value(table, row, ALERTS_BEFORE_VALUE, text);
     buf_puts(text, " became ");
-    put_duration(after->i, text);
+    put_value(table, row, ALERTS_AFTER_VALUE, text);
 }
 
 static void put_values(const struct table *table, size_t row, struct buf *data)
@@ -260,8 +262,8 @@ static bool queue_alert(const struct hook_news *news, struct hook_queue *queue,
     struct str id = table_cell(table, row, ALERTS_ID)->s;
     snprintf(key, sizeof key, "alert-%.*s", (int)id.len, id.at);
     clock_rfc3339(since(queue), earliest);
-    if (has_seen(news, queue, key) ||
-        str_compare(table_cell(table, row, ALERTS_CREATED)->s, str_of(earliest)) < 0)
+    if (str_compare(table_cell(table, row, ALERTS_CREATED)->s, str_of(earliest)) < 0 ||
+        has_seen(news, queue, key))
         return true;
     struct buf text = {0}, data = {0}, url = {0};
     put_alert(table, row, &text, &data);

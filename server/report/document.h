@@ -46,9 +46,6 @@ void doc_column(struct document *doc, struct str label);
 struct doc_cell *doc_text(struct document *doc, struct str text);
 struct doc_cell *doc_number(struct document *doc, double number, const char *unit);
 
-// A number with its unit as people read it: "28.67 ms", "68.7 GB", "41.2 %", "11,250".
-void doc_add_number(double number, const char *unit, struct buf *out);
-
 static inline size_t doc_rows(const struct doc_section *section)
 {
     return section->column_count ? section->cell_count / section->column_count : 0;

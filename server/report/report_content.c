@@ -5,8 +5,9 @@
 #include "analysis/report/ranked.h"
 #include "analysis/run/run_figures.h"
 #include "ingest/base/clock.h"
-#include "server/report/report_evidence.h"
 #include "ingest/base/orders.h"
+#include "server/base/number_text.h"
+#include "server/report/report_evidence.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -150,9 +151,9 @@ static struct str note_of(const struct content *content, size_t side, size_t fig
         add_difference(figure, spread->median, base, &note);
     if (spread->count > 1) {
         buf_puts(&note, ", ");
-        doc_add_number(spread->low, run_figures[figure].unit, &note);
+        number_text_add(spread->low, run_figures[figure].unit, &note);
         buf_puts(&note, " to ");
-        doc_add_number(spread->high, run_figures[figure].unit, &note);
+        number_text_add(spread->high, run_figures[figure].unit, &note);
         buf_printf(&note, " of %zu runs", spread->count);
     }
     struct str copy = doc_printf(content->doc, "%.*s", (int)note.len, note.len ? note.at : "");

@@ -3,6 +3,7 @@
 
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "server/base/number_text.h"
 
 #include <math.h>
 
@@ -54,7 +55,7 @@ static struct str test_words(struct document *doc, const struct table *tests, si
     const struct cell *tool = table_cell(tests, row, LINK_TESTS_TOOL);
     int64_t ranks = table_i64(tests, row, LINK_TESTS_RANKS, 0);
     buf_puts(&words, "of ");
-    doc_add_number(i64_of(tests, row, LINK_TESTS_BYTES), "bytes", &words);
+    number_text_add(i64_of(tests, row, LINK_TESTS_BYTES), "bytes", &words);
     if (ranks > 0)
         buf_printf(&words, ", %lld ranks", (long long)ranks);
     if (!tool->null)
