@@ -259,11 +259,22 @@ static bool remove_file(struct blobs *blobs, const char *id, const char *suffix,
             err_set_errno(err, "removing %s", name));
 }
 
-bool pieces_remove(struct blobs *blobs, const char *id, struct err *err)
+static bool remove_files(struct blobs *blobs, const char *id, struct err *err)
 {
     return remove_file(blobs, id, PIECES_HAVE, err) && remove_file(blobs, id, PIECES_SUMS, err) &&
-           remove_file(blobs, id, PIECES_PART, err) &&
+           remove_file(blobs, id, PIECES_PART, err);
+}
+
+bool pieces_remove(struct blobs *blobs, const char *id, struct err *err)
+{
+    return remove_files(blobs, id, err) &&
            (!blobs->node[0] || pieces_remove_shared(blobs, id, err));
+}
+
+bool pieces_remove_open(const struct pieces *pieces, struct err *err)
+{
+    return remove_files(pieces->blobs, pieces->id, err) &&
+           (pieces->shared == 0 || pieces_remove_shared(pieces->blobs, pieces->id, err));
 }
 
 static bool visit_entry(const struct pieces_visitor *visitor, const char *name, struct err *err)

@@ -67,6 +67,9 @@ MUST_CHECK struct spool *pieces_seal(const struct pieces *pieces, struct err *er
 
 // Missing files are not an error.
 MUST_CHECK bool pieces_remove(struct blobs *blobs, const char *id, struct err *err);
+// The same of an upload that is open. Without pieces that services share, as when it came in one
+// request, nothing is looked for; what one that died stored without saying so is swept later.
+MUST_CHECK bool pieces_remove_open(const struct pieces *pieces, struct err *err);
 
 // Calls visit with the id of each file.
 struct pieces_visitor {
@@ -75,7 +78,7 @@ struct pieces_visitor {
 };
 MUST_CHECK bool pieces_each(const struct blobs *blobs, const struct pieces_visitor *visitor,
                             struct err *err);
-// The same for each piece that services share.
+// The same for each upload of which services share pieces.
 MUST_CHECK bool pieces_each_shared(const struct blobs *blobs, const struct pieces_visitor *visitor,
                                    struct err *err);
 

@@ -232,15 +232,25 @@ bool pieces_remove_shared(struct blobs *blobs, const char *id, struct err *err)
     return blob_store_each_piece(blobs->store, id, &visitor, err);
 }
 
+// Pieces of an upload follow one another.
+struct ids {
+    const struct pieces_visitor *visitor;
+    char last[BLOB_PIECE_NAME];
+};
+
 static bool visit_id(void *ctx, const struct blob_piece *piece, struct err *err)
 {
-    const struct pieces_visitor *visitor = ctx;
-    return visitor->visit(visitor->ctx, piece->id, err);
+    struct ids *ids = ctx;
+    if (strcmp(ids->last, piece->id) == 0)
+        return true;
+    snprintf(ids->last, sizeof ids->last, "%s", piece->id);
+    return ids->visitor->visit(ids->visitor->ctx, piece->id, err);
 }
 
 bool pieces_each_shared(const struct blobs *blobs, const struct pieces_visitor *visitor,
                         struct err *err)
 {
-    struct blob_piece_visitor each = {visit_id, (void *)(uintptr_t)visitor};
+    struct ids ids = {.visitor = visitor};
+    struct blob_piece_visitor each = {visit_id, &ids};
     return !blobs->node[0] || blob_store_each_piece(blobs->store, NULL, &each, err);
 }

@@ -128,7 +128,7 @@ static bool accept(struct turn *turn, struct err *err)
     metrics_add(services->metrics, METRIC_UPLOADS, 1);
     if (turn->begin > 0)
         metrics_add(services->metrics, METRIC_UPLOADS_RESUMED, 1);
-    if (!pieces_remove(services->intake->blobs, turn->resumable.id.at, &ignored))
+    if (!pieces_remove_open(turn->pieces, &ignored))
         log_warn("the file of an accepted upload remains: %s", ignored.msg);
     audit_name_upload(turn->request, &upload);
     return tus_show_result(turn->request, turn->response, upload.id, err);

@@ -295,12 +295,14 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       const [first, second] = [await start_server({ options }), await start_server({ options })];
       const { files: [{ data }] } = await generate(small_job("--ranks", "1"));
       const tus = { "Tus-Resumable": "1.0.0" };
-      const said = { run: "pieces@1", filename: "a.json" };
-      const metadata = Object.entries(said).map(([name, text]) =>
-        `${name} ${Buffer.from(text).toString("base64")}`).join(",");
-      const made = await first.request("/api/v1/tus", { method: "POST", headers: { ...tus,
-        "Upload-Length": data.length, "Upload-Metadata": metadata } });
-      const path = new URL(made.headers.location, first.base).pathname;
+      const create = async (run) => {
+        const metadata = Object.entries({ run, filename: "a.json" }).map(([name, text]) =>
+          `${name} ${Buffer.from(text).toString("base64")}`).join(",");
+        const made = await first.request("/api/v1/tus", { method: "POST", headers: { ...tus,
+          "Upload-Length": data.length, "Upload-Metadata": metadata } });
+        return new URL(made.headers.location, first.base).pathname;
+      };
+      let path = await create("whole@1");
       const offset_at = async (server) => {
         const reply = await server.request(path, { method: "HEAD", headers: tus });
         assert.equal(reply.status, 200);
@@ -309,6 +311,10 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       const send = (server, from, to) => server.request(path, { method: "PATCH",
         body: data.subarray(from, to), headers: { ...tus, "Upload-Offset": from,
           "Content-Type": "application/offset+octet-stream" } });
+      const asked = s3.log.length;
+      assert.equal((await send(first, 0, data.length)).status, 204);
+      assert.ok(!s3.log.slice(asked).some((line) => line.includes("pieces")), "nothing is shared");
+      path = await create("pieces@1");
       const quarter = data.length >> 2;
       assert.equal(await offset_at(second), 0);
       assert.equal((await send(first, 0, quarter)).status, 204);
@@ -335,6 +341,17 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       assert.ok(stored.body.equals(data), "other bytes were put together");
       assert.ok(![...s3.objects.keys()].some((key) => key.includes("/pieces/")), "pieces remain");
       await Promise.all([third.stop(), again.stop()]);
+      // What another service finished is swept, and a start does not need S3 for that.
+      const left = () => readdirSync(join(first.data, "pieces"));
+      assert.ok(left().length > 0);
+      s3.instead = (request, response) => {
+        if (request.method === "PUT") return false; // the probe of /readyz
+        s3.refuse(response, 403, "AccessDenied");
+        return true;
+      };
+      const late = await start_server({ data: first.data, options });
+      assert.deepEqual(left(), []);
+      await late.stop();
       s3.stop();
     });
 
