@@ -34,8 +34,9 @@ MUST_CHECK bool api_headline_rank(const struct request *request, const struct ru
 MUST_CHECK bool api_find_details(const struct request *request, const struct run *run,
                                  int64_t *rank, struct str *trace_id, struct err *err);
 
-// Whether a run has a table of that name, which its traces may have as well.
-bool api_is_run_table(const char *name);
+// Whether a table of traces is one of a rank's details: the run has none of that name, and it can
+// be asked for.
+bool api_is_detail(const struct table_desc *desc);
 
 // The sealed trace of a rank, and whether only lanes of devices are asked (api_timeline.c).
 MUST_CHECK struct trace_file *api_open_trace(struct request *request, struct response *response,

@@ -82,7 +82,7 @@ static bool put_tables(struct table_sizes *sizes, struct err *err)
         if (!put_table(sizes, *desc, STR(""), err))
             return false;
     for (const struct table_desc *const *desc = trace_tables; sizes->trace_id.len && *desc; desc++)
-        if (!api_is_run_table((*desc)->name) && !put_table(sizes, *desc, sizes->trace_id, err))
+        if (api_is_detail(*desc) && !put_table(sizes, *desc, sizes->trace_id, err))
             return false;
     return true;
 }

@@ -74,12 +74,12 @@ bool api_find_details(const struct request *request, const struct run *run, int6
     return true;
 }
 
-bool api_is_run_table(const char *name)
+bool api_is_detail(const struct table_desc *desc)
 {
-    for (const struct table_desc *const *desc = run_tables; *desc; desc++)
-        if (strcmp((*desc)->name, name) == 0)
-            return true;
-    return false;
+    for (const struct table_desc *const *other = run_tables; *other; other++)
+        if (strcmp((*other)->name, desc->name) == 0)
+            return false;
+    return desc != &table_range_rows;
 }
 
 // The requested table: of the run, or of one rank's trace.

@@ -28,8 +28,7 @@ struct workbook {
 static bool begin_table(struct workbook *workbook)
 {
     bool of_rank = workbook->trace_id.len > 0;
-    while (of_rank && *workbook->next &&
-           (api_is_run_table((*workbook->next)->name) || *workbook->next == &table_range_rows))
+    while (of_rank && *workbook->next && !api_is_detail(*workbook->next))
         workbook->next++;
     if (!*workbook->next) {
         if (of_rank || !workbook->headline_trace.len)

@@ -94,6 +94,7 @@ test("sizes of tables are those of the files, or near them where only the first 
       const found = new Map(tables.map((size) => [size.table, size]));
       const asked = format === "speedscope" ? [...found.keys()]
         : ["kernels", "steps", "op_tree", "memory_timeline", "busy_series", "trust"];
+      assert.ok(!found.has("range_rows"), "what nobody can fetch");
       assert.ok(asked.length >= 3);
       for (const name of asked) {
         const { rows, bytes, exact } = found.get(name);
