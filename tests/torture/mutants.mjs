@@ -5,7 +5,7 @@
 //     node tests/torture/mutants.mjs [--real] [--only=WORD] [BUILD]
 //
 // --real: by the test of the whole cluster on Ceph, which takes minutes each. --only: those with a
-// word in their name. BUILD: build/dev.
+// word in their name, beside the source without a change, which has to pass. BUILD: build/dev.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -18,6 +18,9 @@ const build = resolve(args.find((arg) => !arg.startsWith("-")) ?? join(root, "bu
 const folder = temporary("mutants");
 
 const MUTANTS = [
+  { name: "nothing is changed", source: "server/files/pieces_shared.c", is_control: true,
+    from: "if (next == found->count)", to: "if (next == found->count)",
+    test: "an upload in pieces goes on" },
   { name: "the fence is removed", source: "server/store/store_jobs.c",
     from: "WHERE id = ? AND state = 'running' AND attempts = ?",
     to: "WHERE id = ? AND attempts <> -1 - ?", test: "after its lease had run out" },
@@ -61,12 +64,14 @@ function is_noticed(library, file, pattern) {
 }
 
 let missed = 0;
-for (const mutant of MUTANTS.filter(({ name }) => name.includes(only))) {
+for (const mutant of MUTANTS.filter(({ name, is_control }) => is_control || name.includes(only))) {
   const library = join(folder, "mutant.so");
   compile(mutant, library);
   console.log(mutant.name);
-  missed += Number(!(is_real ? is_noticed(library, "tests/torture/cluster.test.mjs", "three")
-    : is_noticed(library, "tests/e2e/cluster.test.mjs", mutant.test)));
+  const noticed = is_real ? is_noticed(library, "tests/torture/cluster.test.mjs", "three")
+    : is_noticed(library, "tests/e2e/cluster.test.mjs", mutant.test);
+  if (mutant.is_control && noticed) throw new Error("the tests fail without a change");
+  missed += Number(!mutant.is_control && !noticed);
 }
 console.log(missed === 0 ? "all were noticed" : `${missed} were not noticed`);
 process.exit(missed === 0 ? 0 : 1);
