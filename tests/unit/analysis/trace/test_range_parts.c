@@ -386,7 +386,7 @@ static void idle_time_of_streams_is_parted_among_ranges(void **state)
         gaps += table_i64(own, i, STREAM_IDLE_GAPS, 0);
         idle_ns += table_i64(own, i, STREAM_IDLE_IDLE_NS, 0);
     }
-    assert_int_equal(gaps, 2);                   // the first product starts the stream
+    assert_int_equal(gaps, 2);                     // the first product starts the stream
     assert_int_equal(idle_ns, 2 * (13000 - 9700)); // since the collective before it ended
     own = kept(&hand, "products", &table_queues, &shown);
     assert_int_equal(own->row_count, 1);
