@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync, readdirSync, rmSync, truncateSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { tar } from "./helpers/archives.mjs";
@@ -23,6 +23,26 @@ Object.assign(process.env, s3_keys);
 
 /** The name of the service of a data folder. */
 const name_of = (data) => readFileSync(join(data, "node"), "utf8");
+
+const TUS = { "Tus-Resumable": "1.0.0" };
+const piece_from = (offset) => ({ ...TUS, "Upload-Offset": offset,
+  "Content-Type": "application/offset+octet-stream" });
+
+/** Starts a resumable upload. @returns {Promise<string>} its path */
+async function create(server, run, data) {
+  const metadata = Object.entries({ run, filename: "a.json" }).map(([name, text]) =>
+    `${name} ${Buffer.from(text).toString("base64")}`).join(",");
+  const made = await server.request("/api/v1/tus", { method: "POST", headers: { ...TUS,
+    "Upload-Length": data.length, "Upload-Metadata": metadata } });
+  return new URL(made.headers.location, server.base).pathname;
+}
+
+/** Where a resumable upload goes on, as a service sees it. */
+async function offset_of(server, path) {
+  const reply = await server.request(path, { method: "HEAD", headers: TUS });
+  assert.equal(reply.status, 200);
+  return Number(reply.headers["upload-offset"]);
+}
 
 async function fill(server, jobs) {
   for (const [i, { files }] of jobs.entries()) {
@@ -294,27 +314,14 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       const options = ["--store", await postgres.store("pieces"), "--blobs", s3.place()];
       const [first, second] = [await start_server({ options }), await start_server({ options })];
       const { files: [{ data }] } = await generate(small_job("--ranks", "1"));
-      const tus = { "Tus-Resumable": "1.0.0" };
-      const create = async (run) => {
-        const metadata = Object.entries({ run, filename: "a.json" }).map(([name, text]) =>
-          `${name} ${Buffer.from(text).toString("base64")}`).join(",");
-        const made = await first.request("/api/v1/tus", { method: "POST", headers: { ...tus,
-          "Upload-Length": data.length, "Upload-Metadata": metadata } });
-        return new URL(made.headers.location, first.base).pathname;
-      };
-      let path = await create("whole@1");
-      const offset_at = async (server) => {
-        const reply = await server.request(path, { method: "HEAD", headers: tus });
-        assert.equal(reply.status, 200);
-        return Number(reply.headers["upload-offset"]);
-      };
+      let path = await create(first, "whole@1", data);
+      const offset_at = (server) => offset_of(server, path);
       const send = (server, from, to) => server.request(path, { method: "PATCH",
-        body: data.subarray(from, to), headers: { ...tus, "Upload-Offset": from,
-          "Content-Type": "application/offset+octet-stream" } });
+        body: data.subarray(from, to), headers: piece_from(from) });
       const asked = s3.log.length;
       assert.equal((await send(first, 0, data.length)).status, 204);
       assert.ok(!s3.log.slice(asked).some((line) => line.includes("pieces")), "nothing is shared");
-      path = await create("pieces@1");
+      path = await create(first, "pieces@1", data);
       const quarter = data.length >> 2;
       assert.equal(await offset_at(second), 0);
       assert.equal((await send(first, 0, quarter)).status, 204);
@@ -345,7 +352,7 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       const left = () => readdirSync(join(first.data, "pieces"));
       assert.ok(left().length > 0);
       s3.instead = (request, response) => {
-        if (request.method === "PUT") return false; // the probe of /readyz
+        if (!request.url.includes("pieces")) return false;
         s3.refuse(response, 403, "AccessDenied");
         return true;
       };
@@ -354,6 +361,27 @@ describe("a store on PostgreSQL", { skip: no_postgres, timeout: LIMIT }, () => {
       await late.stop();
       s3.stop();
     });
+
+  test("a service that dies in the middle of a large piece takes little of it along", async () => {
+    const s3 = await start_s3();
+    const options = ["--store", await postgres.store("large"), "--blobs", s3.place()];
+    const [first, second] = [await start_server({ options }), await start_server({ options })];
+    const { files: [file] } = await generate(small_job("--ranks", "1"));
+    const data = Buffer.concat([file.data, Buffer.alloc((36 << 20) - file.data.length, " ")]);
+    const path = await create(first, "large@1", data);
+    const sending = request(new URL(path, first.base), { method: "PATCH", headers: {
+      ...piece_from(0), "Content-Length": data.length } }).on("error", () => {});
+    sending.write(data.subarray(0, 34 << 20)); // and no more
+    await until("the other one has it", async () => await offset_of(second, path) === 32 << 20);
+    await first.kill();
+    const rest = await second.request(path, { method: "PATCH", body: data.subarray(32 << 20),
+      headers: piece_from(32 << 20) });
+    assert.equal(rest.status, 204, rest.text);
+    assert.equal((await second.settled(rest.headers["upload-run"])).status, "done");
+    assert.ok(![...s3.objects.keys()].some((key) => key.includes("/pieces/")), "pieces remain");
+    await second.stop();
+    s3.stop();
+  });
 
   test("what a service found after its lease had run out changes nothing", async () => {
     const s3 = await start_s3();
