@@ -105,6 +105,16 @@ static int64_t bounded(double ns)
     return (int64_t)llround(fmax(-most, fmin(ns, most)));
 }
 
+// The peaks allow a part of the recorded time, whatever earlier changes made of it.
+static int64_t at_roofline(const struct applied *applied, uint32_t node, int64_t selected_ns)
+{
+    double left = applied->factor[node] / applied->change->factor;
+    if (left >= 1)
+        return selected_ns;
+    int64_t allowed_ns = bounded((double)applied->graph->dur[node] * left);
+    return selected_ns < allowed_ns ? selected_ns : allowed_ns;
+}
+
 static int64_t kept_of(const struct applied *applied, uint32_t node, int64_t selected_ns)
 {
     const struct change *change = applied->change;
@@ -113,8 +123,7 @@ static int64_t kept_of(const struct applied *applied, uint32_t node, int64_t sel
     case CHANGE_SET: return change->set_ns;
     case CHANGE_ADD: figures_sum(&longer_ns, change->set_ns); return longer_ns > 0 ? longer_ns : 0;
     case CHANGE_COUNTERPART: return bounded((double)selected_ns * applied->factor[node]);
-    case CHANGE_ROOFLINE:
-        return bounded((double)selected_ns * fmin(1, applied->factor[node] / change->factor));
+    case CHANGE_ROOFLINE: return at_roofline(applied, node, selected_ns);
     case CHANGE_OVERLAP: return selected_ns;
     case CHANGE_SCALE:
     case CHANGE_DROP: break;

@@ -22,8 +22,8 @@ struct replay_pack {
     uint32_t control_count;
 };
 
-// Adds the bytes that web/views/whatif/graph.mjs reads; WHATIF.md has their form. ERR_LIMIT for a
-// graph that is too large for a page.
+// Adds the bytes that web/views/whatif/graph.mjs reads; schema/openapi.json has their form.
+// ERR_LIMIT for a graph that is too large for a page.
 MUST_CHECK bool replay_pack_write(const struct replay_pack *pack, struct arena *arena,
                                   struct buf *out, struct err *err);
 

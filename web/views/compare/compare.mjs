@@ -23,7 +23,7 @@ import { Settings } from "./compare_settings.mjs";
 import { SideActions, Sides } from "./compare_sides.mjs";
 import { StepTimes } from "./compare_steps.mjs";
 import { Communication, Findings, Memory, Ranks } from "./compare_tables.mjs";
-import { TrainingCurves } from "./compare_training.mjs";
+import { LoneTraining, TrainingCurves } from "./compare_training.mjs";
 import { Verdict } from "./compare_verdict.mjs";
 import { use_waterfall, WaterfallCard } from "./compare_waterfall.mjs";
 import { is_ready, is_series, keys_of, side_name } from "./side_model.mjs";
@@ -51,11 +51,8 @@ function Jumps({ sections }) {
 /** The run of a side whose training log is shown. */
 const first_of = ([run]) => ({ key: run.id, name: run.name });
 
-/** The same where only the address names the runs; none of a series. */
-function first_key(side) {
-  const key = side && !is_series(side) ? keys_of(side)[0] : "";
-  return { key, name: key };
-}
+/** Its key where only the address names the runs; "" for a series. */
+const first_key = (side) => (side && !is_series(side) ? keys_of(side)[0] : "");
 
 /** The sections below the answer: name in the address, label, content. */
 function sections_of({ data, query, one, candidate, waterfall }) {
@@ -109,7 +106,8 @@ function Detail({ data, query, at, tools }) {
 /** Settings of runs of which one has no trace. */
 function LoneSettings({ query }) {
   const { rows } = use_compare_table(query, "settings");
-  return rows.length > 0 && html`<${Settings} settings=${rows} />`;
+  return rows.length > 0 && html`<div class="compare-line"><${Settings} settings=${rows} />
+    </div>`;
 }
 
 function Comparison({ data, query, change, tools }) {
@@ -169,11 +167,11 @@ export default function Compare() {
   return html`<header class="page-head tight"><h1 tabindex="-1">Compare</h1>
       ${ready && html`<${ReportLinks} sides=${[query.base, ...query.cand]} />`}</header>
     <${Sides} sides=${sides} runs_of=${runs_of} change=${set_sides} adding=${adding}
-      set_adding=${set_adding} found=${ready && (lacks_trace || !resource.problem)} />
+      set_adding=${set_adding} found=${ready && !resource.problem} />
     ${!ready && html`<${NothingChosen} sides=${sides} />`}
     ${(lacks_tokens || lacks_trace) && tools}
     ${lacks_tokens && html`<${TokensNeeded} problem=${resource.problem} change=${change} />`}
-    ${lacks_trace && html`<${TrainingCurves} lone=${true} base=${first_key(query.base)}
+    ${lacks_trace && html`<${LoneTraining} base=${first_key(query.base)}
       cand=${first_key(query.cand[0])} />
       <${LoneSettings} query=${of_chosen(query)} />
       <${ComparedFigures} sides=${[query.base, ...query.cand]} />`}

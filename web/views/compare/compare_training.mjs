@@ -2,6 +2,7 @@
 // What the training logs of two runs say, one over the other: loss and speed, and which run
 // reaches a loss first.
 import { html, useMemo } from "../../base/ui.mjs";
+import { use_api } from "../../base/api.mjs";
 import { use_query } from "../../base/router.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
 import { Card, Notice } from "../../widgets/widgets.mjs";
@@ -37,21 +38,45 @@ function use_log(run, name) {
   return useMemo(() => longest_log(rows, name), [rows, name]);
 }
 
-/**
- * No chart unless both runs have a training log.
- * @param {{base: {key: string, name: string}, cand: {key: string, name: string},
- *          lone?: boolean}} props `lone`: there is nothing else to compare
- */
-export function TrainingCurves({ base, cand, lone = false }) {
+/** The longest logs of both sides, and whether both have one. */
+function use_logs(base, cand) {
   const base_rows = use_log(base.key, base.name);
   const cand_rows = use_log(cand.key, cand.name === base.name ? `${cand.name} (candidate)`
     : cand.name);
   const sides = useMemo(() => [base_rows, cand_rows].map((rows) => ({ name: rows[0]?.file, rows })),
     [base_rows, cand_rows]);
-  const both = sides.every(({ rows }) => rows.length > 0);
-  return html`${lone && html`<${Notice} title="Only training logs can be compared">
-      <p>One of these runs has no trace${both ? "" : ", and not both have a training log"}. For
-        where the time goes, upload a trace of each rank to both.</p><//>`}
-    ${both && html`<${Card} title="Training" note="as the logs say">
-      <${Curves} sides=${sides} /><//>`}`;
+  return { sides, both: sides.every(({ rows }) => rows.length > 0) };
+}
+
+const LogsCard = ({ sides }) => html`<${Card} title="Training" note="as the logs say">
+  <${Curves} sides=${sides} /><//>`;
+
+/**
+ * No chart unless both runs have a training log.
+ * @param {{base: {key: string, name: string}, cand: {key: string, name: string}}} props
+ */
+export function TrainingCurves({ base, cand }) {
+  const { sides, both } = use_logs(base, cand);
+  return both && html`<${LogsCard} sides=${sides} />`;
+}
+
+/** A run by its key in the address, which names it until it is known. */
+function use_run(key) {
+  const { data } = use_api(key ? `/runs/${encodeURIComponent(key)}` : null);
+  return { key, name: data?.name ?? key, traces: data?.received };
+}
+
+/**
+ * What can be compared where a run has no trace.
+ * @param {{base: string, cand: string}} props keys of runs, "" for a series
+ */
+export function LoneTraining({ base, cand }) {
+  const runs = [use_run(base), use_run(cand)];
+  const { sides, both } = use_logs(...runs);
+  const none = runs.every(({ traces }) => traces === 0);
+  return html`<${Notice} title="Only training logs can be compared">
+      <p>${none ? "Neither of these runs has a trace" : "One of these runs has no trace"}${
+        both ? "" : ", and not both have a training log"}. To see where the time goes, upload a
+        trace of each rank to ${none ? "both" : "it"}.</p><//>
+    ${both && html`<${LogsCard} sides=${sides} />`}`;
 }

@@ -328,8 +328,8 @@ function KernelProfiles() {
     <${Command} text=${NCU()} />
     <p class="faint">Both pages are read, <code>raw</code> and <code>details</code>; operations and
       bytes are in <code>raw</code>. Nsight Compute locks the clocks and empties the caches, so its
-      durations are not those of the job. Of rocprof-compute send the folder as an archive:
-      <code>pmc_perf.csv</code> in it has the launches of a GPU of AMD.</p>`;
+      durations are not those of the job. From rocprof-compute, for AMD GPUs, send its folder as an
+      archive: the launches are in its <code>pmc_perf.csv</code>.</p>`;
 }
 
 function Hook() {

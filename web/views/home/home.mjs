@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../../base/ui.mjs";
 import { api_get, use_api } from "../../base/api.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { ago, plural, sentence, time_text, when } from "../../base/format.mjs";
+import { ago, plural, sentence, time_text, typeset, when } from "../../base/format.mjs";
 import { use_now, use_title } from "../../base/hooks.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { Card, Loaded } from "../../widgets/widgets.mjs";
@@ -113,7 +113,8 @@ function Findings({ runs }) {
     ${rows.length > 0 ? html`<ul class="news">${rows.map((finding) => html`<li
         key=${`${finding.run.id} ${finding.id}`}><span class="cost">${
         time_text(finding.cost_ns)}</span> <a href=${run_path(finding.run.id, "findings")}>${
-        sentence(finding.title)}</a> <span class="faint">${finding.run.name}</span></li>`)}</ul>`
+        sentence(typeset(finding.title))}</a> <span class="faint">${
+        finding.run.name}</span></li>`)}</ul>`
       : html`<p class="empty-line">${no_findings(found)}</p>`}<//>`;
 }
 

@@ -4,7 +4,7 @@ import { html } from "../../base/ui.mjs";
 import { address, evidence_path, kernel_path, run_path } from "../../base/address.mjs";
 import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { KernelLabels, OpLink } from "../../widgets/kernel_text.mjs";
-import { capital, plural, sentence } from "../../base/format.mjs";
+import { capital, plural, sentence, typeset } from "../../base/format.mjs";
 import { Comments, use_comments } from "../said/comments.mjs";
 import { Dismiss, Dismissed } from "./dismissals.mjs";
 import { affected_text, cost_text, facts_of, gain_text, kernel_of_evidence, op_pieces, overlap_text,
@@ -30,12 +30,13 @@ function Evidence({ run, evidence }) {
     const kernel = kernel_of_evidence(href, labels);
     const path = kernel ? kernel_path(run, kernel) : evidence_path(run, href);
     const link = path && html` <a href=${path}>${kernel ? "its page" : "show"}</a>`;
-    return html`<li key=${i}><${FactText} run=${run} text=${capital(String(fact))} />${link}</li>`;
+    const text = capital(typeset(String(fact)));
+    return html`<li key=${i}><${FactText} run=${run} text=${text} />${link}</li>`;
   })}</ul></dd></div>`;
 }
 
 function Paragraph({ label, text }) {
-  return text && html`<div><dt>${label}</dt><dd>${sentence(text)}</dd></div>`;
+  return text && html`<div><dt>${label}</dt><dd>${sentence(typeset(text))}</dd></div>`;
 }
 
 /**
@@ -66,7 +67,7 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, co
     .filter(Boolean).join(" · ");
   return html`<div class="finding finding-${finding.severity}"><details open=${open}>
     <summary><span class="severity"><span aria-hidden="true">${shape}</span> ${word}</span>
-      <span class="finding-title">${capital(finding.title)}</span>
+      <span class="finding-title">${capital(typeset(finding.title))}</span>
       <span class="finding-cost">${more}<${CostBar} finding=${finding}
         scale_ns=${scale_ns} /></span>
       ${overlap && html`<span class="finding-cost finding-overlap">${capital(overlap)}</span>`}
@@ -78,8 +79,8 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, co
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
       ${gain_text(finding) && html`<div><dt>What if</dt>
-        <dd>${capital(gain_text(finding))} per step.${" "}<a href=${address(run_path(run, "whatif"),
-          { change: finding.change })}>Try the change</a></dd></div>`}
+        <dd>${capital(gain_text(finding))} per step.${finding.change && html` <a href=${address(
+          run_path(run, "whatif"), { change: finding.change })}>Try the change</a>`}</dd></div>`}
     </dl>
     <div class="finding-foot">${finding.id && html`<${Comments} run=${run} comments=${comments}
       place=${place} label="Comment on: ${finding.title}" folded=${true} />`}${

@@ -4,7 +4,8 @@ import { html } from "../../base/ui.mjs";
 import { use_api } from "../../base/api.mjs";
 import { navigate, use_query } from "../../base/router.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
-import { bytes, count, ms, percent, plural, sentence, time_text } from "../../base/format.mjs";
+import { bytes, count, ms, percent, plural, sentence, time_text, typeset }
+  from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { StepColumns } from "../../charts/step_columns.mjs";
 import { StepStack } from "../../charts/stack.mjs";
@@ -156,8 +157,8 @@ function First({ run, findings, several }) {
   const [first] = part_findings(findings, items).large;
   if (!first || resource.loading) return null;
   return html`<p class="lead-why"><span class="faint">Fix first</span> <a
-    href=${run_path(run, "findings")}>${sentence(first.title)}</a> <span class="faint">${
-    several && affected_text(first)}</span></p>`;
+    href=${run_path(run, "findings")}>${sentence(typeset(first.title))}</a>${" "}
+    <span class="faint">${several && affected_text(first)}</span></p>`;
 }
 
 /** What to fix first, among findings that are not dismissed. */

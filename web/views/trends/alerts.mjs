@@ -53,8 +53,8 @@ function Meanings() {
       earlier runs, a step time beyond the noise of the series raises an alert; if later runs stay
       there, the alert becomes a change of level. Faster runs count too: an unexpected gain is
       often skipped work.</p>
-    <p>So are throughput, MFU, the rates of kernels, shares of the step, memory, power and loss.
-      What changes with step time raises no alert besides that of step time.</p>
+    <p>Throughput, MFU, the rates of kernels, shares of the step, memory, power and loss are judged
+      the same way. A figure that changes together with step time raises no alert of its own.</p>
     <dl class="definitions">${STATUSES.map(({ key, word, help }) => html`<div key=${key}><dt>${
       word}</dt><dd>${help}</dd></div>`)}</dl></div></details>`;
 }

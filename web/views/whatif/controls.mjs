@@ -146,7 +146,7 @@ export function Controls({ setup, ranks, kernels, roofline, onreach, onmove, onc
       help=${ranks.length > 1 ? "Transfers get shorter; waiting for late ranks stays."
         : "Communication gets shorter, here with its waits for other ranks."} />
     <${Slider} label="Host" stops=${HOSTS} write=${host_text} ...${setting("host")}
-      help="Time of the host between calls; none of it is as with captured graphs." />
+      help="The host's time between calls. With none left, the step runs like a captured graph." />
     <${Switch} label="Data is ready" ...${setting("data")}
       help="The host never waits for the data loader." />
     <${Switch} label="No copies" ...${setting("copies")}

@@ -39,8 +39,9 @@ export function use_live(run, { rank, counterpart }, changes, answered) {
   useEffect(() => { if (answered || none) set_live(null); }, [answered, none]);
   const move = (patch) => {
     if (known.current.path !== path || !known.current.graph) return;
-    const moved = live_parts(write_changes({ ...read_changes(changes), ...patch }));
-    set_live(replay_steps(known.current.graph, moved.factors));
+    const moved = write_changes({ ...read_changes(changes), ...patch });
+    const is_said = (answered || none) && moved.join(";") === changes.join(";");
+    set_live(is_said ? null : replay_steps(known.current.graph, live_parts(moved).factors));
   };
   return { live, reach: () => set_wanted(true), move };
 }

@@ -17,7 +17,7 @@ export const PATH_PARTS = [
   { key: "host", part: "idle_host_wait", label: "Host",
     help: "What threads do between calls, and in them without waiting." },
   { key: "delay", part: "idle_other", label: "Delays",
-    help: "From what delayed something to its start, such as the time of a launch." },
+    help: "Time from the end of what some work waits for to its start, such as launch latency." },
   { key: "unrecorded", part: "unrecorded", label: "Unrecorded work",
     help: "The device was busy with work that the recording lacks." },
   { key: "replay_error", part: "none", label: "Replay error",

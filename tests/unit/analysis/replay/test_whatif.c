@@ -279,23 +279,60 @@ static void each_call_can_take_a_time_more_or_less(void **state)
     hand_end(&hand);
 }
 
+static void add_product(struct hand *hand, int k, const char *dims, int64_t dur_ns)
+{
+    int64_t begin_ns = k * INT64_C(10000);
+    hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
+                                       .name = "aten::mm",
+                                       .row = 1,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = 8000,
+                                       .dims = dims,
+                                       .types = "[\"float\", \"float\"]"});
+    add_call(hand, "cudaLaunchKernel", begin_ns + 2000, 4000, k + 1);
+    add_kernel(hand, "gemm", 7000 + k * 101000, dur_ns, k + 1);
+}
+
 // Three products of 100 us in one shape and one of 50 us in another.
 static void begin_products(struct hand *hand)
 {
     hand_begin(hand);
-    for (int k = 0; k < 4; k++) {
-        int64_t begin_ns = k * INT64_C(10000);
-        hand_add(hand, (struct hand_event){.kind = EVENT_CPU_OP,
-                                           .name = "aten::mm",
-                                           .row = 1,
-                                           .begin_ns = begin_ns,
-                                           .dur_ns = 8000,
-                                           .dims = k < 3 ? "[[4, 8], [8, 2]]" : "[[4, 8], [8, 1]]",
-                                           .types = "[\"float\", \"float\"]"});
-        add_call(hand, "cudaLaunchKernel", begin_ns + 2000, 4000, k + 1);
-        add_kernel(hand, "gemm", 7000 + k * 101000, k < 3 ? 100000 : 50000, k + 1);
-    }
+    for (int k = 0; k < 4; k++)
+        add_product(hand, k, k < 3 ? "[[4, 8], [8, 2]]" : "[[4, 8], [8, 1]]",
+                    k < 3 ? 100000 : 50000);
     hand_facts(hand);
+}
+
+static int64_t changed_twice(struct hand *hand, const char *first, const char *second)
+{
+    struct whatif whatif;
+    struct whatif_answer answer;
+    struct change_list list = {.count = 0};
+    assert_true(change_parse(str_of(first), &list, &hand->err));
+    assert_true(change_parse(str_of(second), &list, &hand->err));
+    assert_true(whatif_open(&hand->facts, &hand->arena, &whatif, &hand->err));
+    assert_true(whatif_change(&whatif, &list, &hand->arena, &answer, NULL, &hand->err));
+    return answer.steps[0].changed_ns;
+}
+
+// Five to ten microseconds each at the peaks, of a hundred.
+static void a_roofline_is_of_the_recorded_time_whatever_was_changed_before(void **state)
+{
+    (void)state;
+    static const char whole[] = "roofline:kernel=gemm", part[] = "roofline=0.45:kernel=gemm";
+    struct hand hand;
+    hand_begin(&hand);
+    hand_member(&hand, "deviceProperties", "[{\"name\":\"NVIDIA H100 80GB HBM3\"}]");
+    for (int k = 0; k < 4; k++)
+        add_product(&hand, k, "[[1024, 2048], [2048, 1024]]", 100000);
+    hand_facts(&hand);
+    int64_t whole_ns = changed(&hand, whole), part_ns = changed(&hand, part);
+    assert_true(whole_ns < part_ns && part_ns < changed(&hand, "scale=1:kernel=*"));
+    assert_int_equal(changed_twice(&hand, whole, part), whole_ns);
+    assert_int_equal(changed_twice(&hand, part, whole), whole_ns);
+    assert_int_equal(changed_twice(&hand, "scale=0.01:kernel=gemm", whole),
+                     changed(&hand, "scale=0.01:kernel=gemm"));
+    hand_end(&hand);
 }
 
 static void add_other(struct report *report, const char *dims, int64_t calls, int64_t busy_ns)
@@ -610,6 +647,7 @@ int main(void)
         cmocka_unit_test(host_time_is_selected_by_what_encloses_it),
         cmocka_unit_test(communication_that_is_overlapped_holds_up_only_its_own_stream),
         cmocka_unit_test(each_call_can_take_a_time_more_or_less),
+        cmocka_unit_test(a_roofline_is_of_the_recorded_time_whatever_was_changed_before),
         cmocka_unit_test(another_run_s_kernels_take_its_time_for_the_same_shapes),
         cmocka_unit_test(thousands_of_threads_take_no_time_each_for_all),
         cmocka_unit_test(changes_are_refused_with_what_was_found),
