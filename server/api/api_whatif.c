@@ -107,7 +107,8 @@ static bool add_control(struct asking *asking, struct str what, struct err *err)
                        MOST_CHANGE_BYTES);
     const char *text =
         arena_printf(asking->request->arena, err, "scale=0:%.*s", (int)what.len, what.at);
-    return text && change_parse(str_of(text), &asking->controls[asking->control_count++], err);
+    return (text && change_parse(str_of(text), &asking->controls[asking->control_count++], err)) ||
+           err_wrap(err, "control %u", asking->control_count);
 }
 
 static bool read_controls(struct asking *asking, struct err *err)
@@ -625,25 +626,32 @@ static const struct whatif_job *enter(struct asking *asking, struct err *err)
     return job;
 }
 
+// Once more where the first try lacked memory that others can spare.
+static bool with_room(struct asking *asking, bool (*ask_job)(struct asking *, struct err *),
+                      struct err *err)
+{
+    if (ask_job(asking, err))
+        return true;
+    if (err->code != ERR_LIMIT || !replays_make_room(asking->request->services->replays))
+        return false;
+    *err = (struct err){.pos = ERR_NO_POS};
+    return ask_job(asking, err);
+}
+
 // promise: filled instead of a reply; NULL: nobody keeps it.
 static bool answer(struct asking *asking, struct promise *promise, struct err *err)
 {
-    struct replays *replays = asking->request->services->replays;
     if (asking->of_all && !offer_all(asking, err))
         return false;
     asking->job = enter(asking, err);
     if (!asking->job)
         return false;
-    bool ok = ask_all(asking, err);
-    if (!ok && err->code == ERR_LIMIT && replays_make_room(replays)) {
-        *err = (struct err){.pos = ERR_NO_POS};
-        ok = ask_all(asking, err);
-    }
+    bool ok = with_room(asking, ask_all, err);
     if (ok && promise)
         ok = tell(asking, promise, err);
     else if (ok)
         put_reply(asking);
-    replays_leave(replays, asking->job);
+    replays_leave(asking->request->services->replays, asking->job);
     return ok;
 }
 
@@ -707,7 +715,7 @@ bool api_get_whatif_graph(struct request *request, struct response *response, st
     asking.job = enter(&asking, err);
     if (!asking.job)
         return false;
-    bool ok = pack_graph(&asking, err);
+    bool ok = with_room(&asking, pack_graph, err);
     replays_leave(request->services->replays, asking.job);
     response->type = "application/octet-stream";
     return ok;

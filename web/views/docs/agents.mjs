@@ -34,7 +34,7 @@ const skill = () => `curl -sSfO --create-dirs --output-dir .claude/skills/stepsc
 
 /** Each tool, and the question it answers. */
 const TOOLS = [
-  ["find_runs", "Lists runs; of a series, also since when its steps are slower or faster."],
+  ["find_runs", "Lists runs; for a series, also since when its steps have been slower or faster."],
   ["overview", "Where the median step of a run goes, its largest costs, and what limits trust."],
   ["findings", "What to fix first, with evidence, advice and when it would be a false alarm."],
   ["explain", "Evidence for one question: a late rank, idle time, communication, compute, memory, "

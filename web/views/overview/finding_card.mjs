@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One finding: what it costs on two lines; evidence, reason and advice on demand.
 import { html } from "../../base/ui.mjs";
-import { address, evidence_path, kernel_path, run_path } from "../../base/address.mjs";
+import { address, evidence_path, has_server, kernel_path, run_path } from "../../base/address.mjs";
 import { use_all_labels } from "../../base/kernel_labels.mjs";
 import { KernelLabels, OpLink } from "../../widgets/kernel_text.mjs";
 import { capital, plural, sentence, typeset } from "../../base/format.mjs";
@@ -79,8 +79,9 @@ export function FindingCard({ run, finding, all, scale_ns, open, can_dismiss, co
       <${Paragraph} label="How it was computed" text=${finding.method} />
       <${Paragraph} label="Known false alarms" text=${finding.false_alarms} />
       ${gain_text(finding) && html`<div><dt>What if</dt>
-        <dd>${capital(gain_text(finding))} per step.${finding.change && html` <a href=${address(
-          run_path(run, "whatif"), { change: finding.change })}>Try the change</a>`}</dd></div>`}
+        <dd>${capital(gain_text(finding))} per step.${has_server && finding.change && html` <a
+          href=${address(run_path(run, "whatif"), { change: finding.change })}>Try the
+          change</a>`}</dd></div>`}
     </dl>
     <div class="finding-foot">${finding.id && html`<${Comments} run=${run} comments=${comments}
       place=${place} label="Comment on: ${finding.title}" folded=${true} />`}${

@@ -2,14 +2,14 @@
 // What mending a finding of a run brings, replayed with all ranks: the analysis of a run has no
 // graph, so the service is asked.
 import { use_api } from "../../base/api.mjs";
-import { address } from "../../base/address.mjs";
+import { address, has_server } from "../../base/address.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { changes_of, with_gains } from "./finding_model.mjs";
 
 /** Findings with the gains that their tables lack, once these are known. @param {any[]} findings */
 export function use_gains(run, findings) {
   const changes = changes_of(findings.filter(({ gain_ns }) => gain_ns === null));
-  const { data } = use_api(changes.length > 0
+  const { data } = use_api(has_server && changes.length > 0
     ? address(run_api(run, "whatif"), { change: changes, order: "gain" }) : null);
   return with_gains(findings, data?.changes ?? []);
 }

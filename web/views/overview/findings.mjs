@@ -2,7 +2,7 @@
 // All findings of a run; those below half a percent of the step are folded, as are dismissed ones.
 import { html, useMemo } from "../../base/ui.mjs";
 import { api_href, table_links, use_api } from "../../base/api.mjs";
-import { address, run_path } from "../../base/address.mjs";
+import { address, has_server, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { percent, plural, time_text } from "../../base/format.mjs";
 import { Card, ExportLinks, Loaded, ProblemNotice } from "../../widgets/widgets.mjs";
@@ -58,8 +58,8 @@ function AllFindings({ run, reply, dismissals, links }) {
         findings=${small} ...${of} />
       <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
         ...${of} />
-      ${changes_of(all).length > 1 && html`<p><a href=${run_path(run, "whatif")}>Simulate all
-        of this advice, each change on top of the others</a></p>`}<//>
+      ${has_server && changes_of(all).length > 1 && html`<p><a href=${run_path(run, "whatif")}
+        >Simulate all of this advice, each change on top of the others</a></p>`}<//>
     <${Unjudged} run=${run} />`;
 }
 
