@@ -156,9 +156,10 @@ function First({ run, findings, several }) {
   const { items, resource } = use_dismissals(run);
   const [first] = part_findings(findings, items).large;
   if (!first || resource.loading) return null;
+  const is_named = /\branks? \d/.test(first.title);
   return html`<p class="lead-why"><span class="faint">Fix first</span> <a
     href=${run_path(run, "findings")}>${sentence(typeset(first.title))}</a>${" "}
-    <span class="faint">${several && affected_text(first)}</span></p>`;
+    <span class="faint">${several && !is_named && affected_text(first)}</span></p>`;
 }
 
 /** What to fix first, among findings that are not dismissed. */

@@ -54,7 +54,7 @@ function Meanings() {
       there, the alert becomes a change of level. Faster runs count too: an unexpected gain is
       often skipped work.</p>
     <p>Throughput, MFU, the rates of kernels, shares of the step, memory, power and loss are judged
-      the same way. A figure that changes together with step time raises no alert of its own.</p>
+      the same way. A figure that changes together with step time raises no further alert.</p>
     <dl class="definitions">${STATUSES.map(({ key, word, help }) => html`<div key=${key}><dt>${
       word}</dt><dd>${help}</dd></div>`)}</dl></div></details>`;
 }
