@@ -58,8 +58,9 @@ function AllFindings({ run, reply, dismissals, links }) {
         findings=${small} ...${of} />
       <${Fold} label="${plural(dismissed.length, "dismissed finding")}" findings=${dismissed}
         ...${of} />
-      ${has_server && changes_of(all).length > 1 && html`<p class="all-advice"><a href=${
-        run_path(run, "whatif")}>Simulate all of this advice, each change on top of the others</a></p>`}<//>
+      ${has_server && changes_of(all).length > 1 && html`<p class="all-advice"><a
+        href=${run_path(run, "whatif")}>Simulate all of this advice, each change on top of the
+        others</a></p>`}<//>
     <${Unjudged} run=${run} />`;
 }
 
