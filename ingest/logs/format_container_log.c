@@ -32,7 +32,7 @@ static bool read_json(struct str line, struct written *written)
     struct json_line members;
     struct json_line_value value;
     struct str key;
-    bool has_log = false, has_other = false;
+    bool has_log = false, has_stream = false;
     *written = (struct written){.json = true, .time = STR("")};
     if (!json_line_open(&members, line))
         return false;
@@ -44,12 +44,11 @@ static bool read_json(struct str line, struct written *written)
             has_log = true;
         } else if (str_equal(key, STR("time"))) {
             written->time = value.text;
-            has_other = true;
         }
-        has_other = has_other || str_equal(key, STR("stream"));
+        has_stream = has_stream || str_equal(key, STR("stream"));
     }
     written->ended = is_newline(written->text) || written->text.len < PIECE_BYTES;
-    return has_log && has_other;
+    return has_log && has_stream;
 }
 
 // "2026-01-16T07:32:01.223456789Z stdout F step: 1"; of a line in pieces all but the last have P.

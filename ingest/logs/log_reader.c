@@ -128,25 +128,33 @@ static bool find_bar(struct str text, bool first, struct log_bar *bar)
     return any;
 }
 
-// Figures that were printed over a progress bar, which counts the steps. It is mostly written again
-// after them, else that of the next step follows; before them it may be a little old. Other bars,
-// as of an evaluation, have another end.
-static void number_by_bar(struct log_reader *reader, const struct found *found,
-                          struct log_step *step)
+// The bar of figures that were printed over it. Mostly it is written again after them, else that of
+// the next step follows; before them it may be a little old. On the figures' own line it was not
+// cleared, so it is not written again.
+static bool find_own_bar(const struct found *found, struct log_bar *bar)
 {
-    struct log_bar bar = {0}, next = {0};
-    const struct log_step *last = last_step(reader);
+    struct log_bar next = {0};
+    struct str line = {found->written.text.at, found->at};
     struct str after = {found->after.at, 0}, before = found->before;
+    if (find_bar(line, false, bar))
+        return true;
     while (after.len < found->after.len && found->after.at[after.len] != '{')
         after.len++;
     const char *dict = before.len ? memrchr(before.at, '}', before.len) : NULL;
     before = dict ? log_from(before, (size_t)(dict - before.at) + 1) : before;
-    bool is_before = find_bar(before, false, &bar), is_after = find_bar(after, true, &next);
-    if (is_after && !(is_before && next.step == bar.step + 1))
-        bar = next;
-    if (!is_before && !is_after)
-        return;
-    if ((reader->bar_total && bar.total != reader->bar_total) ||
+    bool is_before = find_bar(before, false, bar), is_after = find_bar(after, true, &next);
+    if (is_after && !(is_before && next.step == bar->step + 1))
+        *bar = next;
+    return is_before || is_after;
+}
+
+// The bar counts the steps. Other bars, as of an evaluation, have another end.
+static void number_by_bar(struct log_reader *reader, const struct found *found,
+                          struct log_step *step)
+{
+    struct log_bar bar = {0};
+    const struct log_step *last = last_step(reader);
+    if (!find_own_bar(found, &bar) || (reader->bar_total && bar.total != reader->bar_total) ||
         (last && last->step != LOG_NO_STEP && bar.step <= last->step))
         return;
     reader->bar_total = bar.total;

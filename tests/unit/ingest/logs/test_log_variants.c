@@ -252,6 +252,20 @@ static void a_bar_of_another_loop_is_no_step(void **state)
     assert_value("lightning", 1, LOG_LOSS, 2.4);
 }
 
+static void a_bar_on_the_line_of_the_figures_is_theirs(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "\r  2%|#  | 10/50 [00:01<00:10, 1.9it/s]{'loss': 2.0, 'epoch': 0.2}\n"
+        "\r  4%|#  | 12/50 [00:02<00:10, 1.9it/s]"
+        "\r  6%|#  | 20/50 [00:02<00:10, 1.9it/s]{'loss': 1.9, 'epoch': 0.4}\n"
+        "{'train_runtime': 26.1, 'train_loss': 1.8, 'epoch': 1.0}\n";
+    read_file(str_of(text), "a.log");
+    assert_int_equal(evidence.log.step_count, 2);
+    assert_int_equal(evidence.log.steps[0].step, 10);
+    assert_int_equal(evidence.log.steps[1].step, 20);
+}
+
 static void bars_are_counted_once_whatever_marks_them(void **state)
 {
     (void)state;
@@ -389,6 +403,7 @@ int main(void)
         TEST(nemo_may_print_no_times),
         TEST(data_sets_are_named_before_they_are_read),
         TEST(a_bar_of_another_loop_is_no_step),
+        TEST(a_bar_on_the_line_of_the_figures_is_theirs),
         TEST(bars_are_counted_once_whatever_marks_them),
         TEST(an_event_is_what_was_written_after_all_prefixes),
         TEST(docker_s_lines_are_read_as_what_was_written),
