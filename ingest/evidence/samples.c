@@ -5,7 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { FEWEST_SLOTS = 64, FEWEST_SAMPLES = 16 };
+enum {
+    FEWEST_SLOTS = 64,
+    FEWEST_SAMPLES = 16,
+    MOST_COMPARED = 4096, // devices, with each new way to name one
+};
 
 // --- metrics ------------------------------------------------------------------------------------
 
@@ -98,41 +102,47 @@ static uint64_t key_of(const struct sample_identity *is)
 }
 
 // The slot of a key, or the free one for it.
-static uint32_t *slot_of(const struct sample_set *set, uint64_t key)
+static struct sample_slot *slot_of(const struct sample_set *set, uint64_t key)
 {
     for (size_t at = key & (set->slot_count - 1);; at = (at + 1) & (set->slot_count - 1))
-        if (!set->slots[at] || set->devices[set->slots[at] - 1].key == key)
+        if (!set->slots[at].device || set->slots[at].key == key)
             return &set->slots[at];
 }
 
 static bool add_slots(struct evidence *evidence, struct err *err)
 {
     struct sample_set *set = &evidence->samples;
-    size_t count = set->slot_count ? 2 * set->slot_count : FEWEST_SLOTS;
-    uint32_t *slots = budget_zalloc(evidence->budget, count * sizeof *slots, err);
-    if (!slots)
+    struct sample_set larger = {.slot_count = set->slot_count ? 2 * set->slot_count : FEWEST_SLOTS};
+    larger.slots = budget_zalloc(evidence->budget, larger.slot_count * sizeof *larger.slots, err);
+    if (!larger.slots)
         return false;
-    budget_free(evidence->budget, set->slots, set->slot_count * sizeof *slots);
-    set->slots = slots;
-    set->slot_count = count;
-    for (uint32_t i = 0; i < set->device_count; i++)
-        *slot_of(set, set->devices[i].key) = i + 1;
+    for (size_t i = 0; i < set->slot_count; i++)
+        if (set->slots[i].device)
+            *slot_of(&larger, set->slots[i].key) = set->slots[i];
+    budget_free(evidence->budget, set->slots, set->slot_count * sizeof *set->slots);
+    set->slots = larger.slots;
+    set->slot_count = larger.slot_count;
     return true;
 }
 
+static bool keep_text(struct evidence *evidence, struct str text, struct str *kept, struct err *err)
+{
+    return kept->len || !text.len || evidence_text(evidence, text, kept, err);
+}
+
+// What is not known of it yet.
 static bool keep_identity(struct evidence *evidence, const struct sample_identity *is,
                           struct sample_identity *kept, struct err *err)
 {
-    kept->index = is->index;
-    return evidence_text(evidence, is->host, &kept->host, err) &&
-           evidence_text(evidence, is->uuid, &kept->uuid, err) &&
-           evidence_text(evidence, is->bus_id, &kept->bus_id, err) &&
-           evidence_text(evidence, is->name, &kept->name, err) &&
-           evidence_text(evidence, is->part, &kept->part, err);
+    kept->index = kept->index < 0 ? is->index : kept->index;
+    return keep_text(evidence, is->host, &kept->host, err) &&
+           keep_text(evidence, is->uuid, &kept->uuid, err) &&
+           keep_text(evidence, is->bus_id, &kept->bus_id, err) &&
+           keep_text(evidence, is->name, &kept->name, err) &&
+           keep_text(evidence, is->part, &kept->part, err);
 }
 
-static bool add_device(struct evidence *evidence, const struct sample_identity *is, uint64_t key,
-                       struct err *err)
+static bool add_device(struct evidence *evidence, const struct sample_identity *is, struct err *err)
 {
     struct sample_set *set = &evidence->samples;
     struct sample_device *grown = budget_room(evidence->budget, set->devices, &set->device_cap,
@@ -141,11 +151,52 @@ static bool add_device(struct evidence *evidence, const struct sample_identity *
         return false;
     set->devices = grown;
     struct sample_device *device = &grown[set->device_count];
-    *device = (struct sample_device){.key = key};
+    *device = (struct sample_device){.is = {.host = STR(""),
+                                            .uuid = STR(""),
+                                            .bus_id = STR(""),
+                                            .name = STR(""),
+                                            .part = STR(""),
+                                            .index = -1}};
     if (!keep_identity(evidence, is, &device->is, err))
         return false;
-    *slot_of(set, key) = (uint32_t)++set->device_count;
+    set->device_count++;
     return true;
+}
+
+static bool agree(struct str a, struct str b)
+{
+    return !a.len || !b.len || str_equal(a, b);
+}
+
+static bool are_same(struct str a, struct str b)
+{
+    return a.len && str_equal(a, b);
+}
+
+// Whether something that tells devices apart is the same, and nothing that both say differs.
+static bool is_alike(const struct sample_identity *a, const struct sample_identity *b)
+{
+    bool index = a->index >= 0 && a->index == b->index;
+    if (!index && a->index >= 0 && b->index >= 0)
+        return false;
+    return (index || are_same(a->uuid, b->uuid) || are_same(a->bus_id, b->bus_id)) &&
+           agree(a->host, b->host) && agree(a->uuid, b->uuid) && agree(a->bus_id, b->bus_id) &&
+           str_equal(a->part, b->part);
+}
+
+// Lines of one device need not say the same of it, as labels of metrics differ. The number of
+// devices: none, or which is not known.
+static size_t find_alike(const struct sample_set *set, const struct sample_identity *is)
+{
+    size_t found = set->device_count, count = 0;
+    if (set->device_count > MOST_COMPARED)
+        return found;
+    for (size_t i = 0; i < set->device_count && count < 2; i++)
+        if (is_alike(&set->devices[i].is, is)) {
+            found = i;
+            count++;
+        }
+    return count == 1 ? found : set->device_count;
 }
 
 bool samples_device(struct evidence *evidence, const struct sample_identity *is, uint32_t *device,
@@ -153,14 +204,21 @@ bool samples_device(struct evidence *evidence, const struct sample_identity *is,
 {
     struct sample_set *set = &evidence->samples;
     uint64_t key = key_of(is);
-    if (2 * set->device_count >= set->slot_count && !add_slots(evidence, err))
+    if (2 * set->slots_used >= set->slot_count && !add_slots(evidence, err))
         return false;
-    uint32_t found = *slot_of(set, key);
-    *device = found ? found - 1 : SAMPLE_NO_DEVICE;
-    if (found || set->device_count >= SAMPLE_MOST_DEVICES)
+    struct sample_slot *slot = slot_of(set, key);
+    *device = slot->device ? slot->device - 1 : SAMPLE_NO_DEVICE;
+    if (slot->device || set->device_count >= SAMPLE_MOST_DEVICES)
         return true;
-    *device = (uint32_t)set->device_count;
-    return add_device(evidence, is, key, err);
+    size_t at = find_alike(set, is);
+    bool ok = at < set->device_count ? keep_identity(evidence, is, &set->devices[at].is, err)
+                                     : add_device(evidence, is, err);
+    if (!ok)
+        return false;
+    *device = (uint32_t)at;
+    *slot = (struct sample_slot){key, (uint32_t)at + 1};
+    set->slots_used++;
+    return true;
 }
 
 // --- series -------------------------------------------------------------------------------------

@@ -126,9 +126,14 @@ struct sample_identity {
 
 struct sample_device {
     struct sample_identity is;
-    uint64_t key;
     uint32_t rows;                   // that were read of it
     uint32_t series[SAMPLE_METRICS]; // 1 + index; 0 none
+};
+
+// What a line says of a device; several may be of one.
+struct sample_slot {
+    uint64_t key;
+    uint32_t device; // 1 + index; 0 free
 };
 
 // A column or name of the file.
@@ -145,8 +150,8 @@ struct sample_set {
     size_t device_count, device_cap;
     struct sample_series *series;
     size_t series_count, series_cap;
-    uint32_t *slots; // of a hash table: 1 + index of a device
-    size_t slot_count;
+    struct sample_slot *slots; // a hash table
+    size_t slot_count, slots_used;
     struct sample_column columns[SAMPLE_METRICS]; // where each metric was first found
     struct str left_out[SAMPLE_MOST_LEFT_OUT];    // names of columns that are no metric
     size_t left_out_count;

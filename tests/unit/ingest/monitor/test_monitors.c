@@ -449,6 +449,30 @@ static void amds_exporter_names_clocks_by_a_label(void **state)
     links_hand_free(&hand);
 }
 
+static void metrics_of_one_gpu_may_say_more_or_less_of_it(void **state)
+{
+    (void)state;
+    struct links_hand hand;
+    links_hand_read(&hand, "prometheus-text",
+                    STR("gpu_package_power{gpu_id=\"0\",hostname=\"n1\"} 748\n"
+                        "gpu_package_power{gpu_id=\"1\",hostname=\"n1\"} 749\n"
+                        "gpu_gfx_activity{gpu_id=\"0\",hostname=\"n1\",gpu_uuid=\"a\"} 90\n"
+                        "gpu_gfx_activity{gpu_id=\"0\",hostname=\"n2\",gpu_uuid=\"b\"} 10\n"
+                        "gpu_used_vram{gpu_uuid=\"a\"} 1\n"
+                        "gpu_used_vram{gpu_uuid=\"b\"} 2\n"
+                        "gpu_total_vram{gpu_id=\"0\"} 3\n"));
+    const struct sample_set *set = samples_hand_set(&hand);
+    assert_int_equal(set->device_count, 4); // which of two the last is about is not known
+    assert_values(&hand, 0, SAMPLE_POWER, "748");
+    assert_values(&hand, 0, SAMPLE_UTILIZATION, "90");
+    assert_values(&hand, 0, SAMPLE_MEMORY_USED, "1048576");
+    assert_text(set->devices[0].is.uuid, "a");
+    assert_values(&hand, 1, SAMPLE_POWER, "749");
+    assert_values(&hand, 2, SAMPLE_UTILIZATION, "10");
+    assert_values(&hand, 2, SAMPLE_MEMORY_USED, "2097152");
+    links_hand_free(&hand);
+}
+
 // --- recognition --------------------------------------------------------------------------------
 
 static void other_text_is_not_taken_for_a_monitors(void **state)
@@ -509,6 +533,7 @@ int main(void)
         cmocka_unit_test(scrapes_follow_one_another),
         cmocka_unit_test(times_may_be_milliseconds_or_seconds),
         cmocka_unit_test(amds_exporter_names_clocks_by_a_label),
+        cmocka_unit_test(metrics_of_one_gpu_may_say_more_or_less_of_it),
         cmocka_unit_test(other_text_is_not_taken_for_a_monitors),
         cmocka_unit_test(inspect_shows_means_in_the_files_units),
     };
