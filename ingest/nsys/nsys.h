@@ -18,6 +18,8 @@ struct nsys {
     struct rows_only own[3];  // its rows
     uint64_t used_devices;    // bits by number, below 64
     struct nsys_users *users; // of devices; NULL until a row names no process
+    bool is_timed;            // some device event has times
+    uint64_t text_row;        // the first one that has text instead, from 1; 0 none
 };
 
 // A process or thread: hardware and virtual machine in the upper 16 bits, then 24 of the process,

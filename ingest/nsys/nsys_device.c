@@ -22,6 +22,17 @@ static bool choose_process(struct nsys *nsys, int64_t process, struct err *err)
                    "and with its name, such as job.sqlite");
 }
 
+// A table that was copied as text says so only here: each row by itself could be damage.
+static bool take_times(struct nsys *nsys, const struct rows *rows, struct event_record *record)
+{
+    struct str text;
+    bool timed = nsys_times(nsys, rows, record);
+    nsys->is_timed |= timed;
+    if (!timed && !nsys->text_row && (rows_text(rows, 0, &text) || rows_text(rows, 1, &text)))
+        nsys->text_row = nsys->tables.rows;
+    return timed;
+}
+
 // *skip: the row is another process's, or has no times.
 static bool start_activity(struct nsys *nsys, const struct rows *rows, enum event_kind kind,
                            struct event_record *record, bool *skip, struct err *err)
@@ -42,7 +53,7 @@ static bool start_activity(struct nsys *nsys, const struct rows *rows, enum even
         nsys->used_devices |= UINT64_C(1) << record->pid.number;
     record->tid.number = rows_i64_or(rows, STREAM, 0);
     record->correlation = rows_i64_or(rows, CORRELATION, VALUE_ABSENT);
-    *skip = !nsys_times(nsys, rows, record);
+    *skip = !take_times(nsys, rows, record);
     return true;
 }
 
@@ -203,9 +214,15 @@ bool nsys_read_device(struct nsys *nsys, struct err *err)
 {
     for (size_t i = 0; i < ACTIVITIES; i++) {
         struct activity_walk walk = {nsys, &activities[i]};
+        uint64_t before = nsys->tables.rows;
         if (!table_reader_each(&nsys->tables, activities[i].table, activities[i].columns,
                                take_activity, &walk, err))
             return false;
+        if (nsys->text_row > before && !nsys->is_timed)
+            return err_set(err, ERR_FORMAT,
+                           "found text as the time of row %llu of %s, expected integers, in "
+                           "nanoseconds: make it again with nsys export --type sqlite",
+                           (unsigned long long)(nsys->text_row - before), activities[i].table);
     }
     return true;
 }

@@ -133,6 +133,23 @@ static void rows_that_make_no_sense_are_counted(void **state)
     foreign_close(&file);
 }
 
+static void text_in_place_of_all_times_is_refused_with_its_row(void **state)
+{
+    (void)state;
+    struct foreign_file file = {0};
+    foreign_open(&file, STRINGS KERNELS KERNEL("NULL", "5", "4", P0, "1")
+                            KERNEL("'1000 ns'", "1500", "5", P0, "1"));
+    assert_int_equal(file.count, 0);
+    assert_non_null(strstr(file.err.msg, "found text as the time of row 2 of "
+                                         "CUPTI_ACTIVITY_KIND_KERNEL, expected integers"));
+    foreign_close(&file);
+    file = (struct foreign_file){0};
+    struct trace *trace = open_one(&file, STRINGS KERNELS KERNEL("'1000 ns'", "1500", "5", P0, "1")
+                                              KERNEL("1000", "1500", "5", P0, "1"));
+    assert_int_equal(trace->event_count, 1); // damage, which is counted
+    foreign_close(&file);
+}
+
 static void negative_times_are_kept(void **state)
 {
     (void)state;
@@ -566,6 +583,7 @@ int main(void)
         cmocka_unit_test(a_kernel_has_its_launch_and_shape),
         cmocka_unit_test(missing_columns_and_tables_are_no_error),
         cmocka_unit_test(rows_that_make_no_sense_are_counted),
+        cmocka_unit_test(text_in_place_of_all_times_is_refused_with_its_row),
         cmocka_unit_test(negative_times_are_kept),
         cmocka_unit_test(a_view_is_not_read),
         cmocka_unit_test(a_log_that_is_not_there_is_said),
