@@ -42,7 +42,7 @@ static bool tell_changes(struct mcp_call *call, json_t *answer, const char *seri
     struct mcp_wanted alerts = {
         .name = "alerts",
         .handle = api_list_alerts,
-        .fields = "run_name,metric,kind,status,change_share,before_value,after_value",
+        .fields = "run_name,metric,kind,status,change_share,before_value,after_value,unit",
         .filter = "series",
         .value = series,
         .most = MOST_ALERTS};

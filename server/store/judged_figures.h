@@ -27,12 +27,12 @@ double judged_value(const struct figure_scale *scale, double value);
 // The index of a run's point, or SERIES_NONE.
 size_t judged_point_of(const struct series_state *state, struct str run_id);
 
-// Reads those that any of the points, oldest first, have. ERR_LIMIT.
+// Reads what the points, oldest first, have of each. ERR_LIMIT.
 MUST_CHECK bool judged_figures_read(struct db *db, const struct series_key *key,
                                     const struct series_state *points, struct arena *arena,
                                     struct judged_figures *figures, struct err *err);
 
-// NULL if no run has it.
+// NULL if it is not judged.
 struct series_state *judged_figure_state(struct judged_figures *figures, struct str metric);
 
 // Judges each. An alert beside that of a figure before it of the same kind, of which step time is

@@ -117,7 +117,8 @@ bool store_find_alert(struct store *store, struct str id, struct arena *arena, s
     struct stmt stmt = sql_begin(txn.db, SELECT_ALERTS "WHERE alert.id = ?", err);
     sql_bind_text(&stmt, id);
     bool ok = sql_end_table(&stmt, arena, table) && (table->row_count || refuse(id, err));
-    name_figures(table);
+    if (ok)
+        name_figures(table);
     return txn_end(&txn, ok, err);
 }
 

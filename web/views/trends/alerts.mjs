@@ -53,8 +53,8 @@ function Meanings() {
       earlier runs, a step time beyond the noise of the series raises an alert; if later runs stay
       there, the alert becomes a change of level. Faster runs count too: an unexpected gain is
       often skipped work.</p>
-    <p>Throughput, MFU, the rates of kernels, shares of the step, memory, power and loss are judged
-      the same way. A figure that changes together with step time raises no further alert.</p>
+    <p>Throughput, MFU, the rates of kernels, shares of the step, memory, power and loss are watched
+      the same way. What changes along with step time raises no separate alert.</p>
     <dl class="definitions">${STATUSES.map(({ key, word, help }) => html`<div key=${key}><dt>${
       word}</dt><dd>${help}</dd></div>`)}</dl></div></details>`;
 }
