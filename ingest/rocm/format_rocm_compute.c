@@ -134,7 +134,7 @@ static void take_figures(const struct compute *compute, double *figures)
         figures[PROFILE_REGISTERS] = (double)vgprs + (double)(more > 0 ? more : 0);
 }
 
-// Sizes are recorded in all, not by dimension: those of a launch in one dimension are its grid.
+// Only total sizes are recorded: those of a launch in one dimension are its grid.
 static void take_size(const struct compute *compute, struct kernel_profile *profile)
 {
     struct launch_shape shape = {.grid = {0}};

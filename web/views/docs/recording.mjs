@@ -240,8 +240,9 @@ function Logs() {
     <${Command} text=${LOG_UPLOAD()} />
     <p class="faint">Logs of Megatron-LM and Primus, torchtitan, DeepSpeed, NeMo 2 and Automodel,
       Hugging Face Trainer and axolotl, MaxText and nanotron, as printed: with colors, progress bars
-      and what mpirun, srun or torchrun put before a line. A log that is sent again under the same
-      name, as it grows, replaces itself. Logs inside archives are read, too.</p>`;
+      and what mpirun, srun, torchrun, Docker or Kubernetes put before a line. A log that is sent
+      again under the same name, as it grows, replaces itself. Logs inside archives are read,
+      too.</p>`;
 }
 
 const MONITOR = () => `nvidia-smi --query-gpu=timestamp,index,name,uuid,pci.bus_id,power.draw,\\
@@ -328,8 +329,8 @@ function KernelProfiles() {
     <${Command} text=${NCU()} />
     <p class="faint">Both pages are read, <code>raw</code> and <code>details</code>; operations and
       bytes are in <code>raw</code>. Nsight Compute locks the clocks and empties the caches, so its
-      durations are not those of the job. From rocprof-compute, for AMD GPUs, send its folder as an
-      archive: the launches are in its <code>pmc_perf.csv</code>.</p>`;
+      durations are not those of the job. On AMD GPUs, send the folder of rocprof-compute as an
+      archive: its <code>pmc_perf.csv</code> has the launches.</p>`;
 }
 
 function Hook() {
