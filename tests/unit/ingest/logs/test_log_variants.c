@@ -348,6 +348,14 @@ static void docker_s_lines_are_read_as_what_was_written(void **state)
     assert_int_equal(evidence.log.events[0].kind, LOG_FAULT);
 }
 
+static void metrics_with_a_text_and_a_time_are_no_container_s(void **state)
+{
+    (void)state;
+    struct str text = STR("{\"log\":\"train\",\"time\":\"2026-01-16T07:32:01Z\",\"step\":1,"
+                          "\"loss\":2.5}\n");
+    assert_string_not_equal(format_find(text, STR("m.jsonl"))->name, "container-log");
+}
+
 static void pieces_of_a_line_of_kubernetes_are_joined(void **state)
 {
     (void)state;
@@ -407,6 +415,7 @@ int main(void)
         TEST(bars_are_counted_once_whatever_marks_them),
         TEST(an_event_is_what_was_written_after_all_prefixes),
         TEST(docker_s_lines_are_read_as_what_was_written),
+        TEST(metrics_with_a_text_and_a_time_are_no_container_s),
         TEST(pieces_of_a_line_of_kubernetes_are_joined),
         TEST(long_lines_of_docker_are_one_line),
         TEST(other_words_before_a_data_set_are_no_name),
