@@ -263,11 +263,11 @@ function check_web_rooms({ path, uncommented }) {
 
 // Turns of phrase that must not come back in texts for users, also across line breaks and joined
 // strings.
-const STRANGE = ["the begin of", "begins? last", "(had|not yet) begun", "ha(s|ve)( not)? come",
-  "point at", "told (apart|from)", "of its own", "held against", "the run before", "the one above",
-  "worked out", "goes for good", "nobody knows", "held down", "trainings", "also while",
-  "places? of files", "for that long", "left behind are", "as it was asked", "were found to make",
-  "(un)?parted"];
+const STRANGE_ANYWHERE = ["held down", "trainings", "also while", "for that long", "(un)?parted"];
+const STRANGE = [...STRANGE_ANYWHERE, "the begin of", "begins? last", "(had|not yet) begun",
+  "ha(s|ve)( not)? come", "point at", "told (apart|from)", "of its own", "held against",
+  "the run before", "the one above", "worked out", "goes for good", "nobody knows",
+  "places? of files", "left behind are", "as it was asked", "were found to make"];
 const STRANGE_WEB = [...STRANGE, "stands for", "what costs"];
 const STRANGE_API = [...STRANGE, "likewise", "as good as", "so many", "for want of", "its begin",
   "by a fault of", "as the (trace|service) says", "stands? on", "uploads? in pieces", "is told"];
@@ -276,11 +276,10 @@ const BRITISH =
   /[Aa]nalys(e(?!s(\b|_))|ing)|[Cc]olour|\b[Cc]entre|_centre|[Nn]eighbour|[Bb]ehaviour/;
 
 // The same for comments.
-const STRANGE_COMMENTS = ["(the|its|their) begin", "so many (bytes|rows|files|requests)",
-  "begins? to stand", "in the place of", "is worth little", "had rather", "is said to",
-  "for want of", "by a fault of", "log of writes", "uploads? in pieces", "held? against",
-  "held down", "trainings", "for that long", "also while", "somebody", "in vain", "all the same",
-  "(un)?parted"];
+const STRANGE_COMMENTS = [...STRANGE_ANYWHERE, "(the|its|their) begin",
+  "so many (bytes|rows|files|requests)", "begins? to stand", "in the place of", "is worth little",
+  "had rather", "is said to", "for want of", "by a fault of", "log of writes",
+  "uploads? in pieces", "held? against", "somebody", "in vain", "all the same"];
 
 function check_words({ uncommented }, phrases) {
   const joined = uncommented.replace(/"\s*\\?\n\s*(\+ )?"/g, (s) => s.replace(/["+\\]/g, " "));
