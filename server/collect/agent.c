@@ -63,23 +63,53 @@ static bool folder_for(const struct agent *agent, const char *id, uid_t uid, cha
            err_set(err, ERR_DENIED, "%.100s is somebody else's", path);
 }
 
+// The process in the name of a file, which Kineto ends with _PID.json, and .json.tmp before; 0:
+// none.
+static int32_t pid_in(const char *name)
+{
+    const char *at = strrchr(name, '_');
+    int64_t pid = 0;
+    size_t digits = at ? strspn(at + 1, "0123456789") : 0;
+    return at && str_to_i64((struct str){at + 1, digits}, &pid) && pid <= INT32_MAX ? (int32_t)pid
+                                                                                    : 0;
+}
+
+// Processes that have a file of a capture have started it. With the lock held; whether pid has one.
+static bool see_files(struct agent *agent, const char *id, const char *folder, int32_t pid)
+{
+    bool found = false;
+    DIR *dir = opendir(folder);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        int32_t one = pid_in(entry->d_name);
+        agent_state_start(&agent->state, id, one);
+        found = found || one == pid;
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
 // What a process is to record: the text of its settings, or nothing.
 static void choose(struct agent *agent, struct agent_process *process, struct buf *text)
 {
     char folder[200], path[240];
+    bool is_first;
     struct err err = {.pos = ERR_NO_POS};
     const struct fabric_capture *capture =
-        agent_state_take(&agent->state, process, clock_mono_ns());
+        agent_state_take(&agent->state, process, clock_mono_ns(), &is_first);
     if (!capture)
         return;
     bool ok = folder_for(agent, capture->id, process->uid, folder, sizeof folder, &err);
+    if (ok && !is_first && see_files(agent, capture->id, folder, process->own_pid))
+        return;
     snprintf(path, sizeof path, "%s/rank%lld.json", folder, (long long)process->rank);
     if (process->rank < 0)
         snprintf(path, sizeof path, "%s/trace.json", folder);
-    if (ok && fabric_settings(capture, path, text, &err))
+    ok = ok && fabric_settings(capture, path, text, &err);
+    if (ok && is_first)
         fprintf(stderr, "process %d records %lld steps for run %s\n", (int)process->pid,
                 (long long)capture->steps, capture->run);
-    else
+    else if (!ok)
         fprintf(stderr, "process %d cannot record: %s\n", (int)process->pid, err.msg);
 }
 
@@ -314,6 +344,9 @@ static bool send_folder(struct agent *agent, const char *name, struct err *err)
     snprintf(folder, sizeof folder, "%s/%s", agent->config->traces, name);
     if (lstat(folder, &info) != 0 || !S_ISDIR(info.st_mode) || !read_run(agent, id, run))
         return true;
+    pthread_mutex_lock(&agent->lock);
+    (void)see_files(agent, id, folder, 0);
+    pthread_mutex_unlock(&agent->lock);
     DIR *dir = opendir(folder);
     bool ok = true;
     for (const struct dirent *entry; ok && dir && (entry = readdir(dir));)

@@ -40,8 +40,10 @@ void agent_state_age(struct agent_state *state, int64_t now_ns)
         if (!capture->since_ns || now_ns - capture->since_ns <= CAPTURE_NS)
             continue;
         capture->since_ns = 0;
-        for (size_t j = 0; j < state->process_count; j++)
+        for (size_t j = 0; j < state->process_count; j++) {
             state->processes[j].given &= ~(1u << i);
+            state->processes[j].started &= ~(1u << i);
+        }
     }
 }
 
@@ -61,18 +63,33 @@ bool agent_state_add(struct agent_state *state, const struct fabric_capture *cap
 }
 
 const struct fabric_capture *agent_state_take(struct agent_state *state,
-                                              struct agent_process *process, int64_t now_ns)
+                                              struct agent_process *process, int64_t now_ns,
+                                              bool *is_first)
 {
     char job[32];
     snprintf(job, sizeof job, "%lld", (long long)process->job);
+    if (process->is_busy)
+        process->started |= process->given;
     for (size_t i = 0; !process->is_busy && i < AGENT_MOST_CAPTURES; i++) {
         const struct agent_capture *capture = &state->captures[i];
         bool is_meant = !capture->what.job[0] || strcmp(capture->what.job, job) == 0;
         if (!capture->since_ns || now_ns - capture->since_ns > OFFER_NS || !is_meant ||
-            (process->given & 1u << i))
+            (process->started & 1u << i))
             continue;
+        *is_first = !(process->given & 1u << i);
         process->given |= 1u << i;
         return &capture->what;
     }
     return NULL;
+}
+
+void agent_state_start(struct agent_state *state, const char *id, int32_t own_pid)
+{
+    for (size_t i = 0; i < AGENT_MOST_CAPTURES; i++) {
+        if (!state->captures[i].since_ns || strcmp(state->captures[i].what.id, id) != 0)
+            continue;
+        for (size_t j = 0; j < state->process_count; j++)
+            if (state->processes[j].own_pid == own_pid)
+                state->processes[j].started |= 1u << i;
+    }
 }

@@ -17,7 +17,7 @@ struct agent_process {
     uid_t uid;
     int64_t job, seen_ns, rank; // rank: -1 unknown
     bool is_busy;               // recording
-    uint32_t given;             // captures, a bit each by their place
+    uint32_t given, started;    // captures, a bit each by their place
 };
 
 struct agent_capture {
@@ -43,8 +43,14 @@ bool agent_state_add(struct agent_state *state, const struct fabric_capture *cap
                      int64_t now_ns);
 
 // A capture that the process should get now, which counts as given; NULL: none. It is only offered
-// for half a minute, so that no process starts long after the others.
+// for half a minute, so that no process starts long after the others. Until then it is given each
+// time the process asks and has not started: one without a counted step yet drops it and says
+// nothing, and one that waits for its step drops what comes twice. *is_first: not given before.
 const struct fabric_capture *agent_state_take(struct agent_state *state,
-                                              struct agent_process *process, int64_t now_ns);
+                                              struct agent_process *process, int64_t now_ns,
+                                              bool *is_first);
+
+// Says that the process which knows itself as own_pid has started a capture: there is a file of it.
+void agent_state_start(struct agent_state *state, const char *id, int32_t own_pid);
 
 #endif

@@ -130,8 +130,9 @@ static void answers_go_to_clients_of_the_same_kind_alone(void **state)
     assert_false(fabric_is_client(&address, len, NULL));
 }
 
-static void each_process_gets_a_capture_once_while_it_is_fresh_and_idle(void **state)
+static void a_process_gets_a_capture_while_it_is_fresh_until_the_process_has_started(void **state)
 {
+    bool is_first;
     const int64_t second = 1000000000;
     struct agent_state *agent = calloc(1, sizeof *agent);
     struct fabric_message message = {.type = 2, .job = 7, .pids = {1}, .pid_count = 1};
@@ -145,15 +146,28 @@ static void each_process_gets_a_capture_once_while_it_is_fresh_and_idle(void **s
     assert_true(agent_state_add(agent, &capture, second));
     assert_true(agent_state_add(agent, &capture, second));
     assert_true(agent_state_add(agent, &of_job, second));
-    assert_string_equal(agent_state_take(agent, a, second)->id, "c_1");
-    assert_null(agent_state_take(agent, a, second));
-    b->is_busy = true;
-    assert_null(agent_state_take(agent, b, second));
+    a->own_pid = 11;
+    b->own_pid = 12;
+    assert_string_equal(agent_state_take(agent, a, second, &is_first)->id, "c_1");
+    assert_true(is_first);
+    assert_string_equal(agent_state_take(agent, a, second, &is_first)->id, "c_1");
+    assert_false(is_first);
+    agent_state_start(agent, "c_1", 12);
+    assert_non_null(agent_state_take(agent, a, second, &is_first));
+    agent_state_start(agent, "c_1", 11);
+    assert_null(agent_state_take(agent, a, second, &is_first));
+    b->started = 0;
+    b->is_busy = true; // with something else
+    assert_null(agent_state_take(agent, b, second, &is_first));
     b->is_busy = false;
-    assert_null(agent_state_take(agent, b, 40 * second));
+    assert_null(agent_state_take(agent, b, 40 * second, &is_first));
     b->job = 8;
-    assert_string_equal(agent_state_take(agent, b, second)->id, "c_1");
-    assert_string_equal(agent_state_take(agent, b, second)->id, "c_2");
+    assert_string_equal(agent_state_take(agent, b, second, &is_first)->id, "c_1");
+    b->is_busy = true; // with c_1
+    assert_null(agent_state_take(agent, b, second, &is_first));
+    b->is_busy = false;
+    assert_string_equal(agent_state_take(agent, b, second, &is_first)->id, "c_2");
+    assert_true(is_first);
     agent_state_age(agent, 62 * second);
     assert_int_equal(agent->process_count, 0);
     free(agent);
@@ -167,7 +181,7 @@ int main(void)
         cmocka_unit_test(an_answer_is_never_empty_and_has_the_bytes_that_clients_expect),
         cmocka_unit_test(settings_have_a_fixed_set_of_keys_and_safe_paths_alone),
         cmocka_unit_test(answers_go_to_clients_of_the_same_kind_alone),
-        cmocka_unit_test(each_process_gets_a_capture_once_while_it_is_fresh_and_idle),
+        cmocka_unit_test(a_process_gets_a_capture_while_it_is_fresh_until_the_process_has_started),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A stand-in for the client of PyTorch's Kineto: asks a daemon over its datagrams what to record,
-and writes a trace as Kineto does, .tmp first. Prints each answer."""
+and writes a trace as Kineto does, .tmp first. Prints each answer. One that has counted no step
+yet drops what it is to record (argv[2]: how often)."""
 import json
 import os
 import socket
@@ -53,10 +54,12 @@ def write(settings):
 for wrong in (b"x", struct.pack("=Q32s", 99, b"req"), struct.pack("=Q32s", 0, b"zzz"), b"y" * 5000):
     sock.sendto(wrong, place("dynolog"))
 end = time.monotonic() + float(sys.argv[1])
+drops = int(sys.argv[2])
 while time.monotonic() < end:
     text = ask(2)
     print(json.dumps({"text": text}), flush=True)
-    if text:
+    drops -= bool(text)
+    if text and drops < 0:
         ask(0)
         write(text)
         sys.exit(0)
