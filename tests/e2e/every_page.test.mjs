@@ -38,7 +38,7 @@ test("every page works, fits wide and narrow in light and dark, and has no barri
   on_page({ colorScheme: "dark" }, async (page) => {
     await look_at_all(page, usual_pages());
     // Of the whole API only the sizes: axe would look at 15,000 elements, of a few kinds.
-    await look_at_all(page, ["/docs/api"], LOOKS.filter(({ rules }) => !rules));
+    await look_at_all(page, ["/docs/api"], LOOKS.map(({ rules, ...look }) => look));
   }));
 
 test("pages of long and turned names fit a narrow screen and have no barrier", () =>
