@@ -62,7 +62,7 @@ test("a damaged file is shown on every page, on its run's pages and by its name"
   server = await start_server({ data });
   await until("the rot is known", async () => (await word()) === "files");
   await on_clean_page(browser, server.base, { viewport: NARROW }, async (page) => {
-    for (const path of ["/", "/trends", "/runs/sound", "/docs/api"]) {
+    for (const path of ["/docs/api", "/", "/trends", "/runs/sound"]) { // the last one for axe
       await visit(page, path);
       await strip(page).getByText("1 stored file is damaged on the server's disk").waitFor();
     }
