@@ -7,8 +7,8 @@
 //
 // BEFORE and AFTER are programs. Traces named *rank0*, *rank1*, ... with the same rest are one run.
 // A renamed word is a table, a column, or a value that names one; a table that is gone is left out.
-// Prints each value that differs and how many were compared; fails if one does. Answers that only
-// AFTER gives are left out.
+// Prints each column in which values differ, with the first of them, and how many were compared;
+// fails if one does. What only AFTER says is counted, and is no difference.
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
@@ -16,7 +16,6 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { parseArgs, promisify } from "node:util";
 
-const MOST_SHOWN = 40;
 // Members that say when, where and by whom instead of what was found.
 const NOT_FIGURES = new Set(["id", "run", "created", "revision", "uploaded_at", "upload_id",
   "request_id", "url", "uploaded", "created_at", "input_id", "upload"]);
@@ -25,7 +24,7 @@ const { values, positionals } = parseArgs({ allowPositionals: true,
   options: { renamed: { type: "string", default: "" }, gone: { type: "string", default: "" } } });
 const [before, after, ...files] = positionals;
 const renames = new Map((values.renamed ?? "").split(",").map((one) => one.split("=", 2)));
-const gone = new Set((values.gone ?? "").split(","));
+const gone = new Set((values.gone ?? "").split(",").filter((name) => name));
 const renamed = (/** @type {any} */ word) => renames.get(word) ?? word;
 if (files.length === 0) {
   console.error("usage: tests/bench/same_figures.mjs [--renamed OLD=NEW,...] [--gone TABLE,...] " +
@@ -124,6 +123,10 @@ async function read_all(service) {
 }
 
 let compared = 0, wrong = 0;
+/** How many values differ, by their path without row numbers. @type {Map<string, any>} */
+const columns = new Map();
+/** What only AFTER has, in the same way. @type {Set<string>} */
+const added = new Set();
 /** @param {string} what @param {Record<string, any>} old @param {Record<string, any>} now */
 function compare_answers(what, old, now) {
   for (const [name, answer] of Object.entries(old)) {
@@ -137,10 +140,16 @@ function compare_answers(what, old, now) {
 function compare(what, old, now) {
   const a = flatten(old, "", new Map()), b = flatten(now, "", new Map());
   compared += a.size;
-  for (const path of new Set([...a.keys(), ...b.keys()])) {
-    if (Object.is(a.get(path), b.get(path))) continue;
-    const change = [a.get(path), b.get(path)].map((value) => JSON.stringify(value)).join(" -> ");
-    if (++wrong <= MOST_SHOWN) console.log(`${what}${path}: ${change}`);
+  for (const path of b.keys())
+    if (!a.has(path)) added.add(path.replace(/\/\d+/g, ""));
+  for (const [path, was] of a) {
+    if (Object.is(was, b.get(path))) continue;
+    const column = `${what.split(" ")[0]} ${path.replace(/\/\d+/g, "")}`;
+    const change = [was, b.get(path)].map((value) => JSON.stringify(value)).join(" -> ");
+    const seen = columns.get(column) ?? { count: 0, first: `${what}${path}: ${change}` };
+    seen.count++;
+    columns.set(column, seen);
+    wrong++;
   }
 }
 
@@ -167,4 +176,6 @@ try {
 } finally {
   rmSync(folder, { recursive: true });
 }
+for (const { count, first } of columns.values()) console.log(`${count} x  ${first}`);
+console.log(`${added.size} columns or members are new`);
 process.exit(wrong ? 1 : 0);
