@@ -22,7 +22,7 @@ static const struct option table[] = {
     {"--token", "STEPSCOPE_TOKEN", NULL, "TOKEN",
      "token with the scope upload; other users see options, so better set it in the environment",
      NULL, OPTION_TEXT, AT(token)},
-    {"--node", NULL, NULL, "NAME", "name of this node; without it the host's", NULL, OPTION_TEXT,
+    {"--node", NULL, NULL, "NAME", "name of this node; default: its host name", NULL, OPTION_TEXT,
      AT(node)},
     {"--socket-dir", "KINETO_IPC_SOCKET_DIR", NULL, "DIR",
      "folder of the socket, the same as in the environment of the processes; without it the "

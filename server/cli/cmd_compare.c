@@ -21,7 +21,7 @@ struct compare_choices {
 static const struct option table[] = {
     {"--format", NULL, "text", "FORMAT", "output format: text or json", "text|json", OPTION_CHOICE,
      AT(format)},
-    {"--max-regression", NULL, "0.03", "SHARE", "largest share by which steps may become longer",
+    {"--max-regression", NULL, "0.03", "SHARE", "largest acceptable slowdown of steps, as a share",
      NULL, OPTION_NUMBER, AT(max_regression)},
     {"--sequential", NULL, NULL, NULL,
      "use the sequential test, which stays valid when repeated after every further run", NULL,

@@ -59,7 +59,7 @@ struct choices {
 static const struct option push_table[] = {
     SHARED_OPTIONS,
     {"--state", NULL, NULL, "FILE",
-     "list of what was sent; without it DIR/.stepscope-sent, and none for files", NULL, OPTION_TEXT,
+     "list of files already sent; default: DIR/.stepscope-sent, none for files", NULL, OPTION_TEXT,
      AT(state)},
     {"--patience", NULL, "15m", "TIME", "give up after that long without progress; 0: never", NULL,
      OPTION_SECONDS, AT(patience_s)},
@@ -75,8 +75,8 @@ static const struct option_set push_options = {
 
 static const struct option watch_table[] = {
     SHARED_OPTIONS,
-    {"--state", NULL, NULL, "FILE", "list of what was sent; without it DIR/.stepscope-sent", NULL,
-     OPTION_TEXT, AT(state)},
+    {"--state", NULL, NULL, "FILE", "list of files already sent; default: DIR/.stepscope-sent",
+     NULL, OPTION_TEXT, AT(state)},
     {"--settle", NULL, "2s", "TIME",
      "send a file once it is closed and has not changed for this long", NULL, OPTION_SECONDS,
      AT(settle_s)},

@@ -27,8 +27,8 @@ struct whatif_options {
 #define AT(member) offsetof(struct whatif_options, member)
 static const struct option table[] = {
     {"--change", NULL, NULL, "CHANGES",
-     "what changes, several joined by ';'; without it each ready-made change by itself", NULL,
-     OPTION_TEXT, AT(change)},
+     "changes to make, joined by ';'; default: each ready-made change by itself", NULL, OPTION_TEXT,
+     AT(change)},
     {"--counterpart", NULL, NULL, "FILE",
      "trace of another run, whose times counterpart:WHAT takes", NULL, OPTION_TEXT,
      AT(counterpart)},

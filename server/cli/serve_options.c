@@ -123,8 +123,8 @@ static const struct option table[] = {
      "table of device peaks that overrides the built-in one, as analysis/names/peaks.tsv", NULL,
      OPTION_TEXT, AT(peaks_path)},
     {"--webhooks", "STEPSCOPE_WEBHOOKS", NULL, "FILE",
-     "addresses that get word of finished runs, alerts and gates, as deploy/webhooks.json", NULL,
-     OPTION_TEXT, AT(webhooks_path)},
+     "file of addresses to notify of finished runs, alerts and gates; see deploy/webhooks.json",
+     NULL, OPTION_TEXT, AT(webhooks_path)},
 };
 const struct option_set serve_option_set = {
     "serve", "Receives traces, analyzes them and serves the results, until SIGTERM or SIGINT.",

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Eight files are read at a time, half of them larger than the memory a reader may use: the service
 // and its readers together stay within the bound set by their number and that memory (R10).
-// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

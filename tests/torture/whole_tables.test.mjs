@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables with very many rows: storing and returning them takes the same memory whatever their
 // length, alone and alongside others, and whole tables equal their pages.
-// Timed: nothing runs beside it.
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { request } from "node:http";
