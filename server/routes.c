@@ -13,7 +13,7 @@
 #include "server/report/report_reply.h"
 #include "server/http/assets.h"
 #include "server/http/connections.h"
-#include "server/http/known_etags.h"
+#include "server/http/known_answers.h"
 #include "server/http/problem.h"
 #include "server/mcp/mcp.h"
 #include "server/steps/live_steps.h"
@@ -369,17 +369,27 @@ static bool admit_token(struct request *request, struct response *response, stru
            refuse_crowd(request, response, "token or user", err);
 }
 
-// What a client may have already need not be made again.
+// Of a store that others write to, too, it must be asked for: only where answers are known to last.
+static uint64_t version_of_store(const struct request *request)
+{
+    struct store *store = request->services->intake->store;
+    bool helps = request_is_safe(request) &&
+                 (!store_is_shared(store) ||
+                  known_answers_expect(request->services->known_answers, request));
+    return helps ? store_version(store) : 0;
+}
+
+// What was answered already need not be made again.
 static bool handle(struct request *request, struct response *response, struct err *err)
 {
-    struct known_etags *known = request->services->known_etags;
-    bool reads = request_is_safe(request);
-    uint64_t version = reads ? store_version(request->services->intake->store) : 0;
-    if (known_etags_answer(known, request, response, version))
+    struct known_answers *known = request->services->known_answers;
+    uint64_t version = version_of_store(request);
+    if (known_answers_give(known, request, response, version))
         return true;
     if (!request->route->handle(request, response, err))
         return false;
-    known_etags_keep(known, request, response, version);
+    if (request_is_safe(request))
+        known_answers_keep(known, request, response, version);
     return true;
 }
 

@@ -101,7 +101,8 @@ static bool reply_table(struct request *request, struct response *response,
 // --- the list -----------------------------------------------------------------------------------
 
 // "14d" ago.
-static bool read_since(const struct request *request, struct run_query *query, struct err *err)
+static bool read_since(const struct request *request, int64_t now_ns, struct run_query *query,
+                       struct err *err)
 {
     struct str text = query_get(&request->query, "since");
     int64_t seconds = 0;
@@ -111,7 +112,7 @@ static bool read_since(const struct request *request, struct run_query *query, s
         return false;
     int64_t age_ns = 0;
     if (!__builtin_mul_overflow(seconds, INT64_C(1000000000), &age_ns))
-        query->since_ns = clock_wall_ns() - age_ns;
+        query->since_ns = now_ns - age_ns;
     return true;
 }
 
@@ -141,7 +142,7 @@ static bool read_metric(const struct request *request, struct run_query *query, 
 }
 
 static bool read_query(const struct request *request, const struct table_request *table,
-                       struct run_query *query, struct err *err)
+                       int64_t now_ns, struct run_query *query, struct err *err)
 {
     *query = (struct run_query){.search = table->query.search,
                                 .project = text_of(request, "project"),
@@ -156,7 +157,7 @@ static bool read_query(const struct request *request, const struct table_request
     if (!api_read_tags(request, &tags, &query->tag_count, err))
         return false;
     query->tags = tags;
-    return read_metric(request, query, err) && read_since(request, query, err);
+    return read_metric(request, query, err) && read_since(request, now_ns, query, err);
 }
 
 static bool reply_json(struct request *request, struct response *response,
@@ -184,13 +185,24 @@ static bool reply_json(struct request *request, struct response *response,
     return api_finish_json(request, response, "runs", err);
 }
 
-// Neither by the clock nor by the progress of jobs.
-static bool lasts(const struct run_query *query, const struct run_list *list)
+// No run of the page depends on the progress of jobs.
+static bool is_settled(const struct run_list *list)
 {
     size_t i = 0;
     while (i < list->count && list->runs[i].active <= 0)
         i++;
-    return i == list->count && query->since_ns == 0;
+    return i == list->count;
+}
+
+// Of runs of the last days it lasts until one of them is too old.
+static void note_lasting(struct response *response, const struct run_query *query,
+                         const struct run_list *list, int64_t now_ns)
+{
+    response->lasts = is_settled(list);
+    if (query->since_ns <= 0 || list->oldest_ns <= 0)
+        return;
+    response->from_ns = now_ns;
+    response->until_ns = now_ns + (list->oldest_ns - query->since_ns);
 }
 
 bool api_list_runs(struct request *request, struct response *response, struct err *err)
@@ -205,10 +217,11 @@ bool api_list_runs(struct request *request, struct response *response, struct er
     if (!query_allow(&request->query, known, err) ||
         !table_request_parse(request, &table_runs, known, &table, err))
         return false;
-    if (!read_query(request, &table, &query, err) ||
+    int64_t now_ns = clock_wall_ns();
+    if (!read_query(request, &table, now_ns, &query, err) ||
         !store_list_runs(request->services->intake->store, &query, request->arena, &list, err))
         return false;
-    response->lasts = lasts(&query, &list);
+    note_lasting(response, &query, &list, now_ns);
     if (table.export == &export_json && !table.chosen)
         return reply_json(request, response, &table, &list, err);
     return reply_table(request, response, &table, &list, err);

@@ -10,7 +10,7 @@
 
 struct access;
 struct known_agents;
-struct known_etags;
+struct known_answers;
 struct audit;
 struct connections;
 struct export_spool;
@@ -48,7 +48,7 @@ struct services {
     atomic_bool *draining;   // the service is about to stop
     struct reply_room *room; // of large answers
     struct connections *connections;
-    struct known_etags *known_etags;
+    struct known_answers *known_answers;
     sem_t *comparing; // turns for comparing runs, which takes memory for all their tables
 };
 

@@ -88,6 +88,10 @@ struct db_kind {
     // The time of day, the same for all who share the database.
     bool (*clock)(struct db *db, int64_t *now_ns, struct err *err);
 
+    // A number that is the same only while the same rows are visible, whoever writes. NULL unless
+    // is_shared.
+    bool (*read_state)(struct db *db, uint64_t *state, struct err *err);
+
     // Transactions.
     bool (*begin)(struct db *db, enum db_access access, struct err *err);
     // Statements fail with ERR_BUSY after deadline_ns (clock_mono_ns), until the transaction ends.

@@ -43,6 +43,18 @@ static bool read_clock(struct db *db, int64_t *now_ns, struct err *err)
     return sql_end(&stmt);
 }
 
+// Transactions that ended make another snapshot; after a failover it is another server's.
+static bool read_state(struct db *db, uint64_t *state, struct err *err)
+{
+    struct stmt stmt =
+        sql_begin(db,
+                  "SELECT hashtextextended(CAST(pg_current_snapshot() AS TEXT) || ' ' || "
+                  "CAST(pg_postmaster_start_time() AS TEXT), 0)",
+                  err);
+    *state = sql_row(&stmt) ? (uint64_t)sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
 // --- copies -------------------------------------------------------------------------------------
 
 #define COLUMNS                                                              \
@@ -290,6 +302,7 @@ const struct db_kind db_postgres = {
     .continue_ids = continue_ids,
     .take_alone = take_alone,
     .clock = read_clock,
+    .read_state = read_state,
     .begin = begin,
     .limit_time = limit_time,
     .commit = commit,

@@ -11,7 +11,7 @@
 #include "server/http/connections.h"
 #include "server/http/http_head.h"
 #include "server/http/http_send.h"
-#include "server/http/known_etags.h"
+#include "server/http/known_answers.h"
 #include "server/http/pace.h"
 #include "server/http/precheck.h"
 #include "server/http/problem.h"
@@ -494,7 +494,7 @@ static void init(struct http *http, const struct http_config *config)
     http->services.draining = &http->draining;
     http->services.room = &http->room;
     http->services.comparing = &http->comparing;
-    http->services.known_etags = known_etags_new();
+    http->services.known_answers = known_answers_new();
     const char *public_url = config->services.public_url;
     http->precheck = (struct precheck){str_of(config->listen), str_of(public_url ? public_url : ""),
                                        str_of(config->allow_hosts ? config->allow_hosts : "")};
@@ -612,6 +612,6 @@ void http_stop(struct http *http, uint64_t grace_ms)
     pthread_mutex_destroy(&http->lock);
     sem_destroy(&http->comparing);
     reply_room_destroy(&http->room);
-    known_etags_free(http->services.known_etags);
+    known_answers_free(http->services.known_answers);
     free(http);
 }

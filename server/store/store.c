@@ -24,6 +24,7 @@ struct store {
     pthread_mutex_t write_lock; // held by the one write transaction
     struct db *writer;
     atomic_ullong writes;      // transactions so far
+    atomic_ullong commits;     // twice their number; odd while one is made
     bool is_full;              // the writer found the disk full; guarded by write_lock
     pthread_mutex_t read_lock; // guards the list of free readers
     pthread_cond_t reader_free;
@@ -170,11 +171,6 @@ bool store_is_shared(const struct store *store)
     return store->writer->kind->is_shared;
 }
 
-uint64_t store_version(const struct store *store)
-{
-    return store_is_shared(store) ? 0 : 1 + atomic_load(&store->writes);
-}
-
 struct str store_owner(const struct store *store)
 {
     return str_of(store->owner);
@@ -247,13 +243,44 @@ bool txn_begin(struct store *store, enum db_access access, struct txn *txn, stru
     return false;
 }
 
+// Others may see what was written before this returns.
+static bool commit(struct txn *txn, struct err *err)
+{
+    bool writes = txn->access != DB_READ;
+    if (writes)
+        atomic_fetch_add(&txn->store->commits, 1);
+    bool ok = txn->db->kind->commit(txn->db, err);
+    if (writes)
+        atomic_fetch_add(&txn->store->commits, 1);
+    return ok;
+}
+
 bool txn_end(struct txn *txn, bool ok, struct err *err)
 {
-    ok = ok && txn->db->kind->commit(txn->db, err);
+    ok = ok && commit(txn, err);
     if (!ok)
         txn->db->kind->rollback(txn->db);
     release(txn);
     return ok;
+}
+
+static uint64_t ask_version(struct store *store)
+{
+    struct err ignored;
+    struct txn txn;
+    uint64_t version = 0;
+    if (!txn_begin(store, DB_READ, &txn, &ignored))
+        return 0;
+    bool ok = txn.db->kind->read_state(txn.db, &version, &ignored);
+    return txn_end(&txn, ok, &ignored) ? version : 0;
+}
+
+uint64_t store_version(struct store *store)
+{
+    if (store_is_shared(store))
+        return ask_version(store);
+    uint64_t commits = atomic_load(&store->commits);
+    return commits % 2 ? 0 : commits + 2;
 }
 
 bool store_number(struct store *store, const char *sql, struct str parameter, int64_t *number,

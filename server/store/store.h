@@ -131,7 +131,8 @@ struct run_query {
 struct run_list {
     struct run *runs;
     size_t count;
-    uint64_t total; // that match, on all pages
+    uint64_t total;    // that match, on all pages
+    int64_t oldest_ns; // when the first of all runs since the query's since_ns was created; 0: none
 };
 
 // The run of that name in that project, created if it does not exist. Tags, meta and note are added
@@ -436,9 +437,10 @@ MUST_CHECK bool store_keep_mark(struct store *store, const char *mark, char kept
 bool store_is_shared(const struct store *store);   // whether there may be other services
 struct str store_owner(const struct store *store); // the name of this one
 
-// Differs after each transaction that may have changed a row. 0: not known, since others write,
-// too.
-uint64_t store_version(const struct store *store);
+// Two equal versions: whoever read between them got the same rows. Of a database that others write
+// to as well it is asked for. 0: not known, for lack of an answer or since a transaction is just
+// being committed.
+uint64_t store_version(struct store *store);
 
 // All waiting and working jobs of a run end as failed, "cancelled"; who works on one finds out when
 // it ends it. A run without any stays as it is.

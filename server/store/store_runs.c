@@ -381,6 +381,19 @@ static bool list_ids(struct db *db, const struct run_query *query, struct str pa
     return ok;
 }
 
+// The next run that will be too old for the list, whatever else is asked for.
+static bool find_oldest(struct db *db, const struct run_query *query, struct run_list *list,
+                        struct err *err)
+{
+    if (query->since_ns <= 0)
+        return true;
+    struct stmt stmt = sql_begin(
+        db, "SELECT created_ns FROM run WHERE created_ns >= ? ORDER BY created_ns LIMIT 1", err);
+    sql_bind_i64(&stmt, query->since_ns);
+    list->oldest_ns = sql_row(&stmt) ? sql_i64(&stmt, 0) : 0;
+    return sql_end(&stmt);
+}
+
 // Sorts only ids; everything else is read just for the runs on the page.
 static bool list_page(struct db *db, const struct run_query *query, struct str pattern,
                       struct arena *arena, struct run_list *list, struct err *err)
@@ -403,6 +416,7 @@ bool store_list_runs(struct store *store, const struct run_query *query, struct 
     if (!pattern.at || !txn_begin(store, DB_READ, &txn, err))
         return false;
     bool ok = count_runs(txn.db, query, pattern, list, err) &&
-              list_page(txn.db, query, pattern, arena, list, err);
+              list_page(txn.db, query, pattern, arena, list, err) &&
+              find_oldest(txn.db, query, list, err);
     return txn_end(&txn, ok, err);
 }

@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Headers are compared according to HTTP, and every error has its status.
-#include "server/http/known_etags.h"
+#include "server/http/known_answers.h"
 #include "server/http/problem.h"
+
+#include "ingest/base/clock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,11 +86,12 @@ static void ask(struct asked *asked, const char *path, const char *etag)
     asked->request.path = str_of(path);
 }
 
-static int answered(struct known_etags *known, const char *path, const char *etag, uint64_t version)
+static int answered(struct known_answers *known, const char *path, const char *etag,
+                    uint64_t version)
 {
     struct asked asked;
     ask(&asked, path, etag);
-    bool found = known_etags_answer(known, &asked.request, &asked.response, version);
+    bool found = known_answers_give(known, &asked.request, &asked.response, version);
     arena_free(&asked.arena);
     return found ? asked.response.status : 0;
 }
@@ -92,42 +99,200 @@ static int answered(struct known_etags *known, const char *path, const char *eta
 static void an_etag_holds_for_its_address_while_the_store_is_unchanged(void **state)
 {
     (void)state;
-    struct known_etags *known = known_etags_new();
+    struct known_answers *known = known_answers_new();
     struct asked asked;
     ask(&asked, "/a", "\"v-7\"");
     assert_true(response_unchanged(&asked.request, &asked.response, "v-7"));
-    known_etags_keep(known, &asked.request, &asked.response, 3);
+    known_answers_keep(known, &asked.request, &asked.response, 3);
     assert_int_equal(answered(known, "/a", "\"v-7\"", 3), 0); // it need not last
     asked.response.lasts = true;
-    known_etags_keep(known, &asked.request, &asked.response, 0);
+    known_answers_keep(known, &asked.request, &asked.response, 0);
     assert_int_equal(answered(known, "/a", "\"v-7\"", 0), 0); // nothing is known of the store
-    known_etags_keep(known, &asked.request, &asked.response, 3);
+    known_answers_keep(known, &asked.request, &asked.response, 3);
     assert_int_equal(answered(known, "/a", "\"v-7\"", 3), 304);
     assert_int_equal(answered(known, "/a", "\"v-8\"", 3), 0);
     assert_int_equal(answered(known, "/b", "\"v-7\"", 3), 0);
     assert_int_equal(answered(known, "/a", "\"v-7\"", 4), 0);
     assert_int_equal(answered(NULL, "/a", "\"v-7\"", 3), 0);
     arena_free(&asked.arena);
-    known_etags_free(known);
+    known_answers_free(known);
 }
 
 static void a_header_of_the_moment_is_not_kept(void **state)
 {
     (void)state;
-    struct known_etags *known = known_etags_new();
+    struct known_answers *known = known_answers_new();
     struct asked asked;
     ask(&asked, "/a", "\"v-7\"");
     asked.response.lasts = true;
     assert_true(response_unchanged(&asked.request, &asked.response, "v-7"));
     response_header(&asked.response, &asked.arena, "Content-Location", "/a/1");
-    known_etags_keep(known, &asked.request, &asked.response, 1);
+    known_answers_keep(known, &asked.request, &asked.response, 1);
     assert_int_equal(answered(known, "/a", "\"v-7\"", 1), 304);
     asked.request.path = STR("/b");
     response_header(&asked.response, &asked.arena, "Stepscope-Storage", "sound");
-    known_etags_keep(known, &asked.request, &asked.response, 1);
+    known_answers_keep(known, &asked.request, &asked.response, 1);
     assert_int_equal(answered(known, "/b", "\"v-7\"", 1), 0);
     arena_free(&asked.arena);
-    known_etags_free(known);
+    known_answers_free(known);
+}
+
+// Makes an answer with that content, or is given one, and checks what is sent.
+static bool given(struct known_answers *known, const char *encoding, unsigned scopes,
+                  const char *content)
+{
+    struct asked asked;
+    ask(&asked, "/list", "");
+    asked.request.headers = &(struct request_header){STR("Accept-Encoding"), str_of(encoding)};
+    asked.request.who.scopes = scopes;
+    bool was_known = known_answers_give(known, &asked.request, &asked.response, 5);
+    if (!was_known) {
+        buf_puts(&asked.response.body, content);
+        asked.response.type = "application/json";
+        asked.response.lasts = true;
+        asked.response.etag = STR("\"v-1\"");
+        known_answers_keep(known, &asked.request, &asked.response, 5);
+    }
+    assert_true(str_equal(asked.response.etag, STR("\"v-1\"")));
+    assert_string_equal(asked.response.type, "application/json");
+    assert_true(asked.response.gzipped == (*encoding && strlen(content) > 1024));
+    if (!asked.response.gzipped)
+        assert_true(str_equal((struct str){asked.response.body.at, asked.response.body.len},
+                              str_of(content)));
+    response_free(&asked.response);
+    arena_free(&asked.arena);
+    return was_known;
+}
+
+static void a_kept_answer_is_given_to_those_with_the_same_rights(void **state)
+{
+    (void)state;
+    char content[4000] = {0};
+    memset(content, 'x', sizeof content - 1);
+    struct known_answers *known = known_answers_new();
+    assert_false(given(known, "", SCOPE_READ, content));
+    assert_true(given(known, "", SCOPE_READ, content));
+    assert_false(given(known, "", SCOPE_READ | SCOPE_WRITE, content));
+    assert_false(given(known, "gzip", SCOPE_READ, content));
+    assert_true(given(known, "gzip", SCOPE_READ, content));
+    assert_true(given(known, "", SCOPE_READ, content));
+    assert_false(given(NULL, "", SCOPE_READ, content));
+    known_answers_free(known);
+}
+
+static void an_answer_that_the_clock_ends_is_not_given_afterwards(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t from_s, until_s;
+        int status;
+    } cases[] = {{-10, 1000, 304}, {-10, -1, 0}, {1000, 2000, 0}}; // the clock was set back
+    struct known_answers *known = known_answers_new();
+    int64_t now_ns = clock_wall_ns();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct asked asked;
+        ask(&asked, "/a", "\"v-7\"");
+        asked.response.lasts = true;
+        asked.response.from_ns = now_ns + cases[i].from_s * 1000000000;
+        asked.response.until_ns = now_ns + cases[i].until_s * 1000000000;
+        assert_true(response_unchanged(&asked.request, &asked.response, "v-7"));
+        known_answers_keep(known, &asked.request, &asked.response, 1);
+        assert_int_equal(answered(known, "/a", "\"v-7\"", 1), cases[i].status);
+        arena_free(&asked.arena);
+    }
+    known_answers_free(known);
+}
+
+static void answers_are_expected_once_one_lasted(void **state)
+{
+    (void)state;
+    struct known_answers *known = known_answers_new();
+    struct asked asked;
+    ask(&asked, "/a", "\"v-7\"");
+    assert_false(known_answers_expect(known, &asked.request));
+    asked.response.lasts = true;
+    assert_true(response_unchanged(&asked.request, &asked.response, "v-7"));
+    known_answers_keep(known, &asked.request, &asked.response, 0);
+    assert_true(known_answers_expect(known, &asked.request));
+    asked.request.path = STR("/b");
+    assert_false(known_answers_expect(known, &asked.request));
+    assert_false(known_answers_expect(NULL, &asked.request));
+    arena_free(&asked.arena);
+    known_answers_free(known);
+}
+
+// --- races --------------------------------------------------------------------------------------
+
+#define PATHS   200
+#define LARGE   400000 // so that not all contents fit
+#define TURNS   3000
+#define THREADS 4
+
+struct race {
+    struct known_answers *known;
+    atomic_ullong version;
+    atomic_uint wrong, found;
+};
+
+// The answer at a version says which one it is, at its start and at its end.
+static void make(struct asked *asked, uint64_t version)
+{
+    struct buf *body = &asked->response.body;
+    buf_printf(body, "%020llu", (unsigned long long)version);
+    while (body->len < LARGE)
+        buf_puts(body, "0123456789012345678901234567890123456789");
+    buf_printf(body, "%020llu", (unsigned long long)version);
+    asked->response.etag = STR("\"v\"");
+    asked->response.type = "application/json";
+    asked->response.lasts = true;
+}
+
+static void check_answer(struct race *race, const struct response *response, uint64_t version)
+{
+    char expected[21];
+    snprintf(expected, sizeof expected, "%020llu", (unsigned long long)version);
+    const struct buf *body = &response->body;
+    atomic_fetch_add(&race->found, 1);
+    if (body->len < LARGE || memcmp(body->at, expected, 20) != 0 ||
+        memcmp(body->at + body->len - 20, expected, 20) != 0)
+        atomic_fetch_add(&race->wrong, 1);
+}
+
+static void *ask_on(void *context)
+{
+    struct race *race = context;
+    char path[20];
+    for (unsigned turn = 0; turn < TURNS; turn++) {
+        struct asked asked;
+        snprintf(path, sizeof path, "/%u", turn * 7919 % (turn % 2 ? 3 : PATHS));
+        ask(&asked, path, "");
+        uint64_t version = atomic_load(&race->version);
+        if (known_answers_give(race->known, &asked.request, &asked.response, version)) {
+            check_answer(race, &asked.response, version);
+        } else {
+            make(&asked, version);
+            known_answers_keep(race->known, &asked.request, &asked.response, version);
+        }
+        if (turn % 100 == 99)
+            atomic_fetch_add(&race->version, 1);
+        response_free(&asked.response);
+        arena_free(&asked.arena);
+    }
+    return NULL;
+}
+
+static void no_thread_gets_the_answer_of_another_version(void **state)
+{
+    (void)state;
+    struct race race = {.known = known_answers_new(), .version = 1};
+    pthread_t threads[THREADS];
+    for (size_t i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, ask_on, &race), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    assert_int_equal(race.wrong, 0);
+    assert_true(race.found > 0);
+    known_answers_free(race.known);
 }
 
 static void header_values_cannot_begin_new_lines(void **state)
@@ -221,6 +386,10 @@ int main(void)
         cmocka_unit_test(a_known_etag_is_answered_304),
         cmocka_unit_test(an_etag_holds_for_its_address_while_the_store_is_unchanged),
         cmocka_unit_test(a_header_of_the_moment_is_not_kept),
+        cmocka_unit_test(a_kept_answer_is_given_to_those_with_the_same_rights),
+        cmocka_unit_test(an_answer_that_the_clock_ends_is_not_given_afterwards),
+        cmocka_unit_test(answers_are_expected_once_one_lasted),
+        cmocka_unit_test(no_thread_gets_the_answer_of_another_version),
         cmocka_unit_test(header_values_cannot_begin_new_lines),
         cmocka_unit_test(errors_become_problems_with_their_status),
         cmocka_unit_test(long_texts_are_compressed_for_those_who_take_it),

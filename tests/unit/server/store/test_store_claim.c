@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Services that claim at the same time from one database.
+// Services that claim at the same time from one database, and versions that tell its states apart.
 #include "tests/unit/store_fixture.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/wait.h>
 
 enum { SERVICES = 3, JOBS = 120 };
@@ -128,6 +130,124 @@ static void a_job_that_runs_alone_is_not_passed_over(void **state)
     db_close(other, true);
 }
 
+// --- versions -----------------------------------------------------------------------------------
+
+enum { WRITES = 60, MOST_SEEN = 3000 };
+
+static void create_run(struct store *store, int number)
+{
+    char name[20];
+    struct err err;
+    struct arena arena;
+    struct run run;
+    arena_init(&arena, NULL);
+    snprintf(name, sizeof name, "run%d", number);
+    struct run_request request = {.name = str_of(name), .world_size = STORE_ANY};
+    assert_true(store_create_run(store, &request, &arena, &run, &err));
+    arena_free(&arena);
+}
+
+static uint64_t count_runs(struct store *store)
+{
+    struct err err;
+    struct arena arena;
+    struct run_list list;
+    arena_init(&arena, NULL);
+    assert_true(store_list_runs(store, &(struct run_query){.limit = 1}, &arena, &list, &err));
+    arena_free(&arena);
+    return list.total;
+}
+
+// The store of another service where there may be one, else the same.
+static struct store *other_service(struct fixture *f)
+{
+    struct store *other = is_on_sqlite(f) ? f->store : store_open_as(f->path, "n_2", &f->err);
+    assert_non_null(other);
+    return other;
+}
+
+static void close_other(struct fixture *f, struct store *other)
+{
+    if (other != f->store)
+        store_close(other);
+}
+
+static void a_version_changes_with_every_write_of_any_service(void **state)
+{
+    struct fixture *f = *state;
+    struct store *other = other_service(f);
+    for (int i = 0; i < 5; i++) {
+        uint64_t before = store_version(f->store);
+        assert_true(before != 0);
+        create_run(other, i);
+        uint64_t after = store_version(f->store);
+        assert_true(after != 0 && after != before);
+    }
+    uint64_t quiet = store_version(f->store), again = quiet;
+    for (int i = 0; i < 3 && again == quiet; i++)
+        again = store_version(f->store);
+    // The server's own work, such as a vacuum, may count as a change.
+    assert_true(again == quiet || !is_on_sqlite(f));
+    close_other(f, other);
+}
+
+// What a reader found between two equal versions.
+struct reading {
+    struct store *store;
+    atomic_bool *done;
+    size_t count;
+    struct {
+        uint64_t version, runs;
+    } seen[MOST_SEEN];
+};
+
+static void *read_on(void *context)
+{
+    struct reading *reading = context;
+    while (!atomic_load(reading->done) && reading->count < MOST_SEEN) {
+        uint64_t version = store_version(reading->store);
+        uint64_t runs = count_runs(reading->store);
+        if (!version || store_version(reading->store) != version)
+            continue;
+        reading->seen[reading->count].version = version;
+        reading->seen[reading->count++].runs = runs;
+    }
+    return NULL;
+}
+
+static void assert_they_agree(const struct reading *a, const struct reading *b)
+{
+    for (size_t i = 0; i < a->count; i++)
+        for (size_t k = 0; k < b->count; k++)
+            if (a->seen[i].version == b->seen[k].version)
+                assert_int_equal(a->seen[i].runs, b->seen[k].runs);
+}
+
+static void readers_of_one_version_see_the_same_runs(void **state)
+{
+    enum { READERS = 2 };
+    struct fixture *f = *state;
+    struct store *other = other_service(f);
+    atomic_bool done = false;
+    pthread_t threads[READERS];
+    struct reading *readings = calloc(READERS, sizeof *readings);
+    for (size_t i = 0; i < READERS; i++) {
+        readings[i].store = f->store;
+        readings[i].done = &done;
+        assert_int_equal(pthread_create(&threads[i], NULL, read_on, &readings[i]), 0);
+    }
+    for (int i = 0; i < WRITES; i++)
+        create_run(other, i);
+    atomic_store(&done, true);
+    for (size_t i = 0; i < READERS; i++)
+        pthread_join(threads[i], NULL);
+    for (size_t i = 0; i < READERS; i++)
+        assert_they_agree(&readings[i], &readings[READERS - 1 - i]);
+    assert_they_agree(&readings[0], &readings[0]);
+    free(readings);
+    close_other(f, other);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -135,6 +255,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_job_that_was_running_in_a_crash_runs_alone, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_job_that_runs_alone_is_not_passed_over, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_version_changes_with_every_write_of_any_service, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(readers_of_one_version_see_the_same_runs, set_up,
                                         tear_down),
     };
     return run_on_each_kind(tests);
