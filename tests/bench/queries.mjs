@@ -200,7 +200,7 @@ const read_uploads = () =>
   readFileSync(`${folder}/uploads`, "utf8").trim().split("\n").map((id) => `/uploads/${id}`);
 
 async function look_around(base) {
-  const list = await get_json(base, "/runs?status=done&limit=all&fields=id");
+  const list = await get_json(base, "/runs?tag=tables&status=done&limit=all&fields=id");
   const ids = list.items.map(({ id }) => id);
   if (ids.length < 2) throw new Error(`found ${ids.length} runs that are done, expected 2 or more`);
   const { received: ranks } = await get_json(base, `/runs/${ids[0]}`);

@@ -368,6 +368,42 @@ test("a run takes only so many tags, however they come, and lists them in one ce
   assert.deepEqual(none.json.tags, {});
 });
 
+test("answers that are kept are never older than a change that someone has seen", async () => {
+  await server.send("POST", "/runs", { name: "kept" });
+  const paths = ["/runs?q=kept", "/runs?q=kept&since=1d", "/runs/kept", "/runs/kept/summary"];
+  const note_of = ({ items, run, note }) => Number((items?.[0] ?? run ?? { note }).note || 0);
+  let going = true, newest = 0;
+  const watch = async (path) => {
+    while (going) {
+      const least = newest;
+      const reply = await api(path, { headers: { "Accept-Encoding": "gzip" } });
+      const text = reply.headers["content-encoding"] ? gunzipSync(reply.body) : reply.text;
+      const seen = note_of(JSON.parse(text));
+      assert.ok(seen >= least, `${path}: ${seen} after ${least}`);
+      newest = Math.max(newest, seen);
+    }
+  };
+  const watching = paths.map(watch);
+  const etags = {};
+  for (let i = 1; i <= 20; i++) {
+    const note = { note: String(i) };
+    assert.equal((await server.send("PATCH", "/runs/kept", note, { "If-Match": "*" })).status, 200);
+    for (const path of paths) {
+      const reply = await api(path, { headers: etags[path]
+        ? { "If-None-Match": etags[path] } : {} });
+      assert.equal(reply.status, 200, `${path} did not change`);
+      assert.equal(note_of(reply.json), i, path);
+      etags[path] = reply.headers.etag;
+    }
+    for (const path of paths) {
+      const again = await api(path, { headers: { "If-None-Match": etags[path] } });
+      assert.equal(again.status, 304, path);
+    }
+  }
+  going = false;
+  await Promise.all(watching);
+});
+
 test("a request id of the client comes back", async () => {
   const reply = await api("/version", { headers: { "X-Request-Id": "my-id-123" } });
   assert.equal(reply.headers["x-request-id"], "my-id-123");
