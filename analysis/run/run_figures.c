@@ -81,10 +81,12 @@ const struct run_figure run_figures[RUN_FIGURE_COUNT] = {
                                 FIGURE_OF_LOSS},
 };
 
+// Most names differ in their first letter, so that their lengths need not be counted.
 const struct run_figure *run_figure_named(struct str metric)
 {
-    for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
-        if (str_equal(metric, str_of(run_figures[i].metric)))
+    for (size_t i = 0; metric.len && i < RUN_FIGURE_COUNT; i++)
+        if (*run_figures[i].metric == *metric.at &&
+            str_equal(metric, str_of(run_figures[i].metric)))
             return &run_figures[i];
     return NULL;
 }

@@ -11,7 +11,9 @@
 
 static void key(struct buf *out, const char *name)
 {
-    buf_printf(out, ",\"%s\":", name);
+    buf_puts(out, ",\"");
+    buf_puts(out, name);
+    buf_puts(out, "\":");
 }
 
 void api_text_json(struct str text, struct buf *out)

@@ -280,6 +280,12 @@ bool figures_give(struct db *db, struct str run_id, struct str key, struct err *
 
 // --- reading ------------------------------------------------------------------------------------
 
+// As for most rows the first letter tells that it is not.
+static bool is(struct str metric, const char *name)
+{
+    return metric.len && *metric.at == *name && str_equal(metric, str_of(name));
+}
+
 // The member of a run that holds a figure, NULL if there is none.
 static struct cell *figure_of(struct run *run, struct str metric, enum column_type *type)
 {
@@ -293,12 +299,12 @@ static struct cell *figure_of(struct run *run, struct str metric, enum column_ty
                  {"findings", COLUMN_I64, &run->findings}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         *type = known[i].type;
-        if (str_equal(metric, str_of(known[i].metric)))
+        if (is(metric, known[i].metric))
             return known[i].cell;
     }
     *type = COLUMN_I64;
     for (size_t part = 0; part < PART_COUNT; part++)
-        if (str_equal(metric, str_of(run_part_columns[part])))
+        if (is(metric, run_part_columns[part]))
             return &run->parts[part];
     return NULL;
 }
