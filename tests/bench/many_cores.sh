@@ -80,19 +80,16 @@ thread_counts() {
 }
 
 one_trace() {
-    build/release/tests/tracegen/tracegen --steps 30 --events "$((100000 / scale))" \
+    build/release/tests/tracegen/tracegen --steps 30 --events "$((50000 / scale))" \
         --format zst --out one
-    build/release/tests/bench/bench_cores 3 one/rank0.json.zst
+    build/release/tests/bench/bench_cores 2 one/rank0.json.zst
     rm -r one
 }
 
 many_ranks() {
-    local ranks=64 threads seed
-    mkdir many
-    for ((seed = 1; seed <= ranks / 8; seed++)); do
-        echo "$seed"
-    done | xargs -P "$cores" -I SEED build/release/tests/tracegen/tracegen --seed SEED --ranks 8 \
-        --steps 10 --events "$((20000 / scale))" --format zst --out many/SEED
+    local ranks=64 threads
+    build/release/tests/tracegen/tracegen --ranks "$ranks" --steps 10 --events "$((10000 / scale))" \
+        --format zst --out many
     local json
     json=$(find many -name 'rank*.zst' -exec zstd -dqc {} + | wc -c)
     echo "$ranks ranks, $json bytes of JSON"
