@@ -44,6 +44,12 @@ void cores_release(struct cores *cores)
     add(cores, 1);
 }
 
+unsigned cores_free(const struct cores *cores)
+{
+    int free = cores ? atomic_load_explicit(cores->free, memory_order_relaxed) : 0;
+    return free > 0 ? (unsigned)free : 0;
+}
+
 unsigned cores_take(struct cores *cores, unsigned want)
 {
     if (!cores)

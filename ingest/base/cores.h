@@ -23,6 +23,9 @@ void cores_share(struct cores *cores, atomic_int *free, atomic_int *held);
 void cores_hold(struct cores *cores);
 void cores_release(struct cores *cores);
 
+// How many are free at this moment; another thread may take them.
+unsigned cores_free(const struct cores *cores);
+
 // Takes up to want free cores and returns how many it got; never waits. Pair with cores_give.
 unsigned cores_take(struct cores *cores, unsigned want);
 void cores_give(struct cores *cores, unsigned count);

@@ -73,3 +73,37 @@ bool crew_run(struct cores *cores, struct crew_task *tasks, size_t count, struct
     cores_hold(cores);
     return first_failure(&crew, err);
 }
+
+// --- ranges --------------------------------------------------------------------------------------
+
+// So many for each thread, as some take longer than others.
+enum { RANGES_EACH = 4, MAX_RANGES = RANGES_EACH * (MAX_HELPERS + 1) };
+
+struct range {
+    crew_range *run;
+    void *context;
+    size_t from, to;
+};
+
+static bool run_range(void *context, struct err *err)
+{
+    const struct range *range = context;
+    return range->run(range->context, range->from, range->to, err);
+}
+
+bool crew_each(struct cores *cores, size_t count, size_t least, crew_range *run, void *context,
+               struct err *err)
+{
+    struct range ranges[MAX_RANGES];
+    struct crew_task tasks[MAX_RANGES];
+    size_t parts = RANGES_EACH * ((size_t)cores_free(cores) + 1);
+    parts = parts < MAX_RANGES ? parts : MAX_RANGES;
+    parts = parts < count / least ? parts : count / least;
+    if (cores_free(cores) == 0 || parts < 2)
+        return run(context, 0, count, err);
+    for (size_t i = 0; i < parts; i++) {
+        ranges[i] = (struct range){run, context, count * i / parts, count * (i + 1) / parts};
+        tasks[i] = (struct crew_task){.run = run_range, .context = &ranges[i]};
+    }
+    return crew_run(cores, tasks, parts, err);
+}

@@ -177,6 +177,52 @@ static void a_helper_makes_room_for_a_job_that_starts(void **state)
     assert_int_equal(free_of(&cores), 0);
 }
 
+enum { ITEMS = 1000 };
+
+static bool count_items(void *context, size_t from, size_t to, struct err *err)
+{
+    atomic_int *counts = context;
+    for (size_t i = from; i < to; i++)
+        atomic_fetch_add(&counts[i], 1);
+    (void)err;
+    return true;
+}
+
+static bool fail_late(void *context, size_t from, size_t to, struct err *err)
+{
+    (void)context;
+    return to < ITEMS || err_set(err, ERR_FORMAT, "the range from %zu fails", from);
+}
+
+static void ranges_cover_every_item_once_with_and_without_cores(void **state)
+{
+    (void)state;
+    struct err err;
+    static const unsigned core_counts[] = {1, 2, 8};
+    for (size_t c = 0; c < sizeof core_counts / sizeof *core_counts; c++) {
+        atomic_int counts[ITEMS] = {0};
+        struct cores cores;
+        cores_init(&cores, core_counts[c]);
+        cores_hold(&cores);
+        assert_true(crew_each(&cores, ITEMS, 7, count_items, counts, &err));
+        for (int i = 0; i < ITEMS; i++)
+            assert_int_equal(counts[i], 1);
+        assert_int_equal(cores_free(&cores), core_counts[c] - 1);
+    }
+    assert_true(crew_each(NULL, 0, 7, count_items, NULL, &err));
+}
+
+static void a_range_that_fails_is_reported(void **state)
+{
+    (void)state;
+    struct err err;
+    struct cores cores;
+    cores_init(&cores, 2);
+    cores_hold(&cores);
+    assert_false(crew_each(&cores, ITEMS, 1, fail_late, NULL, &err));
+    assert_int_equal(err.code, ERR_FORMAT);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +231,8 @@ int main(void)
         cmocka_unit_test(without_cores_tasks_run_once_each_in_their_order),
         cmocka_unit_test(with_free_cores_tasks_run_at_the_same_time_and_once_each),
         cmocka_unit_test(the_first_failure_in_the_order_of_tasks_is_reported_and_ends_the_phase),
+        cmocka_unit_test(ranges_cover_every_item_once_with_and_without_cores),
+        cmocka_unit_test(a_range_that_fails_is_reported),
         cmocka_unit_test(a_helper_makes_room_for_a_job_that_starts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
