@@ -25,6 +25,13 @@ static const struct analysis *const independent[] = {
 
 enum { INDEPENDENT = sizeof independent / sizeof *independent };
 
+// Those that take most time, and start first.
+static bool is_long(const struct analysis *analysis)
+{
+    return analysis == &ranges_analysis || analysis == &communication_analysis ||
+           analysis == &kernels_analysis || analysis == &roofline_analysis;
+}
+
 // One independent analysis with a separate report, so that threads share nothing.
 struct part {
     const struct analysis *analysis;
@@ -49,47 +56,130 @@ static bool run_part(void *context, struct err *err)
     return conduct(part->analysis, part->facts, &part->report, err);
 }
 
-// The report follows the order of the table, not that of the threads.
-static bool run_independent(const struct facts *facts, struct part *parts, struct report *report,
-                            struct err *err)
+// What changes would bring, by a replay that the findings simulate with afterwards.
+struct replay {
+    const struct facts *facts;
+    struct whatif whatif;
+    struct arena arena; // of the replay
+    struct arena rows;
+    struct report report;
+};
+
+static void open_replay(struct replay *replay, const struct facts *facts)
 {
-    struct crew_task tasks[INDEPENDENT];
+    *replay = (struct replay){.facts = facts};
+    arena_init(&replay->arena, facts->budget);
+    arena_init(&replay->rows, facts->budget);
+    replay->report.arena = &replay->rows;
+}
+
+static void close_replay(struct replay *replay)
+{
+    arena_free(&replay->arena);
+    arena_free(&replay->rows);
+}
+
+static bool run_replay(void *context, struct err *err)
+{
+    struct replay *replay = context;
+    return replay_of_trace(replay->facts, &replay->arena, &replay->whatif, &replay->report, err) ||
+           err_wrap(err, "analysis replay");
+}
+
+// The longest tasks start first; the report follows the order of the table.
+static bool run_tasks(struct part *parts, struct replay *replay, struct cores *cores,
+                      struct err *err)
+{
+    struct crew_task tasks[INDEPENDENT + 1];
+    size_t count = 0;
+    if (replay)
+        tasks[count++] = (struct crew_task){.run = run_replay, .context = replay};
+    for (int longest = 1; longest >= 0; longest--)
+        for (int i = 0; i < INDEPENDENT; i++)
+            if (is_long(independent[i]) == longest)
+                tasks[count++] = (struct crew_task){.run = run_part, .context = &parts[i]};
+    return crew_run(cores, tasks, count, err);
+}
+
+static void open_parts(struct part *parts, const struct facts *facts)
+{
     for (int i = 0; i < INDEPENDENT; i++) {
         parts[i] = (struct part){.analysis = independent[i], .facts = facts};
-        arena_init(&parts[i].arena, report->arena->budget);
+        arena_init(&parts[i].arena, facts->budget);
         parts[i].report.arena = &parts[i].arena;
-        tasks[i] = (struct crew_task){.run = run_part, .context = &parts[i]};
     }
-    bool ok = crew_run(facts->options ? facts->options->cores : NULL, tasks, INDEPENDENT, err);
+}
+
+static bool join_parts(struct part *parts, struct report *report, struct err *err)
+{
+    bool ok = true;
     for (int i = 0; ok && i < INDEPENDENT; i++)
         ok = report_join(report, &parts[i].report, err);
+    return ok;
+}
+
+static void close_parts(struct part *parts)
+{
     for (int i = 0; i < INDEPENDENT; i++)
         arena_free(&parts[i].arena);
-    return ok;
 }
 
-// The replay takes most memory, so it runs alone; findings read the tables and simulate by it.
-static bool conclude(const struct facts *facts, struct report *report, struct err *err)
+// Findings read the tables and simulate by the replay.
+static bool conclude(const struct facts *facts, struct replay *replay, struct report *report,
+                     struct err *err)
 {
-    struct arena arena, scratch;
-    struct whatif whatif;
-    const struct finding_simulator simulator = {finding_gain, &whatif};
-    arena_init(&arena, facts->budget);
+    const struct finding_simulator simulator = {finding_gain, &replay->whatif};
+    struct arena scratch;
     arena_init(&scratch, facts->budget);
-    bool ok =
-        replay_of_trace(facts, &arena, &whatif, report, err) || err_wrap(err, "analysis replay");
-    ok = ok && (findings_of_trace(facts, &simulator, &scratch, report, err) ||
-                err_wrap(err, "analysis findings"));
+    bool ok = report_join(report, &replay->report, err) &&
+              (findings_of_trace(facts, &simulator, &scratch, report, err) ||
+               err_wrap(err, "analysis findings"));
     arena_free(&scratch);
-    arena_free(&arena);
-    return ok;
+    return ok && conduct(&summary_analysis, facts, report, err);
 }
 
+// With a core for it the replay, which takes most time and most memory, runs beside the others.
+static bool run_beside(struct part *parts, struct replay *replay, struct err *err)
+{
+    struct cores *cores = facts_cores(replay->facts);
+    bool beside = cores_free(cores) > 0;
+    return run_tasks(parts, beside ? replay : NULL, cores, err) &&
+           (beside || run_replay(replay, err));
+}
+
+// One after the other.
+static bool run_again(struct part *parts, struct replay *replay, const struct facts *alone,
+                      struct err *err)
+{
+    close_parts(parts);
+    close_replay(replay);
+    open_parts(parts, alone);
+    open_replay(replay, alone);
+    return run_tasks(parts, NULL, NULL, err) && run_replay(replay, err);
+}
+
+// What a trace's budget allows must not depend on how many cores happen to be free.
 static bool run_all(const struct facts *facts, struct report *report, struct err *err)
 {
+    struct analysis_options options =
+        facts->options ? *facts->options : (struct analysis_options){0};
+    struct facts alone = *facts;
+    struct replay replay;
     struct part *parts = arena_array(facts->arena, INDEPENDENT, sizeof *parts, err);
-    bool ok = parts && run_independent(facts, parts, report, err);
-    return ok && conclude(facts, report, err) && conduct(&summary_analysis, facts, report, err);
+    if (!parts)
+        return false;
+    options.cores = NULL;
+    alone.options = facts->options ? &options : NULL;
+    open_parts(parts, facts);
+    open_replay(&replay, facts);
+    bool ok = run_beside(parts, &replay, err);
+    bool is_short = ok ? replay.whatif.refused != NULL : err->code == ERR_LIMIT;
+    if (is_short && facts->budget && facts->budget->refused && facts_cores(facts))
+        ok = run_again(parts, &replay, &alone, err);
+    ok = ok && join_parts(parts, report, err) && conclude(facts, &replay, report, err);
+    close_parts(parts);
+    close_replay(&replay);
+    return ok;
 }
 
 bool analyze_trace(const struct trace *trace, const struct analysis_options *options,

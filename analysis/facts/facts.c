@@ -64,6 +64,11 @@ str_id facts_device_op(const struct facts *facts, uint32_t device)
     return op == FACTS_NONE ? 0 : facts->trace->name[op];
 }
 
+struct cores *facts_cores(const struct facts *facts)
+{
+    return facts->options ? facts->options->cores : NULL;
+}
+
 struct str facts_short_name(const struct trace *trace, str_id name)
 {
     struct str text = trace_text(trace, name);
@@ -250,7 +255,7 @@ static bool follow(struct facts *facts, struct err *err)
     arena_init(&devices.arena, facts->arena->budget);
     host.facts.arena = &host.arena;
     devices.facts.arena = &devices.arena;
-    bool ok = crew_run(facts->options ? facts->options->cores : NULL, tasks, 2, err);
+    bool ok = crew_run(facts_cores(facts), tasks, 2, err);
     arena_take(facts->arena, &host.arena);
     arena_take(facts->arena, &devices.arena);
     if (ok)

@@ -138,6 +138,9 @@ uint32_t facts_launch_by(const struct facts *facts, uint32_t call);
 str_id facts_device_name(const struct facts *facts, uint32_t device);
 str_id facts_device_op(const struct facts *facts, uint32_t device);
 
+// Whose free ones may help; NULL: none.
+struct cores *facts_cores(const struct facts *facts);
+
 // The start of a name, whole characters of at most 64 bytes: enough to distinguish calls and
 // copies, so that the long names of hostile files cost no time on each occurrence.
 struct str facts_short_name(const struct trace *trace, str_id name);

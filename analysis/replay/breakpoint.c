@@ -24,44 +24,52 @@ static void shorten(const struct whatif *whatif, const struct path_kernel *kerne
 }
 
 // By how much the steady steps get shorter.
-static int64_t gained_ns(const struct whatif *whatif, const int64_t *dur)
+static int64_t gained_ns(const struct whatif *whatif, const int64_t *dur, int64_t *end)
 {
     int64_t sum_ns = 0;
-    replay_run(&whatif->graph.graph, dur, whatif->end);
+    replay_run(&whatif->graph.graph, dur, end);
     for (uint32_t s = 0; s < whatif->graph.step_count; s++) {
-        const struct path_span span = whatif_span(&whatif->graph, s, dur, whatif->end);
+        const struct path_span span = whatif_span(&whatif->graph, s, dur, end);
         sum_ns += whatif->base_ns[s] - (span.end_ns - span.begin_ns);
     }
     return sum_ns;
 }
 
+// A replay's durations and ends.
+struct replaying {
+    int64_t *dur, *end;
+};
+
 static bool pays(const struct whatif *whatif, const struct path_kernel *kernel, int parts,
-                 int64_t *dur)
+                 const struct replaying *replaying)
 {
-    shorten(whatif, kernel, parts, dur);
+    shorten(whatif, kernel, parts, replaying->dur);
     double taken_ns = (double)kernel->path_ns * parts / BREAKPOINT_PARTS;
-    return (double)gained_ns(whatif, dur) >= LEAST_GAIN * taken_ns;
+    return (double)gained_ns(whatif, replaying->dur, replaying->end) >= LEAST_GAIN * taken_ns;
 }
 
 bool breakpoint_find(const struct whatif *whatif, const struct path_kernel *kernel,
                      int64_t *breakpoint_ns, struct err *err)
 {
-    size_t bytes = whatif->graph.graph.node_count * sizeof(int64_t);
-    int64_t *dur = budget_alloc(whatif->facts->budget, bytes, err);
+    size_t nodes = whatif->graph.graph.node_count;
+    struct arena scratch;
+    arena_init(&scratch, whatif->facts->budget);
+    struct replaying replaying = {arena_room(&scratch, nodes + 1, sizeof *replaying.dur, err),
+                                  arena_room(&scratch, nodes + 1, sizeof *replaying.end, err)};
+    bool ok = replaying.dur && replaying.end;
     int low = 0, high = BREAKPOINT_PARTS;
-    if (!dur)
-        return false;
-    memcpy(dur, whatif->graph.dur, bytes);
-    if (pays(whatif, kernel, high, dur))
+    if (ok)
+        memcpy(replaying.dur, whatif->graph.dur, nodes * sizeof *replaying.dur);
+    if (ok && pays(whatif, kernel, high, &replaying))
         low = high;
-    while (high - low > 1) {
+    while (ok && high - low > 1) {
         int middle = (low + high) / 2;
-        if (pays(whatif, kernel, middle, dur))
+        if (pays(whatif, kernel, middle, &replaying))
             low = middle;
         else
             high = middle;
     }
-    budget_free(whatif->facts->budget, dur, bytes);
+    arena_free(&scratch);
     *breakpoint_ns = (int64_t)((double)kernel->path_ns * low / BREAKPOINT_PARTS);
-    return true;
+    return ok;
 }

@@ -16,8 +16,8 @@ struct path_kernel {
 };
 
 // Takes the same share off each of its calls. *breakpoint_ns is how much of path_ns they can lose
-// in steady steps as long as these get at least 99 % of that shorter; path_ns: all. Overwrites the
-// replay's ends. At most 7 replays.
+// in steady steps as long as these get at least 99 % of that shorter; path_ns: all. At most 7
+// replays. Any threads at a time.
 MUST_CHECK bool breakpoint_find(const struct whatif *whatif, const struct path_kernel *kernel,
                                 int64_t *breakpoint_ns, struct err *err);
 

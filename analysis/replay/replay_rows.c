@@ -9,13 +9,16 @@
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
 #include "analysis/stats/groups.h"
+#include "ingest/base/crew.h"
 #include "ingest/base/figures.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum {
     MOST_OFF_PATH = 200, // rows of each kind
-    MOST_BREAKPOINTS = 12
+    MOST_BREAKPOINTS = 12,
+    MOST_QUESTIONS = 32
 };
 
 #define LEAST_BREAKPOINT 0.01 // of the steps; no breakpoint is looked for below
@@ -201,21 +204,35 @@ static bool add_nodes(struct placing *placing, struct arena *arena, struct err *
 
 // --- breakpoints --------------------------------------------------------------------------------
 
-// Of the kernels that hold the steps up most; places are sorted. Overwrites the replay's ends.
+struct asked {
+    const struct whatif *whatif;
+    struct place *place;
+};
+
+static bool find_breakpoint(void *context, struct err *err)
+{
+    const struct asked *asked = context;
+    struct place *place = asked->place;
+    const struct path_kernel kernel = {place->part, (str_id)place->name, place->path_ns};
+    return breakpoint_find(asked->whatif, &kernel, &place->breakpoint_ns, err);
+}
+
+// Of the kernels that hold the steps up most; places are sorted.
 static bool find_breakpoints(struct placing *placing, int64_t steps_ns, struct err *err)
 {
-    unsigned asked = 0;
-    for (uint32_t i = 0; i < placing->groups.count && asked < MOST_BREAKPOINTS; i++) {
+    struct asked asked[MOST_BREAKPOINTS];
+    struct crew_task tasks[MOST_BREAKPOINTS];
+    unsigned count = 0;
+    for (uint32_t i = 0; i < placing->groups.count && count < MOST_BREAKPOINTS; i++) {
         struct place *place = &placing->places[i];
         bool is_kernel = place->by == BY_KERNEL && place->name && place->part <= PATH_MEMORY;
         if (!is_kernel || (double)place->path_ns < LEAST_BREAKPOINT * (double)steps_ns)
             continue;
-        const struct path_kernel kernel = {place->part, (str_id)place->name, place->path_ns};
-        if (!breakpoint_find(placing->whatif, &kernel, &place->breakpoint_ns, err))
-            return false;
-        asked++;
+        asked[count] = (struct asked){placing->whatif, place};
+        tasks[count] = (struct crew_task){.run = find_breakpoint, .context = &asked[count]};
+        count++;
     }
-    return true;
+    return crew_run(facts_cores(placing->whatif->facts), tasks, count, err);
 }
 
 // --- rows ---------------------------------------------------------------------------------------
@@ -283,6 +300,8 @@ static bool add_rows(struct placing *placing, int64_t steps_ns, struct report *r
     return true;
 }
 
+// --- what is asked ------------------------------------------------------------------------------
+
 static bool show_path(const struct whatif *whatif, const struct whatif_answer *base,
                       struct report *report, struct err *err)
 {
@@ -304,21 +323,75 @@ static bool show_path(const struct whatif *whatif, const struct whatif_answer *b
     return ok;
 }
 
-static bool show_change(const struct whatif *whatif, const char *name, struct arena *arena,
+// One question, with rows of its own: threads share only the replay.
+struct question {
+    const struct whatif *whatif;
+    const struct whatif_answer *base;
+    const char *change; // ready-made; NULL: where the time goes
+    struct arena arena;
+    struct report report;
+};
+
+static bool show_change(const struct question *question, struct arena *scratch,
                         struct report *report, struct err *err)
 {
     struct change_list list = {.count = 0};
     struct whatif_answer answer;
-    if (!change_parse(str_of(name), &list, err) ||
-        !whatif_change(whatif, &list, arena, &answer, NULL, err))
+    if (!change_parse(str_of(question->change), &list, err) ||
+        !whatif_change(question->whatif, &list, scratch, &answer, NULL, err))
         return false;
     struct row row = {.desc = &table_ready_changes};
-    row_word(&row, READY_CHANGES_CHANGE, name);
+    row_word(&row, READY_CHANGES_CHANGE, question->change);
     row_f64(&row, READY_CHANGES_STEP_NS, answer.candidate_ns);
     row_f64(&row, READY_CHANGES_GAIN_NS, answer.measured_ns - answer.candidate_ns);
     row_f64_if(&row, READY_CHANGES_LOW_NS, answer.has_interval, answer.low_ns);
     row_f64_if(&row, READY_CHANGES_HIGH_NS, answer.has_interval, answer.high_ns);
     return row_end(&row, report, err);
+}
+
+static bool answer_question(void *context, struct err *err)
+{
+    struct question *question = context;
+    struct arena scratch;
+    if (!question->change)
+        return show_path(question->whatif, question->base, &question->report, err);
+    arena_init(&scratch, question->whatif->facts->budget);
+    bool ok = show_change(question, &scratch, &question->report, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+static size_t list_questions(const struct whatif *whatif, const struct whatif_answer *base,
+                             struct question questions[MOST_QUESTIONS])
+{
+    size_t count = 0;
+    questions[count++] = (struct question){.whatif = whatif, .base = base};
+    for (const struct change_ready *ready = change_ready_made; ready->name; ready++) {
+        assert(count < MOST_QUESTIONS);
+        if (!ready->of_ranks && !ready->on_demand)
+            questions[count++] = (struct question){.whatif = whatif, .change = ready->name};
+    }
+    return count;
+}
+
+// The rows come in the order of the questions, not that of the threads.
+static bool answer_all(const struct whatif *whatif, const struct whatif_answer *base,
+                       struct report *report, struct err *err)
+{
+    struct question questions[MOST_QUESTIONS];
+    struct crew_task tasks[MOST_QUESTIONS];
+    size_t count = list_questions(whatif, base, questions);
+    for (size_t i = 0; i < count; i++) {
+        arena_init(&questions[i].arena, report->arena->budget);
+        questions[i].report.arena = &questions[i].arena;
+        tasks[i] = (struct crew_task){.run = answer_question, .context = &questions[i]};
+    }
+    bool ok = crew_run(facts_cores(whatif->facts), tasks, count, err);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = report_join(report, &questions[i].report, err);
+    for (size_t i = 0; i < count; i++)
+        arena_free(&questions[i].arena);
+    return ok;
 }
 
 static bool show(const struct facts *facts, struct arena *arena, struct whatif *whatif,
@@ -330,15 +403,7 @@ static bool show(const struct facts *facts, struct arena *arena, struct whatif *
         !whatif_change(whatif, &nothing, arena, &base, NULL, err))
         return false;
     whatif->refused = base.refused;
-    if (base.refused)
-        return true;
-    if (!show_path(whatif, &base, report, err))
-        return false;
-    for (const struct change_ready *ready = change_ready_made; ready->name; ready++)
-        if (!ready->of_ranks && !ready->on_demand &&
-            !show_change(whatif, ready->name, arena, report, err))
-            return false;
-    return true;
+    return base.refused || answer_all(whatif, &base, report, err);
 }
 
 bool replay_of_trace(const struct facts *facts, struct arena *arena, struct whatif *whatif,

@@ -231,7 +231,9 @@ static bool replay_changed(const struct whatif *whatif, const struct change_list
     bool same = ok && !path && !change_overlaps(list) && memcmp(dur, graph->dur, bytes) == 0;
     struct whatif changed;
     ok = ok && (same || (overlap_rank(whatif, list, &scratch, &changed, err) &&
-                         replay_fits(&changed.graph.graph, dur, err)));
+                         replay_fits(&changed.graph.graph, dur, err) &&
+                         (changed.end = arena_room(&scratch, (size_t)graph->graph.node_count + 1,
+                                                   sizeof *changed.end, err))));
     if (ok && same)
         memcpy(changed_ns, whatif->base_ns, graph->step_count * sizeof *changed_ns);
     else if (ok)

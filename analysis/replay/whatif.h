@@ -42,7 +42,7 @@ struct whatif_answer {
 struct whatif {
     const struct facts *facts;
     struct rank_graph graph;
-    int64_t *end;           // room for a replay
+    int64_t *end;           // of the unchanged replay, until whatif_replay
     const int64_t *base_ns; // per step, of the unchanged replay
     const char *refused;    // why it cannot be replayed at all, NULL: it can
 };
@@ -53,7 +53,7 @@ MUST_CHECK bool whatif_open(const struct facts *facts, struct arena *arena, stru
 
 // What the changes bring; without any: how well the replay reproduces the steps. path: where the
 // changed steps' time goes then, all steady ones together, measured less what the replay gained to
-// the nanosecond; NULL: nobody asks.
+// the nanosecond; NULL: nobody asks. Any threads at a time.
 MUST_CHECK bool whatif_change(const struct whatif *whatif, const struct change_list *list,
                               struct arena *arena, struct whatif_answer *answer,
                               struct path_sums *path, struct err *err);
