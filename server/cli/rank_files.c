@@ -7,6 +7,7 @@
 #include "ingest/file_sets.h"
 #include "ingest/trace/trace_file_open.h"
 #include "server/cli/folder_files.h"
+#include "server/cli/rank_ahead.h"
 #include "server/cli/shown.h"
 #include "server/store/rank_name.h"
 
@@ -15,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <uv.h>
+
+enum { AHEAD = 64 }; // files of a run that are read at once, as far as there are cores
 
 // State while files are read.
 struct reading {
@@ -86,8 +89,9 @@ struct walk {
     const char *path;
     bool repeats; // a second time, for traces that were too large to read with helper threads
     bool can_repeat;
-    struct buf again; // for each part: 1 if it is one of those
-    size_t part;      // the current one, counted from 1
+    struct buf again;         // for each part: 1 if it is one of those
+    size_t part;              // the current one, counted from 1
+    struct rank_ahead *ahead; // NULL: nobody tried
     size_t traces;
 };
 
@@ -98,23 +102,29 @@ static void drop_kept(struct rank_file *file)
     file->kept = -1;
 }
 
+// The report that was made ahead, if the walk is over that file.
+static bool take_ahead(const struct walk *walk, struct file_part *part, struct rank_ahead *made)
+{
+    struct rank_ahead *ahead = walk->ahead;
+    if (!ahead || !ahead->done || part->name || part->processes > 1)
+        return false;
+    source_close(part->source);
+    *made = *ahead;
+    *ahead = (struct rank_ahead){.kept = -1};
+    return true;
+}
+
 static bool analyze_part(struct walk *walk, struct file_part *part, struct rank_file *file,
                          struct budget *budget, struct err *err)
 {
-    const struct rank_files_options *options = walk->reading->options;
-    struct pipeline_job job = {.options = options->analysis, .progress = options->progress};
-    struct pipeline_result result = {0};
-    int keep = options->keeps ? dup(file->kept = scratch_open().fd) : -1;
-    if (keep >= 0)
-        job.keep = &keep;
-    struct arena arena;
-    arena_init(&arena, budget);
-    struct report report = {.arena = &arena};
-    bool ok = pipeline_opened(part->source, &part->found, &job, &report, &result, err) &&
-              report_save(&report, &file->saved, err) &&
-              identify(walk->reading, file, result.identity.rank, err);
-    arena_free(&arena);
-    if (!ok || !result.kept)
+    struct rank_ahead made = {.kept = -1};
+    bool ok =
+        take_ahead(walk, part, &made) ||
+        rank_ahead_analyze(part->source, &part->found, walk->reading->options, budget, &made, err);
+    file->saved = made.saved;
+    file->kept = made.kept;
+    ok = ok && identify(walk->reading, file, made.rank, err);
+    if (!ok)
         drop_kept(file);
     return ok;
 }
@@ -267,11 +277,12 @@ static bool repeat(struct walk *walk, int fd, struct err *err)
     return ok;
 }
 
-static void read_file(struct reading *reading, const char *path)
+// ahead: what was made of it before, may be NULL.
+static void read_file(struct reading *reading, const char *path, struct rank_ahead *ahead)
 {
     int fd;
     struct err err = {.pos = ERR_NO_POS};
-    struct walk walk = {.reading = reading, .path = path};
+    struct walk walk = {.reading = reading, .path = path, .ahead = ahead};
     bool ok = source_open_path(path, &fd, &err);
     if (ok) {
         walk.can_repeat = lseek(fd, 0, SEEK_CUR) == 0;
@@ -336,26 +347,65 @@ static bool is_copy(struct reading *reading, const struct str *names, size_t cou
     return true;
 }
 
+// A list of files while it is read, the next of them ahead.
+struct file_list {
+    const char *const *paths;
+    const struct str *names;
+    size_t count, from, until; // ahead are from .. until - 1
+    size_t *in_set;            // room
+    bool *taken;
+    struct rank_ahead ahead[AHEAD];
+};
+
+static void read_ahead(const struct reading *reading, struct file_list *list, size_t from)
+{
+    const char *paths[AHEAD];
+    rank_ahead_free(list->ahead, list->until - list->from);
+    list->from = from;
+    list->until = list->count - from < AHEAD ? list->count : from + AHEAD;
+    for (size_t i = from; i < list->until; i++) {
+        bool alone = format_has_ending(1u << FORMAT_TRACE, list->names[i]) &&
+                     file_set_find(list->names, list->count, i, list->in_set) == 0 &&
+                     file_set_original(list->names, list->count, i) == SIZE_MAX;
+        paths[i - from] = alone && !list->taken[i] ? list->paths[i] : NULL;
+    }
+    rank_ahead_read(list->ahead, paths, list->until - from, reading->options);
+}
+
 // Files of a set are read with the first of them.
+static void read_listed(struct reading *reading, struct file_list *list, size_t i)
+{
+    size_t found = list->taken[i] ? 0 : file_set_find(list->names, list->count, i, list->in_set);
+    for (size_t k = 0; k < found; k++)
+        list->taken[list->in_set[k]] = true;
+    if (found)
+        read_set(reading, list->paths, list->in_set, found);
+    else if (!list->taken[i] && !is_copy(reading, list->names, list->count, i))
+        read_file(reading, list->paths[i], i < list->until ? &list->ahead[i - list->from] : NULL);
+}
+
 static bool read_list(struct reading *reading, const char *const *paths, size_t count,
                       struct err *err)
 {
     struct arena *arena = &reading->files->arena;
     struct str *names = arena_array(arena, count + 1, sizeof *names, err);
-    size_t *in_set = names ? arena_array(arena, count + 1, sizeof *in_set, err) : NULL;
-    bool *taken = in_set ? arena_array(arena, count + 1, sizeof *taken, err) : NULL;
-    for (size_t i = 0; taken && i < count; i++)
+    struct file_list *list = arena_array(arena, 1, sizeof *list, err);
+    if (!names || !list)
+        return false;
+    *list = (struct file_list){.paths = paths, .names = names, .count = count};
+    list->in_set = arena_array(arena, count + 1, sizeof *list->in_set, err);
+    list->taken = arena_array(arena, count + 1, sizeof *list->taken, err);
+    if (!list->in_set || !list->taken)
+        return false;
+    for (size_t i = 0; i < count; i++)
         names[i] = str_of(paths[i]);
-    for (size_t i = 0; taken && i < count; i++) {
-        size_t found = taken[i] ? 0 : file_set_find(names, count, i, in_set);
-        for (size_t k = 0; k < found; k++)
-            taken[in_set[k]] = true;
-        if (found)
-            read_set(reading, paths, in_set, found);
-        else if (!taken[i] && !is_copy(reading, names, count, i))
-            read_file(reading, paths[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (i == list->until && cores_free(reading->options->analysis.cores) > 0)
+            read_ahead(reading, list, i);
+        read_listed(reading, list, i);
     }
-    return taken;
+    rank_ahead_free(list->ahead, list->until - list->from);
+    return true;
 }
 
 // --- folders ------------------------------------------------------------------------------------
