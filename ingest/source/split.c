@@ -371,9 +371,8 @@ bool split_open(struct split **split, const struct split_plan *plan, struct sour
                 uint64_t at, struct err *err)
 {
     *split = NULL;
-    if (cores_take(plan->cores, 1) == 0)
+    if (cores_free(plan->cores) == 0)
         return true;
-    cores_give(plan->cores, 1);
     struct split *made = budget_zalloc(plan->budget, sizeof *made, err);
     if (!made)
         return false;
