@@ -7,18 +7,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// Reads with the free cores, one of which decompresses ahead: a reader that shared its core with
-// that thread would be slower for it.
-static bool read_ahead(const struct format *format, const struct format_input *input,
-                       struct err *err)
-{
-    struct cores *cores = input->progress ? input->progress->cores : NULL;
-    unsigned taken = cores_take(cores, 1);
-    bool ok = format->read(input, err);
-    cores_give(cores, taken);
-    return ok;
-}
-
 // A database is known by its tables, a stream by its first bytes.
 static const struct format *reader_of(struct source *source, const struct format_found *found,
                                       struct err *err)
@@ -51,7 +39,7 @@ static struct trace *read_and_seal(struct source *source, const struct format_fo
                                  .progress = progress,
                                  .part = found->part,
                                  .figures = found->figures};
-    if (!read_ahead(format, &input, err)) {
+    if (!format->read(&input, err)) {
         trace_builder_free(builder);
         return NULL;
     }
@@ -76,14 +64,25 @@ static void count_escaped(struct trace *trace)
             trace->secrets[kind].count = shown[kind];
 }
 
+// With a single free core, a reader that spreads over it decompresses on both, whichever has
+// nothing to read: a thread for that alone would leave its core idle half of the time.
+static struct source *open_ahead(struct source *source, const struct format *format,
+                                 struct cores *cores, struct err *err)
+{
+    bool spreads = format && format->spreads && cores_free(cores) == 1;
+    return spreads ? source : source_ahead_open(source, cores, err);
+}
+
 static struct trace *ingest_stream(struct source *source, const struct format_found *found,
                                    struct budget *budget, struct progress *progress,
                                    struct err *err)
 {
     struct secret_tally tally = {0};
+    struct cores *cores = progress ? progress->cores : NULL;
+    source_spread(source, cores);
     if (!(source = source_limit_open(source, source_trace_limits, err)) ||
         !(source = source_secrets_open(source, &tally, err)) ||
-        !(source = source_ahead_open(source, err)))
+        !(source = open_ahead(source, found->format, cores, err)))
         return NULL;
     struct trace *trace = read_and_seal(source, found, budget, progress, err);
     source_close(source);

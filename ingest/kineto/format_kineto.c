@@ -779,4 +779,5 @@ const struct format format_kineto = {
     .ending = ".json",
     .probe = kineto_probe,
     .read = kineto_read,
+    .spreads = true,
 };

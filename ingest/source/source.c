@@ -45,6 +45,12 @@ bool source_read_at(struct source *source, const struct source_place *place, siz
     return true;
 }
 
+void source_spread(struct source *source, struct cores *cores)
+{
+    if (source->ops->spread)
+        source->ops->spread(source, cores);
+}
+
 void source_close(struct source *source)
 {
     if (source)

@@ -3,6 +3,7 @@
 #ifndef INGEST_SOURCE_H
 #define INGEST_SOURCE_H
 
+#include "ingest/base/cores.h"
 #include "ingest/base/err.h"
 #include "ingest/base/secret_tally.h"
 #include "ingest/base/str.h"
@@ -30,6 +31,8 @@ struct source_ops {
     // Reads at a position, without affecting read.
     bool (*read_at)(struct source *source, const struct source_place *place, size_t *got,
                     struct err *err);
+    // May decompress on free cores from now on; NULL: it has nothing to spread.
+    void (*spread)(struct source *source, struct cores *cores);
 };
 
 // The first member of every kind of source.
@@ -50,6 +53,9 @@ bool source_size(const struct source *source, uint64_t *size);
 // is true; *got is less than cap only at the end.
 MUST_CHECK bool source_read_at(struct source *source, const struct source_place *place, size_t *got,
                                struct err *err);
+// Lets a decompressor take some free cores until it is closed, if what it reads consists of pieces
+// that stand alone: several zstd frames, or blocks of bgzip. cores may be NULL.
+void source_spread(struct source *source, struct cores *cores);
 void source_close(struct source *source); // closes what lies below, too; NULL is allowed
 
 // A descriptor for reading a file of any kind but a folder; the caller closes it. ERR_NOT_FOUND.
@@ -79,7 +85,9 @@ MUST_CHECK struct source *source_seekable_open(struct source *below, struct scra
 // `below`, which stays open when this is closed and must outlive it. Only for reading at positions.
 MUST_CHECK struct source *source_lend(struct source *below, struct err *err);
 // Reads `below` on a separate thread, a few blocks ahead; `below` itself if none can be started.
-MUST_CHECK struct source *source_ahead_open(struct source *below, struct err *err);
+// Until its end the thread takes a core, if one is free.
+MUST_CHECK struct source *source_ahead_open(struct source *below, struct cores *cores,
+                                            struct err *err);
 
 // Looks at up to cap bytes of `below`, which the reader will still get; *head lives as long as the
 // source. A stream that fails after some bytes fails again when the reader gets there.

@@ -20,6 +20,8 @@ struct block {
 struct ahead {
     struct source source;
     struct source *below;
+    struct cores *cores;
+    unsigned taken_cores; // by the thread
     struct block blocks[BLOCKS];
     uv_mutex_t lock;
     uv_cond_t changed;
@@ -76,15 +78,14 @@ static void publish(struct ahead *ahead, const struct block *block, bool ok, con
 static void run(void *arg)
 {
     struct ahead *ahead = arg;
-    for (bool more = true; more;) {
-        struct block *block = free_block(ahead);
-        if (!block)
-            return;
+    struct block *block;
+    for (bool more = true; more && (block = free_block(ahead));) {
         struct err err = {0};
         bool ok = fill(ahead, block, &err);
-        publish(ahead, block, ok, &err);
         more = ok && block->len == BLOCK_BYTES;
+        publish(ahead, block, ok, &err);
     }
+    cores_give(ahead->cores, ahead->taken_cores);
 }
 
 // Waits for a block with bytes left; NULL at the end or on failure.
@@ -176,15 +177,17 @@ static bool allocate(struct ahead *ahead)
 static bool start(struct ahead *ahead)
 {
     if (uv_cond_init(&ahead->changed) == 0) {
+        ahead->taken_cores = cores_take(ahead->cores, 1);
         if (uv_thread_create(&ahead->thread, run, ahead) == 0)
             return true;
+        cores_give(ahead->cores, ahead->taken_cores);
         uv_cond_destroy(&ahead->changed);
     }
     uv_mutex_destroy(&ahead->lock);
     return false;
 }
 
-struct source *source_ahead_open(struct source *below, struct err *err)
+struct source *source_ahead_open(struct source *below, struct cores *cores, struct err *err)
 {
     struct ahead *ahead = calloc(1, sizeof *ahead);
     if (!ahead) {
@@ -194,6 +197,7 @@ struct source *source_ahead_open(struct source *below, struct err *err)
     }
     ahead->source.ops = &ahead_ops;
     ahead->below = below;
+    ahead->cores = cores;
     if (!allocate(ahead) || !start(ahead)) {
         release(ahead);
         return below; // without a thread it only takes longer

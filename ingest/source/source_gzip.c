@@ -2,7 +2,7 @@
 // gzip decompression through ISA-L; consecutive members form one stream.
 #include "ingest/base/fuzzed.h"
 #include "ingest/source/format.h"
-#include "ingest/source/source.h"
+#include "ingest/source/frames.h"
 
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ struct gzip {
     unsigned empty;  // consecutive members without output
     bool failed;     // after some bytes were returned; `error` is for the next read
     struct err error;
+    struct frames frames;
     unsigned char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };
 
@@ -83,6 +84,80 @@ static bool at_end(const struct gzip *gzip)
     return gzip->any_member && gzip->state.avail_in && gzip->state.next_in[0] != 0x1F;
 }
 
+// --- several blocks of bgzip at once ------------------------------------------------------------
+
+#define BLOCK_HEAD 18     // bytes, with the field that says how long the block is
+#define BLOCK_TEXT 65536u // at most
+
+static size_t little(const unsigned char *at, int bytes)
+{
+    size_t value = 0;
+    while (bytes-- > 0)
+        value = value << 8 | at[bytes];
+    return value;
+}
+
+// By its one extra field, as bgzip writes it.
+static size_t measure_block(struct str packed, size_t *most)
+{
+    static const char head[] = "\x1F\x8B\x08\x04", field[] = "\x06\x00"
+                                                             "BC"
+                                                             "\x02\x00";
+    const unsigned char *at = (const unsigned char *)packed.at;
+    if (packed.len < BLOCK_HEAD || memcmp(at, head, 4) != 0 || memcmp(at + 10, field, 6) != 0)
+        return 0;
+    size_t len = little(at + 16, 2) + 1;
+    if (len < BLOCK_HEAD + 8 || len > packed.len)
+        return 0;
+    *most = little(at + len - 4, 4);
+    return *most <= BLOCK_TEXT ? len : 0;
+}
+
+static size_t unpack_block(struct str packed, char *text, size_t most)
+{
+    struct inflate_state *state = malloc(sizeof *state);
+    if (!state)
+        return SIZE_MAX;
+    unsigned char end; // room, so that an empty block has some
+    isal_inflate_init(state);
+    state->crc_flag = ISAL_GZIP;
+    memcpy(&state->next_in, &packed.at, sizeof state->next_in);
+    state->avail_in = (uint32_t)packed.len;
+    state->next_out = most ? (unsigned char *)text : &end;
+    state->avail_out = most ? (uint32_t)most : 1;
+    bool ok = isal_inflate(state) == ISAL_DECOMP_OK && state->block_state == ISAL_BLOCK_FINISH &&
+              state->total_out == most && state->avail_in == 0;
+    free(state);
+    return ok ? most : SIZE_MAX;
+}
+
+static const struct frame_ops gzip_blocks = {measure_block, unpack_block};
+
+// Between two members: true if some were unpacked.
+static bool take_blocks(struct gzip *gzip)
+{
+    struct str unread = {(const char *)gzip->state.next_in, gzip->state.avail_in};
+    if (!gzip->frames.reserved || !frames_fill(&gzip->frames, gzip->below, &unread))
+        return false;
+    gzip->taken += unread.len - gzip->state.avail_in;
+    size_t packed = frames_unpack(&gzip->frames, unread);
+    unread = (struct str){unread.at + packed, unread.len - packed};
+    memcpy(&gzip->state.next_in, &unread.at, sizeof gzip->state.next_in);
+    gzip->state.avail_in = (uint32_t)unread.len;
+    gzip->any_member |= packed > 0;
+    return packed > 0;
+}
+
+static void gzip_spread(struct source *source, struct cores *cores)
+{
+    struct gzip *gzip = (struct gzip *)source;
+    struct str head = {(const char *)gzip->bytes, gzip->taken};
+    if (gzip->taken <= sizeof gzip->bytes && cores_free(cores) > 1)
+        frames_begin(&gzip->frames, &gzip_blocks, cores, head);
+}
+
+// ------------------------------------------------------------------------------------------------
+
 static bool report(const struct gzip *gzip, struct err *err)
 {
     if (err)
@@ -96,6 +171,9 @@ static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *go
     uint32_t room = cap > UINT32_MAX ? UINT32_MAX : (uint32_t)cap;
     if (gzip->failed)
         return report(gzip, err);
+    if ((*got = frames_read(&gzip->frames, bytes, cap)) ||
+        (!gzip->in_member && take_blocks(gzip) && (*got = frames_read(&gzip->frames, bytes, cap))))
+        return true;
     gzip->state.next_out = bytes;
     gzip->state.avail_out = room;
     while (gzip->state.avail_out == room) {
@@ -133,6 +211,7 @@ static bool gzip_read(struct source *source, void *bytes, size_t cap, size_t *go
 static void gzip_close(struct source *source)
 {
     struct gzip *gzip = (struct gzip *)source;
+    frames_close(&gzip->frames);
     source_close(gzip->below);
     free(gzip);
 }
@@ -143,7 +222,7 @@ static uint64_t gzip_consumed(const struct source *source)
 }
 
 static const struct source_ops gzip_ops = {
-    .read = gzip_read, .close = gzip_close, .consumed = gzip_consumed};
+    .read = gzip_read, .close = gzip_close, .consumed = gzip_consumed, .spread = gzip_spread};
 
 struct source *source_gzip_open(struct source *below, struct err *err)
 {

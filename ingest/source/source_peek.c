@@ -51,11 +51,17 @@ static bool peek_read_at(struct source *source, const struct source_place *place
     return source_read_at(((struct peek *)source)->below, place, got, err);
 }
 
+static void peek_spread(struct source *source, struct cores *cores)
+{
+    source_spread(((struct peek *)source)->below, cores);
+}
+
 static const struct source_ops peek_ops = {.read = peek_read,
                                            .close = peek_close,
                                            .consumed = peek_consumed,
                                            .size = peek_size,
-                                           .read_at = peek_read_at};
+                                           .read_at = peek_read_at,
+                                           .spread = peek_spread};
 
 struct source *source_peek_open(struct source *below, size_t cap, struct str *head, struct err *err)
 {

@@ -3,9 +3,10 @@
 // request).
 #include "ingest/base/fuzzed.h"
 #include "ingest/source/format.h"
-#include "ingest/source/source.h"
+#include "ingest/source/frames.h"
 
 #include <stdlib.h>
+#define ZSTD_STATIC_LINKING_ONLY // ZSTD_decompressBound, for frames that do not say their size
 #include <zstd.h>
 #include <zstd_errors.h>
 
@@ -24,6 +25,7 @@ struct zstd {
     bool input_ended;
     bool failed; // after some bytes were returned; `error` is for the next read
     struct err error;
+    struct frames frames;
     char bytes[FUZZED_SIZE(1 << 17, 1 << 12)];
 };
 
@@ -58,6 +60,56 @@ static bool report(const struct zstd *zstd, struct err *err)
     return false;
 }
 
+// --- several frames at once ---------------------------------------------------------------------
+
+static size_t measure_frame(struct str packed, size_t *most)
+{
+    size_t len = ZSTD_findFrameCompressedSize(packed.at, packed.len);
+    unsigned long long bound = ZSTD_isError(len) ? 0 : ZSTD_decompressBound(packed.at, len);
+    *most = (size_t)bound;
+    return ZSTD_isError(len) || bound == ZSTD_CONTENTSIZE_ERROR ? 0 : len;
+}
+
+static size_t unpack_frame(struct str packed, char *text, size_t most)
+{
+    size_t len = ZSTD_decompress(text, most, packed.at, packed.len);
+    return ZSTD_isError(len) ? SIZE_MAX : len;
+}
+
+static const struct frame_ops zstd_frames = {measure_frame, unpack_frame};
+
+static struct str unread_of(const struct zstd *zstd)
+{
+    return (struct str){(const char *)zstd->in.src + zstd->in.pos, zstd->in.size - zstd->in.pos};
+}
+
+// Between two frames: true if some were unpacked.
+static bool take_frames(struct zstd *zstd)
+{
+    struct str unread = unread_of(zstd);
+    if (zstd->want != 0 || !zstd->frames.reserved ||
+        !frames_fill(&zstd->frames, zstd->below, &unread))
+        return false;
+    size_t packed = frames_unpack(&zstd->frames, unread);
+    zstd->taken += zstd->in.pos + packed;
+    zstd->in = (ZSTD_inBuffer){unread.at + packed, unread.len - packed, 0};
+    return packed > 0;
+}
+
+// Looks at the file's first frame, of which some was read already.
+static void zstd_spread(struct source *source, struct cores *cores)
+{
+    struct zstd *zstd = (struct zstd *)source;
+    struct str unread = {zstd->in.src, zstd->in.size};
+    if (zstd->taken || zstd->input_ended || cores_free(cores) < 2 ||
+        !frames_fill(&zstd->frames, zstd->below, &unread))
+        return;
+    zstd->in = (ZSTD_inBuffer){unread.at, unread.len, zstd->in.pos};
+    frames_begin(&zstd->frames, &zstd_frames, cores, unread);
+}
+
+// ------------------------------------------------------------------------------------------------
+
 static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *got, struct err *err)
 {
     struct zstd *zstd = (struct zstd *)source;
@@ -65,6 +117,9 @@ static bool zstd_read(struct source *source, void *bytes, size_t cap, size_t *go
     if (zstd->failed)
         return report(zstd, err);
     while (out.pos == 0 && cap > 0) {
+        out.pos = frames_read(&zstd->frames, bytes, cap);
+        if (out.pos || take_frames(zstd))
+            continue;
         if (zstd->in.pos == zstd->in.size && !zstd->input_ended && !refill(zstd, err))
             return false;
         if (zstd->input_ended && zstd->want == 0)
@@ -92,6 +147,7 @@ static void zstd_close(struct source *source)
 {
     struct zstd *zstd = (struct zstd *)source;
     ZSTD_freeDStream(zstd->stream);
+    frames_close(&zstd->frames);
     source_close(zstd->below);
     free(zstd);
 }
@@ -102,7 +158,7 @@ static uint64_t zstd_consumed(const struct source *source)
 }
 
 static const struct source_ops zstd_ops = {
-    .read = zstd_read, .close = zstd_close, .consumed = zstd_consumed};
+    .read = zstd_read, .close = zstd_close, .consumed = zstd_consumed, .spread = zstd_spread};
 
 struct source *source_zstd_open(struct source *below, struct err *err)
 {
@@ -124,6 +180,7 @@ struct source *source_zstd_open(struct source *below, struct err *err)
     zstd->taken = 0;
     zstd->input_ended = false;
     zstd->failed = false;
+    zstd->frames = (struct frames){.reserved = 0};
     return &zstd->source;
 }
 

@@ -88,8 +88,8 @@ one_trace() {
 
 many_ranks() {
     local ranks=64 threads
-    build/release/tests/tracegen/tracegen --ranks "$ranks" --steps 10 --events "$((10000 / scale))" \
-        --format zst --out many
+    build/release/tests/tracegen/tracegen --ranks "$ranks" --steps 10 \
+        --events "$((10000 / scale))" --format zst --out many
     local json
     json=$(find many -name 'rank*.zst' -exec zstd -dqc {} + | wc -c)
     echo "$ranks ranks, $json bytes of JSON"

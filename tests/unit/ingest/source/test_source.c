@@ -252,6 +252,112 @@ static enum err_code read_limited(struct str bytes, struct source_limits limits)
     return code;
 }
 
+// As bgzip writes them: blocks that say how long they are, and an empty one at the end.
+static void add_blocks(struct buf *out, struct str text)
+{
+    for (bool more = true; more;) {
+        struct buf gzip = {0};
+        size_t len = text.len < 5000 ? text.len : 5000;
+        add_gzip(&gzip, (struct str){text.at, len}, 6);
+        size_t last = gzip.len + 8 - 1;
+        const char size[] = {(char)(last & 0xFF), (char)(last >> 8)};
+        buf_add(out,
+                "\x1F\x8B\x08\x04\0\0\0\0\0\xFF\x06\0"
+                "BC\x02\0",
+                16);
+        buf_add(out, size, 2);
+        buf_add(out, gzip.at + 10, gzip.len - 10);
+        buf_free(&gzip);
+        more = len > 0;
+        text = (struct str){text.at + len, text.len - len};
+    }
+}
+
+// What reading gives, on so many cores.
+struct outcome {
+    struct buf text;
+    struct err err;
+};
+
+static void read_on(unsigned core_count, struct str bytes, size_t cap, struct outcome *outcome)
+{
+    struct cores cores;
+    struct str head;
+    char block[4096];
+    size_t got = 1;
+    *outcome = (struct outcome){.err.pos = ERR_NO_POS};
+    struct source *source = source_mem_open(bytes.at, bytes.len, 0, &outcome->err);
+    source = bytes.at[0] == '\x1F' ? source_gzip_open(source, &outcome->err)
+                                   : source_zstd_open(source, &outcome->err);
+    source = source_peek_open(source, 100, &head, &outcome->err);
+    if (!source)
+        return;
+    cores_init(&cores, core_count);
+    cores_hold(&cores);
+    source_spread(source, &cores);
+    while (got && source_read(source, block, cap, &got, &outcome->err))
+        buf_add(&outcome->text, block, got);
+    source_close(source);
+    assert_int_equal(cores_free(&cores), core_count - 1);
+}
+
+// damage: how much text comes before what is damaged.
+static void assert_same_on_any_cores(struct str bytes, size_t cap, size_t damage)
+{
+    struct outcome alone, spread;
+    read_on(1, bytes, cap, &alone);
+    read_on(9, bytes, cap, &spread);
+    assert_int_equal(spread.err.code, alone.err.code);
+    assert_int_equal(spread.err.pos, alone.err.pos);
+    assert_int_equal(spread.text.len, alone.text.len);
+    // What stands where a block is damaged is up to the library.
+    size_t sure = damage < alone.text.len ? damage : alone.text.len;
+    assert_memory_equal(sure ? spread.text.at : "", sure ? alone.text.at : "", sure);
+    buf_free(&alone.text);
+    buf_free(&spread.text);
+}
+
+// The text of the whole pieces before a byte: what a cut there leaves, less the last piece.
+static size_t whole_text(struct str bytes, size_t at)
+{
+    struct outcome cut;
+    read_on(1, (struct str){bytes.at, at}, 4096, &cut);
+    size_t len = cut.text.len;
+    buf_free(&cut.text);
+    return len > 100000 ? len - 100000 : 0;
+}
+
+static void frames_and_blocks_are_the_same_on_any_cores_however_damaged(void **state)
+{
+    (void)state;
+    struct buf text = {0}, zstd = {0}, blocks = {0};
+    fill_text(&text, 3000);
+    for (int i = 0; i < 6; i++) {
+        add_zstd(&zstd, compress_text(&text));
+        buf_add(&zstd, "\x50\x2a\x4d\x18\x04\0\0\0skip", 12);
+    }
+    add_zstd(&zstd, STR(""));
+    add_blocks(&blocks, compress_text(&text));
+    const struct buf *both[] = {&zstd, &blocks};
+    for (int b = 0; b < 2; b++) {
+        struct str bytes = compress_text(both[b]);
+        assert_same_on_any_cores(bytes, 4096, SIZE_MAX);
+        assert_same_on_any_cores(bytes, 100, SIZE_MAX);
+        for (size_t at = 1; at < bytes.len; at += bytes.len / 50) {
+            size_t text_len = whole_text(bytes, at);
+            assert_same_on_any_cores((struct str){bytes.at, at}, 4096, SIZE_MAX);
+            both[b]->at[at] ^= 0x5A;
+            assert_same_on_any_cores(bytes, 4096, text_len);
+            both[b]->at[at] ^= 0x5A;
+        }
+    }
+    buf_add_str(&blocks, STR("\0\0padding"));
+    assert_same_on_any_cores(compress_text(&blocks), 4096, SIZE_MAX);
+    buf_free(&text);
+    buf_free(&zstd);
+    buf_free(&blocks);
+}
+
 static void too_many_bytes_and_too_high_a_ratio_are_stopped(void **state)
 {
     (void)state;
@@ -392,6 +498,7 @@ int main(void)
         cmocka_unit_test(damage_is_noticed),
         cmocka_unit_test(a_frame_that_asks_for_too_much_memory_is_refused),
         cmocka_unit_test(a_flood_of_empty_members_or_frames_is_stopped),
+        cmocka_unit_test(frames_and_blocks_are_the_same_on_any_cores_however_damaged),
         cmocka_unit_test(too_many_bytes_and_too_high_a_ratio_are_stopped),
         cmocka_unit_test(files_are_read_and_missing_ones_and_folders_named),
         cmocka_unit_test(consumed_counts_compressed_bytes),

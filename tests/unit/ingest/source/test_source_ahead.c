@@ -57,7 +57,7 @@ static struct source *open_ahead(uint64_t end, enum err_code failure, unsigned *
     struct numbers *numbers = malloc(sizeof *numbers);
     struct err err;
     *numbers = (struct numbers){{&numbers_ops}, 0, end, failure, closed};
-    struct source *source = source_ahead_open(&numbers->source, &err);
+    struct source *source = source_ahead_open(&numbers->source, NULL, &err);
     assert_non_null(source);
     return source;
 }
