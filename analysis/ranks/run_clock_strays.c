@@ -5,9 +5,11 @@
 #include "analysis/stats/clock_fit.h"
 #include "analysis/ranks/run_clock_stages.h"
 #include "analysis/stats/sort.h"
+#include "ingest/base/crew.h"
 #include "ingest/base/orders.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #define SLICES       24
@@ -72,14 +74,35 @@ static bool strays(struct trail *trail)
     return !clock_fit_is_straight(&fit);
 }
 
-static bool any_strays(const struct run_comm *comm, const int64_t *middle_ns, struct trail *trail)
+struct looking {
+    const struct run_comm *comm;
+    const int64_t *middle_ns;
+    atomic_bool found;
+};
+
+static bool look_in(void *context, size_t from, size_t to, struct err *err)
 {
-    for (uint32_t r = 0; r < comm->rank_count; r++) {
-        follow(comm, &comm->ranks[r], middle_ns, trail);
-        if (strays(trail))
-            return true;
+    struct looking *looking = context;
+    struct arena scratch;
+    struct trail trail;
+    arena_init(&scratch, looking->comm->budget);
+    bool ok = make_trail(looking->comm, &scratch, &trail, err);
+    for (size_t r = from; ok && r < to && !looking->found; r++) {
+        follow(looking->comm, &looking->comm->ranks[r], looking->middle_ns, &trail);
+        if (strays(&trail))
+            looking->found = true;
     }
-    return false;
+    arena_free(&scratch);
+    return ok;
+}
+
+static bool any_strays(const struct run_comm *comm, const int64_t *middle_ns, bool *any,
+                       struct err *err)
+{
+    struct looking looking = {.comm = comm, .middle_ns = middle_ns};
+    bool ok = crew_each(comm->cores, comm->rank_count, RUN_RANKS_EACH, look_in, &looking, err);
+    *any = looking.found;
+    return ok;
 }
 
 // --- slices -------------------------------------------------------------------------------------
@@ -433,12 +456,15 @@ bool run_clock_strays_find(struct run_comm *comm, const struct clock_pairs *pair
     struct arena scratch;
     struct trail trail;
     struct slices all = {.comm = comm, .pairs = pairs, .middle_ns = middle_ns};
+    bool look_closer;
     *any = false;
+    if (!any_strays(comm, middle_ns, &look_closer, err))
+        return false;
+    if (!look_closer)
+        return true;
     arena_init(&scratch, comm->budget);
-    bool ok = make_trail(comm, &scratch, &trail, err);
-    if (ok && any_strays(comm, middle_ns, &trail))
-        ok = make_slices(&all, &scratch, err) && cut_slices(&all, &scratch, err) &&
-             find_shapes(&all, &trail, any, err);
+    bool ok = make_trail(comm, &scratch, &trail, err) && make_slices(&all, &scratch, err) &&
+              cut_slices(&all, &scratch, err) && find_shapes(&all, &trail, any, err);
     arena_free(&scratch);
     return ok;
 }

@@ -4,6 +4,7 @@
 #include "analysis/ranks/run_clock_stages.h"
 #include "analysis/stats/sort.h"
 #include "analysis/stats/stats.h"
+#include "ingest/base/crew.h"
 
 #include <math.h>
 
@@ -36,7 +37,10 @@ struct hub {
     double *spread_ns;       // same
     int64_t *middle_ns;      // per collective: where the group's ends are, UNKNOWN_NS before
     int64_t *values, *scratch;
-    uint32_t *place; // per rank of the run: its index in the group
+    uint32_t *place;          // per rank of the run: its index in the group
+    uint32_t index;           // of the hubs
+    struct clock_edge *edges; // room for one per rank of the group
+    uint32_t edge_count;
 };
 
 static const struct comm_match *match_at(const struct hub *hub, uint32_t m)
@@ -60,8 +64,9 @@ static bool make_hub(struct hub *hub, struct arena *scratch, struct err *err)
     hub->middle_ns = arena_room(scratch, hub->match_count, sizeof *hub->middle_ns, err);
     hub->values = arena_room(scratch, most, sizeof *hub->values, err);
     hub->scratch = arena_room(scratch, most, sizeof *hub->scratch, err);
-    return hub->first && hub->which && hub->end_ns && hub->offset_ns && hub->spread_ns &&
-           hub->middle_ns && hub->values && hub->scratch;
+    hub->place = arena_room(scratch, hub->comm->rank_count, sizeof *hub->place, err);
+    return hub->place && hub->first && hub->which && hub->end_ns && hub->offset_ns &&
+           hub->spread_ns && hub->middle_ns && hub->values && hub->scratch;
 }
 
 static void list_ends(struct hub *hub)
@@ -161,7 +166,7 @@ static void refine(struct hub *hub, uint32_t rank, int64_t *copy)
         median_ns + llround(run_clock_biweight(copy, count, median_ns, spread_ns));
 }
 
-static void add_edges(const struct hub *hub, struct clock_graph *graph)
+static void add_edges(struct hub *hub)
 {
     for (uint32_t i = 0; i < hub->group->rank_count; i++) {
         uint32_t count = hub->first[i + 1] - hub->first[i];
@@ -169,17 +174,16 @@ static void add_edges(const struct hub *hub, struct clock_graph *graph)
             continue;
         double variance = hub->spread_ns[i] * hub->spread_ns[i] / count +
                           (double)RUN_CLOCK_JITTER_NS * RUN_CLOCK_JITTER_NS;
-        graph->edges[graph->edge_count++] = (struct clock_edge){
+        hub->edges[hub->edge_count++] = (struct clock_edge){
             .clock = hub->group->ranks[i],
-            .hub = graph->hub_count,
+            .hub = hub->index,
             .offset_ns = (double)hub->offset_ns[i],
             .weight = (double)RUN_CLOCK_JITTER_NS * RUN_CLOCK_JITTER_NS / variance,
         };
     }
-    graph->hub_count++;
 }
 
-static bool compare_group(struct hub *hub, struct clock_graph *graph, struct err *err)
+static bool compare_group(struct hub *hub, struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, hub->comm->budget);
@@ -193,7 +197,7 @@ static bool compare_group(struct hub *hub, struct clock_graph *graph, struct err
             for (uint32_t i = 0; i < hub->group->rank_count; i++)
                 refine(hub, i, copy);
         }
-        add_edges(hub, graph);
+        add_edges(hub);
     }
     arena_free(&scratch);
     return ok;
@@ -207,26 +211,54 @@ static bool is_joint(const struct run_comm *comm, const struct comm_match *match
 }
 
 // The joint collectives of a group are consecutive.
-static bool compare_groups(struct run_comm *comm, const struct clock_slice *slice,
-                           struct clock_graph *graph, struct arena *scratch, struct err *err)
+static uint32_t list_hubs(struct run_comm *comm, const struct clock_slice *slice, uint32_t *joint,
+                          struct clock_edge *edges, struct hub *hubs)
 {
-    uint32_t *place = arena_room(scratch, comm->rank_count, sizeof *place, err);
-    uint32_t *joint = arena_room(scratch, comm->match_count, sizeof *joint, err);
-    if (!place || !joint)
-        return false;
+    uint32_t count = 0;
     for (uint32_t first = 0, last; first < comm->match_count; first = last) {
-        uint32_t group = comm->ops[comm->matches[first].op].group, count = 0;
+        uint32_t group = comm->ops[comm->matches[first].op].group;
+        struct hub hub = {.comm = comm,
+                          .matches = joint,
+                          .group = &comm->groups[group],
+                          .index = count,
+                          .edges = edges};
         for (last = first;
              last < comm->match_count && comm->ops[comm->matches[last].op].group == group; last++)
             if (is_joint(comm, &comm->matches[last]) && run_clock_counts(slice, last))
-                joint[count++] = last;
-        struct hub hub = {.comm = comm,
-                          .matches = joint,
-                          .match_count = count,
-                          .group = &comm->groups[group],
-                          .place = place};
-        if (count > 0 && !compare_group(&hub, graph, err))
+                joint[hub.match_count++] = last;
+        if (hub.match_count == 0)
+            continue;
+        joint += hub.match_count;
+        edges += hub.group->rank_count;
+        hubs[count++] = hub;
+    }
+    return count;
+}
+
+static bool compare_in(void *context, size_t from, size_t to, struct err *err)
+{
+    struct hub *hubs = context;
+    for (size_t h = from; h < to; h++)
+        if (!compare_group(&hubs[h], err))
             return false;
+    return true;
+}
+
+// Each group has its own edges, which then close up.
+static bool compare_groups(struct run_comm *comm, const struct clock_slice *slice,
+                           struct clock_graph *graph, struct arena *scratch, struct err *err)
+{
+    uint32_t *joint = arena_room(scratch, comm->match_count, sizeof *joint, err);
+    struct hub *hubs = arena_room(scratch, (size_t)comm->group_count + 1, sizeof *hubs, err);
+    if (!joint || !hubs)
+        return false;
+    graph->hub_count = list_hubs(comm, slice, joint, graph->edges, hubs);
+    if (!crew_each(comm->cores, graph->hub_count, 1, compare_in, hubs, err))
+        return false;
+    for (uint32_t h = 0; h < graph->hub_count; h++) {
+        memmove(graph->edges + graph->edge_count, hubs[h].edges,
+                hubs[h].edge_count * sizeof *graph->edges);
+        graph->edge_count += hubs[h].edge_count;
     }
     return true;
 }
@@ -269,12 +301,19 @@ static bool align(struct run_comm *comm, const struct clock_pairs *pairs, struct
 
 // --- what remains -------------------------------------------------------------------------------
 
-bool run_clocks_middles(const struct run_comm *comm, int64_t *middle_ns, struct err *err)
+struct middles {
+    const struct run_comm *comm;
+    int64_t *middle_ns;
+};
+
+static bool middle_in(void *context, size_t from, size_t to, struct err *err)
 {
+    const struct middles *middles = context;
+    const struct run_comm *comm = middles->comm;
     struct arena scratch;
     arena_init(&scratch, comm->budget);
     int64_t *values = arena_room(&scratch, 2 * (size_t)comm->rank_count, sizeof *values, err);
-    for (uint32_t m = 0; values && m < comm->match_count; m++) {
+    for (size_t m = from; values && m < to; m++) {
         const struct comm_match *match = &comm->matches[m];
         if (!match->tells)
             continue;
@@ -282,10 +321,16 @@ bool run_clocks_middles(const struct run_comm *comm, int64_t *middle_ns, struct 
             struct comm_member member = comm->members[match->first + i];
             values[i] = run_clock_end(comm, member) + comm->ranks[member.rank].offset_ns;
         }
-        middle_ns[m] = run_median(values, values + comm->rank_count, match->count);
+        middles->middle_ns[m] = run_median(values, values + comm->rank_count, match->count);
     }
     arena_free(&scratch);
     return values != NULL;
+}
+
+bool run_clocks_middles(const struct run_comm *comm, int64_t *middle_ns, struct err *err)
+{
+    struct middles middles = {comm, middle_ns};
+    return crew_each(comm->cores, comm->match_count, RUN_MATCHES_EACH, middle_in, &middles, err);
 }
 
 // 95th percentile: half of a rank's ends may be beyond a jump that was not found.
@@ -304,18 +349,26 @@ static void find_error(const struct run_comm *comm, struct comm_rank *rank,
     rank->error_ns = count ? stats_quantiles(values, values + rank->count, count).p95 : -1;
 }
 
-static bool find_errors(struct run_comm *comm, const int64_t *middle_ns, struct err *err)
+static bool error_in(void *context, size_t from, size_t to, struct err *err)
 {
+    const struct middles *middles = context;
+    const struct run_comm *comm = middles->comm;
     struct arena scratch;
     uint32_t most = 0;
-    for (uint32_t r = 0; r < comm->rank_count; r++)
+    for (size_t r = from; r < to; r++)
         most = comm->ranks[r].count > most ? comm->ranks[r].count : most;
     arena_init(&scratch, comm->budget);
     int64_t *values = arena_room(&scratch, 2 * (size_t)most, sizeof *values, err);
-    for (uint32_t r = 0; values && r < comm->rank_count; r++)
-        find_error(comm, &comm->ranks[r], middle_ns, values);
+    for (size_t r = from; values && r < to; r++)
+        find_error(comm, &comm->ranks[r], middles->middle_ns, values);
     arena_free(&scratch);
     return values != NULL;
+}
+
+static bool find_errors(struct run_comm *comm, int64_t *middle_ns, struct err *err)
+{
+    struct middles middles = {comm, middle_ns};
+    return crew_each(comm->cores, comm->rank_count, RUN_RANKS_EACH, error_in, &middles, err);
 }
 
 static double sum_errors(const struct run_comm *comm)

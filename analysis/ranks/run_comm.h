@@ -6,6 +6,7 @@
 
 #include "analysis/names/bandwidth.h"
 #include "analysis/report/report.h"
+#include "ingest/base/cores.h"
 
 #define RUN_NONE      UINT32_MAX
 #define RUN_MAX_JUMPS 4 // per clock
@@ -131,6 +132,7 @@ struct run_comm {
     struct arena arena;  // owns all that follows
     struct arena pieces; // texts of comm_event.exposed_at, until run_comm_solve is done
     struct budget *budget;
+    struct cores *cores;        // whose free ones may help; NULL: none
     struct comm_rank *ranks;    // ascending by rank
     const uint32_t *recordings; // of each rank, whose groups are separate then; NULL: all are of
                                 // one

@@ -5,6 +5,9 @@
 
 #include "analysis/ranks/run_comm.h"
 
+// So many are worth a helper, as they take some hundred microseconds.
+enum { RUN_MATCHES_EACH = 1024, RUN_RANKS_EACH = 16 };
+
 // Fills matches and members, and each event's match, which is RUN_NONE before. Takes the recorded
 // sequence numbers from the events and sets their waits to 0.
 MUST_CHECK bool run_match_make(struct run_comm *comm, struct err *err);

@@ -4,6 +4,7 @@
 #include "analysis/ranks/run_comm_stages.h"
 #include "analysis/ranks/run_misfit.h"
 #include "analysis/stats/sort.h"
+#include "ingest/base/crew.h"
 
 #include <assert.h>
 
@@ -11,15 +12,22 @@
 #define REACH    16                  // sequence numbers that may be out of order
 
 // Calls that can only match each other: the collectives of a group, or what one rank sends to
-// another. `lanes` are the ranks of one channel, `slots` the collectives found among its calls.
-struct matcher {
+// another.
+struct channels {
     struct run_comm *comm;
     struct arena scratch;
-    struct groups channels;
+    struct groups keys;
     uint32_t *first;             // per channel: its first entry; entries ascend by rank and begin
     struct comm_member *entries; // all calls by channel
-    struct lane *lanes;
-    uint32_t *slots; // per entry of one channel, RUN_NONE without
+    uint32_t *slots;             // per entry: which of the channel's collectives it is
+    uint32_t *slot_counts;       // per channel; 0: it has a single rank
+};
+
+// One channel. `lanes` are its ranks.
+struct matcher {
+    const struct run_comm *comm;
+    struct lane *lanes; // room for every rank of the run
+    uint32_t *slots;    // per entry
     uint32_t lane_count, slot_count;
     bool stepped; // the lanes number their steps alike
 };
@@ -74,10 +82,10 @@ static bool has_known_ranks(const struct run_comm *comm, const struct comm_op *o
 }
 
 // Stores the channel in each event's match until the matches are known.
-static bool find_channels(struct matcher *matcher, struct err *err)
+static bool find_channels(struct channels *channels, struct err *err)
 {
-    struct run_comm *comm = matcher->comm;
-    uint32_t *of_op = arena_room(&matcher->scratch, comm->op_count, sizeof *of_op, err);
+    struct run_comm *comm = channels->comm;
+    uint32_t *of_op = arena_room(&channels->scratch, comm->op_count, sizeof *of_op, err);
     if (!of_op)
         return false;
     for (uint32_t r = 0; r < comm->rank_count; r++) {
@@ -88,7 +96,7 @@ static bool find_channels(struct matcher *matcher, struct err *err)
             const struct comm_op *op = &comm->ops[event->op];
             struct group_key key = channel_of(comm, op, rank->rank);
             if (of_op[event->op] == RUN_NONE && has_known_ranks(comm, op, rank->rank) &&
-                !groups_index(&matcher->channels, key.a, key.b, &of_op[event->op], err))
+                !groups_index(&channels->keys, key.a, key.b, &of_op[event->op], err))
                 return false;
             event->match = of_op[event->op];
         }
@@ -96,46 +104,36 @@ static bool find_channels(struct matcher *matcher, struct err *err)
     return true;
 }
 
-static bool sort_entries(struct matcher *matcher, struct err *err)
+static bool sort_entries(struct channels *channels, struct err *err)
 {
-    struct run_comm *comm = matcher->comm;
-    uint32_t channels = matcher->channels.count, total = 0;
-    uint32_t *first = arena_array(&matcher->scratch, (size_t)channels + 2, sizeof *first, err);
+    struct run_comm *comm = channels->comm;
+    uint32_t count = channels->keys.count, total = 0;
+    uint32_t *first = arena_array(&channels->scratch, (size_t)count + 2, sizeof *first, err);
     if (!first)
         return false;
     for (uint32_t r = 0; r < comm->rank_count; r++)
         for (uint32_t i = 0; i < comm->ranks[r].count; i++)
             if (comm->ranks[r].events[i].match != RUN_NONE)
                 first[comm->ranks[r].events[i].match + 2]++;
-    for (uint32_t c = 0; c < channels; c++)
+    for (uint32_t c = 0; c < count; c++)
         first[c + 2] += first[c + 1];
-    total = first[channels + 1];
-    matcher->entries = arena_room(&matcher->scratch, total, sizeof *matcher->entries, err);
+    total = first[count + 1];
+    channels->entries = arena_room(&channels->scratch, total, sizeof *channels->entries, err);
+    channels->slots = arena_room(&channels->scratch, total, sizeof *channels->slots, err);
+    channels->slot_counts =
+        arena_array(&channels->scratch, count, sizeof *channels->slot_counts, err);
     comm->members = arena_room(&comm->arena, total, sizeof *comm->members, err);
-    if (!matcher->entries || !comm->members)
+    if (!channels->entries || !channels->slots || !channels->slot_counts || !comm->members)
         return false;
     for (uint32_t r = 0; r < comm->rank_count; r++)
         for (uint32_t i = 0; i < comm->ranks[r].count; i++) {
             struct comm_event *event = &comm->ranks[r].events[i];
             if (event->match != RUN_NONE)
-                matcher->entries[first[event->match + 1]++] = (struct comm_member){r, i};
+                channels->entries[first[event->match + 1]++] = (struct comm_member){r, i};
             event->match = RUN_NONE;
         }
-    matcher->first = first;
+    channels->first = first;
     return true;
-}
-
-static bool make_room(struct matcher *matcher, struct err *err)
-{
-    uint32_t most = 0;
-    for (uint32_t c = 0; c < matcher->channels.count; c++) {
-        uint32_t count = matcher->first[c + 1] - matcher->first[c];
-        most = count > most ? count : most;
-    }
-    matcher->slots = arena_room(&matcher->scratch, most, sizeof *matcher->slots, err);
-    matcher->lanes =
-        arena_room(&matcher->scratch, matcher->comm->rank_count, sizeof *matcher->lanes, err);
-    return matcher->slots && matcher->lanes;
 }
 
 // --- what makes calls equal ---------------------------------------------------------------------
@@ -336,27 +334,30 @@ static bool add_match(struct run_comm *comm, uint32_t first, uint32_t count, str
 }
 
 // Members by slot; slots with only one member are dropped again.
-static bool add_matches(struct matcher *matcher, const struct comm_member *entries, uint32_t count,
-                        uint32_t *ends, struct err *err)
+static bool add_matches(struct channels *channels, uint32_t channel, uint32_t *ends,
+                        struct err *err)
 {
-    struct run_comm *comm = matcher->comm;
+    struct run_comm *comm = channels->comm;
+    uint32_t begin = channels->first[channel], end = channels->first[channel + 1];
+    uint32_t slot_count = channels->slot_counts[channel];
+    const uint32_t *slots = channels->slots;
     struct comm_member *members = comm->members + comm->member_count;
-    for (uint32_t i = 0; i < count; i++) {
-        assert(matcher->slots[i] < matcher->slot_count);
-        ends[matcher->slots[i] + 1]++;
+    for (uint32_t i = begin; i < end; i++) {
+        assert(slots[i] < slot_count);
+        ends[slots[i] + 1]++;
     }
     uint32_t kept = 0;
-    for (uint32_t s = 0; s < matcher->slot_count; s++) { // where each slot's members start
+    for (uint32_t s = 0; s < slot_count; s++) { // where each slot's members start
         uint32_t here = ends[s + 1];
         ends[s + 1] = here > 1 ? kept : RUN_NONE;
         kept += here > 1 ? here : 0;
     }
-    for (uint32_t i = 0; i < count; i++)
-        if (ends[matcher->slots[i] + 1] != RUN_NONE)
-            members[ends[matcher->slots[i] + 1]++] = entries[i];
+    for (uint32_t i = begin; i < end; i++)
+        if (ends[slots[i] + 1] != RUN_NONE)
+            members[ends[slots[i] + 1]++] = channels->entries[i];
     uint32_t first = comm->member_count;
     comm->member_count += kept;
-    for (uint32_t s = 0; s < matcher->slot_count; s++) {
+    for (uint32_t s = 0; s < slot_count; s++) {
         if (ends[s + 1] == RUN_NONE)
             continue;
         uint32_t last = (uint32_t)(members - comm->members) + ends[s + 1];
@@ -377,47 +378,74 @@ static bool count_alike(const struct comm_rank *one, const struct comm_rank *oth
            other->steps[0].number <= one->steps[one->step_count - 1].number;
 }
 
-static bool match_channel(struct matcher *matcher, uint32_t channel, struct err *err)
+static bool match_channel(struct channels *channels, uint32_t channel, struct lane *lanes,
+                          struct err *err)
 {
-    const struct comm_member *entries = matcher->entries + matcher->first[channel];
-    uint32_t count = matcher->first[channel + 1] - matcher->first[channel];
-    const struct comm_rank *ranks = matcher->comm->ranks;
-    matcher->lane_count = 0;
-    matcher->stepped = true;
+    uint32_t first = channels->first[channel], count = channels->first[channel + 1] - first;
+    const struct comm_member *entries = channels->entries + first;
+    const struct comm_rank *ranks = channels->comm->ranks;
+    struct matcher matcher = {
+        .comm = channels->comm, .lanes = lanes, .slots = channels->slots + first, .stepped = true};
     for (uint32_t i = 0; i < count; i++) {
         assert(i == 0 || entries[i - 1].rank < entries[i].rank ||
                (entries[i - 1].rank == entries[i].rank && entries[i - 1].event < entries[i].event));
         if (i == 0 || entries[i].rank != entries[i - 1].rank) {
-            matcher->lanes[matcher->lane_count++] = (struct lane){entries[i].rank, i, 0};
-            matcher->stepped &= count_alike(&ranks[entries[0].rank], &ranks[entries[i].rank]);
+            lanes[matcher.lane_count++] = (struct lane){entries[i].rank, i, 0};
+            matcher.stepped &= count_alike(&ranks[entries[0].rank], &ranks[entries[i].rank]);
         }
-        matcher->lanes[matcher->lane_count - 1].count++;
+        lanes[matcher.lane_count - 1].count++;
     }
-    if (matcher->lane_count < 2)
+    if (matcher.lane_count < 2)
         return true;
-    if (!find_slots(matcher, entries, count, err))
+    if (!find_slots(&matcher, entries, count, err))
         return false;
-    struct arena arena;
-    arena_init(&arena, matcher->comm->budget);
-    uint32_t *ends = arena_array(&arena, (size_t)matcher->slot_count + 1, sizeof *ends, err);
-    bool ok = ends && add_matches(matcher, entries, count, ends, err);
-    arena_free(&arena);
+    channels->slot_counts[channel] = matcher.slot_count;
+    return true;
+}
+
+static bool match_in(void *context, size_t from, size_t to, struct err *err)
+{
+    struct channels *channels = context;
+    struct arena scratch;
+    arena_init(&scratch, channels->comm->budget);
+    struct lane *lanes =
+        arena_room(&scratch, (size_t)channels->comm->rank_count + 1, sizeof *lanes, err);
+    bool ok = lanes;
+    for (size_t c = from; ok && c < to; c++)
+        ok = match_channel(channels, (uint32_t)c, lanes, err);
+    arena_free(&scratch);
+    return ok;
+}
+
+// In the order of the channels.
+static bool add_all(struct channels *channels, struct err *err)
+{
+    bool ok = true;
+    for (uint32_t c = 0; ok && c < channels->keys.count; c++) {
+        if (channels->slot_counts[c] == 0)
+            continue;
+        struct arena arena;
+        arena_init(&arena, channels->comm->budget);
+        uint32_t *ends =
+            arena_array(&arena, (size_t)channels->slot_counts[c] + 1, sizeof *ends, err);
+        ok = ends && add_matches(channels, c, ends, err);
+        arena_free(&arena);
+    }
     return ok;
 }
 
 bool run_match_make(struct run_comm *comm, struct err *err)
 {
-    struct matcher matcher = {.comm = comm};
-    arena_init(&matcher.scratch, comm->budget);
-    groups_init(&matcher.channels, comm->budget);
-    bool ok =
-        find_channels(&matcher, err) && sort_entries(&matcher, err) && make_room(&matcher, err);
-    for (uint32_t c = 0; ok && c < matcher.channels.count; c++)
-        ok = match_channel(&matcher, c, err);
+    struct channels channels = {.comm = comm};
+    arena_init(&channels.scratch, comm->budget);
+    groups_init(&channels.keys, comm->budget);
+    bool ok = find_channels(&channels, err) && sort_entries(&channels, err) &&
+              crew_each(comm->cores, channels.keys.count, 1, match_in, &channels, err) &&
+              add_all(&channels, err);
     for (uint32_t r = 0; r < comm->rank_count; r++)
         for (uint32_t i = 0; i < comm->ranks[r].count; i++)
             comm->ranks[r].events[i].wait_ns = 0;
-    groups_free(&matcher.channels);
-    arena_free(&matcher.scratch);
+    groups_free(&channels.keys);
+    arena_free(&channels.scratch);
     return ok;
 }

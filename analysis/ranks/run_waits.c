@@ -2,6 +2,7 @@
 // Splits each call into waiting for the last rank and transfer, and sums both by step and rank.
 #include "analysis/comm/comm_pieces.h"
 #include "analysis/ranks/run_comm_stages.h"
+#include "ingest/base/crew.h"
 #include "ingest/base/search.h"
 
 static struct comm_event *event_of(const struct run_comm *comm, struct comm_member member)
@@ -240,21 +241,48 @@ static void add_lateness(struct run_comm *comm, const struct comm_match *match, 
     }
 }
 
+// --- over cores: matches and ranks write nothing of each other ----------------------------------
+
+static bool wait_in(void *context, size_t from, size_t to, struct err *err)
+{
+    struct run_comm *comm = context;
+    (void)err;
+    for (size_t m = from; m < to; m++)
+        find_waits(comm, &comm->matches[m]);
+    return true;
+}
+
+static bool sum_in(void *context, size_t from, size_t to, struct err *err)
+{
+    struct run_comm *comm = context;
+    (void)err;
+    for (size_t r = from; r < to; r++) {
+        join_waits(&comm->ranks[r]);
+        sum_rank(comm, &comm->ranks[r]);
+    }
+    return true;
+}
+
+static bool transfer_in(void *context, size_t from, size_t to, struct err *err)
+{
+    struct run_comm *comm = context;
+    (void)err;
+    for (size_t m = from; m < to; m++)
+        find_transfer(comm, &comm->matches[m]);
+    return true;
+}
+
 bool run_waits_make(struct run_comm *comm, struct err *err)
 {
     struct arena scratch;
     arena_init(&scratch, comm->budget);
     int64_t *values = arena_room(&scratch, 2 * (size_t)comm->rank_count, sizeof *values, err);
-    for (uint32_t m = 0; values && m < comm->match_count; m++)
-        find_waits(comm, &comm->matches[m]);
-    for (uint32_t r = 0; values && r < comm->rank_count; r++) {
-        join_waits(&comm->ranks[r]);
-        sum_rank(comm, &comm->ranks[r]);
-    }
-    for (uint32_t m = 0; values && m < comm->match_count; m++) {
-        find_transfer(comm, &comm->matches[m]);
+    bool ok = values &&
+              crew_each(comm->cores, comm->match_count, RUN_MATCHES_EACH, wait_in, comm, err) &&
+              crew_each(comm->cores, comm->rank_count, RUN_RANKS_EACH, sum_in, comm, err) &&
+              crew_each(comm->cores, comm->match_count, RUN_MATCHES_EACH, transfer_in, comm, err);
+    for (uint32_t m = 0; ok && m < comm->match_count; m++)
         add_lateness(comm, &comm->matches[m], values);
-    }
     arena_free(&scratch);
-    return values != NULL;
+    return ok;
 }

@@ -257,6 +257,7 @@ static bool join(struct run *run, struct err *err)
     run_roles_open(&joining.roles, run->budget);
     bool ok = run_comm_open(&joining.comm, run->count, run->budget, err);
     joining.comm.recordings = run->recording;
+    joining.comm.cores = run->source->cores;
     ok = ok && run_passes_open(&joining.passes, run->count, run->budget, err) &&
          run_rates_open(&joining.rates, run->count, run->budget, err) &&
          run_judge_trust(run, err) && take_ranks(&joining, err);
