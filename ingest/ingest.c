@@ -3,6 +3,7 @@
 #include "ingest/ingest.h"
 
 #include "ingest/evidence/evidence.h"
+#include "ingest/base/fuzzed.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -94,7 +95,7 @@ static struct trace *ingest_stream(struct source *source, const struct format_fo
 // Counts the secrets in all of its bytes.
 static bool tally_secrets(struct source *source, struct trace *trace, struct err *err)
 {
-    static const size_t block_bytes = (size_t)256 << 10;
+    static const size_t block_bytes = FUZZED_SIZE((size_t)256 << 10, (size_t)4 << 10);
     struct secret_tally tally = {0};
     struct source_place place = {.bytes = malloc(block_bytes), .cap = block_bytes};
     bool ok = place.bytes || err_set(err, ERR_MEMORY, "out of memory");

@@ -4,8 +4,9 @@
 #include "ingest/attached/name_tally.h"
 #include "ingest/source/format.h"
 #include "ingest/source/source.h"
+#include "ingest/base/fuzzed.h"
 
-enum { BLOCK = 1 << 16, NAME_BYTES = 256, VERSION_BYTES = 32 };
+enum { BLOCK = FUZZED_SIZE(1 << 16, 1 << 8), NAME_BYTES = 256, VERSION_BYTES = 32 };
 enum { NODE_NAME = 2, NODE_TYPE = 3 }; // fields of a node
 enum { COMM_SEND = 5, COMM_LAST = 7 }; // types of nodes
 enum { VARINT, FIXED_64, BYTES, FIXED_32 = 5 };

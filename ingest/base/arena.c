@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arena made of chained chunks; a large request gets its own chunk.
 #include "ingest/base/arena.h"
+#include "ingest/base/fuzzed.h"
 
 #include <assert.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 #include <string.h>
 
 #define FIRST_CHUNK_BYTES ((size_t)4 << 10) // small, because a job has dozens of arenas
-#define CHUNK_BYTES       ((size_t)64 << 10)
+#define CHUNK_BYTES       ((size_t)FUZZED_SIZE(64 << 10, 8 << 10))
 
 struct arena_chunk {
     struct arena_chunk *next;

@@ -2,8 +2,9 @@
 #include "ingest/csv/csv.h"
 
 #include "ingest/source/source.h"
+#include "ingest/base/fuzzed.h"
 
-#define BLOCK_BYTES ((size_t)64 << 10)
+#define BLOCK_BYTES ((size_t)FUZZED_SIZE(64 << 10, 256))
 
 enum state { CELL_START, PLAIN, QUOTED, AFTER_QUOTE };
 

@@ -6,6 +6,7 @@
 #include "ingest/logs/metric_tags.h"
 #include "ingest/source/evidence_count.h"
 #include "ingest/source/source.h"
+#include "ingest/base/fuzzed.h"
 
 #include <math.h>
 
@@ -13,7 +14,7 @@ enum {
     HEAD_BYTES = 12, // u64 length, u32 checksum
     TAIL_BYTES = 4,
     MOST_RECORD = 1 << 20, // of larger ones, which hold images, only the checksum is looked at
-    BLOCK_BYTES = 1 << 16,
+    BLOCK_BYTES = FUZZED_SIZE(1 << 16, 1 << 10),
     RECORDS_BETWEEN = 1024,
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ingest/source/lines.h"
 
-#define BLOCK_BYTES  ((size_t)64 << 10)
+#define BLOCK_BYTES  ((size_t)FUZZED_SIZE(64 << 10, 256))
 #define BUFFER_BYTES (LINES_MAX_BYTES + BLOCK_BYTES)
 
 bool lines_open(struct lines *lines, struct source *source, struct budget *budget, struct err *err)

@@ -3,11 +3,12 @@
 #ifndef INGEST_SOURCE_LINES_H
 #define INGEST_SOURCE_LINES_H
 
+#include "ingest/base/fuzzed.h"
 #include "ingest/base/budget.h"
 #include "ingest/source/source.h"
 
 // What is beyond it in a line is left out.
-#define LINES_MAX_BYTES ((size_t)1 << 20)
+#define LINES_MAX_BYTES ((size_t)FUZZED_SIZE(1 << 20, 16 << 10))
 
 struct line {
     struct str text; // without its end; lives until the next line
