@@ -32,10 +32,12 @@ const int64_t *hang_members(const struct hang_case *one, unsigned roles, struct 
     return ranks;
 }
 
+// Without the backend: "all_reduce" of "nccl:all_reduce", "gloo:all_reduce".
 static void add_op(struct buf *out, struct str op)
 {
-    if (str_starts_with(op, STR("nccl:")))
-        op = (struct str){op.at + 5, op.len - 5};
+    const char *colon = op.len ? memchr(op.at, ':', op.len) : NULL;
+    if (colon)
+        op = (struct str){colon + 1, (size_t)(op.at + op.len - colon) - 1};
     buf_add_str(out, op.len ? op : STR("an unnamed operation"));
 }
 

@@ -32,6 +32,7 @@ static const struct flight_field entry_fields[] = {
     {"process_group", FLIGHT_PAIR, ENTRY(group_name)},
     {"pg_id", FLIGHT_NUMBER, ENTRY(group_id)},
     {"collective_seq_id", FLIGHT_NUMBER, ENTRY(collective_seq)},
+    {"seq_id", FLIGHT_NUMBER, ENTRY(collective_seq)}, // before 2.0, of both kinds
     {"p2p_seq_id", FLIGHT_NUMBER, ENTRY(p2p_seq)},
     {"is_p2p", FLIGHT_FLAG, ENTRY(is_p2p)},
     {"retired", FLIGHT_FLAG, ENTRY(retired)},
@@ -128,12 +129,26 @@ static bool close_status(struct flight_dump *dump, struct err *err)
     return true;
 }
 
+// Before 2.1 only the name says it: "nccl:send 0->1".
+static bool is_named_p2p(struct str op)
+{
+    return str_contains_nocase(op, STR(":send ")) || str_contains_nocase(op, STR(":recv "));
+}
+
+static bool close_entry(struct flight_dump *dump, struct err *err)
+{
+    const struct flight *flight = &dump->evidence->flight;
+    if (is_named_p2p(strtab_get(&flight->texts, dump->entry.op)))
+        dump->entry.is_p2p = true;
+    return flight_add_entry(dump->evidence, &dump->entry, err);
+}
+
 bool flight_dump_close(struct flight_dump *dump, enum flight_record record, struct err *err)
 {
     switch (record) {
     case FLIGHT_GROUP: return flight_add_group(dump->evidence, &dump->group, err);
     case FLIGHT_STATUS: return close_status(dump, err);
-    case FLIGHT_ENTRY: return flight_add_entry(dump->evidence, &dump->entry, err);
+    case FLIGHT_ENTRY: return close_entry(dump, err);
     case FLIGHT_ROOT:
     case FLIGHT_RECORDS: break;
     }
@@ -170,7 +185,7 @@ bool flight_dump_set(struct flight_dump *dump, enum flight_record record,
         *(bool *)place = number != 0 && number != FLIGHT_UNKNOWN;
     else if (field->kind == FLIGHT_STATE)
         *(enum flight_state *)place = state_of(value->is_text ? value->text : STR(""));
-    else if (field->kind == FLIGHT_TEXT && value->is_text)
+    else if (value->is_text && (field->kind == FLIGHT_TEXT || field->kind == FLIGHT_PAIR))
         return flight_text(dump->evidence, value->text, place, err);
     else if (field->kind == FLIGHT_RANK_LIST && value->is_text)
         return flight_ranks(dump->evidence, value->text, place, err);

@@ -18,7 +18,7 @@ enum flight_field_kind {
     FLIGHT_RANK_LIST, // as text
     FLIGHT_STATE,
     // lists
-    FLIGHT_PAIR,   // the group's name and description
+    FLIGHT_PAIR,   // the group's name and description; before 2.0 its name as a text
     FLIGHT_SIZES,  // lists of numbers
     FLIGHT_DTYPES, // texts
     FLIGHT_FRAMES,

@@ -99,7 +99,7 @@ static bool take_member(struct reader *reader, enum flight_record record, pickle
     const struct flight_field *field = flight_field_of(record, pickle_text(reader->pickle, key));
     if (!field)
         return true;
-    if (field->kind >= FLIGHT_PAIR)
+    if (field->kind >= FLIGHT_PAIR && pickle_kind_of(value) != PICKLE_TEXT)
         return take_list(reader, field, value, err);
     struct flight_value found = value_of(reader, value);
     return flight_dump_set(&reader->dump, record, field, &found, err);

@@ -111,7 +111,8 @@ static bool take_member(struct reader *reader, enum flight_record record, struct
     bool list = field && field->kind >= FLIGHT_PAIR;
     if (list && value->type == JSON_ARRAY)
         return take_list(reader, field, err);
-    if (!field || list || value->type == JSON_ARRAY || value->type == JSON_OBJECT) {
+    if (!field || (list && value->type != JSON_TEXT) || value->type == JSON_ARRAY ||
+        value->type == JSON_OBJECT) {
         json_cursor_pass(&reader->json, value);
         return true;
     }

@@ -148,6 +148,33 @@ static void statuses_are_not_guessed_against_what_entries_say(void **state)
                   check_no_status);
 }
 
+static void check_first_version(const struct hand *hand)
+{
+    const struct flight *flight = &hand->evidence.flight;
+    assert_int_equal(flight->group_count, 1);
+    assert_text(hand, flight->groups[0].name, "default_pg");
+    assert_int_equal(flight->entry_count, 2);
+    assert_int_equal(flight->entries[0].collective_seq, 12);
+    assert_false(flight->entries[0].is_p2p);
+    assert_int_equal(flight->entries[0].state, FLIGHT_STARTED);
+    assert_true(flight->entries[1].is_p2p);
+}
+
+// One sequence for both kinds, a group by its name alone, no statuses or types.
+static void dumps_of_the_first_versions_are_read(void **state)
+{
+    (void)state;
+    in_both_forms("{\"version\": \"1.5\", \"pg_config\": {}, \"entries\": ["
+                  "{\"record_id\": 1, \"pg_id\": 0, \"process_group\": \"default_pg\","
+                  " \"seq_id\": 12, \"op_id\": 12, \"profiling_name\": \"nccl:all_reduce\","
+                  " \"time_created_ns\": 7, \"input_sizes\": [[4]], \"output_sizes\": [[4]],"
+                  " \"state\": \"started\", \"time_discovered_started_ns\": 8,"
+                  " \"time_discovered_completed_ns\": null, \"retired\": false},"
+                  " {\"process_group\": \"default_pg\", \"seq_id\": 13,"
+                  " \"profiling_name\": \"nccl:send 0->1\", \"state\": \"scheduled\"}]}",
+                  check_first_version);
+}
+
 static void check_strange(const struct hand *hand)
 {
     const struct flight *flight = &hand->evidence.flight;
@@ -327,6 +354,7 @@ int main(void)
         cmocka_unit_test(both_forms_say_the_same),
         cmocka_unit_test(statuses_go_to_groups_in_the_order_of_their_numbers),
         cmocka_unit_test(statuses_are_not_guessed_against_what_entries_say),
+        cmocka_unit_test(dumps_of_the_first_versions_are_read),
         cmocka_unit_test(strange_values_are_no_harm),
         cmocka_unit_test(secrets_and_control_characters_are_not_kept),
         cmocka_unit_test(damaged_dumps_are_refused),
