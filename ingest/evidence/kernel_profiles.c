@@ -4,11 +4,32 @@
 #include <math.h>
 
 static const char *const words[] = {
-    "long_scoreboard",  "short_scoreboard",   "wait",           "not_selected", "selected",
-    "barrier",          "branch_resolve",     "dispatch_stall", "drain",        "imc_miss",
-    "lg_throttle",      "math_pipe_throttle", "membar",         "mio_throttle", "misc",
-    "no_instruction",   "sleeping",           "tex_throttle",   "gmma",         "warpgroup_arrive",
-    "branch_resolving", "no_instructions",    "dispatch",
+    "long_scoreboard",
+    "short_scoreboard",
+    "wait",
+    "not_selected",
+    "selected",
+    "barrier",
+    "branch_resolve",
+    "dispatch_stall",
+    "drain",
+    "imc_miss",
+    "lg_throttle",
+    "math_pipe_throttle",
+    "membar",
+    "mio_throttle",
+    "misc",
+    "no_instruction",
+    "sleeping",
+    "tex_throttle",
+    "gmma",
+    "warpgroup_arrive",
+    "branch_resolving",
+    "no_instructions",
+    "dispatch",
+    // rocprof-compute
+    "dependency_wait",
+    "issue_wait",
 };
 _Static_assert(sizeof words / sizeof *words <= PROFILE_STALLS, "there is no room for all stalls");
 

@@ -41,7 +41,7 @@ enum profile_stall_family {
     PROFILE_STALLS_NOT_ISSUED, // samples of cycles without an instruction
 };
 
-enum { PROFILE_STALLS = 24 };
+enum { PROFILE_STALLS = 28 };
 
 // The name of a stall, such as "long_scoreboard"; NULL from the last on.
 const char *profile_stall_word(unsigned stall);

@@ -12,7 +12,19 @@
 
 // --- counters -----------------------------------------------------------------------------------
 
-enum sum { DRAM_BYTES, FLOPS, MATRIX_FLOPS, L2_HITS, L2_REQUESTS, SUMS };
+enum sum {
+    DRAM_BYTES,
+    FLOPS,
+    MATRIX_FLOPS,
+    L2_HITS,
+    L2_REQUESTS,
+    WAVE_CYCLES, // of all waves; these five in units of four cycles
+    BUSY_CYCLES, // of all compute units with waves
+    DEPENDENCY_CYCLES,
+    ISSUE_CYCLES, // waiting to issue an instruction
+    ACTIVE_CYCLES,
+    SUMS
+};
 
 // A sum is known if every counter is there that it needs.
 static const struct term {
@@ -46,9 +58,14 @@ static const struct term {
     {L2_HITS, 1, false, "TCC_HIT_sum", NULL},
     {L2_REQUESTS, 1, false, "TCC_HIT_sum", NULL},
     {L2_REQUESTS, 1, false, "TCC_MISS_sum", NULL},
+    {WAVE_CYCLES, 1, false, "SQ_WAVE_CYCLES", NULL},
+    {BUSY_CYCLES, 1, false, "SQ_BUSY_CU_CYCLES", NULL},
+    {DEPENDENCY_CYCLES, 1, false, "SQ_WAIT_ANY", NULL},
+    {ISSUE_CYCLES, 1, false, "SQ_WAIT_INST_ANY", NULL},
+    {ACTIVE_CYCLES, 1, false, "SQ_ACTIVE_INST_ANY", NULL},
 };
 
-enum { TERMS = sizeof terms / sizeof *terms };
+enum { TERMS = sizeof terms / sizeof *terms, MOST_WAVES = 32 };
 
 // --- columns ------------------------------------------------------------------------------------
 
@@ -64,6 +81,7 @@ struct compute {
     struct csv_row row;
     size_t at[COLUMNS], terms[TERMS]; // SIZE_MAX: not there
     bool rounded;                     // some time
+    double most_waves;                // of a compute unit; 0 unknown
     uint64_t rows;
 };
 
@@ -84,6 +102,9 @@ static void find_columns(struct compute *compute)
         if (compute->terms[t] == SIZE_MAX)
             compute->terms[t] = column_of(&compute->row, terms[t].older);
     }
+    // From MI200 on, which MI100 differs from by having no such matrix operations.
+    bool is_newer = column_of(&compute->row, "SQ_INSTS_VALU_MFMA_MOPS_F64") != SIZE_MAX;
+    compute->most_waves = is_newer ? MOST_WAVES : 0;
 }
 
 static int64_t number(const struct compute *compute, size_t column)
@@ -117,9 +138,30 @@ static void sum_up(const struct compute *compute, double sums[SUMS])
         sums[s] = isfinite(sums[s]) && sums[s] >= 0 ? sums[s] : NAN;
 }
 
-static void take_figures(const struct compute *compute, double *figures)
+// Waves on a compute unit while it has any, as Nsight Compute counts warps.
+static void take_waves(const struct compute *compute, const double sums[SUMS],
+                       struct kernel_profile *profile)
 {
-    double sums[SUMS];
+    static const struct {
+        const char *word;
+        enum sum cycles;
+    } stalls[] = {{"dependency_wait", DEPENDENCY_CYCLES},
+                  {"issue_wait", ISSUE_CYCLES},
+                  {"selected", ACTIVE_CYCLES}};
+    if (sums[BUSY_CYCLES] > 0 && compute->most_waves > 0)
+        profile->figures[PROFILE_OCCUPANCY_PERCENT] =
+            100 * sums[WAVE_CYCLES] / sums[BUSY_CYCLES] / compute->most_waves;
+    if (!(sums[WAVE_CYCLES] > 0))
+        return;
+    profile->family = PROFILE_STALLS_PER_ACTIVE;
+    for (size_t i = 0; i < sizeof stalls / sizeof *stalls; i++)
+        profile->stalls[profile_stall_of(str_of(stalls[i].word))] =
+            100 * sums[stalls[i].cycles] / sums[WAVE_CYCLES];
+}
+
+static void take_figures(const struct compute *compute, struct kernel_profile *profile)
+{
+    double sums[SUMS], *figures = profile->figures;
     int64_t begin = number(compute, BEGIN), end = number(compute, END);
     int64_t vgprs = number(compute, VGPRS), more = number(compute, MORE_VGPRS);
     sum_up(compute, sums);
@@ -128,6 +170,7 @@ static void take_figures(const struct compute *compute, double *figures)
     figures[PROFILE_DRAM_BYTES] = sums[DRAM_BYTES];
     figures[PROFILE_FLOPS] = sums[FLOPS];
     figures[PROFILE_TENSOR_FLOPS] = sums[MATRIX_FLOPS];
+    take_waves(compute, sums, profile);
     if (sums[L2_REQUESTS] > 0)
         figures[PROFILE_L2_HIT_PERCENT] = 100 * sums[L2_HITS] / sums[L2_REQUESTS];
     if (vgprs >= 0)
@@ -167,7 +210,7 @@ static bool take_row(struct compute *compute, struct err *err)
     profile->launch = number(compute, ID);
     profile->device = number(compute, GPU);
     take_size(compute, profile);
-    take_figures(compute, profile->figures);
+    take_figures(compute, profile);
     struct str name = rocm_kernel_name(csv_cell(&compute->row, compute->at[NAME]));
     return evidence_text(evidence, name, &profile->kernel, err);
 }

@@ -88,7 +88,8 @@ static void rounded_times_are_said_to_be_unusable(void **state)
     "Kernel_Name,TCC_EA0_RDREQ_sum,TCC_EA0_RDREQ_32B_sum,TCC_BUBBLE_sum,TCC_EA0_WRREQ_sum," \
     "TCC_EA0_WRREQ_64B_sum,TCC_HIT_sum,TCC_MISS_sum,SQ_INSTS_VALU_MFMA_MOPS_F16,"           \
     "SQ_INSTS_VALU_MFMA_MOPS_BF16,SQ_INSTS_VALU_MFMA_MOPS_F32,SQ_INSTS_VALU_MFMA_MOPS_F64," \
-    "SQ_INSTS_VALU_ADD_F16,Start_Timestamp,End_Timestamp\n"
+    "SQ_INSTS_VALU_ADD_F16,SQ_WAVE_CYCLES,SQ_BUSY_CU_CYCLES,SQ_WAIT_ANY,SQ_WAIT_INST_ANY,"  \
+    "SQ_ACTIVE_INST_ANY,Start_Timestamp,End_Timestamp\n"
 
 // vcopy of a real file: 8 MiB are read and as much is written.
 static void counters_of_a_launch_become_its_figures(void **state)
@@ -96,9 +97,11 @@ static void counters_of_a_launch_become_its_figures(void **state)
     (void)state;
     extern const struct format format_rocm_compute;
     const struct str text =
-        STR(COUNTERS "0,2,1048576,256,0,4,4,\"vecCopy(double*, int) (.kd)\",65775,0,"
-                     "65536,131072,131072,66160,131311,0,3,0,0,5,1000,6500\n"
-                     "1,2,100,0,0,4,4,k,x,0,0,1,1,0,0,0,0,0,0,5,8.1E+14,8.1E+14\n");
+        STR(COUNTERS
+            "0,2,1048576,256,0,4,4,\"vecCopy(double*, int) (.kd)\",65775,0,"
+            "65536,131072,131072,66160,131311,0,3,0,0,5,37155126,5304706,28336787,6427087,278528,"
+            "1000,6500\n"
+            "1,2,100,0,0,4,4,k,x,0,0,1,1,0,0,0,0,0,0,5,,,,,,8.1E+14,8.1E+14\n");
     struct err err = {0};
     struct budget budget = {0};
     struct evidence evidence;
@@ -118,6 +121,11 @@ static void counters_of_a_launch_become_its_figures(void **state)
     assert_true(launch->figures[PROFILE_L2_HIT_PERCENT] == 100.0 * 66160 / 197471);
     assert_true(launch->figures[PROFILE_REGISTERS] == 8);
     assert_true(isnan(launch->figures[PROFILE_FLOPS])); // most of its counters are not there
+    assert_true(launch->figures[PROFILE_OCCUPANCY_PERCENT] == 100 * 37155126.0 / 5304706 / 32);
+    assert_true(launch->stalls[profile_stall_of(STR("dependency_wait"))] ==
+                100 * 28336787.0 / 37155126);
+    assert_int_equal(launch->family, PROFILE_STALLS_PER_ACTIVE);
+    assert_int_equal(launch[1].family, PROFILE_STALLS_NONE);
     assert_true(isnan(launch[1].figures[PROFILE_DURATION_NS]));
     assert_true(isnan(launch[1].figures[PROFILE_DRAM_BYTES]));
     assert_true(isnan(launch[1].figures[PROFILE_L2_HIT_PERCENT]));
