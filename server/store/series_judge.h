@@ -17,6 +17,7 @@ struct series_point {
     struct str run_id, gpu;
     int64_t ranks;
     double step_ns; // above 0
+    int64_t created_ns;
     // Set by series_judge: by how much the usual runs before it differ (NaN unknown), and how many
     // there are.
     double fence_share;

@@ -3,6 +3,7 @@
 // nothing changed meanwhile.
 #include "server/store/judged_figures.h"
 
+#include "analysis/analysis.h"
 #include "ingest/base/clock.h"
 
 #include <math.h>
@@ -15,7 +16,8 @@ static const char *const status_words[] = {"new", "acknowledged", "expected", "n
 // A series being judged.
 struct judging {
     struct series_key key;
-    int64_t changed; // as it was when read
+    int64_t changed;         // as it was when read
+    int64_t figures_from_ns; // alerts of figures are of runs since then
     struct series_state state;
     bool *was_outlier;
     struct series_judgement judgement;
@@ -35,16 +37,24 @@ static int word_index(const char *const *words, size_t count, struct str word)
 
 // --- reading ------------------------------------------------------------------------------------
 
+// An update may give a series figures of old runs, which are no news: alerts of figures start with
+// the runs after it.
 static bool find_changed(struct db *db, struct arena *arena, struct batch *batch, struct err *err)
 {
-    struct stmt stmt = sql_begin(
-        db, "SELECT project, series, changed FROM series WHERE judged < changed LIMIT ?", err);
+    struct stmt stmt = sql_begin(db,
+                                 "SELECT project, series, changed, "
+                                 "CASE WHEN points = 0 OR figures_version = ? THEN figures_from_ns "
+                                 "ELSE ? END FROM series WHERE judged < changed LIMIT ?",
+                                 err);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    sql_bind_i64(&stmt, clock_wall_ns());
     sql_bind_i64(&stmt, BATCH);
     batch->count = 0;
     while (sql_row(&stmt))
         batch->series[batch->count++] =
             (struct judging){.key = {sql_text(&stmt, 0, arena), sql_text(&stmt, 1, arena)},
-                             .changed = sql_i64(&stmt, 2)};
+                             .changed = sql_i64(&stmt, 2),
+                             .figures_from_ns = sql_i64(&stmt, 3)};
     return sql_end(&stmt);
 }
 
@@ -63,7 +73,8 @@ static bool add_point(struct stmt *stmt, struct judging *series, struct arena *a
     state->points[state->point_count++] = (struct series_point){.run_id = sql_text(stmt, 0, arena),
                                                                 .step_ns = (double)sql_i64(stmt, 1),
                                                                 .gpu = sql_text(stmt, 2, arena),
-                                                                .ranks = sql_i64(stmt, 3)};
+                                                                .ranks = sql_i64(stmt, 3),
+                                                                .created_ns = sql_i64(stmt, 5)};
     return !stmt->failed;
 }
 
@@ -72,8 +83,9 @@ static bool read_points(struct db *db, struct judging *series, struct arena *are
 {
     struct stmt stmt = sql_begin(
         db,
-        "SELECT id, point_ns, gpu, coalesce(world_size, traced_world_size, received), outlier "
-        "FROM run WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT NULL "
+        "SELECT id, point_ns, gpu, coalesce(world_size, traced_world_size, received), outlier, "
+        "created_ns FROM run WHERE project = ? AND series = ? AND point_ns > 0 AND point_ns IS NOT "
+        "NULL "
         "ORDER BY created_ns DESC, id LIMIT ?",
         err);
     sql_bind_text(&stmt, series->key.project);
@@ -219,6 +231,7 @@ struct judged {
     const char *metric;
     const struct series_state *state;
     const struct series_judgement *judgement;
+    int64_t from_ns; // new alerts are of runs since then
 };
 
 // Step times are whole nanoseconds.
@@ -280,6 +293,11 @@ static bool update_alert(struct db *db, const struct judged *judged,
     return sql_run(&stmt);
 }
 
+static bool is_news(const struct judged *judged, const struct series_alert *alert)
+{
+    return judged->state->points[alert->at].created_ns >= judged->from_ns;
+}
+
 static bool write_alerts(struct db *db, const struct judged *judged, struct err *err)
 {
     const struct series_judgement *found = judged->judgement;
@@ -289,9 +307,10 @@ static bool write_alerts(struct db *db, const struct judged *judged, struct err 
             ok = sql_run_with(db, "DELETE FROM alert WHERE id = ?", found->alerts[i].id, err);
     for (size_t i = 0; ok && i < found->alert_count; i++) {
         const struct series_alert *alert = &found->alerts[i];
-        if (!alert->dropped)
-            ok = alert->id.len ? update_alert(db, judged, alert, err)
-                               : insert_alert(db, judged, alert, err);
+        if (!alert->dropped && alert->id.len)
+            ok = update_alert(db, judged, alert, err);
+        else if (!alert->dropped && is_news(judged, alert))
+            ok = insert_alert(db, judged, alert, err);
     }
     return ok;
 }
@@ -299,13 +318,13 @@ static bool write_alerts(struct db *db, const struct judged *judged, struct err 
 static bool write_all_alerts(struct db *db, const struct judging *series, struct err *err)
 {
     const struct judged steps = {&series->key, run_figures[RUN_FIGURE_STEP].metric, &series->state,
-                                 &series->judgement};
+                                 &series->judgement, INT64_MIN};
     bool ok = write_alerts(db, &steps, err);
     for (size_t i = 0; ok && i < series->figures.count; i++) {
         const struct judged_figure *figure = &series->figures.items[i];
         ok = write_alerts(db,
                           &(struct judged){&series->key, figure->figure->metric, &figure->state,
-                                           &figure->judgement},
+                                           &figure->judgement, series->figures_from_ns},
                           err);
     }
     return ok;
@@ -317,13 +336,16 @@ static bool write_figures(struct db *db, const struct judging *series, struct er
     struct stmt stmt = sql_begin(
         db,
         "UPDATE series SET judged = changed, points = ?, last_point = ?, step_median_ns = ?, "
-        "change_share = ? WHERE project = ? AND series = ?",
+        "change_share = ?, figures_version = ?, figures_from_ns = ? "
+        "WHERE project = ? AND series = ?",
         err);
     sql_bind_u64(&stmt, count);
     bind_run(&stmt, &series->state, count ? count - 1 : SERIES_NONE);
     sql_bind_i64_if(&stmt, count, count ? llround(series->state.points[count - 1].step_ns) : 0);
     double share = series->judgement.change_share;
     sql_bind_f64_if(&stmt, !isnan(share), share);
+    sql_bind_i64(&stmt, ANALYSIS_VERSION);
+    sql_bind_i64(&stmt, series->figures_from_ns);
     sql_bind_text(&stmt, series->key.project);
     sql_bind_text(&stmt, series->key.series);
     return sql_run(&stmt);
