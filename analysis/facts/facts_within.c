@@ -61,7 +61,7 @@ static void take_devices(const struct choice *choice, const uint32_t *chosen)
 bool facts_within(const struct facts *facts, const uint32_t *chosen, uint32_t count,
                   struct arena *arena, struct facts_part *within, struct err *err)
 {
-    *within = (struct facts_part){*facts, facts, chosen, NULL};
+    *within = (struct facts_part){.facts = *facts, .of = facts, .chosen = chosen};
     struct facts *part = &within->facts;
     struct choice choice = {.facts = facts, .part = part};
     part->arena = arena;

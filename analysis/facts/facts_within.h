@@ -10,13 +10,15 @@
 struct facts_part {
     struct facts facts; // first, so that an analysis finds the rest
     const struct facts *of;
-    const uint32_t *chosen; // per device event: its index in those facts
-    const int64_t *free_ns; // per device event of those: since when its stream was free
+    const uint32_t *chosen;      // per device event: its index in those facts
+    const int64_t *free_ns;      // per device event of those: since when its stream was free
+    const uint32_t *memory_sets; // per event of the trace: bits of the parts of an allocation
+    uint32_t memory_bit;         // that of this part
 };
 
 // chosen: ascending, which the part keeps. It has their launches and the calls of these, with owned
 // times as in the whole; its busy time is the sum of them. Steps, modules, gaps and idle time stay
-// those of the whole. free_ns is left to the caller (streams.h).
+// those of the whole. What follows chosen is left to the caller (streams.h, range_memory.h).
 MUST_CHECK bool facts_within(const struct facts *facts, const uint32_t *chosen, uint32_t count,
                              struct arena *arena, struct facts_part *part, struct err *err);
 

@@ -2,6 +2,7 @@
 // Memory of each device: its curve, its peak and what held it, and whether it grows.
 #include "analysis/trace/analyses.h"
 #include "analysis/facts/context.h"
+#include "analysis/facts/facts_within.h"
 #include "analysis/memory/memory_alive.h"
 #include "analysis/memory/memory_leak.h"
 #include "analysis/memory/memory_timeline.h"
@@ -10,6 +11,7 @@
 #include "analysis/report/tables.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -184,13 +186,35 @@ static bool add_device(struct memory *memory, struct report *report, struct err 
     memory->peak_ns = memory_curve_time(facts->trace, curve,
                                         memory->peak.point == FACTS_NONE ? 0 : memory->peak.point);
     find_reserved(memory);
-    if (!memory_leak_make(facts, curve, &memory->leak, err) ||
-        !memory_timeline_add(facts->trace, curve, memory->origin_ns, report, err) ||
-        !memory_alive_add(facts, curve, memory->peak, report, &memory->rest, err))
+    if (facts->is_part)
+        memory->leak = (struct memory_leak){.line = {.slope = NAN}};
+    else if (!memory_leak_make(facts, curve, &memory->leak, err) ||
+             !memory_timeline_add(facts->trace, curve, memory->origin_ns, report, err) ||
+             !memory_alive_add(facts, curve, memory->peak, report, &memory->rest, err))
         return false;
     note_totals(memory);
     note_missing(memory);
     return add_row(memory, report, err);
+}
+
+// Of the points of a device those in a part of the trace; what it held before the first of them is
+// held at the start.
+static void keep_chosen(const struct facts_part *part, struct memory_curve *curve)
+{
+    uint32_t count = 0;
+    int64_t before = curve->begin_bytes;
+    for (uint32_t i = 0; i < curve->count; i++) {
+        uint32_t event = curve->events[i];
+        int64_t after = curve->allocated[i];
+        if (part->memory_sets[event] & part->memory_bit) {
+            if (count == 0)
+                curve->begin_bytes = before;
+            curve->events[count] = event;
+            curve->allocated[count++] = after;
+        }
+        before = after;
+    }
+    curve->count = count;
 }
 
 static bool add_left_out(int64_t count, const char *detail, struct report *report, struct err *err)
@@ -229,6 +253,10 @@ static bool add_all(const struct facts *facts, struct arena *arena, struct repor
                                 .arena = arena,
                                 .origin_ns = origin_of(facts, &curves),
                                 .capacity = capacity_of(facts->trace, &curves.curves[d])};
+        if (facts->is_part)
+            keep_chosen(facts_part(facts), &curves.curves[d]);
+        if (memory.curve->count == 0)
+            continue;
         overflown += memory.curve->overflow ? memory.curve->count : 0;
         if (!memory.curve->overflow && !add_device(&memory, report, err))
             return false;

@@ -5,6 +5,7 @@
 #include "analysis/names/peaks.h"
 #include "analysis/report/row.h"
 #include "analysis/report/tables.h"
+#include "analysis/run/run_model_flops.h"
 #include "analysis/run/run_monitors.h"
 #include "analysis/run/run_stated.h"
 #include "ingest/base/orders.h"
@@ -100,6 +101,7 @@ struct figures {
     double values[ORIGINS][RUN_FIGURE_COUNT]; // NAN unknown
     struct str files[ORIGINS];                // "" without one
     int64_t steps[ORIGINS];
+    const char *basis[RUN_FIGURE_COUNT];    // of what is computed; NULL: nothing to say
     int64_t gpus, global_batch, seq_length; // 0 unknown
     int64_t capacity_bytes;                 // of a GPU, 0 unknown
     struct str gpu;                         // its name, "" unknown
@@ -343,21 +345,56 @@ static enum precision precision_of(const struct report *report)
     return PRECISION_BF16;
 }
 
-// MFU of logs that state only TFLOP/s. Where a trace names no GPU, the monitor or a file does.
-static bool derive_mfu(struct figures *figures, struct err *err)
+// What the GPU can do; NULL unknown. Where a trace names no GPU, the monitor or a file does.
+static bool find_peak(const struct figures *figures, const struct peak **peak, struct err *err)
 {
     struct peaks peaks;
-    double tflops = figures->values[FROM_LOG][RUN_FIGURE_TFLOPS];
     struct str gpu = figures->gpu.len ? figures->gpu : run_stated(figures->report, "gpu");
-    if (isnan(tflops) || gpu.len == 0)
+    *peak = NULL;
+    if (gpu.len == 0)
         return true;
     if (!peaks_parse(peaks_builtin, figures->report->arena, &peaks, err))
         return false;
-    const struct peak *peak = peaks_find(&peaks, gpu, figures->capacity_bytes);
-    double most = peak ? peak->tflops[precision_of(figures->report)] : 0;
-    if (most > 0)
-        figures->values[COMPUTED][RUN_FIGURE_MFU] = tflops / most;
+    *peak = peaks_find(&peaks, gpu, figures->capacity_bytes);
     return true;
+}
+
+// TFLOP/s of logs that state only tokens per second, or what they follow from.
+static bool derive_tflops(struct figures *figures, double *tflops, struct err *err)
+{
+    struct model_flops model;
+    double tokens = figures->values[FROM_LOG][RUN_FIGURE_TOKENS_OF_GPU];
+    *tflops = figures->values[FROM_LOG][RUN_FIGURE_TFLOPS];
+    if (!isnan(*tflops) || isnan(tokens))
+        return true;
+    if (!run_model_flops(figures->report, &model, err))
+        return false;
+    if (model.per_token > 0) {
+        *tflops = tokens * model.per_token / 1e12;
+        figures->values[COMPUTED][RUN_FIGURE_TFLOPS] = *tflops;
+        figures->basis[RUN_FIGURE_TFLOPS] = model.basis;
+    }
+    return true;
+}
+
+static bool derive_mfu(struct figures *figures, struct err *err)
+{
+    const struct peak *peak;
+    double tflops;
+    if (!derive_tflops(figures, &tflops, err) || !find_peak(figures, &peak, err))
+        return false;
+    enum precision precision = precision_of(figures->report);
+    double most = peak ? peak->tflops[precision] : 0;
+    if (isnan(tflops) || !(most > 0))
+        return true;
+    figures->values[COMPUTED][RUN_FIGURE_MFU] = tflops / most;
+    const char *model = figures->basis[RUN_FIGURE_TFLOPS];
+    if (!model)
+        return true;
+    figures->basis[RUN_FIGURE_MFU] = arena_printf(
+        figures->report->arena, err, "%s; of %.5g TFLOP/s, the dense %s peak of %.*s", model, most,
+        precision_word(precision), (int)peak->device.len, peak->device.at);
+    return figures->basis[RUN_FIGURE_MFU];
 }
 
 static void derive(struct figures *figures)
@@ -390,6 +427,8 @@ static bool add_row(const struct figures *figures, enum run_figure_id figure, en
     row_i64_if(&row, RUN_FIGURES_STEPS, figures->steps[origin] > 0, figures->steps[origin]);
     row_bool(&row, RUN_FIGURES_PREFERRED, stands);
     row_word(&row, RUN_FIGURES_HELP, run_figures[figure].help);
+    if (origin == COMPUTED && figures->basis[figure])
+        row_word(&row, RUN_FIGURES_BASIS, figures->basis[figure]);
     return row_end(&row, figures->report, err);
 }
 
@@ -414,10 +453,11 @@ bool run_add_figures(const struct rank_source *source, struct report *report, st
             figures.values[origin][i] = NAN;
     find_job(&figures);
     take_log(&figures);
-    if (!take_trace(&figures, source, err) || !take_monitor(&figures, err) ||
-        !derive_mfu(&figures, err))
+    if (!take_trace(&figures, source, err) || !take_monitor(&figures, err))
         return false;
     derive(&figures);
+    if (!derive_mfu(&figures, err))
+        return false;
     run_monitor_tokens(report, known(figures.global_batch) * known(figures.seq_length) /
                                    known(figures.gpus));
     for (int i = 0; i < RUN_FIGURE_COUNT; i++)

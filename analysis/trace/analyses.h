@@ -41,7 +41,6 @@ extern const struct analysis stream_idle_analysis;
 extern const struct analysis queues_analysis;
 extern const struct analysis launch_delays_analysis;
 extern const struct analysis roofline_analysis;
-extern const struct analysis roofline_rows_analysis; // without the figures of the trace
 extern const struct analysis memory_use_analysis;
 extern const struct analysis copies_analysis;
 extern const struct analysis communication_analysis;

@@ -5,12 +5,14 @@
 #include "analysis/report/ranked.h"
 #include "analysis/report/tables.h"
 #include "analysis/trace/analyses.h"
+#include "analysis/trace/range_calls.h"
 #include "analysis/trace/range_gaps.h"
+#include "analysis/trace/range_memory.h"
 #include "analysis/trace/streams.h"
 
 enum {
     MOST_RANGES = RANGE_GAPS_MOST, // bits of range_set
-    MOST_ROWS = 8192,              // wide ones: about 5 MB
+    MOST_ROWS = 8192,              // wide ones: about 5 MB; as many calls of collectives
     MOST_TIMES = 6,                // device events of all ranges, times those of the trace
 };
 
@@ -18,33 +20,39 @@ typedef uint32_t range_set;
 
 // --- which tables -------------------------------------------------------------------------------
 
-// A table and the analysis that makes it, perhaps with others.
+// An analysis and which of the tables that it makes are kept.
 static const struct ranged {
-    const struct table_desc *desc;
     const struct analysis *analysis;
-} tables[] = {
-    {&table_op_shapes, &op_shapes_analysis},
-    {&table_roofline, &roofline_rows_analysis},
-    {&table_copies, &copies_analysis},
-    {&table_comm_sizes, &comm_sizes_analysis},
-    {&table_launches, &launches_analysis},
-    {&table_launch_delays, &launch_delays_analysis},
-    {&table_short_kernels, &short_kernels_analysis},
-    {&table_kernel_shapes, &kernel_shapes_analysis},
-    {&table_modules, &modules_analysis},
-    {&table_op_tree, &op_tree_analysis},
-    {&table_stream_idle, &stream_idle_analysis},
-    {&table_queues, &queues_analysis},
+    const struct table_desc *descs[2];
+} analyses[] = {
+    {&op_shapes_analysis, {&table_op_shapes}},
+    {&roofline_analysis, {&table_roofline, &table_utilization}},
+    {&copies_analysis, {&table_copies}},
+    {&comm_sizes_analysis, {&table_comm_sizes}},
+    {&launches_analysis, {&table_launches}},
+    {&launch_delays_analysis, {&table_launch_delays}},
+    {&short_kernels_analysis, {&table_short_kernels}},
+    {&kernel_shapes_analysis, {&table_kernel_shapes}},
+    {&modules_analysis, {&table_modules}},
+    {&op_tree_analysis, {&table_op_tree}},
+    {&stream_idle_analysis, {&table_stream_idle}},
+    {&queues_analysis, {&table_queues}},
+    {&memory_use_analysis, {&table_memory}},
 };
 
-enum { TABLES = sizeof tables / sizeof *tables };
+enum { ANALYSES = sizeof analyses / sizeof *analyses };
+
+// Those of tables that are made once for all ranges.
+static const struct table_desc *const others[] = {&table_idle_gaps, &table_comm_ops,
+                                                  &table_comm_calls};
 
 bool range_rows_have(const struct table_desc *desc)
 {
-    if (desc == &table_idle_gaps) // from range_gaps
-        return true;
-    for (int t = 0; t < TABLES; t++)
-        if (tables[t].desc == desc)
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (desc == others[i])
+            return true;
+    for (int i = 0; i < ANALYSES; i++)
+        if (desc == analyses[i].descs[0] || desc == analyses[i].descs[1])
             return true;
     return false;
 }
@@ -125,10 +133,13 @@ struct range_rows {
     unsigned count;  // of them
     range_set *sets; // per node: the chosen names that it is in
     struct report *report;
-    size_t room;      // rows left
+    size_t room; // rows left
+    size_t room_of_calls;
     uint64_t devices; // left
     const int64_t *free_ns;
+    const uint32_t *memory_sets;
     struct range_gaps gaps;
+    struct range_calls calls;
 };
 
 static bool choose_names(struct range_rows *all, struct err *err)
@@ -168,8 +179,23 @@ static bool mark_nodes(struct range_rows *all, struct err *err)
 // --- one range ----------------------------------------------------------------------------------
 
 // A tree without some of its nodes, or shapes without some, would mislead: all rows or none.
-static bool add_table(struct range_rows *all, const struct ranged *ranged, const struct facts *part,
-                      const char *range, struct err *err)
+static bool add_table(struct range_rows *all, const struct table_desc *desc,
+                      const struct report *from, unsigned range, size_t *room, struct err *err)
+{
+    const char *name = all->texts[all->names[range]];
+    const struct table *table = report_find(from, desc->name);
+    size_t rows = table ? table->row_count : 0;
+    if (rows >= *room)
+        return true;
+    *room -= rows + 1;
+    bool ok = add_head(name, desc, all->report, err);
+    for (size_t i = 0; ok && i < rows; i++)
+        ok = add_row(name, table, i, all->report, err);
+    return ok;
+}
+
+static bool add_analysis(struct range_rows *all, const struct ranged *ranged,
+                         const struct facts *part, unsigned range, struct err *err)
 {
     struct arena scratch, arena;
     struct report report = {.arena = &arena};
@@ -177,31 +203,34 @@ static bool add_table(struct range_rows *all, const struct ranged *ranged, const
     arena_init(&arena, part->budget);
     bool ok = ranged->analysis->run(part, &scratch, &report, err);
     arena_free(&scratch);
-    const struct table *table = ok ? report_find(&report, ranged->desc->name) : NULL;
-    size_t rows = table ? table->row_count : 0;
-    if (ok && rows < all->room) {
-        all->room -= rows + 1;
-        ok = add_head(range, ranged->desc, all->report, err);
-        for (size_t i = 0; ok && i < rows; i++)
-            ok = add_row(range, table, i, all->report, err);
-    }
+    for (int i = 0; ok && i < 2 && ranged->descs[i]; i++)
+        ok = add_table(all, ranged->descs[i], &report, range, &all->room, err);
     arena_free(&arena);
     return ok;
 }
 
-static bool add_gaps(struct range_rows *all, unsigned range, struct err *err)
+static bool add_gaps(const struct range_gaps *gaps, unsigned range, struct report *report,
+                     struct err *err)
 {
-    const struct range_gaps *gaps = &all->gaps;
-    const char *name = all->texts[all->names[range]];
-    size_t count = gaps->rows ? gaps->rows->row_count : 0, rows = 0;
-    for (size_t i = 0; i < count; i++)
-        rows += gaps->sets[i] >> range & 1;
-    if (rows >= all->room)
-        return true;
-    all->room -= rows + 1;
-    bool ok = add_head(name, &table_idle_gaps, all->report, err);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = !(gaps->sets[i] >> range & 1) || add_row(name, gaps->rows, i, all->report, err);
+    bool ok = true;
+    for (size_t i = 0; ok && gaps->rows && i < gaps->rows->row_count; i++)
+        if (gaps->sets[i] >> range & 1)
+            ok = report_add(report, &table_idle_gaps,
+                            gaps->rows->cells + i * table_idle_gaps.column_count, err);
+    return ok;
+}
+
+static bool add_others(struct range_rows *all, unsigned range, struct err *err)
+{
+    struct arena arena;
+    struct report report = {.arena = &arena};
+    arena_init(&arena, all->tree->facts->budget);
+    bool ok = add_gaps(&all->gaps, range, &report, err) &&
+              range_calls_add(&all->calls, range, &report, err) &&
+              add_table(all, &table_idle_gaps, &report, range, &all->room, err) &&
+              add_table(all, &table_comm_ops, &report, range, &all->room_of_calls, err) &&
+              add_table(all, &table_comm_calls, &report, range, &all->room_of_calls, err);
+    arena_free(&arena);
     return ok;
 }
 
@@ -229,10 +258,12 @@ static bool add_range(struct range_rows *all, unsigned range, uint32_t *list, st
     arena_init(&arena, facts->budget);
     bool ok = facts_within(facts, list, count, &arena, &part, err);
     part.free_ns = all->free_ns;
-    for (int t = 0; ok && t < TABLES; t++)
-        ok = add_table(all, &tables[t], &part.facts, all->texts[all->names[range]], err);
+    part.memory_sets = all->memory_sets;
+    part.memory_bit = UINT32_C(1) << range;
+    for (int i = 0; ok && i < ANALYSES; i++)
+        ok = add_analysis(all, &analyses[i], &part.facts, range, err);
     arena_free(&arena);
-    return ok && add_gaps(all, range, err);
+    return ok && add_others(all, range, err);
 }
 
 static bool look_around(struct range_rows *all, struct err *err)
@@ -241,13 +272,16 @@ static bool look_around(struct range_rows *all, struct err *err)
     struct streams streams;
     return streams_make(tree->facts, tree->arena, &streams, err) &&
            (all->free_ns = streams_free(tree->facts, &streams, tree->arena, err)) &&
-           range_gaps_make(tree, all->names, all->count, &all->gaps, err);
+           (all->memory_sets = range_memory_sets(tree, all->sets, err)) &&
+           range_gaps_make(tree, all->names, all->count, &all->gaps, err) &&
+           range_calls_make(tree, all->sets, &all->calls, err);
 }
 
 bool range_rows_add(const struct range_tree *tree, struct report *report, struct err *err)
 {
     const struct facts *facts = tree->facts;
-    struct range_rows all = {.tree = tree, .report = report, .room = MOST_ROWS};
+    struct range_rows all = {
+        .tree = tree, .report = report, .room = MOST_ROWS, .room_of_calls = MOST_ROWS};
     all.devices = (uint64_t)MOST_TIMES * facts->device_count;
     all.texts = range_tree_names(tree, err);
     uint32_t *list = arena_room(tree->arena, facts->device_count, sizeof *list, err);

@@ -139,13 +139,6 @@ static bool add_rows(const struct work_rows *rows, struct arena *arena, struct r
     return true;
 }
 
-static bool run_rows(const struct facts *facts, struct arena *scratch, struct report *report,
-                     struct err *err)
-{
-    struct work_rows rows;
-    return work_rows_make(facts, scratch, &rows, err) && add_rows(&rows, scratch, report, err);
-}
-
 static bool run(const struct facts *facts, struct arena *scratch, struct report *report,
                 struct err *err)
 {
@@ -155,4 +148,3 @@ static bool run(const struct facts *facts, struct arena *scratch, struct report 
 }
 
 const struct analysis roofline_analysis = {"roofline", run};
-const struct analysis roofline_rows_analysis = {"roofline", run_rows};

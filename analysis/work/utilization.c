@@ -311,7 +311,7 @@ static bool add_throughput(const struct facts *facts, struct report *report, str
 {
     int64_t tokens = facts->options->tokens_per_step, median_ns;
     double devices = facts->gpu_count ? (double)facts->gpu_count : 1;
-    if (tokens <= 0)
+    if (tokens <= 0 || facts->is_part)
         return true;
     if (!median_step(facts, &median_ns, err))
         return false;

@@ -7,6 +7,7 @@
 
 enum form {
     COUNT,     // a whole number of at least 1; as a text or not
+    AMOUNT,    // such a number in any spelling: "8,030,261,248", "8.03B", "8.03 billion"
     NUMBER,    // any that is at least 0
     WORD,      // as it is, in lower case
     PRECISION, // of which there are many spellings
@@ -47,12 +48,17 @@ enum form {
     ROW(attention_backend, WORD, NULL)                       \
     ROW(overlap_grad_reduce, SWITCH, NULL)                   \
     ROW(overlap_param_gather, SWITCH, NULL)                  \
+    ROW(parameters, AMOUNT, NULL)                            \
+    ROW(rank_parameters, AMOUNT, NULL)                       \
     ROW(layers, COUNT, "layers")                             \
     ROW(hidden_size, COUNT, NULL)                            \
     ROW(ffn_hidden_size, COUNT, NULL)                        \
     ROW(heads, COUNT, NULL)                                  \
     ROW(kv_heads, COUNT, NULL)                               \
+    ROW(head_size, COUNT, NULL)                              \
+    ROW(gated_mlp, SWITCH, NULL)                             \
     ROW(vocabulary_size, COUNT, "tokens")                    \
+    ROW(padded_vocabulary_size, COUNT, "tokens")             \
     ROW(experts, COUNT, NULL)                                \
     ROW(experts_per_token, COUNT, NULL)                      \
     ROW(optimizer, WORD, NULL)                               \
@@ -233,6 +239,13 @@ static const struct alias aliases[] = {
     AS("overlap_grad_reduce", overlap_grad_reduce),
     AS("overlap_param_gather", overlap_param_gather),
     // the model
+    AS("model_parameters", parameters),
+    AS("num_parameters", parameters),
+    AS("num_params", parameters),
+    AS("n_params", parameters),
+    AS("total_parameters", parameters),
+    AS("total_params", parameters),
+    AS("rank_parameters", rank_parameters),
     AS("model_name", model),
     AS("model.name", model),
     AS("pre_trainer.model", model),
@@ -259,7 +272,12 @@ static const struct alias aliases[] = {
     AS("num_key_value_heads", kv_heads),
     AS("n_kv_heads", kv_heads),
     AS("base_num_kv_heads", kv_heads),
+    AS("kv_channels", head_size),
+    AS("head_dim", head_size),
+    AS("swiglu", gated_mlp),
+    AS("gated_linear_unit", gated_mlp),
     AS("vocab_size", vocabulary_size),
+    AS("padded_vocab_size", padded_vocabulary_size),
     AS("num_experts", experts),
     AS("num_moe_experts", experts),
     AS("num_local_experts", experts),
@@ -413,6 +431,43 @@ static void put_number(struct standard_setting *setting, struct str value, bool 
     setting->len = (size_t)count;
 }
 
+// What a letter or word after a number multiplies it by; 0: something else.
+static double scale_of(struct str word)
+{
+    static const struct {
+        const char *words[4];
+        double scale;
+    } scales[] = {{{"", NULL}, 1},
+                  {{"k", "thousand", NULL}, 1e3},
+                  {{"m", "million", NULL}, 1e6},
+                  {{"b", "g", "billion", NULL}, 1e9},
+                  {{"t", "trillion", NULL}, 1e12}};
+    for (size_t i = 0; i < sizeof scales / sizeof *scales; i++)
+        if (is_one_of(word, scales[i].words))
+            return scales[i].scale;
+    return 0;
+}
+
+static void put_amount(struct standard_setting *setting, struct str value)
+{
+    char digits[32];
+    size_t len = 0, at = 0;
+    for (; at < value.len && len + 1 < sizeof digits; at++)
+        if (str_is_digit(value.at[at]) || value.at[at] == '.')
+            digits[len++] = value.at[at];
+        else if (value.at[at] != ',' && value.at[at] != '_')
+            break;
+    digits[len] = '\0';
+    while (at < value.len && value.at[at] == ' ')
+        at++;
+    char *end;
+    double number = strtod(digits, &end) * scale_of((struct str){value.at + at, value.len - at});
+    if (*end || !(number >= 1) || number > 9e15)
+        return;
+    int count = snprintf(setting->value, sizeof setting->value, "%.0f", number);
+    setting->len = (size_t)count;
+}
+
 static void put_lower(struct standard_setting *setting, struct str value)
 {
     put(setting, value);
@@ -480,6 +535,7 @@ static void put_form(struct standard_setting *setting, enum form form, struct st
     switch (form) {
     case COUNT: put_number(setting, value, true); break;
     case NUMBER: put_number(setting, value, false); break;
+    case AMOUNT: put_amount(setting, value); break;
     case PRECISION: put_precision(setting, value); break;
     case TEXT: put(setting, value); break;
     case WORD: put_lower(setting, value); break;

@@ -5,21 +5,29 @@
 #include "ingest/logs/log_text.h"
 
 const struct log_setting_row log_setting_rows[] = {
+    // parameters: Megatron-LM, NeMo, PyTorch Lightning; torchtitan; nanotron, nanoGPT; MaxText
+    {"number of parameters on (tensor, pipeline) model parallel rank (0, 0): ", LOG_AMOUNT, false,
+     "rank_parameters"},
+    {"Total params", LOG_OF, false, "rank_parameters"},
+    {" total parameters", LOG_OF, false, "model_parameters"},
+    {"number of parameters: ", LOG_AMOUNT, false, "model_parameters"},
+    {"number parameters: ", LOG_AMOUNT, false, "model_parameters"},
     // Megatron-LM; the block of arguments is read as such
-    {"using world size: ", LOG_LIST, true},
-    {" splits with sizes", LOG_BEFORE, false}, // "Building MockGPTDataset splits with sizes=..."
+    {"using world size: ", LOG_LIST, true, NULL},
+    // "Building MockGPTDataset splits with sizes=..."
+    {" splits with sizes", LOG_BEFORE, false, NULL},
     // torchtitan
-    {"local batch size ", LOG_LIST, true},
-    {"device mesh with parallelism: ", LOG_LIST, false},
-    {"CUDA capacity: ", LOG_REST, true},
-    {"GPU capacity: ", LOG_REST, true},
-    {" dataset from ", LOG_BEFORE, false}, // "Preparing c4 dataset from allenai/c4"
+    {"local batch size ", LOG_LIST, true, NULL},
+    {"device mesh with parallelism: ", LOG_LIST, false, NULL},
+    {"CUDA capacity: ", LOG_REST, true, NULL},
+    {"GPU capacity: ", LOG_REST, true, NULL},
+    {" dataset from ", LOG_BEFORE, false, NULL}, // "Preparing c4 dataset from allenai/c4"
     // DeepSpeed
-    {":print]  ", LOG_DOTS, false},
+    {":print]  ", LOG_DOTS, false, NULL},
     // MaxText
-    {"Config param ", LOG_REST, false},
+    {"Config param ", LOG_REST, false, NULL},
     // HF Trainer
-    {"{'train_runtime':", LOG_TRAIN, false},
+    {"{'train_runtime':", LOG_TRAIN, false, NULL},
 };
 const size_t log_setting_row_count = sizeof log_setting_rows / sizeof *log_setting_rows;
 
@@ -82,6 +90,30 @@ static bool set_train(struct evidence *evidence, struct str text, struct err *er
     return true;
 }
 
+// "8.030 billion", "1.04G (1984.26MiB)"
+static bool set_amount(struct evidence *evidence, const char *name, struct str text,
+                       struct err *err)
+{
+    size_t note = str_find(text, STR(" ("));
+    text.len = note < text.len ? note : text.len;
+    return set(evidence, str_of(name), text, err);
+}
+
+// "54.7 M    Total params", "size: 8,030,261,248 total parameters"
+static bool set_amount_before(struct evidence *evidence, const char *name, struct str before,
+                              struct err *err)
+{
+    before = log_trim(before);
+    size_t from = before.len;
+    if (from && memchr("KMBT", before.at[from - 1], 4))
+        from--;
+    while (from && before.at[from - 1] == ' ')
+        from--;
+    while (from && (str_is_digit(before.at[from - 1]) || memchr(",.", before.at[from - 1], 2)))
+        from--;
+    return set(evidence, str_of(name), log_from(before, from), err);
+}
+
 bool log_argument_read(struct str text, struct evidence *evidence, bool *is, struct err *err)
 {
     size_t dots = str_find(text, STR(" ..")), from = dots, to = dots + 1;
@@ -124,6 +156,8 @@ bool log_setting_read(const struct log_setting_row *row, struct str text, size_t
     case LOG_REST: return set_rest(evidence, after, err);
     case LOG_BEFORE: return set_dataset(evidence, (struct str){text.at, at}, err);
     case LOG_TRAIN: return set_train(evidence, log_from(text, at), err);
+    case LOG_AMOUNT: return set_amount(evidence, row->name, after, err);
+    case LOG_OF: return set_amount_before(evidence, row->name, (struct str){text.at, at}, err);
     }
     return true;
 }

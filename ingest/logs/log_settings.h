@@ -11,12 +11,15 @@ enum log_setting_form {
     LOG_REST,   // the value is what follows the mark, its name
     LOG_BEFORE, // the name of a data set stands before the mark
     LOG_TRAIN,  // HF's last dictionary
+    LOG_AMOUNT, // a number follows the mark: "8.030 billion"
+    LOG_OF,     // a number stands before the mark: "54.7 M", "8,030,261,248"
 };
 
 struct log_setting_row {
     const char *mark; // LOG_MARK_BYTES or longer
     enum log_setting_form form;
-    bool with_mark; // which is of the first name
+    bool with_mark;   // which is of the first name
+    const char *name; // of a number
 };
 
 extern const struct log_setting_row log_setting_rows[];

@@ -121,13 +121,14 @@ static struct spread spread_of(const struct compared_side *side, size_t figure)
     return spread;
 }
 
-static struct str source_of(const struct report *tables, const char *metric)
+// A text about the figure that stands for the run: its source, or its basis.
+static struct str said_of(const struct report *tables, enum run_figure_id figure, unsigned column)
 {
     const struct table *figures = report_find(tables, "figures");
     for (size_t row = 0; figures && row < figures->row_count; row++)
-        if (table_is(figures, row, RUN_FIGURES_METRIC, str_of(metric)) &&
+        if (table_is(figures, row, RUN_FIGURES_METRIC, str_of(run_figures[figure].metric)) &&
             table_cell(figures, row, RUN_FIGURES_PREFERRED)->i)
-            return text_of(figures, row, RUN_FIGURES_SOURCE);
+            return text_of(figures, row, column);
     return STR("");
 }
 
@@ -146,7 +147,8 @@ static struct str note_of(const struct content *content, size_t side, size_t fig
 {
     struct buf note = {0};
     double base = spread_of(&content->compared->sides[0], figure).median;
-    buf_add_str(&note, source_of(&content->tables[side], run_figures[figure].metric));
+    buf_add_str(&note,
+                said_of(&content->tables[side], (enum run_figure_id)figure, RUN_FIGURES_SOURCE));
     if (side > 0 && isfinite(base))
         add_difference(figure, spread->median, base, &note);
     if (spread->count > 1) {
@@ -204,6 +206,20 @@ static void add_facts(struct content *content)
     }
 }
 
+// The formula where operations follow from the size of the model.
+static void add_basis(struct content *content)
+{
+    struct document *doc = content->doc;
+    bool any = false;
+    for (size_t side = 0; side < content->compared->side_count; side++)
+        any |= said_of(&content->tables[side], RUN_FIGURE_TFLOPS, RUN_FIGURES_BASIS).len > 0;
+    if (!any)
+        return;
+    doc_text(doc, STR("TFLOP/s and MFU by"));
+    for (size_t side = 0; side < content->compared->side_count; side++)
+        doc_text(doc, said_of(&content->tables[side], RUN_FIGURE_TFLOPS, RUN_FIGURES_BASIS));
+}
+
 static void add_figures(struct content *content)
 {
     struct document *doc = content->doc;
@@ -217,6 +233,7 @@ static void add_figures(struct content *content)
     for (size_t i = 0; i < RUN_FIGURE_COUNT; i++)
         if (is_known(content->compared, i))
             add_figure(content, i);
+    add_basis(content);
 }
 
 static void add_definitions(struct content *content)

@@ -52,6 +52,14 @@ test("tables of a range sum to its device time and idle time, to the nanosecond"
   }
   const sizes = await items(`comm_sizes${by_range}`);
   assert.equal(sum(sizes, "total_ns"), sum(await items(`collectives${by_range}`), "total_ns"));
+  const ops = await items(`comm_ops${by_range}`), calls = await items(`comm_calls${by_range}`);
+  assert.equal(sum(calls.filter(({ part }) => part === 0), "dur_ns"), sum(sizes, "total_ns"));
+  assert.deepEqual([...new Set(calls.map(({ op }) => op))], ops.map((_, row) => row));
+  const [peak] = await items("memory?rank=1"), [within] = await items(`memory${by_range}`);
+  assert.ok(!within || within.peak_allocated_bytes <= peak.peak_allocated_bytes);
+  const work = async (where) => (await items(`utilization${where}`))
+    .find(({ metric }) => metric === "flops_per_step");
+  assert.ok((await work(by_range)).value <= (await work("?rank=1&limit=all")).value);
   const shapes = await items(`op_shapes${by_range}`);
   assert.ok(shapes.length > 0 && shapes.every(({ median_ns }) => median_ns > 0));
   assert.equal(sum(shapes, "owned_ns"), sum((await items(`operators${by_range}`))

@@ -14,6 +14,7 @@ import { Snapshots } from "./snapshots.mjs";
 import { Lacks } from "../run/lacks.mjs";
 import { leak_verdict } from "./leak_model.mjs";
 import { fullest_device } from "./memory_model.mjs";
+import { use_range } from "../run/range_line.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { RankTable, RankTableCard } from "../run/rank_table.mjs";
@@ -125,6 +126,24 @@ const COPIES = {
   ],
 };
 
+const OF_RANGE = {
+  id: "range_memory",
+  caption: "Memory within the range",
+  sort: "-peak_allocated_bytes",
+  opens: true,
+  empty: html`<p class="empty-line">No allocation was recorded within the range.</p>`,
+  columns: [
+    { key: "device", label: "Device", className: "mono" },
+    { key: "events", label: "Allocations and releases", priority: 2 },
+    { key: "begin_bytes", label: "Before the first" },
+    { key: "peak_allocated_bytes", label: "Peak" },
+    { key: "end_bytes", label: "After the last" },
+    { key: "peak_reserved_bytes", label: "Reserved", priority: 2 },
+    { key: "peak_op", label: "Peak allocated by", className: "mono clip", priority: 3 },
+    { key: "peak_step", label: "Step", priority: 4 },
+  ],
+};
+
 function DevicePick({ rows, device, onchange }) {
   if (rows.length < 2) return null;
   return html`<label class="pick"><span>Device</span><select value=${device}
@@ -154,7 +173,10 @@ function Memory({ reply, run, rank }) {
 
 function Content({ run, rank }) {
   const resource = use_rank_table(run, "memory", rank);
-  return html`<${Loaded} resource=${resource}>${(reply) => html`<${Memory} reply=${reply}
+  const [range] = use_range();
+  return html`${range !== "" && html`<${RankTableCard} run=${run} rank=${rank} name="memory"
+      title="Allocations" view=${OF_RANGE} />`}
+    <${Loaded} resource=${resource}>${(reply) => html`<${Memory} reply=${reply}
       run=${run} rank=${rank} />`}<//>
     <${Snapshots} run=${run} rank=${rank} />
     <${RankTableCard} run=${run} rank=${rank} name="copies" title="Copies"
@@ -164,7 +186,7 @@ function Content({ run, rank }) {
 
 export default function MemoryPage({ route }) {
   return html`<${RankPage} route=${route} title="Memory" needs_device=${false}
-    by_range="Filters the copies; nothing else on this page."
+    by_range="Filters the allocations and the copies; nothing else on this page."
     untraced=${(run) => html`<${Snapshots} run=${run} />`}>${(run, rank) =>
     html`<${Content} run=${run} rank=${rank} />`}<//>`;
 }

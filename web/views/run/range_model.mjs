@@ -2,10 +2,11 @@
 // Which tables and pages a named range filters, and how a table says whether it does; pure.
 
 // Tables that the API gives by range.
-const TABLES = new Set(["breakdown", "categories", "classes", "collectives", "comm_sizes", "copies",
-  "idle_causes", "idle_gaps", "kernel_shapes", "kernels", "launch_delays", "launches", "modules",
-  "op_shapes", "op_tree", "operators", "process_groups", "queues", "roofline", "short_kernels",
-  "stream_idle", "uncategorized"]);
+const TABLES = new Set(["breakdown", "categories", "classes", "collectives", "comm_calls",
+  "comm_ops", "comm_sizes", "copies", "idle_causes", "idle_gaps", "kernel_shapes", "kernels",
+  "launch_delays", "launches", "memory", "modules", "op_shapes", "op_tree", "operators",
+  "process_groups", "queues", "roofline", "short_kernels", "stream_idle", "uncategorized",
+  "utilization"]);
 
 /** Pages of a run with such tables. */
 export const RANGE_PAGES = new Set(["kernels", "operators", "modules", "ranges", "roofline", "idle",

@@ -18,9 +18,20 @@ import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits,
   marks_of, profiled_text, series_of } from "./training_model.mjs";
 
 const ALL = { limit: "all" };
+const COMPUTED = { source: "computed", limit: "all" };
+
+/** What follows from the speed and the size of the model, where the log does not print it. */
+function Computed({ rows }) {
+  const found = rows.filter(({ basis }) => basis !== null);
+  return found.map(({ metric, value, basis }) => (metric === "mfu"
+    ? html`<${Figure} key=${metric} label="MFU" help=${basis} value=${percent(value)}>from
+        tokens/s<//>`
+    : html`<${Figure} key=${metric} label="TFLOP/s per GPU" help=${basis}
+        value=${number(value)}>from tokens/s<//>`));
+}
 
 /** The figures of the log with the most steps; those that it does not print are left out. */
-function Figures({ log, help, traced_ns }) {
+function Figures({ log, help, traced_ns, computed }) {
   const note = (key, text) => log[key] !== null && text(log[key]);
   const shown = [
     ["step_median_ns", "Step time", time_text, [note("step_p95_ns", (ns) => `p95 ${time_text(ns)}`),
@@ -34,7 +45,8 @@ function Figures({ log, help, traced_ns }) {
     ["power_w", "Power", (watts) => `${number(watts)} W`, "of one GPU"],
   ].filter(([key]) => log[key] !== null);
   return html`<dl class="kpis">${shown.map(([key, label, text, below]) => html`<${Figure}
-    key=${key} label=${label} help=${help[key]} value=${text(log[key])}>${below}<//>`)}</dl>`;
+    key=${key} label=${label} help=${help[key]} value=${text(log[key])}>${below}<//>`)}
+    <${Computed} rows=${computed} /></dl>`;
 }
 
 function Curves({ rows, events, log }) {
@@ -194,6 +206,7 @@ function Content({ run, summary }) {
   const phases = use_table(run, "host_phases", ALL);
   const settings = use_table(run, "job_settings", ALL);
   const results = use_table(run, "job_results", ALL);
+  const computed = use_table(run, "figures", COMPUTED);
   const monitors = use_table(run, "monitors", ALL);
   const series = use_table(run, "monitor_series", ALL);
   const monitored = use_table(run, "rank_monitors", ALL);
@@ -203,7 +216,7 @@ function Content({ run, summary }) {
   const ranks = use_table(run, "hang_ranks", ALL);
   const progress = use_table(run, "hang_progress", ALL);
   const all = [logs, curve, events, slow, phases, settings, results, monitors, series, verdict,
-    groups, ranks, progress, monitored, monitored_series];
+    groups, ranks, progress, monitored, monitored_series, computed];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
     if ([logs, phases, settings, results, monitors, monitored, verdict]
@@ -213,7 +226,7 @@ function Content({ run, summary }) {
     return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks}
         progress=${progress} />
       ${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help}
-        traced_ns=${summary?.step_median_ns ?? null} />
+        traced_ns=${summary?.step_median_ns ?? null} computed=${computed.rows} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>
         <${Curves} rows=${curve.rows} events=${events.rows} log=${log} /><//>`}

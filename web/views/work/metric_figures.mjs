@@ -5,10 +5,14 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Figure, Help } from "../../widgets/widgets.mjs";
 import { metric_views } from "./metric_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
+import { range_params } from "../run/range_model.mjs";
 
-/** @param {{run: string, rank: string, children?: any}} props more facts, such as of the run */
-export function MetricFigures({ run, rank, children }) {
-  const { data } = use_rank_table(run, "utilization", rank);
+/**
+ * @param {{run: string, rank: string, range: string, children?: any}} props more facts, such as of
+ *   the run
+ */
+export function MetricFigures({ run, rank, range, children }) {
+  const { data } = use_rank_table(run, "utilization", rank, range_params("utilization", range));
   const { leading, others } = useMemo(() => metric_views(rows_of(frame_of(data))), [data]);
   return html`${leading.length > 0 && html`<dl class="kpis">${leading.map((view) =>
       html`<${Figure} key=${view.key} label=${view.label} help=${view.help} value=${view.value}

@@ -124,8 +124,8 @@ function Content({ run, rank, throughput, evidence }) {
   const [range] = use_range();
   const resource = use_rank_table(run, "roofline", rank, range_params("roofline", range));
   return html`<${KernelLabels} runs=${[run]} />
-    ${range === "" && html`<${MetricFigures} run=${run} rank=${rank}><${ThroughputFact} run=${run}
-      throughput=${throughput} /><//>`}
+    <${MetricFigures} run=${run} rank=${rank} range=${range}>${range === ""
+      && html`<${ThroughputFact} run=${run} throughput=${throughput} />`}<//>
     <${Loaded} resource=${resource}>${(reply) => html`<${Work} reply=${reply} run=${run}
       rank=${rank} range=${range} profiles=${profiles.rows} />`}<//>`;
 }

@@ -245,6 +245,104 @@ static void what_a_log_says_of_utilization_stands(void **state)
     assert_figure(f, "mfu", "computed", 0.5);
 }
 
+// A log of 1,000 tokens per second and GPU on H100s, and no word of TFLOP/s.
+static void add_tokens(struct fixture *f)
+{
+    struct row log = log_row();
+    row_f64(&log, LOGS_TOKENS_PER_S, 1000);
+    end(f, &log, &f->run);
+    set(f, "gpu", "H100");
+}
+
+static void assert_basis(struct fixture *f, const char *metric, const char *wanted)
+{
+    const struct table *table = figures_of(f);
+    for (size_t i = 0; i < table->row_count; i++)
+        if (table_is(table, i, RUN_FIGURES_METRIC, str_of(metric)) &&
+            table_is(table, i, RUN_FIGURES_SOURCE, STR("computed"))) {
+            const struct cell *basis = table_cell(table, i, RUN_FIGURES_BASIS);
+            if (basis->null || !str_equal(basis->s, str_of(wanted)))
+                fail_msg("%.*s", basis->null ? 0 : (int)basis->s.len, basis->s.at);
+            return;
+        }
+    fail_msg("no computed %s", metric);
+}
+
+static void tokens_and_parameters_give_the_utilization(void **state)
+{
+    struct fixture *f = *state;
+    add_tokens(f);
+    set(f, "parameters", "8000000000");
+    assert_figure(f, "tflops_per_gpu", "computed", 48);
+    assert_figure(f, "mfu", NULL, 48 / 989.0);
+    assert_basis(f, "mfu",
+                 "6 N operations per token: N = 8000000000 (parameters as stated); attention is "
+                 "not counted, as layers, hidden size and sequence length are not all stated; of "
+                 "989 TFLOP/s, the dense bf16 peak of H100");
+}
+
+static void attention_counts_where_the_shape_is_stated(void **state)
+{
+    struct fixture *f = *state;
+    add_tokens(f);
+    set(f, "rank_parameters", "8000000000");
+    set(f, "layers", "32");
+    set(f, "hidden_size", "4096");
+    set(f, "seq_length", "8192");
+    assert_figure(f, "tflops_per_gpu", "computed", 1e-9 * (48e9 + 12.0 * 32 * 4096 * 8192));
+    assert_basis(f, "tflops_per_gpu",
+                 "6 N + 12 L H S operations per token: N = 8000000000 (parameters as stated), L = "
+                 "32 layers, H = 4096 wide, S = 8192 tokens");
+}
+
+// Llama 3 8B without its input embedding: 7,504,658,432 weights.
+static void set_llama(struct fixture *f)
+{
+    static const char *const shape[][2] = {
+        {"layers", "32"}, {"hidden_size", "4096"}, {"ffn_hidden_size", "14336"},
+        {"heads", "32"},  {"kv_heads", "8"},       {"gated_mlp", "true"}};
+    for (size_t i = 0; i < sizeof shape / sizeof *shape; i++)
+        set(f, shape[i][0], shape[i][1]);
+}
+
+static void the_shape_of_a_model_gives_its_weights(void **state)
+{
+    struct fixture *f = *state;
+    add_tokens(f);
+    set_llama(f);
+    set(f, "vocabulary_size", "128256");
+    assert_figure(f, "tflops_per_gpu", "computed", 6 * 7504658432e-9);
+}
+
+static void a_shape_without_a_vocabulary_gives_none(void **state)
+{
+    struct fixture *f = *state;
+    add_tokens(f);
+    set_llama(f);
+    assert_true(isnan(figure(f, "mfu", NULL)));
+}
+
+static void experts_and_adapters_give_no_utilization(void **state)
+{
+    static const char *const others[][2] = {{"experts", "8"}, {"tensor_parallel_size", "2"}};
+    struct fixture *f = *state;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        f->run = (struct report){.arena = &f->arena};
+        add_tokens(f);
+        set(f, "rank_parameters", "8000000000");
+        set(f, others[i][0], others[i][1]);
+        assert_true(isnan(figure(f, "mfu", NULL)));
+    }
+    f->run = (struct report){.arena = &f->arena};
+    struct row row = {.desc = &table_job_settings};
+    row_word(&row, JOB_SETTINGS_NAME, "peft.lora_r");
+    row_word(&row, JOB_SETTINGS_VALUE, "16");
+    end(f, &row, &f->run);
+    add_tokens(f);
+    set(f, "parameters", "8000000000");
+    assert_true(isnan(figure(f, "mfu", NULL)));
+}
+
 static void what_is_unknown_has_no_row(void **state)
 {
     struct fixture *f = *state;
@@ -277,6 +375,11 @@ int main(void)
         TEST(a_run_without_a_trace_has_its_gpu_from_the_monitor),
         TEST(utilization_is_of_the_peak_at_the_job_s_precision),
         TEST(what_a_log_says_of_utilization_stands),
+        TEST(tokens_and_parameters_give_the_utilization),
+        TEST(attention_counts_where_the_shape_is_stated),
+        TEST(the_shape_of_a_model_gives_its_weights),
+        TEST(a_shape_without_a_vocabulary_gives_none),
+        TEST(experts_and_adapters_give_no_utilization),
         TEST(what_is_unknown_has_no_row),
         cmocka_unit_test(figures_are_known_by_name),
     };

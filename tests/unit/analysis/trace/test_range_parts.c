@@ -337,7 +337,8 @@ static void a_range_around_everything_has_the_tables_of_the_trace(void **state)
     static const struct table_desc *const tables[] = {
         &table_op_shapes,     &table_roofline,      &table_copies,        &table_comm_sizes,
         &table_launch_delays, &table_short_kernels, &table_kernel_shapes, &table_op_tree,
-        &table_stream_idle,   &table_queues,        &table_idle_gaps};
+        &table_stream_idle,   &table_queues,        &table_idle_gaps,     &table_comm_ops,
+        &table_comm_calls};
     struct hand hand;
     struct report shown;
     begin_mixed_job(&hand);
@@ -349,6 +350,25 @@ static void a_range_around_everything_has_the_tables_of_the_trace(void **state)
         assert_int_equal(ranged->row_count, whole->row_count);
         assert_equal_cells(tables[t], whole->cells, ranged->cells,
                            whole->row_count * tables[t]->column_count);
+    }
+    hand_end(&hand);
+}
+
+static void utilization_within_everything_is_that_of_the_trace(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report shown;
+    begin_mixed_job(&hand);
+    const struct table *whole = report_find(&hand.report, "utilization");
+    const struct table *own = kept(&hand, "all", &table_utilization, &shown);
+    assert_true(own->row_count > 10); // all but recomputation, which is of modules
+    for (size_t i = 0, at = 0; i < own->row_count; i++, at++) {
+        while (!table_is(whole, at, UTILIZATION_METRIC, table_text(own, i, UTILIZATION_METRIC)))
+            at++;
+        assert_equal_cells(&table_utilization, whole->cells + at * table_utilization.column_count,
+                           own->cells + i * table_utilization.column_count,
+                           table_utilization.column_count);
     }
     hand_end(&hand);
 }
@@ -453,6 +473,81 @@ static void messages_of_other_ranges_are_not_taken(void **state)
     hand_end(&hand);
 }
 
+// Of two ranges that communicate in turn, with messages of their own sizes.
+static void calls_of_a_range_name_its_own_operations(void **state)
+{
+    (void)state;
+    struct hand hand;
+    struct report shown;
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 4; i++) {
+        const struct hand_event kernel = {.kind = EVENT_KERNEL,
+                                          .name = "ncclDevKernel_AllReduce",
+                                          .dur_ns = 500,
+                                          .collective = "allreduce",
+                                          .dtype = "Float",
+                                          .group = "0",
+                                          .in_elems = i % 2 ? 64 : 32,
+                                          .out_elems = i % 2 ? 64 : 32,
+                                          .group_size = 2};
+        add_range(&hand, i % 2 ? "odd" : "even", 100 * i, 90);
+        add_call(&hand, "c10d::allreduce_", NULL, kernel, 100 * i + 10);
+    }
+    hand_analyze(&hand);
+    const struct table *ops = kept(&hand, "odd", &table_comm_ops, &shown);
+    assert_int_equal(ops->row_count, 1);
+    assert_int_equal(table_i64(ops, 0, COMM_OPS_BYTES, -1), 256);
+    const struct table *calls = kept(&hand, "odd", &table_comm_calls, &shown);
+    const struct table *all = report_find(&hand.report, "comm_calls");
+    assert_int_equal(calls->row_count, 2);
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(table_i64(calls, i, COMM_CALLS_OP, -1), 0);
+        assert_int_equal(table_i64(calls, i, COMM_CALLS_BEGIN_NS, -1),
+                         table_i64(all, 2 * i + 1, COMM_CALLS_BEGIN_NS, -2));
+    }
+    hand_end(&hand);
+}
+
+static void add_allocation(struct hand *hand, int64_t at_ns, int64_t bytes, int64_t total)
+{
+    hand_add(hand, (struct hand_event){.kind = EVENT_ALLOCATION,
+                                       .begin_ns = at_ns,
+                                       .bytes = bytes,
+                                       .device_type = 1,
+                                       .allocated = total,
+                                       .reserved = 1000});
+}
+
+static void memory_of_a_range_is_that_of_its_allocations(void **state)
+{
+    (void)state;
+    const struct hand_event kernel = {.kind = EVENT_KERNEL, .name = "gemm", .dur_ns = 50};
+    struct hand hand;
+    struct report shown;
+    hand_begin(&hand);
+    for (int64_t i = 0; i < 2; i++) {
+        add_range(&hand, "forward", 200 * i, 90);
+        add_call(&hand, "aten::mm", NULL, kernel, 200 * i + 10);
+        add_allocation(&hand, 200 * i + 30, 100, 300 + 10 * i);
+        add_allocation(&hand, 200 * i + 40, -50, 250 + 10 * i);
+        add_range(&hand, "backward", 200 * i + 100, 90);
+        add_call(&hand, "aten::mm", NULL, kernel, 200 * i + 110);
+        add_allocation(&hand, 200 * i + 130, 600, 850 + 10 * i);
+        add_allocation(&hand, 200 * i + 150, -650, 200 + 10 * i);
+    }
+    hand_analyze(&hand);
+    const struct table *own = kept(&hand, "forward", &table_memory, &shown);
+    assert_int_equal(own->row_count, 1);
+    assert_int_equal(table_i64(own, 0, MEMORY_EVENTS, -1), 4);
+    assert_int_equal(table_i64(own, 0, MEMORY_BEGIN_BYTES, -1), 200);
+    assert_int_equal(table_i64(own, 0, MEMORY_PEAK_ALLOCATED_BYTES, -1), 310);
+    assert_int_equal(table_i64(own, 0, MEMORY_END_BYTES, -1), 260);
+    own = kept(&hand, "backward", &table_memory, &shown);
+    assert_int_equal(table_i64(own, 0, MEMORY_PEAK_ALLOCATED_BYTES, -1), 860);
+    assert_int_equal(table_i64(own, 0, MEMORY_BEGIN_BYTES, -1), 250);
+    hand_end(&hand);
+}
+
 static void modules_of_a_range_are_those_with_time_in_it(void **state)
 {
     (void)state;
@@ -516,8 +611,11 @@ int main(void)
         cmocka_unit_test(a_range_around_everything_has_the_tables_of_the_trace),
         cmocka_unit_test(idle_time_of_streams_is_parted_among_ranges),
         cmocka_unit_test(the_longest_gaps_of_a_range_are_inside_its_calls),
+        cmocka_unit_test(utilization_within_everything_is_that_of_the_trace),
         cmocka_unit_test(tables_of_a_range_have_only_what_was_launched_in_it),
         cmocka_unit_test(messages_of_other_ranges_are_not_taken),
+        cmocka_unit_test(calls_of_a_range_name_its_own_operations),
+        cmocka_unit_test(memory_of_a_range_is_that_of_its_allocations),
         cmocka_unit_test(modules_of_a_range_are_those_with_time_in_it),
         cmocka_unit_test(the_tables_of_ranges_are_bounded),
     };

@@ -63,6 +63,11 @@ static void values_have_one_form(void **state)
     assert_string_equal(shown("", "lr", ".0003"), "learning_rate=0.0003");
     assert_string_equal(shown("", "seq_len", "4_096"), "seq_length=4096 tokens");
     assert_string_equal(shown("", "seq_len", "4096.0"), "seq_length=4096 tokens");
+    assert_string_equal(shown("", "model_parameters", "8,030,261,248"), "parameters=8030261248");
+    assert_string_equal(shown("", "n_params", "8.03 billion"), "parameters=8030000000");
+    assert_string_equal(shown("", "rank_parameters", "54.7 M"), "rank_parameters=54700000");
+    assert_string_equal(shown("", "num_parameters", "8B?"), "");
+    assert_string_equal(shown("", "num_parameters", "many"), "");
     assert_string_equal(shown("", "sequence_parallel", "yes"), "sequence_parallel=true");
     assert_string_equal(shown("", "compile.enable", "False"), "compile=false");
 }

@@ -492,6 +492,19 @@ static void settings_within_sentences_are_read(void **state)
     assert_setting("per_device_batch_size", "4");
 }
 
+static void the_size_of_the_model_is_a_setting(void **state)
+{
+    (void)state;
+    struct err err;
+    assert_true(gather(STR("54.7 M    Total params\nTotal number of parameters: 1.04G (1 MiB)\n"
+                           "step: 1  loss:  3.5  memory:  9GiB(1%)  tps: 900\n"),
+                       &err));
+    assert_setting("model_parameters", "1.04G");
+    assert_setting("rank_parameters", "54.7 M");
+    assert_true(gather(STR("Model x size: 8,030,261,248 total parameters\n"), &err) || true);
+    assert_setting("model_parameters", "8,030,261,248");
+}
+
 static void the_arguments_of_megatron_are_settings(void **state)
 {
     (void)state;
@@ -766,6 +779,7 @@ int main(void)
         TEST(an_end_completes_its_start),
         TEST(a_traceback_is_known_by_its_exception),
         TEST(settings_within_sentences_are_read),
+        TEST(the_size_of_the_model_is_a_setting),
         TEST(the_arguments_of_megatron_are_settings),
         TEST(ranks_are_read_from_what_launchers_print),
         TEST(times_are_those_of_the_calendar),
