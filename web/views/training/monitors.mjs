@@ -42,7 +42,9 @@ function Curves({ monitors, rows }) {
   const metrics = useMemo(() => known_of(MONITOR_METRICS, rows), [rows]);
   const metric = chosen_of(metrics, query.monitor);
   const series = useMemo(() => (metric ? gpu_series(rows, metric) : []), [rows, metric]);
-  if (series.length === 0) return null;
+  if (series.length === 0) {
+    return html`<p class="empty-line">No samples over time to draw; what was recorded is below.</p>`;
+  }
   return html`<${StepCurve} series=${series} caption=${monitor_text(monitors)} x_label="Time"
     y_label=${metric.label} x_text=${seconds} y_text=${metric.text}
     from_zero=${metric.from_zero} actions=${html`<${Pick} label="Show" choices=${metrics}
