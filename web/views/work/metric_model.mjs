@@ -19,6 +19,10 @@ const LABELS = {
   recompute_ns: "Recomputed time",
   flops_per_step: "FLOPs per step",
   model_flops_per_step: "Model FLOPs per step",
+  gemm_tflops: "GEMM",
+  gemm_of_peak: "GEMM, of peak",
+  attention_tflops: "Attention",
+  attention_of_peak: "Attention, of peak",
 };
 
 const PRECISION = /^gemm_(\w+)_share$/;
