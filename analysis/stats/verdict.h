@@ -37,9 +37,9 @@ struct series_evidence {
     bool known;         // both are runs of one series on the same hardware
     bool changed;       // the level changed between them, or one of them is an outlier
     double p_value;     // of the change of level; NaN without one
-    double fence_share; // usual difference between its runs before the later of the two; NaN:
-                        // unknown
-    size_t runs;        // usual runs that the fence is based on
+    double fence_share; // usual difference between its runs before the later of the two, or, where
+                        // those are too few, between all; NaN: unknown
+    size_t runs;        // that the fence is based on
 };
 
 // Evidence besides the runs of the sides.

@@ -395,7 +395,7 @@ static void put_evidence(const struct gate_question *question, const struct judg
         buf_printf(out, ", exact Mann-Whitney p = %.2g (significant up to %g)", judgement->p_value,
                    question->limits.alpha);
     } else if (strcmp(judgement->method, "history") == 0) {
-        buf_printf(out, ", against %zu earlier runs of the base's series, which differ by up to ",
+        buf_printf(out, ", against %zu runs of the base's series, which differ by up to ",
                    question->pair.side->series.known ? question->pair.side->series.runs
                                                      : question->pair.base->history_count);
         put_percent(out, judgement->threshold_share);

@@ -551,6 +551,24 @@ static bool levels_differ(const struct series_state *state, const struct series_
     return differ;
 }
 
+// Where too few runs came before: what all runs on the hardware of a point differ by. A quarter of
+// the neighbors may be far apart without moving it, so a single change of level does not.
+static bool judge_whole(const struct series_state *state, size_t at, struct arena *arena,
+                        struct series_evidence *evidence, struct err *err)
+{
+    double *values = arena_array(arena, state->point_count, sizeof *values, err);
+    size_t count = 0;
+    for (size_t i = 0; values && i < state->point_count; i++)
+        if (is_same_hardware(&state->points[i], &state->points[at]))
+            values[count++] = state->points[i].step_ns;
+    if (values && count >= HISTORY_MIN_RUNS) {
+        double noise = noise_of(state, &state->points[at]);
+        evidence->fence_share = fmax(history_fence(values, count), noise > 0 ? noise : NAN);
+        evidence->runs = count;
+    }
+    return values != NULL;
+}
+
 bool series_judge_pair(const struct series_state *state, size_t a, size_t b, struct arena *arena,
                        struct series_evidence *evidence, struct err *err)
 {
@@ -569,5 +587,5 @@ bool series_judge_pair(const struct series_state *state, size_t a, size_t b, str
                         state->points[from].outlier != state->points[to].outlier || alert;
     if (alert && alert->status == ALERT_NOISE)
         evidence->changed = false;
-    return true;
+    return !isnan(evidence->fence_share) || judge_whole(state, to, arena, evidence, err);
 }

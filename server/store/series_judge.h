@@ -77,7 +77,7 @@ MUST_CHECK bool series_judge(const struct series_state *state, struct arena *are
 
 // Compares two points: changed if an alert of the later one names the earlier as its previous run,
 // unless someone marked it as noise; else if levels of different height or an outlier lie between
-// them.
+// them. The fence is that of the later point, or of all points where too few came before it.
 MUST_CHECK bool series_judge_pair(const struct series_state *state, size_t a, size_t b,
                                   struct arena *arena, struct series_evidence *evidence,
                                   struct err *err);

@@ -5,7 +5,7 @@ import { count, time_text, number, p_text, percent, percent_signed, plural }
 
 const METHODS = {
   mann_whitney: "exact Mann-Whitney test over runs",
-  history: "spread of the base's earlier runs",
+  history: "spread of the runs of the base's series",
   series: "alerts of the series that both runs belong to",
   equal: "both sides have identical times",
   none: "none: too few runs",
@@ -69,7 +69,7 @@ export function evidence(summary, thresholds = {}) {
       "How often equal sides would differ by at least this much."],
     ["Usual spread", has(summary.threshold_share)
       ? `±${percent(summary.threshold_share)}, this is ${times_noise(summary)}` : null,
-    "From relative differences between consecutive earlier runs of the base's series."],
+    "From relative differences between consecutive runs of the base's series."],
     ["Relevant from", has(summary.relevant_from_ns) ? time_text(summary.relevant_from_ns) : null,
       "Smaller differences per step are too small to matter."],
     ["Runs", `${plural(summary.base_runs ?? 1, "run")} against ${summary.cand_runs ?? 1}`],

@@ -383,7 +383,7 @@ static struct series_evidence pair_of(struct history *h, size_t a, size_t b)
     return evidence;
 }
 
-// Five runs and six 10 % slower: too few for a fence, enough for a change of level.
+// Five runs and six 10 % slower: enough for a change of level, and for a fence that it does not move.
 static void a_comparison_says_what_the_alert_says(void **state)
 {
     struct history *h = *state;
@@ -393,11 +393,28 @@ static void a_comparison_says_what_the_alert_says(void **state)
     check_alert(h, 0, 5, ALERT_CHANGE, ALERT_NEW);
     struct series_evidence evidence = pair_of(h, 4, 5);
     assert_true(evidence.known && evidence.changed && evidence.p_value <= 0.005);
-    assert_true(isnan(evidence.fence_share));
+    assert_true(evidence.fence_share < 0.1 && evidence.runs == 11);
     assert_true(pair_of(h, 8, 1).changed);
     assert_false(pair_of(h, 6, 9).changed);
     h->alerts[0].status = ALERT_NOISE;
     assert_false(pair_of(h, 4, 5).changed);
+}
+
+// No level is confirmed by three runs after five: the difference is known to be beyond noise only by
+// what the others differ by.
+static void eight_runs_of_a_series_tell_the_noise_of_any_two(void **state)
+{
+    struct history *h = *state;
+    run(h, 5, 1);
+    run(h, 2, 1.5);
+    judge_and_store(h);
+    assert_true(isnan(pair_of(h, 4, 5).fence_share)); // seven are too few
+    run(h, 1, 1.5);
+    judge_and_store(h);
+    struct series_evidence evidence = pair_of(h, 4, 5);
+    assert_true(evidence.known && !evidence.changed && evidence.runs == 8);
+    assert_true(evidence.fence_share > 0 && evidence.fence_share < 0.2);
+    assert_true(pair_of(h, 0, 1).fence_share == evidence.fence_share);
 }
 
 static void outliers_differ_from_their_neighbors(void **state)
@@ -437,6 +454,7 @@ int main(void)
         CASE(noise_of_one_percent_alerts_less_than_once_in_a_hundred_runs),
         CASE(nine_of_ten_changes_of_three_percent_are_found_at_their_place),
         CASE(a_comparison_says_what_the_alert_says),
+        CASE(eight_runs_of_a_series_tell_the_noise_of_any_two),
         CASE(outliers_differ_from_their_neighbors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
