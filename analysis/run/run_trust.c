@@ -50,7 +50,7 @@ static bool judge_missing(const struct run *run, struct err *err)
         .item = "missing_ranks",
         .severity = "warning",
         .detail = "ranks of the job without a trace",
-        .effect = "the headline and the slowest rank are chosen among the ranks with a trace; "
+        .effect = "the typical and the slowest rank are chosen among the ranks with a trace; "
                   "waits for a missing rank are attributed to one with a trace",
     };
     int64_t next = 0;
@@ -141,22 +141,22 @@ static const struct misfit misfits[] = {
     {steps_differ,
      {.item = "steps_differ",
       .severity = "info",
-      .detail = "ranks whose number of steady steps differs from the headline rank's",
+      .detail = "ranks whose number of steady steps differs from the typical rank's",
       .effect = "sums over ranks cover unequal times; figures per step are not affected"}},
     {world_differs,
      {.item = "world_sizes_differ",
       .severity = "warning",
-      .detail = "ranks whose world size differs from the headline rank's",
+      .detail = "ranks whose world size differs from the typical rank's",
       .effect = "they belong to another job"}},
     {gpu_differs,
      {.item = "devices_differ",
       .severity = "warning",
-      .detail = "ranks on a different device model than the headline rank",
+      .detail = "ranks on a different device model than the typical rank",
       .effect = "their kernels and steps are not comparable"}},
     {software_differs,
      {.item = "software_differs",
       .severity = "info",
-      .detail = "ranks with different software versions than the headline rank",
+      .detail = "ranks with different software versions than the typical rank",
       .effect = "their kernels and steps may not be comparable"}},
 };
 
@@ -184,7 +184,7 @@ static bool judge_jobs(const struct run *run, struct err *err)
         {.item = "several_jobs",
          .severity = "error",
          .effect = "ranks of different jobs are not compared: efficiency, imbalance and stragglers "
-                   "of the run are empty; the headline is of the job with the most ranks"}};
+                   "of the run are empty; the typical rank is of the job with the most ranks"}};
     several.doubt.detail = arena_printf(
         run->scratch, err, "ranks of a different job than most, by %s", run->job_signs);
     return several.doubt.detail && judge_misfit(run, &several, err);

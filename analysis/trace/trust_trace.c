@@ -213,7 +213,7 @@ static bool add_steps(const struct facts *facts, struct report *report, struct e
         .item = "steps_excluded",
         .severity = "info",
         .count = facts->step_count - facts->steady_count,
-        .detail = "steps left out of the headline figures; each with its reason in steps",
+        .detail = "steps left out of the figures per step; each with its reason in steps",
         .effect = "figures per step are based on the others",
     };
     struct doubt missed = {

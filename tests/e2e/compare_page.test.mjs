@@ -266,7 +266,7 @@ test("the slowest rank is one click away and kept in the address", () =>
     await page.waitForURL(/rank=slowest/);
     await settle(page);
     await page.getByRole("region", { name: "Verdict" }).waitFor();
-    await page.getByRole("button", { name: "Headline rank" }).click();
+    await page.getByRole("button", { name: "Typical rank" }).click();
     await page.waitForURL((url) => !url.searchParams.has("rank"));
   }));
 

@@ -261,7 +261,7 @@ test("the theme button and the help dialog work and the theme is kept", async ()
     assert.equal(await theme(), "dark");
     await page.getByRole("button", { name: "Help" }).click();
     await page.getByRole("dialog").waitFor();
-    await page.getByRole("textbox", { name: "Look up a term" }).fill("headline rank");
+    await page.getByRole("textbox", { name: "Look up a term" }).fill("typical rank");
     await page.getByText("whose figures represent the run").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });

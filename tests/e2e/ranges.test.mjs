@@ -116,7 +116,7 @@ test("the page Kernels filters by a range, on a narrow, dark screen too", () =>
     await visit(page, "/runs/job/kernels");
     await page.locator("label.pick", { hasText: "Range" }).locator("select")
       .selectOption(range.name);
-    await page.getByText(`within ${range.name}, headline rank`).waitFor();
+    await page.getByText(`within ${range.name}, typical rank`).waitFor();
     const wide = await page.evaluate(() => document.documentElement.scrollWidth
       > document.documentElement.clientWidth);
     assert.equal(wide, false);

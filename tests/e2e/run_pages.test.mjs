@@ -210,7 +210,7 @@ test("a rank that is not there is a problem, not an empty table", async () => {
   await page.getByRole("alert").waitFor();
   assert.match(await page.getByRole("alert").innerText(), /no figures for rank 77/);
   assert.equal(await page.getByRole("alert").count(), 1, "it is reported once");
-  await page.getByRole("button", { name: "the headline rank" }).click();
+  await page.getByRole("button", { name: "the typical rank" }).click();
   await page.locator("table").waitFor();
   assert.equal(new URL(page.url()).search, "");
   await close();

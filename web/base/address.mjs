@@ -139,7 +139,7 @@ export const operator_path = (run, name, rank) =>
 /**
  * The address of a run's timeline around a highlighted span. Tables count from the start of device
  * work; the page shifts that to the start of the trace.
- * @param {string} run @param {string|number|null} rank null or "" for the headline rank
+ * @param {string} run @param {string|number|null} rank null or "" for the typical rank
  * @param {number} begin_ns @param {number} dur_ns
  */
 export function timeline_path(run, rank, begin_ns, dur_ns) {

@@ -83,7 +83,7 @@ export function parts_of(row) {
   return PARTS.map((part) => ({ part, ns: Number(row?.[part.column] ?? 0) }));
 }
 
-/** The headline rank's row of a breakdown, which has few. @param {any[]} [breakdown] */
+/** The typical rank's row of a breakdown, which has few. @param {any[]} [breakdown] */
 export const headline_row = (breakdown) =>
   breakdown?.find(({ scope }) => scope === "run_median") ?? breakdown?.[0];
 

@@ -37,7 +37,7 @@ export function Glossary() {
   if (terms?.length === 0) return null;
   return html`<h3>What does it mean?</h3>
     <input class="search" aria-label="Look up a term" value=${asked} autocomplete="off"
-      placeholder="headline rank, exposed communication, bridge …"
+      placeholder="typical rank, exposed communication, bridge …"
       onInput=${(event) => set_asked(event.target.value)} />
     <div role="status">${shown.length > 0 && html`<dl class="definitions">${shown.map(
       ({ term, meaning }) => html`<div key=${term}><dt>${term}</dt><dd><${Meaning}

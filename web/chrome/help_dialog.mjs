@@ -37,7 +37,7 @@ export function HelpDialog({ onclose }) {
     </div>`)}
     </dl>
     <h3>Which step, which rank</h3>
-    <p>A run's figures are those of its headline rank, the one with the lower-median step time,
+    <p>A run's figures are those of its typical rank, the one with the lower-median step time,
       over its steady steps. Warm-up steps are excluded and listed with the
       reason. Lower times are better everywhere; ▲ is slower, ▼ is faster.</p>
     <h3>Exact numbers</h3>

@@ -194,6 +194,9 @@ export function ReportLinks({ sides }) {
     <a href=${href("xlsx")} download>XLSX</a></span>`;
 }
 
+/** A page in one plain sentence with its number. @param {{text: string}} props */
+export const Lead = ({ text }) => text && html`<p class="lead">${text}</p>`;
+
 /**
  * Links to the same rows in other formats.
  * @param {{links: [text: string, href: string, size?: string][]}} props

@@ -84,7 +84,7 @@ export function CommVerdict({ run, data, ranks, waits, lateness, clocks, notes }
 
 const more_skewed = (a, b) => ((b.skew_p95_ns ?? 0) > (a?.skew_p95_ns ?? 0) ? b : a);
 
-/** The headline rank's communication per step. */
+/** The typical rank's communication per step. */
 export function CommFigures({ data, waits }) {
   const row = headline_row(data.breakdown);
   if (!row) return null;
@@ -92,10 +92,10 @@ export function CommFigures({ data, waits }) {
   const worst = waits.reduce(more_skewed, null);
   return html`<dl class="kpis">
     <${Figure} label="Communication" value=${ms(per_step("total_comm_ns"))} unit="ms"
-      help="Time per step in which any communication ran, hidden or not">per step, headline rank<//>
+      help="Time per step in which any communication ran, hidden or not">per step, typical rank<//>
     <${Figure} label="Exposed" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
       help="Communication while no compute kernel ran: the part that adds to the step">
-      ${percent(data.summary?.exposed_comm_share)} of the step, headline rank<//>
+      ${percent(data.summary?.exposed_comm_share)} of the step, typical rank<//>
     <${Figure} label="Overlapped" value=${percent(row.overlap_share)}
       help="Share of communication time during which compute ran">of communication time<//>
     ${worst && html`<${Figure} label="Largest skew p95" value=${ms(worst.skew_p95_ns)} unit="ms"

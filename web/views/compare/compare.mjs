@@ -30,7 +30,7 @@ import { is_ready, is_series, keys_of, side_name } from "./side_model.mjs";
 import { is_comparable } from "./verdict_model.mjs";
 
 const PER = [["step", "Per step"], ["token", "Per token"]];
-const RANK = [["headline", "Headline rank"], ["slowest", "Slowest rank"]];
+const RANK = [["headline", "Typical rank"], ["slowest", "Slowest rank"]];
 
 function Toggles({ query, change, children }) {
   return html`<div class="compare-tools">

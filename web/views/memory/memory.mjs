@@ -8,7 +8,7 @@ import { frame_of, rows_of, sum_rows, value_at } from "../../base/frame.mjs";
 import { MemoryLine } from "../../charts/memory_line.mjs";
 import { points_of } from "../../charts/memory_model.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
-import { Card, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
+import { Card, ExportLinks, Figure, Lead, Loaded } from "../../widgets/widgets.mjs";
 import { Counters } from "./counters.mjs";
 import { Snapshots } from "./snapshots.mjs";
 import { Lacks } from "../run/lacks.mjs";
@@ -184,8 +184,19 @@ function Content({ run, rank }) {
     <${Counters} run=${run} rank=${rank} />`;
 }
 
+/** "Tensors hold up to 2.71 GB, 3.2 % of the GPU's 85.0 GB." */
+function Most({ run, rank }) {
+  const { data } = use_rank_table(run, "memory", rank);
+  const row = data && fullest_device(rows_of(frame_of(data)).filter(({ events }) => events > 0));
+  if (!row) return null;
+  return html`<${Lead} text="Tensors hold up to ${bytes(row.peak_allocated_bytes)}${
+    row.capacity_bytes > 0 ? `, ${percent(row.peak_allocated_bytes / row.capacity_bytes)
+    } of the GPU's ${bytes(row.capacity_bytes)}` : ""}." />`;
+}
+
 export default function MemoryPage({ route }) {
   return html`<${RankPage} route=${route} title="Memory" needs_device=${false}
+    lead=${(run, rank) => html`<${Most} run=${run} rank=${rank} />`}
     by_range="Filters the allocations and the copies; nothing else on this page."
     untraced=${(run) => html`<${Snapshots} run=${run} />`}>${(run, rank) =>
     html`<${Content} run=${run} rank=${rank} />`}<//>`;

@@ -10,6 +10,7 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { StepColumns } from "../../charts/step_columns.mjs";
 import { StepStack } from "../../charts/stack.mjs";
 import { headline_row } from "../../base/parts.mjs";
+import { chosen_metric, known_metrics, outlier_sentence } from "../ranks/rank_model.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { value_and_unit } from "../../base/values.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";
@@ -38,23 +39,22 @@ function stat(step_stats, metric) {
 function StepFigure({ summary, stability }) {
   const { step_median_ns, step_ci_low_ns, step_ci_high_ns, steady_steps, step_count } = summary;
   const half = (step_ci_high_ns - step_ci_low_ns) / 2;
-  const interval = step_ci_low_ns === null || step_ci_low_ns === undefined
-    ? "no interval"
-    : `±${time_text(half, 2)}`;
+  const known = step_ci_low_ns !== null && step_ci_low_ns !== undefined;
+  const spread = known ? `±${time_text(half, 2)}, p95 ${time_text(stability?.p95_ns, 4)}, ` : "";
   return html`<${Figure} label="Step p50" value=${ms(step_median_ns, 4)} unit="ms"
-    help="Median time of a steady step of the headline rank, with the 95 % interval of the median">
-    ${interval}, p95 ${time_text(stability?.p95_ns, 4)}, ${count(steady_steps)} of ${
-      plural(step_count ?? 0, "step")}<//>`;
+    help="Median time of a steady step of the typical rank, with the 95 % interval of the median">
+    ${step_count === 1 ? "of the only step"
+      : `${spread}${count(steady_steps)} of ${plural(step_count ?? 0, "step")}`}<//>`;
 }
 
-/** The most memory tensors held on the headline rank; nothing if that was not recorded. */
+/** The most memory tensors held on the typical rank; nothing if that was not recorded. */
 function PeakFigure({ run }) {
   const { data } = use_rank_table(run, "memory", "");
   const row = data && fullest_device(rows_of(frame_of(data)));
   if (!row) return null;
   const [value, unit] = value_and_unit(row.peak_allocated_bytes, "bytes");
   return html`<${Figure} label="Peak memory" value=${value} unit=${unit}
-    help="Peak memory held by tensors on the headline rank's device">
+    help="Peak memory held by tensors on the typical rank's device">
     ${row.capacity_bytes > 0
       ? `${percent(row.peak_allocated_bytes / row.capacity_bytes)} of ${bytes(row.capacity_bytes)}`
       : "capacity not recorded"}<//>`;
@@ -70,10 +70,12 @@ function SpreadFigure({ summary, ranks }) {
     return html`<${Figure} label="Rank spread" value="–">fewer than two ranks have steps<//>`;
   }
   return html`<${Figure} label="Rank spread" value=${percent(summary.rank_spread_share)}
-    help="How much longer the slowest rank's median step is than the headline rank's">
+    help="How much longer the slowest rank's median step is than the typical rank's">
     ${summary.rank_spread_share < ALIKE ? "steps end together"
       : `slowest: rank ${summary.slowest_rank}`}<//>`;
 }
+
+const has_comm = (row) => row?.overlap_share !== null && row?.overlap_share !== undefined;
 
 function Figures({ data, run, ranks }) {
   const { summary, breakdown, step_stats, throughput } = data;
@@ -87,19 +89,19 @@ function Figures({ data, run, ranks }) {
     <${Figure} label="GPU busy" value=${percent(summary.busy_share)}
       help="Share of the steady steps in which anything ran on the device, of recorded time">
       of the steady steps<//>
-    <${Figure} label="Exposed comm" value=${ms(per_step("exposed_comm_ns"))} unit="ms"
+    ${has_comm(row) && html`<${Figure} label="Exposed comm"
+      value=${ms(per_step("exposed_comm_ns"))} unit="ms"
       help="Communication per step while no compute kernel ran">
       ${percent(summary.exposed_comm_share)} of ${whole}, ${
-        row?.overlap_share === null || row?.overlap_share === undefined
-          ? "no communication" : `${percent(row.overlap_share)} overlapped`}<//>
+        percent(row.overlap_share)} overlapped<//>`}
     <${Figure} label="Idle" value=${ms(per_step("idle_ns") - per_step("unrecorded_ns"))} unit="ms"
       help="Time per step in which nothing ran on the device, excluding unrecorded work">
-      ${percent(summary.idle_share)} of ${whole}, ${
-        time_text(per_step("idle_host_wait_ns"))} host wait<//>
+      ${percent(summary.idle_share)} of ${whole}${per_step("idle_host_wait_ns") > 0
+        && `, ${time_text(per_step("idle_host_wait_ns"))} host wait`}<//>
     <${SpreadFigure} summary=${summary} ranks=${ranks} />
     <${PeakFigure} run=${run} />
     <${Figure} label="Device events" value=${count(summary.device_events)}
-      help="Kernels, copies and fills of the headline rank, and how many have a known launch">
+      help="Kernels, copies and fills of the typical rank, and how many have a known launch">
       ${percent(summary.linked_device_events / (summary.device_events || 1))} linked to a launch<//>
   </dl>`;
 }
@@ -109,11 +111,11 @@ function Lacking({ breakdown }) {
   const row = headline_row(breakdown);
   if (!row || !(row.unrecorded_ns > UNRECORDED_TOLD * row.window_ns)) return null;
   return html`<p class="lacking">For ${percent(row.unrecorded_ns / row.window_ns)} of the steady
-    steps of the headline rank (${time_text(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
+    steps of the typical rank (${time_text(row.unrecorded_ns / Math.max(1, row.steps || 1))} per
     step) the GPU ran work that was not recorded. Shares below are of the recorded time.</p>`;
 }
 
-const SCOPES = [["run_median", "Headline rank"], ["run_slowest", "Slowest rank"]];
+const SCOPES = [["run_median", "Typical rank"], ["run_slowest", "Slowest rank"]];
 
 function StepsOfRank({ run, rank }) {
   const path = address(run_api(run, "steps"), { rank, format: "columns" });
@@ -121,8 +123,8 @@ function StepsOfRank({ run, rank }) {
   const open = ({ begin_ns, window_ns }) =>
     navigate(timeline_path(run, rank, begin_ns, window_ns));
   return html`<${Loaded} resource=${resource}>${() =>
-    steps.length > 0 && html`<h3 class="sub-head">Per step</h3><${StepColumns} steps=${steps}
-      onopen=${open} />`}
+    steps.length > 1 && html`<div><h3 class="sub-head">Per step</h3><${StepColumns}
+      steps=${steps} onopen=${open} /></div>`}
   <//>`;
 }
 
@@ -133,15 +135,17 @@ function WhereItGoes({ run, breakdown, summary }) {
   const row = breakdown.find(({ scope }) => scope === query.scope) ?? breakdown[0];
   if (!row) return null;
   const rank = row.rank ?? summary.headline_rank;
-  const which = row.scope === "run_slowest" ? "slowest" : "headline";
-  const caption = `Mean of ${plural(row.steps ?? 1, "steady step")} of the ${which} rank${
-    rank === null || rank === undefined ? "" : ` (${rank})`}: ${
+  const which = row.scope === "run_slowest" ? "slowest" : "typical";
+  const whose = rank === null || rank === undefined || ranks.size < 2 ? ""
+    : ` of the ${which} rank, ${rank}`;
+  const steps = row.steps > 1 ? `Mean of ${count(row.steps)} steady steps` : "One steady step";
+  const caption = `${steps}${whose}: ${
     time_text(row.window_ns / Math.max(1, row.steps || 1), 4)}`;
   const actions = scopes.length > 1 && ranks.size > 1 && html`<${Segments} label="Rank"
     value=${row.scope} options=${scopes} onchange=${(scope) => change({ scope })} />`;
   return html`<${Card} title="Step breakdown">
-    <${StepStack} row=${row} steps=${row.steps} caption=${caption} actions=${actions} />
-    <${StepsOfRank} run=${run} rank=${rank} /><//>`;
+    <div class="where"><${StepStack} row=${row} steps=${row.steps} caption=${caption}
+        actions=${actions} /><${StepsOfRank} run=${run} rank=${rank} /></div><//>`;
 }
 
 function RanksCard({ run, summary, ranks }) {
@@ -160,6 +164,15 @@ function First({ run, findings, several }) {
   return html`<p class="lead-why"><span class="faint">Fix first</span> <a
     href=${run_path(run, "findings")}>${sentence(typeset(first.title))}</a>${" "}
     <span class="faint">${several && !is_named && affected_text(first)}</span></p>`;
+}
+
+/** The rank that differs most from the others, where one or a few do. */
+function Which({ run, ranks, step_ns }) {
+  const rows = rows_of(frame_of(ranks.data));
+  const metric = chosen_metric(known_metrics(rows), "", rows, step_ns);
+  const text = rows.length > 2 && outlier_sentence(rows, metric, step_ns);
+  return text && html`<p class="lead-why"><span class="faint">Which rank</span> <a
+    href=${run_path(run, "ranks")}>${text}</a></p>`;
 }
 
 /** What to fix first, among findings that are not dismissed. */
@@ -192,6 +205,7 @@ function Measured({ data, run }) {
   const path = address(run_api(run, "ranks"), { format: "columns" });
   const ranks = use_api(has_spread(summary) ? path : null);
   return html`<${First} run=${run} findings=${findings} several=${has_spread(summary)} />
+    <${Which} run=${run} ranks=${ranks} step_ns=${summary.step_median_ns} />
     <${Lacking} breakdown=${breakdown} />
     <${Figures} data=${data} run=${run} ranks=${ranks} />
     <${WhereItGoes} run=${run} breakdown=${breakdown} summary=${summary} />

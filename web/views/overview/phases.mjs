@@ -27,7 +27,7 @@ const VIEW = {
   ],
 };
 
-/** @param {{run: string, rank?: string}} props rank "" for the headline rank */
+/** @param {{run: string, rank?: string}} props rank "" for the typical rank */
 export function Phases({ run, rank = "" }) {
   const { data } = use_rank_table(run, "phases", rank);
   const frame = useMemo(() => frame_of(data), [data]);

@@ -15,7 +15,7 @@ function middle(values) {
 
 function marks_of(frame, row, slowest) {
   const marks = [];
-  if (value_at(frame, "headline", row)) marks.push("headline");
+  if (value_at(frame, "headline", row)) marks.push("typical");
   if (value_at(frame, "rank", row) === slowest) marks.push("slowest");
   return marks;
 }

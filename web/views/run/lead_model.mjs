@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each page of a run in one plain sentence with its number: pure, from the run's summary alone.
-import { count, percent, short_kernel, time_text } from "../../base/format.mjs";
+import { count, percent, plural, short_kernel, time_text } from "../../base/format.mjs";
 import { headline_row, parts_of, total_of } from "../../base/parts.mjs";
 
 // What a step does in each part, as the words after "of it".
@@ -34,6 +34,27 @@ function kernels({ kernels: [first] = [] }) {
     time_text(first.per_step_ns)} per step, ${percent(first.busy_share)} of the busy time.`;
 }
 
+/** "The GPU is idle for 511 ms of a step of 1,076 ms (47.5 %): 98.7 % of that it waits for..." */
+function idle({ breakdown }) {
+  const row = headline_row(breakdown);
+  if (!row || !(row.window_ns > 0)) return "";
+  const steps = Math.max(1, row.steps || 1);
+  const idle_ns = row.idle_host_wait_ns + row.idle_other_ns;
+  const host = idle_ns > 0 ? `: ${percent(row.idle_host_wait_ns / idle_ns)} of that it waits for `
+    + "the host" : "";
+  return `The GPU is idle for ${time_text(idle_ns / steps)} of a step of ${
+    time_text(row.window_ns / steps)} (${percent(idle_ns / row.window_ns)})${host}.`;
+}
+
+/** How far the figures can be trusted. */
+function data_page({ trust }) {
+  const limits = (trust ?? []).filter(({ severity }) => severity !== "info").length;
+  if (!trust) return "";
+  return limits === 0 ? "Nothing in the recordings limits the figures."
+    : `${plural(limits, "entry", "entries")} of the trust report ${
+      limits === 1 ? "limits" : "limit"} what the figures say.`;
+}
+
 function busy({ breakdown }) {
   const row = headline_row(breakdown);
   if (!row || !(row.window_ns > 0)) return "";
@@ -53,7 +74,7 @@ function ranks({ summary }) {
     percent(spread)} longer than the ${typical} of the typical rank.`;
 }
 
-const PAGES = { overview, kernels, operators: busy, modules: busy, ranges: busy, ranks };
+const PAGES = { overview, kernels, timeline: busy, flame: busy, idle, ranks, data: data_page };
 
 /**
  * @param {string} page @param {any} data the reply of /summary

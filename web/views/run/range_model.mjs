@@ -18,9 +18,9 @@ export const is_ranged = (name, range) => range !== "" && TABLES.has(name);
 /** What to ask of the API for a table. @param {string} name @param {string} range */
 export const range_params = (name, range) => (is_ranged(name, range) ? { range } : {});
 
-/** "within forward, rank 3". @param {string} range @param {string} rank "" for the headline rank */
+/** "within forward, rank 3". @param {string} range @param {string} rank "" for the typical rank */
 export const within = (range, rank) =>
-  `within ${range}, ${rank === "" ? "headline rank" : `rank ${rank}`}`;
+  `within ${range}, ${rank === "" ? "typical rank" : `rank ${rank}`}`;
 
 /**
  * The note of a table: what it says of itself, and once a range is chosen whether that filters it.

@@ -18,7 +18,7 @@ export function use_ranks(run) {
   return ranks_of(use_rank_list(run).data);
 }
 
-/** The rank in the address, "" for the headline rank, and what changes it. */
+/** The rank in the address, "" for the typical rank, and what changes it. */
 export function use_rank() {
   const [{ rank }, change] = use_query({ rank: "" });
   return [rank, (next) => change({ rank: next })];
@@ -26,7 +26,7 @@ export function use_rank() {
 
 /**
  * A whole table of one rank.
- * @param {string} run @param {string} name of the table @param {string} rank "" for the headline
+ * @param {string} run @param {string} name of the table @param {string} rank "" for the typical
  * @param {Record<string, unknown>} [params]
  */
 export function use_rank_table(run, name, rank, params = {}) {
@@ -49,7 +49,7 @@ function RankPick({ ranks, summary, rank, onchange, what }) {
   return html`<div class="rank-pick">
     <label class="pick"><span>Rank</span><select value=${rank}
         onChange=${(event) => onchange(event.target.value)}>
-      <option value="">headline${known}</option>
+      <option value="">typical${known}</option>
       ${ranks.map((one) => html`<option key=${one} value=${String(one)}>${one}</option>`)}
       ${missing && html`<option value=${rank}>${rank}</option>`}</select></label>
     <span class="faint">${what}: this rank only.</span>
@@ -69,7 +69,7 @@ export function OfRank({ run, summary, rank, onchange, what = "Everything on thi
   const content = is_known ? children : html`<${Notice} kind="error" role="alert"
     title="There are no figures for rank ${rank}"><p>The run has figures for ${
       plural(ranks.length, "rank")}: choose one of them, or <button type="button" class="link"
-      onClick=${() => onchange("")}>the headline rank</button>.</p><//>`;
+      onClick=${() => onchange("")}>the typical rank</button>.</p><//>`;
   return html`<${RankPick} ranks=${ranks} summary=${summary} rank=${rank} onchange=${onchange}
       what=${what} />
     ${rank !== "" && loading ? html`<${Loading} />` : content}`;

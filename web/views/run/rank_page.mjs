@@ -26,10 +26,12 @@ export function NoResult({ run }) {
       : "No rank has been analyzed."}</p><//>`;
 }
 
-function Content({ data, run, rank, change, title, by_range, needs_device, untraced, children }) {
+function Content({ data, run, rank, change, title, by_range, needs_device, untraced, lead,
+  children }) {
   if (!data.summary) return html`${untraced?.(run)}<${NoResult} run=${data.run} />`;
   const has_device = data.summary.device_events > 0 || rank !== "" || !needs_device;
-  return html`<${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>
+  return html`${has_device && lead?.(run, rank)}
+    <${OfRank} run=${run} summary=${data.summary} rank=${rank} onchange=${change}>
     ${by_range && has_device && html`<${RangeBar} run=${run} rank=${rank}
       what=${typeof by_range === "string" ? by_range : undefined} />`}${
     has_device ? children(run, rank, data) : html`<${Card} title=${title}><${Lacks} run=${run}
@@ -40,14 +42,16 @@ function Content({ data, run, rank, change, title, by_range, needs_device, untra
  * @param {{route: any, title: string, above?: [string, string], by_range?: boolean|string,
  *          needs_device?: boolean,
  *          untraced?: (run: string) => any,
+ *          lead?: (run: string, rank: string) => any,
  *          children: (run: string, rank: string, data: any) => any}} props
  * `by_range` is whether a named range filters tables of the page, or what it filters there
  */
 export function RankPage({ route, title, above, by_range = false, needs_device = true, untraced,
-  children }) {
+  lead, children }) {
   const [rank, change] = use_rank();
   return html`<${RunFrame} route=${route} title=${title} above=${above}>${(data, run) =>
     html`<${Content}
     data=${data} run=${run} rank=${rank} change=${change} title=${title}
-    by_range=${by_range} needs_device=${needs_device} untraced=${untraced}>${children}<//>`}<//>`;
+    by_range=${by_range} needs_device=${needs_device} untraced=${untraced}
+    lead=${lead}>${children}<//>`}<//>`;
 }

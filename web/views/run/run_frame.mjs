@@ -8,7 +8,7 @@ import { use_now, use_store, use_title } from "../../base/hooks.mjs";
 import { toggle_in_tray, tray } from "../../base/tray.mjs";
 import { ago, capital, count, plural, sentence, short_commit, when } from "../../base/format.mjs";
 import { HangNotice } from "./hang_notice.mjs";
-import { Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/widgets.mjs";
+import { Lead, Loaded, Notice, ReportLinks, Status, Tags } from "../../widgets/widgets.mjs";
 import { RangeIgnored } from "./range_line.mjs";
 import { RANGE_PAGES } from "./range_model.mjs";
 import { meta_entries } from "./meta_model.mjs";
@@ -171,8 +171,6 @@ function DamagedNotice({ run, files, page }) {
       href=${run_path(run, "data")}>Show the file</a>`}</p><//>`;
 }
 
-const Lead = ({ text }) => text && html`<p class="lead">${text}</p>`;
-
 /**
  * The frame around a page of a run.
  * @param {{route: {page: string, run: string}, title: string, above?: [string, string],
@@ -191,11 +189,12 @@ export function RunFrame({ route, title, above, children }) {
       <li aria-current="page">${title === "Overview" ? name : title}</li></ol></nav>
     <header class="page-head run-head">
       <h1 tabindex="-1">${name}<span class="visually-hidden">: ${title}</span></h1>
-      ${has_server && resource.data && html`<${ReportLinks} sides=${[resource.data.run.id]} />
-        <${TrayButton} run=${resource.data.run} />`}
+      ${resource.data && html`<${Identity} run=${resource.data.run}
+        summary=${resource.data.summary} />`}
+      ${has_server && resource.data && html`<div class="run-links"><${ReportLinks}
+        sides=${[resource.data.run.id]} /><${TrayButton} run=${resource.data.run} /></div>`}
     </header>
     <${Loaded} resource=${resource}>${(data) => html`
-      <${Identity} run=${data.run} summary=${data.summary} />
       <${Tabs} run=${route.run} page=${above?.[0] ?? route.page}
         findings=${data.summary?.findings ?? 0} />
       <${FailedNotice} run=${data.run} page=${route.page} />

@@ -37,8 +37,9 @@ function QualityTable({ reply, analyzed }) {
     { key: "severity", label: "Severity", cell: (row) =>
       html`<span class="status status-${groups[row].severity}">${groups[row].severity}</span>` },
     { key: "ranks", label: "Ranks", className: "wrap-narrow" },
-    { key: "detail", label: "Observation", className: "wrap", cell: text("detail") },
-    { key: "effect", label: "Effect on the numbers", className: "wrap",
+    { key: "detail", label: "Observation", className: "wrap", cell: (row) => html`${
+      text("detail")(row)}<span class="only-narrow below">${text("effect")(row)}</span>` },
+    { key: "effect", label: "Effect on the numbers", className: "wrap", priority: 2,
       cell: text("effect") },
     { key: "count", label: "Count", kind: "count", priority: 2 },
     { key: "time_ns", label: "Time", kind: "ms", priority: 2 },

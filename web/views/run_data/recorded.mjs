@@ -18,12 +18,13 @@ function columns_of(rows) {
   return [
     { key: "item", label: "Item", className: "cause-cell explained", cell: (row) => html`<span>${
       label_of(rows[row].item ?? "")}</span><span class="cell-help">${
-      sentence(rows[row].shows)}</span>` },
+      sentence(rows[row].shows)}</span>${rows[row].how
+      && html`<span class="only-narrow below">${rows[row].how}</span>`}` },
     { key: "state", label: "State", cell: (row) => html`<span
       class="status status-${TONE[rows[row].state] ?? "neutral"}">${rows[row].state}</span>` },
     { key: "coverage", label: "Covers", kind: "share", priority: 2,
       cell: (row) => percent(rows[row].coverage) },
-    { key: "how", label: "How to record it", className: "wrap",
+    { key: "how", label: "How to record it", className: "wrap", priority: 2,
       cell: (row) => rows[row].how || "–" },
     { key: "cost", label: "Cost", className: "wrap", priority: 4,
       cell: (row) => capital(rows[row].cost ?? "") || "–" },

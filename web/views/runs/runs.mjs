@@ -8,7 +8,7 @@ import { address, patch_query, run_path } from "../../base/address.mjs";
 import { use_now, use_store, use_title, use_typed } from "../../base/hooks.mjs";
 import { frame_of, row_at } from "../../base/frame.mjs";
 import { parse_search } from "../../base/search_query.mjs";
-import { age, count, percent, plural, sentence, short_commit, short_gpu, when }
+import { age, count, ms, percent, plural, sentence, short_commit, short_gpu, time_text, when }
   from "../../base/format.mjs";
 import { MiniStack } from "../../charts/stack.mjs";
 import { Legend } from "../../charts/figure.mjs";
@@ -30,6 +30,7 @@ import { FirstRun } from "../home/first_run.mjs";
 
 const DEFAULTS = { q: "", sort: "-created", cursor: "", base: "", rows: "runs", hide: "",
   group: "" };
+const SMALL_NS = 100_000; // below, milliseconds have too many zeros
 const PAGE_ROWS = 100;
 const BUSY_POLL_MS = 1500;
 const IDLE_POLL_MS = 8000;
@@ -43,10 +44,29 @@ const poll_ms = (q) => (reply) =>
   ((reply?.total === 0 && q === "") || reply?.items?.some(is_moving) ? BUSY_POLL_MS
     : IDLE_POLL_MS);
 
+/** Without a trace, but with a log, dumps or the like. */
+const has_files_only = ({ received, status, evidence }) =>
+  received === 0 && status === "done" && evidence > 0;
+
+/** The median step of the trace, else of the log. */
+function StepCell({ run }) {
+  const logged = run.step_median_ns === null ? run.figures?.step_ns : undefined;
+  const ns = logged ?? run.step_median_ns;
+  if (ns === null) return "–";
+  const text = ns < SMALL_NS ? time_text(ns) : ms(ns);
+  return logged === undefined ? html`<span title="${count(ns)} ns">${text}</span>`
+    : html`<span class="faint" title="${count(ns)} ns, of the training log">${text}</span>`;
+}
+
 /** Where a step goes, or why that is not known. */
 function StepParts({ run, none }) {
   if (run.parts && total_of(parts_of(run.parts)) > 0) {
     return html`<${MiniStack} row=${run.parts} label="${run.name}: " />`;
+  }
+  if (has_files_only(run)) {
+    const page = run.figures?.step_ns > 0 ? "training" : "";
+    return html`<a class="quiet-link" href=${run_path(run.id, page)}>${
+      page ? "its training log" : "what its files say"}</a>`;
   }
   if (run.status !== "done" || run.trust_severity !== "error") return none;
   return html`<span class="faint">no figures: <a href=${run_path(run.id, "data")}>trust report</a>
@@ -55,8 +75,8 @@ function StepParts({ run, none }) {
 
 function RunName({ run, delta, also }) {
   return html`<span class="run-name"><a href=${run_path(run.id)}>${run.name}</a>
-    <span class="run-sub">${run.status !== "done" && html`<span class="only-narrow"><${Status}
-      status=${run.status} progress=${run.progress} /></span>`}
+    <span class="run-sub">${run.status !== "done" && html`<${Status}
+      status=${run.status} progress=${run.progress} />`}
       ${delta && html`<span class="only-narrow">${delta}</span>`}
       ${also > 0 && html`<a href=${series_path(run.project, run.series)}>and ${
         plural(also, "more run")} of ${run.series}</a>`}
@@ -69,15 +89,15 @@ function RunName({ run, delta, also }) {
     ${run.error && html`<span class="run-error">${sentence(run.error)}</span>`}</span>`;
 }
 
-/** How many ranks have arrived of how many, as a bar and in figures, with the state. */
+/** How many ranks have arrived of how many, as a bar and in figures. */
 function RanksCell({ run }) {
-  const { received, world_size, status, progress } = run;
+  const { received, world_size } = run;
   const share = world_size ? Math.min(1, received / world_size) : 1;
+  if (has_files_only(run)) return html`<span class="faint">no trace</span>`;
   return html`<span class="ranks-cell">
     <span>${count(received)}${world_size ? `/${count(world_size)}` : ""}</span>
-    <span class="rank-bar" aria-hidden="true"><span style=${{ width: `${share * 100}%` }}></span>
-    </span>
-    ${status !== "done" && html`<${Status} status=${status} progress=${progress} />`}
+    ${received > 0 && html`<span class="rank-bar" aria-hidden="true"><span
+      style=${{ width: `${share * 100}%` }}></span></span>`}
   </span>`;
 }
 
@@ -118,13 +138,14 @@ function columns_of({ frame, ticks, now, tracking, counts, onstar }) {
         ticks=${ticks} /><${BaselineStar} run=${at(row)} onopen=${onstar} /></span>
       <${RunName} run=${at(row)} delta=${delta(row, "")} also=${
   (counts.get(at(row).id) ?? 1) - 1} /></span>` },
-    { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 210,
+    { key: "received", label: "Ranks", sort: false, priority: 2, width_px: 110,
       help: "Ranks uploaded, out of those in the job",
       cell: (row) => html`<${RanksCell} run=${at(row)} />` },
     { key: "gpu", label: "GPU", sort: false, priority: 3,
       cell: (row) => html`<span title=${at(row).gpu}>${short_gpu(at(row).gpu)}</span>` },
     { key: "step_median_ns", label: "Step p50", kind: "ms",
-      help: "Median time of a steady step of the headline rank; lower is better" },
+      cell: (row) => html`<${StepCell} run=${at(row)} />`,
+      help: "Median time of a steady step of the typical rank; lower is better" },
     baselines.length > 0 && { key: "delta", label: "vs base", sort: false, className: "num",
       width_px: 120, priority: 2, help: "Median step against that of the baseline. The "
         + "difference between two single runs says nothing about noise: the comparison does",
@@ -135,7 +156,7 @@ function columns_of({ frame, ticks, now, tracking, counts, onstar }) {
       cell: (row) => html`<${SeriesCell} run=${at(row)} lines=${lines} />` },
     { key: "parts", label: "Step breakdown", sort: false, className: "stack-cell", priority: 2,
       width_px: 320,
-      help: "Shares of the eight parts in a step of the headline rank",
+      help: "Shares of the eight parts in a step of the typical rank",
       cell: (row) => html`<${StepParts} run=${at(row)} none="–" />` },
     { key: "busy_share", label: "GPU busy", kind: "share", priority: 3,
       help: "Share of the steady steps in which anything ran on the device" },

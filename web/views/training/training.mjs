@@ -5,7 +5,7 @@ import { use_query } from "../../base/router.mjs";
 import { bytes, count, number, percent, plural, time_text } from "../../base/format.mjs";
 import { frame_of, value_at } from "../../base/frame.mjs";
 import { StepCurve } from "../../charts/step_curve.mjs";
-import { Card, Empty, ExportLinks, Figure, Loaded } from "../../widgets/widgets.mjs";
+import { Card, Empty, ExportLinks, Figure, Lead, Loaded } from "../../widgets/widgets.mjs";
 import { Pick } from "../../widgets/pick.mjs";
 import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
@@ -14,8 +14,8 @@ import { Hang } from "./hang.mjs";
 import { Monitors } from "./monitors.mjs";
 import { phases_of, stopped_text } from "./phase_model.mjs";
 import { RankMonitors } from "./rank_monitors.mjs";
-import { AXES, METRICS, chosen_of, event_label, files_of, known_of, loss_digits, loss_text,
-  marks_of, profiled_text, series_of } from "./training_model.mjs";
+import { AXES, METRICS, chosen_of, event_label, files_of, known_of, log_sentence, loss_digits,
+  loss_text, marks_of, profiled_text, series_of } from "./training_model.mjs";
 
 const ALL = { limit: "all" };
 const COMPUTED = { source: "computed", limit: "all" };
@@ -225,7 +225,8 @@ function Content({ run, summary }) {
     const several = files_of(curve.rows).length > 1;
     return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks}
         progress=${progress} />
-      ${log && log.steps > 0 && html`<${Figures} log=${log} help=${logs.frame.help}
+      ${log && log.steps > 0 && html`<${Lead} text=${log_sentence(log)} />
+      <${Figures} log=${log} help=${logs.frame.help}
         traced_ns=${summary?.step_median_ns ?? null} computed=${computed.rows} />
       <${Card} title="Over the job" note=${several ? "" : log.file}
         actions=${html`<${ExportLinks} links=${curve.links} />`}>

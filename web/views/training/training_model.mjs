@@ -2,7 +2,7 @@
 // What the page of training logs shows: which figures there are, over what, in which words; pure.
 import { pieces_of } from "../../charts/step_curve_model.mjs";
 import {
-  count, number, percent_signed, plural, significant, time_text,
+  count, number, percent_signed, plural, sentence, significant, time_text,
 } from "../../base/format.mjs";
 
 const short = (value) => (Math.abs(value) >= 1000 ? count(Math.round(value)) : number(value));
@@ -83,6 +83,17 @@ export function marks_of(events, axis) {
 export function profiled_text(logged_ns, traced_ns) {
   if (!(logged_ns > 0) || !(traced_ns > 0)) return "";
   return `${time_text(traced_ns)} while profiled (${percent_signed(traced_ns / logged_ns - 1)})`;
+}
+
+/** The speed and the loss of a job, in a sentence. @param {any} log a row of logs */
+export function log_sentence(log) {
+  const speed = log.tokens_per_s > 0 ? ` at ${count(Math.round(log.tokens_per_s))} tokens/s per GPU`
+    : "";
+  const loss = log.first_loss === null ? "" : `; the loss goes from ${
+    loss_digits(log.first_loss)} to ${loss_digits(log.last_loss)} over ${
+    plural(log.steps, "step")}`;
+  return log.step_median_ns > 0 ? `A step takes ${time_text(log.step_median_ns)}${speed}${loss}.`
+    : sentence(loss_text(log));
 }
 
 /** What a chart shows, in a sentence. @param {any} log a row of logs */

@@ -9,7 +9,7 @@ import { bytes, number, percent, plural, time_text } from "../../base/format.mjs
 
 /** What a trend shows unless another figure is chosen. @type {Figure} */
 export const STEP = { metric: "", label: "Step time", unit: "ns", better: "less",
-  help: "Median time of a steady step of the headline rank." };
+  help: "Median time of a steady step of the typical rank." };
 
 const SAME_AS_STEP = "step_ns";
 

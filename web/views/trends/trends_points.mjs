@@ -51,7 +51,7 @@ function columns_of({ rows, series, picked, onpick, longest, events, figure }) {
       ? html`<code title=${rows[row].commit}>${short_commit(rows[row].commit)}</code>` : "–" },
     figure_column(figure, rows),
     { key: "step_median_ns", label: "Step p50", kind: "ms", cell: time("step_median_ns"),
-      help: "Median time of a steady step of the headline rank; lower is better" },
+      help: "Median time of a steady step of the typical rank; lower is better" },
     { key: "step_ci_low_ns", label: "95 % low", kind: "ms", priority: 4,
       cell: time("step_ci_low_ns") },
     { key: "step_ci_high_ns", label: "95 % high", kind: "ms", priority: 4,

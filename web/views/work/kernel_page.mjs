@@ -3,9 +3,9 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, kernel_path, run_path } from "../../base/address.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
-import { count, number, percent, plural, time_text } from "../../base/format.mjs";
+import { count, number, percent, plural, short_kernel, time_text } from "../../base/format.mjs";
 import { bar_of } from "../../base/parts.mjs";
-import { Card, CopyButton, Empty, Figure, Loaded } from "../../widgets/widgets.mjs";
+import { Card, CopyButton, Empty, Figure, Lead, Loaded } from "../../widgets/widgets.mjs";
 import { KernelLabels, KernelText, OpLink } from "../../widgets/kernel_text.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
@@ -35,9 +35,20 @@ const LAUNCHED = [
   ["Estimated occupancy", "occupancy_percent", (v) => `${v} %`],
 ];
 
+/** "softmax fwd bf16 takes 262 ms per step, 24.3 % of the time: 120 calls of 2.17 ms." */
+function lead_of({ name, label, per_step_ns, total_ns, window_share, calls, median_ns }) {
+  const time = per_step_ns === null ? `${time_text(total_ns)} in all`
+    : `${time_text(per_step_ns)} per step`;
+  const each = calls === 1 ? "one call"
+    : `${count(calls)} calls, half of them up to ${fit_time(median_ns)}`;
+  return `${label || short_kernel(name)} takes ${time}, ${
+    percent(window_share)} of the time: ${each}.`;
+}
+
 function Head({ row, help, run, rank }) {
   const part = bar_of(row.category, row.class);
-  return html`<${Card} title="Kernel" className="name-card">
+  return html`<${Lead} text=${lead_of(row)} />
+    <${Card} title="Kernel" className="name-card">
     <p class="name-label"><span class="swatch bar-${part}" aria-hidden="true"></span>
       <${KernelText} name=${row.name} label=${row.label} /></p>
     <dl class="kpis">
@@ -57,9 +68,8 @@ function Head({ row, help, run, rank }) {
     ${SAYS.some(([, key]) => row[key]) ? html`<${Facts} row=${row} help=${help} facts=${SAYS} />`
       : html`<p class="faint">Names of this family do not say.</p>`}
     <h3 class="sub-head">How it is launched</h3>
-    <dl class="facts"><div><dt>Launched by</dt><dd><${OpLink} run=${run} name=${row.op}
-      rank=${rank} none="no operator" /></dd></div></dl>
-    <${Facts} row=${row} help=${help} facts=${LAUNCHED} /><//>`;
+    <${Facts} row=${row} help=${help} facts=${LAUNCHED}><div><dt>Launched by</dt><dd><${OpLink}
+      run=${run} name=${row.op} rank=${rank} none="no operator" /></dd></div><//><//>`;
 }
 
 function Shapes({ run, rank, parts }) {

@@ -2,10 +2,17 @@
 // The single figures of the table `utilization` as key figures, each with its definition.
 import { html, useMemo } from "../../base/ui.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
-import { Figure, Help } from "../../widgets/widgets.mjs";
-import { metric_views } from "./metric_model.mjs";
+import { Figure, Help, Lead } from "../../widgets/widgets.mjs";
+import { metric_sentence, metric_views } from "./metric_model.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { range_params } from "../run/range_model.mjs";
+
+/** What share of the peak is reached, in a sentence. @param {{run: string, rank: string}} props */
+export function MetricLead({ run, rank }) {
+  const { data } = use_rank_table(run, "utilization", rank);
+  const text = useMemo(() => metric_sentence(rows_of(frame_of(data))), [data]);
+  return html`<${Lead} text=${text} />`;
+}
 
 /**
  * @param {{run: string, rank: string, range: string, children?: any}} props more facts, such as of

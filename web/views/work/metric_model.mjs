@@ -47,14 +47,35 @@ export function precision_view(rows) {
   const [first] = found;
   const more = found.map(({ name, value }) => `${name} ${percent(value)}`).join(", ");
   return { key: "gemm_precision", label: "GEMM precision", value: first.name, unit: "", more,
-    help: "Owned time of matrix products by the precision of their inputs." };
+    help: "Time of matrix products by the precision of their inputs." };
 }
 
 /**
- * Leading figures and the others, once each; a figure without a value stays, and its help says why.
+ * "Matrix products reach 62.0 % of the GPU's peak (613 TFLOP/s), attention 9.1 %."
  * @param {Metric[]} rows
  */
-export function metric_views(rows) {
+export function metric_sentence(rows) {
+  const value = (name) => rows.find(({ metric }) => metric === name)?.value ?? null;
+  const speed = value("gemm_tflops");
+  const attention = value("attention_of_peak");
+  if (value("gemm_of_peak") === null) {
+    return value("mfu") > 0 ? `The model's work is ${percent(value("mfu"))} of what the GPU could `
+      + "compute in that time." : "";
+  }
+  return `Matrix products reach ${percent(value("gemm_of_peak"))} of the GPU's peak${
+    speed > 0 ? ` (${value_and_unit(speed, "TFLOP/s").join(" ")})` : ""}${
+    attention > 0 ? `, attention ${percent(attention)}` : ""}.`;
+}
+
+// Without recomputation its figures say nothing.
+const is_nothing = ({ metric, value }) => metric.startsWith("recompute_") && value === 0;
+
+/**
+ * Leading figures and the others, once each; a figure without a value stays, and its help says why.
+ * @param {Metric[]} all
+ */
+export function metric_views(all) {
+  const rows = all.filter((row) => !is_nothing(row));
   const leading = Object.keys(LEADING).map((name) => rows.find(({ metric }) => metric === name))
     .filter(Boolean).map(metric_view);
   const precision = precision_view(rows);

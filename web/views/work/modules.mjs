@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The model's own structure: time by nn.Module, with forward and backward separate.
 import { html } from "../../base/ui.mjs";
-import { percent } from "../../base/format.mjs";
+import { percent, time_text } from "../../base/format.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { Lacks } from "../run/lacks.mjs";
 import { RankPage } from "../run/rank_page.mjs";
-import { TreeCard } from "../run/tree_card.mjs";
+import { TreeCard, TreeLead } from "../run/tree_card.mjs";
 import { passes_of } from "./split_model.mjs";
 import { SplitLegend, tree_figure } from "./split_tree.mjs";
 
@@ -31,8 +31,15 @@ const columns_of = (root) => [
     cell: (node) => (node.calls === null ? "–" : node.calls.toLocaleString("en")) },
 ];
 
+/** "Qwen2Model_0 takes 69.9 % of the device time: 31.9 of 45.6 ms." */
+const lead_of = (root, { name, total_owned_ns: ns }) => `${name || "Work of no module"} takes ${
+  percent(ns / (root.total_owned_ns || 1))} of the device time: ${time_text(ns)} of ${
+  time_text(root.total_owned_ns)}.`;
+
 export default function Modules({ route }) {
-  return html`<${RankPage} route=${route} title="Modules" by_range=${true}>${(run, rank) => html`
+  return html`<${RankPage} route=${route} title="Modules" by_range=${true}
+    lead=${(run, rank) => html`<${TreeLead} run=${run} table="modules" rank=${rank}
+      text=${lead_of} />`}>${(run, rank) => html`
     <${TreeCard} run=${run} table="modules" rank=${rank} title="Modules"
       note="device time counted once; a module's own and its children's sum to it exactly"
       view=${{

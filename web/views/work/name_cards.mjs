@@ -25,11 +25,12 @@ export function use_rows_of(run, name, rank, params) {
  * @param {{row: any, help: Record<string, string>,
  *          facts: [string, string, (v: any) => any][]}} props
  */
-export function Facts({ row, help, facts }) {
+export function Facts({ row, help, facts, children }) {
   const shown = facts.filter(([, key]) => row[key] !== null && row[key] !== undefined
     && row[key] !== "");
   return html`<dl class="facts">${shown.map(([label, key, write]) => html`<div key=${key}>
-    <dt><${Help} text=${help[key]}>${label}<//></dt><dd>${write(row[key])}</dd></div>`)}</dl>`;
+    <dt><${Help} text=${help[key]}>${label}<//></dt><dd>${write(row[key])}</dd></div>`)}${
+    children}</dl>`;
 }
 
 /** A table that shows its first rows, and how many follow. */

@@ -7,7 +7,7 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { count, percent, plural, time_text } from "../../base/format.mjs";
 import { bar_of } from "../../base/parts.mjs";
 import { shapes_text, types_text } from "../../base/shapes_text.mjs";
-import { Card, CopyButton, Empty, Figure, Loaded } from "../../widgets/widgets.mjs";
+import { Card, CopyButton, Empty, Figure, Lead, Loaded } from "../../widgets/widgets.mjs";
 import { KernelLabels, KernelLink, OpLink } from "../../widgets/kernel_text.mjs";
 import { use_rank_table } from "../run/rank_data.mjs";
 import { RankPage } from "../run/rank_page.mjs";
@@ -23,11 +23,13 @@ const MOST_PARENTS = 30; // that are looked up: a request has at most 32 filters
 
 function Head({ row, help }) {
   const part = row.category ? bar_of(row.category) : "none";
-  return html`<${Card} title="Operator" className="name-card">
+  return html`<${Lead} text="${row.name} takes ${time_text(row.owned_ns)} of device time, ${
+      percent(row.busy_share)} of the busy time, in ${plural(row.calls, "call")}." />
+    <${Card} title="Operator" className="name-card">
     <p class="name-label"><span class="swatch bar-${part}" aria-hidden="true"></span><code>${
       row.name}</code><${CopyButton} text=${row.name} label="Copy name" /></p>
     <dl class="kpis">
-      <${Figure} label="Owned" help=${help.owned_ns} value=${time_text(row.owned_ns)}>${
+      <${Figure} label="Device time" help=${help.owned_ns} value=${time_text(row.owned_ns)}>${
         percent(row.busy_share)} of the busy time<//>
       <${Figure} label="With nested operators" help=${help.total_ns}
         value=${time_text(row.total_ns)}>${time_text(row.self_ns)} launched directly<//>
@@ -45,7 +47,7 @@ function Shapes({ run, rank, rows }) {
   if (rows.length === 0) return null;
   return html`<${Card} title="Shapes" flush=${true} note="what it launched directly">
     <${FirstRows} label="Shapes" head=${["Shapes", "Types", "Module", "Kernel with most time",
-      "Calls", "Owned", "p50", "p95"]} rows=${rows} texts=${4} line=${(row) => [
+      "Calls", "Time", "p50", "p95"]} rows=${rows} texts=${4} line=${(row) => [
       html`<span class="mono">${shapes_text(row.dims) || "–"}</span>`,
       types_text(row.types) || "–",
       html`<span class="mono cut" title=${row.module}>${row.module || "–"}</span>`,
@@ -121,7 +123,7 @@ function Content({ run, rank, name, data }) {
       <${WorkCard} run=${run} rank=${rank} rows=${work} of_kernel=${false} />
       <${Elsewhere} run=${data.run} parts=${parts} />
       <${NameHistory} run=${data.run} table="operators" name=${name} figure="owned_ns"
-        by_steps=${true} what="Owned time per step" path=${operator_path} />
+        by_steps=${true} what="Device time per step" path=${operator_path} />
       <${LongestCalls} run=${run} calls=${reply} />`}<//>`}`;
 }
 

@@ -3,13 +3,16 @@
 import { html } from "../../base/ui.mjs";
 import { operator_path } from "../../base/address.mjs";
 import { use_query } from "../../base/router.mjs";
-import { ms, percent, plural } from "../../base/format.mjs";
-import { sum_rows, value_at } from "../../base/frame.mjs";
+import { ms, percent, plural, time_text } from "../../base/format.mjs";
+import { frame_of, sum_rows, value_at } from "../../base/frame.mjs";
 import { bar_of } from "../../base/parts.mjs";
 import { KernelLabels, KernelLink, OpLink } from "../../widgets/kernel_text.mjs";
-import { Segments } from "../../widgets/widgets.mjs";
+import { Lead, Segments } from "../../widgets/widgets.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { Lacks } from "../run/lacks.mjs";
+import { use_rank_table } from "../run/rank_data.mjs";
+import { use_range } from "../run/range_line.mjs";
+import { range_params } from "../run/range_model.mjs";
 import { RankPage } from "../run/rank_page.mjs";
 import { RankTableCard } from "../run/rank_table.mjs";
 import { shapes_text, types_text } from "../../base/shapes_text.mjs";
@@ -24,11 +27,11 @@ const swatch = (frame, row) => {
 
 const page = (frame, row, run, rank) => operator_path(run, value_at(frame, "name", row), rank);
 
-/** "812 of 1,204 operators · 12.3 ms owned, 45.6 % of the busy time". */
+/** "812 of 1,204 operators · 12.3 ms of device time, 45.6 % of the busy time". */
 const foot_of = (word) => (frame, rows) => {
   const some = rows.length < frame.length ? `${rows.length} of ` : "";
   const owned = ms(sum_rows(frame, "owned_ns", rows));
-  return `${some}${plural(frame.length, word)} · ${owned} ms owned, ${
+  return `${some}${plural(frame.length, word)} · ${owned} ms of device time, ${
     percent(sum_rows(frame, "busy_share", rows))} of the busy time`;
 };
 
@@ -49,8 +52,8 @@ const OPERATORS = {
     { key: "kernels", label: "Kernels", priority: 4 },
     { key: "self_ns", label: "Self", priority: 2 },
     { key: "total_ns", label: "Total", priority: 2 },
-    { key: "owned_ns", label: "Owned" },
-    { key: "busy_share", label: "Of busy" },
+    { key: "owned_ns", label: "Time" },
+    { key: "busy_share", label: "Of busy", priority: 2 },
     { key: "host_ns", label: "Host", priority: 3 },
     { key: "median_ns", label: "p50", kind: "call", priority: 4 },
     { key: "p95_ns", label: "p95", kind: "call", priority: 4 },
@@ -76,7 +79,7 @@ const SHAPES = {
     { key: "module", label: "Module", className: "mono clip short", width_px: 170, priority: 4 },
     { key: "launching_calls", label: "Calls", priority: 3 },
     { key: "self_ns", label: "Self", priority: 2 },
-    { key: "owned_ns", label: "Owned" },
+    { key: "owned_ns", label: "Time" },
     { key: "busy_share", label: "Of busy", priority: 2 },
     { key: "median_ns", label: "p50", kind: "call", priority: 3 },
     { key: "p95_ns", label: "p95", kind: "call", priority: 3 },
@@ -132,14 +135,27 @@ function Content({ run, rank }) {
           view=${{ label: "Call tree", columns: tree_columns(run, rank), empty: none }} />`
       : html`<${RankTableCard} key=${shown} run=${run} rank=${rank} title=${TITLES[shown]}
           name=${shown === "table" ? "operators" : "op_shapes"}
-          note=${shown === "table" ? "self: launched by the operator; total: including operators "
-            + "below it" : ""}
+          note=${shown === "table" ? "time: each nanosecond of the device counts for one operator; "
+            + "self: launched directly; total: with operators below it" : ""}
           view=${shown === "table" ? { ...OPERATORS, empty: none }
             : { ...SHAPES, empty: no_shapes }} />`}`;
 }
 
+/** The operator with the most device time. */
+function Most({ run, rank }) {
+  const [range] = use_range();
+  const { data } = use_rank_table(run, "operators", rank, range_params("operators", range));
+  const { columns, length } = frame_of(data);
+  if (length === 0) return null;
+  const most = columns.owned_ns.indexOf(Math.max(...columns.owned_ns));
+  const name = columns.name[most] || "Work of no operator";
+  return html`<${Lead} text="${name} takes the most device time: ${
+    time_text(columns.owned_ns[most])}, ${percent(columns.busy_share[most])} of the busy time." />`;
+}
+
 export default function Operators({ route }) {
-  return html`<${RankPage} route=${route} title="Operators" by_range=${true}>${(run, rank) =>
+  return html`<${RankPage} route=${route} title="Operators" by_range=${true}
+    lead=${(run, rank) => html`<${Most} run=${run} rank=${rank} />`}>${(run, rank) =>
     html`<${KernelLabels} runs=${[run]} />
       <${Content} run=${run} rank=${rank} />`}<//>`;
 }

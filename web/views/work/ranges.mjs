@@ -2,10 +2,10 @@
 // What people named in their code: ranges as a tree, with the device time launched in each.
 import { html } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
-import { percent } from "../../base/format.mjs";
+import { percent, time_text } from "../../base/format.mjs";
 import { ShareBar } from "../../charts/share_bar.mjs";
 import { RankPage } from "../run/rank_page.mjs";
-import { TreeCard } from "../run/tree_card.mjs";
+import { TreeCard, TreeLead } from "../run/tree_card.mjs";
 import { RangeDetail } from "./range_detail.mjs";
 import { Roles } from "./roles.mjs";
 import { classes_of } from "./split_model.mjs";
@@ -38,13 +38,20 @@ const columns_of = (root, run, rank) => [
   tree_figure("host_p95_ns", "Host p95", { priority: 5 }),
 ];
 
+/** "forward launches the most device work: 493 ms, 45.8 % of all." */
+const lead_of = (root, { name, total_owned_ns: ns }) => (name
+  ? `${name} launches the most device work: ${time_text(ns)}, ${
+    percent(ns / (root.total_owned_ns || 1))} of all.` : "");
+
 const Empty = () => html`<div class="lacks">
   <p class="lacks-title">No range was recorded</p>
   <p>Name parts of the code with <code>torch.profiler.record_function("forward")</code>, NVTX or
     roctx ranges.</p></div>`;
 
 export default function Ranges({ route }) {
-  return html`<${RankPage} route=${route} title="Ranges">${(run, rank) => html`
+  return html`<${RankPage} route=${route} title="Ranges"
+    lead=${(run, rank) => html`<${TreeLead} run=${run} table="ranges" rank=${rank}
+      text=${lead_of} />`}>${(run, rank) => html`
     <${Roles} run=${run} />
     <${TreeCard} run=${run} table="ranges" rank=${rank} title="Ranges"
       note="device time launched within each named range, counted once"

@@ -11,7 +11,7 @@ import { KernelLabels } from "../../widgets/kernel_text.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { Lacks } from "../run/lacks.mjs";
 import { use_kernel_profiles } from "./kernel_profiles.mjs";
-import { MetricFigures } from "./metric_figures.mjs";
+import { MetricFigures, MetricLead } from "./metric_figures.mjs";
 import { rank_table_links, use_rank_table } from "../run/rank_data.mjs";
 import { use_range } from "../run/range_line.mjs";
 import { range_note, range_params } from "../run/range_model.mjs";
@@ -131,7 +131,8 @@ function Content({ run, rank, throughput, evidence }) {
 }
 
 export default function RooflinePage({ route }) {
-  return html`<${RankPage} route=${route} title="Roofline" by_range=${true}>${(run, rank, data) =>
+  return html`<${RankPage} route=${route} title="Roofline" by_range=${true}
+    lead=${(run, rank) => html`<${MetricLead} run=${run} rank=${rank} />`}>${(run, rank, data) =>
     html`<${Content} run=${run} rank=${rank} throughput=${data.throughput}
       evidence=${data.run.evidence} />`}<//>`;
 }

@@ -383,7 +383,8 @@ static struct series_evidence pair_of(struct history *h, size_t a, size_t b)
     return evidence;
 }
 
-// Five runs and six 10 % slower: enough for a change of level, and for a fence that it does not move.
+// Five runs and six 10 % slower: enough for a change of level, and for a fence that it does not
+// move.
 static void a_comparison_says_what_the_alert_says(void **state)
 {
     struct history *h = *state;
@@ -400,8 +401,8 @@ static void a_comparison_says_what_the_alert_says(void **state)
     assert_false(pair_of(h, 4, 5).changed);
 }
 
-// No level is confirmed by three runs after five: the difference is known to be beyond noise only by
-// what the others differ by.
+// No level is confirmed by three runs after five: the difference is known to be beyond noise only
+// by what the others differ by.
 static void eight_runs_of_a_series_tell_the_noise_of_any_two(void **state)
 {
     struct history *h = *state;

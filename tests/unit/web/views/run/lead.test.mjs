@@ -22,7 +22,7 @@ test("other pages say what they are about", () => {
     busy_share: 0.25 };
   assert.equal(lead_text("kernels", data({}, { kernels: [kernel] })), "f<int>, launched by "
     + "aten::mm, takes the most time: 3.00 ms per step, 25.0 % of the busy time.");
-  assert.equal(lead_text("modules", data()),
+  assert.equal(lead_text("timeline", data()),
     "The GPU is busy for 32.0 ms of a step of 50.0 ms (64.0 %).");
   assert.equal(lead_text("ranks", data({ ranks: 4, slowest_rank: 3, rank_spread_share: 0.1 })),
     "Rank 3 is the slowest of 4: its step is 10.0 % longer than the 50.0 ms of the typical rank.");

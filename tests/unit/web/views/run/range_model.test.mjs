@@ -15,7 +15,7 @@ test("once a range is chosen, every table says whether it is filtered", () => {
   assert.equal(range_note("operators", "", "self"), "self");
   assert.equal(range_note("operators", "forward", "self"), "within forward; self");
   assert.equal(range_note("steps", "forward"), "not filtered by the range");
-  assert.equal(within("forward", ""), "within forward, headline rank");
+  assert.equal(within("forward", ""), "within forward, typical rank");
   assert.equal(within("forward", "3"), "within forward, rank 3");
 });
 
