@@ -13,7 +13,7 @@ const HEIGHT = 148;
 const LEFT = 44;
 const BOTTOM = 18;
 const TOP = 8;
-const WIDEST = 110;
+const WIDEST = 170;
 
 /** @param {Record<string, any>[]} steps rows of the steps table, one rank's */
 function layout(steps, width) {

@@ -6,6 +6,7 @@ import { plural, sentence } from "../../base/format.mjs";
 import { Command, Help } from "../../widgets/widgets.mjs";
 import { times_text } from "./reason_model.mjs";
 import { repeat_command, side_name } from "./side_model.mjs";
+import { Answers } from "./compare_answers.mjs";
 import { Reasons } from "./compare_reasons.mjs";
 import { certainty, different_work, evidence, hardly_comparable, headline, verdict_chip }
   from "./verdict_model.mjs";
@@ -63,10 +64,10 @@ function Certainty({ base, cand, summary, thresholds }) {
 }
 
 /**
- * @param {{base: any[], candidate: any, thresholds: any, per: string,
+ * @param {{query: any, base: any[], candidate: any, thresholds: any, per: string,
  *          go: (place: any) => void}} props `go` opens a place of the waterfall
  */
-export function Verdict({ base, candidate, thresholds, per, go }) {
+export function Verdict({ query, base, candidate, thresholds, per, go }) {
   const { summary, runs, reasons } = candidate;
   const is_alike = summary.verdict === "within noise" || summary.same_work === false;
   const tone = is_alike ? "same" : headline(summary).tone;
@@ -77,6 +78,7 @@ export function Verdict({ base, candidate, thresholds, per, go }) {
     <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
     <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go}
       runs=${[base[0]?.id, runs[0]?.id]} />
+    <${Answers} query=${query} base=${base} cand=${runs} />
     <${Certainty} base=${base} cand=${runs} summary=${summary} thresholds=${thresholds} />
   </section>`;
 }

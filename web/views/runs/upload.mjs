@@ -52,7 +52,7 @@ function CurlLines() {
       of each.</p>
     <h3>The log of the job</h3>
     <${Command} text=${`curl -F run=my-run -F trace=@train.log ${origin()}/upload`} />
-    <p class="faint">Loss, speed and slow steps over the whole job, with or without a trace:
+    <p class="faint">Loss, speed and slow steps over the whole job, with or without a trace:${" "}
       <a href="/docs/recording">which logs are read</a>.</p>
     <h3>With metadata that the trace may lack</h3>
     <${Command} text=${`curl -F run=my-run@42 -F meta=commit=$(git rev-parse HEAD) \\

@@ -43,7 +43,8 @@ function Curves({ monitors, rows }) {
   const metric = chosen_of(metrics, query.monitor);
   const series = useMemo(() => (metric ? gpu_series(rows, metric) : []), [rows, metric]);
   if (series.length === 0) {
-    return html`<p class="empty-line">No samples over time to draw; what was recorded is below.</p>`;
+    return html`<p class="empty-line">No samples over time to draw;
+      what was recorded is below.</p>`;
   }
   return html`<${StepCurve} series=${series} caption=${monitor_text(monitors)} x_label="Time"
     y_label=${metric.label} x_text=${seconds} y_text=${metric.text}

@@ -152,6 +152,9 @@ test("the sentence of a trend says where it began, where it is, and what happene
   assert.equal(trend_sentence("llama", series, [shift]), "Median step of 4 runs of llama, lower is "
     + "better: 100.0 ms at first, 106.0 ms now; 1 change of level.");
   assert.match(trend_sentence("llama", series, []), /no change of level found/);
+  const moved = [point(1, 100), point(2, 101), point(3, 100), point(4, 60), point(5, 61)];
+  assert.match(trend_sentence("llama", moved, []),
+    /61\.00 ms now; since @4 40\.0 % faster, not yet a change/);
   assert.match(trend_sentence("llama", [], []), /No run of llama has a step time yet/);
   assert.match(trend_sentence("llama", series.slice(0, 1), []), /1 run of llama.*100\.0 ms\.$/);
 });

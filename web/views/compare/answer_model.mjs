@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Short answers below the verdict: what to fix next, which rank moved, what limits the figures.
+import { plural, time_text } from "../../base/format.mjs";
+import { MATTERS_FROM } from "../ranks/rank_model.mjs";
+
+/** The candidate's finding that costs most, or null. @param {any[]} findings of both sides */
+export function next_fix(findings) {
+  const open = findings.filter(({ cand_cost_ns }) => cand_cost_ns > 0);
+  return open.reduce((most, one) => (one.cand_cost_ns > (most?.cand_cost_ns ?? 0) ? one : most),
+    null);
+}
+
+const moved = (ns) => `${time_text(Math.abs(ns))} ${ns > 0 ? "slower" : "faster"}`;
+
+/**
+ * "Rank 5 moved most: 3.20 ms slower, the middle one 0.100 ms slower." "" for single ranks.
+ * @param {any[]} rows of the table ranks
+ */
+export function rank_answer(rows) {
+  const ranks = rows.filter(({ rank, delta_ns }) => rank !== null && delta_ns !== null)
+    .sort((a, b) => a.delta_ns - b.delta_ns);
+  if (ranks.length < 2) return "";
+  const middle = ranks[(ranks.length - 1) >> 1];
+  const away = ({ delta_ns }) => Math.abs(delta_ns - middle.delta_ns);
+  const most = away(ranks[0]) > away(ranks.at(-1)) ? ranks[0] : ranks.at(-1);
+  if (away(most) < MATTERS_FROM * middle.base_step_ns) {
+    return `All ${plural(ranks.length, "rank")} moved alike: ${moved(middle.delta_ns)}.`;
+  }
+  return `Rank ${most.rank} moved most: ${moved(most.delta_ns)}, the middle one ${
+    moved(middle.delta_ns)}.`;
+}
+
+/** Runs whose trust report limits what the figures say. @param {any[]} runs */
+export const doubted = (runs) => runs.filter(({ trust_severity }) =>
+  trust_severity === "warning" || trust_severity === "error");
