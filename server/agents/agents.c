@@ -9,7 +9,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 static bool check(const struct request *request, struct err *err)
 {
@@ -98,21 +97,26 @@ bool agents_get(struct request *request, struct response *response, struct err *
 
 // --- captures -----------------------------------------------------------------------------------
 
-static bool new_id(char *id, size_t size, struct err *err)
+static bool read_ranks(const json_t *list, struct wanted_capture *capture, struct err *err)
 {
-    unsigned char random[8];
-    char hex[17];
-    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
-        return err_set_errno(err, "cannot make an id");
-    str_hex(hex, random, sizeof random);
-    snprintf(id, size, "c_%s", hex);
-    return true;
+    const json_t *value;
+    size_t i;
+    bool ok = !list || (json_is_array(list) && json_array_size(list) <= AGENTS_MOST_RANKS);
+    json_array_foreach(list, i, value)
+    {
+        int64_t rank = json_is_integer(value) ? json_integer_value(value) : -1;
+        ok = ok && rank >= 0 && rank <= INT32_MAX;
+        if (ok)
+            capture->ranks[capture->rank_count++] = rank;
+    }
+    return ok || err_set(err, ERR_USAGE, "found ranks that are no list of up to %d ranks",
+                         AGENTS_MOST_RANKS);
 }
 
 static bool read_capture(struct request *request, json_t *body, struct wanted_capture *capture,
                          struct err *err)
 {
-    static const char *const known[] = {"run", "job", "steps", "warmup", "roundup", NULL};
+    static const char *const known[] = {"run", "job", "steps", "warmup", "roundup", "ranks", NULL};
     static const int64_t steps[] = {1, 100, 4}, warmup[] = {0, 100, 1},
                          roundup[] = {1, 1000000, 100};
     struct str run, job;
@@ -123,7 +127,7 @@ static bool read_capture(struct request *request, json_t *body, struct wanted_ca
         !read_number(body, "steps", steps, &capture->steps, err) ||
         !read_number(body, "warmup", warmup, &capture->warmup, err) ||
         !read_number(body, "roundup", roundup, &capture->roundup, err) ||
-        !new_id(capture->id, sizeof capture->id, err))
+        !read_ranks(json_object_get(body, "ranks"), capture, err))
         return false;
     const struct run_request wanted = {.name = run, .world_size = STORE_ANY};
     if (!run.len || run.len >= sizeof capture->run || !store_check_run(&wanted, err))
@@ -132,7 +136,6 @@ static bool read_capture(struct request *request, json_t *body, struct wanted_ca
         return err_set(err, ERR_USAGE, "found a job that is no number of a Slurm job");
     snprintf(capture->run, sizeof capture->run, "%.*s", (int)run.len, run.at);
     snprintf(capture->job, sizeof capture->job, "%.*s", (int)job.len, job.at);
-    capture->at_ns = clock_wall_ns();
     return true;
 }
 

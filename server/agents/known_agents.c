@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 
 #define SECOND_NS  1000000000LL
 #define SILENT_NS  (60 * SECOND_NS)
@@ -90,9 +91,14 @@ static void put_capture(const struct wanted_capture *capture, struct buf *out)
     buf_json(out, str_of(capture->run));
     buf_puts(out, ",\"job\":");
     buf_json(out, str_of(capture->job));
-    buf_printf(out, ",\"steps\":%lld,\"warmup\":%lld,\"roundup\":%lld,\"nodes\":%lld}",
+    buf_printf(out, ",\"steps\":%lld,\"warmup\":%lld,\"roundup\":%lld,\"nodes\":%lld,\"ranks\":[",
                (long long)capture->steps, (long long)capture->warmup, (long long)capture->roundup,
                (long long)capture->handed);
+    for (size_t i = 0; i < capture->rank_count; i++) {
+        buf_puts(out, i ? "," : "");
+        buf_i64(out, capture->ranks[i]);
+    }
+    buf_puts(out, "]}");
 }
 
 static void put_node(const struct known_node *node, struct buf *out)
@@ -144,10 +150,24 @@ bool known_agents_poll(struct known_agents *agents, const struct known_node *now
            err_set(err, ERR_LIMIT, "found more than %d nodes with agents", AGENTS_MOST_NODES);
 }
 
-bool known_agents_want(struct known_agents *agents, const struct wanted_capture *capture,
-                       size_t *nodes, struct err *err)
+static bool new_id(char *id, size_t size, struct err *err)
+{
+    unsigned char random[8];
+    char hex[17];
+    if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random)
+        return err_set_errno(err, "cannot make an id");
+    str_hex(hex, random, sizeof random);
+    snprintf(id, size, "c_%s", hex);
+    return true;
+}
+
+bool known_agents_want(struct known_agents *agents, struct wanted_capture *capture, size_t *nodes,
+                       struct err *err)
 {
     *nodes = 0;
+    capture->at_ns = clock_wall_ns();
+    if (!new_id(capture->id, sizeof capture->id, err))
+        return false;
     pthread_mutex_lock(&agents->lock);
     age(agents, clock_wall_ns());
     bool ok = agents->capture_count < AGENTS_MOST_CAPTURES;
@@ -158,6 +178,19 @@ bool known_agents_want(struct known_agents *agents, const struct wanted_capture 
     pthread_mutex_unlock(&agents->lock);
     return ok || err_set(err, ERR_LIMIT, "found %d captures within an hour, no more are taken",
                          AGENTS_MOST_CAPTURES);
+}
+
+bool known_agents_have(struct known_agents *agents, const char *job)
+{
+    struct wanted_capture wanted = {0};
+    bool found = false;
+    snprintf(wanted.job, sizeof wanted.job, "%s", job);
+    pthread_mutex_lock(&agents->lock);
+    age(agents, clock_wall_ns());
+    for (size_t i = 0; i < agents->node_count && !found; i++)
+        found = is_for(&wanted, agents->nodes[i]);
+    pthread_mutex_unlock(&agents->lock);
+    return found;
 }
 
 void known_agents_nodes(struct known_agents *agents, struct buf *out)

@@ -13,6 +13,7 @@ enum {
     AGENTS_MOST_NODES = 1024,
     AGENTS_MOST_PROCESSES = 64, // of a node
     AGENTS_MOST_CAPTURES = 32,
+    AGENTS_MOST_RANKS = 16, // of a capture
     AGENTS_POLL_SECONDS = 5
 };
 
@@ -32,8 +33,10 @@ struct known_node {
 struct wanted_capture {
     char id[24], run[256], job[32]; // job: "": any
     int64_t steps, warmup, roundup;
-    int64_t at_ns;  // wall clock
-    int64_t handed; // nodes that got it
+    int64_t ranks[AGENTS_MOST_RANKS];
+    size_t rank_count; // 0: all
+    int64_t at_ns;     // wall clock
+    int64_t handed;    // nodes that got it
 };
 
 MUST_CHECK struct known_agents *known_agents_new(struct err *err);
@@ -44,9 +47,13 @@ void known_agents_free(struct known_agents *agents); // NULL is allowed
 MUST_CHECK bool known_agents_poll(struct known_agents *agents, const struct known_node *node,
                                   struct buf *out, struct err *err);
 
-// Adds a capture; *nodes: how many have processes for it now. ERR_LIMIT: too many are wanted.
-MUST_CHECK bool known_agents_want(struct known_agents *agents, const struct wanted_capture *capture,
+// Adds a capture, which gets an id and its time; *nodes: how many have processes for it now.
+// ERR_LIMIT: too many are wanted.
+MUST_CHECK bool known_agents_want(struct known_agents *agents, struct wanted_capture *capture,
                                   size_t *nodes, struct err *err);
+
+// Whether a process of the job asks for work now.
+bool known_agents_have(struct known_agents *agents, const char *job);
 
 // Appends nodes and captures as JSON lists.
 void known_agents_nodes(struct known_agents *agents, struct buf *out);

@@ -223,6 +223,12 @@ static bool read_capture(const json_t *value, struct fabric_capture *capture)
         (struct fabric_capture){.steps = json_integer_value(json_object_get(value, "steps")),
                                 .warmup = json_integer_value(json_object_get(value, "warmup")),
                                 .roundup = json_integer_value(json_object_get(value, "roundup"))};
+    const json_t *ranks = json_object_get(value, "ranks"), *rank;
+    size_t i;
+    if (json_array_size(ranks) > FABRIC_MOST_RANKS)
+        return false;
+    json_array_foreach(ranks, i, rank) capture->ranks[capture->rank_count++] =
+        json_integer_value(rank);
     snprintf(capture->id, sizeof capture->id, "%s", id);
     snprintf(capture->run, sizeof capture->run, "%s", run);
     snprintf(capture->job, sizeof capture->job, "%s", job);

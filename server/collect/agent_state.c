@@ -62,19 +62,26 @@ bool agent_state_add(struct agent_state *state, const struct fabric_capture *cap
     return room != NULL;
 }
 
+static bool is_for(const struct fabric_capture *capture, const struct agent_process *process)
+{
+    char job[32];
+    bool found = capture->rank_count == 0;
+    snprintf(job, sizeof job, "%lld", (long long)process->job);
+    for (size_t i = 0; i < capture->rank_count; i++)
+        found = found || capture->ranks[i] == process->rank;
+    return found && (!capture->job[0] || strcmp(capture->job, job) == 0);
+}
+
 const struct fabric_capture *agent_state_take(struct agent_state *state,
                                               struct agent_process *process, int64_t now_ns,
                                               bool *is_first)
 {
-    char job[32];
-    snprintf(job, sizeof job, "%lld", (long long)process->job);
     if (process->is_busy)
         process->started |= process->given;
     for (size_t i = 0; !process->is_busy && i < AGENT_MOST_CAPTURES; i++) {
         const struct agent_capture *capture = &state->captures[i];
-        bool is_meant = !capture->what.job[0] || strcmp(capture->what.job, job) == 0;
-        if (!capture->since_ns || now_ns - capture->since_ns > OFFER_NS || !is_meant ||
-            (process->started & 1u << i))
+        if (!capture->since_ns || now_ns - capture->since_ns > OFFER_NS ||
+            !is_for(&capture->what, process) || (process->started & 1u << i))
             continue;
         *is_first = !(process->given & 1u << i);
         process->given |= 1u << i;

@@ -9,7 +9,12 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-enum { FABRIC_MOST_PIDS = 11, FABRIC_HEADER_BYTES = 40, FABRIC_MOST_BYTES = 4096 };
+enum {
+    FABRIC_MOST_PIDS = 11,
+    FABRIC_MOST_RANKS = 16,
+    FABRIC_HEADER_BYTES = 40,
+    FABRIC_MOST_BYTES = 4096
+};
 
 enum fabric_kind {
     FABRIC_BAD,
@@ -37,6 +42,8 @@ struct fabric_capture {
     char run[256];
     char job[32];                   // of the processes; "": any
     int64_t steps, warmup, roundup; // it starts at the next multiple of roundup
+    int64_t ranks[FABRIC_MOST_RANKS];
+    size_t rank_count; // 0: all
 };
 
 // Whether values are within what is safe to send. ERR_USAGE.

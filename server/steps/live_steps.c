@@ -3,7 +3,7 @@
 
 #include "server/api/api_parts.h"
 #include "server/http/json_body.h"
-#include "server/steps/step_log.h"
+#include "server/steps/step_watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static bool folder_of(const struct request *request, struct str run_id, char *pa
 // What a rank sends. Rows are read once the run's stages are known.
 struct delivery {
     struct str run;
-    json_int_t rank, first_step;
+    json_int_t rank, first_step, job; // job: -1 unknown
     struct step_stages stages;
     const json_t *rows;
 };
@@ -64,14 +64,15 @@ static bool read_count(const json_t *object, const char *name, json_int_t most, 
 static bool read_delivery(struct request *request, json_t *body, struct delivery *delivery,
                           struct err *err)
 {
-    static const char *const known[] = {"run", "rank", "first_step", "stages", "rows", NULL};
+    static const char *const known[] = {"run", "rank", "first_step", "stages", "rows", "job", NULL};
     const json_t *stages = json_object_get(body, "stages"), *stage;
     size_t i;
-    *delivery = (struct delivery){.rows = json_object_get(body, "rows")};
+    *delivery = (struct delivery){.job = -1, .rows = json_object_get(body, "rows")};
     if (!json_body_allow(body, known, err) ||
         !json_body_text(body, "run", request->arena, &delivery->run, err) ||
         !read_count(body, "rank", STEP_MOST_RANKS - 1, &delivery->rank, err) ||
-        !read_count(body, "first_step", MOST_STEP, &delivery->first_step, err))
+        !read_count(body, "first_step", MOST_STEP, &delivery->first_step, err) ||
+        (json_object_get(body, "job") && !read_count(body, "job", INT64_MAX, &delivery->job, err)))
         return false;
     if (!json_is_array(stages) || json_array_size(stages) == 0)
         return err_set(err, ERR_USAGE, "found no stages, expected a list of names");
@@ -166,6 +167,17 @@ static bool has_room(const struct request *request, struct err *err)
             err_set(err, ERR_SPACE, "the disk has too little free space for steps"));
 }
 
+static void watch_steps(struct request *request, const struct run *run, const char *folder,
+                        const struct delivery *delivery)
+{
+    char job[32];
+    snprintf(job, sizeof job, "%lld", (long long)delivery->job);
+    const struct step_watch watch = {
+        .agents = request->services->agents, .folder = folder, .run = run->name, .job = job};
+    if (delivery->job >= 0)
+        step_watch(&watch, request->arena);
+}
+
 bool live_steps_post(struct request *request, struct response *response, struct err *err)
 {
     struct delivery delivery;
@@ -178,6 +190,7 @@ bool live_steps_post(struct request *request, struct response *response, struct 
               folder_of(request, run.id, folder, sizeof folder, err) &&
               keep_rows(request, &delivery, folder, err);
     if (ok) {
+        watch_steps(request, &run, folder, &delivery);
         response->status = 202;
         response->type = "application/json";
         buf_puts(&response->body, "{\"run\":");
@@ -194,6 +207,8 @@ struct live {
     struct step_stages stages;
     struct step_window window;
     struct step_judgement judgement;
+    uint64_t watched_step;
+    char watched_run[256]; // "": no change was recorded
 };
 
 static int64_t ns_of(double us)
@@ -238,7 +253,13 @@ static void put_changes(const struct live *live, struct buf *out)
                    i ? "," : "", (unsigned long long)(live->window.first_step + change->at),
                    (long long)ns_of(change->before_us), (long long)ns_of(change->after_us));
         put_suspects(live, change, out);
-        buf_puts(out, "]}");
+        buf_puts(out, "],\"recorded\":");
+        bool is_recorded =
+            live->watched_run[0] &&
+            step_watch_is_same(live->watched_step, live->window.first_step + change->at);
+        if (is_recorded)
+            buf_json(out, str_of(live->watched_run));
+        buf_puts(out, is_recorded ? "}" : "null}");
     }
 }
 
@@ -294,6 +315,8 @@ bool live_steps_get(struct request *request, struct response *response, struct e
         !step_log_read(folder, live.stages.count, LIVE_STEPS, request->arena, &live.window, err) ||
         !step_judge(&live.window.matrix, request->arena, &live.judgement, err))
         return false;
+    if (!step_watch_last(folder, &live.watched_step, live.watched_run))
+        live.watched_run[0] = '\0';
     response->type = "application/json";
     response->cache = CACHE_NEVER;
     put_live(&run, &live, &response->body);

@@ -48,10 +48,10 @@ test("an agent has all processes of a job record the same steps, and sends it", 
   await until("the agent waits again", () => /waiting for training/.test(agent.text));
   assert.equal(await start().ended, 6, "one daemon for a node");
   const client = join(root, "tests/e2e/helpers/stand_in/kineto_client.py");
-  const train_one = (rank, job) => run_status(process.env.STEPSCOPE_PYTHON ?? "python3",
-    [client, "40", String(rank)], { env: { PATH: process.env.PATH, KINETO_IPC_SOCKET_DIR: sockets,
+  const train_one = (rank, job, more) => run_status(process.env.STEPSCOPE_PYTHON ?? "python3",
+    [client, ...more], { env: { PATH: process.env.PATH, KINETO_IPC_SOCKET_DIR: sockets,
       SLURM_JOB_ID: job, RANK: String(rank), PYTHONDONTWRITEBYTECODE: "1" } });
-  const ranks = [0, 1, 2].map((rank) => train_one(rank, "4242"));
+  const ranks = [0, 1, 2].map((rank) => train_one(rank, "4242", ["40", String(rank)]));
   const agents = await until("the service knows them", async () => {
     const known = await server.get("/agents");
     return known.nodes[0]?.processes.length === 3 && known;
@@ -76,6 +76,34 @@ test("an agent has all processes of a job record the same steps, and sends it", 
   assert.equal(run.status, "done");
   assert.deepEqual(run.traces.map((one) => one.rank).sort(), [0, 1, 2]);
   assert.ok((await server.get("/runs/captured/steps?limit=all")).items.length >= 3);
+  await turns_slow(agent, train_one);
   agent.child.kill("SIGTERM");
   assert.equal(await agent.ended, 0, agent.text);
 });
+
+/** Steps of a job become slower by its rank 2: that rank and another are recorded. */
+async function turns_slow(agent, train_one) {
+  const send = (rank, from, count) => server.send("POST", "/steps", { run: "slow", rank, job: 77,
+    first_step: from, stages: ["data", "sync"], rows: Array.from({ length: count }, (_, i) => {
+      const late = from + i >= 60 ? 40_000_000 : 0;
+      const own = rank === 2 ? late : 0;
+      return [10_000_000 + own + 1000 * ((i * 7919) % 101), 50_000_000 + late - own];
+    }) });
+  for (const rank of [0, 1, 2, 3]) await send(rank, 0, 120);
+  assert.equal((await server.get("/runs/slow/live")).changes[0].recorded, null, "no agent");
+  const ranks = [0, 1, 2, 3].map((rank) => train_one(rank, "77", ["12", "0"]));
+  await until("the service knows them", async () =>
+    (await server.get("/agents")).nodes[0].processes.filter(({ job }) => job === "77").length === 4);
+  assert.equal((await send(0, 120, 1)).status, 202);
+  const { captures } = await server.get("/agents");
+  const capture = captures.find(({ job }) => job === "77");
+  assert.deepEqual([capture?.run, capture?.ranks], ["slow@60", [2, 0]]);
+  await send(1, 120, 1);
+  assert.equal((await server.get("/agents")).captures.length, captures.length, "once");
+  await until("both are sent", () => agent.text.match(/^sent /gm)?.length === 5);
+  assert.equal((await server.get("/runs/slow/live")).changes[0].recorded, "slow@60");
+  const run = await server.settled("slow@60");
+  assert.deepEqual(run.traces.map(({ rank }) => rank).sort(), [0, 2]);
+  for (const one of ranks) await one;
+  assert.equal(agent.text.match(/^process .* run slow@60$/gm).length, 2, agent.text);
+}

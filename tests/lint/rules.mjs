@@ -41,7 +41,7 @@ const LAYERS = [
     "run/", "compare/", "plan/", ""]
     .map((room) => `analysis/${room}`),
   ...["base/", "outbound/", "db/", "exports/", "http/", "store/", "files/", "hooks/", "jobs/",
-    "access/", "care/", "api/", "steps/", "agents/", "compare/", "report/", "uploads/", "mcp/",
+    "access/", "care/", "api/", "agents/", "steps/", "compare/", "report/", "uploads/", "mcp/",
     "collect/", "routes.", "cli/", "standalone/", ""]
     .map((room) => `server/${room}`),
 ];

@@ -1316,8 +1316,9 @@ class _StepSender:
 
     def _send(self, first: int, rows: List[Any]) -> None:
         stages = list(dict.fromkeys(stage for _, times in rows for stage in times))
+        job = os.environ.get("SLURM_JOB_ID", "")
         body = _Body.of_json({"run": self.run, "rank": self.rank, "first_step": first,
-                              "stages": stages,
+                              "stages": stages, "job": int(job) if job.isdigit() else 0,
                               "rows": [[times.get(stage, 0) for stage in stages]
                                        for _, times in rows]})
         try:
