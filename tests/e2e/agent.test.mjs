@@ -12,11 +12,13 @@ let server;
 before(async () => { server = await start_server(); });
 after(() => server?.stop());
 
+let browser;
+after(() => browser?.close());
+const shared_browser = async () => (browser ??= await launch());
+
 /** Presses the button of the only job that is known. */
 async function record_on_the_page(run, steps) {
-  const browser = await launch();
-  after(() => browser.close());
-  await on_clean_page(browser, server.base, {}, async (page) => {
+  await on_clean_page(await shared_browser(), server.base, {}, async (page) => {
     await visit(page, "/upload");
     const card = page.locator(".card", { hasText: "Record a running job" });
     await card.getByText("3 processes on node7").waitFor();
@@ -92,8 +94,8 @@ async function turns_slow(agent, train_one) {
   for (const rank of [0, 1, 2, 3]) await send(rank, 0, 120);
   assert.equal((await server.get("/runs/slow/live")).changes[0].recorded, null, "no agent");
   const ranks = [0, 1, 2, 3].map((rank) => train_one(rank, "77", ["12", "0"]));
-  await until("the service knows them", async () =>
-    (await server.get("/agents")).nodes[0].processes.filter(({ job }) => job === "77").length === 4);
+  await until("the service knows them", async () => (await server.get("/agents"))
+    .nodes[0].processes.filter(({ job }) => job === "77").length === 4);
   assert.equal((await send(0, 120, 1)).status, 202);
   const { captures } = await server.get("/agents");
   const capture = captures.find(({ job }) => job === "77");
@@ -106,4 +108,10 @@ async function turns_slow(agent, train_one) {
   assert.deepEqual(run.traces.map(({ rank }) => rank).sort(), [0, 2]);
   for (const one of ranks) await one;
   assert.equal(agent.text.match(/^process .* run slow@60$/gm).length, 2, agent.text);
+  await on_clean_page(await shared_browser(), server.base, {}, async (page) => {
+    await visit(page, "/runs/slow/training");
+    await page.getByText("rank 2 takes longer in data").first().waitFor();
+    assert.equal(await page.getByRole("link", { name: "slow@60" }).count(), 1);
+    assert.deepEqual(await axe_faults(page), []);
+  });
 }

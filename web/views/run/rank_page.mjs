@@ -21,8 +21,9 @@ export function NoResult({ run }) {
         collectives and idle time, upload a trace of each rank to it.</p><//>`;
   }
   return html`<${Empty} title="No figures yet">
-    <p>${run.status === "empty" ? html`This run has no trace. The members of its archives, and the
-      runs they went to, are listed under <a href=${run_path(run.id, "data")}>Data</a>.`
+    <p>${run.status === "empty" ? html`This run has no trace. Steps that its job sends are under
+      ${" "}<a href=${run_path(run.id, "training")}>Training</a>; the members of its archives, and
+      the runs they went to, under <a href=${run_path(run.id, "data")}>Data</a>.`
       : "No rank has been analyzed."}</p><//>`;
 }
 

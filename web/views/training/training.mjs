@@ -11,6 +11,7 @@ import { RankTable } from "../run/rank_table.mjs";
 import { RunFrame } from "../run/run_frame.mjs";
 import { awaited, use_table } from "../run/run_table.mjs";
 import { Hang } from "./hang.mjs";
+import { LiveSteps, use_live } from "./live_steps.mjs";
 import { Monitors } from "./monitors.mjs";
 import { phases_of, stopped_text } from "./phase_model.mjs";
 import { RankMonitors } from "./rank_monitors.mjs";
@@ -199,6 +200,7 @@ const NoLog = () => html`<${Empty} title="No training log yet">
     ${" "}<a href="/docs/recording">Which logs are read</a></p><//>`;
 
 function Content({ run, summary }) {
+  const live = use_live(run);
   const logs = use_table(run, "logs", ALL);
   const curve = use_table(run, "log_curve", ALL);
   const events = use_table(run, "log_events", ALL);
@@ -219,12 +221,14 @@ function Content({ run, summary }) {
     groups, ranks, progress, monitored, monitored_series, computed];
   return html`<${Loaded} resource=${awaited(all)}>${() => {
     const log = logs.rows.toSorted((a, b) => b.steps - a.steps)[0];
-    if ([logs, phases, settings, results, monitors, monitored, verdict]
+    const has_steps = live.data?.points.length > 0;
+    if (!has_steps && [logs, phases, settings, results, monitors, monitored, verdict]
       .every(({ rows }) => rows.length === 0))
       return html`<${NoLog} />`;
     const several = files_of(curve.rows).length > 1;
     return html`<${Hang} verdict=${verdict} groups=${groups} ranks=${ranks}
         progress=${progress} />
+      ${has_steps && html`<${LiveSteps} live=${live.data} />`}
       ${log && log.steps > 0 && html`<${Lead} text=${log_sentence(log)} />
       <${Figures} log=${log} help=${logs.frame.help}
         traced_ns=${summary?.step_median_ns ?? null} computed=${computed.rows} />

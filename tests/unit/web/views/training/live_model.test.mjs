@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Steps of a running job in words: the newest change and its suspect, or how long a step takes.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { live_caption, live_sentence, live_series, stage_cells }
+  from "../../../../../web/views/training/live_model.mjs";
+
+const LIVE = { ranks: 4, first_step: 1000, last_step: 1119, step_median_ns: 65_000_000,
+  stages: [{ stage: "data", mean_ns: 15_000_000, rank: 2, rank_share: 0.5 },
+    { stage: "forward", mean_ns: 45_000_000, rank: 0, rank_share: 0.25 }],
+  changes: [], points: [[1000, 65_000_000], [1001, 66_000_000]] };
+
+const change = { step: 1060, before_ns: 65_000_000, after_ns: 105_000_000, recorded: null,
+  suspects: [{ stage: "data", rank: 2, gain_ns: 40_000_000 }] };
+
+test("the newest change is said with its suspect, else how long a step takes", () => {
+  assert.equal(live_sentence(LIVE),
+    "A step takes 65.0 ms, most of it in forward; its length has not changed.");
+  assert.equal(live_sentence({ ...LIVE, changes: [change] }),
+    "Since step 1,060 steps are slower, 105 ms after 65.0 ms: rank 2 takes longer in data, by "
+    + "40.0 ms.");
+  assert.match(live_sentence({ ...LIVE, changes: [{ ...change,
+    suspects: [{ stage: "forward", rank: null, gain_ns: 1 }] }] }),
+  /: all ranks take longer in forward, by /);
+  assert.match(live_sentence({ ...LIVE, changes: [{ ...change, before_ns: 2e8 }] }),
+    /steps are faster, 105 ms after 200 ms\.$/);
+});
+
+test("stages have their share, and points are drawn as they come", () => {
+  assert.deepEqual(stage_cells(LIVE)[0], ["data", "15.0 ms", "25.0 %", "2", "50.0 %"]);
+  assert.deepEqual(live_series(LIVE)[0].points[1], { x: 1001, y: 66e6 });
+  assert.equal(live_caption(LIVE), "Steps 1,000 to 1,119 of 4 ranks, as they sent them");
+});

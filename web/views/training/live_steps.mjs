@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long steps take while the job runs, by the stage times that its ranks send.
+import { html, useMemo } from "../../base/ui.mjs";
+import { use_api } from "../../base/api.mjs";
+import { run_path } from "../../base/address.mjs";
+import { count, time_text } from "../../base/format.mjs";
+import { PlainTable } from "../../charts/plain_table.mjs";
+import { StepCurve } from "../../charts/step_curve.mjs";
+import { Card, Lead } from "../../widgets/widgets.mjs";
+import { run_api } from "../run/run_frame.mjs";
+import { live_caption, live_marks, live_sentence, live_series, stage_cells }
+  from "./live_model.mjs";
+
+const POLL_MS = 10000; // the hook sends every few seconds
+
+/** Asked again while there are steps: nothing says when a job has ended. @param {string} run */
+export function use_live(run) {
+  return use_api(run_api(run, "live"), (live) => (live?.points.length > 0 ? POLL_MS : null));
+}
+
+/** @param {{live: any}} props with at least one point */
+export function LiveSteps({ live }) {
+  const series = useMemo(() => live_series(live), [live]);
+  const marks = useMemo(() => live_marks(live), [live]);
+  const recorded = live.changes.findLast((change) => change.recorded)?.recorded;
+  return html`<${Card} title="While it runs" note="by the stage times that ranks send">
+    <${Lead} text=${live_sentence(live)} />
+    ${recorded && html`<p>The ranks it may come from were recorded: <a href=${run_path(recorded)}>${
+      recorded}</a></p>`}
+    <${StepCurve} series=${series} marks=${marks} caption=${live_caption(live)} x_label="Step"
+      y_label="Step time" x_text=${count} y_text=${time_text} from_zero=${true} />
+    <${PlainTable} label="Stages of the mean step" head=${["Stage", "Mean", "Of the step",
+      "Last rank", "In steps"]} rows=${stage_cells(live)} />
+    <p class="faint">Mean: how much later the last rank is at the end of the stage than at its
+      start; these add up to the step. Last rank: the one that ends it last most often.</p><//>`;
+}
