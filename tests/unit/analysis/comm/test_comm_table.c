@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single communication calls: what they are, when they happened, and what was done before.
-#include "tests/unit/real_traces.h"
+#include "tests/unit/hand_trace.h"
+
+#include <stdio.h>
 
 #include "analysis/comm/comm_table.h"
 #include "analysis/comm/group_ranks.h"
@@ -374,38 +376,6 @@ static void a_trace_without_a_backward_tells_no_phase(void **state)
     hand_end(&hand);
 }
 
-// --- real traces --------------------------------------------------------------------------------
-
-static void check_real(const struct hand *hand)
-{
-    static const char *const times[] = {"compute_ns",      "memory_ns", "comm_ns",
-                                        "data_loading_ns", "host_ns",   "idle_ns",
-                                        "unrecorded_ns"};
-    int64_t exposed_ns = 0, total_ns = 0, last_ns = 0;
-    for (size_t i = 0; i < hand_rows(hand, "comm_calls"); i++) {
-        int64_t begin_ns = hand_i64(hand, "comm_calls", i, "begin_ns"), sum_ns = 0;
-        for (size_t t = 0; t < sizeof times / sizeof *times; t++)
-            sum_ns += hand_i64(hand, "comm_calls", i, times[t]);
-        assert_true(sum_ns == begin_ns && begin_ns >= last_ns);
-        last_ns = begin_ns;
-        exposed_ns += hand_i64(hand, "comm_calls", i, "exposed_ns");
-        total_ns += hand_i64(hand, "comm_calls", i, "dur_ns");
-        assert_true((size_t)hand_i64(hand, "comm_calls", i, "op") < hand_rows(hand, "comm_ops"));
-    }
-    for (size_t i = 0; i < hand_rows(hand, "collectives"); i++) {
-        exposed_ns -= hand_i64(hand, "collectives", i, "exposed_ns");
-        total_ns -= hand_i64(hand, "collectives", i, "total_ns");
-    }
-    assert_int_equal(exposed_ns, 0);
-    assert_int_equal(total_ns, 0);
-}
-
-static void calls_of_real_traces_add_up_to_their_collectives(void **state)
-{
-    (void)state;
-    real_traces_each(check_real);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,7 +391,6 @@ int main(void)
         cmocka_unit_test(passes_and_optimizer_of_a_step_have_their_spans),
         cmocka_unit_test(micro_batches_are_forwards_that_a_backward_follows),
         cmocka_unit_test(a_trace_without_a_backward_tells_no_phase),
-        cmocka_unit_test(calls_of_real_traces_add_up_to_their_collectives),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies by direction, host memory and waiting call: cases by hand, and sums on real traces.
-#include "tests/unit/real_traces.h"
+// Copies by direction, host memory and waiting call, by hand.
+#include "tests/unit/hand_trace.h"
 
 #include <math.h>
 
@@ -269,38 +269,6 @@ static void sums_that_do_not_fit_are_empty(void **state)
     hand_end(&hand);
 }
 
-static int real_copies;
-
-// The rows are the memory class: its events, its time, its owned time.
-static void check_real(const struct hand *hand)
-{
-    int64_t calls = 0, total_ns = 0, exposed_ns = 0;
-    for (size_t i = 0; i < hand_rows(hand, "copies"); i++) {
-        calls += hand_i64(hand, "copies", i, "calls");
-        total_ns += hand_i64(hand, "copies", i, "total_ns");
-        exposed_ns += hand_i64(hand, "copies", i, "exposed_ns");
-    }
-    int64_t class_calls = 0, class_ns = 0;
-    for (size_t i = 0; i < hand_rows(hand, "classes"); i++)
-        if (strcmp(hand_word(hand, "classes", i, "class"), "memory") == 0) {
-            class_calls = hand_i64(hand, "classes", i, "events");
-            class_ns = hand_i64(hand, "classes", i, "sum_ns");
-        }
-    assert_int_equal(calls, class_calls);
-    assert_int_equal(total_ns, class_ns);
-    if (hand_rows(hand, "breakdown"))
-        assert_int_equal(exposed_ns, hand_i64(hand, "breakdown", 0, "exposed_memory_ns"));
-    real_copies += (int)calls;
-}
-
-static void on_real_traces_the_rows_sum_to_the_memory_class(void **state)
-{
-    (void)state;
-    real_copies = 0;
-    real_traces_each(check_real);
-    assert_true(real_copies > 3000);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -311,7 +279,6 @@ int main(void)
         cmocka_unit_test(what_a_hip_call_asked_for_counts_before_the_name),
         cmocka_unit_test(copies_own_what_nothing_else_covers),
         cmocka_unit_test(sums_that_do_not_fit_are_empty),
-        cmocka_unit_test(on_real_traces_the_rows_sum_to_the_memory_class),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory by device: curve, peak, what was live at the peak, leak; by hand, at random and on real
-// traces.
+// Memory by device: curve, peak, what was live at the peak, leak; by hand and at random.
 #include "analysis/memory/memory_curve.h"
-#include "tests/unit/real_traces.h"
+#include "tests/unit/hand_trace.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
@@ -655,38 +655,6 @@ static void a_thousand_steps_are_thinned_out(void **state)
     hand_end(&hand);
 }
 
-// --- real traces ---------------------------------------------------------------------------------
-
-static int real_devices;
-
-static void check_real(const struct hand *hand)
-{
-    for (size_t i = 0; i < hand_rows(hand, "memory"); i++) {
-        const char *device = hand_word(hand, "memory", i, "device");
-        int64_t peak = hand_i64(hand, "memory", i, "peak_allocated_bytes");
-        assert_int_equal(sum_of(hand, "memory_peak", "bytes", device), peak);
-        int64_t most = 0;
-        for (size_t r = 0; r < hand_rows(hand, "memory_timeline"); r++)
-            if (strcmp(hand_word(hand, "memory_timeline", r, "device"), device) == 0 &&
-                hand_i64(hand, "memory_timeline", r, "allocated_bytes") > most)
-                most = hand_i64(hand, "memory_timeline", r, "allocated_bytes");
-        assert_int_equal(most, peak);
-        real_devices++;
-    }
-    int64_t events = 0;
-    for (size_t i = 0; i < hand_rows(hand, "memory"); i++)
-        events += hand_i64(hand, "memory", i, "events");
-    assert_int_equal(events, hand->trace->memory_args_count);
-}
-
-static void on_real_traces_the_parts_of_the_peak_sum_to_it(void **state)
-{
-    (void)state;
-    real_devices = 0;
-    real_traces_each(check_real);
-    assert_true(real_devices > 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -714,7 +682,6 @@ int main(void)
         cmocka_unit_test(fewer_than_5_steady_steps_tell_no_leak),
         cmocka_unit_test(the_least_of_a_step_is_taken_over_the_time_of_its_mark),
         cmocka_unit_test(a_thousand_steps_are_thinned_out),
-        cmocka_unit_test(on_real_traces_the_parts_of_the_peak_sum_to_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Device time by category sums to the bars exactly, and unmatched work is named.
 #include "analysis/names/category.h"
-#include "tests/unit/real_traces.h"
+#include "tests/unit/hand_trace.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
@@ -163,57 +163,6 @@ static void a_trace_whose_names_are_all_known_has_no_such_row(void **state)
     hand_end(&hand);
 }
 
-static int64_t sum_of(const struct hand *hand, const char *table, const char *column,
-                      const char *bar)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < hand_rows(hand, table); i++)
-        if (!bar || strcmp(hand_word(hand, table, i, "bar"), bar) == 0)
-            sum += hand_i64(hand, table, i, column);
-    return sum;
-}
-
-static void check_bars(const struct hand *hand, const char *scope, const char *column)
-{
-    static const char *const bars[][2] = {
-        {"gemm", "gemm_ns"},
-        {"attention", "attention_ns"},
-        {"other_compute", "other_compute_ns"},
-        {"exposed_comm", "exposed_comm_ns"},
-        {"exposed_memory", "exposed_memory_ns"},
-    };
-    size_t row = hand_find(hand, "breakdown", "scope", scope);
-    for (size_t b = 0; b < COUNT(bars); b++)
-        assert_int_equal(sum_of(hand, "categories", column, bars[b][0]),
-                         hand_i64(hand, "breakdown", row, bars[b][1]));
-    assert_int_equal(sum_of(hand, "categories", column, NULL),
-                     hand_i64(hand, "breakdown", row, "busy_ns"));
-}
-
-static void check_real(const struct hand *hand)
-{
-    if (hand_rows(hand, "breakdown") == 0)
-        return;
-    check_bars(hand, "trace", "owned_ns");
-    check_bars(hand, "steady", "steady_owned_ns");
-    assert_int_equal(sum_of(hand, "categories", "calls", NULL),
-                     sum_of(hand, "kernels", "calls", NULL));
-    int64_t unknown_ns = sum_of(hand, "uncategorized", "owned_ns", NULL);
-    for (size_t i = 0; i < hand_rows(hand, "categories"); i++)
-        if (strcmp(hand_word(hand, "categories", i, "category"), "other") == 0)
-            assert_int_equal(unknown_ns, hand_i64(hand, "categories", i, "owned_ns"));
-    int64_t busy_ns = hand_i64(hand, "breakdown", 0, "busy_ns");
-    if (unknown_ns * 20 > busy_ns)
-        fail_msg("%lld of %lld ns are in other, most in %s", (long long)unknown_ns,
-                 (long long)busy_ns, hand_word(hand, "uncategorized", 0, "kernel"));
-}
-
-static void on_real_traces_categories_sum_to_the_bars_and_other_is_small(void **state)
-{
-    (void)state;
-    real_traces_each(check_real);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,7 +172,6 @@ int main(void)
         cmocka_unit_test(what_no_rule_knows_is_named_by_time),
         cmocka_unit_test(much_that_no_rule_knows_is_a_warning),
         cmocka_unit_test(a_trace_whose_names_are_all_known_has_no_such_row),
-        cmocka_unit_test(on_real_traces_categories_sum_to_the_bars_and_other_is_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

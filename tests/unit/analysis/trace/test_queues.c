@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queues weighted by time, idle time of streams in three categories, launch delays: by hand.
-#include "tests/unit/real_traces.h"
+#include "tests/unit/hand_trace.h"
 
 #include <math.h>
 
@@ -193,30 +193,6 @@ static void launches_are_measured_by_call(void **state)
     hand_end(&hand);
 }
 
-// Every launch of every trace is counted in one row; queues and shares keep their bounds.
-static void assert_bounds(const struct hand *hand)
-{
-    int64_t launches = 0;
-    for (size_t i = 0; i < hand_rows(hand, "launch_delays"); i++)
-        launches += hand_i64(hand, "launch_delays", i, "launches");
-    size_t row = hand_find(hand, "launches", "metric", "launches");
-    assert_int_equal(launches, hand_i64(hand, "launches", row, "value"));
-    for (size_t i = 0; i < hand_rows(hand, "queues"); i++) {
-        double mean = hand_cell(hand, "queues", i, "mean")->f;
-        double empty = hand_cell(hand, "queues", i, "empty_share")->f;
-        assert_true(mean >= 0 && mean <= (double)hand_i64(hand, "queues", i, "max"));
-        assert_true(hand_i64(hand, "queues", i, "median") <= hand_i64(hand, "queues", i, "p95"));
-        assert_true(hand_i64(hand, "queues", i, "p95") <= hand_i64(hand, "queues", i, "max"));
-        assert_int_equal(empty >= 0.5, hand_i64(hand, "queues", i, "median") == 0);
-    }
-}
-
-static void every_launch_of_the_real_traces_is_counted_once(void **state)
-{
-    (void)state;
-    real_traces_each(assert_bounds);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,7 +201,6 @@ int main(void)
         cmocka_unit_test(a_graph_queues_once_on_each_stream),
         cmocka_unit_test(streams_are_idle_in_three_categories),
         cmocka_unit_test(launches_are_measured_by_call),
-        cmocka_unit_test(every_launch_of_the_real_traces_is_counted_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

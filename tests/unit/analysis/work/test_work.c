@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operations, bytes and the roofline on cases worked out by hand.
-#include "tests/unit/real_traces.h"
+#include "tests/unit/hand_trace.h"
 
 #include "analysis/names/peaks.h"
 #include "analysis/work/work_model.h"
@@ -654,94 +654,6 @@ static void copies_over_a_link_are_not_held_against_the_memory(void **state)
     hand_end(&hand);
 }
 
-// Calls and times of the rows sum to those of the table of operators, exactly.
-static void check_sums(const struct hand *hand)
-{
-    for (size_t op = 0; op < hand_rows(hand, "operators"); op++) {
-        const char *name = hand_word(hand, "operators", op, "name");
-        if (!name)
-            continue; // device events without an operator
-        int64_t calls = 0, busy_ns = 0;
-        for (size_t r = 0; r < hand_rows(hand, "roofline"); r++) {
-            if (strcmp(hand_word(hand, "roofline", r, "op"), name) != 0)
-                continue;
-            calls += hand_i64(hand, "roofline", r, "calls");
-            busy_ns += hand_i64(hand, "roofline", r, "busy_ns");
-        }
-        assert_int_equal(calls, hand_i64(hand, "operators", op, "launching_calls"));
-        assert_int_equal(busy_ns, hand_i64(hand, "operators", op, "self_ns"));
-    }
-}
-
-static void rows_of_real_traces_sum_to_their_operators(void **state)
-{
-    (void)state;
-    real_traces_each(check_sums);
-}
-
-struct problem {
-    const char *op, *problem;
-    int64_t calls, busy_ns, flops, bytes;
-};
-
-// One figure of a real trace: rows with the operator and the problem, summed.
-static void check_problem(const struct hand *hand, const struct problem *want)
-{
-    int64_t found_calls = 0, found_ns = 0;
-    for (size_t r = 0; r < hand_rows(hand, "roofline"); r++) {
-        const char *text = hand_word(hand, "roofline", r, "problem");
-        if (!text || strcmp(text, want->problem) != 0 ||
-            strcmp(hand_word(hand, "roofline", r, "op"), want->op) != 0)
-            continue;
-        found_calls += hand_i64(hand, "roofline", r, "calls");
-        found_ns += hand_i64(hand, "roofline", r, "busy_ns");
-        assert_int_equal(hand_i64(hand, "roofline", r, "flops"), want->flops);
-        assert_int_equal(hand_i64(hand, "roofline", r, "bytes"), want->bytes);
-    }
-    assert_int_equal(found_calls, want->calls);
-    assert_int_equal(found_ns, want->busy_ns);
-}
-
-// Computed from the raw JSON by a separate program that shares no code with this one.
-static const struct problem h100[] = {
-    {"aten::bmm", "M=32 N=559 K=1", 1, 3520, 35776, 73916},
-    {"aten::addmm", "M=8944 N=1024 K=1024", 72, 2329075, 18766086144, 38733824},
-    {"aten::_flash_attention_forward", "B=16 H=16 Hkv=16 Nq=559 Nkv=559 dqk=64 dv=64 causal", 24,
-     2722705, 10239377408, 73269248},
-    {"aten::mm", "M=8944 N=1024 K=1024", 24, 778141, 18756927488, 38731776},
-    {"aten::mm", "M=8944 N=2816 K=1024", 48, 4055251, 51581550592, 74457088},
-    {"aten::mm", "M=8944 N=1024 K=2816", 24, 1835287, 51581550592, 74457088}};
-static const struct problem mi300x[] = {
-    {"aten::bmm", "M=32 N=559 K=1", 1, 27342, 35776, 73916},
-    {"aten::addmm", "M=8944 N=1024 K=1024", 72, 2954763, 18766086144, 38733824},
-    {"aten::_flash_attention_forward", "B=16 H=16 Hkv=16 Nq=559 Nkv=559 dqk=64 dv=64 causal", 24,
-     3908798, 10239377408, 73269248},
-    {"aten::mm", "M=8944 N=1024 K=1024", 24, 980549, 18756927488, 38731776},
-    {"aten::mm", "M=8944 N=2816 K=1024", 48, 5308273, 51581550592, 74457088},
-    {"aten::mm", "M=8944 N=1024 K=2816", 24, 2374795, 51581550592, 74457088}};
-
-static void check_known(const struct hand *hand)
-{
-    const struct trace *trace = hand->trace;
-    const struct problem *problems = NULL;
-    size_t count = 0;
-    // The two recordings of the same program have this many.
-    if (trace->device_count && trace->input_events >= 18000 && trace->input_events <= 18300) {
-        struct str name = trace_text(trace, trace->devices[0].name);
-        bool nvidia = str_contains_nocase(name, STR("h100"));
-        problems = nvidia ? h100 : mi300x;
-        count = nvidia ? sizeof h100 / sizeof *h100 : sizeof mi300x / sizeof *mi300x;
-    }
-    for (size_t i = 0; i < count; i++)
-        check_problem(hand, &problems[i]);
-}
-
-static void products_and_attention_of_real_traces_equal_what_was_worked_out_apart(void **state)
-{
-    (void)state;
-    real_traces_each(check_known);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -773,8 +685,6 @@ int main(void)
         cmocka_unit_test(unknown_operations_make_utilization_unknown),
         cmocka_unit_test(tokens_per_second_stand_on_the_median_step),
         cmocka_unit_test(copies_over_a_link_are_not_held_against_the_memory),
-        cmocka_unit_test(rows_of_real_traces_sum_to_their_operators),
-        cmocka_unit_test(products_and_attention_of_real_traces_equal_what_was_worked_out_apart),
     };
     return cmocka_run_group_tests_name("work", tests, NULL, NULL);
 }
