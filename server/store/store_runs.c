@@ -222,36 +222,48 @@ bool store_find_run(struct store *store, struct str key, struct arena *arena, st
 
 // --- listing ------------------------------------------------------------------------------------
 
-// What a list may be sorted by, and the column.
-static const struct {
+// What a list may be sorted by, and the column; whether each run has one.
+static const struct sortable {
     const char *name, *sql;
+    bool is_known;
 } sortable[] = {
-    {"created", "created_ns"},
-    {"name", "name"},
-    {"project", "project"},
-    {"status", "status"},
-    {"received", "received"},
-    {"world_size", "coalesce(world_size, traced_world_size)"},
-    {"gpu", "gpu"},
-    {"trust_severity", "trust_severity"},
+    {"created", "created_ns", true},
+    {"name", "name", true},
+    {"project", "project", true},
+    {"status", "status", true},
+    {"received", "received", true},
+    {"world_size", "coalesce(world_size, traced_world_size)", false},
+    {"gpu", "gpu", false},
+    {"trust_severity", "trust_severity", false},
 };
 
 // A figure, whose name is bound.
 #define BY_FIGURE "(SELECT value FROM figure WHERE run_id = run.id AND metric = ?)"
 
-static const char *sort_column(struct str name)
+static const struct sortable *sort_column(struct str name)
 {
+    static const struct sortable figure = {"", BY_FIGURE, false};
     for (size_t i = 0; i < sizeof sortable / sizeof *sortable; i++)
         if (str_equal(name, str_of(sortable[i].name)))
-            return sortable[i].sql;
-    return store_knows_figure(name) ? BY_FIGURE : NULL;
+            return &sortable[i];
+    return store_knows_figure(name) ? &figure : NULL;
 }
 
 #define LIKE_PATTERN "LIKE ?1 ESCAPE '\\'"
 
+// Where few runs have a tag they are found by it; where many have, a page of them is found by
+// going through runs in the order that is asked for.
+static void add_tag(struct buf *sql, const struct run_tag *tag, bool is_rare)
+{
+    buf_puts(sql, is_rare ? " AND id IN (SELECT run_id FROM run_tag WHERE \"key\" = ?"
+                          : " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
+                            "AND \"key\" = ?");
+    buf_puts(sql, tag->value.len ? " AND value = ?)" : ")");
+}
+
 // The pattern is ?1 and occurs several times; every other value follows in order. Unused conditions
 // are left out, so that SQLite need not check them.
-static void add_conditions(struct buf *sql, const struct run_query *query)
+static void add_conditions(struct buf *sql, const struct run_query *query, bool has_rare_tags)
 {
     buf_puts(sql, "FROM run WHERE ?1 IS NOT NULL");
     if (query->search.len)
@@ -266,11 +278,8 @@ static void add_conditions(struct buf *sql, const struct run_query *query)
     buf_puts(sql, query->metric.len ? " AND " BY_FIGURE " BETWEEN ? AND ?" : "");
     buf_puts(sql, query->since_ns > 0 ? " AND created_ns >= ?" : "");
     buf_puts(sql, query->before_ns > 0 ? " AND created_ns < ?" : "");
-    for (size_t i = 0; i < query->tag_count; i++) {
-        buf_puts(sql, " AND EXISTS (SELECT 1 FROM run_tag WHERE run_id = run.id "
-                      "AND \"key\" = ?");
-        buf_puts(sql, query->tags[i].value.len ? " AND value = ?)" : ")");
-    }
+    for (size_t i = 0; i < query->tag_count; i++)
+        add_tag(sql, &query->tags[i], has_rare_tags);
     buf_putc(sql, ' ');
 }
 
@@ -307,7 +316,7 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
     buf_puts(sql, "ORDER BY ");
     for (unsigned i = 0; i < query->sort_count; i++) {
         const struct sort_key *key = &query->sorts[i];
-        const char *column = sort_column(key->column);
+        const struct sortable *column = sort_column(key->column);
         if (!column)
             return err_set(err, ERR_USAGE,
                            "cannot sort runs by '%.*s': known are created, name, project, status, "
@@ -315,7 +324,9 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
                            "the breakdown (step_median_ns, gemm_ns, ...) and numbers among the "
                            "metadata (meta.KEY)",
                            (int)(key->column.len < 60 ? key->column.len : 60), key->column.at);
-        buf_printf(sql, "%s %s NULLS LAST, ", column, key->descending ? "DESC" : "ASC");
+        // An index serves an order only where nothing is said of what is not there.
+        buf_printf(sql, "%s %s%s, ", column->sql, key->descending ? "DESC" : "ASC",
+                   column->is_known ? "" : " NULLS LAST");
     }
     buf_puts(sql, "created_ns DESC, id");
     return true;
@@ -325,16 +336,54 @@ static bool add_order(struct buf *sql, const struct run_query *query, struct err
 static void bind_order(struct stmt *stmt, const struct run_query *query)
 {
     for (unsigned i = 0; i < query->sort_count; i++)
-        if (strcmp(sort_column(query->sorts[i].column), BY_FIGURE) == 0)
+        if (strcmp(sort_column(query->sorts[i].column)->sql, BY_FIGURE) == 0)
             sql_bind_text(stmt, query->sorts[i].column);
+}
+
+static bool is_narrowed(const struct run_query *query)
+{
+    return query->search.len || query->gpu.len || query->status.len || query->metric.len ||
+           query->since_ns > 0 || query->before_ns > 0;
+}
+
+// Runs of series are counted already.
+static void add_count_of_series(struct buf *sql, const struct run_query *query)
+{
+    buf_puts(sql, "SELECT CAST(coalesce(sum(runs), 0) AS BIGINT) FROM series "
+                  "WHERE ?1 IS NOT NULL");
+    buf_puts(sql, query->project.len ? " AND project = ?" : "");
+    buf_puts(sql, query->series.len ? " AND series = ?" : "");
+}
+
+// Those of the tag's index, but for the few in the bin.
+static void add_count_of_tag(struct buf *sql, const struct run_tag *tag)
+{
+    const char *tagged = tag->value.len ? "\"key\" = ?2 AND value = ?3" : "\"key\" = ?2";
+    buf_printf(sql,
+               "SELECT (SELECT count(*) FROM run_tag WHERE %s) - (SELECT count(*) FROM stored_run "
+               "WHERE deleted_ns IS NOT NULL AND EXISTS (SELECT 1 FROM run_tag "
+               "WHERE run_id = stored_run.id AND %s)) WHERE ?1 IS NOT NULL",
+               tagged, tagged);
+}
+
+static void add_count(struct buf *sql, const struct run_query *query)
+{
+    if (!is_narrowed(query) && query->tag_count == 0) {
+        add_count_of_series(sql, query);
+    } else if (!is_narrowed(query) && query->tag_count == 1 && !query->project.len &&
+               !query->series.len) {
+        add_count_of_tag(sql, &query->tags[0]);
+    } else {
+        buf_puts(sql, "SELECT count(*) ");
+        add_conditions(sql, query, true);
+    }
 }
 
 static bool count_runs(struct db *db, const struct run_query *query, struct str pattern,
                        struct run_list *list, struct err *err)
 {
     struct buf sql = {0};
-    buf_puts(&sql, "SELECT count(*) ");
-    add_conditions(&sql, query);
+    add_count(&sql, query);
     bool ok = buf_ok(&sql, err);
     if (ok) {
         struct stmt stmt = sql_begin(db, sql.at, err);
@@ -359,12 +408,14 @@ static bool read_ids(struct stmt *stmt, struct run_list *list, struct arena *are
     return !stmt->failed;
 }
 
+// After they were counted.
 static bool list_ids(struct db *db, const struct run_query *query, struct str pattern,
                      struct arena *arena, struct run_list *list, struct err *err)
 {
+    enum { MANY_PAGES = 100 };
     struct buf sql = {0};
     buf_puts(&sql, "SELECT id ");
-    add_conditions(&sql, query);
+    add_conditions(&sql, query, list->total / MANY_PAGES < query->limit);
     bool ok = add_order(&sql, query, err);
     buf_puts(&sql, " LIMIT ? OFFSET ?");
     ok = ok && buf_ok(&sql, err);

@@ -19,9 +19,12 @@
 
 static inline void list(struct fixture *f, struct run_query query)
 {
-    struct run_list runs;
+    struct run_list runs, none;
     query.limit = 10;
     assert_ok(f, store_list_runs(f->store, &query, &f->arena, &runs, &f->err));
+    query.limit = 0; // as where very many match
+    assert_ok(f, store_list_runs(f->store, &query, &f->arena, &none, &f->err));
+    assert_int_equal(runs.total, none.total);
 }
 
 static inline void list_runs_in_every_way(struct fixture *f)

@@ -60,7 +60,13 @@ static void nothing_but_the_bin_sees_a_deleted_run(void **state)
 {
     struct fixture *f = *state;
     add_runs(f, "s", 1, 3, 1);
+    struct run_tag tag = {STR("k"), STR("v")}, any = {STR("k"), STR("")};
+    struct run_patch patch = {.tags = &tag, .tag_count = 1};
+    assert_ok(f, store_patch_run(f->store, find(f, "s@2").id, &patch, STORE_ANY, &f->err));
+    assert_ok(f, store_patch_run(f->store, find(f, "s@3").id, &patch, STORE_ANY, &f->err));
     struct str id = bin(f, "s@3");
+    assert_int_equal(count_runs(f, (struct run_query){.tags = &tag, .tag_count = 1}), 1);
+    assert_int_equal(count_runs(f, (struct run_query){.tags = &any, .tag_count = 1}), 1);
     assert_no_run(f, id.at);
     assert_no_run(f, "s@3");
     assert_no_run(f, "default/s@3");
