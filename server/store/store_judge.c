@@ -429,12 +429,13 @@ static bool judge_batch(struct store *store, struct arena *arena, struct batch *
 
 bool store_judge_series(struct store *store, struct err *err)
 {
-    struct batch batch = {.count = 1};
-    bool ok = true;
-    while (ok && batch.count) {
+    bool ok = true, more = true;
+    while (ok && more) {
         struct arena arena;
         arena_init(&arena, NULL);
-        ok = judge_batch(store, &arena, &batch, err);
+        struct batch *batch = arena_alloc(&arena, sizeof *batch, err); // too large for a stack
+        ok = batch && judge_batch(store, &arena, batch, err);
+        more = ok && batch->count > 0;
         arena_free(&arena);
     }
     return ok;
