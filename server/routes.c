@@ -104,6 +104,7 @@ const struct route routes[] = {
     {"GET", RUN "/live", SCOPE_READ, live_steps_get, NULL},
     {"GET", RUN "/summary", SCOPE_READ, api_get_summary, NULL},
     {"GET", RUN "/timeline", SCOPE_READ, api_get_timeline, NULL},
+    {"GET", RUN "/timeline/ranks", SCOPE_READ, api_get_timeline_ranks, NULL},
     {"GET", RUN "/whatif", SCOPE_READ, api_get_whatif, NULL},
     {"GET", RUN "/whatif/graph", SCOPE_READ, api_get_whatif_graph, NULL},
     {"POST", RUN "/whatif", SCOPE_READ, api_post_whatif, NULL},

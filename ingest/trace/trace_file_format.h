@@ -8,7 +8,8 @@
 #include "ingest/trace/trace.h"
 
 #define TRACE_FILE_MAGIC   0x31454341525453u // "STRACE1"
-#define TRACE_FILE_VERSION 8u
+#define TRACE_FILE_VERSION 9u
+#define TRACE_FILE_OLDEST  8u // blocks as they are, but for ascending times
 #define TRACK_FIELDS       8
 #define TIMELINE_ROWS      64   // most rows per track in the timeline
 #define TIMELINE_NO_ROW    127u // of an event nested deeper than that
@@ -18,7 +19,7 @@
 // every machine this runs on.
 #define COLUMN_BLOCK    ((size_t)1 << 13)
 #define TEXT_BLOCK      ((size_t)1 << 16)
-#define BLOCK_MAX_BYTES (COLUMN_BLOCK * TRACK_FIELDS * sizeof(int64_t)) // the largest element
+#define BLOCK_MAX_BYTES (COLUMN_BLOCK * sizeof(struct collective)) // the largest element
 
 enum section_id {
     SECTION_BEGIN,
@@ -144,7 +145,7 @@ static inline size_t section_block(enum section_id id)
     return id == SECTION_TEXT ? TEXT_BLOCK : COLUMN_BLOCK;
 }
 
-// Sections whose elements are ascending times: their differences are stored.
+// Sections whose elements are ascending times: files of version 8 have their differences.
 static inline bool section_is_ordered(enum section_id id)
 {
     return id == SECTION_BEGIN || id == SECTION_SLICE_BEGIN;

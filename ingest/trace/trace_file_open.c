@@ -3,6 +3,8 @@
 // fails one request instead of killing the process.
 #include "ingest/trace/trace_file_open.h"
 
+#include "ingest/trace/trace_file_code.h"
+
 #include "ingest/base/fd_io.h"
 
 #include <errno.h>
@@ -12,8 +14,18 @@
 #include <unistd.h>
 #include <zstd.h>
 
+// What decoding a block of events needs of others, and room for one.
+struct unpacking {
+    uint64_t names, kinds; // the blocks that are here; UINT64_MAX: none
+    str_id name[COLUMN_BLOCK];
+    uint8_t kind[COLUMN_BLOCK];
+    uint8_t coded[BLOCK_MAX_BYTES];
+    struct code_room room;
+};
+
 struct trace_file {
     struct trace_file_header header;
+    struct unpacking *unpacking;
     ZSTD_DCtx *zstd;
     int fd;
     uint64_t size;
@@ -62,23 +74,65 @@ static void from_differences(int64_t *values, size_t count)
         values[i] = (int64_t)((uint64_t)values[i] + (uint64_t)values[i - 1]);
 }
 
-bool trace_file_block(const struct trace_file *file, enum section_id id, uint64_t block, void *to,
-                      struct err *err)
+// Decompresses a block into exactly its bytes.
+static bool decompress(const struct trace_file *file, enum section_id id, uint64_t block, void *to,
+                       struct err *err)
 {
-    size_t count = trace_file_block_count(file, id, block);
-    if (count == 0)
-        return err_set(err, ERR_INTERNAL, "%s has no such block", file->path);
     struct stored_block stored = file->blocks[file->header.sections[id].first_block + block];
     if (stored.offset > file->size || stored.length > file->size - stored.offset ||
         stored.length > ZSTD_COMPRESSBOUND(BLOCK_MAX_BYTES))
         return trace_file_damaged(file, "a block is cut", err);
     if (!read_at(file, stored.offset, file->packed, (size_t)stored.length, err))
         return false;
-    size_t size = count * section_element(id);
+    size_t size = trace_file_block_count(file, id, block) * section_element(id);
     size_t got = ZSTD_decompressDCtx(file->zstd, to, size, file->packed, (size_t)stored.length);
-    if (ZSTD_isError(got) || got != size)
-        return trace_file_damaged(file, "a block does not decompress", err);
-    if (section_is_ordered(id))
+    return (!ZSTD_isError(got) && got == size) ||
+           trace_file_damaged(file, "a block does not decompress", err);
+}
+
+// The block of names or kinds beside one of events, kept for the next column.
+static bool read_beside(const struct trace_file *file, enum section_id id, uint64_t block,
+                        struct err *err)
+{
+    struct unpacking *unpacking = file->unpacking;
+    bool is_name = id == SECTION_NAME;
+    uint64_t *here = is_name ? &unpacking->names : &unpacking->kinds;
+    if (*here == block)
+        return true;
+    *here = UINT64_MAX;
+    if (!decompress(file, id, block, is_name ? (void *)unpacking->name : unpacking->kind, err))
+        return false;
+    *here = block;
+    return true;
+}
+
+static bool decode(const struct trace_file *file, enum section_id id, uint64_t block, void *to,
+                   struct err *err)
+{
+    struct unpacking *unpacking = file->unpacking;
+    if ((trace_code_needs_names(id) && !read_beside(file, SECTION_NAME, block, err)) ||
+        (trace_code_needs_kinds(id) && !read_beside(file, SECTION_KIND, block, err)) ||
+        !decompress(file, id, block, unpacking->coded, err))
+        return false;
+    struct code_block code = {id,
+                              trace_file_block_count(file, id, block),
+                              {unpacking->name, unpacking->kind},
+                              &unpacking->room};
+    trace_code_decode(&code, unpacking->coded, to);
+    return true;
+}
+
+bool trace_file_block(const struct trace_file *file, enum section_id id, uint64_t block, void *to,
+                      struct err *err)
+{
+    size_t count = trace_file_block_count(file, id, block);
+    if (count == 0)
+        return err_set(err, ERR_INTERNAL, "%s has no such block", file->path);
+    if (file->header.version > TRACE_FILE_OLDEST && trace_code_changes(id))
+        return decode(file, id, block, to, err);
+    if (!decompress(file, id, block, to, err))
+        return false;
+    if (file->header.version == TRACE_FILE_OLDEST && section_is_ordered(id))
         from_differences(to, count);
     return true;
 }
@@ -169,8 +223,10 @@ static bool read_blocks(struct trace_file *file, struct err *err)
     size_t size = (size_t)(file->size - file->header.blocks_offset);
     file->blocks = malloc(size + 1);
     file->packed = malloc(ZSTD_COMPRESSBOUND(BLOCK_MAX_BYTES));
-    if (!file->blocks || !file->packed)
+    file->unpacking = malloc(sizeof *file->unpacking);
+    if (!file->blocks || !file->packed || !file->unpacking)
         return no_memory(err);
+    file->unpacking->names = file->unpacking->kinds = UINT64_MAX;
     return read_at(file, file->header.blocks_offset, file->blocks, size, err);
 }
 
@@ -183,9 +239,9 @@ static bool check_header(struct trace_file *file, struct err *err)
         return false;
     if (header->magic != TRACE_FILE_MAGIC)
         return trace_file_damaged(file, "it has no header", err);
-    if (header->version != TRACE_FILE_VERSION)
-        return err_set(err, ERR_UNSUPPORTED, "%s is of version %u, this program reads %u",
-                       file->path, header->version, TRACE_FILE_VERSION);
+    if (header->version < TRACE_FILE_OLDEST || header->version > TRACE_FILE_VERSION)
+        return err_set(err, ERR_UNSUPPORTED, "%s is of version %u, this program reads %u to %u",
+                       file->path, header->version, TRACE_FILE_OLDEST, TRACE_FILE_VERSION);
     if (file->size < sizeof *header || header->section_count != SECTION_COUNT ||
         !same(header->checksum, trace_file_checksum(header)))
         return trace_file_damaged(file, "its header does not add up", err);
@@ -253,5 +309,6 @@ void trace_file_close(struct trace_file *file)
     ZSTD_freeDCtx(file->zstd);
     free(file->blocks);
     free(file->packed);
+    free(file->unpacking);
     free(file);
 }

@@ -3,6 +3,7 @@
 #include "ingest/trace/plausible.h"
 #include "ingest/trace/timeline_levels.h"
 #include "ingest/trace/trace_file.h"
+#include "ingest/trace/trace_file_code.h"
 #include "ingest/trace/trace_file_format.h"
 
 #include <fcntl.h>
@@ -25,8 +26,11 @@ struct column {
 struct writer {
     FILE *file;
     const char *path;
+    const struct trace *trace;
     ZSTD_CCtx *zstd;
     char *packed;
+    uint8_t *coded; // room for one block
+    struct code_room *room;
     uint64_t offset;
     struct column columns[SECTION_COUNT];
 };
@@ -42,13 +46,6 @@ static bool put(struct writer *writer, const void *bytes, size_t size, struct er
         return err_set_errno(err, "cannot write %s", writer->path);
     writer->offset += size;
     return true;
-}
-
-// Ascending times have small differences, which compress far better.
-static void to_differences(int64_t *values, size_t count)
-{
-    for (size_t i = count; i-- > 1;)
-        values[i] = (int64_t)((uint64_t)values[i] - (uint64_t)values[i - 1]);
 }
 
 static bool note_block(struct column *column, struct stored_block block, struct err *err)
@@ -68,11 +65,16 @@ static bool put_block(struct writer *writer, enum section_id id, struct err *err
     struct column *column = &writer->columns[id];
     if (column->waiting_count == 0)
         return true;
-    if (section_is_ordered(id))
-        to_differences((int64_t *)(void *)column->waiting, column->waiting_count);
+    size_t first = column->stored.block_count * COLUMN_BLOCK;
+    struct code_block block = {id, column->waiting_count, {0}, writer->room};
+    if (trace_code_needs_names(id))
+        block.events.name = writer->trace->name + first;
+    if (trace_code_needs_kinds(id))
+        block.events.kind = writer->trace->kind + first;
+    trace_code_encode(&block, column->waiting, writer->coded);
     size_t packed =
         ZSTD_compress2(writer->zstd, writer->packed, ZSTD_compressBound(BLOCK_MAX_BYTES),
-                       column->waiting, column->waiting_count * section_element(id));
+                       writer->coded, column->waiting_count * section_element(id));
     if (ZSTD_isError(packed))
         return err_set(err, ERR_INTERNAL, "cannot compress: %s", ZSTD_getErrorName(packed));
     column->waiting_count = 0;
@@ -291,15 +293,19 @@ static bool put_all(struct writer *writer, const struct trace *trace, struct err
     return true;
 }
 
-static bool writer_open(struct writer *writer, int fd, const char *name, struct err *err)
+static bool writer_open(struct writer *writer, const struct trace *trace, int fd, const char *name,
+                        struct err *err)
 {
     *writer = (struct writer){.path = name,
+                              .trace = trace,
                               .file = fdopen(fd, "wb"),
                               .zstd = ZSTD_createCCtx(),
-                              .packed = malloc(ZSTD_compressBound(BLOCK_MAX_BYTES))};
+                              .packed = malloc(ZSTD_compressBound(BLOCK_MAX_BYTES)),
+                              .coded = malloc(BLOCK_MAX_BYTES),
+                              .room = malloc(sizeof *writer->room)};
     if (!writer->file)
         close(fd);
-    if (!writer->file || !writer->zstd || !writer->packed)
+    if (!writer->file || !writer->zstd || !writer->packed || !writer->coded || !writer->room)
         return no_memory(err);
     ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_compressionLevel, LEVEL);
     ZSTD_CCtx_setParameter(writer->zstd, ZSTD_c_checksumFlag, 1);
@@ -309,7 +315,7 @@ static bool writer_open(struct writer *writer, int fd, const char *name, struct 
 bool trace_file_save_fd(const struct trace *trace, int fd, const char *name, struct err *err)
 {
     struct writer writer;
-    bool ok = writer_open(&writer, fd, name, err) && put_all(&writer, trace, err);
+    bool ok = writer_open(&writer, trace, fd, name, err) && put_all(&writer, trace, err);
     if (writer.file && fclose(writer.file) != 0 && ok)
         ok = err_set_errno(err, "cannot close %s", name);
     for (enum section_id id = 0; id < SECTION_COUNT; id++) {
@@ -318,6 +324,8 @@ bool trace_file_save_fd(const struct trace *trace, int fd, const char *name, str
     }
     ZSTD_freeCCtx(writer.zstd);
     free(writer.packed);
+    free(writer.coded);
+    free(writer.room);
     return ok;
 }
 

@@ -68,6 +68,8 @@ bool api_get_table(struct request *request, struct response *response, struct er
 
 // A window of a rank's trace (api_timeline.c).
 bool api_get_timeline(struct request *request, struct response *response, struct err *err);
+// All ranks, or groups of them (api_timeline_ranks.c).
+bool api_get_timeline_ranks(struct request *request, struct response *response, struct err *err);
 
 // What changes would bring (api_whatif.c).
 bool api_get_whatif(struct request *request, struct response *response, struct err *err);

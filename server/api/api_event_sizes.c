@@ -19,6 +19,7 @@ static bool sizes_json(const struct event_request *asked, struct buf *out, struc
 {
     struct event_sample sample;
     const char *comma = "";
+    bool is_whole = asked->source.count > 1 || asked->known == 1; // with waits
     if (!event_sample_choose(&sample, &asked->source, err))
         return false;
     buf_printf(out, "{\"events\":%llu,\"formats\":[",
@@ -31,7 +32,7 @@ static bool sizes_json(const struct event_request *asked, struct buf *out, struc
             return false;
         buf_printf(out, "%s{\"format\":\"%s\",\"bytes\":%llu,\"exact\":%s}", comma,
                    event_exports[i]->word, (unsigned long long)size.bytes,
-                   size.is_exact ? "true" : "false");
+                   size.is_exact && is_whole ? "true" : "false");
         comma = ",";
     }
     buf_puts(out, "]}\n");
@@ -67,6 +68,7 @@ bool api_get_event_sizes(struct request *request, struct response *response, str
     struct event_request asked;
     struct run run;
     event_request_start(&asked, request, response);
+    asked.sizes_only = true;
     bool ok = query_allow(&request->query, known, err) && event_request_window(&asked, err) &&
               api_find_run(request, response, request->captures[0], &run, err);
     if (ok) {

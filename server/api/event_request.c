@@ -140,7 +140,7 @@ static bool choose_traces(struct event_request *asked, const struct run *run,
     count = keep_done(traces, count);
     struct trace_row *kept = arena_array(arena, count + 1, sizeof *kept, err);
     asked->source.ranks = arena_array(arena, count + 1, sizeof *asked->source.ranks, err);
-    if (!kept || !asked->source.ranks || !load_comm(asked, traces, count, err))
+    if (!kept || !asked->source.ranks)
         return false;
     for (size_t i = 0; i < count; i++) {
         if (!is_asked(ranges, traces[i].rank))
@@ -152,7 +152,10 @@ static bool choose_traces(struct event_request *asked, const struct run *run,
     }
     asked->traces = kept;
     asked->source.count = chosen;
-    return chosen > 0 || err_set(err, ERR_NOT_FOUND, "found no analyzed trace of such a rank");
+    asked->known = count;
+    if (chosen == 0)
+        return err_set(err, ERR_NOT_FOUND, "found no analyzed trace of such a rank");
+    return (asked->sizes_only && chosen == 1) || load_comm(asked, traces, count, err);
 }
 
 // --- both ---------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 // a time.
 #include "server/jobs/job_run.h"
 
+#include "server/jobs/job_overview.h"
 #include "server/jobs/job_ranks.h"
 #include "server/store/store_inputs.h"
 
@@ -141,6 +142,16 @@ static bool fits_service(const struct joining *joining)
     return sum <= SERVICE_MOST_BYTES;
 }
 
+static void draw_ranks(const struct joining *joining)
+{
+    job_overview_make(&(struct overview_task){.site = joining->site,
+                                              .run_id = joining->job->run_id,
+                                              .traces = joining->traces,
+                                              .count = joining->count,
+                                              .tables = joining->tables,
+                                              .progress = joining->progress});
+}
+
 bool job_run_join(struct job_site *site, const struct job *job, struct progress *progress,
                   struct job_death *death, struct err *err)
 {
@@ -154,6 +165,8 @@ bool job_run_join(struct job_site *site, const struct job *job, struct progress 
                                   &joining.evidence_count, err) &&
               (fits_service(&joining) ? join_in_service(&joining, &arena, err)
                                       : join_in_process(&joining, death, err));
+    if (ok)
+        draw_ranks(&joining);
     arena_free(&arena); // free before the tables need the memory
     ok = ok && store_finish_run(site->config->store, job, joining.tables, err);
     if (joining.tables >= 0)

@@ -193,7 +193,8 @@ static bool drop_run(struct db *db, struct str run_id, struct arena *arena, stru
     bool ok =
         sql_end_ids(&stmt, arena, &names, &count) &&
         sql_run_with(db,
-                     "INSERT INTO garbage SELECT 'trace_file', id FROM trace WHERE run_id = ? "
+                     "INSERT INTO garbage SELECT 'trace_file', id FROM trace WHERE run_id = ?1 "
+                     "UNION ALL SELECT 'trace_file', id FROM stored_run WHERE id = ?1 "
                      "ON CONFLICT DO NOTHING",
                      run_id, err) &&
         sql_run_with(db, "DELETE FROM stored_run WHERE id = ?", run_id, err);

@@ -29,8 +29,10 @@ bool store_while_unnamed(struct store *store, const char *sha256,
 bool store_names_trace(struct store *store, const char *trace_id, bool *named, struct err *err)
 {
     int64_t count;
-    bool ok = store_number(store, "SELECT count(*) FROM trace WHERE id = ?", str_of(trace_id),
-                           &count, err);
+    bool ok = store_number(store,
+                           "SELECT (SELECT count(*) FROM trace WHERE id = ?1) "
+                           "+ (SELECT count(*) FROM stored_run WHERE id = ?1)",
+                           str_of(trace_id), &count, err);
     *named = ok && count > 0;
     return ok;
 }
@@ -68,7 +70,9 @@ bool store_blobs_from(struct store *store, struct str prefix, struct arena *aren
 bool store_traces_from(struct store *store, struct str prefix, struct arena *arena,
                        struct store_names *names, struct err *err)
 {
-    return list_names(store, "SELECT id FROM trace WHERE id >= ?1 AND id < ?1 || '~' ORDER BY id",
+    return list_names(store,
+                      "SELECT id FROM trace WHERE id >= ?1 AND id < ?1 || '~' UNION ALL "
+                      "SELECT id FROM stored_run WHERE id >= ?1 AND id < ?1 || '~' ORDER BY 1",
                       prefix, arena, names, err);
 }
 

@@ -87,6 +87,33 @@ test("what cannot be asked is refused with the reason", async () => {
   assert.equal((await server.request("/api/v1/runs/none/timeline")).status, 404);
 });
 
+test("all ranks come as groups, then as ranks; a late one is named", async () => {
+  const { files } = await generate(small_job("--ranks", "10", "--steps", "4", "--layers", "2",
+    "--straggler", "9=150"));
+  await server.analyzed("late", files);
+  const ask_ranks = (query) => server.request(`/api/v1/runs/late/timeline/ranks${query}`);
+  const whole = await ask_ranks("?px=64&lanes=4");
+  assert.deepEqual(reply_faults("GET", `${ROUTE}/ranks`, whole), []);
+  const { lanes, pieces, begin_ns, end_ns, first_ns, piece_ns } = whole.json;
+  assert.deepEqual(lanes.map(({ first_rank, last_rank, ranks }) => [first_rank, last_rank, ranks]),
+    [[0, 7, 8], [8, 9, 2]]);
+  assert.ok(pieces <= 64 && lanes[0].compute.length === pieces);
+  assert.ok(first_ns <= begin_ns && first_ns + pieces * piece_ns >= end_ns);
+  const named = lanes[1].slowest.filter((rank) => rank !== null);
+  assert.ok(named.filter((rank) => rank === 9).length > named.length / 2, String(named));
+  const few = await ask_ranks("?ranks=8-9");
+  assert.deepEqual(reply_faults("GET", `${ROUTE}/ranks`, few), []);
+  assert.deepEqual(few.json.lanes.map(({ first_rank }) => first_rank), [8, 9]);
+  const [on_time, late] = few.json.lanes.map(({ communication }) => sum(communication));
+  assert.ok(late < on_time / 2, `${late} ${on_time}`);
+  for (const query of ["?px=1", "?lanes=0", "?ranks=5-2", "?ranks=x", "?rows=4", "?to_ns=0"]) {
+    assert.equal((await ask_ranks(query)).status, 400, query);
+  }
+  assert.equal((await ask_ranks("?ranks=70-80")).status, 404);
+  assert.equal((await ask_ranks("?rank=70")).status, 404);
+  assert.equal((await server.request("/api/v1/runs/many/timeline/ranks")).status, 404);
+});
+
 test("an unchanged window is not sent again", async () => {
   const { headers } = await ask("?px=100");
   const again = await server.request("/api/v1/runs/t/timeline?px=100",

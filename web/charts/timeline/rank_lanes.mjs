@@ -38,7 +38,8 @@ function draw_slices(pen, slices, x, box, fill) {
   }
 }
 
-function draw_axis(pen, data, width, height, palette) {
+/** Ticks of a span above lanes. */
+export function draw_axis(pen, data, width, height, palette) {
   const ticks = inner_ticks(data.from / 1e6, data.to / 1e6, Math.max(2, Math.floor(width / 130)));
   const texts = tick_texts(ticks);
   const x = place_of(data, width);

@@ -22,6 +22,7 @@ import { Marks, use_marks } from "./timeline_marks.mjs";
 import { LongestSlices, SliceDetails, SpanSummary } from "./timeline_details.mjs";
 import { TimelineExport } from "./timeline_export.mjs";
 import { TimelineSearch } from "./timeline_search.mjs";
+import { TimelineOverview } from "./timeline_overview.mjs";
 import { TimelineRanks } from "./timeline_ranks.mjs";
 import { toggled_with, use_detail, use_overview } from "./timeline_data.mjs";
 import { use_rank_table, use_ranks } from "../run/rank_data.mjs";
@@ -232,7 +233,9 @@ function Timeline({ run, rank, overview, step_rows }) {
       <${TimelineExport} run=${run} rank=${overview.rank} span=${selection ?? view}
         selected=${Boolean(selection)} several=${ranks.length > 1} />
       <${Foot} data=${overview} has_merged=${(detail ?? overview).has_merged} /><//>
-    ${ranks.length > 1 && html`<${TimelineRanks} run=${run} rank=${overview.rank}
+    ${ranks.length > 1 && html`<${TimelineOverview} run=${run} rank=${overview.rank}
+      view=${view} />
+      <${TimelineRanks} run=${run} rank=${overview.rank}
       overview=${overview} view=${view} />`}
     <${Below} run=${run} rank=${rank} query=${query} change=${change} windows=${windows}
       view=${view} selection=${selection} slice=${slice} motion=${motion} steps=${steps}

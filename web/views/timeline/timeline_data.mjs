@@ -9,6 +9,7 @@ import { best_window, window_for } from "../../charts/timeline/timeline_view.mjs
 import { run_api } from "../run/run_frame.mjs";
 
 const PAUSE_MS = 90;
+const REST_MS = 250;
 const KEPT_WINDOWS = 10;
 const WHOLE_PX = 1600;
 
@@ -75,4 +76,25 @@ export function toggled_with(toggled, key) {
   const next = new Set(toggled);
   if (!next.delete(key)) next.add(key);
   return [...next].sort().join(",");
+}
+
+/**
+ * What is at a path that follows the view, fetched once that rests. The last answer stays until the
+ * next one is there. @param {string|null} path @param {(data: any) => any} read
+ */
+export function use_rested(path, read) {
+  const [state, set_state] = useState({ data: null, problem: null, path: "" });
+  useEffect(() => {
+    if (path === null) return undefined;
+    const stop = new AbortController();
+    const ask = () => api_get(path, stop.signal, { keeps: false }).then(
+      ({ data }) => set_state({ data: read(data), problem: null, path }),
+      (problem) => !stop.signal.aborted && set_state((was) => ({ ...was, problem, path })));
+    const timer = setTimeout(ask, REST_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [path]);
+  return { ...state, loading: path !== null && state.path !== path };
 }

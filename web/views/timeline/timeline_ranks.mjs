@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Below a rank's timeline: the span in view on several ranks, on one clock.
-import { html, useEffect, useMemo, useState } from "../../base/ui.mjs";
-import { api_get } from "../../base/api.mjs";
+import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path } from "../../base/address.mjs";
 import { count, time_text } from "../../base/format.mjs";
 import { use_query } from "../../base/router.mjs";
@@ -13,8 +12,8 @@ import { whole_span } from "../../charts/timeline/timeline_view.mjs";
 import { Card, Loaded, Loading, ProblemNotice, SearchBox, Segments }
   from "../../widgets/widgets.mjs";
 import { run_api } from "../run/run_frame.mjs";
+import { use_rested } from "./timeline_data.mjs";
 
-const PAUSE_MS = 250;
 const MOST_EVENTS = 150_000; // of all ranks together, by those of the shown one
 const CHOICES = [["", "Off"], ["spread", "Slowest, median, fastest"], ["all", "All"]];
 const WORDS = ["slowest", "median", "fastest"];
@@ -33,25 +32,12 @@ function events_in({ begin, end, count: counts, length }, { from, to }) {
   return sum;
 }
 
-/** Slices of the ranks in a span, fetched once the view rests. */
+/** Slices of the ranks in a span. */
 function use_lanes({ run, rank, ranks, view, wanted }) {
-  const [state, set_state] = useState({ data: null, problem: null, path: "" });
   const { from, to } = whole_span(view);
   const path = wanted && ranks.length > 0 ? address(run_api(run, "events"), { format: "chrome",
     lanes: "device", rank, ranks: ranks.join(","), from_ns: Math.max(0, from), to_ns: to }) : null;
-  useEffect(() => {
-    if (path === null) return undefined;
-    const stop = new AbortController();
-    const ask = () => api_get(path, stop.signal, { keeps: false }).then(
-      ({ data }) => set_state({ data: rank_lanes(data.traceEvents, ranks), problem: null, path }),
-      (problem) => !stop.signal.aborted && set_state((was) => ({ ...was, problem, path })));
-    const timer = setTimeout(ask, PAUSE_MS);
-    return () => {
-      clearTimeout(timer);
-      stop.abort();
-    };
-  }, [path]);
-  return { ...state, loading: path !== null && state.path !== path };
+  return use_rested(path, ({ traceEvents }) => rank_lanes(traceEvents, ranks));
 }
 
 function caption_of({ ranks }) {

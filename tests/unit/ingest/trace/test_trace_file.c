@@ -14,6 +14,7 @@
 
 #include "ingest/trace/timeline.h"
 #include "ingest/trace/trace_file.h"
+#include "ingest/trace/trace_file_code.h"
 #include "tests/golden/trace_dump.h"
 
 static const char text[] =
@@ -262,6 +263,69 @@ static void every_index_that_points_nowhere_is_refused(void **state)
     assert_int_equal(refused, 25 + 2 * 5);
 }
 
+// Same dump of the trace as when it is saved by this program.
+static void a_file_of_the_version_before_is_loaded(void **state)
+{
+    const struct place *place = *state;
+    struct err err = {0};
+    struct buf dumps[2] = {{0}};
+    const char *paths[] = {"tests/fuzz/corpus/fuzz_trace_file/version8", place->path};
+    for (size_t i = 0; i < 2; i++) {
+        struct budget budget = {0};
+        struct trace *trace = trace_file_load(paths[i], &budget, &err);
+        if (!trace)
+            fail_msg("%s", err.msg);
+        dump_trace(&dumps[i], trace);
+        unlink(place->path);
+        assert_true(trace_file_save(trace, place->path, &err));
+        assert_int_equal(trace->event_count, 78);
+        trace_free(trace);
+    }
+    assert_int_equal(dumps[0].len, dumps[1].len);
+    assert_memory_equal(dumps[0].at, dumps[1].at, dumps[0].len);
+    buf_free(&dumps[0]);
+    buf_free(&dumps[1]);
+}
+
+// A value of a column that repeats, is random, is extreme or is ARGS_NONE.
+static uint64_t any_value(uint64_t *random, size_t i)
+{
+    static const uint64_t extremes[] = {
+        0, 1, ARGS_NONE, INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX, 1u << 31, (1u << 31) - 1};
+    *random = *random * 6364136223846793005u + 1442695040888963407u;
+    uint64_t chance = *random >> 60;
+    return chance < 8 ? i / 3 : chance < 12 ? *random >> 20 : extremes[*random >> 30 & 7];
+}
+
+static void blocks_of_any_bytes_are_decoded_to_what_was_encoded(void **state)
+{
+    (void)state;
+    static uint64_t from[BLOCK_MAX_BYTES / 8], to[BLOCK_MAX_BYTES / 8];
+    static uint8_t coded[BLOCK_MAX_BYTES], kinds[COLUMN_BLOCK];
+    static str_id names[COLUMN_BLOCK];
+    static struct code_room room;
+    const size_t counts[] = {1, 2, 3, 1000, COLUMN_BLOCK};
+    const struct code_events events = {names, kinds};
+    uint64_t random = 1;
+    for (size_t i = 0; i < COLUMN_BLOCK; i++) {
+        names[i] = (str_id)any_value(&random, i % 50);
+        kinds[i] = (uint8_t)any_value(&random, i % 7);
+    }
+    for (size_t i = 0; i < BLOCK_MAX_BYTES / 8; i++)
+        from[i] = any_value(&random, i);
+    for (enum section_id id = 0; id < SECTION_COUNT; id++)
+        for (size_t k = 0; k < sizeof counts / sizeof *counts && id != SECTION_TEXT; k++) {
+            size_t size = counts[k] * section_element(id);
+            assert_true(size <= BLOCK_MAX_BYTES);
+            struct code_block block = {id, counts[k], events, &room};
+            trace_code_encode(&block, from, coded);
+            memset(to, 0xAA, size);
+            trace_code_decode(&block, coded, to);
+            if (memcmp(from, to, size) != 0)
+                fail_msg("section %d differs", (int)id);
+        }
+}
+
 // Seeds of another version would be refused at once, and the fuzzer would start from nothing.
 static void seeds_of_the_fuzzer_are_of_this_version(void **state)
 {
@@ -307,6 +371,8 @@ int main(void)
         cmocka_unit_test(every_damaged_byte_and_every_cut_is_noticed),
         cmocka_unit_test(a_file_that_is_cut_while_it_is_open_is_an_error),
         cmocka_unit_test(every_index_that_points_nowhere_is_refused),
+        cmocka_unit_test(a_file_of_the_version_before_is_loaded),
+        cmocka_unit_test(blocks_of_any_bytes_are_decoded_to_what_was_encoded),
         cmocka_unit_test(seeds_of_the_fuzzer_are_of_this_version),
         cmocka_unit_test(a_copy_of_less_than_nothing_is_refused),
         cmocka_unit_test(a_file_is_never_overwritten_and_a_missing_one_is_named),

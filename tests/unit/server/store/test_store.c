@@ -731,10 +731,10 @@ static void deleting_a_run_leaves_only_garbage(void **state)
     fill_sha256(sha256, 'b');
     assert_ok(f, store_names_blob(f->store, sha256, &named, &f->err));
     assert_false(named);
-    assert_int_equal(garbage_count(f), 3); // one blob, two trace files
+    assert_int_equal(garbage_count(f), 4); // one blob, two trace files, the overview
     assert_int_equal(open_jobs(f), 1);
     add(f, "kept", 'b', 1, "y.json"); // the blob is needed again
-    assert_int_equal(garbage_count(f), 2);
+    assert_int_equal(garbage_count(f), 3);
     assert_int_equal(status_of(f, kept.run_id), RUN_PENDING);
 }
 
