@@ -337,9 +337,9 @@ static inline bool job_report(const struct job *job, int r, struct report *repor
     return ok;
 }
 
-// Loads all ranks, one report after another, and solves.
-static inline bool job_solve(const struct job *job, struct run_comm *comm, struct budget *budget,
-                             struct err *err)
+// Loads all ranks, one report after another.
+static inline bool job_load(const struct job *job, struct run_comm *comm, struct budget *budget,
+                            struct err *err)
 {
     bool ok = run_comm_open(comm, (size_t)job->count, budget, err);
     for (int r = 0; ok && r < job->count; r++) {
@@ -349,7 +349,14 @@ static inline bool job_solve(const struct job *job, struct run_comm *comm, struc
         ok = job_report(job, r, &report, err) && run_comm_add(comm, r, &report, err);
         arena_free(&arena);
     }
-    return ok && run_comm_solve(comm, err);
+    return ok;
+}
+
+// The same, and solves.
+static inline bool job_solve(const struct job *job, struct run_comm *comm, struct budget *budget,
+                             struct err *err)
+{
+    return job_load(job, comm, budget, err) && run_comm_solve(comm, err);
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: threads
 // A report is the same, byte for byte, whatever the number of threads.
+#include "tests/unit/comm_job.h"
 #include "tests/unit/real_traces.h"
 
 static struct buf analyze_with(const struct hand *hand, struct cores *cores)
@@ -89,6 +90,58 @@ static void reports_of_real_traces_do_not_depend_on_threads(void **state)
     real_traces_each(compare_threads);
 }
 
+static struct buf solve_with(const struct job *job, struct cores *cores)
+{
+    struct run_comm comm = {0};
+    struct budget budget = {0};
+    struct arena arena;
+    struct report report = {.arena = &arena};
+    struct buf out = {0};
+    struct err err;
+    arena_init(&arena, NULL);
+    assert_true(job_load(job, &comm, &budget, &err));
+    comm.cores = cores;
+    assert_true(run_comm_solve(&comm, &err) && run_clocks_add(&comm, &report, &err) &&
+                run_waits_add(&comm, &report, &err) && run_lateness_add(&comm, &report, &err));
+    assert_true(report_save(&report, &out, &err));
+    run_comm_close(&comm);
+    arena_free(&arena);
+    assert_int_equal(budget.used, 0);
+    return out;
+}
+
+// Some ranks miss calls, and one's clock runs fast.
+static void what_ranks_have_together_does_not_depend_on_threads(void **state)
+{
+    (void)state;
+    struct job job;
+    struct cores cores;
+    job_begin(&job, &(struct job_shape){.tensor = 4,
+                                        .data = 8,
+                                        .pipeline = 2,
+                                        .steps = 6,
+                                        .layers = 60,
+                                        .buckets = 4,
+                                        .listed = true,
+                                        .world = true,
+                                        .skew_ns = 50000000,
+                                        .jitter_ns = 2000});
+    for (int r = 5; r < job.count; r += 9)
+        job.ranks[r].calls[job.ranks[r].count / 2].dropped = true;
+    for (int i = 0; i < job.ranks[3].count; i++)
+        job.ranks[3].calls[i].recorded_end_ns += job.ranks[3].calls[i].recorded_end_ns / 20000;
+    struct buf alone = solve_with(&job, NULL);
+    cores_init(&cores, 4);
+    cores_hold(&cores);
+    struct buf shared = solve_with(&job, &cores);
+    assert_int_equal(shared.len, alone.len);
+    assert_memory_equal(shared.at, alone.at, alone.len);
+    assert_int_equal(cores_free(&cores), 3);
+    buf_free(&alone);
+    buf_free(&shared);
+    job_end(&job);
+}
+
 // Tight limits hit at a different place each time; the memory must be freed wherever that is.
 static void what_fails_on_one_thread_leaves_no_memory_behind(void **state)
 {
@@ -125,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_does_not_depend_on_threads),
         cmocka_unit_test(reports_of_real_traces_do_not_depend_on_threads),
+        cmocka_unit_test(what_ranks_have_together_does_not_depend_on_threads),
         cmocka_unit_test(what_fails_on_one_thread_leaves_no_memory_behind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
