@@ -65,15 +65,6 @@ static void count_escaped(struct trace *trace)
             trace->secrets[kind].count = shown[kind];
 }
 
-// With a single free core, a reader that spreads over it decompresses on both, whichever has
-// nothing to read: a thread for that alone would leave its core idle half of the time.
-static struct source *open_ahead(struct source *source, const struct format *format,
-                                 struct cores *cores, struct err *err)
-{
-    bool spreads = format && format->spreads && cores_free(cores) == 1;
-    return spreads ? source : source_ahead_open(source, cores, err);
-}
-
 static struct trace *ingest_stream(struct source *source, const struct format_found *found,
                                    struct budget *budget, struct progress *progress,
                                    struct err *err)
@@ -83,7 +74,7 @@ static struct trace *ingest_stream(struct source *source, const struct format_fo
     source_spread(source, cores);
     if (!(source = source_limit_open(source, source_trace_limits, err)) ||
         !(source = source_secrets_open(source, &tally, err)) ||
-        !(source = open_ahead(source, found->format, cores, err)))
+        !(source = source_ahead_open(source, cores, err)))
         return NULL;
     struct trace *trace = read_and_seal(source, found, budget, progress, err);
     source_close(source);

@@ -779,5 +779,4 @@ const struct format format_kineto = {
     .ending = ".json",
     .probe = kineto_probe,
     .read = kineto_read,
-    .spreads = true,
 };

@@ -97,7 +97,6 @@ struct format {
     // How it is read: read, decode or unpack, depending on its kind; none if it is only recognized.
     // Reads all events into the builder. ERR_FORMAT with what was found if there is no event.
     bool (*read)(const struct format_input *input, struct err *err);
-    bool spreads; // read takes the source on any free core, one at a time
     // The processes in the file, in the order of their ranks if that is known. NULL: it has one.
     bool (*parts)(struct source *source, struct format_parts *parts, struct err *err);
     // The decompressed bytes; takes over `below`, also on failure.
