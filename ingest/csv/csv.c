@@ -2,7 +2,6 @@
 #include "ingest/csv/csv.h"
 
 #include "ingest/source/source.h"
-#include "ingest/base/fuzzed.h"
 
 #define BLOCK_BYTES ((size_t)FUZZED_SIZE(64 << 10, 256))
 

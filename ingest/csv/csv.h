@@ -5,12 +5,16 @@
 #define INGEST_CSV_CSV_H
 
 #include "ingest/base/budget.h"
+#include "ingest/base/fuzzed.h"
 #include "ingest/base/str.h"
 
 struct source;
 struct csv;
 
-enum { CSV_MAX_CELLS = 32 << 10, CSV_MAX_ROW_BYTES = 1 << 20 };
+enum {
+    CSV_MAX_CELLS = FUZZED_SIZE(32 << 10, 2 << 10),
+    CSV_MAX_ROW_BYTES = FUZZED_SIZE(1 << 20, 32 << 10)
+};
 
 struct csv_row {
     const struct str *cells; // live until the next row
