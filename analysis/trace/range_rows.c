@@ -14,6 +14,7 @@ enum {
     MOST_RANGES = RANGE_GAPS_MOST, // bits of range_set
     MOST_ROWS = 8192,              // wide ones: about 5 MB; as many calls of collectives
     MOST_TIMES = 6,                // device events of all ranges, times those of the trace
+    FREE_ALLOCATIONS = 3000000,    // to read for all ranges, each of which takes those of the trace
 };
 
 typedef uint32_t range_set;
@@ -136,6 +137,7 @@ struct range_rows {
     size_t room; // rows left
     size_t room_of_calls;
     uint64_t devices; // left
+    uint64_t allocations;
     const int64_t *free_ns;
     const uint32_t *memory_sets;
     struct range_gaps gaps;
@@ -246,6 +248,15 @@ static uint32_t list_devices(const struct range_rows *all, unsigned range, uint3
     return count;
 }
 
+static bool has_room_for_memory(struct range_rows *all)
+{
+    uint64_t count = all->tree->facts->trace->memory_args_count;
+    if (count > all->allocations)
+        return false;
+    all->allocations -= count;
+    return true;
+}
+
 static bool add_range(struct range_rows *all, unsigned range, uint32_t *list, struct err *err)
 {
     const struct facts *facts = all->tree->facts;
@@ -261,7 +272,8 @@ static bool add_range(struct range_rows *all, unsigned range, uint32_t *list, st
     part.memory_sets = all->memory_sets;
     part.memory_bit = UINT32_C(1) << range;
     for (int i = 0; ok && i < ANALYSES; i++)
-        ok = add_analysis(all, &analyses[i], &part.facts, range, err);
+        ok = (analyses[i].analysis == &memory_use_analysis && !has_room_for_memory(all)) ||
+             add_analysis(all, &analyses[i], &part.facts, range, err);
     arena_free(&arena);
     return ok && add_others(all, range, err);
 }
@@ -283,6 +295,7 @@ bool range_rows_add(const struct range_tree *tree, struct report *report, struct
     struct range_rows all = {
         .tree = tree, .report = report, .room = MOST_ROWS, .room_of_calls = MOST_ROWS};
     all.devices = (uint64_t)MOST_TIMES * facts->device_count;
+    all.allocations = FREE_ALLOCATIONS + (uint64_t)MOST_TIMES * facts->trace->memory_args_count;
     all.texts = range_tree_names(tree, err);
     uint32_t *list = arena_room(tree->arena, facts->device_count, sizeof *list, err);
     bool ok = all.texts && list && choose_names(&all, err) && mark_nodes(&all, err) &&
