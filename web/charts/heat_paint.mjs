@@ -2,7 +2,8 @@
 // Draws a heatmap on a canvas: one pixel per cell on a sheet, enlarged band by band, names around.
 import { visible } from "../base/visible.mjs";
 import { color_reader, ink_on, mixed, written } from "./canvas.mjs";
-import { BLANK, cell_corner, heat_shade, HOLE, label_every } from "./heat_model.mjs";
+import { BLANK, cell_corner, HOLE, label_every } from "./heat_model.mjs";
+import { heat_shade } from "./heat_scale.mjs";
 
 const SHADES = 255; // odd, so that one is the middle
 const FONT = "11px system-ui, -apple-system, 'Segoe UI', Roboto, 'Noto Sans', sans-serif";

@@ -63,7 +63,7 @@ function use_painting(canvas, scene) {
 
 /**
  * @param {{grid: import("./heat_model.mjs").HeatGrid, values: (number|null)[],
- *          scale: import("./heat_model.mjs").HeatScale|null, unit: string, caption: string,
+ *          scale: import("./heat_scale.mjs").HeatScale|null, unit: string, caption: string,
  *          actions?: any, write: (value: number) => string,
  *          say: (cell: {column: number, row: number}, item: number) => string, chosen: number,
  *          onchoose: (item: number) => void, missing: string, hint: string,

@@ -3,7 +3,7 @@
 // known; pure.
 import { count, percent, plural, time_text } from "../../base/format.mjs";
 import { filter_rows, value_at, with_columns } from "../../base/frame.mjs";
-import { is_figure, ranks_text } from "../ranks/rank_model.mjs";
+import { is_figure, ranks_text } from "../ranks/outlier_model.mjs";
 
 const mean = (rows, name) => rows.reduce((sum, row) => sum + row[name], 0) / (rows.length || 1);
 

@@ -9,7 +9,7 @@ import { Figure } from "../../widgets/widgets.mjs";
 import { clocks_sentence, dimensions_sentence, exposed_split, matched_calls, split_segments,
   split_sentence, waits_by_dimension } from "./comm_model.mjs";
 import { late_ranks, late_sentence } from "../ranks/lateness_model.mjs";
-import { outliers } from "../ranks/rank_model.mjs";
+import { outliers } from "../ranks/outlier_model.mjs";
 
 const MOST_NAMED = 3;
 

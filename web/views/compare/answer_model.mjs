@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short answers below the verdict: what to fix next, which rank moved, what limits the figures.
 import { plural, time_text } from "../../base/format.mjs";
-import { MATTERS_FROM } from "../ranks/rank_model.mjs";
+import { MATTERS_FROM } from "../ranks/outlier_model.mjs";
 
 /** The candidate's finding that costs most, or null. @param {any[]} findings of both sides */
 export function next_fix(findings) {

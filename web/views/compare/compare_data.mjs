@@ -39,9 +39,13 @@ const table_path = (query, table, more) =>
 /** The levels of the waterfall that are shown at first. */
 export const TOP_LEVELS = ["bar", "category"];
 
+/** What the tree of modules shows: the table has more. */
+export const MODULE_FIELDS = { fields: "path,depth,base_ns,cand_ns,delta_ns,delta_self_ns,"
+  + "base_calls,cand_calls,base_path,cand_path" };
+
 // In the order in which a reader meets them.
 const EARLY = [["waterfall", { level: TOP_LEVELS }], ["waterfall", { level: "op" }], ["runs"],
-  ["modules"], ["parity"], ["collectives"], ["ranks"], ["memory"], ["findings"]];
+  ["modules", MODULE_FIELDS], ["parity"], ["collectives"], ["ranks"], ["memory"], ["findings"]];
 
 /** Asks for the tables of a comparison while it is itself on its way. @param {boolean} ready */
 export function use_early_tables(query, ready) {
@@ -54,7 +58,7 @@ export function use_early_tables(query, ready) {
 }
 
 /**
- * A whole table of a comparison.
+ * A whole table of a comparison; its links have all columns.
  * @param {any} query @param {string} table @param {Record<string, any>} [more] filters
  * @param {boolean} [wanted] whether to fetch it at all
  */
@@ -62,6 +66,7 @@ export function use_compare_table(query, table, more = {}, wanted = true) {
   const resource = use_api(wanted ? table_path(query, table, more) : null);
   const frame = useMemo(() => frame_of(resource.data ?? []), [resource.data]);
   const rows = useMemo(() => rows_of(frame), [frame]);
-  const href = (format) => api_href(compare_api(query, table, { ...more, format }));
+  const { fields, ...filters } = more;
+  const href = (format) => api_href(compare_api(query, table, { ...filters, format }));
   return { resource, frame, rows, links: table_links(href) };
 }

@@ -8,7 +8,7 @@ import { DeltaCell, Delta } from "../../charts/delta.mjs";
 import { PageLink } from "../../widgets/kernel_text.mjs";
 import { Tree } from "../../widgets/tree.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
-import { use_compare_table } from "./compare_data.mjs";
+import { MODULE_FIELDS, use_compare_table } from "./compare_data.mjs";
 import { module_tree, open_at_first } from "./compare_module_model.mjs";
 
 const paths_text = ({ base_path, cand_path }) => {
@@ -56,7 +56,7 @@ const columns_of = (scale_ns, floor_ns, runs) => [
  */
 export function Modules({ query, floor_ns, runs }) {
   const [view, change] = use_query({ modules: "" });
-  const { resource, frame, rows, links } = use_compare_table(query, "modules");
+  const { resource, frame, rows, links } = use_compare_table(query, "modules", MODULE_FIELDS);
   const tree = useMemo(() => module_tree(rows), [rows]);
   return html`<${Card} title="Modules" flush=${true} actions=${html`<${ExportLinks}
       links=${links} />`} note="device time per step, including submodules; largest change first">

@@ -10,7 +10,7 @@ import { frame_of, rows_of } from "../../base/frame.mjs";
 import { StepColumns } from "../../charts/step_columns.mjs";
 import { StepStack } from "../../charts/stack.mjs";
 import { headline_row } from "../../base/parts.mjs";
-import { chosen_metric, known_metrics, outlier_sentence } from "../ranks/rank_model.mjs";
+import { chosen_metric, known_metrics, outlier_sentence } from "../ranks/outlier_model.mjs";
 import { use_rows } from "../../base/rows.mjs";
 import { value_and_unit } from "../../base/values.mjs";
 import { Card, Empty, Figure, Loaded, Segments } from "../../widgets/widgets.mjs";

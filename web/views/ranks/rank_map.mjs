@@ -3,15 +3,16 @@
 import { html, useMemo } from "../../base/ui.mjs";
 import { address, run_path, timeline_path } from "../../base/address.mjs";
 import { use_api } from "../../base/api.mjs";
-import { heat_decimals, heat_scale } from "../../charts/heat_model.mjs";
+import { heat_decimals, heat_scale } from "../../charts/heat_scale.mjs";
 import { Heatmap } from "../../charts/heatmap.mjs";
 import { capital, count, decimals, ms_signed, plural, time_text } from "../../base/format.mjs";
 import { frame_of, rows_of } from "../../base/frame.mjs";
 import { Card, Loaded, Segments } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { reason_words } from "./lateness_model.mjs";
-import { all_ranks, chosen_metric, color_floor, is_figure, known_metrics, missing_ranks,
-  outlier_sentence, places_grid, ranks_text, steps_grid } from "./rank_model.mjs";
+import { all_ranks, missing_ranks, places_grid, steps_grid } from "./rank_model.mjs";
+import { chosen_metric, color_floor, is_figure, known_metrics, outlier_sentence, ranks_text }
+  from "./outlier_model.mjs";
 import { run_api } from "../run/run_frame.mjs";
 import { use_table } from "../run/run_table.mjs";
 

@@ -9,7 +9,7 @@ import { tone_of } from "../../charts/delta.mjs";
 import { Card } from "../../widgets/widgets.mjs";
 import { Table } from "../../widgets/table.mjs";
 import { reason_label } from "./lateness_model.mjs";
-import { is_figure, MATTERS_FROM, outliers } from "./rank_model.mjs";
+import { is_figure, MATTERS_FROM, outliers } from "./outlier_model.mjs";
 
 const TOP = 20;
 
@@ -62,7 +62,7 @@ function columns_of(frame, run, metric) {
 }
 
 /**
- * @param {{run: string, rows: any[], metric: import("./rank_model.mjs").Metric, step_ns: number,
+ * @param {{run: string, rows: any[], metric: import("./outlier_model.mjs").Metric, step_ns: number,
  *          lateness: any[]}} props
  */
 export function RankOutliers({ run, rows, metric, step_ns, lateness }) {

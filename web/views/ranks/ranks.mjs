@@ -10,7 +10,7 @@ import { Legend } from "../../charts/figure.mjs";
 import { Card, ExportLinks, Loaded } from "../../widgets/widgets.mjs";
 import { with_blame } from "./lateness_model.mjs";
 import { RankMap } from "./rank_map.mjs";
-import { chosen_metric, known_metrics } from "./rank_model.mjs";
+import { chosen_metric, known_metrics } from "./outlier_model.mjs";
 import { RankOutliers } from "./rank_outliers.mjs";
 import { NoResult } from "../run/rank_page.mjs";
 import { RankRows } from "./rank_rows.mjs";

@@ -3,10 +3,14 @@
 // drawn, places of ranks, keys.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { band_layout, BLANK, cell_at, cell_corner, heat_decimals, heat_distance, heat_scale,
-  heat_shade, HOLE, label_every, moved_cell, turned } from "../../../../web/charts/heat_model.mjs";
-import { all_ranks, chosen_metric, color_floor, known_metrics, missing_ranks, outlier_sentence,
-  outliers, places_grid, ranks_text, steps_grid } from "../../../../web/views/ranks/rank_model.mjs";
+import { band_layout, BLANK, cell_at, cell_corner, HOLE, label_every, moved_cell, turned }
+  from "../../../../web/charts/heat_model.mjs";
+import { heat_decimals, heat_distance, heat_scale, heat_shade }
+  from "../../../../web/charts/heat_scale.mjs";
+import { all_ranks, missing_ranks, places_grid, steps_grid }
+  from "../../../../web/views/ranks/rank_model.mjs";
+import { chosen_metric, color_floor, known_metrics, outlier_sentence, outliers, ranks_text }
+  from "../../../../web/views/ranks/outlier_model.mjs";
 
 test("one outlier among ranks does not take the others' colors", () => {
   const values = [10, 11, 12, 13, 14, 15, 16, 17, 1000];
