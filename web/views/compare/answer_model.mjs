@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Short answers below the verdict: what to fix next, which rank moved, what limits the figures.
-import { plural, time_text } from "../../base/format.mjs";
+import { time_text } from "../../base/format.mjs";
 import { MATTERS_FROM } from "../ranks/outlier_model.mjs";
 
 /** The candidate's finding that costs most, or null. @param {any[]} findings of both sides */
@@ -24,7 +24,8 @@ export function rank_answer(rows) {
   const away = ({ delta_ns }) => Math.abs(delta_ns - middle.delta_ns);
   const most = away(ranks[0]) > away(ranks.at(-1)) ? ranks[0] : ranks.at(-1);
   if (away(most) < MATTERS_FROM * middle.base_step_ns) {
-    return `All ${plural(ranks.length, "rank")} moved alike: ${moved(middle.delta_ns)}.`;
+    return `${ranks.length === 2 ? "Both ranks" : `All ${ranks.length} ranks`} moved alike: ${
+      moved(middle.delta_ns)}.`;
   }
   return `Rank ${most.rank} moved most: ${moved(most.delta_ns)}, the middle one ${
     moved(middle.delta_ns)}.`;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Below the reasons: what to fix next, which rank moved, and what limits the figures.
+// Below the reasons: what to fix next, which rank moved, whether the work is the same, and what
+// limits the figures.
 import { html } from "../../base/ui.mjs";
 import { run_path } from "../../base/address.mjs";
-import { sentence, typeset } from "../../base/format.mjs";
+import { percent, sentence, typeset } from "../../base/format.mjs";
 import { doubted, next_fix, rank_answer } from "./answer_model.mjs";
 import { use_compare_table } from "./compare_data.mjs";
 
 const Answer = ({ label, children }) =>
   html`<p><span class="faint">${label}</span> ${children}</p>`;
 
-/** @param {{query: any, base: any[], cand: any[]}} props with the chosen candidate only */
-export function Answers({ query, base, cand }) {
+/** @param {{query: any, summary: any, base: any[], cand: any[]}} props of the chosen candidate */
+export function Answers({ query, summary, base, cand }) {
   const fix = next_fix(use_compare_table(query, "findings").rows);
   const rank = rank_answer(use_compare_table(query, "ranks").rows);
   const limits = doubted([...base, ...cand]);
@@ -18,7 +19,10 @@ export function Answers({ query, base, cand }) {
     ${fix && html`<${Answer} label="Fix next"><a href=${run_path(cand[0].id, "findings")}>${
       sentence(typeset(fix.title))}</a><//>`}
     ${rank && html`<${Answer} label="Which rank"><a href="#ranks">${rank}</a><//>`}
-    ${limits.length > 0 && html`<${Answer} label="Limits">${limits.slice(0, 2).map((run) => html`<a
-      key=${run.id} href=${run_path(run.id, "data")}>trust report of ${run.name}</a> `)}<//>`}
+    ${summary.same_work_share > 0 && html`<${Answer} label="Same work">${
+      percent(summary.same_work_share)} of device time<//>`}
+    <${Answer} label="Limits">${limits.length === 0 ? "none in the trust reports"
+      : limits.slice(0, 2).map((run) => html`<a key=${run.id}
+        href=${run_path(run.id, "data")}>trust report of ${run.name}</a> `)}<//>
   </div>`;
 }

@@ -78,7 +78,7 @@ export function Verdict({ query, base, candidate, thresholds, per, go }) {
     <${Line} base=${base} cand=${runs} summary=${summary} per=${per} />
     <${Reasons} reasons=${reasons ?? []} summary=${summary} go=${go}
       runs=${[base[0]?.id, runs[0]?.id]} />
-    <${Answers} query=${query} base=${base} cand=${runs} />
+    <${Answers} query=${query} summary=${summary} base=${base} cand=${runs} />
     <${Certainty} base=${base} cand=${runs} summary=${summary} thresholds=${thresholds} />
   </section>`;
 }
