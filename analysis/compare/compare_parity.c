@@ -21,7 +21,7 @@ struct side_work {
 };
 
 struct entry {
-    struct str op, dims, types, category;
+    struct str op, dims, types, strides, category;
     struct str kernels[SIDES];
     int64_t kernel_ns[SIDES]; // of the rows that named them
     int64_t waterfall, row_ns;
@@ -182,8 +182,11 @@ static void read_roofline(const struct ledger *ledger, const struct table *roofl
 {
     for (size_t row = 0; row < roofline->row_count; row++) {
         struct entry *entry = find_entry(ledger, roofline, row);
-        if (entry)
-            take_work(roofline, row, &entry->work[side]);
+        if (!entry)
+            continue;
+        take_work(roofline, row, &entry->work[side]);
+        if (!entry->strides.len) // the base's, where it has some; its longest calls come first
+            entry->strides = table_text(roofline, row, ROOFLINE_STRIDES);
     }
 }
 
@@ -371,7 +374,9 @@ static bool add_row(const struct pair *pair, const struct entry *entry, struct e
     put_sides(entry, &row);
     put_parts(pair, entry, &row);
     row_word(&row, COMPARE_PARITY_BOUND, bound_of(entry));
-    const char *no_code = parity_code(entry->op, entry->dims, entry->types, &code);
+    struct op_arg_texts inputs = {
+        .dims = entry->dims, .types = entry->types, .strides = entry->strides};
+    const char *no_code = parity_code(entry->op, &inputs, &code);
     row_text_if(&row, COMPARE_PARITY_BENCHMARK, !no_code, (struct str){code.at, code.len});
     row_word(&row, COMPARE_PARITY_NO_BENCHMARK, no_code);
     put_note(entry, &row);

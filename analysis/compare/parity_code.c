@@ -2,11 +2,9 @@
 // The program of a row of the ledger: its inputs, the call, and how long the device takes for it.
 #include "analysis/compare/parity_code.h"
 
-#include "analysis/facts/op_args.h"
-
 #include <inttypes.h>
 
-enum { MOST_NAME = 96, MOST_PIECES = 4096 };
+enum { MOST_NAME = 96, MOST_PIECES = 4096, MOST_SPREAD = 64 };
 
 // How to call an operator whose other arguments are not recorded. $0 is the first argument.
 struct recipe {
@@ -133,11 +131,11 @@ static const struct recipe *recipe_of(struct str op)
 
 // --- inputs -------------------------------------------------------------------------------------
 
-static void put_dims(const struct op_arg *arg, struct buf *out)
+static void put_list(const int64_t *values, uint32_t count, struct buf *out)
 {
     buf_putc(out, '[');
-    for (uint32_t i = 0; i < arg->rank; i++)
-        buf_printf(out, "%s%" PRId64, i ? ", " : "", arg->dims[i]);
+    for (uint32_t i = 0; i < count; i++)
+        buf_printf(out, "%s%" PRId64, i ? ", " : "", values[i]);
     buf_putc(out, ']');
 }
 
@@ -150,15 +148,70 @@ static int64_t integers_below(const struct code *code)
     return indexes && first && first->rank && first->dims[0] > 0 ? first->dims[0] : 2;
 }
 
+// How many elements lie from the first to the last of a tensor; 0 if they follow each other, or are
+// further apart than a slice of another tensor has them.
+static int64_t spread_of(const struct op_arg *arg)
+{
+    int64_t spread = 1, dense = 1;
+    bool in_order = true;
+    if (!arg->has_strides || !count_known(arg->elements) || arg->elements < 1)
+        return 0;
+    for (uint32_t i = arg->rank; i-- > 0;) {
+        if (arg->strides[i] < 0)
+            return 0;
+        in_order &= arg->dims[i] == 1 || arg->strides[i] == dense;
+        dense *= arg->dims[i];
+        spread = count_add(spread, count_mul(arg->dims[i] - 1, arg->strides[i]));
+    }
+    bool near = count_known(spread) && spread / MOST_SPREAD <= arg->elements;
+    return in_order || !near ? 0 : spread;
+}
+
+static bool is_strided(const struct code *code)
+{
+    for (uint32_t i = 0; i < code->args.count; i++)
+        if (code->args.args[i].kind == OP_ARG_TENSOR && spread_of(&code->args.args[i]))
+            return true;
+    return false;
+}
+
+// PyTorch records a number of Python's beside tensors as a tensor of its own. It is the host's: the
+// kernel gets its value, and reads no memory for it.
+static bool is_number(const struct code *code, const struct op_arg *arg)
+{
+    bool pythons = arg->dtype == DTYPE_FP64 || arg->dtype == DTYPE_INT64;
+    for (uint32_t i = 0; i < code->args.count && pythons && arg->rank == 0; i++)
+        if (code->args.args[i].kind == OP_ARG_TENSOR && code->args.args[i].rank)
+            return true;
+    return false;
+}
+
 static void put_tensor(const struct code *code, const struct op_arg *arg)
 {
+    int64_t spread = spread_of(arg);
+    struct op_arg whole = *arg;
+    if (is_number(code, arg)) {
+        buf_printf(code->out, "torch.tensor(2, dtype=torch.%s)", torch_type(arg));
+        return;
+    }
+    if (spread) {
+        whole.rank = 1;
+        whole.dims[0] = spread;
+    }
     bool integer = !dtype_is_floating(arg->dtype) && arg->dtype < DTYPE_COMPLEX32;
     if (integer)
         buf_printf(code->out, "torch.randint(0, %" PRId64 ", ", integers_below(code));
     else
         buf_puts(code->out, "torch.randn(");
-    put_dims(arg, code->out);
+    put_list(whole.dims, whole.rank, code->out);
     buf_printf(code->out, ", device=\"cuda\").to(torch.%s)", torch_type(arg));
+    if (!spread)
+        return;
+    buf_puts(code->out, ".as_strided(");
+    put_list(arg->dims, arg->rank, code->out);
+    buf_puts(code->out, ", ");
+    put_list(arg->strides, arg->rank, code->out);
+    buf_putc(code->out, ')');
 }
 
 static void put_pieces(const struct code *code, const struct op_arg *arg)
@@ -272,14 +325,15 @@ static void put_timing(struct buf *out)
                   "    graph.replay()\n"
                   "end.record()\n"
                   "torch.cuda.synchronize()\n"
-                  "print(f\"{torch.cuda.get_device_name()}: "
+                  "print(f\"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}: "
                   "{start.elapsed_time(end) * 10:.2f} us per call\")\n");
 }
 
 static void put_program(const struct code *code, struct str space, struct str name)
 {
     const struct recipe *recipe = code->recipe;
-    buf_printf(code->out, "# %.*s, contiguous inputs", (int)code->op.len, code->op.at);
+    buf_printf(code->out, "# %.*s, %s", (int)code->op.len, code->op.at,
+               is_strided(code) ? "inputs laid out as recorded" : "contiguous inputs");
     if (recipe && recipe->assumed)
         buf_printf(code->out, ", %s", recipe->assumed);
     buf_puts(code->out, "\nimport torch\n\n");
@@ -295,13 +349,13 @@ static void put_program(const struct code *code, struct str space, struct str na
     put_timing(code->out);
 }
 
-const char *parity_code(struct str op, struct str dims, struct str types, struct buf *out)
+const char *parity_code(struct str op, const struct op_arg_texts *inputs, struct buf *out)
 {
     struct str space, name;
     struct code code = {.op = op, .recipe = recipe_of(op), .out = out};
     if (!split_name(op, &space, &name))
         return "it has no operator that PyTorch could call";
-    op_args_parse(&(struct op_arg_texts){.dims = dims, .types = types}, &code.args);
+    op_args_parse(inputs, &code.args);
     const char *why = check_inputs(&code);
     if (!why && code.recipe && !(fits(&code, code.recipe->setup) && fits(&code, code.recipe->call)))
         why = "its inputs are not those of PyTorch's operator";

@@ -14,7 +14,7 @@
 
 // Room for the texts of a row until it is added.
 struct texts {
-    char dims[SHAPE_TEXT_SIZE], types[SHAPE_TEXT_SIZE];
+    char dims[SHAPE_TEXT_SIZE], types[SHAPE_TEXT_SIZE], strides[SHAPE_TEXT_SIZE];
 };
 
 static void put_identity(const struct facts *facts, const struct work_row *row, struct texts *texts,
@@ -29,6 +29,8 @@ static void put_identity(const struct facts *facts, const struct work_row *row, 
                 shape_text(trace_text(trace, row->dims), texts->dims));
     row_text_if(cells, ROOFLINE_TYPES, row->types != 0,
                 shape_text(trace_text(trace, row->types), texts->types));
+    row_text_if(cells, ROOFLINE_STRIDES, row->strides != 0,
+                shape_text(trace_text(trace, row->strides), texts->strides));
     row_word(cells, ROOFLINE_PRECISION, work->precision ? precision_word(work->precision) : NULL);
 }
 

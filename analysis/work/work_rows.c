@@ -24,7 +24,7 @@ struct making {
     struct groups keys;     // of the rows: (operator and dims, types and figures)
     struct work_row *grown; // the rows while they are being added
     size_t name_cap, row_cap;
-    struct tally kernels, modules;
+    struct tally kernels, modules, strides;
     struct serving_steps passes; // of an inference engine
 };
 
@@ -43,6 +43,7 @@ static bool begin(struct making *making, struct work_rows *rows, struct arena *a
     groups_init(&making->keys, budget);
     tally_init(&making->kernels, budget);
     tally_init(&making->modules, budget);
+    tally_init(&making->strides, budget);
     return making->memo;
 }
 
@@ -57,6 +58,7 @@ static void end(struct making *making)
     groups_free(&making->keys);
     tally_free(&making->kernels);
     tally_free(&making->modules);
+    tally_free(&making->strides);
 }
 
 // --- distinct tuples -----------------------------------------------------------------------------
@@ -80,6 +82,12 @@ static bool number_texts(struct groups *texts, const struct op_inputs *inputs, u
     return groups_index(texts, inputs->dims, inputs->types, number, err) &&
            groups_index(texts, second | *number, inputs->strides, number, err) &&
            groups_index(texts, third | *number, inputs->concrete, number, err);
+}
+
+static str_id strides_of(const struct trace *trace, uint32_t op)
+{
+    uint32_t inputs = inputs_of(trace, op);
+    return inputs == trace->op_inputs_count ? 0 : trace->op_inputs[inputs].strides;
 }
 
 static void model(const struct trace *trace, str_id name, const struct op_inputs *inputs,
@@ -247,7 +255,9 @@ static bool add_call(struct making *making, const struct op_call *call, uint32_t
     for (uint32_t i = call->from; i < call->to; i++)
         if (!add_launch(making, index, &facts->launches[order[i]], err))
             return false;
-    return tally_add(&making->modules, index, first->module, call->self_ns, err);
+    return tally_add(&making->strides, index, strides_of(facts->trace, call->op), call->self_ns,
+                     err) &&
+           tally_add(&making->modules, index, first->module, call->self_ns, err);
 }
 
 static bool add_calls(struct making *making, struct err *err)
@@ -294,16 +304,19 @@ static bool finish_rows(struct making *making, struct arena *arena, struct err *
     uint32_t count = rows->count = making->keys.count;
     uint32_t *kernels = arena_array(arena, count, sizeof *kernels, err);
     uint32_t *modules = arena_array(arena, count, sizeof *modules, err);
+    uint32_t *strides = arena_array(arena, count, sizeof *strides, err);
     rows->rows = arena_array(arena, count, sizeof *rows->rows, err);
-    if (!kernels || !modules || !rows->rows ||
+    if (!kernels || !modules || !strides || !rows->rows ||
         !find_most(&making->kernels, count, kernels, arena, err) ||
-        !find_most(&making->modules, count, modules, arena, err))
+        !find_most(&making->modules, count, modules, arena, err) ||
+        !find_most(&making->strides, count, strides, arena, err))
         return false;
     for (uint32_t r = 0; r < count; r++) {
         struct work_row *row = &rows->rows[r];
         *row = making->grown[r];
         row->kernel = kernels[r];
         row->module = modules[r];
+        row->strides = strides[r];
         struct str kernel = trace_text(trace, row->kernel);
         row->work.precision = precision_refine(row->work.precision, kernel);
         row->host_link = crosses_link(facts_short_name(trace, row->kernel));

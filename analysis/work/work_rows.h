@@ -18,6 +18,7 @@ struct work_row {
     int64_t busy_ns, owned_ns;
     int64_t heavy_owned_ns; // owned by kernels of products, attention and convolution
     str_id kernel;          // with most time
+    str_id strides;         // of the inputs of calls, those with most time
     uint32_t module;        // same, index into facts.modules
     uint32_t first;         // of its samples
     bool host_link;         // a copy over the link to the host or to another device

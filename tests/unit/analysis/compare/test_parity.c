@@ -167,10 +167,12 @@ static void rows_sum_to_the_computation_of_the_waterfall(void **state)
 
 // --- programs -----------------------------------------------------------------------------------
 
-static void assert_code(const char *op, const char *dims, const char *types, const char *lines)
+static void assert_strided(const char *op, const char *inputs[3], const char *lines)
 {
     struct buf out = {.at = NULL};
-    const char *why = parity_code(str_of(op), str_of(dims), str_of(types), &out);
+    struct op_arg_texts texts = {
+        .dims = str_of(inputs[0]), .types = str_of(inputs[1]), .strides = str_of(inputs[2])};
+    const char *why = parity_code(str_of(op), &texts, &out);
     if (why)
         fail_msg("%s", why);
     if (!strstr(out.at, lines))
@@ -178,10 +180,16 @@ static void assert_code(const char *op, const char *dims, const char *types, con
     buf_free(&out);
 }
 
+static void assert_code(const char *op, const char *dims, const char *types, const char *lines)
+{
+    assert_strided(op, (const char *[]){dims, types, ""}, lines);
+}
+
 static void assert_no_code(const char *op, const char *dims, const char *types, const char *why)
 {
     struct buf out = {.at = NULL};
-    const char *found = parity_code(str_of(op), str_of(dims), str_of(types), &out);
+    struct op_arg_texts texts = {.dims = str_of(dims), .types = str_of(types)};
+    const char *found = parity_code(str_of(op), &texts, &out);
     if (!found)
         fail_msg("%s", out.at);
     assert_string_equal(found, why);
@@ -207,6 +215,47 @@ static void a_program_has_the_shapes_and_types(void **state)
     assert_code("my_lib::op_2", "[[4]]", "[\"float\"]", "torch.ops.my_lib.op_2(a0)");
     assert_code("aten::cat", "[[[2,3],[2,3]],[]]", "[[\"float\",\"float\"],\"Scalar\"]",
                 "a0 = [torch.randn([6], device=\"cuda\").to(torch.float32) for _ in range(2)]");
+}
+
+static void inputs_are_laid_out_as_recorded(void **state)
+{
+    (void)state;
+    static const char *const two = "[\"float\",\"float\"]";
+    assert_strided("aten::add", (const char *[]){"[[4,6],[4,6]]", two, "[[1,4],[6,1]]"},
+                   "# aten::add, inputs laid out as recorded\nimport torch\n\n"
+                   "a0 = torch.randn([24], device=\"cuda\").to(torch.float32)"
+                   ".as_strided([4, 6], [1, 4])\n"
+                   "a1 = torch.randn([4, 6], device=\"cuda\").to(torch.float32)\n");
+    assert_strided("aten::add", (const char *[]){"[[4,6],[4,6]]", two, "[[0,1],[18,1]]"},
+                   "a0 = torch.randn([6], device=\"cuda\").to(torch.float32)"
+                   ".as_strided([4, 6], [0, 1])\n"
+                   "a1 = torch.randn([60], device=\"cuda\").to(torch.float32)"
+                   ".as_strided([4, 6], [18, 1])\n");
+    static const char *const contiguous[] = {
+        "[[1,0],[6,1]]",                   // one row: its stride does not matter
+        "[[6,1],[9223372036854775807,1]]", // no memory is that large
+        "[[6,1],[-6,1]]",                  // PyTorch has none
+        "[[6,1],[6]]",
+        "[[6,1],[1000000,1]]", // not the tensor's, or a few of many rows
+        "[[6,1],[__import__,1]]",
+    };
+    for (size_t i = 0; i < sizeof contiguous / sizeof *contiguous; i++)
+        assert_strided("aten::add",
+                       (const char *[]){i ? "[[4,6],[4,6]]" : "[[1,1],[4,6]]", two, contiguous[i]},
+                       "# aten::add, contiguous inputs\n");
+}
+
+static void a_number_beside_tensors_stays_on_the_host(void **state)
+{
+    (void)state;
+    assert_code("aten::mul", "[[1,8],[]]", "[\"c10::BFloat16\",\"double\"]",
+                "a1 = torch.tensor(2, dtype=torch.float64)\n");
+    assert_code("aten::add", "[[1,8],[],[]]", "[\"float\",\"long int\",\"Scalar\"]",
+                "a1 = torch.tensor(2, dtype=torch.int64)\n");
+    assert_code("aten::mul", "[[1,8],[]]", "[\"float\",\"float\"]",
+                "a1 = torch.randn([], device=\"cuda\").to(torch.float32)\n");
+    assert_code("aten::mul", "[[],[]]", "[\"double\",\"double\"]",
+                "a1 = torch.randn([], device=\"cuda\").to(torch.float64)\n");
 }
 
 static void names_from_traces_never_become_code(void **state)
@@ -241,6 +290,8 @@ int main(void)
         cmocka_unit_test(a_part_beyond_any_time_is_not_known),
         cmocka_unit_test(rows_sum_to_the_computation_of_the_waterfall),
         cmocka_unit_test(a_program_has_the_shapes_and_types),
+        cmocka_unit_test(inputs_are_laid_out_as_recorded),
+        cmocka_unit_test(a_number_beside_tensors_stays_on_the_host),
         cmocka_unit_test(names_from_traces_never_become_code),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
