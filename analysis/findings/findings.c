@@ -11,6 +11,7 @@ static const struct finding_rule *const rules[] = {
     &finding_data_loading,
     &finding_sync,
     &finding_allocator,
+    &finding_host_collectives,
     &finding_launch_bound,
     &finding_no_graphs,
     &finding_exposed_communication,
@@ -18,6 +19,7 @@ static const struct finding_rule *const rules[] = {
     &finding_tiny_kernels,
     &finding_low_overlap,
     &finding_blocking_copies,
+    &finding_frequent_syncs,
     &finding_gemm_precision,
     &finding_fp32_simt,
     &finding_misaligned_products,
@@ -113,10 +115,11 @@ static bool check_all(struct finding_case *the_case, struct found *found, struct
 // What the rule's change brings, or a step without the time that the finding claims: as far as the
 // trace could be replayed.
 static bool find_gain(const struct finding_case *the_case, const struct finding_rule *rule,
-                      int64_t *gain_ns)
+                      const struct finding *finding, int64_t *gain_ns)
 {
     const struct table *changes = report_find(the_case->report, table_ready_changes.name);
-    for (size_t i = 0; changes && rule->change && i < changes->row_count; i++) {
+    bool has = rule->change && finding->gain == FINDING_GAIN_OF_CHANGE;
+    for (size_t i = 0; changes && has && i < changes->row_count; i++) {
         if (!table_is(changes, i, READY_CHANGES_CHANGE, str_of(rule->change)))
             continue;
         *gain_ns = llround(table_cell(changes, i, READY_CHANGES_GAIN_NS)->f);
@@ -130,7 +133,7 @@ static bool simulate(const struct finding_case *the_case, const struct finding_s
                      struct err *err)
 {
     bool known = false;
-    if (finding->claim && !cost->gain_ns &&
+    if (finding->claim && !cost->gain_ns && finding->gain != FINDING_GAIN_UNKNOWN &&
         !simulator->gain(simulator->context, the_case, finding, &known, gain_ns, err))
         return false;
     cost->gain_ns = known ? gain_ns : cost->gain_ns;
@@ -153,9 +156,9 @@ static bool add_all(const struct finding_case *the_case, const struct found *fou
         bool alone = overlaps[f] == FACTS_NONE;
         const struct finding_rule *rule = found->rule[order[f]];
         int64_t gain_ns;
-        struct finding_cost cost = {the_case->step_ns, own_ns[f],
-                                    alone ? NULL : found->rule[order[overlaps[f]]]->name,
-                                    find_gain(the_case, rule, &gain_ns) ? &gain_ns : NULL};
+        struct finding_cost cost = {
+            the_case->step_ns, own_ns[f], alone ? NULL : found->rule[order[overlaps[f]]]->name,
+            find_gain(the_case, rule, ordered[f], &gain_ns) ? &gain_ns : NULL};
         struct row row = {.desc = &table_findings};
         if (!simulate(the_case, simulator, ordered[f], &cost, &gain_ns, err) ||
             !findings_row(&row, rule, ordered[f], &cost, the_case->arena, err) ||

@@ -30,6 +30,13 @@ struct atom {
 typedef int64_t claim_fn(const struct finding_case *the_case, const void *context,
                          const struct atom *atom);
 
+// What a finding's gain is.
+enum finding_gain {
+    FINDING_GAIN_OF_CHANGE, // of the rule's change; of the claim where it has none
+    FINDING_GAIN_OF_CLAIM,  // the change would undo more than what is claimed
+    FINDING_GAIN_UNKNOWN,
+};
+
 // What a rule found. Texts live in the case's arena or are constant.
 struct finding {
     const char *title;
@@ -48,6 +55,7 @@ struct finding {
     unsigned bars;            // of a run's rule: parts of the step other than the rule's; 0: the
                               // rule's
     const char *explained_by; // of a run's rule: the one that explains all of the time; NULL: none
+    enum finding_gain gain;
 };
 
 // The cost of a finding in relation to the others.
@@ -82,6 +90,8 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 
 // Thresholds for traces and runs, all in one place. Shares are of the typical step.
 #define FINDING_STARVED_SHARE   0.03   // idle time waiting for the host with one cause
+#define FINDING_RECORDING_NS    3300   // the profiler's time per operator, see tests/recorded
+#define FINDING_LOADER_RATIO    2      // a rank's waits for data over the others'
 #define FINDING_IDLE_SHARE      0.10   // idle time, from which on some finding mentions it
 #define FINDING_IDLE_REST       0.05   // idle time that no other finding explains
 #define FINDING_WAIT_NS         100000 // counted per wait, at most: a launch takes no longer
@@ -98,6 +108,8 @@ MUST_CHECK bool findings_of_trace(const struct facts *facts,
 #define FINDING_OVERLAP_SHARE      0.50       // of communication is hidden, below which it is low
 #define FINDING_OVERLAP_COMM       0.05       // communication, below which overlap does not matter
 #define FINDING_COPY_SHARE         0.01       // blocking copies and the waits after them
+#define FINDING_SYNC_CALLS         5          // synchronizing ones per step
+#define FINDING_SYNCS_SHARE        0.02       // waits around them
 #define FINDING_PRECISION_LOW      0.10       // of matrix products run in 16 bits or fewer
 #define FINDING_PRECISION_SHARE    0.01       // what the others cost
 #define FINDING_PRECISION_GUESS    0.50       // saved if shapes or peaks are unknown
@@ -165,6 +177,8 @@ extern const struct finding_rule finding_exposed_communication;
 extern const struct finding_rule finding_small_messages;
 extern const struct finding_rule finding_low_overlap;
 extern const struct finding_rule finding_blocking_copies;
+extern const struct finding_rule finding_frequent_syncs;
+extern const struct finding_rule finding_host_collectives;
 extern const struct finding_rule finding_gemm_precision;
 extern const struct finding_rule finding_fp8_unused;
 extern const struct finding_rule finding_fp32_simt;
@@ -246,6 +260,9 @@ bool findings_costs(const struct finding_case *the_case, int64_t cost_ns, double
 
 // A wait for the host before a device event, limited to what a launch takes: 0 for other atoms.
 int64_t findings_wait(const struct atom *atom);
+
+// Whether the host was in a collective of its own, such as Gloo's, during the gap.
+bool findings_is_host_collective(const struct facts *facts, const struct gap *gap);
 
 // Whether a launch belongs to a steady step.
 bool findings_is_steady(const struct facts *facts, uint32_t device);

@@ -8,6 +8,7 @@
 struct causes {
     enum idle_cause first, last;
     const char *during;
+    bool recorded; // the profiler makes these waits longer
 };
 
 // The gaps with these causes in steady steps.
@@ -18,27 +19,36 @@ struct waits {
     struct atom longest;
 };
 
-static bool is_among(const struct causes *causes, const struct gap *gap)
+static bool is_among(const struct facts *facts, const struct causes *causes, const struct gap *gap)
 {
-    return gap && gap->cause >= causes->first && gap->cause <= causes->last;
+    return gap && gap->cause >= causes->first && gap->cause <= causes->last &&
+           !findings_is_host_collective(facts, gap);
 }
 
 static int64_t claim_gap(const struct finding_case *the_case, const void *context,
                          const struct atom *atom)
 {
-    (void)the_case;
-    return is_among(context, atom->gap) ? atom->ns : 0;
+    return is_among(the_case->facts, context, atom->gap) ? atom->ns : 0;
 }
 
 static void add_wait(void *context, const struct atom *atom)
 {
     struct waits *waits = context;
-    if (!is_among(waits->causes, atom->gap))
+    if (!is_among(waits->facts, waits->causes, atom->gap))
         return;
     waits->count++;
     waits->total_ns += atom->ns;
     if (atom->ns > waits->longest.ns)
         waits->longest = *atom;
+}
+
+// A host that took no time would do its collectives in no time, too.
+static enum finding_gain gain_of(const struct facts *facts)
+{
+    for (uint32_t i = 0; i < facts->gaps.count; i++)
+        if (findings_is_host_collective(facts, &facts->gaps.gaps[i]))
+            return FINDING_GAIN_OF_CLAIM;
+    return FINDING_GAIN_OF_CHANGE;
 }
 
 // What ends a gap: the operator, else the device event's own name.
@@ -50,8 +60,42 @@ static struct str name_after(const struct facts *facts, const struct gap *gap)
     return facts_short_name(facts->trace, op ? op : facts_device_name(facts, gap->next));
 }
 
+// Operators that PyTorch's profiler recorded in a marked step; 0 if steps are not marked.
+static int64_t operators_of_step(const struct facts *facts)
+{
+    int64_t count = 0;
+    if (!facts->marked || !facts->step_count)
+        return 0;
+    const struct step *first = &facts->steps[0], *last = &facts->steps[facts->step_count - 1];
+    for (uint32_t e = 0; e < facts->trace->event_count; e++)
+        count += facts->trace->kind[e] == EVENT_CPU_OP &&
+                 facts->trace->begin_ns[e] >= first->mark_begin_ns &&
+                 facts->trace->begin_ns[e] < last->mark_end_ns;
+    return count / facts->step_count;
+}
+
+// What recording takes of a step, at most all waits.
+static int64_t recording_ns(const struct finding_case *the_case, const struct finding *finding)
+{
+    int64_t ns = operators_of_step(the_case->facts) * FINDING_RECORDING_NS;
+    return ns < finding->cost_ns ? ns : finding->cost_ns;
+}
+
+static void tell_recording(const struct finding_case *the_case, const struct finding *finding,
+                           struct evidence *evidence)
+{
+    int64_t ns = recording_ns(the_case, finding);
+    if (ns)
+        evidence_add(evidence, "steps",
+                     "%lld operators were recorded per step, which takes the host about %s: "
+                     "without the profiler the device waits %s or more",
+                     (long long)operators_of_step(the_case->facts),
+                     time_text(operators_of_step(the_case->facts) * FINDING_RECORDING_NS).text,
+                     time_text(finding->cost_ns - ns).text);
+}
+
 static const char *tell_waits(const struct finding_case *the_case, const struct waits *waits,
-                              struct err *err)
+                              const struct finding *finding, struct err *err)
 {
     const struct facts *facts = the_case->facts;
     const struct gap *gap = waits->longest.gap;
@@ -70,7 +114,21 @@ static const char *tell_waits(const struct finding_case *the_case, const struct 
         evidence_add(&evidence, "idle_gaps", "meanwhile the host was in %.*s", (int)host.len,
                      host.at);
     }
+    if (waits->causes->recorded)
+        tell_recording(the_case, finding, &evidence);
     return evidence_end(&evidence, the_case->arena, err);
+}
+
+// "52.7 %, 25.1 % or more without the profiler".
+static void put_share(const struct finding_case *the_case, const struct finding *finding,
+                      bool recorded, char text[80])
+{
+    int64_t recording = recorded ? recording_ns(the_case, finding) : 0;
+    int at = snprintf(text, 80, "%.1f %%", findings_percent(the_case, finding->cost_ns));
+    if (recording)
+        snprintf(text + at, 80 - (size_t)at, ", %.0f %% or more without the profiler",
+                 100 * (double)(finding->cost_ns - recording) /
+                     (double)(the_case->step_ns - recording));
 }
 
 static bool check_causes(const struct finding_case *the_case, const struct causes *causes,
@@ -86,12 +144,14 @@ static bool check_causes(const struct finding_case *the_case, const struct cause
     *fires = findings_costs(the_case, finding->cost_ns, FINDING_STARVED_SHARE);
     if (!*fires)
         return true;
+    char share[80];
+    put_share(the_case, finding, causes->recorded, share);
+    finding->gain = causes->recorded ? gain_of(the_case->facts) : FINDING_GAIN_OF_CHANGE;
     finding->confidence = "high";
-    finding->title = arena_printf(the_case->arena, err,
-                                  "the device waits %s %s for the host (%.1f %%) while it %s",
-                                  time_text(finding->cost_ns).text, the_case->per,
-                                  findings_percent(the_case, finding->cost_ns), causes->during);
-    finding->evidence = tell_waits(the_case, &waits, err);
+    finding->title =
+        arena_printf(the_case->arena, err, "the device waits %s %s for the host (%s) while it %s",
+                     time_text(finding->cost_ns).text, the_case->per, share, causes->during);
+    finding->evidence = tell_waits(the_case, &waits, finding, err);
     return finding->title && finding->evidence;
 }
 
@@ -105,7 +165,8 @@ static bool check_causes(const struct finding_case *the_case, const struct cause
 static bool check_loading(const struct finding_case *the_case, bool *fires, struct finding *finding,
                           struct err *err)
 {
-    static const struct causes loading = {IDLE_DATA_LOADING, IDLE_DATA_LOADING, "loads data"};
+    static const struct causes loading = {IDLE_DATA_LOADING, IDLE_DATA_LOADING, "loads data",
+                                          false};
     return check_causes(the_case, &loading, fires, finding, err);
 }
 
@@ -124,7 +185,7 @@ const struct finding_rule finding_data_loading = {
 static bool check_sync(const struct finding_case *the_case, bool *fires, struct finding *finding,
                        struct err *err)
 {
-    static const struct causes sync = {IDLE_SYNC, IDLE_SYNC, "synchronizes"};
+    static const struct causes sync = {IDLE_SYNC, IDLE_SYNC, "synchronizes", false};
     return check_causes(the_case, &sync, fires, finding, err);
 }
 
@@ -143,7 +204,8 @@ const struct finding_rule finding_sync = {
 static bool check_allocator(const struct finding_case *the_case, bool *fires,
                             struct finding *finding, struct err *err)
 {
-    static const struct causes allocator = {IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory"};
+    static const struct causes allocator = {IDLE_ALLOCATOR, IDLE_ALLOCATOR, "allocates memory",
+                                            false};
     return check_causes(the_case, &allocator, fires, finding, err);
 }
 
@@ -163,7 +225,7 @@ static bool check_launching(const struct finding_case *the_case, bool *fires,
                             struct finding *finding, struct err *err)
 {
     static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD,
-                                            "runs Python and operators, or launches"};
+                                            "runs Python and operators, or launches", true};
     return check_causes(the_case, &launching, fires, finding, err);
 }
 
@@ -222,9 +284,9 @@ static bool could_replay(const struct finding_case *the_case, const struct launc
 static int64_t claim_launch(const struct finding_case *the_case, const void *context,
                             const struct atom *atom)
 {
-    static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, NULL};
-    (void)the_case, (void)context;
-    bool waits = is_among(&launching, atom->gap) && atom->gap->next != FACTS_NONE;
+    static const struct causes launching = {IDLE_HOST_COMPUTE, IDLE_LAUNCH_OVERHEAD, NULL, false};
+    (void)context;
+    bool waits = is_among(the_case->facts, &launching, atom->gap) && atom->gap->next != FACTS_NONE;
     return waits ? findings_wait(atom) : 0;
 }
 
@@ -243,12 +305,14 @@ static bool check_graphs(const struct finding_case *the_case, bool *fires, struc
         return true;
     const struct parts *steady = &the_case->facts->steady;
     bool syncs = findings_costs(the_case, steady->idle_ns[IDLE_SYNC] / the_case->steps, 0.01);
+    char share[80];
+    put_share(the_case, finding, true, share);
+    finding->gain = gain_of(the_case->facts);
     finding->confidence = syncs ? "low" : "medium";
     finding->title = arena_printf(the_case->arena, err,
                                   "%lld launches per step, always the same, cost %s that a graph "
-                                  "would save (%.1f %%)",
-                                  (long long)sum.least, time_text(finding->cost_ns).text,
-                                  findings_percent(the_case, finding->cost_ns));
+                                  "would save (%s)",
+                                  (long long)sum.least, time_text(finding->cost_ns).text, share);
     finding->evidence =
         findings_fact(the_case, "launch_delays", err,
                       "each of %lld steady steps launches %lld device events, "

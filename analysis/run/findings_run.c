@@ -10,7 +10,7 @@ static const struct run_rule *const rules[] = {
     &finding_run_small_messages, &finding_run_transfer, &finding_run_bubble,
     &finding_run_imbalance,      &finding_run_rates,    &finding_run_missing,
     &finding_run_trust,          &finding_run_jobs,     &finding_run_throttled,
-    &finding_run_idle_gpus,
+    &finding_run_idle_gpus,      &finding_run_loading,
 };
 
 #define RULE_COUNT (sizeof rules / sizeof *rules)
@@ -30,6 +30,8 @@ static const struct {
     {"small_messages", RUN_BARS_COMM},
     {"unexplained_idle", RUN_BARS_IDLE},
     {"tiny_kernels", RUN_BARS_COMPUTE | RUN_BARS_IDLE},
+    {"host_collectives", RUN_BARS_IDLE},
+    {"frequent_syncs", RUN_BARS_IDLE},
     {"blocking_copies", 1u << BAR_EXPOSED_MEMORY | RUN_BARS_IDLE},
     {"gemm_precision", 1u << BAR_GEMM},
     {"fp8_unused", 1u << BAR_GEMM},

@@ -56,6 +56,7 @@ extern const struct run_rule finding_run_imbalance;
 extern const struct run_rule finding_run_bubble;
 extern const struct run_rule finding_run_rates;
 extern const struct run_rule finding_run_throttled;
+extern const struct run_rule finding_run_loading;
 extern const struct run_rule finding_run_idle_gpus;
 extern const struct run_rule finding_run_missing;
 extern const struct run_rule finding_run_trust;

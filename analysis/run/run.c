@@ -14,6 +14,7 @@
 #include "analysis/run/run_figures.h"
 #include "analysis/run/run_tokens.h"
 #include "analysis/run/run_hangs.h"
+#include "analysis/run/run_recorded.h"
 #include "analysis/run/run_link_shares.h"
 #include "analysis/run/run_merge.h"
 #include "analysis/run/run_monitors.h"
@@ -302,8 +303,9 @@ bool analyze_run(const struct rank_source *source, struct report *report, struct
         !run_take_evidence(source, report, err))
         return false;
     run_fill_tokens(report);
-    return run_find_hangs(source, report, err) && run_link_shares(report, err) &&
-           run_join_profiles(source, report, err) && run_add_figures(source, report, err);
+    return run_judge_recorded(report, err) && run_find_hangs(source, report, err) &&
+           run_link_shares(report, err) && run_join_profiles(source, report, err) &&
+           run_add_figures(source, report, err);
 }
 
 bool analyze_reports(const struct rank_report *ranks, size_t count, struct report *report,

@@ -54,7 +54,7 @@ const struct recording_text recording_texts[ITEM_COUNT] = {
                 },
             .cost = "included when operators are recorded",
             .silent = "starved_data_loading, starved_sync, starved_allocator, launch_bound, "
-                      "no_cuda_graphs",
+                      "no_cuda_graphs, frequent_syncs, host_collectives",
         },
     [ITEM_STEPS] =
         {

@@ -99,6 +99,7 @@ static void starvation_is_split_by_what_the_host_did(void **state)
         {EVENT_RUNTIME, "cudaStreamSynchronize", "starved_sync", ".item()"},
         {EVENT_RUNTIME, "cudaMalloc", "starved_allocator", "empty_cache"},
         {EVENT_CPU_OP, "aten::add", "launch_bound", "torch.compile"},
+        {EVENT_ANNOTATION, "gloo:all_reduce", "host_collectives", "nccl"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct hand hand;
@@ -107,6 +108,54 @@ static void starvation_is_split_by_what_the_host_did(void **state)
         assert_int_equal(cost_of(&hand, cases[i].rule), 3 * MS);
         assert_non_null(strstr(hand_word(&hand, "findings", 0, "advice"), cases[i].advice));
         assert_string_equal(hand_word(&hand, "findings", 0, "id"), cases[i].rule);
+        hand_end(&hand);
+    }
+}
+
+static void add_host(struct hand *hand, enum event_kind kind, const char *name, int64_t begin_ns,
+                     int64_t correlation)
+{
+    hand_add(hand, (struct hand_event){.kind = kind,
+                                       .name = name,
+                                       .begin_ns = begin_ns,
+                                       .dur_ns = kind == EVENT_CPU_OP ? 20 * US : 4 * US,
+                                       .pid = 1,
+                                       .row = 1,
+                                       .correlation = correlation});
+}
+
+// The host reads a value each 100 us: 50 us after the kernel before, with the operator, the copy is
+// done; 24 us later it has launched the next kernel.
+static void calls_that_wait_often_are_found_though_each_is_short(void **state)
+{
+    (void)state;
+    for (int64_t calls = 4; calls <= 6; calls += 2) {
+        struct hand hand;
+        hand_begin(&hand);
+        add_gemm(&hand, 0, 20 * US, -MS);
+        for (int64_t i = 0; i < calls; i++) {
+            int64_t now_ns = (100 * i + 50) * US;
+            add_host(&hand, EVENT_CPU_OP, "aten::item", now_ns, 0);
+            add_host(&hand, EVENT_RUNTIME, "cudaMemcpyAsync", now_ns + 2 * US, 1000 * MS + i);
+            hand_add(&hand, (struct hand_event){.kind = EVENT_MEMCPY,
+                                                .name = "Memcpy DtoH (Device -> Pinned)",
+                                                .begin_ns = now_ns + 7 * US,
+                                                .dur_ns = US,
+                                                .row = 7,
+                                                .correlation = 1000 * MS + i});
+            add_host(&hand, EVENT_RUNTIME, "cudaStreamSynchronize", now_ns + 8 * US, 0);
+            add_gemm(&hand, now_ns + 32 * US, 38 * US, now_ns + 30 * US);
+        }
+        hand_analyze(&hand);
+        assert_int_equal(has_finding(&hand, "frequent_syncs"), calls == 6);
+        if (calls == 6) {
+            size_t row = hand_find(&hand, "findings", "rule", "frequent_syncs");
+            assert_non_null(
+                strstr(hand_word(&hand, "findings", row, "title"),
+                       "6 synchronizing calls in the whole window, most by aten::item"));
+            // 37 us before each copy (the first: 37) and 24 after it.
+            assert_int_equal(cost_of(&hand, "frequent_syncs"), 6 * (37 + 24) * US);
+        }
         hand_end(&hand);
     }
 }
@@ -470,6 +519,7 @@ int main(void)
         cmocka_unit_test(a_busy_device_gives_no_findings),
         cmocka_unit_test(a_device_that_waits_for_launches_is_launch_bound),
         cmocka_unit_test(starvation_is_split_by_what_the_host_did),
+        cmocka_unit_test(calls_that_wait_often_are_found_though_each_is_short),
         cmocka_unit_test(communication_that_nothing_hides_is_found),
         cmocka_unit_test(communication_beside_nothing_has_low_overlap),
         cmocka_unit_test(point_to_point_communication_is_not_expected_to_overlap),

@@ -113,7 +113,53 @@ static bool load_gaps(void *context, size_t index, const struct table_desc *cons
 {
     (void)index;
     const struct table *gaps = report_find(context, (*known)->name);
-    return report_borrow(report, gaps, err);
+    return !gaps || report_borrow(report, gaps, err);
+}
+
+// What each rank's device waited for data in all steady steps.
+static bool load_idle(void *context, size_t index, const struct table_desc *const *known,
+                      struct report *report, struct err *err)
+{
+    const int64_t *loading_ns = context;
+    if (*known != &table_idle_causes)
+        return true;
+    struct row row = {.desc = &table_idle_causes};
+    row_word(&row, IDLE_CAUSES_CAUSE, "data_loading");
+    row_i64(&row, IDLE_CAUSES_STEADY_NS, loading_ns[index]);
+    return row_end(&row, report, err);
+}
+
+static void a_rank_whose_loader_is_slow_holds_all_up(void **state)
+{
+    (void)state;
+    static struct {
+        int64_t loading_ns[4];
+        const char *rank; // NULL: none
+        int64_t cost_ns;
+    } cases[] = {
+        {{0, 0, 0, 0}, NULL, 0},
+        {{MS * STEPS, 0, 31 * MS * STEPS, 2 * MS * STEPS}, "2", 30 * MS},
+        {{30 * MS * STEPS, 31 * MS * STEPS, 30 * MS * STEPS, 30 * MS * STEPS}, NULL, 0}, // all
+        {{0, 0, 0, 2 * MS * STEPS}, NULL, 0}, // 2 % of the step
+    };
+    static const int64_t ranks[] = {0, 1, 2, 3};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand_run run;
+        struct rank_source source = {
+            .ranks = ranks, .count = 4, .context = cases[i].loading_ns, .load = load_idle};
+        begin(&run);
+        for (int rank = 0; rank < 4; rank++)
+            add_rank(&run, 60, 0, 0);
+        run.source = &source;
+        analyze(&run);
+        if (cases[i].rank) {
+            assert_int_equal(cost_of(&run, "slow_loader"), cases[i].cost_ns);
+            assert_string_equal(word_of(&run, "slow_loader", "ranks"), cases[i].rank);
+        } else {
+            assert_int_equal(count(&run), 0);
+        }
+        end(&run);
+    }
 }
 
 // Rank 2 is late by 20 ms in each of 12 steps, 240 ms; of the gaps before its kernels 200 ms are in
@@ -648,6 +694,7 @@ int main(void)
         cmocka_unit_test(a_straggler_of_a_pipeline_is_compared_with_its_stage),
         cmocka_unit_test(each_reason_has_its_advice),
         cmocka_unit_test(the_range_in_which_a_host_is_late_is_named),
+        cmocka_unit_test(a_rank_whose_loader_is_slow_holds_all_up),
         cmocka_unit_test(waits_of_a_pipeline_are_its_bubble),
         cmocka_unit_test(a_slow_link_costs_the_rank_that_bears_most),
         cmocka_unit_test(many_small_messages_cost_what_bandwidth_does_not_explain),
