@@ -116,6 +116,10 @@ static uint32_t last_of_launch(const struct graph_build *build, uint32_t launch)
     return last;
 }
 
+// From pageable memory the last piece is under way when the call returns: at most that part of the
+// copy.
+#define LAST_PIECE 16
+
 // A copy that had ended when its call returned: the call is a blocking one, whatever its name.
 static uint32_t awaited_copy(const struct graph_build *build, const struct host_call *call)
 {
@@ -123,7 +127,9 @@ static uint32_t awaited_copy(const struct graph_build *build, const struct host_
         return FACTS_NONE;
     uint32_t last = last_of_launch(build, call->launch);
     const struct device_event *device = &build->facts->devices[last];
-    bool within = device->end_ns <= call->end_ns + CLOCK_NS && device->begin_ns >= call->begin_ns;
+    int64_t late_ns = (device->end_ns - device->begin_ns) / LAST_PIECE;
+    late_ns = late_ns > CLOCK_NS ? late_ns : CLOCK_NS;
+    bool within = device->end_ns <= call->end_ns + late_ns && device->begin_ns >= call->begin_ns;
     return device->class == CLASS_MEMORY && within ? last : FACTS_NONE;
 }
 
