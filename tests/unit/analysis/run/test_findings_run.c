@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of a run: each finds its case in handmade tables, with the right cost, and is silent
 // otherwise; no part of the step is explained twice.
+#include "analysis/run/run_recorded.h"
 #include "analysis/ranks/run_links.h"
 #include "tests/unit/run_findings_hand.h"
 
@@ -188,6 +189,34 @@ static void the_range_in_which_a_host_is_late_is_named(void **state)
         const char *title = word_of(&run, "straggler", "title");
         assert_non_null(strstr(title, "its host is late to launch"));
         assert_int_equal(strstr(title, ", in save_checkpoint") != NULL, inside == 200);
+        end(&run);
+    }
+}
+
+static void a_log_shows_what_recording_costs(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t trace_ns, log_ns;
+        const char *detail; // NULL: none
+    } cases[] = {
+        {17 * MS, 10760000, "58 %"}, {44 * MS, 43640000, NULL}, // 1 %
+        {100 * MS, 10 * MS, NULL},                              // of several steps of the log
+        {17 * MS, 0, NULL},                                     // a log without times
+        {17 * MS, 100 * MS, NULL},                              // faster
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct hand_run run;
+        begin(&run);
+        ROW(&run.report, &table_run_summary, {"step_median_ns", cell_i64(cases[i].trace_ns)});
+        ROW(&run.report, &table_logs, {"step_median_ns", cell_i64(cases[i].log_ns)});
+        assert_true(run_judge_recorded(&run.report, &run.err));
+        const struct table *trust = report_find(&run.report, "trust");
+        assert_int_equal(trust != NULL, cases[i].detail != NULL);
+        if (trust) {
+            assert_string_equal(named_cell(trust, 0, "item")->s.at, "recorded_slower");
+            assert_non_null(strstr(named_cell(trust, 0, "detail")->s.at, cases[i].detail));
+        }
         end(&run);
     }
 }
@@ -695,6 +724,7 @@ int main(void)
         cmocka_unit_test(each_reason_has_its_advice),
         cmocka_unit_test(the_range_in_which_a_host_is_late_is_named),
         cmocka_unit_test(a_rank_whose_loader_is_slow_holds_all_up),
+        cmocka_unit_test(a_log_shows_what_recording_costs),
         cmocka_unit_test(waits_of_a_pipeline_are_its_bubble),
         cmocka_unit_test(a_slow_link_costs_the_rank_that_bears_most),
         cmocka_unit_test(many_small_messages_cost_what_bandwidth_does_not_explain),
