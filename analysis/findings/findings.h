@@ -34,6 +34,7 @@ typedef int64_t claim_fn(const struct finding_case *the_case, const void *contex
 enum finding_gain {
     FINDING_GAIN_OF_CHANGE, // of the rule's change; of the claim where it has none
     FINDING_GAIN_OF_CLAIM,  // the change would undo more than what is claimed
+    FINDING_GAIN_DROPS,     // of the claim, and of the host's time for kernels it claims
     FINDING_GAIN_UNKNOWN,
 };
 

@@ -30,6 +30,7 @@ static bool describe(const struct finding_case *the_case, struct finding *findin
     char per_step[2][32];
     int64_t kernels = 0, softmaxes = 0;
     count(the_case->facts, &kernels, &softmaxes);
+    finding->gain = FINDING_GAIN_DROPS;
     finding->confidence = "medium";
     finding->title = arena_printf(the_case->arena, err,
                                   "attention is not fused: %s %s between its products (%.1f %%)",

@@ -57,6 +57,18 @@ static void take_wait(struct taking *taking, const struct gap *gap, int64_t ns)
     }
 }
 
+// The call that launched it, and what the thread did before that.
+static void drop_launch(struct taking *taking, uint32_t device)
+{
+    uint32_t launch = taking->the_case->facts->devices[device].launch;
+    uint32_t call = launch == FACTS_NONE ? REPLAY_NONE : taking->call_of[launch];
+    if (call == REPLAY_NONE)
+        return;
+    taking->dur[call] = 0;
+    if (taking->graph->nodes[call - 1].kind == WORK_HOST)
+        taking->dur[call - 1] = 0;
+}
+
 static void take_atom(void *context, const struct atom *atom)
 {
     struct taking *taking = context;
@@ -67,6 +79,8 @@ static void take_atom(void *context, const struct atom *atom)
     taking->claimed_ns += (double)ns;
     if (!atom->gap) {
         taking->known_ns += (double)ns;
+        if (finding->gain == FINDING_GAIN_DROPS && ns == atom->ns)
+            drop_launch(taking, atom->device);
         take(taking, atom->device, &ns);
     } else if (is_host_wait(atom->gap))
         take_wait(taking, atom->gap, ns);
