@@ -60,6 +60,18 @@ static bool is_straggler(const struct run_case *the_case, int64_t rank, bool *is
     return true;
 }
 
+// The typical rank's finding that has the time already: it loads itself, or waits in collectives
+// that show on the host only.
+static const char *explained_by(const struct run_case *the_case, int64_t rank)
+{
+    const char *rule = rank == the_case->headline ? "starved_data_loading" : "host_collectives";
+    const struct table *own = the_case->own;
+    for (size_t i = 0; own && i < own->row_count; i++)
+        if (table_is(own, i, FINDINGS_RULE, str_of(rule)))
+            return rule;
+    return NULL;
+}
+
 static bool check(const struct run_case *the_case, bool *fires, struct finding *finding,
                   struct err *err)
 {
@@ -82,6 +94,7 @@ static bool check(const struct run_case *the_case, bool *fires, struct finding *
     struct evidence evidence = {0};
     finding->ranks = finding->subject = number_list(&rank, 1, the_case->arena, err);
     finding->confidence = "medium";
+    finding->explained_by = explained_by(the_case, rank);
     finding->title =
         arena_printf(the_case->arena, err,
                      "rank %" PRId64 " waits %s per step for its data, the others %s: all ranks "
