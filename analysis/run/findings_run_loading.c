@@ -50,14 +50,15 @@ static bool measure(const struct run_case *the_case, struct loading *loading, st
     return true;
 }
 
-// Whether the straggler's rule has named the rank already.
-static bool is_straggler(const struct run_case *the_case, int64_t rank, bool *is, struct err *err)
+// Whether devices communicate: then their collectives show who waits for whom, and the rule about
+// stragglers names the loader.
+static bool communicate(const struct run_case *the_case)
 {
-    struct run_late late;
-    if (!run_find_late(the_case, &late, err))
-        return false;
-    *is = late.cost_ns > 0 && run_late_has(&late, rank);
-    return true;
+    const struct table *ranks = report_find(the_case->report, "ranks");
+    for (size_t i = 0; ranks && i < ranks->row_count; i++)
+        if (table_i64(ranks, i, RUN_RANKS_TOTAL_COMM_NS, 0) > 0)
+            return true;
+    return false;
 }
 
 // The typical rank's finding that has the time already: it loads itself, or waits in collectives
@@ -76,6 +77,8 @@ static bool check(const struct run_case *the_case, bool *fires, struct finding *
                   struct err *err)
 {
     struct loading loading;
+    if (communicate(the_case))
+        return true;
     if (!measure(the_case, &loading, err))
         return false;
     if (loading.count < 2)
@@ -83,11 +86,8 @@ static bool check(const struct run_case *the_case, bool *fires, struct finding *
     const struct keyed *most = &loading.ranks[loading.count - 1];
     int64_t others_ns = loading.ranks[(loading.count - 2) / 2].key; // lower median of the rest
     int64_t rank = the_case->source->ranks[most->a];
-    bool named;
-    if (!is_straggler(the_case, rank, &named, err))
-        return false;
     finding->cost_ns = most->key - others_ns;
-    *fires = !named && most->key >= FINDING_LOADER_RATIO * others_ns &&
+    *fires = most->key >= FINDING_LOADER_RATIO * others_ns &&
              run_costs(the_case, finding->cost_ns, FINDING_STARVED_SHARE);
     if (!*fires)
         return true;
@@ -116,9 +116,10 @@ static const struct finding_rule slow_loader = {
     .advice = "Look at what differs on that rank: its node's storage and cores, the number of "
               "loader workers, the size of its shard. Then as for a loader that is slow "
               "everywhere: more and persistent workers, pinned memory, deeper prefetch.",
-    .method = "Idle time by data_loading per steady step of the rank that has most, less the lower "
-              "median of the others; reported from twice theirs and 3 % of the step, unless that "
-              "rank is the straggler.",
+    .method =
+        "Idle time by data_loading per steady step of the rank that has most, less the lower "
+        "median of the others; reported from twice theirs and 3 % of the step, where no device "
+        "communicates: otherwise collectives show the straggler.",
     .false_alarms = "A rank that reads for others, as in some pipelines; ranks that do not wait "
                     "for each other, such as replicas of a server.",
 };
