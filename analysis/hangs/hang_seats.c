@@ -219,7 +219,7 @@ static bool seat_groups(struct hang_job *job, struct err *err)
         job->groups[job->seats[i].group].seat_count++;
     for (size_t i = 0; i < job->group_count; i++) {
         job->groups[i].seats = seats;
-        job->groups[i].lowest = HANG_NO_SEQ;
+        job->groups[i].lowest = job->groups[i].furthest = HANG_NO_SEQ;
         seats += job->groups[i].seat_count;
         job->groups[i].seat_count = 0;
     }
@@ -264,6 +264,25 @@ static void take_unfinished(struct hang_dump *dump, struct hang_seat *seat,
     seat->first = entry;
 }
 
+static void note_furthest(const struct hang_job *job, const struct hang_dump *dump)
+{
+    for (size_t i = 0; i < dump->flight->entry_count; i++) {
+        const struct flight_entry *entry = &dump->flight->entries[i];
+        struct hang_group *group = &job->groups[seat_of(job, dump, entry)->group];
+        if (!entry->is_p2p && hang_has_seq(entry) && entry->collective_seq > group->furthest)
+            group->furthest = entry->collective_seq;
+    }
+}
+
+// What gloo retired ended well if some rank went on to the next.
+static bool is_unfinished(const struct hang_job *job, const struct hang_dump *dump,
+                          const struct flight_entry *entry)
+{
+    const struct hang_group *group = &job->groups[seat_of(job, dump, entry)->group];
+    return hang_is_unfinished(entry) && (entry->collective_seq >= group->furthest ||
+                                         !flight_keeps_no_states(dump->flight, entry));
+}
+
 static void take_entry(struct hang_job *job, struct hang_dump *dump,
                        const struct flight_entry *entry)
 {
@@ -277,7 +296,7 @@ static void take_entry(struct hang_job *job, struct hang_dump *dump,
     seat->known = true;
     if (seat->entered < entry->collective_seq)
         seat->entered = entry->collective_seq;
-    if (hang_is_unfinished(entry))
+    if (is_unfinished(job, dump, entry))
         take_unfinished(dump, seat, entry);
     else if (!dump->last_finish || entry->created_ns >= dump->last_finish->created_ns)
         dump->last_finish = entry;
@@ -285,6 +304,8 @@ static void take_entry(struct hang_job *job, struct hang_dump *dump,
 
 static void take_entries(struct hang_job *job)
 {
+    for (size_t i = 0; i < job->dump_count; i++)
+        note_furthest(job, &job->dumps[i]);
     for (size_t i = 0; i < job->dump_count; i++) {
         const struct flight *flight = job->dumps[i].flight;
         job->dumps[i].collectives = flight->left.unfinished;

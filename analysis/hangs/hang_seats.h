@@ -39,6 +39,7 @@ struct hang_group {
     int64_t *members;               // ascending; NULL: not looked at, or nobody waits
     size_t member_count;            //
     int64_t lowest;                 // of what its seats have unfinished; HANG_NO_SEQ
+    int64_t furthest;               // that a seat has entered; HANG_NO_SEQ
     bool p2p;                       // sends and receives count in its status, too
     const struct flight_entry *op;  // the lowest unfinished
     const struct flight *op_flight; // whose texts it has

@@ -2,6 +2,7 @@
 // From who waits for whom to whom to look at.
 #include "analysis/hangs/hangs.h"
 
+#include "analysis/hangs/hang_late.h"
 #include "analysis/hangs/hang_order.h"
 #include "analysis/hangs/hang_pairs.h"
 #include "analysis/hangs/hang_tables.h"
@@ -438,6 +439,33 @@ static const struct hang_case *oldest_together(const struct diagnosis *d)
     return oldest;
 }
 
+static bool find_late(struct diagnosis *d, struct err *err)
+{
+    struct hang_late late = {0};
+    const struct hang_case *one = d->hangs->finding_count ? NULL : oldest_together(d);
+    if (one && !hang_late_find(&d->job, one, &late, err))
+        return false;
+    if (late.count == 0)
+        return true;
+    struct hang_finding finding = {
+        .kind = HANG_HOST,
+        .confidence = HANG_MEDIUM,
+        .ranks = late.ranks,
+        .rank_count = late.count,
+        .why = "Measured by its own clock from its call before, so nothing held it but the host: "
+               "a lock, data loading, a checkpoint. All members are in the collective by now, but "
+               "the others had given up."};
+    name_case(&finding, one);
+    struct buf out = {0};
+    buf_puts(&out, "Look at the host of ");
+    hang_add_named_ranks(&out, late.ranks, late.count);
+    buf_puts(&out, ": it entered ");
+    hang_add_place(&out, one->group->op_flight, one->group->op);
+    buf_printf(&out, " %.1f s after its call before, longer than the timeout of %.1f s.",
+               (double)late.away_ns / 1e9, (double)late.timeout_ns / 1e9);
+    return add(d, finding, &out, err);
+}
+
 static bool find_together(struct diagnosis *d, struct err *err)
 {
     const struct hang_case *one = d->hangs->finding_count ? NULL : oldest_together(d);
@@ -526,7 +554,7 @@ bool hangs_find(const struct flight *const *dumps, size_t count, struct report *
            hang_judge(&d.job, &d.cases, err) && find_mismatch(&d, err) && find_host(&d, err) &&
            find_device(&d, err) && find_undumped(&d, err) && find_weak_device(&d, err) &&
            find_awaited(&d, err) && find_order(&d, err) && find_pair(&d, err) &&
-           find_together(&d, err) && find_rest(&d, err) &&
+           find_late(&d, err) && find_together(&d, err) && find_rest(&d, err) &&
            add_suspects(hangs, report->arena, err) && list_dumps(&d, err) &&
            hang_tables_add(&d.job, &d.cases, hangs, report, err);
 }

@@ -230,13 +230,46 @@ static void link_statuses(struct flight *flight, const struct flight_status *sta
     }
 }
 
+// --- states of gloo ------------------------------------------------------------------------------
+
+bool flight_keeps_no_states(const struct flight *flight, const struct flight_entry *entry)
+{
+    return entry->retired && entry->state == FLIGHT_SCHEDULED &&
+           str_starts_with(strtab_get(&flight->texts, entry->op), STR("gloo:"));
+}
+
+// Of each group the last may have been given up.
+static bool settle_states(struct evidence *evidence, struct err *err)
+{
+    struct flight *flight = &evidence->flight;
+    size_t size = (flight->group_count + 1) * sizeof(int64_t);
+    int64_t *last = budget_alloc(evidence->budget, size, err);
+    if (!last)
+        return false;
+    for (size_t i = 0; i < flight->group_count; i++)
+        last[i] = INT64_MIN;
+    for (size_t i = 0; i < flight->entry_count; i++) {
+        const struct flight_entry *entry = &flight->entries[i];
+        if (!entry->is_p2p && entry->collective_seq > last[entry->group])
+            last[entry->group] = entry->collective_seq;
+    }
+    for (size_t i = 0; i < flight->entry_count; i++) {
+        struct flight_entry *entry = &flight->entries[i];
+        if (flight_keeps_no_states(flight, entry) &&
+            (entry->is_p2p || entry->collective_seq < last[entry->group]))
+            entry->state = FLIGHT_COMPLETED;
+    }
+    budget_free(evidence->budget, last, size);
+    return true;
+}
+
 bool flight_finish(struct evidence *evidence, struct flight_status *statuses, size_t count,
                    struct err *err)
 {
     struct flight *flight = &evidence->flight;
     if (count)
         qsort(statuses, count, sizeof *statuses, by_id);
-    if (!link_entries(evidence, err))
+    if (!link_entries(evidence, err) || !settle_states(evidence, err))
         return false;
     if (count && count == flight->group_count && !number_groups(evidence, statuses, count, err))
         return false;

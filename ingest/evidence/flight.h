@@ -104,9 +104,12 @@ struct flight_status {
 };
 // Links entries to groups, and each status to its group: the dump does not say which that is
 // unless an entry does, but ids and names both count the groups of a rank in the order in which
-// they were made.
+// they were made. What gloo retired is finished, but for the last collective of a group.
 MUST_CHECK bool flight_finish(struct evidence *evidence, struct flight_status *statuses,
                               size_t count, struct err *err);
+
+// Gloo leaves every operation "scheduled", and retires it when it ends or is given up.
+bool flight_keeps_no_states(const struct flight *flight, const struct flight_entry *entry);
 
 void flight_report(const struct flight *flight, struct figures *figures);
 

@@ -375,6 +375,60 @@ static void different_calls_are_shown_side_by_side(void **state)
                          "rank 0 called all_reduce of [4, 2], as all_reduce number 7 of four.");
 }
 
+// As gloo wrote it on a real job of 4 ranks: each call "scheduled" and retired, the last as well,
+// which was given up after 8 s.
+static void add_gloo(struct hand *hand, int rank, int calls, int64_t last_created_ns)
+{
+    struct buf json = {0};
+    buf_puts(&json, "{\"pg_config\": {\"\": {\"name\": \"\", \"desc\": \"\", "
+                    "\"ranks\": \"[0, 1, 2, 3]\"}}, \"entries\": [");
+    for (int i = 1; i <= calls; i++)
+        buf_printf(
+            &json,
+            "%s{\"pg_id\": 0, \"process_group\": [\"0\", \"default_pg\"], "
+            "\"collective_seq_id\": %d, \"p2p_seq_id\": 0, "
+            "\"profiling_name\": \"gloo:all_reduce\", \"time_created_ns\": %lld, "
+            "\"input_sizes\": [[1000]], \"input_dtypes\": [\"Float\"], "
+            "\"state\": \"scheduled\", \"retired\": true, \"timeout_ms\": 8000, "
+            "\"is_p2p\": false}",
+            i > 1 ? ", " : "", i,
+            (long long)(i == calls ? last_created_ns : INT64_C(1795721519266000000) + i * 700000));
+    buf_printf(&json,
+               "], \"pg_status\": {\"0\": {\"last_enqueued_collective\": %d, "
+               "\"last_started_collective\": -1, \"last_completed_collective\": %d}}}",
+               calls, calls);
+    add_dump(hand, (struct str){json.at, json.len}, rank);
+    buf_free(&json);
+}
+
+static void gloo_says_of_no_call_that_it_is_completed(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    for (int rank = 0; rank < 4; rank++)
+        add_gloo(hand, rank, rank == 2 ? 9 : 10, INT64_C(1795721519276000000));
+    assert_int_equal(hand->dumps[0]->entries[8].state, FLIGHT_COMPLETED);
+    assert_int_equal(hand->dumps[0]->entries[9].state, FLIGHT_SCHEDULED);
+    assert_verdict(hand, "Look at the host of rank 2: nothing is queued there, while ranks 0-1,3 "
+                         "wait in all_reduce number 10 of default_pg.");
+}
+
+static void a_rank_that_came_after_the_others_gave_up_is_named(void **state)
+{
+    (void)state;
+    struct hand *hand = hand_new();
+    for (int rank = 0; rank < 4; rank++)
+        add_gloo(hand, rank, 6, INT64_C(1795721519270097747) + (rank == 2 ? 12000000000 : 0));
+    assert_verdict(hand, "Look at the host of rank 2: it entered all_reduce number 6 of default_pg "
+                         "12.0 s after its call before, longer than the timeout of 8.0 s.");
+    hand = hand_new();
+    for (int rank = 0; rank < 4; rank++)
+        add_gloo(hand, rank, 6, INT64_C(1795721519270097747) + (rank < 3 ? 12000000000 : 0));
+    diagnose(hand);
+    assert_int_equal(hand->hangs.findings[0].kind, HANG_TOGETHER);
+    hand_free(hand);
+}
+
 // As many elements in another shape are the same to the library, and parts of an exchange may
 // differ.
 static void shapes_that_may_differ_are_no_mismatch(void **state)
@@ -679,6 +733,8 @@ int main(void)
         cmocka_unit_test(the_verdict_says_who_waits_where),
         cmocka_unit_test(a_rank_that_others_have_passed_is_on_its_device),
         cmocka_unit_test(different_calls_are_shown_side_by_side),
+        cmocka_unit_test(gloo_says_of_no_call_that_it_is_completed),
+        cmocka_unit_test(a_rank_that_came_after_the_others_gave_up_is_named),
         cmocka_unit_test(shapes_that_may_differ_are_no_mismatch),
         cmocka_unit_test(being_passed_by_the_root_of_a_broadcast_is_no_fault),
         cmocka_unit_test(sends_and_receives_blame_nobody_who_waits),
